@@ -1,0 +1,67 @@
+#!/bin/sh
+# Which doors each room opens: a source of a room may include the doors of the rooms below it, its
+# own door and its own private headers; a library from outside is known to one room (DESIGN 2).
+# Prints every breach and fails.   usage: doors.sh SOURCE_FOLDER
+cd "$1" || exit 70
+
+for file in $(find src kernels include -name '*.[ch]' 2>/dev/null | sort); do
+    grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "$file" |
+        sed -E "s|^([0-9]+):[^<\"]*([<\"][^>\"]*).*|$file \1 \2|"
+done | awk '
+BEGIN {
+    split("base config backend dataset partition halo codec exchange gradsync model trainer report" \
+          " cli", order, " ")
+    for (i in order)
+        floor[order[i]] = i + 0
+    floor["gradsync"] = floor["exchange"] # side by side: neither opens the other
+    owner["npy"] = "dataset"              # a second, smaller door
+    # header from outside -> files that may open it
+    only["metis.h"] = "^src/partition/metis\\.c$"
+    only["cJSON.h"] = "^src/base/json\\.c$"
+    only["cjson/cJSON.h"] = "^src/base/json\\.c$"
+    only["zip.h"] = only["zlib.h"] = "^src/dataset/"
+    only["xxhash.h"] = "^src/base/"
+    only["mpi.h"] = "^(include/fringe/base/comm\\.h$|src/(base|halo|exchange|gradsync)/)"
+    only["dnnl.h"] = only["cblas.h"] = "^kernels/cpu/dense\\.c$"
+}
+function breach(text) {
+    print $1 ":" $2 ": " text
+    failed = 1
+}
+function room_of(path, part) {
+    split(path, part, "/")
+    if (part[1] == "kernels")
+        return "backend"
+    if (part[1] == "src")
+        return part[2]
+    sub(/\.h$/, "", part[3]) # include/fringe/<room>.h or include/fringe/<room>/x.h
+    return part[3] in owner ? owner[part[3]] : part[3]
+}
+{
+    kind = substr($3, 1, 1)
+    name = substr($3, 2)
+    room = room_of($1)
+    if (!(room in floor))
+        breach("the room \"" room "\" has no floor in cmake/doors.sh")
+    if (name in only && $1 !~ only[name])
+        breach("<" name "> belongs to another room (" only[name] ")")
+    if (kind == "<")
+        next
+    if (name ~ /^fringe\//) {
+        door = room_of("include/" name)
+        if (!(door in floor))
+            breach("\"" name "\" is no door")
+        else if (door != room && floor[door] >= floor[room])
+            breach("\"" name "\": the room \"" room "\" may only open doors below it")
+        else if (name ~ /^fringe\/.*\/.*/ && door != room && door != "base")
+            breach("\"" name "\" is a private header of \"" door "\"")
+        next
+    }
+    if (name ~ /\.\.\//) {
+        if (!($1 ~ /^kernels\// && name ~ /^\.\.\/[a-z_]+\.h$/))
+            breach("\"" name "\": private headers of other rooms stay closed")
+    } else if (name ~ /\// && $1 !~ /^include\//)
+        breach("\"" name "\": private headers lie in the room itself")
+}
+END { exit failed }
+'

@@ -1,0 +1,52 @@
+// Files that survive a crash, and paths. Nothing here overwrites in place (TRAPS 16).
+#ifndef FRINGE_BASE_FILE_H
+#define FRINGE_BASE_FILE_H
+
+#include "fringe/base/error.h"
+#include <stdint.h>
+
+// A whole file in memory (0-terminated for text); refuses files above `limit` bytes. memory_give
+// it.
+char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
+// Replaces path by `bytes` of data: temporary file beside it, fsync, rename, fsync of the folder.
+bool file_replace(const char *path, const void *data, size_t bytes, Error *err);
+// Makes a folder and its parents; fine if it is there.
+bool file_make_folder(const char *path, Error *err);
+bool file_exists(const char *path);
+bool file_is_folder(const char *path);
+int64_t file_size(const char *path); // -1 if it is not there
+// Removes a file, or a folder with all it holds. Fine if it is not there.
+bool file_remove(const char *path, Error *err);
+// Flushes a file or a folder to the disk.
+bool file_sync(const char *path, Error *err);
+// rename, then fsync of the folder that holds `to`.
+bool file_rename(const char *from, const char *to, Error *err);
+// "folder/name" into `out` of `size` bytes; absolute names stand alone. Aborts if it does not fit.
+void path_join(char *out, size_t size, const char *folder, const char *name);
+void path_folder(char *out, size_t size, const char *path); // "a/b" -> "a", "b" -> "."
+const char *path_name(const char *path);                    // "a/b" -> "b"
+
+// Every write, sync and rename counts one step. A test may have the process killed right after the
+// n-th from now on (0: never); environment FRINGE_TEST_STOP_STEP=n does the same from the start.
+void file_test_stop_after(int64_t steps);
+
+// An open file being written in order.
+typedef struct FileWriter {
+    int descriptor;
+    int64_t bytes; // written so far
+    char path[1024];
+} FileWriter;
+bool file_writer_open(FileWriter *writer, const char *path, Error *err);
+bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err);
+bool file_writer_close(FileWriter *writer, bool sync, Error *err);
+
+// 128-bit content hash (XXH3), fed piece by piece, and as 32 hexadecimal digits.
+typedef struct Hash Hash;
+Hash *hash_new(void);
+void hash_add(Hash *hash, const void *data, size_t bytes);
+void hash_text(const Hash *hash, char text[33]);
+void hash_free(Hash *hash);
+uint64_t hash_bytes(const void *data, size_t bytes); // 64-bit, for message and tensor checksums
+bool hash_file(const char *path, char text[33], Error *err);
+
+#endif

@@ -1,0 +1,61 @@
+// JSON as the standard says: a strict scanner (UTF-8, grammar, depth, duplicate keys, number range,
+// with line and column) stands before cJSON, which accepts far more than JSON (TRAPS 15). cJSON is
+// known to src/base/json.c only.
+#ifndef FRINGE_BASE_JSON_H
+#define FRINGE_BASE_JSON_H
+
+#include "fringe/base/error.h"
+#include <stdint.h>
+
+typedef struct Json Json; // a value inside a document; lives as long as the document
+typedef enum JsonType {
+    JSON_NULL,
+    JSON_BOOL,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT
+} JsonType;
+
+// Parses `bytes` of text; `name` is how messages call it ("cora.json"). NULL and an error with
+// line:column if it is not JSON, deeper than 64, or longer than 64 MiB. Free the document with
+// json_free.
+Json *json_parse(const char *text, size_t bytes, const char *name, Error *err);
+Json *json_read(const char *path, Error *err); // file_read and json_parse
+void json_free(Json *document);
+
+JsonType json_type(const Json *value);
+const char *json_type_name(JsonType type);
+const char *json_key(const Json *value);                   // its key in the object that holds it
+const Json *json_get(const Json *object, const char *key); // NULL if it is not there; exact case
+const Json *json_first(const Json *container);             // NULL if empty
+const Json *json_next(const Json *value);                  // NULL at the end
+int64_t json_size(const Json *container);                  // entries
+bool json_bool(const Json *value);                         // of a JSON_BOOL
+double json_number(const Json *value);                     // of a JSON_NUMBER
+bool json_is_int64(const Json *value, int64_t *out);       // a number without fraction, |n| <= 2^53
+const char *json_string(const Json *value);                // of a JSON_STRING
+
+// Writing: text grows in one buffer. Commas and quotes are put by the writer. Numbers are written
+// with the fewest digits that read back the same; NaN and infinity become null.
+typedef struct JsonWriter {
+    char *text; // 0-terminated; owned
+    size_t bytes, room;
+    int depth;
+    bool after_value[72];
+    bool pretty; // line breaks and two spaces a level
+} JsonWriter;
+void json_writer_init(JsonWriter *writer, bool pretty);
+void json_writer_clear(JsonWriter *writer);
+// `key` is NULL inside arrays and at the top.
+void json_begin_object(JsonWriter *writer, const char *key);
+void json_end_object(JsonWriter *writer);
+void json_begin_array(JsonWriter *writer, const char *key);
+void json_end_array(JsonWriter *writer);
+void json_put_string(JsonWriter *writer, const char *key, const char *value); // NULL writes null
+void json_put_int(JsonWriter *writer, const char *key, int64_t value);
+void json_put_double(JsonWriter *writer, const char *key, double value);
+void json_put_float(JsonWriter *writer, const char *key, float value);
+void json_put_bool(JsonWriter *writer, const char *key, bool value);
+
+#endif

@@ -1,0 +1,49 @@
+// Memory that is counted. Every array of fringe is taken here, 64-byte aligned, so that the epoch
+// loop can prove that it takes none (memory_takes stays) and the plan can be compared with what was
+// used.
+#ifndef FRINGE_BASE_MEMORY_H
+#define FRINGE_BASE_MEMORY_H
+
+#include "fringe/base/error.h"
+#include <stdint.h>
+
+// Takes `bytes` of zeroed memory, 64-byte aligned; 0 bytes gives a valid pointer. `what` names it
+// in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks
+// when the machine has none left: sizes that come from outside are checked by memory_try instead.
+void *memory_take(size_t bytes, const char *what);
+
+// The same for sizes read from a file: NULL and an EXIT_MEMORY error instead of an abort.
+void *memory_try(size_t bytes, const char *what, Error *err);
+
+// Gives memory back; NULL is fine.
+void memory_give(void *pointer);
+
+// count * size, or an abort if the product overflows: sizes inside the program.
+size_t memory_product(int64_t count, size_t size);
+
+#define TAKE(type, count, what)                                                                    \
+    ((type *)memory_take(memory_product((int64_t)(count), sizeof(type)), (what)))
+
+int64_t memory_takes(void);    // how often memory was taken since the start
+size_t memory_in_use(void);    // bytes
+size_t memory_peak(void);      // bytes, most ever in use
+size_t memory_available(void); // bytes this process may still use: cgroup limit or MemAvailable
+
+// What a rank is going to need, item by item, before anything large is taken.
+enum { MEMORY_PLAN_ITEMS = 64 };
+typedef struct MemoryPlan {
+    int count;
+    struct {
+        char what[64];
+        size_t bytes;
+    } item[MEMORY_PLAN_ITEMS];
+} MemoryPlan;
+
+// Adds an item (same `what`: bytes are added up).
+void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes);
+size_t memory_plan_total(const MemoryPlan *plan);
+
+// False with EXIT_MEMORY and the three largest items if the total exceeds `limit` bytes.
+bool memory_plan_check(const MemoryPlan *plan, size_t limit, Error *err);
+
+#endif

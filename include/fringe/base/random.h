@@ -1,0 +1,55 @@
+// Counter-based random numbers: philox4x32-10 (Salmon et al., SC 2011). A number is a function of
+// (seed, purpose, epoch, layer, direction, global row id, peer, column) and of nothing else, so it
+// does not depend on ranks, threads or parts. The layout of the counter is fixed for good
+// (ALGORITHMS 0):
+//
+//   key      64-bit seed
+//   word 0   row id, low 32 bits
+//   word 1   row id, high 16 bits | peer << 16
+//   word 2   epoch
+//   word 3   purpose << 28 | layer << 20 | direction << 19 | column block
+//
+// A block holds 8 numbers of 16 bits, low half of word 0 first, for columns 8b .. 8b+7;
+// u = (k + 1/2) / 2^16. Users that need 32 bits take the four words of block b for columns 4b ..
+// 4b+3.
+#ifndef FRINGE_BASE_RANDOM_H
+#define FRINGE_BASE_RANDOM_H
+
+#include <stdint.h>
+
+typedef enum RandomPurpose { // 4 bits
+    RANDOM_WEIGHTS = 0, // row = input row of the matrix, layer = layer, direction 1 = self weights
+    RANDOM_DROPOUT = 1,
+    RANDOM_ROUNDING = 2,
+    RANDOM_GENERATE = 3, // generators; `layer` numbers the draw
+    RANDOM_FEATURES = 4, // features made by data.prepare
+    RANDOM_PARTITION = 5,
+} RandomPurpose;
+
+typedef struct RandomStream {
+    uint64_t seed;
+    uint32_t epoch;
+    uint32_t tag; // purpose << 28 | layer << 20 | direction << 19
+} RandomStream;
+
+static inline RandomStream random_stream(uint64_t seed, RandomPurpose purpose, uint32_t epoch,
+                                         int layer, int direction) {
+    return (RandomStream){seed, epoch,
+                          (uint32_t)purpose << 28 | (uint32_t)(layer & 0xff) << 20 |
+                              (uint32_t)(direction & 1) << 19};
+}
+
+// The four words of one block. block < 2^19.
+void random_block(uint32_t out[4], RandomStream stream, int64_t row, int peer, uint32_t block);
+
+// One philox4x32-10 permutation of a counter under a key (for tests against known vectors).
+void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
+
+// Uniform in (0,1): 16-bit number k of column `column` as (k + 1/2) / 2^16.
+float random_uniform16(RandomStream stream, int64_t row, int peer, int64_t column);
+// Uniform in (0,1) with 32 bits: (k + 1/2) / 2^32.
+double random_uniform32(RandomStream stream, int64_t row, int peer, int64_t column);
+// Standard normal (Box-Muller on the 32-bit numbers of columns 2c and 2c+1).
+double random_normal(RandomStream stream, int64_t row, int peer, int64_t column);
+
+#endif

@@ -1,0 +1,135 @@
+// config: one JSON file (and --set key=value) becomes one checked struct.
+//
+// Layers: defaults < file < --set. One table (src/config/keys.c) describes every key: path, type,
+// range, default, unit, help; the checker, `fringe config show`, the JSON schema and docs/config.md
+// come from it. Unknown keys are errors with a suggestion; all errors are reported at once, one per
+// line, each with the key's path, what was expected and what was found. Paths resolve against the
+// config's folder, then FRINGE_DATA. Values that belong to a family (model.layer, partition.method,
+// ...) are names; the room that owns the family answers a wrong one with its list.
+#ifndef FRINGE_CONFIG_H
+#define FRINGE_CONFIG_H
+
+#include "fringe/base.h"
+
+enum { CONFIG_TEXT = 512, CONFIG_LIST = 16, CONFIG_WORD = 64 };
+
+typedef struct ConfigWords { // a list of short words
+    int count;
+    char word[CONFIG_LIST][CONFIG_WORD];
+} ConfigWords;
+typedef struct ConfigInts {
+    int count;
+    int64_t value[CONFIG_LIST];
+} ConfigInts;
+typedef struct ConfigDoubles {
+    int count;
+    double value[CONFIG_LIST];
+} ConfigDoubles;
+
+typedef struct Config {
+    char source[1024];      // path of the file; "" if none
+    char mode[CONFIG_WORD]; // "mode": preset of comm.schedule and (later) codec and savings
+
+    struct {
+        char path[CONFIG_TEXT];     // dataset: file or folder; resolved
+        char format[CONFIG_WORD];   // auto | npz | metis | edges | fringe
+        char features[CONFIG_TEXT]; // .npy beside graphs that have none; "" = none
+        char labels[CONFIG_TEXT];   // .npy: (n) integer classes or (n,K) 0/1
+        char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
+        ConfigWords split_keys;     // [train_idx, val_idx, test_idx]; .npy paths are fine, too
+        bool undirected;            // edges format: each line stands for both directions
+        ConfigWords prepare;     // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,
+                                 // standardize, random:D, degree
+        char cache[CONFIG_TEXT]; // folder of prepared data and partitions
+    } data;
+    struct {
+        char method[CONFIG_TEXT]; // metis | random | blocks | file:PATH
+        int64_t seed;
+        ConfigWords balance; // further constraints beside nodes: train, edges
+        bool reorder;        // renumber rows inside a part for locality
+    } partition;
+    struct {
+        char layer[CONFIG_WORD]; // gcn | sage-mean | sage-gcn
+        int64_t layers;
+        ConfigInts hidden; // width of each hidden layer; one value serves all
+        ConfigWords post;  // order of norm, activation, dropout after a convolution but the last
+        char norm[CONFIG_WORD];       // layer | none
+        char activation[CONFIG_WORD]; // relu | none
+        double dropout;               // where post says "dropout"
+        double input_dropout;         // before the first convolution
+        char gcn_norm[CONFIG_WORD];   // both | in
+        bool self_loops;              // sage-mean: the mean contains the row itself (AdaQP)
+        bool bias;
+        double gain;               // of the xavier-uniform initial weights
+        char weights[CONFIG_TEXT]; // safetensors file to start from; "" = random
+    } model;
+    struct {
+        int64_t epochs;
+        char optimizer[CONFIG_WORD]; // adam | sgd
+        double rate;                 // learning rate
+        double momentum;             // sgd
+        ConfigDoubles betas;         // adam
+        double epsilon;              // adam
+        ConfigDoubles
+            weight_decay; // per layer (L2, added to the gradient); the last value serves the rest
+        double clip;      // largest norm of the whole gradient; 0 = off
+        char schedule[CONFIG_WORD]; // constant | cosine | step
+        int64_t step_epochs;        // step: every so many epochs ...
+        double step_factor;         // ... times this
+        int64_t warmup;             // epochs of linear warm-up
+        int64_t eval_every;         // epochs; 0 = only after the last
+        int64_t patience;       // early stopping: evaluations without a better validation; 0 = off
+        char loss[CONFIG_WORD]; // auto | softmax | bce
+        char metric[CONFIG_WORD]; // auto | accuracy | micro-f1 | macro-f1 (which one validation
+                                  // looks at)
+    } train;
+    struct {
+        char codec[CONFIG_WORD]; // fp32
+    } messages;
+    struct {
+        char order[CONFIG_WORD]; // aggregate-first | auto (transform first where that makes rows
+                                 // narrower)
+    } lossless;
+    struct {
+        char schedule[CONFIG_WORD]; // blocking | overlap
+        double timeout;             // seconds a wait may last
+        int64_t piece;              // bytes a message is cut into
+    } comm;
+    struct {
+        char dir[CONFIG_TEXT]; // folder of this run
+        int64_t seed;
+        int64_t threads;          // per rank; 0 = cores / ranks on the node
+        int64_t checkpoint_every; // epochs; 0 = only when stopped
+        int64_t keep_checkpoints;
+        double stop_after;         // wall-clock seconds, then checkpoint and exit 75; 0 = never
+        int64_t log_every;         // epochs
+        double memory_limit;       // GiB per rank; 0 = what the machine has / ranks on the node
+        char vectors[CONFIG_WORD]; // auto | plain | avx2 | avx512
+        char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
+    } run;
+} Config;
+
+// Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
+// (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
+// (EXIT_NO_INPUT if the file is not there). A mode's preset stands between defaults and file.
+bool config_load(Config *config, const char *path, const char *const *settings, int count,
+                 Error *err);
+
+// The resolved config as JSON text, nested by section (memory_give it). The same text for the same
+// values.
+char *config_to_json(const Config *config);
+// config_to_json, read back: how ranks hand it on and runs are resumed.
+bool config_from_json(Config *config, const char *text, const char *name, Error *err);
+
+void config_print(const Config *config); // one line per key: value, default, unit, help (stdout)
+void config_print_schema(void);          // JSON schema, draft 2020-12 (stdout)
+void config_print_markdown(void);        // docs/config.md (stdout)
+
+// "cora.npz" -> the first of <config's folder>/cora.npz, <FRINGE_DATA>/cora.npz that exists, else
+// the first.
+void config_resolve(const Config *config, const char *path, char *out, size_t size);
+
+// The closest of `names` to a wrong word, or NULL; for "did you mean".
+const char *config_suggest(const char *word, const char *const *names, int count);
+
+#endif

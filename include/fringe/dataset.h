@@ -1,0 +1,69 @@
+// dataset: files and generators -> one Dataset on one rank, and back to our own directory format.
+//
+// Formats are a table (src/dataset/formats.c): npz (gnn-benchmark CSR keys), metis (.graph), edges
+// (text, SNAP style), fringe (our own directory). data.prepare is a list of steps applied in order,
+// a table too. A stored edge (i, j) carries a message i -> j: the CSR here is by source, exactly as
+// stored. Everything read is bounded and checked before it is allocated or indexed. Local: no
+// function is collective.
+#ifndef FRINGE_DATASET_H
+#define FRINGE_DATASET_H
+
+#include "fringe/base.h"
+#include "fringe/config.h"
+
+enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
+
+typedef struct Dataset {
+    char name[128];
+    int64_t nodes;    // n, at most 2^31 - 1
+    int64_t edges;    // E stored entries
+    int64_t *offset;  // [n+1] by source
+    int32_t *target;  // [E] message source -> target; ascending inside a row after loading
+    float *weight;    // [E] or NULL (all 1)
+    int64_t features; // F, 0 if there are none
+    float *x;         // [n, F] or NULL
+    int64_t classes;  // K, 0 if there are no labels
+    bool multilabel;
+    int32_t *label;  // [n], -1 = none; NULL if multilabel or no labels
+    uint8_t *labels; // [n, K] 0/1 if multilabel
+    uint8_t *split;  // [n] SPLIT_...; never NULL (all SPLIT_NONE if there is none)
+    Tensors map;     // when opened from our directory the arrays point into this mapping
+    bool mapped;
+    char remarks[1024]; // what a loader wants to say without refusing ("2 self-loops stored"), ""
+                        // if nothing
+} Dataset;
+
+// Loads what config.data names and applies data.prepare. Warnings go to dataset->remarks.
+bool dataset_load(Dataset *dataset, const Config *config, Error *err);
+// Only the parts of it: load by the format's reader, then the steps.
+bool dataset_prepare(Dataset *dataset, const ConfigWords *steps, int64_t seed, Error *err);
+void dataset_clear(Dataset *dataset);
+
+// Sizes, ids in range, finite features, labels of split nodes present, disjoint splits. The last
+// line of every reader; also for users of dataset_open.
+bool dataset_check(const Dataset *dataset, const char *name, Error *err);
+bool dataset_is_symmetric(const Dataset *dataset); // pattern and weights
+
+// Our directory: dataset.json (manifest) and dataset.safetensors (edge_offset I64, edge_target I32,
+// edge_weight F32, features F32, labels I32 [n] or U8 [n,K], split U8); see docs/data.md.
+bool dataset_write(const Dataset *dataset, const char *folder,
+                   Error *err); // durable: temporary folder, rename
+bool dataset_open(Dataset *dataset, const char *folder, Error *err); // mmap; read-only arrays
+
+// Hash of what training would see: sizes, edges, weights, features, labels, split, after prepare.
+// Never of names.
+void dataset_hash(const Dataset *dataset, char text[33]);
+// Key of config.data before loading: hash of the contents of the files it names, and of prepare.
+// For caches.
+bool dataset_source_hash(const Config *config, char text[33], Error *err);
+
+// Generators ("reddit-small", "reddit-medium", and parametric ones): a table. Same seed, same
+// bytes, at any thread count. False with the list if the name is not known.
+bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err);
+const char *dataset_generator_list(void); // "reddit-small, reddit-medium, ..."
+
+// What `fringe inspect` prints of a dataset: header and statistics; for our directory without
+// touching the data.
+bool dataset_inspect(const char *path, Error *err);
+
+#endif

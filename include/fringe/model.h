@@ -1,0 +1,96 @@
+// model: layers on Blocks, one flat parameter array, loss.
+//
+// Z^l = A^l W^l (+ H^l Ws^l for sage) + b with A^l = L·A·R·H^l; H^{l+1} = post(Z^l) (ALGORITHMS
+// A.3). Parameters, gradients and optimizer moments are flat arrays with named windows; nobody else
+// knows layers. Layers are a table: gcn, sage-mean, sage-gcn. Names and layout outside are PyG's
+// (convs.0.lin.weight is [out, in]).
+#ifndef FRINGE_MODEL_H
+#define FRINGE_MODEL_H
+
+#include "fringe/backend.h"
+#include "fringe/base.h"
+#include "fringe/config.h"
+#include "fringe/exchange.h"
+#include "fringe/halo.h"
+
+enum { MODEL_LAYERS = 16 };
+
+typedef struct Parameter { // a window of the flat array
+    char name[64]; // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
+    int layer;
+    int64_t begin; // offset in the flat array
+    int64_t rows,
+        columns; // [in, out] row-major inside; matrices are transposed to PyG's [out, in] in files
+    bool matrix; // false: a vector of `columns` (rows = 1)
+} Parameter;
+
+// The model without data: shapes and parameter windows. Needs the config and the dataset's widths
+// only.
+typedef struct ModelShape {
+    int layers;
+    int64_t width[MODEL_LAYERS + 1];    // F, hidden..., K
+    bool self_weight;                   // sage-mean: Ws
+    bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
+                                        // (lossless.order)
+    char normalisation[32];             // of the Block (halo.h)
+    int post_count;
+    PostStep post[3];
+    float keep, input_keep;
+    bool norm, bias;
+    bool multilabel;
+    double gain;
+    int parameter_windows;
+    Parameter parameter[MODEL_LAYERS * 5];
+    int64_t parameter_count;
+} ModelShape;
+bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
+                 bool multilabel, Error *err);
+// Xavier-uniform from the counter RNG (bound gain * sqrt(6/(in+out))), zero biases, unit gamma,
+// zero beta: [parameter_count].
+void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);
+// In PyG's names and layout, as safetensors; load checks every shape.
+bool model_write(const ModelShape *shape, const float *parameters, const char *path, bool sync,
+                 Error *err);
+bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err);
+
+typedef struct Model Model; // with data: patterns, channels, activations
+
+// Everything an epoch needs is taken here. patterns[layer][direction] may repeat the same object;
+// x, labels and split are the shard's. Collective.
+typedef struct ModelParts {
+    const Shard *shard;
+    const Pattern *patterns[MODEL_LAYERS][2];
+    const Comm *comm;
+    const Backend *backend;
+    const Codec *codec;
+    const Schedule *schedule;
+} ModelParts;
+Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
+                 Error *err);
+void model_free(Model *model);
+void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
+                const Config *config);
+void model_set_spans(Model *model, Spans *spans);
+// What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
+void model_describe(const Model *model, char *out, size_t size);
+int64_t model_bytes_sent(const Model *model); // by all channels of training since the start
+
+// Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
+// [parameter_count] of this rank (add over ranks). Collective.
+double model_loss_and_gradient(Model *model, const float *parameters, float *gradient,
+                               uint64_t seed, uint32_t epoch);
+// Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next
+// call. Collective.
+Rows model_infer(Model *model, const float *parameters);
+// The rows that enter layer `layer` (1..layers-1) of the last model_infer (embeddings); layer ==
+// layers: the logits.
+Rows model_embedding(const Model *model, int layer);
+
+typedef struct Metrics {
+    double loss, accuracy, micro_f1, macro_f1; // accuracy = subset accuracy if multilabel
+    int64_t rows;
+} Metrics;
+// All splits at once: out[SPLIT_TRAIN..SPLIT_TEST]. Collective.
+void model_metrics(Model *model, Rows logits, Metrics out[4]);
+
+#endif

@@ -1,0 +1,49 @@
+// npy and npz arrays (numpy.lib.format); part of the door of the dataset room. libzip opens the
+// archives; the header of each array is read here. Object arrays (pickles) are refused, or skipped
+// where a reader does not need them.
+#ifndef FRINGE_NPY_H
+#define FRINGE_NPY_H
+
+#include "fringe/base.h"
+
+typedef enum NpyKind {
+    NPY_FLOAT = 'f',
+    NPY_INT = 'i',
+    NPY_UINT = 'u',
+    NPY_BOOL = 'b',
+    NPY_TEXT = 'U'
+} NpyKind;
+enum { NPY_RANK = 4 };
+typedef struct Npy {
+    char name[256]; // "adj_data" or the file's name; for messages
+    NpyKind kind;
+    int item; // bytes per element
+    bool big_endian, fortran;
+    int rank;
+    int64_t shape[NPY_RANK];
+    int64_t elements;
+    unsigned char *data; // raw elements as stored; owned
+    bool trailing;       // bytes after the data (a remark)
+} Npy;
+
+bool npy_parse(Npy *npy, const char *name, const unsigned char *bytes, size_t size,
+               Error *err); // copies the data
+bool npy_read(Npy *npy, const char *path, Error *err);
+void npy_clear(Npy *npy);
+// Converted to C order and native type, memory_take'n. False if a value does not fit the type.
+bool npy_to_int64(const Npy *npy, int64_t **out, Error *err); // integer and bool kinds
+bool npy_to_float(const Npy *npy, float **out, Error *err);   // all numeric kinds
+
+typedef struct Npz Npz; // an open archive
+Npz *npz_open(const char *path, Error *err);
+void npz_close(Npz *npz);
+int npz_count(const Npz *npz);
+const char *npz_key(const Npz *npz, int index);
+bool npz_has(const Npz *npz, const char *key);
+bool npz_read(Npz *npz, const char *key, Npy *out, Error *err);
+
+// Writes a C-order array: type '<f4' or '<i8'. For predictions (durable).
+bool npy_write(const char *path, const char *descr, const void *data, size_t item, int rank,
+               const int64_t *shape, Error *err);
+
+#endif

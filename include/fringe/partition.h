@@ -1,0 +1,90 @@
+// partition: Dataset -> parts -> shards, cached on disk.
+//
+// Partitioners are a table (src/partition/methods.c): metis, random, blocks, file:PATH. METIS is
+// known to metis.c only; what goes in is checked before and what comes out after (TRAPS 11). A
+// shard is all one rank keeps, in one safetensors file; a rank maps its own and no other. The cache
+// key is made of content hashes, never of names.
+//
+// The order of a part's own rows is fixed here (numbering law 1, halo.h): forward-central rows
+// first, then forward-marginal ones; inside each, cluster by cluster for locality.
+#ifndef FRINGE_PARTITION_H
+#define FRINGE_PARTITION_H
+
+#include "fringe/base.h"
+#include "fringe/config.h"
+#include "fringe/dataset.h"
+
+// The edges that end (forward) or begin (backward) in the own rows of a part, as its rows read
+// them. Column c < own: own row c. Column own + h: remote row h of the `remote_...` arrays. Remote
+// rows are grouped by owner in ring order: group 0 belongs to part-1, group 1 to part-2, ... (mod
+// parts); inside a group they ascend by their row at the owner (law 4). Inside a row columns
+// ascend.
+typedef struct ShardEdges {
+    int64_t edges;
+    const int64_t *offset;       // [own+1]
+    const int32_t *column;       // [edges]
+    const float *weight;         // [edges] or NULL
+    int64_t remote;              // H
+    const int64_t *remote_group; // [parts] offsets: groups 0..parts-2, so `parts` entries
+    const int32_t *remote_row;   // [H] row at its owner
+    const int64_t *remote_gid;   // [H]
+} ShardEdges;
+
+typedef struct Shard {
+    int part, parts;
+    int64_t nodes, train_nodes, val_nodes, test_nodes; // of the whole graph
+    int64_t edges;                                     // of the whole graph
+    int64_t own;                                       // N rows
+    int64_t central;                                   // forward-central rows: [0, central)
+    bool symmetric; // then `backward` equals `forward`, is not stored and points to the same arrays
+    ShardEdges forward;  // sources of my rows: in-edges
+    ShardEdges backward; // readers of my rows: out-edges
+    const int64_t *gid;  // [own] original node ids
+    const double
+        *degree_in; // [own] sum of weights of in-edges in the whole graph, without added self-loops
+    const double *degree_out; // [own]
+    int64_t features, classes;
+    bool multilabel;
+    const float *x;        // [own, features], rows as the file has them
+    const int32_t *label;  // [own] or NULL
+    const uint8_t *labels; // [own, classes] or NULL
+    const uint8_t *split;  // [own]
+    int64_t majority;      // most frequent training class (baseline); -1 if multilabel
+    char dataset_name[128], dataset_hash[33], partition_hash[33];
+    Tensors map;
+} Shard;
+
+// The whole road: prepared dataset cache, parts, shards; rank 0 works (comm_aside), the others
+// wait; then every rank maps its shard. With everything cached nothing is read but the shard.
+// `remarks` (1024 bytes, rank 0) gets what the loader or partitioner wants to say. Collective.
+bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *remarks,
+                    Error *err);
+void shard_clear(Shard *shard);
+
+// The local part of that road: makes sure that the cache holds the shards of `parts` parts, and says
+// in which folder. `remarks` holds 1024 bytes. Two processes may do so at once.
+bool partition_build(const Config *config, int parts, char *folder, size_t size, char *remarks,
+                     Error *err);
+// Moves a folder found damaged out of the cache; the next partition_build makes it anew.
+void partition_discard(const Config *config, const char *folder);
+
+// Only the cut: part[n] in 0..parts-1. Local. No part is empty but for `file:`, which says so
+// in a remark (METIS leaves parts empty on tiny graphs: they get a node each, with a remark). Parts >
+// nodes is an error.
+bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
+                   Error *err, char remarks[1024]);
+
+// Writes the shards of all parts and partition.json (method, seed, cut, balance, halo matrix) and
+// <name>.part.K under `folder`; durable. Local (rank 0).
+bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
+                            const char *folder, Error *err);
+bool shard_open(Shard *shard, const char *folder, int part, Error *err); // maps and checks
+
+// Folder in the cache that partition_load uses for this config and number of parts.
+bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err);
+
+// The report (stdout or a file): own, central, marginal, halo per rank, remote-neighbour ratio,
+// edge cut, balance, P x P message matrix; read from partition.json of `folder`.
+bool partition_report(const char *folder, Error *err);
+
+#endif

@@ -1,0 +1,79 @@
+// trainer: epochs. Owns parameters, optimizer, early stopping and what a checkpoint holds; fills an
+// EpochRecord and knows nothing of files, printing or reports. Modes are a table: a name for
+// (codec, schedule, savings).
+#ifndef FRINGE_TRAINER_H
+#define FRINGE_TRAINER_H
+
+#include "fringe/base.h"
+#include "fringe/config.h"
+#include "fringe/model.h"
+
+typedef struct EpochRecord {
+    int64_t epoch;                // 1 is the first
+    double loss;                  // training loss, global
+    double rate;                  // learning rate used
+    double gradient_norm;         // before clipping
+    bool evaluated, best;         // metrics are filled; validation is the best so far
+    Metrics metrics[4];           // by SPLIT_...
+    int64_t bytes;                // sent by all ranks in training messages this epoch
+    int64_t reduce_bytes;         // sent by all ranks for gradients
+    int64_t eval_bytes;           // sent for evaluation, counted apart
+    double seconds, eval_seconds; // slowest rank
+    Spans spans;                  // of this epoch, means over ranks
+} EpochRecord;
+
+typedef struct Trainer Trainer;
+
+// Builds Patterns, model and optimizer on the shard. Prints nothing. Checks the predicted memory
+// first (EXIT_MEMORY). Collective.
+Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
+                     Error *err);
+void trainer_free(Trainer *trainer);
+const MemoryPlan *trainer_plan(const Trainer *trainer);
+const ModelShape *trainer_shape(const Trainer *trainer);
+int trainer_threads(const Trainer *trainer);
+const char *
+trainer_kernels(const Trainer *trainer); // what tuning chose: "own forward: panels of 64; ..."
+
+// One epoch; evaluates when due. False with EXIT_DIVERGED if the loss is not finite. Collective.
+bool trainer_epoch(Trainer *trainer, EpochRecord *record, Error *err);
+bool trainer_finished(const Trainer *trainer); // all epochs done, or early stopping said so
+int64_t trainer_epochs_done(const Trainer *trainer);
+// Evaluation of the current (or best) weights, outside training. Collective.
+void trainer_evaluate(Trainer *trainer, bool best, Metrics out[4]);
+Rows trainer_infer(Trainer *trainer, bool best);           // logits of own rows. Collective.
+Rows trainer_embedding(const Trainer *trainer, int layer); // of the last trainer_infer
+const float *trainer_parameters(const Trainer *trainer, bool best);
+void trainer_set_parameters(Trainer *trainer, const float *parameters);
+
+// State beside the weights, for checkpoints: optimizer moments, step, early stopping, best weights.
+// Replicated on all ranks, so rank 0's copy is the state. tensors point into the trainer; scalars
+// are in *counters.
+typedef struct TrainerState {
+    Tensor tensor[8]; // "moment1", "moment2", "best" ...: flat arrays [parameter_count]
+    int tensors;
+    struct {
+        int64_t epoch, best_epoch, stale_evaluations;
+        double best_score;
+        Metrics best_metrics[4], last_metrics[4];
+    } counters;
+} TrainerState;
+void trainer_state(Trainer *trainer, TrainerState *state); // borrowed views
+void trainer_restore(Trainer *trainer, const TrainerState *state, const float *parameters);
+
+// Checkpoints (DESIGN 9): <dir>/checkpoints/epoch-N/{model.safetensors, optimizer.safetensors,
+// checkpoint.json}, written to a temporary folder, synced, renamed; LATEST renamed over. Rank 0
+// writes; collective (agrees on errors). `binding` identifies run and data (config hash, dataset
+// hash, partition hash).
+bool checkpoint_write(Trainer *trainer, const char *run_dir, const char *binding, int keep,
+                      Error *err);
+// Restores the newest valid checkpoint (skipping damaged ones with a remark). *found false if there
+// is none. EXIT_CONFIG if the newest valid one belongs to other data, model or parts. Collective.
+bool checkpoint_restore(Trainer *trainer, const char *run_dir, const char *binding, bool *found,
+                        char remarks[1024], Error *err);
+// Reads only the weights (PyG names) of a checkpoint folder, run folder or .safetensors file into
+// `path`.
+bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err);
+bool checkpoint_inspect(const char *where, Error *err); // header and statistics, stdout
+
+#endif

@@ -1,0 +1,244 @@
+// Collectives, made of nonblocking messages between pairs, so that every wait is a comm_wait. Sums
+// are taken in rank order on every rank: MPI_Allreduce changes bits with its algorithm (TRAPS 8).
+// Large data goes in a ring: in round r rank i sends to i+r and receives from i-r (DESIGN 4).
+
+#include "fringe/base/comm.h"
+#include "private.h"
+
+#include <string.h>
+
+enum {
+    TAG_BARRIER = COMM_TAG,
+    TAG_BROADCAST,
+    TAG_GATHER,
+    TAG_ALL_TO_ALL,
+    TAG_PIECES,
+};
+
+static const size_t largest_piece = (size_t)64 << 20; // counts are int, and pieces overlap
+enum { SMALL = 1 << 16 };                             // bytes that are sent to all at once
+
+static size_t piece_at(size_t begin, size_t bytes) {
+    return bytes - begin < largest_piece ? bytes - begin : largest_piece;
+}
+
+static void copy(void *to, const void *from, size_t bytes) {
+    if (bytes > 0 && to != from)
+        memmove(to, from, bytes);
+}
+
+// Sends to one rank while receiving from another, piece by piece; either side may be empty.
+static void transfer(const Comm *comm, int to, const char *sent, size_t sent_bytes, int from,
+                     char *received, size_t received_bytes, int tag, const char *what) {
+    for (size_t at = 0; at < sent_bytes || at < received_bytes; at += largest_piece) {
+        MPI_Request request[2];
+        int count = 0;
+        if (at < received_bytes)
+            CHECK_MPI(MPI_Irecv(received + at, (int)piece_at(at, received_bytes), MPI_BYTE, from,
+                                tag, comm->mpi, &request[count++]));
+        if (at < sent_bytes)
+            CHECK_MPI(MPI_Isend(sent + at, (int)piece_at(at, sent_bytes), MPI_BYTE, to, tag,
+                                comm->mpi, &request[count++]));
+        comm_wait(comm, request, count, what);
+    }
+}
+
+// Dissemination: after round k each rank has heard, directly or not, of 2^(k+1) - 1 others.
+void comm_barrier(const Comm *comm) {
+    for (int distance = 1; distance < comm->size; distance *= 2) {
+        int to = (comm->rank + distance) % comm->size;
+        int from = (comm->rank - distance + comm->size) % comm->size;
+        char byte = 0, other;
+        MPI_Request request[2];
+        CHECK_MPI(MPI_Irecv(&other, 1, MPI_BYTE, from, TAG_BARRIER, comm->mpi, &request[0]));
+        CHECK_MPI(MPI_Isend(&byte, 1, MPI_BYTE, to, TAG_BARRIER, comm->mpi, &request[1]));
+        comm_wait(comm, request, 2, "all ranks at a barrier");
+    }
+}
+
+// One piece down a binomial tree: the rank whose distance d from the root has lowest set bit b
+// hears from d - b and tells d + b/2, d + b/4, ... d + 1.
+static void broadcast_piece(const Comm *comm, char *data, int bytes, int root) {
+    int distance = (comm->rank - root + comm->size) % comm->size;
+    int bit = 1;
+    while (bit < comm->size && (distance & bit) == 0)
+        bit *= 2;
+    MPI_Request request[32];
+    if (distance != 0) {
+        int parent = (distance - bit + root) % comm->size;
+        CHECK_MPI(MPI_Irecv(data, bytes, MPI_BYTE, parent, TAG_BROADCAST, comm->mpi, &request[0]));
+        comm_wait(comm, request, 1, "a broadcast");
+    }
+    int count = 0;
+    for (int b = bit / 2; b > 0; b /= 2)
+        if (distance + b < comm->size) {
+            int child = (distance + b + root) % comm->size;
+            CHECK_MPI(MPI_Isend(data, bytes, MPI_BYTE, child, TAG_BROADCAST, comm->mpi,
+                                &request[count++]));
+        }
+    comm_wait(comm, request, count, "a broadcast to be taken");
+}
+
+void comm_broadcast(const Comm *comm, void *data, size_t bytes, int root) {
+    if (comm->size == 1)
+        return;
+    for (size_t at = 0; at < bytes; at += largest_piece)
+        broadcast_piece(comm, (char *)data + at, (int)piece_at(at, bytes), root);
+}
+
+// Everyone to everyone at once: the quickest for a few bytes.
+static void exchange_small(const Comm *comm, const char *from, size_t from_step, char *to,
+                           size_t bytes, int tag) {
+    MPI_Request *request = life_requests();
+    int count = 0;
+    for (int round = 1; round < comm->size; round++) {
+        int source = (comm->rank - round + comm->size) % comm->size;
+        CHECK_MPI(MPI_Irecv(to + (size_t)source * bytes, (int)bytes, MPI_BYTE, source, tag,
+                            comm->mpi, &request[count++]));
+    }
+    for (int round = 1; round < comm->size; round++) {
+        int target = (comm->rank + round) % comm->size;
+        CHECK_MPI(MPI_Isend(from + (size_t)target * from_step, (int)bytes, MPI_BYTE, target, tag,
+                            comm->mpi, &request[count++]));
+    }
+    comm_wait(comm, request, count, "an exchange of a few bytes");
+}
+
+void comm_all_gather(const Comm *comm, const void *one, void *all, size_t bytes) {
+    char *to = all;
+    copy(to + (size_t)comm->rank * bytes, one, bytes);
+    if (comm->size == 1 || bytes == 0)
+        return;
+    if (bytes <= SMALL) {
+        exchange_small(comm, one, 0, to, bytes, TAG_GATHER);
+        return;
+    }
+    for (int round = 1; round < comm->size; round++) {
+        int target = (comm->rank + round) % comm->size;
+        int source = (comm->rank - round + comm->size) % comm->size;
+        transfer(comm, target, one, bytes, source, to + (size_t)source * bytes, bytes, TAG_GATHER,
+                 "a gather on all ranks");
+    }
+}
+
+void comm_all_to_all(const Comm *comm, const void *from, void *to, size_t bytes) {
+    const char *sent = from;
+    char *received = to;
+    size_t own = (size_t)comm->rank * bytes;
+    copy(received + own, sent + own, bytes);
+    if (comm->size == 1 || bytes == 0)
+        return;
+    if (bytes <= SMALL) {
+        exchange_small(comm, sent, bytes, received, bytes, TAG_ALL_TO_ALL);
+        return;
+    }
+    for (int round = 1; round < comm->size; round++) {
+        int target = (comm->rank + round) % comm->size;
+        int source = (comm->rank - round + comm->size) % comm->size;
+        transfer(comm, target, sent + (size_t)target * bytes, bytes, source,
+                 received + (size_t)source * bytes, bytes, TAG_ALL_TO_ALL, "an all-to-all");
+    }
+}
+
+// NULL stays NULL: a rank may have nothing to send.
+static const char *sent_at(const char *base, int64_t offset) {
+    return base == NULL ? NULL : base + offset;
+}
+
+static char *received_at(char *base, int64_t offset) { return base == NULL ? NULL : base + offset; }
+
+static size_t part_bytes(const int64_t *offset, int r) {
+    assert(offset[r + 1] >= offset[r]);
+    return (size_t)(offset[r + 1] - offset[r]);
+}
+
+void comm_all_to_all_v(const Comm *comm, const void *from, const int64_t *from_offset, void *to,
+                       const int64_t *to_offset) {
+    const char *sent = from;
+    char *received = to;
+    int rank = comm->rank;
+    assert(part_bytes(from_offset, rank) == part_bytes(to_offset, rank));
+    if (part_bytes(to_offset, rank) > 0)
+        copy(received + to_offset[rank], sent + from_offset[rank], part_bytes(to_offset, rank));
+    for (int round = 1; round < comm->size; round++) {
+        int target = (rank + round) % comm->size;
+        int source = (rank - round + comm->size) % comm->size;
+        transfer(comm, target, sent_at(sent, from_offset[target]), part_bytes(from_offset, target),
+                 source, received_at(received, to_offset[source]), part_bytes(to_offset, source),
+                 TAG_PIECES, "an all-to-all of pieces");
+    }
+}
+
+void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t *offset) {
+    size_t own = part_bytes(offset, comm->rank);
+    if (comm->rank != 0) {
+        transfer(comm, 0, piece, own, 0, NULL, 0, TAG_PIECES, "rank 0 to take a piece");
+        return;
+    }
+    char *received = all;
+    if (own > 0)
+        copy(received + offset[0], piece, own);
+    for (int r = 1; r < comm->size; r++)
+        if (part_bytes(offset, r) > 0)
+            transfer(comm, 0, NULL, 0, r, received + offset[r], part_bytes(offset, r), TAG_PIECES,
+                     "pieces for rank 0");
+}
+
+// --- sums and the like: LIFE_VALUES values at a time, gathered on every rank
+
+typedef void Combine(void *total, const void *value);
+
+static void add_double(void *total, const void *value) {
+    *(double *)total += *(const double *)value;
+}
+static void add_int64(void *total, const void *value) {
+    *(int64_t *)total += *(const int64_t *)value;
+}
+static void keep_larger(void *total, const void *value) {
+    if (*(const double *)value > *(double *)total)
+        *(double *)total = *(const double *)value;
+}
+
+// value[i] = combined over ranks 0, 1, ...; every value has 8 bytes.
+static void combine(const Comm *comm, char *value, int count, Combine *with) {
+    if (comm->size == 1)
+        return;
+    char *all = life_values();
+    for (int begin = 0; begin < count; begin += LIFE_VALUES) {
+        int block = count - begin < LIFE_VALUES ? count - begin : LIFE_VALUES;
+        size_t bytes = (size_t)block * 8;
+        char *at = value + (size_t)begin * 8;
+        comm_all_gather(comm, at, all, bytes);
+        memcpy(at, all, bytes);
+        for (int r = 1; r < comm->size; r++)
+            for (size_t i = 0; i < bytes; i += 8)
+                with(at + i, all + (size_t)r * bytes + i);
+    }
+}
+
+void comm_sum_double(const Comm *comm, double *value, int count) {
+    combine(comm, (char *)value, count, add_double);
+}
+
+void comm_sum_int64(const Comm *comm, int64_t *value, int count) {
+    combine(comm, (char *)value, count, add_int64);
+}
+
+double comm_max_double(const Comm *comm, double value) {
+    combine(comm, (char *)&value, 1, keep_larger);
+    return value;
+}
+
+bool comm_agree(const Comm *comm, Error *err) {
+    int64_t holders = err->code != 0;
+    int64_t lowest = err->code != 0 ? comm->rank : comm->size;
+    double first = comm_max_double(comm, (double)-lowest); // the lowest rank that holds one
+    comm_sum_int64(comm, &holders, 1);
+    if (holders == 0)
+        return true;
+    int root = (int)-first;
+    if (comm->rank == root && holders < comm->size)
+        error_prefix(err, "rank %d", root);
+    comm_broadcast(comm, err, sizeof *err, root);
+    return false;
+}

@@ -1,0 +1,203 @@
+// The ranks: starting, stopping and waiting. The idea: there is one place where fringe waits for
+// messages, comm_wait; it polls, answers for this rank, and watches the others (life.c).
+
+#include "fringe/base/comm.h"
+#include "fringe/base/clock.h"
+#include "fringe/base/threads.h"
+#include "private.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int world_rank = -1;
+static bool oversubscribed; // more ranks than cores on this machine
+static const double default_timeout = 60.0;
+
+static _Thread_local bool on_the_side; // the thread that comm_aside started
+static atomic_int side_abort;          // exit code that it asked for
+
+int comm_world_rank(void) { return world_rank; }
+
+// --- start and stop
+
+// The union of what the ranks of a machine may use: mpirun binds one or two ranks to a core each.
+static int node_cores(MPI_Comm node) {
+    cpu_set_t mask, all;
+    CPU_ZERO(&mask);
+    if (sched_getaffinity(0, sizeof mask, &mask) != 0)
+        return threads_on_node();
+    CHECK_MPI(MPI_Allreduce(&mask, &all, sizeof mask, MPI_BYTE, MPI_BOR, node));
+    return CPU_COUNT(&all);
+}
+
+static void find_node(Comm *comm) {
+    MPI_Comm node;
+    CHECK_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    CHECK_MPI(MPI_Comm_rank(node, &comm->node_rank));
+    CHECK_MPI(MPI_Comm_size(node, &comm->node_size));
+    int cores = node_cores(node);
+    threads_set_node_cores(cores);
+    oversubscribed = comm->node_size > cores;
+    CHECK_MPI(MPI_Comm_free(&node));
+}
+
+void comm_start(Comm *comm, int *argc, char ***argv) {
+    // ob1's put protocol can make an exchange between two hosts half-duplex; 1 = send pipeline.
+    setenv("OMPI_MCA_btl_tcp_flags", "1", 0);
+    int level = 0;
+    CHECK_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level));
+    CHECK(level >= MPI_THREAD_FUNNELED, EXIT_UNAVAILABLE,
+          "this MPI offers no thread level above %d; fringe needs MPI_THREAD_FUNNELED", level);
+    CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    *comm = (Comm){.timeout = default_timeout};
+    CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &comm->rank));
+    CHECK_MPI(MPI_Comm_size(MPI_COMM_WORLD, &comm->size));
+    world_rank = comm->rank;
+    CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->mpi));
+    CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->control));
+    find_node(comm);
+    life_start(comm);
+}
+
+// MPI_Finalize waits for all ranks and cannot be polled: an alarm ends it.
+static void end_of_patience(int number) {
+    (void)number;
+    static const char text[] =
+        "fringe: the ranks did not end together; a rank is stopped or hung\n";
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(EXIT_SILENT);
+}
+
+void comm_stop(Comm *comm) {
+    if (comm->mpi == MPI_COMM_NULL)
+        return;
+    comm_barrier(comm);
+    if (comm->timeout > 0 && comm->size > 1) {
+        signal(SIGALRM, end_of_patience);
+        alarm((unsigned)comm->timeout + 1);
+    }
+    life_stop();
+    MPI_Comm_free(&comm->control);
+    MPI_Comm_free(&comm->mpi);
+    MPI_Finalize();
+    alarm(0);
+    comm->mpi = comm->control = MPI_COMM_NULL;
+    world_rank = -1;
+}
+
+void comm_self(Comm *comm) {
+    *comm = (Comm){.mpi = MPI_COMM_NULL,
+                   .control = MPI_COMM_NULL,
+                   .size = 1,
+                   .node_size = 1,
+                   .timeout = default_timeout};
+}
+
+void comm_set_timeout(Comm *comm, double seconds) { comm->timeout = seconds; }
+
+void comm_duplicate(Comm *copy, const Comm *comm) {
+    *copy = *comm;
+    if (comm->mpi == MPI_COMM_NULL)
+        return;
+    MPI_Request request;
+    CHECK_MPI(MPI_Comm_idup(comm->mpi, &copy->mpi, &request));
+    comm_wait(comm, &request, 1, "a second communicator");
+}
+
+void comm_release(Comm *copy) {
+    if (copy->mpi != MPI_COMM_NULL)
+        CHECK_MPI(MPI_Comm_free(&copy->mpi));
+    copy->control = MPI_COMM_NULL;
+}
+
+_Noreturn void comm_abort(ExitCode code) {
+    if (on_the_side) { // MPI belongs to the other thread, which is polling
+        atomic_store(&side_abort, (int)code);
+        for (;;)
+            pause();
+    }
+    fflush(stdout);
+    fflush(stderr);
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (begun && !ended)
+        MPI_Abort(MPI_COMM_WORLD, (int)code);
+    _exit((int)code);
+}
+
+// --- waiting
+
+// Leaves the core to others: at once if there are more ranks than cores, later otherwise.
+static void rest(int64_t turns) {
+    static const struct timespec moment = {.tv_nsec = 20000};
+    if (oversubscribed && turns > 100)
+        nanosleep(&moment, NULL);
+    else if (oversubscribed || turns > 2000)
+        sched_yield();
+}
+
+void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *what) {
+    int done = count == 0;
+    LifeWatch watch = life_watch_begin();
+    for (int64_t turns = 0; !done; turns++) {
+        CHECK_MPI(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
+        if (done)
+            break;
+        life_answer();
+        life_watch(&watch, comm->timeout, what);
+        rest(turns);
+    }
+    life_watch_end();
+}
+
+void comm_beat(const Comm *comm) {
+    (void)comm; // signs of life are the process's, whichever communicator is at hand
+    life_answer();
+}
+
+typedef struct Aside {
+    void (*work)(void *context);
+    void *context;
+    atomic_bool done;
+} Aside;
+
+static void *run_aside(void *pointer) {
+    Aside *aside = pointer;
+    on_the_side = true;
+    aside->work(aside->context);
+    atomic_store(&aside->done, true);
+    return NULL;
+}
+
+void comm_aside(const Comm *comm, void (*work)(void *context), void *context) {
+    static const struct timespec moment = {.tv_nsec = 1000000};
+    if (comm->size == 1) { // nobody asks
+        work(context);
+        return;
+    }
+    Aside aside = {.work = work, .context = context};
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, (size_t)64 << 20);
+    int status = pthread_create(&thread, &attributes, run_aside, &aside);
+    CHECK(status == 0, EXIT_MEMORY, "cannot start a thread: %s", strerror(status));
+    pthread_attr_destroy(&attributes);
+    while (!atomic_load(&aside.done)) {
+        comm_beat(comm);
+        int code = atomic_load(&side_abort);
+        if (code != 0)
+            comm_abort((ExitCode)code);
+        nanosleep(&moment, NULL);
+    }
+    pthread_join(thread, NULL);
+}

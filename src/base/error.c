@@ -1,0 +1,53 @@
+// Sentences for the world's mistakes, and the one line that the machine's failures end in.
+// The idea: the first error wins, so a caller may go on and clean up without losing the cause.
+
+#include "fringe/base/error.h"
+#include "fringe/base/comm.h"
+#include "private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool error_set(Error *err, ExitCode code, const char *format, ...) {
+    if (err->code != 0)
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    err->code = code;
+    return false;
+}
+
+bool error_prefix(Error *err, const char *format, ...) {
+    if (err->code == 0)
+        return false;
+    char sentence[sizeof err->text];
+    memcpy(sentence, err->text, sizeof sentence);
+    va_list arguments;
+    va_start(arguments, format);
+    int used = vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    if (used < 0 || (size_t)used >= sizeof err->text)
+        used = (int)strlen(err->text);
+    size_t room = sizeof err->text - (size_t)used;
+    snprintf(err->text + used, room, ": %.*s", (int)(room > 3 ? room - 3 : 0), sentence);
+    return false;
+}
+
+_Noreturn void check_failed(const char *file, int line, ExitCode code, const char *format, ...) {
+    char sentence[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    int rank = comm_world_rank();
+    fflush(stdout);
+    if (rank >= 0)
+        fprintf(stderr, "rank %d: %s:%d: %s\n", rank, file, line, sentence);
+    else
+        fprintf(stderr, "%s:%d: %s\n", file, line, sentence);
+    fflush(stderr);
+    comm_abort(code);
+}

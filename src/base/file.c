@@ -1,0 +1,271 @@
+// Files that survive a crash. The idea: nothing is overwritten in place; a new file is written
+// beside the old one, synced, renamed over it, and the folder is synced (TRAPS 16). Every write,
+// sync and rename passes step(), so a test can stop the process after any of them.
+
+#include "fringe/base/file.h"
+#include "fringe/base/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// FRINGE_TEST_STOP_STEP=n or file_test_stop_after: the process dies, as by kill -9, right after its
+// n-th step.
+static int64_t steps_left = -1; // -1: the environment was not asked yet; 0: never
+
+void file_test_stop_after(int64_t steps) { steps_left = steps; }
+
+static void step(void) {
+    if (steps_left < 0) {
+        const char *wanted = getenv("FRINGE_TEST_STOP_STEP");
+        steps_left = wanted != NULL ? atoll(wanted) : 0;
+    }
+    if (steps_left > 0 && --steps_left == 0)
+        raise(SIGKILL);
+}
+
+static bool cannot(Error *err, ExitCode code, const char *do_what, const char *path) {
+    return error_set(err, code, "%s: cannot %s: %s", path, do_what, strerror(errno));
+}
+
+// --- paths
+
+void path_join(char *out, size_t size, const char *folder, const char *name) {
+    size_t length = strlen(folder);
+    const char *slash = length > 0 && folder[length - 1] != '/' ? "/" : "";
+    int used = name[0] == '/' ? snprintf(out, size, "%s", name)
+                              : snprintf(out, size, "%s%s%s", folder, slash, name);
+    CHECK(used >= 0 && (size_t)used < size, EXIT_CANNOT_WRITE,
+          "the path '%s/%s' is longer than %zu bytes", folder, name, size - 1);
+}
+
+void path_folder(char *out, size_t size, const char *path) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+    if (slash == path)
+        length = 1; // the root
+    int used =
+        slash == NULL ? snprintf(out, size, ".") : snprintf(out, size, "%.*s", (int)length, path);
+    CHECK(used >= 0 && (size_t)used < size, EXIT_CANNOT_WRITE,
+          "the folder of '%s' is longer than %zu bytes", path, size - 1);
+}
+
+const char *path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+// --- reading
+
+bool file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+bool file_is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+int64_t file_size(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+// Reads exactly `bytes`; a file that became shorter meanwhile is an error.
+static bool read_all(int descriptor, char *data, size_t bytes, const char *path, Error *err) {
+    for (size_t done = 0; done < bytes;) {
+        size_t piece = bytes - done < (size_t)1 << 30 ? bytes - done : (size_t)1 << 30;
+        ssize_t got = read(descriptor, data + done, piece);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return cannot(err, EXIT_IO, "read", path);
+        if (got == 0)
+            return error_set(err, EXIT_IO, "%s: ends after %zu of %zu bytes", path, done, bytes);
+        done += (size_t)got;
+    }
+    return true;
+}
+
+static int open_to_read(const char *path, Error *err) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        cannot(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO, "open", path);
+    return descriptor;
+}
+
+static char *read_descriptor(int descriptor, const char *path, size_t limit, size_t *bytes,
+                             Error *err) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) {
+        cannot(err, EXIT_IO, "look at", path);
+        return NULL;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        error_set(err, EXIT_DATA, "%s: is not a file", path);
+        return NULL;
+    }
+    size_t size = (size_t)status.st_size;
+    if (size > limit) {
+        error_set(err, EXIT_DATA, "%s: has %zu bytes, more than the %zu that are read", path, size,
+                  limit);
+        return NULL;
+    }
+    char *data = memory_try(size + 1, "file in memory", err);
+    if (data == NULL) {
+        error_prefix(err, "%s", path);
+        return NULL;
+    }
+    if (!read_all(descriptor, data, size, path, err)) {
+        memory_give(data);
+        return NULL;
+    }
+    *bytes = size;
+    return data;
+}
+
+char *file_read(const char *path, size_t limit, size_t *bytes, Error *err) {
+    *bytes = 0;
+    int descriptor = open_to_read(path, err);
+    if (descriptor < 0)
+        return NULL;
+    char *data = read_descriptor(descriptor, path, limit, bytes, err);
+    close(descriptor);
+    return data;
+}
+
+// --- writing
+
+bool file_writer_open(FileWriter *writer, const char *path, Error *err) {
+    *writer = (FileWriter){.descriptor = -1};
+    int used = snprintf(writer->path, sizeof writer->path, "%s", path);
+    if (used < 0 || (size_t)used >= sizeof writer->path)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: the path is longer than %zu bytes", path,
+                         sizeof writer->path - 1);
+    writer->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (writer->descriptor < 0)
+        return cannot(err, EXIT_CANNOT_WRITE, "create", path);
+    return true;
+}
+
+bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err) {
+    const char *at = data;
+    while (bytes > 0) {
+        size_t piece = bytes < (size_t)1 << 30 ? bytes : (size_t)1 << 30;
+        ssize_t put = write(writer->descriptor, at, piece);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return cannot(err, EXIT_IO, "write", writer->path);
+        step();
+        at += put;
+        bytes -= (size_t)put;
+        writer->bytes += put;
+    }
+    return true;
+}
+
+bool file_writer_close(FileWriter *writer, bool sync, Error *err) {
+    if (writer->descriptor < 0)
+        return err->code == 0;
+    bool ok = true;
+    if (sync) {
+        ok = fsync(writer->descriptor) == 0 || cannot(err, EXIT_IO, "flush", writer->path);
+        step();
+    }
+    if (close(writer->descriptor) != 0)
+        ok = cannot(err, EXIT_IO, "close", writer->path);
+    writer->descriptor = -1;
+    return ok;
+}
+
+bool file_sync(const char *path, Error *err) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return cannot(err, EXIT_IO, "open", path);
+    bool ok = fsync(descriptor) == 0 || cannot(err, EXIT_IO, "flush", path);
+    step();
+    close(descriptor);
+    return ok;
+}
+
+bool file_rename(const char *from, const char *to, Error *err) {
+    char folder[1100];
+    if (rename(from, to) != 0)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot rename to %s: %s", from, to,
+                         strerror(errno));
+    step();
+    path_folder(folder, sizeof folder, to);
+    return file_sync(folder, err);
+}
+
+static bool write_whole(const char *path, const void *data, size_t bytes, Error *err) {
+    FileWriter writer;
+    if (!file_writer_open(&writer, path, err))
+        return false;
+    bool ok = file_writer_put(&writer, data, bytes, err);
+    return file_writer_close(&writer, ok, err) && ok;
+}
+
+bool file_replace(const char *path, const void *data, size_t bytes, Error *err) {
+    char beside[1100];
+    int used = snprintf(beside, sizeof beside, "%s.tmp.%d", path, (int)getpid());
+    if (used < 0 || (size_t)used >= sizeof beside)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: the path is too long", path);
+    if (write_whole(beside, data, bytes, err) && file_rename(beside, path, err))
+        return true;
+    unlink(beside);
+    return false;
+}
+
+// --- folders
+
+bool file_make_folder(const char *path, Error *err) {
+    char partial[1100];
+    int used = snprintf(partial, sizeof partial, "%s", path);
+    if (used <= 0 || (size_t)used >= sizeof partial)
+        return error_set(err, EXIT_CANNOT_WRITE, "'%s' cannot be the name of a folder", path);
+    for (char *end = partial + 1;; end++) {
+        if (*end != '/' && *end != 0)
+            continue;
+        char kept = *end;
+        *end = 0;
+        if (mkdir(partial, 0777) != 0 && !file_is_folder(partial))
+            return cannot(err, EXIT_CANNOT_WRITE, "make the folder", partial);
+        *end = kept;
+        if (kept == 0)
+            return true;
+    }
+}
+
+static bool remove_contents(const char *path, Error *err) {
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return cannot(err, EXIT_IO, "open the folder", path);
+    bool ok = true;
+    for (struct dirent *entry; ok && (entry = readdir(folder)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        char inside[4096];
+        path_join(inside, sizeof inside, path, entry->d_name);
+        ok = file_remove(inside, err);
+    }
+    closedir(folder);
+    return ok;
+}
+
+bool file_remove(const char *path, Error *err) {
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return errno == ENOENT || errno == ENOTDIR || cannot(err, EXIT_IO, "look at", path);
+    bool folder = S_ISDIR(status.st_mode); // a link to a folder is removed, not followed
+    if (folder && !remove_contents(path, err))
+        return false;
+    if ((folder ? rmdir(path) : unlink(path)) != 0 && errno != ENOENT)
+        return cannot(err, EXIT_CANNOT_WRITE, "remove", path);
+    return true;
+}

@@ -1,0 +1,69 @@
+// Content hashes: XXH3 of the xxHash library, 128 bits for names of caches, 64 bits for checksums.
+
+#include "fringe/base/file.h"
+#include "fringe/base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+struct Hash {
+    XXH3_state_t *state;
+};
+
+Hash *hash_new(void) {
+    Hash *hash = TAKE(Hash, 1, "content hash");
+    hash->state = XXH3_createState();
+    CHECK(hash->state != NULL, EXIT_MEMORY, "no memory for a content hash");
+    XXH3_128bits_reset(hash->state);
+    return hash;
+}
+
+void hash_add(Hash *hash, const void *data, size_t bytes) {
+    if (bytes > 0)
+        XXH3_128bits_update(hash->state, data, bytes);
+}
+
+void hash_text(const Hash *hash, char text[33]) {
+    XXH128_hash_t sum = XXH3_128bits_digest(hash->state);
+    snprintf(text, 33, "%016llx%016llx", (unsigned long long)sum.high64,
+             (unsigned long long)sum.low64);
+}
+
+void hash_free(Hash *hash) {
+    if (hash == NULL)
+        return;
+    XXH3_freeState(hash->state);
+    memory_give(hash);
+}
+
+uint64_t hash_bytes(const void *data, size_t bytes) {
+    return bytes == 0 ? XXH3_64bits("", 0) : XXH3_64bits(data, bytes);
+}
+
+static bool add_file(Hash *hash, int descriptor, const char *path, Error *err) {
+    enum { PIECE = 1 << 20 };
+    char *piece = TAKE(char, PIECE, "file being hashed");
+    ssize_t got;
+    while ((got = read(descriptor, piece, PIECE)) > 0 || (got < 0 && errno == EINTR))
+        if (got > 0)
+            hash_add(hash, piece, (size_t)got);
+    memory_give(piece);
+    return got == 0 || error_set(err, EXIT_IO, "%s: cannot read: %s", path, strerror(errno));
+}
+
+bool hash_file(const char *path, char text[33], Error *err) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return error_set(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO,
+                         "%s: cannot open: %s", path, strerror(errno));
+    Hash *hash = hash_new();
+    bool ok = add_file(hash, descriptor, path, err);
+    hash_text(hash, text);
+    hash_free(hash);
+    close(descriptor);
+    return ok;
+}

@@ -1,0 +1,158 @@
+// JSON out. The idea: the writer knows whether a comma is due at each depth, so callers only name
+// values. Numbers are written with the fewest digits that read back the same.
+
+#include "fringe/base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_bytes(JsonWriter *writer, const char *bytes, size_t count) {
+    if (writer->bytes + count + 1 > writer->room) {
+        size_t room = 2 * writer->room > writer->bytes + count + 1 ? 2 * writer->room
+                                                                   : writer->bytes + count + 256;
+        char *text = realloc(writer->text, room);
+        CHECK(text != NULL, EXIT_MEMORY, "no memory for %zu bytes of JSON", room);
+        writer->text = text;
+        writer->room = room;
+    }
+    memcpy(writer->text + writer->bytes, bytes, count);
+    writer->bytes += count;
+    writer->text[writer->bytes] = 0;
+}
+
+static void put(JsonWriter *writer, const char *text) { put_bytes(writer, text, strlen(text)); }
+
+void json_writer_init(JsonWriter *writer, bool pretty) {
+    *writer = (JsonWriter){.pretty = pretty};
+    put(writer, "");
+}
+
+void json_writer_clear(JsonWriter *writer) {
+    free(writer->text);
+    *writer = (JsonWriter){0};
+}
+
+static void new_line(JsonWriter *writer) {
+    if (!writer->pretty)
+        return;
+    put(writer, "\n");
+    for (int i = 0; i < writer->depth; i++)
+        put(writer, "  ");
+}
+
+// Length of a well-formed UTF-8 sequence, or 0. Shortest forms only, no surrogates.
+static size_t sequence_length(const unsigned char *at) {
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+    if (length == 0 || at[0] > 0xF4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80) // also ends at the final 0
+            return 0;
+    bool overlong = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
+    bool surrogate = at[0] == 0xED && at[1] > 0x9F;
+    bool beyond = at[0] == 0xF4 && at[1] > 0x8F;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+// Bytes that are no UTF-8 (names of files may hold them) become U+FFFD: the text stays JSON.
+static void put_quoted(JsonWriter *writer, const char *value) {
+    put(writer, "\"");
+    for (const unsigned char *at = (const unsigned char *)value; *at != 0;) {
+        char escape[8];
+        size_t length = sequence_length(at);
+        if (*at == '"' || *at == '\\') {
+            snprintf(escape, sizeof escape, "\\%c", *at);
+            put(writer, escape);
+        } else if (*at == '\n') {
+            put(writer, "\\n");
+        } else if (*at < 0x20 || *at == 0x7F) {
+            snprintf(escape, sizeof escape, "\\u%04x", *at);
+            put(writer, escape);
+        } else if (length == 0) {
+            put(writer, "\xEF\xBF\xBD");
+        } else {
+            put_bytes(writer, (const char *)at, length);
+        }
+        at += length > 0 ? length : 1;
+    }
+    put(writer, "\"");
+}
+
+// What stands before a value: the comma after its neighbour, its line, its key.
+static void put_key(JsonWriter *writer, const char *key) {
+    if (writer->after_value[writer->depth])
+        put(writer, writer->pretty ? "," : ", ");
+    writer->after_value[writer->depth] = true;
+    if (writer->depth > 0)
+        new_line(writer);
+    if (key != NULL) {
+        put_quoted(writer, key);
+        put(writer, ": ");
+    }
+}
+
+static void begin(JsonWriter *writer, const char *key, const char *bracket) {
+    put_key(writer, key);
+    put(writer, bracket);
+    writer->depth++;
+    assert(writer->depth < (int)(sizeof writer->after_value / sizeof writer->after_value[0]));
+    writer->after_value[writer->depth] = false;
+}
+
+static void end(JsonWriter *writer, const char *bracket) {
+    bool empty = !writer->after_value[writer->depth];
+    assert(writer->depth > 0);
+    writer->depth--;
+    if (!empty)
+        new_line(writer);
+    put(writer, bracket);
+}
+
+void json_begin_object(JsonWriter *writer, const char *key) { begin(writer, key, "{"); }
+void json_end_object(JsonWriter *writer) { end(writer, "}"); }
+void json_begin_array(JsonWriter *writer, const char *key) { begin(writer, key, "["); }
+void json_end_array(JsonWriter *writer) { end(writer, "]"); }
+
+void json_put_string(JsonWriter *writer, const char *key, const char *value) {
+    put_key(writer, key);
+    if (value == NULL)
+        put(writer, "null");
+    else
+        put_quoted(writer, value);
+}
+
+void json_put_int(JsonWriter *writer, const char *key, int64_t value) {
+    char text[32];
+    put_key(writer, key);
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    put(writer, text);
+}
+
+void json_put_double(JsonWriter *writer, const char *key, double value) {
+    char text[40] = "null";
+    for (int digits = 1; isfinite(value) && digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    put_key(writer, key);
+    put(writer, text);
+}
+
+void json_put_float(JsonWriter *writer, const char *key, float value) {
+    char text[40] = "null";
+    for (int digits = 1; isfinite(value) && digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value)
+            break;
+    }
+    put_key(writer, key);
+    put(writer, text);
+}
+
+void json_put_bool(JsonWriter *writer, const char *key, bool value) {
+    put_key(writer, key);
+    put(writer, value ? "true" : "false");
+}

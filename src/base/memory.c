@@ -1,0 +1,240 @@
+// Counted memory. The idea: each block is preceded by 64 bytes that hold its size and name, so that
+// giving it back needs no table. Large blocks come straight from the kernel, already zero, and ask
+// for huge pages: a sparse aggregate reads rows at random and would otherwise miss the TLB.
+
+#include "fringe/base/memory.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+typedef struct Block { // 64 bytes before the pointer that the caller sees
+    size_t bytes;      // as asked for
+    size_t mapped;     // length of the mapping, or 0: from the heap
+    const char *what;
+    size_t unused[5];
+} Block;
+_Static_assert(sizeof(Block) == 64, "a block's head keeps its data aligned");
+
+// AddressSanitizer watches the heap only, so under it everything comes from there.
+#ifdef __SANITIZE_ADDRESS__
+static const size_t map_from = SIZE_MAX;
+#else
+static const size_t map_from = (size_t)4 << 20;
+#endif
+static const size_t page = 4096;
+
+static atomic_int_least64_t takes;
+static atomic_size_t in_use, peak;
+
+static void count_taken(size_t bytes) {
+    atomic_fetch_add(&takes, 1);
+    size_t now = atomic_fetch_add(&in_use, bytes) + bytes;
+    size_t most = atomic_load(&peak);
+    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now))
+        ;
+}
+
+// A new zeroed block with its head, or NULL.
+static Block *block_new(size_t bytes) {
+    if (bytes > SIZE_MAX - sizeof(Block) - page)
+        return NULL;
+    size_t all = bytes + sizeof(Block);
+    if (all < map_from) {
+        void *memory = NULL;
+        if (posix_memalign(&memory, 64, all) != 0)
+            return NULL;
+        return memset(memory, 0, all);
+    }
+    all = (all + page - 1) / page * page;
+    Block *block = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    madvise(block, all, MADV_HUGEPAGE); // a wish; machines without huge pages go on with small ones
+    block->mapped = all;
+    return block;
+}
+
+static void *take(size_t bytes, const char *what) {
+    Block *block = block_new(bytes);
+    if (block == NULL)
+        return NULL;
+    block->bytes = bytes;
+    block->what = what;
+    count_taken(bytes);
+    return block + 1;
+}
+
+static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
+
+void *memory_take(size_t bytes, const char *what) {
+    void *pointer = take(bytes, what);
+    CHECK(pointer != NULL, EXIT_MEMORY,
+          "%s: no memory for %.1f MiB (%.1f MiB in use by this rank); use more ranks or machines",
+          what, mebibytes(bytes), mebibytes(memory_in_use()));
+    return pointer;
+}
+
+void *memory_try(size_t bytes, const char *what, Error *err) {
+    size_t available = memory_available();
+    void *pointer = bytes <= available ? take(bytes, what) : NULL;
+    if (pointer == NULL)
+        error_set(err, EXIT_MEMORY, "%s needs %.1f MiB but only %.1f MiB of memory are free", what,
+                  mebibytes(bytes), mebibytes(available));
+    return pointer;
+}
+
+void memory_give(void *pointer) {
+    if (pointer == NULL)
+        return;
+    Block *block = (Block *)pointer - 1;
+    atomic_fetch_sub(&in_use, block->bytes);
+    if (block->mapped != 0)
+        munmap(block, block->mapped);
+    else
+        free(block);
+}
+
+size_t memory_product(int64_t count, size_t size) {
+    size_t bytes;
+    CHECK(count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes), EXIT_BUG,
+          "%lld elements of %zu bytes are more than memory can hold", (long long)count, size);
+    return bytes;
+}
+
+int64_t memory_takes(void) { return atomic_load(&takes); }
+size_t memory_in_use(void) { return atomic_load(&in_use); }
+size_t memory_peak(void) { return atomic_load(&peak); }
+
+// --- what the machine has left
+
+// The number after `key` in a file ("MemAvailable:"), or the file's first number for key "".
+// SIZE_MAX if there is none ("max").
+static size_t number_in(const char *path, const char *key) {
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return SIZE_MAX;
+    size_t found = SIZE_MAX, length = strlen(key);
+    char line[256];
+    while (found == SIZE_MAX && fgets(line, sizeof line, file) != NULL) {
+        unsigned long long value;
+        if (strncmp(line, key, length) == 0 && sscanf(line + length, "%llu", &value) == 1)
+            found = (size_t)value;
+    }
+    fclose(file);
+    return found;
+}
+
+// Bytes left under one cgroup folder; cached file pages do not count, the kernel drops them.
+static size_t cgroup_left(const char *folder, const char *limit_name, const char *usage_name,
+                          const char *cache_key) {
+    char path[1200];
+    snprintf(path, sizeof path, "%s/%s", folder, limit_name);
+    size_t limit = number_in(path, "");
+    snprintf(path, sizeof path, "%s/%s", folder, usage_name);
+    size_t usage = number_in(path, "");
+    snprintf(path, sizeof path, "%s/memory.stat", folder);
+    size_t cache = number_in(path, cache_key);
+    if (limit == SIZE_MAX || usage == SIZE_MAX)
+        return SIZE_MAX;
+    if (cache != SIZE_MAX)
+        usage = usage > cache ? usage - cache : 0;
+    return limit > usage ? limit - usage : 0;
+}
+
+// The tightest limit of this process's cgroup (version 2) and of those above it; version 1's own.
+static size_t cgroups_left(void) {
+    char line[1024], folder[1100];
+    size_t least = cgroup_left("/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                               "memory.usage_in_bytes", "total_inactive_file");
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    if (file == NULL)
+        return least;
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "0::", 3) != 0)
+            continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(folder, sizeof folder, "/sys/fs/cgroup%s", line + 3);
+        while (strlen(folder) >= strlen("/sys/fs/cgroup")) {
+            size_t left = cgroup_left(folder, "memory.max", "memory.current", "inactive_file");
+            least = left < least ? left : least;
+            *strrchr(folder, '/') = 0;
+        }
+    }
+    fclose(file);
+    return least;
+}
+
+// What `ulimit -v` leaves.
+static size_t address_space_left(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    size_t used = number_in("/proc/self/status", "VmSize:");
+    used = used == SIZE_MAX ? 0 : used * 1024;
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+size_t memory_available(void) {
+    size_t free_kib = number_in("/proc/meminfo", "MemAvailable:");
+    size_t least = free_kib == SIZE_MAX ? SIZE_MAX : free_kib * 1024;
+    size_t group = cgroups_left(), space = address_space_left();
+    least = group < least ? group : least;
+    return space < least ? space : least;
+}
+
+// --- the plan
+
+void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes) {
+    int i = 0;
+    while (i < plan->count && strncmp(plan->item[i].what, what, sizeof plan->item[i].what - 1) != 0)
+        i++;
+    if (i == plan->count) {
+        assert(plan->count < MEMORY_PLAN_ITEMS);
+        plan->count++;
+        snprintf(plan->item[i].what, sizeof plan->item[i].what, "%s", what);
+        plan->item[i].bytes = 0;
+    }
+    plan->item[i].bytes += bytes;
+}
+
+size_t memory_plan_total(const MemoryPlan *plan) {
+    size_t total = 0;
+    for (int i = 0; i < plan->count; i++)
+        if (__builtin_add_overflow(total, plan->item[i].bytes, &total))
+            return SIZE_MAX;
+    return total;
+}
+
+// The largest item that is not marked yet; -1 if none is left.
+static int largest_item(const MemoryPlan *plan, const bool *marked) {
+    int best = -1;
+    for (int i = 0; i < plan->count; i++)
+        if (!marked[i] && (best < 0 || plan->item[i].bytes > plan->item[best].bytes))
+            best = i;
+    return best;
+}
+
+bool memory_plan_check(const MemoryPlan *plan, size_t limit, Error *err) {
+    size_t total = memory_plan_total(plan);
+    if (total <= limit)
+        return true;
+    char items[512] = "";
+    bool marked[MEMORY_PLAN_ITEMS] = {false};
+    for (int k = 0; k < 3; k++) {
+        int i = largest_item(plan, marked);
+        if (i < 0)
+            break;
+        marked[i] = true;
+        size_t used = strlen(items);
+        snprintf(items + used, sizeof items - used, "%s%s %.1f MiB", k == 0 ? "" : ", ",
+                 plan->item[i].what, mebibytes(plan->item[i].bytes));
+    }
+    return error_set(err, EXIT_MEMORY,
+                     "this rank needs %.1f MiB but may use %.1f MiB; the largest items are %s; use "
+                     "more ranks on more machines, or a narrower model",
+                     mebibytes(total), mebibytes(limit), items);
+}

@@ -1,0 +1,43 @@
+// What the pieces of base tell each other and no other room sees.
+#ifndef FRINGE_SRC_BASE_PRIVATE_H
+#define FRINGE_SRC_BASE_PRIVATE_H
+
+#include "fringe/base/comm.h"
+
+// Rank in MPI_COMM_WORLD, or -1 where MPI does not run. Needs no MPI call: any thread may ask.
+int comm_world_rank(void);
+
+// The cores that the ranks of this machine may use together; 0 until comm_start has asked them.
+void threads_set_node_cores(int cores);
+int threads_node_cores(void);
+
+// --- signs of life (life.c): one state per process, on the control communicator of comm_start
+void life_start(const Comm *comm);
+void life_stop(void);
+// Answers whoever asked, notes who answered.
+void life_answer(void);
+
+// One wait, as life.c sees it.
+typedef struct LifeWatch {
+    double since;     // the wait began
+    double base;      // the last proof that all ranks live: the beginning, then each full round
+    double asked;     // when the open round was asked
+    bool open;        // a round of questions is under way
+    int standstill;   // full rounds in a row in which every rank waited and none got anything
+    int64_t finished; // waits that all ranks together had finished at the last full round
+} LifeWatch;
+LifeWatch life_watch_begin(void);
+// Asks for signs of life when it is time; ends the job if a rank gives none.
+void life_watch(LifeWatch *watch, double timeout, const char *what);
+void life_watch_end(void);
+
+// Room for the requests of one collective: 2 * size of them.
+MPI_Request *life_requests(void);
+// Room for LIFE_VALUES values of 8 bytes of each rank.
+enum { LIFE_VALUES = 64 };
+void *life_values(void);
+
+// Tags of the collectives on Comm.mpi; users of the same communicator stay below.
+enum { COMM_TAG = 32700 };
+
+#endif

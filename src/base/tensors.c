@@ -1,0 +1,323 @@
+// Reading safetensors. The idea: the file is mapped and nothing in it is believed: header length,
+// JSON, types, shapes and offsets are checked, and the tensors must tile the data exactly, before a
+// single element is looked at.
+//
+//   | 8 bytes: H, little-endian | H bytes of JSON, spaces at the end | tensors, without holes |
+//   {"__metadata__": {"format": "pt"}, "NAME": {"dtype": "F32", "shape": [2, 3],
+//    "data_offsets": [0, 24]}, ...}          offsets count from byte 8 + H
+
+#include "fringe/base/tensors.h"
+#include "fringe/base/json.h"
+#include "fringe/base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const tensor_type_names[TENSOR_TYPES] = {"F32", "F64", "I32", "I64", "U8", "BF16"};
+const size_t tensor_type_bytes[TENSOR_TYPES] = {4, 8, 4, 8, 1, 2};
+
+enum { HEAD = 8 };
+static const char metadata_key[] = "__metadata__";
+
+int64_t tensor_elements(const Tensor *tensor) {
+    int64_t elements = 1;
+    for (int i = 0; i < tensor->rank; i++)
+        elements *= tensor->shape[i];
+    return elements;
+}
+
+size_t tensor_bytes(const Tensor *tensor) {
+    return memory_product(tensor_elements(tensor), tensor_type_bytes[tensor->type]);
+}
+
+static bool damaged(const Tensors *tensors, const char *name, const char *what, Error *err) {
+    return error_set(err, EXIT_DATA, "%s: tensor '%s': %s", tensors->path, name, what);
+}
+
+// --- the header, entry by entry
+
+static bool read_type(const Tensors *tensors, Tensor *tensor, const Json *entry, Error *err) {
+    const Json *type = json_get(entry, "dtype");
+    if (type == NULL || json_type(type) != JSON_STRING)
+        return damaged(tensors, tensor->name, "'dtype' is missing", err);
+    for (int i = 0; i < TENSOR_TYPES; i++)
+        if (strcmp(json_string(type), tensor_type_names[i]) == 0) {
+            tensor->type = (TensorType)i;
+            return true;
+        }
+    return error_set(err, EXIT_DATA,
+                     "%s: tensor '%s': type '%.40s' is not read; convert it to F32, F64, I32, I64, "
+                     "U8 or BF16",
+                     tensors->path, tensor->name, json_string(type));
+}
+
+// Fills the shape; *bytes is what the tensor takes.
+static bool read_shape(const Tensors *tensors, Tensor *tensor, const Json *entry, int64_t *bytes,
+                       Error *err) {
+    const Json *shape = json_get(entry, "shape");
+    if (shape == NULL || json_type(shape) != JSON_ARRAY)
+        return damaged(tensors, tensor->name, "'shape' is missing", err);
+    *bytes = (int64_t)tensor_type_bytes[tensor->type];
+    bool empty = false;
+    for (const Json *extent = json_first(shape); extent != NULL; extent = json_next(extent)) {
+        int64_t count;
+        if (tensor->rank == TENSOR_RANK)
+            return damaged(tensors, tensor->name, "has more than 3 dimensions", err);
+        if (!json_is_int64(extent, &count) || count < 0)
+            return damaged(tensors, tensor->name, "'shape' holds something that is no count", err);
+        tensor->shape[tensor->rank++] = count;
+        empty = empty || count == 0;
+        if (count > 0 && __builtin_mul_overflow(*bytes, count, bytes))
+            return damaged(tensors, tensor->name, "is larger than any file", err);
+    }
+    if (empty)
+        *bytes = 0;
+    return true;
+}
+
+// The tensor's place: offsets inside the data, as long as type and shape say. data points there.
+static bool read_place(const Tensors *tensors, Tensor *tensor, const Json *entry, int64_t bytes,
+                       size_t data_begin, Error *err) {
+    const Json *offsets = json_get(entry, "data_offsets");
+    const Json *first =
+        offsets != NULL && json_type(offsets) == JSON_ARRAY && json_size(offsets) == 2
+            ? json_first(offsets)
+            : NULL;
+    int64_t begin, end;
+    if (first == NULL || !json_is_int64(first, &begin) || !json_is_int64(json_next(first), &end))
+        return damaged(tensors, tensor->name, "'data_offsets' is not a pair of positions", err);
+    int64_t room = (int64_t)(tensors->bytes - data_begin);
+    if (begin < 0 || end < begin || end > room)
+        return error_set(
+            err, EXIT_DATA,
+            "%s: tensor '%s' lies at bytes %lld to %lld, but the file holds %lld bytes "
+            "of data; it is truncated or damaged",
+            tensors->path, tensor->name, (long long)begin, (long long)end, (long long)room);
+    if (end - begin != bytes)
+        return error_set(err, EXIT_DATA,
+                         "%s: tensor '%s' takes %lld bytes, but its type and shape need %lld",
+                         tensors->path, tensor->name, (long long)(end - begin), (long long)bytes);
+    tensor->data = (const char *)tensors->mapping + data_begin + begin;
+    return true;
+}
+
+static bool read_entry(Tensors *tensors, const Json *entry, size_t data_begin, Error *err) {
+    Tensor *tensor = &tensors->tensor[tensors->count];
+    const char *name = json_key(entry);
+    if (strlen(name) >= sizeof tensor->name)
+        return error_set(err, EXIT_DATA, "%s: a tensor's name has more than %zu bytes: '%.60s...'",
+                         tensors->path, sizeof tensor->name - 1, name);
+    snprintf(tensor->name, sizeof tensor->name, "%s", name);
+    if (json_type(entry) != JSON_OBJECT)
+        return damaged(tensors, name, "is not described by an object", err);
+    int64_t bytes = 0;
+    if (!read_type(tensors, tensor, entry, err) ||
+        !read_shape(tensors, tensor, entry, &bytes, err) ||
+        !read_place(tensors, tensor, entry, bytes, data_begin, err))
+        return false;
+    tensors->count++;
+    return true;
+}
+
+static bool check_metadata(const Tensors *tensors, const Json *metadata, Error *err) {
+    bool good = json_type(metadata) == JSON_OBJECT;
+    for (const Json *value = good ? json_first(metadata) : NULL; value != NULL && good;
+         value = json_next(value))
+        good = json_type(value) == JSON_STRING;
+    return good || error_set(err, EXIT_DATA, "%s: '%s' must be an object of strings", tensors->path,
+                             metadata_key);
+}
+
+static int compare_places(const void *a, const void *b) {
+    const Tensor *x = a, *y = b;
+    if (x->data != y->data)
+        return (const char *)x->data < (const char *)y->data ? -1 : 1;
+    size_t x_bytes = tensor_bytes(x), y_bytes = tensor_bytes(y); // empty ones come first
+    return x_bytes < y_bytes ? -1 : x_bytes > y_bytes;
+}
+
+// In the order of the file each tensor begins where the one before ends.
+static bool tiles_exactly(Tensors *tensors, size_t data_begin, Error *err) {
+    if (tensors->count > 1)
+        qsort(tensors->tensor, (size_t)tensors->count, sizeof(Tensor), compare_places);
+    const char *at = (const char *)tensors->mapping + data_begin;
+    for (int i = 0; i < tensors->count; i++) {
+        if ((const char *)tensors->tensor[i].data != at)
+            return damaged(tensors, tensors->tensor[i].name,
+                           "does not begin where the one before it ends", err);
+        at += tensor_bytes(&tensors->tensor[i]);
+    }
+    size_t used = (size_t)(at - (const char *)tensors->mapping);
+    return used == tensors->bytes ||
+           error_set(err, EXIT_DATA, "%s: %zu bytes follow the last tensor", tensors->path,
+                     tensors->bytes - used);
+}
+
+// Other writers may put an 8-byte type at an odd place: such a tensor is copied.
+static bool align(Tensors *tensors, Error *err) {
+    for (int i = 0; i < tensors->count; i++) {
+        Tensor *tensor = &tensors->tensor[i];
+        if ((uintptr_t)tensor->data % tensor_type_bytes[tensor->type] == 0)
+            continue;
+        size_t bytes = tensor_bytes(tensor);
+        void *copy = memory_try(bytes, "tensor that is not aligned in its file", err);
+        if (copy == NULL)
+            return error_prefix(err, "%s", tensors->path);
+        if (bytes > 0)
+            memcpy(copy, tensor->data, bytes);
+        tensor->data = copy;
+    }
+    return true;
+}
+
+static bool is_copy(const Tensors *tensors, const Tensor *tensor) {
+    const char *begin = tensors->mapping, *at = tensor->data;
+    return at < begin || at > begin + tensors->bytes;
+}
+
+// --- opening
+
+static Json *parse_header(const Tensors *tensors, size_t *data_begin, Error *err) {
+    uint64_t length = 0;
+    const unsigned char *bytes = tensors->mapping;
+    for (int i = 0; i < HEAD; i++)
+        length |= (uint64_t)bytes[i] << (8 * i);
+    if (length > tensors->bytes - HEAD) {
+        error_set(err, EXIT_DATA,
+                  "%s: announces a header of %llu bytes but has %zu; it is truncated or no "
+                  "safetensors file",
+                  tensors->path, (unsigned long long)length, tensors->bytes);
+        return NULL;
+    }
+    *data_begin = HEAD + (size_t)length;
+    Json *header = json_parse((const char *)bytes + HEAD, (size_t)length, tensors->path, err);
+    if (header != NULL && json_type(header) != JSON_OBJECT) {
+        error_set(err, EXIT_DATA, "%s: its header is not a JSON object", tensors->path);
+        json_free(header);
+        return NULL;
+    }
+    return header;
+}
+
+static bool read_header(Tensors *tensors, Error *err) {
+    size_t data_begin;
+    Json *header = parse_header(tensors, &data_begin, err);
+    if (header == NULL)
+        return false;
+    tensors->tensor = TAKE(Tensor, json_size(header), "list of tensors");
+    bool good = true;
+    for (const Json *entry = json_first(header); entry != NULL && good; entry = json_next(entry))
+        good = strcmp(json_key(entry), metadata_key) == 0
+                   ? check_metadata(tensors, entry, err)
+                   : read_entry(tensors, entry, data_begin, err);
+    json_free(header);
+    return good && tiles_exactly(tensors, data_begin, err) && align(tensors, err);
+}
+
+static bool map_file(Tensors *tensors, Error *err) {
+    int descriptor = open(tensors->path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return error_set(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO,
+                         "%s: cannot open: %s", tensors->path, strerror(errno));
+    struct stat status;
+    bool good = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    if (!good)
+        error_set(err, EXIT_DATA, "%s: is not a file", tensors->path);
+    else if (status.st_size < HEAD)
+        good = error_set(err, EXIT_DATA, "%s: has %lld bytes; a safetensors file has at least 8",
+                         tensors->path, (long long)status.st_size);
+    if (good) {
+        tensors->bytes = (size_t)status.st_size;
+        tensors->mapping = mmap(NULL, tensors->bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+        if (tensors->mapping == MAP_FAILED) {
+            tensors->mapping = NULL;
+            good = error_set(err, EXIT_IO, "%s: cannot map: %s", tensors->path, strerror(errno));
+        }
+    }
+    close(descriptor);
+    return good;
+}
+
+bool tensors_open(Tensors *tensors, const char *path, Error *err) {
+    *tensors = (Tensors){0};
+    int used = snprintf(tensors->path, sizeof tensors->path, "%s", path);
+    if (used < 0 || (size_t)used >= sizeof tensors->path)
+        return error_set(err, EXIT_NO_INPUT, "%s: the path is too long", path);
+    if (map_file(tensors, err) && read_header(tensors, err))
+        return true;
+    tensors_close(tensors);
+    return false;
+}
+
+void tensors_close(Tensors *tensors) {
+    for (int i = 0; i < tensors->count; i++)
+        if (is_copy(tensors, &tensors->tensor[i]))
+            memory_give((void *)(uintptr_t)tensors->tensor[i].data);
+    memory_give(tensors->tensor);
+    if (tensors->mapping != NULL)
+        munmap(tensors->mapping, tensors->bytes);
+    *tensors = (Tensors){0};
+}
+
+// --- looking
+
+const Tensor *tensors_find(const Tensors *tensors, const char *name) {
+    for (int i = 0; i < tensors->count; i++)
+        if (strcmp(tensors->tensor[i].name, name) == 0)
+            return &tensors->tensor[i];
+    return NULL;
+}
+
+// "F32 [3, ?]"
+static const char *describe(char *out, size_t size, TensorType type, int rank,
+                            const int64_t *shape) {
+    size_t used = (size_t)snprintf(out, size, "%s [", tensor_type_names[type]);
+    for (int i = 0; i < rank && used < size; i++) {
+        const char *comma = i == 0 ? "" : ", ";
+        used += (size_t)(shape[i] < 0 ? snprintf(out + used, size - used, "%s?", comma)
+                                      : snprintf(out + used, size - used, "%s%lld", comma,
+                                                 (long long)shape[i]));
+    }
+    if (used < size)
+        snprintf(out + used, size - used, "]");
+    return out;
+}
+
+const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType type, int rank,
+                           const int64_t *shape, Error *err) {
+    const Tensor *tensor = tensors_find(tensors, name);
+    if (tensor == NULL) {
+        error_set(err, EXIT_DATA, "%s: has no tensor '%s'", tensors->path, name);
+        return NULL;
+    }
+    bool fits = tensor->type == type && tensor->rank == rank;
+    for (int i = 0; i < rank && fits; i++)
+        fits = shape[i] < 0 || shape[i] == tensor->shape[i];
+    if (fits)
+        return tensor;
+    char found[100], needed[100];
+    error_set(err, EXIT_DATA, "%s: tensor '%s' is %s; expected %s", tensors->path, name,
+              describe(found, sizeof found, tensor->type, tensor->rank, tensor->shape),
+              describe(needed, sizeof needed, type, rank, shape));
+    return NULL;
+}
+
+const char *tensors_metadata(const Tensors *tensors, const char *key, char *out, size_t size) {
+    size_t data_begin;
+    Error ignored = {0};
+    Json *header = parse_header(tensors, &data_begin, &ignored);
+    if (header == NULL)
+        return NULL;
+    const Json *metadata = json_get(header, metadata_key);
+    const Json *value = metadata == NULL ? NULL : json_get(metadata, key);
+    if (value != NULL)
+        snprintf(out, size, "%s", json_string(value));
+    json_free(header);
+    return value == NULL ? NULL : out;
+}

@@ -1,0 +1,94 @@
+// Writing safetensors (layout in tensors.c). The idea: all shapes are known first, so the header
+// goes out at once and the data may then stream through in any pieces.
+
+#include "fringe/base/json.h"
+#include "fringe/base/memory.h"
+#include "fringe/base/tensors.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { HEAD = 8, ALIGNMENT = 64 };
+
+static void put_metadata(JsonWriter *json, const char *const *metadata) {
+    json_begin_object(json, "__metadata__");
+    bool has_format = false;
+    for (const char *const *pair = metadata; pair != NULL && *pair != NULL; pair += 2) {
+        has_format = has_format || strcmp(pair[0], "format") == 0;
+        json_put_string(json, pair[0], pair[1]);
+    }
+    if (!has_format) // loaders of the transformers family ask for it (TRAPS 19)
+        json_put_string(json, "format", "pt");
+    json_end_object(json);
+}
+
+static void put_tensor(JsonWriter *json, const Tensor *tensor, int64_t *offset) {
+    assert(tensor->rank >= 0 && tensor->rank <= TENSOR_RANK);
+    json_begin_object(json, tensor->name);
+    json_put_string(json, "dtype", tensor_type_names[tensor->type]);
+    json_begin_array(json, "shape");
+    for (int i = 0; i < tensor->rank; i++)
+        json_put_int(json, NULL, tensor->shape[i]);
+    json_end_array(json);
+    json_begin_array(json, "data_offsets");
+    json_put_int(json, NULL, *offset);
+    *offset += (int64_t)tensor_bytes(tensor);
+    json_put_int(json, NULL, *offset);
+    json_end_array(json);
+    json_end_object(json);
+}
+
+// The first bytes of the file: length, JSON, spaces up to a multiple of 64.
+static bool put_header(TensorsWriter *writer, const JsonWriter *json, Error *err) {
+    size_t all = (HEAD + json->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *header = TAKE(char, all, "header of a safetensors file");
+    memset(header, ' ', all);
+    for (int i = 0; i < HEAD; i++)
+        header[i] = (char)((all - HEAD) >> (8 * i) & 0xff);
+    memcpy(header + HEAD, json->text, json->bytes);
+    bool good = file_writer_put(&writer->file, header, all, err);
+    memory_give(header);
+    return good;
+}
+
+bool tensors_writer_open(TensorsWriter *writer, const char *path, const Tensor *tensor, int count,
+                         const char *const *metadata, Error *err) {
+    *writer = (TensorsWriter){0};
+    if (!file_writer_open(&writer->file, path, err))
+        return false;
+    JsonWriter json;
+    json_writer_init(&json, false);
+    json_begin_object(&json, NULL);
+    put_metadata(&json, metadata);
+    for (int i = 0; i < count; i++)
+        put_tensor(&json, &tensor[i], &writer->data_bytes);
+    json_end_object(&json);
+    bool good = put_header(writer, &json, err);
+    json_writer_clear(&json);
+    if (!good)
+        file_writer_close(&writer->file, false, err);
+    return good;
+}
+
+bool tensors_writer_put(TensorsWriter *writer, const void *data, size_t bytes, Error *err) {
+    writer->put_bytes += (int64_t)bytes;
+    assert(writer->put_bytes <= writer->data_bytes);
+    return file_writer_put(&writer->file, data, bytes, err);
+}
+
+bool tensors_writer_close(TensorsWriter *writer, bool sync, Error *err) {
+    bool good = err->code == 0; // an earlier write may have failed
+    assert(!good || writer->put_bytes == writer->data_bytes);
+    return file_writer_close(&writer->file, sync && good, err) && good;
+}
+
+bool tensors_write(const char *path, const Tensor *tensor, int count, const char *const *metadata,
+                   bool sync, Error *err) {
+    TensorsWriter writer;
+    if (!tensors_writer_open(&writer, path, tensor, count, metadata, err))
+        return false;
+    bool good = true;
+    for (int i = 0; i < count && good; i++)
+        good = tensors_writer_put(&writer, tensor[i].data, tensor_bytes(&tensor[i]), err);
+    return tensors_writer_close(&writer, sync, err) && good;
+}

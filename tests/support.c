@@ -1,0 +1,167 @@
+// What the tests share (support.h).
+
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Comm test_comm;
+static char folder[256];
+
+// --- main
+
+static void remove_folder(void) {
+    Error ignored = {0};
+    if (folder[0] != 0 && test_comm.rank == 0)
+        file_remove(folder, &ignored);
+}
+
+// A failed assertion on one of several ranks leaves the others waiting: end the job instead.
+static int end_job_on_failure(void **state) {
+    (void)state;
+    if (test_comm.size > 1)
+        setenv("CMOCKA_TEST_ABORT", "1", 1);
+    return 0;
+}
+
+void test_skip(const char *file, int line) {
+    unsetenv("CMOCKA_TEST_ABORT"); // set again before the next test
+    _skip(file, line);
+}
+
+int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest *tests,
+              size_t count) {
+    comm_start(&test_comm, argc, argv);
+    comm_set_timeout(&test_comm, 30.0);
+    if (test_comm.rank > 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return 1; // rank 0 prints cmocka's lines
+    struct CMUnitTest *armed = TAKE(struct CMUnitTest, count, "tests");
+    for (size_t i = 0; i < count; i++) {
+        armed[i] = tests[i];
+        if (armed[i].setup_func == NULL)
+            armed[i].setup_func = end_job_on_failure;
+    }
+    int failed = _cmocka_run_group_tests(name, armed, count, NULL, NULL);
+    memory_give(armed);
+    double worst = comm_max_double(&test_comm, (double)failed);
+    remove_folder();
+    comm_stop(&test_comm);
+    return worst > 0 ? 1 : 0;
+}
+
+// --- data
+
+const char *data_folder_or_skip(const char *what) {
+    const char *data = getenv("FRINGE_DATA");
+    if (data != NULL && file_is_folder(data))
+        return data;
+    const char *required = getenv("FRINGE_REQUIRE_DATA");
+    if (required != NULL && strcmp(required, "1") == 0)
+        fail_msg("%s needs real data, but FRINGE_DATA names no folder", what);
+    if (test_comm.rank == 0)
+        print_message("skipped: %s needs real data; set FRINGE_DATA to its folder\n", what);
+    skip();
+    return NULL;
+}
+
+const char *data_path_or_skip(const char *inside) {
+    static char path[2048];
+    path_join(path, sizeof path, data_folder_or_skip(inside), inside);
+    if (file_exists(path))
+        return path;
+    const char *required = getenv("FRINGE_REQUIRE_DATA");
+    if (required != NULL && strcmp(required, "1") == 0)
+        fail_msg("%s is not in FRINGE_DATA", inside);
+    if (test_comm.rank == 0)
+        print_message("skipped: %s is not in FRINGE_DATA\n", inside);
+    skip();
+    return NULL;
+}
+
+// --- files
+
+const char *test_folder(void) {
+    if (folder[0] == 0) {
+        if (test_comm.rank == 0) {
+            const char *base = getenv("TMPDIR");
+            snprintf(folder, sizeof folder, "%s/fringe-test-XXXXXX", base ? base : "/tmp");
+            if (mkdtemp(folder) == NULL)
+                fail_msg("cannot make the folder %s", folder);
+        }
+        comm_broadcast(&test_comm, folder, sizeof folder, 0);
+    }
+    return folder;
+}
+
+const char *test_path(const char *name) {
+    static char path[8][1024];
+    static int turn;
+    char *out = path[turn++ % 8];
+    path_join(out, sizeof path[0], test_folder(), name);
+    return out;
+}
+
+void test_write(const char *path, const void *data, size_t bytes) {
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || (bytes > 0 && fwrite(data, 1, bytes, file) != bytes) || fclose(file) != 0)
+        fail_msg("cannot write %s", path);
+}
+
+void test_write_text(const char *path, const char *text) { test_write(path, text, strlen(text)); }
+
+// --- comparing
+
+double relative_error_double(const double *a, const double *b, int64_t count) {
+    double difference = 0, norm = 0;
+    for (int64_t i = 0; i < count; i++) {
+        difference += (a[i] - b[i]) * (a[i] - b[i]);
+        norm += b[i] * b[i];
+    }
+    return norm > 0 ? sqrt(difference / norm) : sqrt(difference);
+}
+
+double relative_error(const float *a, const float *b, int64_t count) {
+    double difference = 0, norm = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double d = (double)a[i] - (double)b[i];
+        difference += d * d;
+        norm += (double)b[i] * (double)b[i];
+    }
+    return norm > 0 ? sqrt(difference / norm) : sqrt(difference);
+}
+
+void assert_close_at(const float *a, const float *b, int64_t count, double tolerance,
+                     const char *what, const char *file, int line) {
+    double error = relative_error(a, b, count);
+    if (error <= tolerance) // false for NaN
+        return;
+    print_error("rank %d: %s:%d: %s: relative error %.3g, allowed %.3g\n", test_comm.rank, file,
+                line, what, error, tolerance);
+    _fail(file, line);
+}
+
+void assert_near_at(double a, double b, double tolerance, const char *what, const char *file,
+                    int line) {
+    if (fabs(a - b) <= tolerance)
+        return;
+    print_error("rank %d: %s:%d: %s: %.10g against %.10g, allowed %.3g\n", test_comm.rank, file,
+                line, what, a, b, tolerance);
+    _fail(file, line);
+}
+
+void test_fail_at(const char *file, int line, const char *what, const char *sentence) {
+    print_error("rank %d: %s:%d: %s: %s\n", test_comm.rank, file, line, what, sentence);
+    _fail(file, line);
+}
+
+void assert_error_at(const Error *err, ExitCode code, const char *part, const char *file,
+                     int line) {
+    if (err->code == (int)code && strstr(err->text, part) != NULL)
+        return;
+    print_error("rank %d: %s:%d: expected code %d and \"%s\", found code %d and \"%s\"\n",
+                test_comm.rank, file, line, (int)code, part, err->code, err->text);
+    _fail(file, line);
+}

@@ -1,0 +1,75 @@
+// What the tests share: a main for cmocka groups that also runs on several ranks, data from
+// outside, temporary folders and comparison by norm.
+#ifndef FRINGE_TESTS_SUPPORT_H
+#define FRINGE_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fringe/base.h"
+
+// On several ranks cmocka ends the process at every failure, and would at every skip.
+#undef skip
+#define skip() test_skip(__FILE__, __LINE__)
+void test_skip(const char *file, int line);
+
+// All ranks of this test; one rank where the test runs plainly. Started by TEST_MAIN, with a
+// timeout of 30 s.
+extern Comm test_comm;
+
+// `int main` for a static array of CMUnitTest. On several ranks a failed assertion ends the whole
+// job (the others would wait for this rank), and only rank 0 prints cmocka's lines.
+#define TEST_MAIN(tests)                                                                           \
+    int main(int argc, char **argv) {                                                              \
+        return test_main(&argc, &argv, #tests, (tests), sizeof(tests) / sizeof((tests)[0]));       \
+    }
+int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest *tests,
+              size_t count);
+
+// The folder of real data (environment FRINGE_DATA). Where it is missing the test is skipped with a
+// sentence that names `what`, or fails if FRINGE_REQUIRE_DATA=1.
+const char *data_folder_or_skip(const char *what);
+// The same for one file or folder inside it: "cora/cora.npz". A static buffer.
+const char *data_path_or_skip(const char *inside);
+
+// A new empty folder, the same on all ranks; removed when the program ends. Collective.
+const char *test_folder(void);
+// "folder/name" in one of 8 static buffers, used in turn.
+const char *test_path(const char *name);
+void test_write(const char *path, const void *data, size_t bytes);
+void test_write_text(const char *path, const char *text);
+
+// |a - b| / |b| by the 2-norm, in double; the plain |a| where b is 0.
+double relative_error(const float *a, const float *b, int64_t count);
+double relative_error_double(const double *a, const double *b, int64_t count);
+// Fails and says how far `a` is from `b` unless the relative error is at most `tolerance`.
+#define assert_close(a, b, count, tolerance)                                                       \
+    assert_close_at((a), (b), (count), (tolerance), #a " ~ " #b, __FILE__, __LINE__)
+void assert_close_at(const float *a, const float *b, int64_t count, double tolerance,
+                     const char *what, const char *file, int line);
+#define assert_near(a, b, tolerance)                                                               \
+    assert_near_at((a), (b), (tolerance), #a " ~ " #b, __FILE__, __LINE__)
+void assert_near_at(double a, double b, double tolerance, const char *what, const char *file,
+                    int line);
+
+// Fails with the error's sentence unless the call returned true (or a pointer).
+#define assert_ok(call, err)                                                                       \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            test_fail_at(__FILE__, __LINE__, #call, (err)->text);                                  \
+    } while (0)
+// Fails unless the call is refused with this code and a sentence that contains `part`.
+#define assert_refused(call, err, expected, part)                                                  \
+    do {                                                                                           \
+        if (call)                                                                                  \
+            test_fail_at(__FILE__, __LINE__, #call, "was not refused");                            \
+        assert_error_at((err), (expected), (part), __FILE__, __LINE__);                            \
+    } while (0)
+void assert_error_at(const Error *err, ExitCode code, const char *part, const char *file, int line);
+void test_fail_at(const char *file, int line, const char *what, const char *sentence);
+
+#endif
