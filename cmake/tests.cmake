@@ -1,5 +1,6 @@
 # Every tests/**/test_*.c becomes one program, run once per number of ranks of its first line
-# ("// ranks: 1 2 4"); test_*.sh and test_*.py become tests too (exit status 77: skipped).
+# ("// ranks: 1 2 4"); test_*.sh and test_*.py become tests too (exit status 77:
+# skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes.
 set(suppressions ${CMAKE_SOURCE_DIR}/tests/leaks.txt)
 set(test_environment
     "FRINGE=${CMAKE_BINARY_DIR}/fringe"
@@ -17,7 +18,7 @@ set(test_environment
     "UBSAN_OPTIONS=print_stacktrace=1")
 
 file(GLOB support_sources CONFIGURE_DEPENDS tests/*.c)
-list(FILTER support_sources EXCLUDE REGEX "/test_[^/]*$")
+list(FILTER support_sources EXCLUDE REGEX "/(test|helper)_[^/]*$")
 if(support_sources)
     add_library(fringe_support STATIC ${support_sources})
     room_settings(fringe_support)
@@ -33,27 +34,66 @@ function(test_room out source)
         set(folder whole)
     endif()
     string(REGEX REPLACE "/.*" "" folder ${folder})
+    if(folder STREQUAL "kernels")
+        set(folder backend)
+    endif()
     set(${out} ${folder} PARENT_SCOPE)
 endfunction()
 
-function(test_settings name room ranks)
+# `first` is the line that names the ranks; the word "long" in it gives the test more time and
+# leaves it out under the sanitizers.
+function(test_settings name room ranks first)
+    set(labels ${room})
+    set(timeout 120)
+    if(first MATCHES "long")
+        list(APPEND labels long)
+        set(timeout 600)
+    endif()
     math(EXPR processors "(${ranks} + 1) / 2") # ranks of one test wait for each other
-    set_tests_properties(${name} PROPERTIES LABELS ${room} TIMEOUT 120 PROCESSORS ${processors}
-                         SKIP_RETURN_CODE 77)
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
+                         PROCESSORS ${processors} SKIP_RETURN_CODE 77)
 endfunction()
+
+# One program of a test or of a test's helper, in tests/ of the build folder.
+function(test_program name source room)
+    rooms_up_to(linked ${room})
+    add_executable(${name} ${source})
+    room_settings(${name})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_include_directories(${name} PRIVATE kernels kernels/cpu src)
+    target_link_libraries(${name} PRIVATE fringe_support ${linked})
+endfunction()
+
+# A room that is not there has no tests yet.
+function(room_is_missing out room)
+    set(${out} FALSE PARENT_SCOPE)
+    if(room STREQUAL backend AND NOT TARGET fringe_kernels)
+        set(${out} TRUE PARENT_SCOPE)
+    elseif(room IN_LIST rooms AND NOT room STREQUAL backend AND NOT TARGET fringe_${room})
+        set(${out} TRUE PARENT_SCOPE)
+    endif()
+endfunction()
+
+# Programs that scripts run: tests/**/helper_*.c.
+file(GLOB_RECURSE helper_sources CONFIGURE_DEPENDS tests/helper_*.c)
+foreach(source IN LISTS helper_sources)
+    get_filename_component(name ${source} NAME_WE)
+    test_room(room ${source})
+    room_is_missing(missing ${room})
+    if(NOT missing)
+        test_program(${name} ${source} ${room})
+    endif()
+endforeach()
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/test_*.c)
 foreach(source IN LISTS test_sources)
     get_filename_component(name ${source} NAME_WE)
     test_room(room ${source})
-    if(room IN_LIST rooms AND NOT TARGET fringe_${room})
-        continue() # the room is not built yet
+    room_is_missing(missing ${room})
+    if(missing)
+        continue()
     endif()
-    add_executable(${name} ${source})
-    room_settings(${name})
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_include_directories(${name} PRIVATE kernels kernels/cpu src)
-    target_link_libraries(${name} PRIVATE fringe_support ${all_rooms})
+    test_program(${name} ${source} ${room})
 
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     file(STRINGS ${source} first LIMIT_COUNT 1)
@@ -75,13 +115,14 @@ foreach(source IN LISTS test_sources)
                      -n ${ranks} $<TARGET_FILE:${name}>)
             set(threads "OMP_NUM_THREADS=1")
         endif()
-        test_settings(${test} ${room} ${ranks})
+        test_settings(${test} ${room} ${ranks} "${first}")
         set_tests_properties(${test} PROPERTIES
                              ENVIRONMENT "${test_environment};${threads};OMP_WAIT_POLICY=passive")
     endforeach()
 endforeach()
 
-# Scripts run in a folder of their own build, with the program's path in FRINGE.
+# Scripts find the program's path in FRINGE and the programs they help themselves with in
+# FRINGE_BUILD/tests.
 find_program(PYTHON python3)
 file(GLOB_RECURSE scripts CONFIGURE_DEPENDS tests/test_*.sh tests/test_*.py)
 foreach(source IN LISTS scripts)
@@ -95,6 +136,7 @@ foreach(source IN LISTS scripts)
     else()
         add_test(NAME ${name} COMMAND bash ${source})
     endif()
-    test_settings(${name} ${room} 4)
+    file(STRINGS ${source} first LIMIT_COUNT 1 REGEX "^# (ranks|long)")
+    test_settings(${name} ${room} 4 "${first}")
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${test_environment}")
 endforeach()

@@ -27,9 +27,12 @@ static int end_job_on_failure(void **state) {
     return 0;
 }
 
-void test_skip(const char *file, int line) {
+_Noreturn void test_skip(const char *what) {
+    if (test_comm.rank == 0)
+        print_message("skipped: %s\n", what);
     unsetenv("CMOCKA_TEST_ABORT"); // set again before the next test
-    _skip(file, line);
+    _skip(__FILE__, __LINE__);
+    abort(); // not reached: cmocka jumps
 }
 
 int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest *tests,
@@ -54,31 +57,28 @@ int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest
 
 // --- data
 
-const char *data_folder_or_skip(const char *what) {
-    const char *data = getenv("FRINGE_DATA");
-    if (data != NULL && file_is_folder(data))
-        return data;
+static _Noreturn void skip_or_fail(const char *what, const char *sentence) {
+    char text[512];
+    snprintf(text, sizeof text, "%s %s", what, sentence);
     const char *required = getenv("FRINGE_REQUIRE_DATA");
     if (required != NULL && strcmp(required, "1") == 0)
-        fail_msg("%s needs real data, but FRINGE_DATA names no folder", what);
-    if (test_comm.rank == 0)
-        print_message("skipped: %s needs real data; set FRINGE_DATA to its folder\n", what);
-    skip();
-    return NULL;
+        fail_msg("%s", text);
+    test_skip(text);
+}
+
+const char *data_folder_or_skip(const char *what) {
+    const char *data = getenv("FRINGE_DATA");
+    if (data == NULL || !file_is_folder(data))
+        skip_or_fail(what, "needs real data; set FRINGE_DATA to its folder");
+    return data;
 }
 
 const char *data_path_or_skip(const char *inside) {
     static char path[2048];
     path_join(path, sizeof path, data_folder_or_skip(inside), inside);
-    if (file_exists(path))
-        return path;
-    const char *required = getenv("FRINGE_REQUIRE_DATA");
-    if (required != NULL && strcmp(required, "1") == 0)
-        fail_msg("%s is not in FRINGE_DATA", inside);
-    if (test_comm.rank == 0)
-        print_message("skipped: %s is not in FRINGE_DATA\n", inside);
-    skip();
-    return NULL;
+    if (!file_exists(path))
+        skip_or_fail(inside, "is not in FRINGE_DATA");
+    return path;
 }
 
 // --- files

@@ -3,8 +3,8 @@
 // Shapes: N rows, F/D input/output width, E nonzeros. Rows are 64-byte aligned: their stride is the
 // width rounded up to 16 floats, and the padding is zero and stays zero. A Range is half-open.
 // Every operation is bit-identical for any number of threads and any vector width; work on a row
-// does not depend on the range it is called in. Long operations call `poll` (NULL allowed) from
-// thread 0 about every millisecond.
+// does not depend on the range it is called in (dense products excepted). Long operations call
+// `poll` (NULL allowed) from thread 0 about every millisecond.
 #ifndef FRINGE_BACKEND_H
 #define FRINGE_BACKEND_H
 
@@ -72,7 +72,9 @@ typedef struct Backend {
 
     // ---- dense products: one-thread library calls over fixed panels of rows, in our parallel loop
     // (TRAPS 23). W is [a.columns, out.columns], tight, row-major. Panels are counted from
-    // range.begin. out[r] = a[r] W (+ out[r] if add) (+ bias if not NULL), r in range
+    // range.begin, and libraries compute the last rows of a panel differently: only here the bits
+    // of a row depend on the range, so schedules call with the same ranges.
+    // out[r] = a[r] W (+ out[r] if add) (+ bias if not NULL), r in range
     void (*dense)(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
                   const Poll *poll);
     // out[r] = g[r] Wᵀ (+ out[r] if add): W is [out.columns, g.columns]

@@ -36,12 +36,19 @@ Rows channel_rows(
     const Channel *channel); // [H, columns] landed rows; valid from receive to the next one
 void channel_finish(Channel *channel); // waits until the own messages have left; back to idle
 
-// What it moved since the start or the last reset; bytes with headers.
+// What it moved since the start; bytes with headers; messages sent.
 typedef struct ChannelCount {
     int64_t bytes_sent, bytes_received, messages;
 } ChannelCount;
 ChannelCount channel_count(const Channel *channel);
 void channel_set_spans(Channel *channel, Spans *spans); // where time goes; borrowed; NULL: nowhere
+
+// Seconds of this rank's exchanges since the start, added up by the steps and the schedule: what
+// the bench of the schedules compares (own is what could hide wait).
+typedef struct ChannelSeconds {
+    double pack, wait, unpack, own, halo;
+} ChannelSeconds;
+ChannelSeconds channel_seconds(const Channel *channel);
 
 // One exchange with the work around it. `own` needs no message (own part of the aggregate, dense
 // work on central rows, weight gradients); `halo` adds the landed rows of groups [begin, end),

@@ -9,13 +9,37 @@
 #include "fringe/trainer.h"
 
 typedef struct Report Report;
-// Opens <dir>; `resume_epoch` > 0 cuts metrics.jsonl back to that epoch, 0 starts anew.
+
+// What only all ranks together know of a run; run.json keeps it.
+typedef struct RunFacts {
+    double baseline[4];          // by SPLIT_...: accuracy of the most frequent training class, or
+                                 // micro-F1 of the classes that most training nodes have
+    int64_t own_least, own_most; // rows of a rank
+    int64_t central, halo;       // rows, over all ranks
+    size_t predicted;            // bytes of the largest MemoryPlan
+} RunFacts;
+
+// Opens <dir>; `resume_epoch` > 0 cuts metrics.jsonl back to that epoch, 0 starts anew. Writes
+// run.json.
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
-                    const Comm *comm, int64_t resume_epoch, Error *err);
-bool report_epoch(Report *report, const EpochRecord *record,
-                  Error *err); // metrics.jsonl, and a line when due
+                    const Comm *comm, const RunFacts *facts, int64_t resume_epoch, Error *err);
+// One line of metrics.jsonl, and a line on stderr when due.
+bool report_epoch(Report *report, const EpochRecord *record, Error *err);
+// What was appended to metrics.jsonl is on the disk; call it before a checkpoint says so.
+bool report_sync(Report *report, Error *err);
 void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
                  size_t size);
+
+// How a run ended; run.json gets it as "result".
+typedef struct RunResult {
+    int64_t epochs, best_epoch;
+    Metrics last[4], best[4]; // by SPLIT_...: after the last epoch, at the best validation
+    double seconds_per_epoch; // median, training only; filled by report_result
+    int64_t bytes_per_epoch;  // of messages, all ranks; filled by report_result
+    size_t taken, resident;   // bytes: most ever taken by a rank, most ever resident
+    double seconds;           // wall clock since the start or the resume
+} RunResult;
+bool report_result(Report *report, RunResult *result, Error *err);
 void report_close(Report *report);
 
 // Mean and sample standard deviation.

@@ -145,18 +145,32 @@ static void rest(int64_t turns) {
         sched_yield();
 }
 
-void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *what) {
-    int done = count == 0;
+void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
+                     const char *what) {
     LifeWatch watch = life_watch_begin();
-    for (int64_t turns = 0; !done; turns++) {
-        CHECK_MPI(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
-        if (done)
-            break;
+    for (int64_t turns = 0; !done(context); turns++) {
         life_answer();
         life_watch(&watch, comm->timeout, what);
         rest(turns);
     }
     life_watch_end();
+}
+
+typedef struct Requests {
+    MPI_Request *at;
+    int count;
+} Requests;
+
+static bool all_done(void *context) {
+    const Requests *requests = context;
+    int done = requests->count == 0;
+    if (!done)
+        CHECK_MPI(MPI_Testall(requests->count, requests->at, &done, MPI_STATUSES_IGNORE));
+    return done != 0;
+}
+
+void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *what) {
+    comm_wait_until(comm, all_done, &(Requests){requests, count}, what);
 }
 
 void comm_beat(const Comm *comm) {

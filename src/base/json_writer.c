@@ -130,26 +130,28 @@ void json_put_int(JsonWriter *writer, const char *key, int64_t value) {
     put(writer, text);
 }
 
-void json_put_double(JsonWriter *writer, const char *key, double value) {
+// The fewest significant digits that read back the same; whole numbers without an exponent.
+static void put_number(JsonWriter *writer, double value, int most_digits, bool single) {
     char text[40] = "null";
-    for (int digits = 1; isfinite(value) && digits <= 17; digits++) {
+    bool whole = fabs(value) < 1e15 && floor(value) == value;
+    if (whole)
+        snprintf(text, sizeof text, "%.0f", value);
+    for (int digits = 1; !whole && isfinite(value) && digits <= most_digits; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
+        if (single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value)
             break;
     }
-    put_key(writer, key);
     put(writer, text);
 }
 
-void json_put_float(JsonWriter *writer, const char *key, float value) {
-    char text[40] = "null";
-    for (int digits = 1; isfinite(value) && digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value)
-            break;
-    }
+void json_put_double(JsonWriter *writer, const char *key, double value) {
     put_key(writer, key);
-    put(writer, text);
+    put_number(writer, value, 17, false);
+}
+
+void json_put_float(JsonWriter *writer, const char *key, float value) {
+    put_key(writer, key);
+    put_number(writer, (double)value, 9, true);
 }
 
 void json_put_bool(JsonWriter *writer, const char *key, bool value) {

@@ -39,6 +39,10 @@ void comm_aside(const Comm *comm, void (*work)(void *context), void *context);
 
 // Waits for `count` requests. `what` is said when time runs out ("messages of layer 1, forward").
 void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *what);
+// Waits until done(context) says so; done moves the messages along itself and never blocks. For
+// users that post further requests while they wait.
+void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
+                     const char *what);
 
 // Collectives. All ranks must call them, in the same order; each waits at most comm->timeout.
 void comm_barrier(const Comm *comm);

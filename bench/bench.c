@@ -1,0 +1,192 @@
+// The shared part of the benches: bench.h says what for.
+#include "bench.h"
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bench_start(Bench *bench, const char *name, int argc, char **argv) {
+    *bench = (Bench){.name = name};
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--strict") == 0)
+            bench->strict = true;
+}
+
+int64_t bench_option(int argc, char **argv, const char *name, int64_t otherwise) {
+    size_t length = strlen(name);
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], name, length) == 0) {
+            if (argv[i][length] == '=')
+                return strtoll(argv[i] + length + 1, NULL, 10);
+            if (argv[i][length] == 0 && i + 1 < argc)
+                return strtoll(argv[i + 1], NULL, 10);
+        }
+    return otherwise;
+}
+
+static const char *verdict(const Figure *figure) {
+    if (figure->bar <= 0)
+        return "-";
+    bool is_reached =
+        figure->at_most ? figure->ratio <= figure->bar : figure->ratio >= figure->bar;
+    return is_reached ? "ok" : "short";
+}
+
+void bench_figure(Bench *bench, const Figure *figure) {
+    CHECK(bench->count < BENCH_FIGURES, EXIT_BUG, "a bench has more than %d figures",
+          BENCH_FIGURES);
+    bench->figure[bench->count++] = *figure;
+    bool is_short = strcmp(verdict(figure), "short") == 0;
+    bench->missed += is_short;
+    printf("%-50s %9.4g %-7s", figure->name, figure->value, figure->unit);
+    if (figure->against[0] != 0)
+        printf(" | %s %.4g", figure->against, figure->limit);
+    if (figure->ratio > 0)
+        printf(" | ratio %.2f", figure->ratio);
+    if (figure->bar > 0)
+        printf(" | bar %s %.2f | %s", figure->at_most ? "<=" : ">=", figure->bar, verdict(figure));
+    putchar('\n');
+    fflush(stdout);
+}
+
+int bench_end(Bench *bench) {
+    JsonWriter json;
+    json_writer_init(&json, false);
+    json_begin_object(&json, NULL);
+    json_put_string(&json, "bench", bench->name);
+    json_put_int(&json, "missed", bench->missed);
+    json_begin_array(&json, "figures");
+    for (int i = 0; i < bench->count; i++) {
+        const Figure *f = bench->figure + i;
+        json_begin_object(&json, NULL);
+        json_put_string(&json, "name", f->name);
+        json_put_double(&json, "value", f->value);
+        json_put_string(&json, "unit", f->unit);
+        if (f->against[0] != 0) {
+            json_put_string(&json, "against", f->against);
+            json_put_double(&json, "limit", f->limit);
+        }
+        if (f->ratio > 0)
+            json_put_double(&json, "ratio", f->ratio);
+        if (f->bar > 0) {
+            json_put_double(&json, f->at_most ? "at_most" : "at_least", f->bar);
+            json_put_string(&json, "verdict", verdict(f));
+        }
+        json_end_object(&json);
+    }
+    json_end_array(&json);
+    json_end_object(&json);
+    printf("%s\n", json.text);
+    json_writer_clear(&json);
+    return bench->strict && bench->missed > 0 ? 1 : 0;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(double *value, int count) {
+    qsort(value, (size_t)count, sizeof *value, by_value);
+    return (value[(count - 1) / 2] + value[count / 2]) / 2;
+}
+
+void bench_compare(const BenchCase *cases, int count, int rounds, double *median) {
+    double *seconds = TAKE(double, count * rounds, "times of a bench");
+    for (int round = -1; round < rounds; round++)
+        for (int i = 0; i < count; i++) {
+            double begin = clock_seconds();
+            cases[i].run(cases[i].context);
+            if (round >= 0)
+                seconds[i * rounds + round] = clock_seconds() - begin;
+        }
+    for (int i = 0; i < count; i++)
+        median[i] = bench_median(seconds + (int64_t)i * rounds, rounds);
+    memory_give(seconds);
+}
+
+// ---- limits of the machine
+
+typedef struct Tables {
+    uint64_t *from, *to;
+    int32_t *order; // rows of 1 KiB in random order
+    int64_t rows;
+    uint64_t sum; // keeps the reads from being dropped
+} Tables;
+
+enum { ROW_WORDS = 128, ROUNDS = 5 };
+
+static void read_in_order(void *context) {
+    Tables *t = (Tables *)context;
+    uint64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int64_t i = 0; i < t->rows * ROW_WORDS; i++)
+        sum += t->from[i];
+    t->sum += sum;
+}
+
+static void copy_in_order(void *context) {
+    Tables *t = (Tables *)context;
+#pragma omp parallel
+    {
+        int64_t rank = omp_get_thread_num(), size = omp_get_num_threads();
+        int64_t begin = t->rows * rank / size, end = t->rows * (rank + 1) / size;
+        memcpy(t->to + begin * ROW_WORDS, t->from + begin * ROW_WORDS,
+               (size_t)(end - begin) * ROW_WORDS * sizeof *t->to);
+    }
+}
+
+static void read_at_random(void *context) {
+    enum { AHEAD = 12 };
+    Tables *t = (Tables *)context;
+    uint64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int64_t r = 0; r < t->rows; r++) {
+        const uint64_t *next = t->from + t->order[r + AHEAD < t->rows ? r + AHEAD : r] * ROW_WORDS;
+        for (int w = 0; w < ROW_WORDS; w += 8)
+            __builtin_prefetch(next + w);
+        const uint64_t *row = t->from + (int64_t)t->order[r] * ROW_WORDS;
+        for (int w = 0; w < ROW_WORDS; w++)
+            sum += row[w];
+    }
+    t->sum += sum;
+}
+
+static void tables_fill(Tables *t) {
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < t->rows * ROW_WORDS; i++)
+        t->from[i] = t->to[i] = (uint64_t)i;
+    for (int64_t r = 0; r < t->rows; r++)
+        t->order[r] = (int32_t)r;
+    RandomStream stream = random_stream(1, RANDOM_GENERATE, 0, 0, 0);
+    for (int64_t r = t->rows - 1; r > 0; r--) {
+        int64_t other = (int64_t)(random_uniform32(stream, r, 0, 0) * (double)(r + 1));
+        int32_t swap = t->order[r];
+        t->order[r] = t->order[other];
+        t->order[other] = swap;
+    }
+}
+
+BenchLimits bench_limits(int threads, size_t bytes) {
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+    Tables t = {.rows = (int64_t)(bytes / (ROW_WORDS * sizeof(uint64_t)))};
+    t.from = TAKE(uint64_t, t.rows * ROW_WORDS, "table to read");
+    t.to = TAKE(uint64_t, t.rows * ROW_WORDS, "table to write");
+    t.order = TAKE(int32_t, t.rows, "order of rows");
+    tables_fill(&t);
+    const BenchCase cases[] = {{"sequential read", read_in_order, &t},
+                               {"memcpy", copy_in_order, &t},
+                               {"random rows", read_at_random, &t}};
+    double seconds[3];
+    bench_compare(cases, 3, ROUNDS, seconds);
+    double size = (double)t.rows * ROW_WORDS * sizeof(uint64_t) * 1e-9;
+    BenchLimits limits = {size / seconds[0], 2 * size / seconds[1], size / seconds[2]};
+    if (t.sum == 1) // never: the sums are multiples of the number of rounds
+        putchar('\n');
+    memory_give(t.order);
+    memory_give(t.to);
+    memory_give(t.from);
+    omp_set_num_threads(before);
+    return limits;
+}

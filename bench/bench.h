@@ -1,0 +1,57 @@
+// What every bench shares: options, repeated and interleaved measurements, the limits of the
+// machine, and the lines a bench ends with.
+//
+// Machines are shared and drift: what is compared is measured in turns, in the same run, and the
+// ratio is that of the medians. A bench checks its result before it prints a time. Each figure is
+// one line (name, value, limit or peer, ratio, bar, ok or short) and the bench ends with one line
+// of JSON; --strict makes the exit status say whether every bar was reached.
+#ifndef FRINGE_BENCH_H
+#define FRINGE_BENCH_H
+
+#include "fringe/base.h"
+
+enum { BENCH_FIGURES = 256 };
+
+typedef struct Figure {
+    char name[96]; // "aggregate 256, random graph, 2 threads"
+    double value;
+    const char *unit;
+    char against[64]; // the limit or peer: "best hand-written (panels of 64)"; "" if there is none
+    double limit;     // its value, in the same unit
+    double ratio;     // what the bar is about; 0: none
+    double bar;       // 0: none
+    bool at_most;     // the ratio may not exceed the bar, instead of reaching it
+} Figure;
+
+typedef struct Bench {
+    const char *name;
+    bool strict;
+    int count, missed;
+    Figure figure[BENCH_FIGURES];
+} Bench;
+
+// Reads --strict; other options stay for bench_option.
+void bench_start(Bench *bench, const char *name, int argc, char **argv);
+// "--name N" or "--name=N" among the arguments, else `otherwise`.
+int64_t bench_option(int argc, char **argv, const char *name, int64_t otherwise);
+// Prints the figure's line and keeps it for the JSON line.
+void bench_figure(Bench *bench, const Figure *figure);
+// Prints the JSON line; returns the exit status: 1 if strict and a bar was missed, else 0.
+int bench_end(Bench *bench);
+
+double bench_median(double *value, int count); // sorts
+// Rounds of all the cases in turn (one unmeasured round first): median[i] of case i's seconds.
+typedef struct BenchCase {
+    const char *name;
+    void (*run)(void *context);
+    void *context;
+} BenchCase;
+void bench_compare(const BenchCase *cases, int count, int rounds, double *median);
+
+// Limits of this machine with that many threads, GB/s (medians of 5); tables are of `bytes` bytes.
+typedef struct BenchLimits {
+    double sequential_read, memory_copy, random_rows; // copy: read and write counted; rows of 1 KiB
+} BenchLimits;
+BenchLimits bench_limits(int threads, size_t bytes);
+
+#endif

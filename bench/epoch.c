@@ -1,0 +1,116 @@
+// Where an epoch goes: 3 x 256 on reddit-small, one rank. What is neither aggregate, dense product
+// nor message must stay below 8 % (pointwise work, loss, optimizer, gradient sum, bookkeeping).
+//
+//   epoch [--threads=2] [--epochs=12] [--layer=gcn|sage-mean] [--order=aggregate-first|auto]
+#include "bench.h"
+#include "fringe/trainer.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *text_option(int argc, char **argv, const char *name, const char *otherwise) {
+    char start[64];
+    snprintf(start, sizeof start, "--%s=", name);
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], start, strlen(start)) == 0)
+            return argv[i] + strlen(start);
+    return otherwise;
+}
+
+static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
+
+static void load(Shard *shard, Config *config, const Comm *comm, const char *folder, int argc,
+                 char **argv) {
+    Error err = {0};
+    Dataset dataset;
+    char path[300], data[400], cache[400], layer[64], order[64], threads[64], remarks[1024];
+    snprintf(path, sizeof path, "%s/reddit-small", folder);
+    snprintf(data, sizeof data, "data.path=%s", path);
+    snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
+    snprintf(layer, sizeof layer, "model.layer=%s", text_option(argc, argv, "layer", "gcn"));
+    snprintf(order, sizeof order, "lossless.order=%s",
+             text_option(argc, argv, "order", "aggregate-first"));
+    snprintf(threads, sizeof threads, "run.threads=%d",
+             (int)bench_option(argc, argv, "threads", 2));
+    const char *settings[] = {
+        data, cache, layer, order, threads, "train.eval_every=0", "train.epochs=1000"};
+    need(dataset_generate(&dataset, "reddit-small", 1, &err) && dataset_write(&dataset, path, &err),
+         &err);
+    dataset_clear(&dataset);
+    need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
+    need(partition_load(shard, config, comm, remarks, &err), &err);
+}
+
+typedef struct Parts {
+    double epoch, kind[SPAN_KINDS];
+} Parts;
+
+static Parts measure(Trainer *trainer, int epochs) {
+    Error err = {0};
+    EpochRecord record;
+    enum { MOST = 64 };
+    static double epoch[MOST], kind[SPAN_KINDS][MOST];
+    if (epochs > MOST)
+        epochs = MOST;
+    need(trainer_epoch(trainer, &record, &err), &err); // touches every page
+    for (int e = 0; e < epochs; e++) {
+        need(trainer_epoch(trainer, &record, &err), &err);
+        epoch[e] = record.seconds;
+        for (int k = 0; k < SPAN_KINDS; k++)
+            kind[k][e] = record.spans.seconds[k];
+    }
+    Parts parts = {.epoch = bench_median(epoch, epochs)};
+    for (int k = 0; k < SPAN_KINDS; k++)
+        parts.kind[k] = bench_median(kind[k], epochs);
+    return parts;
+}
+
+static void tell(Bench *bench, const Parts *parts, const char *layer) {
+    double useful = 0;
+    for (int k = 0; k < SPAN_KINDS; k++) {
+        Figure figure = {.value = parts->kind[k] * 1e3,
+                         .unit = "ms",
+                         .against = "epoch",
+                         .limit = parts->epoch * 1e3,
+                         .ratio = parts->kind[k] / parts->epoch};
+        snprintf(figure.name, sizeof figure.name, "%s: %s", layer, span_names[k]);
+        bench_figure(bench, &figure);
+        if (k != SPAN_POINTWISE && k != SPAN_REDUCE)
+            useful += parts->kind[k];
+    }
+    Figure figure = {.value = (parts->epoch - useful) * 1e3,
+                     .unit = "ms",
+                     .against = "epoch",
+                     .limit = parts->epoch * 1e3,
+                     .ratio = 1 - useful / parts->epoch,
+                     .bar = 0.08,
+                     .at_most = true};
+    snprintf(figure.name, sizeof figure.name, "%s: outside aggregate, dense and messages", layer);
+    bench_figure(bench, &figure);
+}
+
+int main(int argc, char **argv) {
+    Comm comm;
+    Bench bench;
+    Shard shard;
+    Config config;
+    Error err = {0};
+    char folder[] = "/tmp/fringe-bench-XXXXXX";
+    comm_start(&comm, &argc, &argv);
+    bench_start(&bench, "epoch", argc, argv);
+    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "cannot make a folder in /tmp");
+    load(&shard, &config, &comm, folder, argc, argv);
+    Trainer *trainer = trainer_new(&config, &shard, &comm, 1, &err);
+    need(trainer != NULL, &err);
+    Parts parts = measure(trainer, (int)bench_option(argc, argv, "epochs", 12));
+    printf("%s, %d threads, %s\n", shard.dataset_name, trainer_threads(trainer),
+           trainer_kernels(trainer));
+    tell(&bench, &parts, config.model.layer);
+    trainer_free(trainer);
+    shard_clear(&shard);
+    file_remove(folder, &err);
+    int status = bench_end(&bench);
+    comm_stop(&comm);
+    return status;
+}

@@ -1,0 +1,136 @@
+// Dropout, LayerNorm and ReLU fused, forward and backward, against memcpy in the same rounds.
+//
+// They are bound by memory: forward reads z and writes h, backward reads z and dh and writes dz, so
+// the figure is bytes moved per second over that of memcpy (read and written bytes counted).
+#include "bench.h"
+#include "fringe/backend.h"
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Work {
+    Rows z, dh, h, dz;
+    Post post;
+    PostSaved saved;
+    int64_t *gid;
+    float *dgamma, *dbeta, *scratch;
+} Work;
+
+static Rows rows_random(int64_t count, int64_t columns, uint32_t which) {
+    Rows rows = rows_take(count, columns, "rows of the bench");
+    RandomStream stream = random_stream(1, RANDOM_FEATURES, which, 0, 0);
+#pragma omp parallel for
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t c = 0; c < columns; c++)
+            rows.at[r * rows.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
+    return rows;
+}
+
+static Work work_new(int64_t rows, int64_t columns) {
+    Work w = {.z = rows_random(rows, columns, 0),
+              .dh = rows_random(rows, columns, 1),
+              .h = rows_take(rows, columns, "h"),
+              .dz = rows_take(rows, columns, "dz"),
+              .gid = TAKE(int64_t, rows, "gid"),
+              .dgamma = TAKE(float, columns, "dgamma"),
+              .dbeta = TAKE(float, columns, "dbeta"),
+              .scratch = TAKE(float, backend_cpu.post_scratch(rows, columns), "scratch")};
+    w.saved = (PostSaved){TAKE(float, rows, "mean"), TAKE(float, rows, "inverse"),
+                          TAKE(uint8_t, rows * w.z.stride / 8, "kept"),
+                          TAKE(uint8_t, rows * w.z.stride / 8, "positive")};
+    float *gamma = TAKE(float, columns, "gamma"), *beta = TAKE(float, columns, "beta");
+    for (int64_t c = 0; c < columns; c++)
+        gamma[c] = 1 + (float)c / 1000, beta[c] = (float)c / 500;
+    for (int64_t r = 0; r < rows; r++)
+        w.gid[r] = r * 3;
+    w.post = (Post){.count = 3, .keep = 0.5f, .training = true, .gamma = gamma, .beta = beta};
+    w.post.stream = random_stream(2, RANDOM_DROPOUT, 0, 0, 0);
+    return w;
+}
+
+static void forward(void *context) {
+    Work *w = (Work *)context;
+    backend_cpu.post_forward(w->h, (Range){0, w->z.count}, w->z, &w->post, w->saved, w->gid, NULL);
+}
+static void backward(void *context) {
+    Work *w = (Work *)context;
+    backend_cpu.post_backward(w->dz, w->dh, w->z, &w->post, w->saved, w->dgamma, w->dbeta,
+                              w->scratch, NULL);
+}
+static void backward_in_place(void *context) {
+    Work *w = (Work *)context;
+    backend_cpu.post_backward(w->dh, w->dh, w->z, &w->post, w->saved, w->dgamma, w->dbeta,
+                              w->scratch, NULL);
+}
+static void copy(void *context) {
+    Work *w = (Work *)context;
+#pragma omp parallel
+    {
+        int64_t rank = omp_get_thread_num(), size = omp_get_num_threads();
+        int64_t begin = w->z.count * rank / size, end = w->z.count * (rank + 1) / size;
+        memcpy(w->h.at + begin * w->z.stride, w->z.at + begin * w->z.stride,
+               (size_t)((end - begin) * w->z.stride) * sizeof(float));
+    }
+}
+
+// The plain C rows are the reference: every bit of a sample.
+static void check(Work *w) {
+    Work sample = *w;
+    sample.z.count = 1000;
+    sample.h = rows_take(1000, w->z.columns, "h of the reference");
+    Error err = {0};
+    CHECK(backend_cpu.start("plain", &err), EXIT_BUG, "%s", err.text);
+    forward(&sample);
+    CHECK(backend_cpu.start("auto", &err), EXIT_BUG, "%s", err.text);
+    forward(w);
+    CHECK(memcmp(sample.h.at, w->h.at, rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
+          "the vector kernels differ from plain C");
+    rows_give(&sample.h);
+}
+
+static void measure(Bench *bench, Work *w, const char *order, int rounds) {
+    static const struct {
+        const char *name;
+        int passes; // over a table, read or written
+    } what[] = {{"forward", 2}, {"backward", 3}, {"backward in place", 3}, {"memcpy", 2}};
+    check(w);
+    const BenchCase cases[] = {{"forward", forward, w},
+                               {"backward", backward, w},
+                               {"in place", backward_in_place, w},
+                               {"memcpy", copy, w}};
+    double seconds[4], table = (double)rows_bytes(w->z.count, w->z.columns) * 1e-9;
+    bench_compare(cases, 4, rounds, seconds);
+    for (int i = 0; i < 3; i++) {
+        Figure f = {.value = what[i].passes * table / seconds[i],
+                    .unit = "GB/s",
+                    .against = "memcpy",
+                    .limit = 2 * table / seconds[3],
+                    .bar = i < 2 ? 0.8 : 0};
+        snprintf(f.name, sizeof f.name, "%s, %s, %d threads", order, what[i].name,
+                 omp_get_max_threads());
+        f.ratio = f.value / f.limit;
+        bench_figure(bench, &f);
+    }
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    bench_start(&bench, "pointwise", argc, argv);
+    int64_t rows = bench_option(argc, argv, "--rows", 100000);
+    int64_t columns = bench_option(argc, argv, "--columns", 256);
+    int rounds = (int)bench_option(argc, argv, "--rounds", 15);
+    static const struct {
+        const char *name;
+        PostStep step[3];
+    } orders[] = {{"dropout norm relu", {POST_DROPOUT, POST_NORM, POST_ACTIVATION}},
+                  {"norm relu dropout", {POST_NORM, POST_ACTIVATION, POST_DROPOUT}}};
+    Work work = work_new(rows, columns);
+    printf("%lld rows of %lld, %s\n", (long long)rows, (long long)columns, backend_cpu.describe());
+    for (int threads = 1; threads <= 2; threads++)
+        for (int o = 0; o < 2; o++) {
+            omp_set_num_threads(threads);
+            memcpy(work.post.step, orders[o].step, sizeof work.post.step);
+            measure(&bench, &work, orders[o].name, rounds);
+        }
+    return bench_end(&bench);
+}

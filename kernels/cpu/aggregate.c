@@ -1,0 +1,317 @@
+// The sparse aggregate: whole rows or repacked column panels, blocks of rows over threads.
+//
+// Without locality the aggregate is bound by fetching rows of the table x at random. If the table
+// is much larger than the cache it can pay to copy one group of columns after the other into a
+// compact panel [sources][width] first: the panel then fits where the table does not (LIMITS 7: up
+// to twice as fast on one machine, a loss on another: LIMITS 2). So aggregate_tune measures the
+// widths on the real Csr. A column adds its edges in the same order whatever the panel, so the
+// width is free: each call takes the cheapest for its number of rows, as copying costs the same for
+// few rows as for many. All panels use the same memory, which so stays in the cache.
+#include "aggregate.h"
+#include "cpu.h"
+#include <omp.h>
+#include <string.h>
+
+enum { WHOLE = 0, AUTO = -1, TUNED = 32, BLOCK = 64 };
+
+static const struct PanelWidth {
+    const char *name, *says;
+    int64_t columns; // WHOLE: no panels
+} panel_widths[] = {{"rows", "whole rows", WHOLE},
+                    {"128", "panels of 128", 128},
+                    {"64", "panels of 64", 64},
+                    {"32", "panels of 32", 32},
+                    {"16", "panels of 16", 16}};
+enum { WIDTHS = sizeof panel_widths / sizeof *panel_widths };
+
+// What aggregate_tune found for rows of one stride: seconds for the copies and for all rows.
+typedef struct Tuned {
+    int64_t stride;
+    double copy[WIDTHS], rows[WIDTHS]; // rows < 0: not a choice
+} Tuned;
+
+struct Aggregate {
+    const Csr *csr;  // borrowed
+    int64_t sources; // rows of x
+    int64_t stride;  // of its widest rows
+    int forced;      // index of a width, or AUTO
+    float *panel;    // [sources, width]; NULL where none is ever used
+    Tuned tuned[TUNED];
+    int tuned_count;
+
+    Rows x; // of the last prepare; borrowed
+    const float *right;
+};
+
+static int width_parse(const char *panels) {
+    for (int i = 0; i < WIDTHS; i++)
+        if (strcmp(panels, panel_widths[i].name) == 0)
+            return i;
+    assert(strcmp(panels, "auto") == 0);
+    return AUTO;
+}
+
+// A panel as wide as the row would be a copy of the table.
+static bool width_is_useful(int index, int64_t stride) {
+    return panel_widths[index].columns < stride;
+}
+
+// Columns of the widest panel for rows of up to `stride` floats.
+static int64_t panel_columns(int64_t stride, const char *panels) {
+    int64_t widest = 0, forced = width_parse(panels);
+    for (int i = 0; i < WIDTHS; i++)
+        if ((forced == AUTO || forced == i) && width_is_useful(i, stride) &&
+            panel_widths[i].columns > widest)
+            widest = panel_widths[i].columns;
+    return widest;
+}
+
+size_t cpu_aggregate_bytes(int64_t sources, int64_t columns, const char *panels) {
+    return sizeof(Aggregate) + rows_bytes(sources, panel_columns(rows_stride(columns), panels));
+}
+
+Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
+                             const char *panels) {
+    Aggregate *aggregate = TAKE(Aggregate, 1, "sparse aggregate");
+    aggregate->csr = csr;
+    aggregate->sources = sources;
+    aggregate->stride = rows_stride(columns);
+    aggregate->forced = width_parse(panels);
+    size_t bytes = rows_bytes(sources, panel_columns(aggregate->stride, panels));
+    if (bytes > 0)
+        aggregate->panel = (float *)memory_take(bytes, "column panel of the sparse aggregate");
+    return aggregate;
+}
+
+void cpu_aggregate_free(Aggregate *aggregate) {
+    if (aggregate == NULL)
+        return;
+    memory_give(aggregate->panel);
+    memory_give(aggregate);
+}
+
+// The width that is fastest for `rows` rows of that stride: forced, tuned, or whole rows.
+static int width_for(const Aggregate *aggregate, int64_t stride, int64_t rows) {
+    if (aggregate->forced != AUTO)
+        return width_is_useful(aggregate->forced, stride) ? aggregate->forced : 0;
+    const Tuned *tuned = aggregate->tuned, *end = tuned + aggregate->tuned_count;
+    while (tuned < end && tuned->stride != stride)
+        tuned++;
+    if (tuned == end)
+        return 0;
+    const double share = (double)rows / (double)aggregate->csr->rows;
+    int fastest = 0;
+    for (int i = 1; i < WIDTHS; i++)
+        if (tuned->rows[i] >= 0 && tuned->copy[i] + share * tuned->rows[i] <
+                                       tuned->copy[fastest] + share * tuned->rows[fastest])
+            fastest = i;
+    return fastest;
+}
+
+const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns) {
+    return panel_widths[width_for(aggregate, rows_stride(columns), aggregate->csr->rows)].says;
+}
+
+void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const float *right, const Poll *poll) {
+    assert(x.count >= aggregate->sources && x.stride <= aggregate->stride);
+    aggregate->x = x;
+    aggregate->right = right;
+    poll_call(poll);
+}
+
+// The prefetch distance: some KiB under way, so that narrow tiles look further.
+static int ahead_for(int64_t columns) { return columns >= 256 ? 12 : columns >= 64 ? 16 : 24; }
+
+// Rows per piece of work: blocks of 64, smaller where the range would not feed the threads.
+static int64_t block_rows(int64_t rows) {
+    int64_t share = rows / (8 * (int64_t)omp_get_max_threads()) + 1;
+    return share < BLOCK ? share : BLOCK;
+}
+
+// In a parallel region: blocks of range, handed out one by one. Threads do not wait at the end.
+static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
+    AggregateBlock *run = LANES_PICK(aggregate_block);
+    const int64_t rows = block_rows(range.end - range.begin);
+    const int64_t blocks = (range.end - range.begin + rows - 1) / rows;
+#pragma omp for schedule(dynamic, 1) nowait
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t begin = range.begin + b * rows;
+        int64_t end = begin + rows < range.end ? begin + rows : range.end;
+        run(task, begin, end);
+        if (omp_get_thread_num() == 0)
+            pace_call(pace);
+    }
+}
+
+// In a parallel region: panel = columns at .. at + width of x, times right.
+static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pace *pace) {
+    AggregateCopy *copy = LANES_PICK(aggregate_copy);
+    const int64_t rows = 1024, blocks = (aggregate->sources + rows - 1) / rows;
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t begin = b * rows;
+        int64_t end = begin + rows < aggregate->sources ? begin + rows : aggregate->sources;
+        copy(aggregate->panel, width, aggregate->x.at + at, aggregate->x.stride, aggregate->right,
+             begin, end);
+        if (omp_get_thread_num() == 0)
+            pace_call(pace);
+    }
+}
+
+// `whole` seen through its columns at .. at + width, read from their panel.
+static AggregateTask panel_task(const Aggregate *aggregate, AggregateTask whole, int64_t at,
+                                int64_t width) {
+    whole.out += at;
+    whole.x = aggregate->panel;
+    whole.x_stride = width;
+    whole.columns = width;
+    whole.right = NULL; // the panel holds right * x
+    whole.ahead = ahead_for(width);
+    return whole;
+}
+
+// In a parallel region: range of the task, panel by panel.
+static void panels_run(const Aggregate *aggregate, const AggregateTask *whole, Range range,
+                       int64_t columns, Pace *pace) {
+    for (int64_t at = 0; at < whole->columns; at += columns) {
+        int64_t width = whole->columns - at < columns ? whole->columns - at : columns;
+        panel_copy(aggregate, at, width, pace);
+        AggregateTask task = panel_task(aggregate, *whole, at, width);
+        blocks_run(&task, range, pace);
+#pragma omp barrier // the next panel takes the place of this one
+    }
+}
+
+static AggregateTask whole_task(const Aggregate *aggregate, Rows out, bool self,
+                                const float *left) {
+    const Csr *csr = aggregate->csr;
+    return (AggregateTask){.out = out.at,
+                           .x = aggregate->x.at,
+                           .out_stride = out.stride,
+                           .x_stride = aggregate->x.stride,
+                           .columns = out.stride,
+                           .begin = csr->offset,
+                           .end = csr->offset + 1,
+                           .column = csr->column,
+                           .weight = csr->weight,
+                           .left = left,
+                           .right = aggregate->right,
+                           .self = self,
+                           .ahead = ahead_for(out.stride)};
+}
+
+void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self, const float *left,
+                        const Poll *poll) {
+    assert(out.stride == aggregate->x.stride);
+    assert(range.begin >= 0 && range.end <= aggregate->csr->rows);
+    if (range.begin >= range.end)
+        return;
+    const AggregateTask task = whole_task(aggregate, out, self, left);
+    const int width = width_for(aggregate, out.stride, range.end - range.begin);
+#pragma omp parallel
+    {
+        Pace pace = pace_start(poll);
+        if (panel_widths[width].columns == WHOLE)
+            blocks_run(&task, range, &pace);
+        else
+            panels_run(aggregate, &task, range, panel_widths[width].columns, &pace);
+    }
+}
+
+// ---- choosing the panel width
+
+enum { SAMPLE_EDGES = 1 << 20, SAMPLE_PIECES = 32, ROUNDS = 3, SMALL_BYTES = 4 << 20 };
+static const double tune_seconds = 0.25; // no new round after that
+
+// Memory that was never written may be one shared page of zeros, and then all of it is cached.
+static void pages_touch(Rows rows) {
+    const int64_t count = rows.count * rows.stride;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i += 1024)
+        *(volatile float *)(rows.at + i) = 0;
+}
+
+// Pieces of consecutive rows from all over the Csr, so that what locality there is shows. Returns
+// their number and, in *scale, how many times their edges the whole has.
+static int sample_choose(const Csr *csr, Range piece[SAMPLE_PIECES], double *scale) {
+    const int64_t edges = csr->offset[csr->rows];
+    double share = edges > SAMPLE_EDGES ? (double)SAMPLE_EDGES / (double)edges : 1;
+    int64_t length = (int64_t)(share * (double)csr->rows / SAMPLE_PIECES) + 1;
+    int64_t chosen = 0;
+    int count = 0;
+    for (int64_t p = 0; p < SAMPLE_PIECES; p++) {
+        int64_t begin = csr->rows * p / SAMPLE_PIECES, next = csr->rows * (p + 1) / SAMPLE_PIECES;
+        int64_t end = begin + length < next ? begin + length : next;
+        if (begin == end)
+            continue;
+        piece[count++] = (Range){begin, end};
+        chosen += csr->offset[end] - csr->offset[begin];
+    }
+    *scale = chosen > 0 ? (double)edges / (double)chosen : 1;
+    return count;
+}
+
+// Seconds for one copy and for the sample from that panel (or, WHOLE, from x).
+static void width_measure(const Aggregate *aggregate, Rows out, int64_t columns,
+                          const Range *piece, int pieces, double *copy, double *rows) {
+    const AggregateTask whole = whole_task(aggregate, out, false, NULL);
+    double begin = clock_seconds(), copied = begin;
+#pragma omp parallel
+    {
+        Pace pace = pace_start(NULL);
+        if (columns != WHOLE)
+            panel_copy(aggregate, 0, columns, &pace);
+#pragma omp master
+        copied = clock_seconds();
+        AggregateTask task =
+            columns == WHOLE ? whole : panel_task(aggregate, whole, 0, columns);
+        for (int p = 0; p < pieces; p++)
+            blocks_run(&task, piece[p], &pace);
+    }
+    *copy = copied - begin;
+    *rows = clock_seconds() - copied;
+}
+
+// Fills *tuned, of which the stride is set: the best of some rounds; one panel stands for all.
+static void widths_measure(const Aggregate *aggregate, Rows out, Tuned *tuned) {
+    Range piece[SAMPLE_PIECES];
+    double scale;
+    const int pieces = sample_choose(aggregate->csr, piece, &scale);
+    for (int i = 0; i < WIDTHS; i++)
+        tuned->copy[i] = tuned->rows[i] = -1;
+    const double end = clock_seconds() + tune_seconds;
+    for (int round = 0; round < ROUNDS && (round < 1 || clock_seconds() < end); round++)
+        for (int i = 0; i < WIDTHS; i++) {
+            if (!width_is_useful(i, tuned->stride))
+                continue;
+            const int64_t columns = panel_widths[i].columns;
+            double panels = columns == WHOLE ? 1 : (double)tuned->stride / (double)columns;
+            double copy, rows;
+            width_measure(aggregate, out, columns, piece, pieces, &copy, &rows);
+            copy *= panels;
+            rows *= panels * scale;
+            if (round == 0 || copy + rows < tuned->copy[i] + tuned->rows[i]) {
+                tuned->copy[i] = copy;
+                tuned->rows[i] = rows;
+            }
+        }
+}
+
+void cpu_aggregate_tune(Aggregate *aggregate, Rows out, Rows x) {
+    assert(out.stride == x.stride && x.count >= aggregate->sources);
+    for (int i = 0; i < aggregate->tuned_count; i++)
+        if (aggregate->tuned[i].stride == x.stride)
+            return;
+    // a table that fits the cache of a core has nothing to gain
+    bool is_small = rows_bytes(aggregate->sources, x.columns) < SMALL_BYTES;
+    if (aggregate->forced != AUTO || aggregate->panel == NULL || is_small ||
+        aggregate->csr->rows == 0 || aggregate->tuned_count == TUNED)
+        return;
+    pages_touch(x);
+    pages_touch(out);
+    cpu_aggregate_prepare(aggregate, x, NULL, NULL);
+    Tuned *tuned = aggregate->tuned + aggregate->tuned_count;
+    tuned->stride = x.stride;
+    widths_measure(aggregate, out, tuned);
+    aggregate->tuned_count++;
+}

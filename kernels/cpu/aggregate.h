@@ -1,0 +1,34 @@
+// What aggregate.c (plans, panels, threads) hands to aggregate_lanes.c (vectors): one task over a
+// block of rows.
+#ifndef FRINGE_KERNELS_AGGREGATE_H
+#define FRINGE_KERNELS_AGGREGATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Row k adds the edges begin[k] .. end[k] - 1 and is row `row[k]` of out (row NULL: k):
+//   out[i] = left[i] * ( start + sum_e weight[e] * (right[column[e]] * x[column[e]]) )
+// start is out[i] itself if `resume`, else right[i] x[i] if `self`, else 0.
+typedef struct AggregateTask {
+    float *out;
+    const float *x;
+    int64_t out_stride, x_stride;
+    int64_t columns; // floats to make: a multiple of 16
+    const int64_t *begin, *end;
+    const int32_t *row, *column;
+    const float *weight, *left, *right; // NULL: all 1
+    bool self, resume;
+    int ahead; // edges between a prefetch and its use
+} AggregateTask;
+
+// Rows first .. last - 1 of a task, all its columns.
+typedef void AggregateBlock(const AggregateTask *task, int64_t first, int64_t last);
+AggregateBlock aggregate_block_plain, aggregate_block_avx2, aggregate_block_avx512;
+
+// to[r] (tight rows of `width`) = scale[r] * from[r] (rows of `stride`), r in begin .. end - 1;
+// scale NULL: a copy.
+typedef void AggregateCopy(float *to, int64_t width, const float *from, int64_t stride,
+                           const float *scale, int64_t begin, int64_t end);
+AggregateCopy aggregate_copy_plain, aggregate_copy_avx2, aggregate_copy_avx512;
+
+#endif

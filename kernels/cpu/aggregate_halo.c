@@ -1,0 +1,65 @@
+// The halo part of the sparse aggregate: the edges whose columns have arrived continue the stored,
+// unscaled own sums.
+//
+// Columns are grouped by sender in the order of arrival (the numbering law, 4), and ascend inside a
+// row; so a call per sender and one call for all add the same terms in the same order.
+#include "aggregate.h"
+#include "cpu.h"
+#include <omp.h>
+
+enum { BLOCK = 64 };
+
+// First edge in begin .. end whose column is at least column_end.
+static int64_t edges_until(const int32_t *column, int64_t begin, int64_t end, int64_t column_end) {
+    while (begin < end) {
+        int64_t middle = begin + (end - begin) / 2;
+        if (column[middle] < column_end)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+static void halo_block(const AggregateTask *all, const Csr *csr, int64_t *cursor, int64_t first,
+                       int64_t last, int64_t column_end) {
+    int64_t stop[BLOCK];
+    AggregateTask task = *all;
+    task.row += first;
+    task.begin = cursor + first;
+    task.end = stop;
+    for (int64_t k = first; k < last; k++)
+        stop[k - first] = edges_until(csr->column, cursor[k], csr->offset[k + 1], column_end);
+    LANES_PICK(aggregate_block)(&task, 0, last - first);
+    for (int64_t k = first; k < last; k++)
+        cursor[k] = stop[k - first];
+}
+
+void cpu_aggregate_halo(Rows out, const Csr *csr, const int32_t *rows, int64_t *cursor, Rows halo,
+                        int64_t column_end, const float *left, const Poll *poll) {
+    assert(out.stride == halo.stride && column_end <= halo.count);
+    const AggregateTask task = {.out = out.at,
+                                .x = halo.at,
+                                .out_stride = out.stride,
+                                .x_stride = halo.stride,
+                                .columns = out.stride,
+                                .row = rows,
+                                .column = csr->column,
+                                .weight = csr->weight,
+                                .left = left,
+                                .resume = true,
+                                .ahead = 12};
+    const int64_t blocks = (csr->rows + BLOCK - 1) / BLOCK;
+#pragma omp parallel
+    {
+        Pace pace = pace_start(poll);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t b = 0; b < blocks; b++) {
+            int64_t first = b * BLOCK;
+            int64_t last = first + BLOCK < csr->rows ? first + BLOCK : csr->rows;
+            halo_block(&task, csr, cursor, first, last, column_end);
+            if (omp_get_thread_num() == 0)
+                pace_call(&pace);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// The sparse aggregate on a block of rows (LIMITS 2): Y[i] += w[i,j] X[j].
+//
+// The one idea: a tile of up to 256 columns of one output row stays in registers over all edges of
+// the row, while the lines of the row that is needed `ahead` edges later are already fetched. A
+// loop that keeps the sums in memory is 2 to 4 times slower; without the prefetch the latency of
+// the memory shows (1.5 times). Each column adds its edges in the order of the list whatever the
+// tile or the vector width, so neither changes a bit.
+//
+// One function is compiled per tile width and kind of edge (weights, factors of the source, lists
+// with gaps); a table picks it.
+#include "aggregate.h"
+#include "lanes.h"
+#include <stddef.h>
+
+// Units of 16 floats (one cache line) that fit the registers beside a factor and a product.
+#if VEC_FLOATS == 16
+#define UNITS 16
+#elif VEC_FLOATS == 8
+#define UNITS 6
+#else
+#define UNITS 3
+#endif
+
+enum { WEIGHT = 1, RIGHT = 2, GAPS = 4, KINDS = 6 }; // RIGHT and GAPS do not meet: KINDS is 6
+
+#define EACH_UNIT(u) _Pragma("GCC unroll 16") for (int u = 0; u < units; u++)
+
+// Where the prefetch stands in lists with gaps: `edge` of row `k`.
+typedef struct Scout {
+    int64_t k, edge;
+} Scout;
+
+LANES_INLINE void fetch(const AggregateTask *task, int64_t edge, int64_t at, const int units) {
+    const float *x = task->x + task->column[edge] * task->x_stride + at;
+    EACH_UNIT(u) __builtin_prefetch(x + 16 * u, 0, 3);
+}
+
+// Fetches the next edge of the rows up to last, if there is one.
+LANES_INLINE void scout_step(Scout *scout, const AggregateTask *task, int64_t last, int64_t at,
+                             const int units) {
+    while (scout->k < last && scout->edge >= task->end[scout->k])
+        if (++scout->k < last)
+            scout->edge = task->begin[scout->k];
+    if (scout->k < last)
+        fetch(task, scout->edge++, at, units);
+}
+
+// sum = what row i of the task starts from.
+LANES_INLINE void start_row(F16 *sum, const AggregateTask *task, int64_t i, int64_t at,
+                            const int units, const bool righted) {
+    if (task->resume) {
+        EACH_UNIT(u) sum[u] = f16_load(task->out + i * task->out_stride + at + 16 * u);
+    } else if (task->self) {
+        const float *x = task->x + i * task->x_stride + at;
+        EACH_UNIT(u) sum[u] = f16_load(x + 16 * u);
+        if (righted)
+            EACH_UNIT(u) sum[u] = f16_mul(f16_set(task->right[i]), sum[u]);
+    } else {
+        EACH_UNIT(u) sum[u] = f16_set(0);
+    }
+}
+
+LANES_INLINE void add_edge(F16 *sum, const AggregateTask *task, int64_t edge, int64_t at,
+                           const int units, const int kind) {
+    int64_t j = task->column[edge];
+    const float *x = task->x + j * task->x_stride + at;
+    F16 right = f16_set(kind & RIGHT ? task->right[j] : 1);
+    F16 weight = f16_set(kind & WEIGHT ? task->weight[edge] : 1);
+    EACH_UNIT(u) {
+        F16 term = f16_load(x + 16 * u);
+        if (kind & RIGHT)
+            term = f16_mul(right, term);
+        if (kind & WEIGHT)
+            term = f16_mul(weight, term);
+        sum[u] = f16_add(sum[u], term);
+    }
+}
+
+// `units` units from column `at` on, of rows first .. last - 1.
+LANES_INLINE void tile(const AggregateTask *task, int64_t first, int64_t last, int64_t at,
+                       const int units, const int kind) {
+    const int64_t ahead = task->ahead, limit = task->end[last - 1];
+    Scout scout = {first, task->begin[first]};
+    if (kind & GAPS)
+        for (int64_t n = 0; n < ahead; n++)
+            scout_step(&scout, task, last, at, units);
+    for (int64_t k = first; k < last; k++) {
+        int64_t i = task->row != NULL ? task->row[k] : k;
+        if (task->resume && task->left == NULL && task->begin[k] == task->end[k])
+            continue;
+        F16 sum[UNITS];
+        start_row(sum, task, i, at, units, kind & RIGHT);
+        for (int64_t edge = task->begin[k]; edge < task->end[k]; edge++) {
+            if (kind & GAPS)
+                scout_step(&scout, task, last, at, units);
+            else if (edge + ahead < limit)
+                fetch(task, edge + ahead, at, units);
+            add_edge(sum, task, edge, at, units, kind);
+        }
+        float *out = task->out + i * task->out_stride + at;
+        if (task->left != NULL)
+            EACH_UNIT(u) sum[u] = f16_mul(f16_set(task->left[i]), sum[u]);
+        EACH_UNIT(u) f16_store(out + 16 * u, sum[u]);
+    }
+}
+
+typedef void Tile(const AggregateTask *task, int64_t first, int64_t last, int64_t at);
+
+#define TILE(units, kind)                                                                          \
+    static void tile_##units##_##kind(const AggregateTask *task, int64_t first, int64_t last,      \
+                                      int64_t at) {                                                \
+        tile(task, first, last, at, units, kind);                                                  \
+    }
+#define TILE_KINDS(units)                                                                          \
+    TILE(units, 0) TILE(units, 1) TILE(units, 2) TILE(units, 3) TILE(units, 4) TILE(units, 5)
+#define TILE_ROW(units)                                                                            \
+    {tile_##units##_0, tile_##units##_1, tile_##units##_2,                                         \
+     tile_##units##_3, tile_##units##_4, tile_##units##_5},
+
+#if UNITS == 16
+#define FOR_UNITS(X)                                                                               \
+    X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
+#elif UNITS == 6
+#define FOR_UNITS(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#else
+#define FOR_UNITS(X) X(1) X(2) X(3)
+#endif
+
+FOR_UNITS(TILE_KINDS)
+static Tile *const tiles[UNITS][KINDS] = {FOR_UNITS(TILE_ROW)};
+
+void LANES_NAME(aggregate_block)(const AggregateTask *task, int64_t first, int64_t last) {
+    const int64_t units = task->columns / 16, count = (units + UNITS - 1) / UNITS;
+    const int kind = (task->weight != NULL ? WEIGHT : 0) | (task->right != NULL ? RIGHT : 0) |
+                     (task->resume ? GAPS : 0);
+    if (first >= last)
+        return;
+    // tiles of nearly equal width: a narrow last one would fetch little and wait long
+    for (int64_t t = 0; t < count; t++) {
+        int64_t begin = units * t / count, end = units * (t + 1) / count;
+        tiles[end - begin - 1][kind](task, first, last, 16 * begin);
+    }
+}
+
+void LANES_NAME(aggregate_copy)(float *to, int64_t width, const float *from, int64_t stride,
+                                const float *scale, int64_t begin, int64_t end) {
+    enum { AHEAD = 24 }; // rows: hardware does not follow strides of a KiB far enough
+    for (int64_t r = begin; r < end; r++) {
+        const float *row = from + r * stride;
+        F16 factor = f16_set(scale != NULL ? scale[r] : 1);
+        for (int64_t c = 0; c < width; c += 16) {
+            if (r + AHEAD < end)
+                __builtin_prefetch(row + AHEAD * stride + c, 0, 3);
+            F16 x = f16_load(row + c);
+            f16_store(to + r * width + c, scale != NULL ? f16_mul(factor, x) : x);
+        }
+    }
+}

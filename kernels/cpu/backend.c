@@ -1,0 +1,112 @@
+// The CPU backend: the table, the family of backends, and the choice of vectors.
+//
+// The choice is made once, at run time, by what the CPU says of itself: the program is built for
+// the plainest x86-64 and carries each vector kernel three times (lanes.h).
+#include "cpu.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *const cpu_lanes_names[LANES_COUNT] = {"plain", "avx2", "avx512"};
+
+static enum Lanes chosen;
+static bool is_chosen;
+
+static bool cpu_has(enum Lanes lanes) {
+    switch (lanes) {
+#if defined(__x86_64__)
+    case LANES_AVX512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    case LANES_AVX2:
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+    default:
+        return lanes == LANES_PLAIN;
+    }
+}
+
+static enum Lanes widest(void) {
+    enum Lanes lanes = LANES_AVX512;
+    while (!cpu_has(lanes))
+        lanes--;
+    return lanes;
+}
+
+enum Lanes cpu_lanes(void) {
+    if (!is_chosen) {
+        chosen = widest();
+        is_chosen = true;
+    }
+    return chosen;
+}
+
+bool cpu_start(const char *vectors, Error *err) {
+    enum Lanes lanes = LANES_PLAIN;
+    if (strcmp(vectors, "auto") == 0)
+        lanes = widest();
+    else
+        while (lanes < LANES_COUNT && strcmp(vectors, cpu_lanes_names[lanes]) != 0)
+            lanes++;
+    if (lanes == LANES_COUNT)
+        return error_set(err, EXIT_CONFIG,
+                         "vectors '%s' is not known; take auto, plain, avx2 or avx512", vectors);
+    if (!cpu_has(lanes))
+        return error_set(err, EXIT_UNAVAILABLE,
+                         "vectors '%s': this CPU does not have them, the widest here is %s; take "
+                         "auto",
+                         vectors, cpu_lanes_names[widest()]);
+    chosen = lanes;
+    is_chosen = true;
+    return true;
+}
+
+const char *cpu_describe(void) {
+    static char text[160];
+    snprintf(text, sizeof text, "%s, %s", cpu_lanes_names[cpu_lanes()], cpu_dense_describe());
+    return text;
+}
+
+const Backend backend_cpu = {
+    .name = "cpu",
+    .start = cpu_start,
+    .describe = cpu_describe,
+    .dense = cpu_dense,
+    .dense_transposed = cpu_dense_transposed,
+    .dense_gradient = cpu_dense_gradient,
+    .dense_gradient_scratch = cpu_dense_gradient_scratch,
+    .column_sums = cpu_column_sums,
+    .column_sums_scratch = cpu_column_sums_scratch,
+    .aggregate_new = cpu_aggregate_new,
+    .aggregate_bytes = cpu_aggregate_bytes,
+    .aggregate_tune = cpu_aggregate_tune,
+    .aggregate_free = cpu_aggregate_free,
+    .aggregate_describe = cpu_aggregate_describe,
+    .aggregate_prepare = cpu_aggregate_prepare,
+    .aggregate_rows = cpu_aggregate_rows,
+    .aggregate_halo = cpu_aggregate_halo,
+    .post_forward = cpu_post_forward,
+    .post_backward = cpu_post_backward,
+    .post_scratch = cpu_post_scratch,
+    .dropout = cpu_dropout,
+    .add_bias = cpu_add_bias,
+    .scale_rows = cpu_scale_rows,
+    .softmax_loss = cpu_softmax_loss,
+    .bce_loss = cpu_bce_loss,
+    .adam = cpu_adam,
+    .sgd = cpu_sgd,
+    .square_sum = cpu_square_sum,
+};
+
+static const Backend *const backends[] = {&backend_cpu};
+
+const Backend *backend_find(const char *name, Error *err) {
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+        if (strcmp(backends[i]->name, name) == 0)
+            return backends[i];
+    char list[160] = "";
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
+                 backends[i]->name);
+    error_set(err, EXIT_CONFIG, "there is no backend '%s'; take one of: %s", name, list);
+    return NULL;
+}

@@ -1,0 +1,156 @@
+// Dense products by a library: oneDNN's dnnl_sgemm, or any CBLAS.
+//
+// The one idea: libraries change bits with the number of threads and the height of the matrix, and
+// do not poll. So a product is cut into fixed panels of 512 rows, each a call on one thread, and
+// the panels run in our own parallel loop; inside it oneDNN sees that it is called from a parallel
+// region and stays on one thread. The long thin product aT g is a fixed number of partial sums over
+// fixed ranges of rows, added in order.
+#include "cpu.h"
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(HAVE_DNNL)
+#include <dnnl.h>
+#else
+#include <cblas.h>
+#endif
+
+enum {
+    PANEL_ROWS = 512,
+    PARTS = 16,        // partial sums of aT g, at most
+    PART_ROWS = 256,   // rows of a part, at least
+    PART_PANEL = 4096, // rows of one call inside a part: a millisecond or two
+};
+
+// c [rows, columns] = op(a) op(b) + beta c, row-major; op transposes where the letter is 'T'.
+static void product(char a_op, char b_op, int64_t rows, int64_t columns, int64_t depth,
+                    const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                    int64_t ldc) {
+#if defined(HAVE_DNNL)
+    dnnl_status_t status =
+        dnnl_sgemm(a_op, b_op, rows, columns, depth, 1.0f, a, lda, b, ldb, beta, c, ldc);
+    CHECK(status == dnnl_success, EXIT_BUG, "dnnl_sgemm failed with status %d", (int)status);
+#else
+    cblas_sgemm(CblasRowMajor, a_op == 'T' ? CblasTrans : CblasNoTrans,
+                b_op == 'T' ? CblasTrans : CblasNoTrans, (int)rows, (int)columns, (int)depth, 1.0f,
+                a, (int)lda, b, (int)ldb, beta, c, (int)ldc);
+#endif
+}
+
+#if defined(HAVE_DNNL)
+const char *cpu_dense_describe(void) {
+    static char text[64];
+    const dnnl_version_t *version = dnnl_version();
+    snprintf(text, sizeof text, "oneDNN %d.%d.%d", version->major, version->minor, version->patch);
+    return text;
+}
+static void library_single(void) {} // inside a parallel region oneDNN takes one thread
+#else
+// Not every CBLAS has threads to be told about: weak symbols.
+extern void openblas_set_num_threads(int) __attribute__((weak));
+extern char *openblas_get_config(void) __attribute__((weak));
+
+const char *cpu_dense_describe(void) {
+    return openblas_get_config != NULL ? openblas_get_config() : "CBLAS";
+}
+static void library_single(void) {
+    if (openblas_set_num_threads != NULL)
+        openblas_set_num_threads(1);
+}
+#endif
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// While the panel is in the cache: the bias, and zeros into the padding.
+static void finish_panel(Rows out, int64_t begin, int64_t end, const float *bias) {
+    int64_t columns = out.columns, padding = rows_stride(columns) - columns;
+    if (bias == NULL && padding == 0)
+        return;
+    for (int64_t r = begin; r < end; r++) {
+        float *row = out.at + r * out.stride;
+        if (bias != NULL)
+            for (int64_t c = 0; c < columns; c++)
+                row[c] += bias[c];
+        for (int64_t c = columns; c < columns + padding; c++)
+            row[c] = 0;
+    }
+}
+
+// out[r] = a[r] op(w), over the panels of a range.
+static void panels(Rows out, Range range, Rows a, char w_op, const float *w, const float *bias,
+                   bool add, const Poll *poll) {
+    int64_t ldw = w_op == 'T' ? a.columns : out.columns;
+    library_single();
+#pragma omp parallel
+    {
+        Pace pace = pace_start(poll);
+#pragma omp for schedule(dynamic)
+        for (int64_t r = range.begin; r < range.end; r += PANEL_ROWS) {
+            int64_t end = least(r + PANEL_ROWS, range.end);
+            product('N', w_op, end - r, out.columns, a.columns, a.at + r * a.stride, a.stride, w,
+                    ldw, add ? 1.0f : 0.0f, out.at + r * out.stride, out.stride);
+            finish_panel(out, r, end, bias);
+            if (omp_get_thread_num() == 0)
+                pace_call(&pace);
+        }
+    }
+}
+
+void cpu_dense(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
+               const Poll *poll) {
+    panels(out, range, a, 'N', w, bias, add, poll);
+}
+
+void cpu_dense_transposed(Rows out, Range range, Rows g, const float *w, bool add,
+                          const Poll *poll) {
+    panels(out, range, g, 'T', w, NULL, add, poll);
+}
+
+// --- the weight gradient
+
+static int64_t part_count(int64_t rows) {
+    int64_t parts = (rows + PART_ROWS - 1) / PART_ROWS;
+    return parts < 1 ? 1 : least(parts, PARTS);
+}
+
+int64_t cpu_dense_gradient_scratch(int64_t rows, int64_t a_columns, int64_t g_columns) {
+    return part_count(rows) * a_columns * g_columns;
+}
+
+// dw = part 0 + part 1 + ..., each element in that order.
+static void add_parts(float *dw, const float *part, int64_t parts, int64_t count) {
+#pragma omp parallel for schedule(static)
+    for (int64_t begin = 0; begin < count; begin += 1024) {
+        int64_t end = least(begin + 1024, count);
+        memcpy(dw + begin, part + begin, (size_t)(end - begin) * sizeof *dw);
+        for (int64_t p = 1; p < parts; p++)
+            for (int64_t i = begin; i < end; i++)
+                dw[i] += part[p * count + i];
+    }
+}
+
+void cpu_dense_gradient(float *dw, Rows a, Rows g, float *scratch, const Poll *poll) {
+    assert(a.count == g.count);
+    int64_t parts = part_count(a.count), count = a.columns * g.columns;
+    library_single();
+#pragma omp parallel
+    {
+        Pace pace = pace_start(poll);
+#pragma omp for schedule(dynamic)
+        for (int64_t p = 0; p < parts; p++) {
+            int64_t begin = a.count * p / parts, end = a.count * (p + 1) / parts;
+            float *part = scratch + p * count;
+            if (begin == end)
+                memset(part, 0, (size_t)count * sizeof *part);
+            for (int64_t r = begin; r < end; r += PART_PANEL) {
+                product('T', 'N', a.columns, g.columns, least(r + PART_PANEL, end) - r,
+                        a.at + r * a.stride, a.stride, g.at + r * g.stride, g.stride,
+                        r == begin ? 0.0f : 1.0f, part, g.columns);
+                if (omp_get_thread_num() == 0)
+                    pace_call(&pace);
+            }
+        }
+    }
+    add_parts(dw, scratch, parts, count);
+}

@@ -1,0 +1,88 @@
+// Vectors for files that are compiled three times (X_lanes.c: -DLANES=plain, avx2, avx512).
+//
+// The one idea: the unit of work is 16 floats, as wide as a row's padding. F16 is that unit, made
+// of one, two or four registers; every operation on it is lane by lane (a sum of lanes is the fixed
+// tree f16_sum), multiply and add are never fused, so the three compilations give the same bits.
+// Vec is one register, for code in which the width does not show in the result.
+#ifndef FRINGE_KERNELS_LANES_H
+#define FRINGE_KERNELS_LANES_H
+
+#include <stdint.h>
+
+// LANES_NAME(f): f_plain, f_avx2 or f_avx512.
+#define LANES_PASTE_(f, lanes) f##_##lanes
+#define LANES_PASTE(f, lanes) LANES_PASTE_(f, lanes)
+#define LANES_NAME(f) LANES_PASTE(f, LANES)
+
+#if defined(__AVX512F__)
+#define VEC_FLOATS 16
+#elif defined(__AVX2__)
+#define VEC_FLOATS 8
+#else
+#define VEC_FLOATS 4
+#endif
+#define VEC_COUNT (16 / VEC_FLOATS) // registers in an F16
+
+#define LANES_INLINE static inline __attribute__((always_inline))
+#pragma GCC diagnostic ignored "-Wpsabi" // vectors are passed to inlined functions only
+
+typedef float Vec __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
+typedef float VecLoose __attribute__((vector_size(VEC_FLOATS * 4), may_alias, aligned(4)));
+typedef int32_t VecInt __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
+
+typedef struct F16 {
+    Vec part[VEC_COUNT];
+} F16;
+
+#define F16_EACH(i) _Pragma("GCC unroll 4") for (int i = 0; i < VEC_COUNT; i++)
+
+LANES_INLINE Vec vec_set(float value) { return value - (Vec){0}; } // x - 0 is x, also for -0
+
+// 64-byte aligned
+LANES_INLINE F16 f16_load(const float *from) {
+    F16 a;
+    F16_EACH(i) a.part[i] = ((const Vec *)from)[i];
+    return a;
+}
+LANES_INLINE void f16_store(float *to, F16 a) { F16_EACH(i)((Vec *)to)[i] = a.part[i]; }
+// anywhere
+LANES_INLINE F16 f16_load_loose(const float *from) {
+    F16 a;
+    F16_EACH(i) a.part[i] = ((const VecLoose *)from)[i];
+    return a;
+}
+LANES_INLINE void f16_store_loose(float *to, F16 a) { F16_EACH(i)((VecLoose *)to)[i] = a.part[i]; }
+
+LANES_INLINE F16 f16_set(float value) {
+    F16 a;
+    F16_EACH(i) a.part[i] = vec_set(value);
+    return a;
+}
+LANES_INLINE F16 f16_add(F16 a, F16 b) {
+    F16_EACH(i) a.part[i] += b.part[i];
+    return a;
+}
+LANES_INLINE F16 f16_sub(F16 a, F16 b) {
+    F16_EACH(i) a.part[i] -= b.part[i];
+    return a;
+}
+LANES_INLINE F16 f16_mul(F16 a, F16 b) {
+    F16_EACH(i) a.part[i] *= b.part[i];
+    return a;
+}
+LANES_INLINE F16 f16_div(F16 a, F16 b) {
+    F16_EACH(i) a.part[i] /= b.part[i];
+    return a;
+}
+
+// The fixed tree: lane i takes lane i+8, then i+4, i+2, i+1.
+LANES_INLINE float f16_sum(F16 a) {
+    float lane[16] __attribute__((aligned(64)));
+    f16_store(lane, a);
+    for (int half = 8; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            lane[i] += lane[i + half];
+    return lane[0];
+}
+
+#endif

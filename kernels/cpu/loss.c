@@ -1,0 +1,42 @@
+// Losses over the rows of a split: softmax cross-entropy and binary cross-entropy with logits.
+//
+// The one idea: a loss is a double, summed row by row in at most 256 blocks of rows, whose size is
+// a function of the number of rows alone; the blocks are added in order.
+#include "loss.h"
+
+enum { BLOCKS = 256, BLOCK_ROWS = 64 };
+
+static double sum_of_rows(double (*rows)(const LossCall *, int64_t, int64_t),
+                          const LossCall *call) {
+    int64_t count = call->logits.count, block = (count + BLOCKS - 1) / BLOCKS;
+    if (block < BLOCK_ROWS)
+        block = BLOCK_ROWS;
+    int64_t blocks = (count + block - 1) / block;
+    double part[BLOCKS], sum = 0;
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t end = (b + 1) * block;
+        part[b] = rows(call, b * block, end < count ? end : count);
+    }
+    for (int64_t b = 0; b < blocks; b++)
+        sum += part[b];
+    return sum;
+}
+
+double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t *split,
+                        uint8_t which, float weight) {
+    LossCall call = {
+        .g = g, .logits = logits, .label = label, .split = split, .which = which, .weight = weight};
+    return sum_of_rows(LANES_PICK(softmax_rows), &call);
+}
+
+double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split, uint8_t which,
+                    float weight) {
+    LossCall call = {.g = g,
+                     .logits = logits,
+                     .labels = labels,
+                     .split = split,
+                     .which = which,
+                     .weight = weight};
+    return sum_of_rows(LANES_PICK(bce_rows), &call);
+}

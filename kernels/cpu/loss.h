@@ -1,0 +1,24 @@
+// What loss.c and optimizer.c hand to the loops of their twins.
+#ifndef FRINGE_KERNELS_LOSS_H
+#define FRINGE_KERNELS_LOSS_H
+
+#include "cpu.h"
+
+typedef struct LossCall {
+    Rows g, logits;        // g.at NULL: only the loss
+    const int32_t *label;  // softmax: [N]
+    const uint8_t *labels; // bce: [N, K]
+    const uint8_t *split;  // [N]
+    uint8_t which;
+    float weight;
+} LossCall;
+
+#define LOSS_LANES(lanes)                                                                          \
+    double softmax_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);                 \
+    double bce_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);
+LOSS_LANES(plain)
+LOSS_LANES(avx2)
+LOSS_LANES(avx512)
+#undef LOSS_LANES
+
+#endif

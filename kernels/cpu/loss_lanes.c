@@ -1,0 +1,151 @@
+// Losses and their gradients, a row at a time.
+//
+//   softmax  loss = log sum_c exp(z_c - m) + m - z_label, m = max z;  g = (p - onehot) weight
+//   bce      loss = sum_c max(x, 0) - x y + log(1 + exp(-|x|));       g = (sigmoid(x) - y) weight
+//
+// The exponential and the logarithm are polynomials of our own, so they are the same in every
+// vector width and on every machine: exp after Cephes (Moshier), log(1 + t) = 2 atanh(t / (2 + t)).
+#include "loss.h"
+#include "masks_lanes.h"
+#include <math.h>
+
+// 2^n for n = -126 .. 127; `shifted` is n + 1.5 2^23, whose low bits are n.
+LANES_INLINE Vec vec_power2(Vec shifted) {
+    VecInt n = (VecInt)shifted - (VecInt)vec_set(0x1.8p23f);
+    return (Vec)((n + 127) << 23);
+}
+
+// exp(x) for x <= 0, relative error 2e-7; 0 below -87; NaN stays.
+LANES_INLINE Vec vec_exp(Vec x) {
+    Vec shifted = x * 1.44269504f + 0x1.8p23f, n = shifted - 0x1.8p23f;
+    Vec r = x - n * 0.693359375f + n * 2.12194440e-4f; // x - n log 2, in two steps
+    Vec p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    Vec e = (p * (r * r) + r + 1.0f) * vec_power2(shifted);
+    return (Vec)((VecInt)e & ~(VecInt)(x < -87.0f));
+}
+
+// log(1 + t) for t = 0 .. 1, relative error 2e-7.
+LANES_INLINE Vec vec_log1p(Vec t) {
+    Vec s = t / (t + 2.0f), w = s * s;
+    Vec p = w * (1.0f / 15) + 1.0f / 13;
+    p = p * w + 1.0f / 11;
+    p = p * w + 1.0f / 9;
+    p = p * w + 1.0f / 7;
+    p = p * w + 1.0f / 5;
+    p = p * w + 1.0f / 3;
+    return 2.0f * s * (p * w + 1.0f);
+}
+
+LANES_INLINE Vec vec_select(VecInt mask, Vec yes, Vec no) {
+    return (Vec)(((VecInt)yes & mask) | ((VecInt)no & ~mask));
+}
+
+LANES_INLINE F16 f16_exp(F16 a) {
+    F16_EACH(i) a.part[i] = vec_exp(a.part[i]);
+    return a;
+}
+
+LANES_INLINE Mask mask_of(int64_t column, int64_t columns) {
+    return columns - column >= 16 ? (Mask)0xffff : mask_first(columns - column);
+}
+
+LANES_INLINE void zero_row(float *at, int64_t columns) {
+    for (int64_t c = 0; c < columns; c += 16)
+        f16_store(at + c, f16_set(0));
+}
+
+LANES_INLINE float row_max(const float *z, int64_t columns) {
+    float most = z[0];
+    for (int64_t c = 1; c < columns; c++) // a maximum does not depend on its order
+        most = z[c] > most ? z[c] : most;
+    return most;
+}
+
+// g may be the row of z itself.
+LANES_INLINE double softmax_row(float *g, const float *z, int64_t columns, int32_t label,
+                                float weight) {
+    float most = row_max(z, columns), right = z[label];
+    F16 sum = f16_set(0), middle = f16_set(most);
+    for (int64_t c = 0; c < columns; c += 16) {
+        F16 e = f16_exp(f16_sub(f16_load(z + c), middle));
+        e = f16_keep(e, mask_of(c, columns));
+        sum = f16_add(sum, e);
+        if (g != NULL)
+            f16_store(g + c, e);
+    }
+    float total = f16_sum(sum);
+    if (g != NULL) {
+        F16 scale = f16_set(1.0f / total), factor = f16_set(weight);
+        float p = g[label] * (1.0f / total);
+        for (int64_t c = 0; c < columns; c += 16)
+            f16_store(g + c, f16_mul(f16_mul(f16_load(g + c), scale), factor));
+        g[label] = (p - 1.0f) * weight;
+    }
+    return log((double)total) + ((double)most - (double)right);
+}
+
+double LANES_NAME(softmax_rows)(const LossCall *call, int64_t begin, int64_t end) {
+    int64_t columns = call->logits.columns;
+    double loss = 0;
+    for (int64_t r = begin; r < end; r++) {
+        float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
+        if (call->split[r] == call->which)
+            loss += softmax_row(g, call->logits.at + r * call->logits.stride, columns,
+                                call->label[r], call->weight);
+        else if (g != NULL)
+            zero_row(g, columns);
+    }
+    return loss;
+}
+
+LANES_INLINE F16 labels_load(const uint8_t *from, int64_t count) {
+    float lane[16] __attribute__((aligned(64))) = {0};
+    for (int64_t i = 0; i < (count < 16 ? count : 16); i++)
+        lane[i] = from[i] != 0 ? 1.0f : 0.0f;
+    return f16_load(lane);
+}
+
+// The losses of 16 elements, and their gradients into *g.
+LANES_INLINE F16 bce_16(F16 *g, F16 x, F16 y, float weight) {
+    F16 loss;
+    F16_EACH(i) {
+        Vec a = x.part[i], zero = vec_set(0), one = vec_set(1);
+        VecInt negative = a < 0.0f;
+        Vec t = vec_exp(vec_select(negative, a, -a));
+        Vec above = vec_select(negative, zero, a); // a NaN is taken as it is
+        loss.part[i] = above - a * y.part[i] + vec_log1p(t);
+        g->part[i] = (vec_select(negative, t, one) / (t + 1.0f) - y.part[i]) * weight;
+    }
+    return loss;
+}
+
+LANES_INLINE double bce_row(float *g, const float *x, int64_t columns, const uint8_t *labels,
+                            float weight) {
+    F16 sum = f16_set(0);
+    for (int64_t c = 0; c < columns; c += 16) {
+        Mask mask = mask_of(c, columns);
+        F16 d, loss = bce_16(&d, f16_load(x + c), labels_load(labels + c, columns - c), weight);
+        sum = f16_add(sum, f16_keep(loss, mask));
+        if (g != NULL)
+            f16_store(g + c, f16_keep(d, mask));
+    }
+    return (double)f16_sum(sum);
+}
+
+double LANES_NAME(bce_rows)(const LossCall *call, int64_t begin, int64_t end) {
+    int64_t columns = call->logits.columns;
+    double loss = 0;
+    for (int64_t r = begin; r < end; r++) {
+        float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
+        if (call->split[r] == call->which)
+            loss += bce_row(g, call->logits.at + r * call->logits.stride, columns,
+                            call->labels + r * columns, call->weight);
+        else if (g != NULL)
+            zero_row(g, columns);
+    }
+    return loss;
+}

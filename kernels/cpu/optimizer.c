@@ -1,0 +1,47 @@
+// Adam (Kingma, Ba: ICLR 2015, algorithm 1, with L2 added to the gradient) and SGD with momentum,
+// both as in PyTorch, over flat arrays; and the sum of squares that gradient clipping needs.
+#include "optimizer.h"
+
+enum { PIECE = 4096, BLOCKS = 256 };
+
+static void each_piece(void (*some)(const UpdateCall *, int64_t, int64_t), const UpdateCall *call,
+                       int64_t count) {
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i += PIECE)
+        some(call, i, i + PIECE < count ? i + PIECE : count);
+}
+
+void cpu_adam(float *w, float *m, float *v, const float *g, const float *decay, int64_t count,
+              AdamStep step) {
+    UpdateCall call = {.w = w, .m = m, .v = v, .g = g, .decay = decay, .step = step};
+    each_piece(LANES_PICK(adam_some), &call, count);
+}
+
+void cpu_sgd(float *w, float *velocity, const float *g, const float *decay, int64_t count,
+             float rate, float momentum) {
+    UpdateCall call = {.w = w,
+                       .m = velocity,
+                       .g = g,
+                       .decay = decay,
+                       .step = {.rate = rate},
+                       .momentum = momentum};
+    each_piece(LANES_PICK(sgd_some), &call, count);
+}
+
+// In at most 256 blocks whose size is a function of `count` alone, added in order.
+double cpu_square_sum(const float *x, int64_t count) {
+    int64_t block = (count + BLOCKS - 1) / BLOCKS;
+    if (block < PIECE)
+        block = PIECE;
+    int64_t blocks = (count + block - 1) / block;
+    double part[BLOCKS], sum = 0;
+    double (*some)(const float *, int64_t, int64_t) = LANES_PICK(square_sum_some);
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t end = (b + 1) * block;
+        part[b] = some(x, b * block, end < count ? end : count);
+    }
+    for (int64_t b = 0; b < blocks; b++)
+        sum += part[b];
+    return sum;
+}

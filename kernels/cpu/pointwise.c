@@ -1,0 +1,176 @@
+// Pointwise work on rows: dropout, LayerNorm, ReLU in any order (pointwise_lanes.c does a row),
+// input dropout, scaling, and sums over rows.
+//
+// The one idea: rows are independent, so the chunks that threads take do not show in the result;
+// only sums over rows could, and they are made of partial sums over blocks whose size is a function
+// of the number of rows alone, added in order.
+#include "pointwise.h"
+#include <math.h>
+#include <omp.h>
+#include <unistd.h>
+
+// Rows of one piece of a loop: 128 KiB, some ten microseconds, well below the pace of a Poll.
+static int64_t chunk_rows(Rows rows) {
+    int64_t chunk = (128 << 10) / ((int64_t)sizeof(float) * (rows.stride > 0 ? rows.stride : 1));
+    return chunk > 0 ? chunk : 1;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Results that the last-level cache cannot hold are stored around it: a cached store reads its
+// line from memory first, half as much traffic again.
+static bool beyond_cache(int64_t rows, Rows out) {
+    static int64_t cache;
+    if (cache == 0) {
+        cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+        if (cache <= 0)
+            cache = 32 << 20;
+    }
+    return rows * out.stride * (int64_t)sizeof(float) > cache;
+}
+
+DropoutKey dropout_key(float keep, RandomStream stream) {
+    assert(keep > 0 && keep <= 1);
+    DropoutKey key = {.epoch = stream.epoch,
+                      .tag = stream.tag,
+                      .threshold = (uint32_t)lroundf(keep * 65536.0f),
+                      .scale = 1.0f / keep};
+    uint32_t low = (uint32_t)stream.seed, high = (uint32_t)(stream.seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        key.round[round][0] = low, key.round[round][1] = high;
+        low += 0x9E3779B9u, high += 0xBB67AE85u;
+    }
+    return key;
+}
+
+typedef void RowsLoop(const PointwiseCall *call, int64_t begin, int64_t end);
+
+// The rows of a range in chunks, spread over the threads.
+static void each_chunk(RowsLoop *rows, const PointwiseCall *call, Range range, int64_t chunk,
+                       const Poll *poll) {
+#pragma omp parallel
+    {
+        Pace pace = pace_start(poll);
+#pragma omp for schedule(dynamic)
+        for (int64_t r = range.begin; r < range.end; r += chunk) {
+            rows(call, r, least(r + chunk, range.end));
+            if (omp_get_thread_num() == 0)
+                pace_call(&pace);
+        }
+    }
+}
+
+// --- after a convolution
+
+static int post_order(const Post *post) {
+    static const int digit[] = {
+        [POST_DROPOUT] = DO_DROPOUT, [POST_NORM] = DO_NORM, [POST_ACTIVATION] = DO_ACTIVATION};
+    int order = 0, place = 0, seen = 0;
+    for (int i = 0; i < post->count; i++) {
+        int step = digit[post->step[i]];
+        assert(!(seen & 1 << step));
+        seen |= 1 << step;
+        if (step == DO_DROPOUT && (!post->training || post->keep >= 1))
+            continue;
+        order |= step << place;
+        place += 3;
+    }
+    return order;
+}
+
+static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved saved) {
+    assert(out.columns == z.columns && out.stride == z.stride);
+    PointwiseCall call = {.order = post_order(post),
+                          .save = post->training,
+                          .out = out,
+                          .z = z,
+                          .saved = saved,
+                          .gamma = post->gamma,
+                          .beta = post->beta};
+    if (order_has(call.order, DO_DROPOUT))
+        call.key = dropout_key(post->keep, post->stream);
+    return call;
+}
+
+void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
+                      const int64_t *gid, const Poll *poll) {
+    assert(h.at != z.at || !post->training);
+    PointwiseCall call = post_call(h, z, post, saved);
+    call.gid = gid;
+    call.stream = h.at != z.at && beyond_cache(range.end - range.begin, h);
+    each_chunk(LANES_PICK(post_forward_rows), &call, range, chunk_rows(z), poll);
+}
+
+// --- sums over rows: blocks of 64 rows, of 512 when there are many
+
+static int64_t block_rows(int64_t rows) { return rows < 16384 ? 64 : 512; }
+static int64_t block_count(int64_t rows) {
+    return (rows + block_rows(rows) - 1) / block_rows(rows);
+}
+
+static float *aligned(float *scratch) { return (float *)(((uintptr_t)scratch + 63) / 64 * 64); }
+
+// sum[0 .. columns) = the partial sums at + i * stride, i = 0 .. blocks - 1, in order.
+static void add_partials(float *sum, float *at, int64_t blocks, int64_t stride, int64_t columns) {
+    RowsLoop *rows = LANES_PICK(sum_rows);
+#pragma omp parallel for schedule(static)
+    for (int64_t c = 0; c < columns; c += 16) {
+        float total[16] __attribute__((aligned(64)));
+        PointwiseCall call = {
+            .z = {at + c, blocks, 16, stride}, .partial = total, .block = blocks + 1};
+        rows(&call, 0, blocks);
+        for (int64_t i = 0; i < 16 && c + i < columns; i++)
+            sum[c + i] = total[i];
+    }
+}
+
+// scratch: for each block a row of dgamma, then a row of dbeta.
+int64_t cpu_post_scratch(int64_t rows, int64_t columns) {
+    return 2 * block_count(rows) * rows_stride(columns) + 16; // 16: to align it
+}
+
+void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved, float *dgamma,
+                       float *dbeta, float *scratch, const Poll *poll) {
+    assert(post->training && dh.columns == z.columns && dh.stride == z.stride);
+    PointwiseCall call = post_call(dz, z, post, saved);
+    call.dh = dh;
+    call.stream = dz.at != dh.at && beyond_cache(dz.count, dz);
+    call.block = block_rows(z.count);
+    call.partial = aligned(scratch);
+    each_chunk(LANES_PICK(post_backward_rows), &call, (Range){0, z.count}, call.block, poll);
+    if (!order_has(call.order, DO_NORM))
+        return;
+    int64_t blocks = block_count(z.count), stride = z.stride;
+    add_partials(dgamma, call.partial, blocks, 2 * stride, z.columns);
+    add_partials(dbeta, call.partial + stride, blocks, 2 * stride, z.columns);
+}
+
+int64_t cpu_column_sums_scratch(int64_t rows, int64_t columns) {
+    return block_count(rows) * rows_stride(columns) + 16;
+}
+
+void cpu_column_sums(float *db, Rows g, float *scratch) {
+    PointwiseCall call = {.z = g, .partial = aligned(scratch), .block = block_rows(g.count)};
+    each_chunk(LANES_PICK(sum_rows), &call, (Range){0, g.count}, call.block, NULL);
+    add_partials(db, call.partial, block_count(g.count), g.stride, g.columns);
+}
+
+// --- rows by themselves
+
+void cpu_scale_rows(Rows out, Range range, Rows x, const float *scale, const Poll *poll) {
+    assert(out.columns == x.columns);
+    PointwiseCall call = {.out = out, .z = x, .row_scale = scale};
+    each_chunk(LANES_PICK(scale_rows), &call, range, chunk_rows(x), poll);
+}
+
+void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream, const int64_t *gid,
+                 const Poll *poll) {
+    assert(out.columns == x.columns);
+    if (keep >= 1) {
+        cpu_scale_rows(out, range, x, NULL, poll);
+        return;
+    }
+    PointwiseCall call = {.out = out, .z = x, .gid = gid, .key = dropout_key(keep, stream)};
+    call.stream = out.at != x.at && beyond_cache(range.end - range.begin, out);
+    each_chunk(LANES_PICK(dropout_rows), &call, range, chunk_rows(x), poll);
+}

@@ -1,0 +1,24 @@
+// Rows of floats: the memory every operation of a backend works on.
+#include "fringe/backend.h"
+
+int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
+
+size_t rows_bytes(int64_t count, int64_t columns) {
+    return memory_product(count, memory_product(rows_stride(columns), sizeof(float)));
+}
+
+Rows rows_take(int64_t count, int64_t columns, const char *what) {
+    assert(count >= 0 && columns >= 0);
+    return (Rows){(float *)memory_take(rows_bytes(count, columns), what), count, columns,
+                  rows_stride(columns)};
+}
+
+void rows_give(Rows *rows) {
+    memory_give(rows->at);
+    *rows = (Rows){0};
+}
+
+Rows rows_view(Rows rows, int64_t count, int64_t columns) {
+    assert(count >= 0 && count * rows_stride(columns) <= rows.count * rows.stride);
+    return (Rows){rows.at, count, columns, rows_stride(columns)};
+}

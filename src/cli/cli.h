@@ -1,0 +1,93 @@
+// Inside the cli room: commands, their options, and the session that train, evaluate and predict
+// begin with.
+#ifndef FRINGE_CLI_H
+#define FRINGE_CLI_H
+
+#include "fringe/report.h"
+
+#include <stdio.h>
+
+enum { CLI_ARGUMENTS = 4, CLI_SETTINGS = 64 };
+
+typedef struct Options { // what stood on the command line
+    const char *argument[CLI_ARGUMENTS];
+    int arguments;
+    const char *setting[CLI_SETTINGS]; // --set
+    int settings;
+    int ranks;   // 0: not said
+    int runs;    // --runs
+    bool resume; // --resume auto
+    bool best, json, help;
+    const char *output;  // -o
+    const char *weights; // --weights
+    int layer;           // --layer; 0: not said
+    int parts;           // --parts; 0: not said
+    int64_t seed;        // --seed
+} Options;
+
+typedef struct Command {
+    const char *name;
+    const char *arguments; // "CONFIG", for the usage line
+    int least, most;       // how many of them
+    bool ranks;            // runs on MPI ranks
+    const char *options;   // letters of options.c that it takes, beside --help
+    const char *summary;   // one line
+    const char *details;   // for its --help
+    ExitCode (*run)(const Options *options, int *argc, char ***argv);
+} Command;
+
+extern const Command commands[];
+extern const int command_count;
+
+bool options_parse(Options *options, const Command *command, int argc, char **argv, Error *err);
+void options_help(const Command *command); // stdout
+
+// --- launch.c: this program under mpirun
+
+bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job around us
+// Starts mpirun on this very command line, hands signals on, and returns the exit code.
+ExitCode launch(const Options *options, int threads, char **argv);
+void launch_die_with_parent(void); // ranks that we launched do not outlive their mpirun
+// Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
+int launch_quietly(char *const *command, double seconds);
+
+// --- session.c: all ranks with one config and a shard each
+
+typedef struct Session {
+    Comm comm;
+    Config config;
+    Shard shard;
+    Error err;
+    double started; // clock
+    bool open;      // shard is mapped
+} Session;
+
+// MPI, the config (read by rank 0) and the shard. False: session_end says why. Collective.
+bool session_begin(Session *session, const Options *options, int *argc, char ***argv);
+ExitCode session_end(Session *session); // prints the error if there is one. Collective.
+void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
+// Everything that can be said of a config without its data: keys, families, data.path.
+bool load_config(Config *config, const char *path, const Options *options, Error *err);
+// What a checkpoint must have been written for: model, data, parts, seed.
+bool session_binding(Session *session, int64_t seed, char *out, size_t size);
+// Sets the trainer's weights to those of --weights, or of run.dir. Collective.
+bool load_weights(Session *session, Trainer *trainer, const Options *options);
+const char *metric_name(const Shard *shard); // "accuracy" or "micro-F1"
+
+// --- facts.c: what is printed before the first epoch
+
+// Collective; `trainer` has been built.
+RunFacts facts_gather(const Session *session, const Trainer *trainer);
+void facts_print(const Session *session, const Trainer *trainer, const RunFacts *facts);
+
+ExitCode cmd_train(const Options *options, int *argc, char ***argv);
+ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv);
+ExitCode cmd_predict(const Options *options, int *argc, char ***argv);
+ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
+ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
+ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
+ExitCode cmd_config(const Options *options, int *argc, char ***argv);
+ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
+ExitCode cmd_probe(const Options *options, int *argc, char ***argv);
+
+#endif

@@ -1,0 +1,62 @@
+// fringe config show | check | schema | markdown.
+
+#include "cli.h"
+
+#include <string.h>
+
+static bool show(const Options *options, Error *err) {
+    Config config;
+    const char *path = options->arguments > 1 ? options->argument[1] : NULL;
+    if (!config_load(&config, path, options->setting, options->settings, err))
+        return false;
+    config_print(&config);
+    return true;
+}
+
+static bool check(const Options *options, Error *err) {
+    Config config;
+    if (options->arguments < 2)
+        return error_set(err, EXIT_USAGE, "config check: which CONFIG?");
+    if (!load_config(&config, options->argument[1], options, err))
+        return false;
+    printf("%s: fine\n", options->argument[1]);
+    return true;
+}
+
+static bool schema(const Options *options, Error *err) {
+    (void)options, (void)err;
+    config_print_schema();
+    return true;
+}
+
+static bool markdown(const Options *options, Error *err) {
+    (void)options, (void)err;
+    config_print_markdown();
+    return true;
+}
+
+typedef struct Verb {
+    const char *name;
+    bool (*run)(const Options *options, Error *err);
+} Verb;
+static const Verb verbs[] = {
+    {"show", show}, {"check", check}, {"schema", schema}, {"markdown", markdown}};
+enum { VERBS = sizeof verbs / sizeof verbs[0] };
+
+static bool run(const Options *options, Error *err) {
+    for (int i = 0; i < VERBS; i++)
+        if (strcmp(verbs[i].name, options->argument[0]) == 0)
+            return verbs[i].run(options, err);
+    return error_set(err, EXIT_USAGE,
+                     "config: expected show, check, schema or markdown, found "
+                     "\"%s\"",
+                     options->argument[0]);
+}
+
+ExitCode cmd_config(const Options *options, int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    Error err = {0};
+    if (!run(options, &err))
+        print_error(&err);
+    return (ExitCode)err.code;
+}

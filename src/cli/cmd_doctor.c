@@ -1,0 +1,203 @@
+// fringe doctor: what a training needs from a machine, checked by trying it, with the cure beside
+// what is wrong. A check is a row of the table.
+
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+typedef enum Health { FINE, ODD, BROKEN } Health;
+
+typedef struct Finding {
+    char text[512], cure[256];
+} Finding;
+
+typedef struct Check {
+    const char *name;
+    Health (*run)(const Config *config, Finding *finding);
+} Check;
+
+#define SAY(...) snprintf(finding->text, sizeof finding->text, __VA_ARGS__)
+#define CURE(...) snprintf(finding->cure, sizeof finding->cure, __VA_ARGS__)
+
+static double gibibytes(double bytes) { return bytes / (1 << 30); }
+
+// Two ranks really start, talk and stop.
+static Health check_mpi(const Config *config, Finding *finding) {
+    (void)config;
+    char version[MPI_MAX_LIBRARY_VERSION_STRING], program[4096];
+    int bytes = 0;
+    MPI_Get_library_version(version, &bytes);
+    version[strcspn(version, ",\n")] = 0;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = 0;
+    char *command[] = {program, "probe", "--ranks", "2", NULL};
+    int code = launch_quietly(command, 30);
+    SAY("%s; 2 ranks %s", version, code == 0 ? "start, talk and stop" : "do not run");
+    if (code == EXIT_UNAVAILABLE)
+        CURE("install mpirun: apt install openmpi-bin");
+    else if (code != 0)
+        CURE("run \"fringe probe --ranks 2\" and read what mpirun says");
+    return code == 0 ? FINE : BROKEN;
+}
+
+static Health check_slots(const Config *config, Finding *finding) {
+    (void)config;
+    const char *tasks = getenv("SLURM_NTASKS");
+    if (tasks != NULL)
+        SAY("Slurm gives %s tasks", tasks);
+    else
+        SAY("%d cores; more ranks than cores share them, waiting passively", threads_on_node());
+    return FINE;
+}
+
+static Health check_affinity(const Config *config, Finding *finding) {
+    (void)config;
+    int allowed = threads_allowed(), cores = threads_on_node();
+    SAY("this process may use %d of %d cores", allowed, cores);
+    if (allowed < cores)
+        CURE("under your own mpirun add --bind-to none; elsewhere see taskset, cgroups");
+    return allowed < cores ? ODD : FINE;
+}
+
+static Health check_threads(const Config *config, Finding *finding) {
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    int threads = threads_set((int)config->run.threads, 1);
+    SAY("1 rank would use %d threads; OMP_NUM_THREADS is %s", threads,
+        wanted != NULL ? wanted : "not set");
+    if (threads > threads_allowed())
+        CURE("set run.threads to at most %d, or leave it 0", threads_allowed());
+    return threads > threads_allowed() ? ODD : FINE;
+}
+
+static Health check_kernels(const Config *config, Finding *finding) {
+    Error err = {0};
+    if (!backend_cpu.start(config->run.vectors, &err)) {
+        SAY("%.400s", err.text);
+        CURE("set run.vectors to auto");
+        return BROKEN;
+    }
+    SAY("%s", backend_cpu.describe());
+    const char *core = getenv("OPENBLAS_CORETYPE");
+    if (core != NULL && strstr(backend_cpu.describe(), "oneDNN") == NULL) {
+        CURE("OPENBLAS_CORETYPE=%s may slow dense products down; unset it", core);
+        return ODD;
+    }
+    return FINE;
+}
+
+static Health check_memory(const Config *config, Finding *finding) {
+    (void)config;
+    double free_bytes = (double)memory_available();
+    SAY("%.1f GiB for this process", gibibytes(free_bytes));
+    if (free_bytes < 1 << 30)
+        CURE("close other programs or use more machines");
+    return free_bytes < 1 << 30 ? ODD : FINE;
+}
+
+// Ranks of one machine talk through /dev/shm: about 4 MiB a rank, 64 MiB in a plain container.
+static Health check_shared_memory(const Config *config, Finding *finding) {
+    (void)config;
+    struct statvfs disk;
+    if (statvfs("/dev/shm", &disk) != 0) {
+        SAY("/dev/shm is not there");
+        CURE("mount it: mount -t tmpfs tmpfs /dev/shm");
+        return BROKEN;
+    }
+    double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
+    SAY("/dev/shm has %.2f GiB free", gibibytes(bytes));
+    if (bytes < 64e6)
+        CURE("make it larger (docker: --shm-size=1g); ranks of one machine talk through it");
+    return bytes < 8e6 ? BROKEN : bytes < 64e6 ? ODD : FINE;
+}
+
+static Health check_folder(const char *folder, Finding *finding) {
+    struct statvfs disk;
+    char parent[2048], above[2048]; // the nearest one that is there
+    snprintf(parent, sizeof parent, "%s", folder);
+    while (!file_is_folder(parent)) {
+        path_folder(above, sizeof above, parent);
+        snprintf(parent, sizeof parent, "%s", above);
+    }
+    if (access(parent, W_OK) != 0 || statvfs(parent, &disk) != 0) {
+        SAY("%s cannot be written", folder);
+        CURE("set another folder: --set data.cache=FOLDER, --set run.dir=FOLDER");
+        return BROKEN;
+    }
+    double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
+    SAY("%s, %.1f GiB free", folder, gibibytes(bytes));
+    if (bytes < 1e9)
+        CURE("make room, or set another folder");
+    return bytes < 16e6 ? BROKEN : bytes < 1e9 ? ODD : FINE;
+}
+
+static Health check_cache(const Config *config, Finding *finding) {
+    return check_folder(config->data.cache, finding);
+}
+
+static Health check_run_dir(const Config *config, Finding *finding) {
+    return check_folder(config->run.dir, finding);
+}
+
+static Health check_data(const Config *config, Finding *finding) {
+    const char *data = getenv("FRINGE_DATA");
+    (void)config;
+    if (data == NULL) {
+        SAY("FRINGE_DATA is not set; data is looked for beside the config");
+        return FINE;
+    }
+    SAY("FRINGE_DATA is %s", data);
+    if (!file_is_folder(data))
+        CURE("it is no folder: set it to the folder that holds the datasets");
+    return file_is_folder(data) ? FINE : ODD;
+}
+
+static const Check checks[] = {
+    {"MPI", check_mpi},
+    {"slots", check_slots},
+    {"affinity", check_affinity},
+    {"threads", check_threads},
+    {"kernels", check_kernels},
+    {"memory", check_memory},
+    {"shared memory", check_shared_memory},
+    {"cache", check_cache},
+    {"run.dir", check_run_dir},
+    {"data", check_data},
+};
+
+ExitCode cmd_doctor(const Options *options, int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    static const char *const words[] = {"OK", "WARN", "FAIL"};
+    Config config;
+    Error err = {0};
+    if (!config_load(&config, options->arguments > 0 ? options->argument[0] : NULL,
+                     options->setting, options->settings, &err)) {
+        print_error(&err);
+        return (ExitCode)err.code;
+    }
+    Health worst = FINE;
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        Finding finding = {0};
+        Health health = checks[i].run(&config, &finding);
+        printf("%-4s  %-13s  %s\n", words[health], checks[i].name, finding.text);
+        if (finding.cure[0] != 0)
+            printf("%21scure: %s\n", "", finding.cure);
+        worst = health > worst ? health : worst;
+    }
+    return worst == BROKEN ? EXIT_UNAVAILABLE : EXIT_OK;
+}
+
+// The ranks that doctor starts.
+ExitCode cmd_probe(const Options *options, int *argc, char ***argv) {
+    (void)options;
+    Comm comm;
+    launch_die_with_parent();
+    comm_start(&comm, argc, argv);
+    int64_t one = 1;
+    comm_sum_int64(&comm, &one, 1);
+    bool right = one == comm.size;
+    comm_stop(&comm);
+    return right ? EXIT_OK : EXIT_UNAVAILABLE;
+}

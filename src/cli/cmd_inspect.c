@@ -1,0 +1,60 @@
+// fringe inspect: told from what lies at the path whether it is a partition, a checkpoint, a file
+// of tensors or a dataset.
+
+#include "cli.h"
+
+#include <string.h>
+
+static bool holds(const char *folder, const char *name) {
+    char path[2048];
+    path_join(path, sizeof path, folder, name);
+    return file_exists(path);
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static bool inspect_tensors(const char *path, Error *err) {
+    Tensors tensors;
+    if (!tensors_open(&tensors, path, err))
+        return false;
+    printf("%s: %d tensors, %zu bytes\n", path, tensors.count, tensors.bytes);
+    for (int i = 0; i < tensors.count; i++) {
+        const Tensor *tensor = &tensors.tensor[i];
+        printf("  %-32s %-5s [", tensor->name, tensor_type_names[tensor->type]);
+        for (int d = 0; d < tensor->rank; d++)
+            printf("%s%lld", d > 0 ? ", " : "", (long long)tensor->shape[d]);
+        printf("]\n");
+    }
+    tensors_close(&tensors);
+    return true;
+}
+
+static bool inspect(const char *path, Error *err) {
+    if (holds(path, "partition.json"))
+        return partition_report(path, err);
+    if (holds(path, "checkpoint.json") || holds(path, "checkpoints"))
+        return checkpoint_inspect(path, err);
+    if (ends_with(path, ".safetensors"))
+        return inspect_tensors(path, err);
+    return dataset_inspect(path, err);
+}
+
+ExitCode cmd_inspect(const Options *options, int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    Config config;
+    Error err = {0};
+    char path[4096];
+    if (config_load(&config, NULL, NULL, 0, &err)) {
+        config_resolve(&config, options->argument[0], path, sizeof path);
+        if (!file_exists(path))
+            error_set(&err, EXIT_NO_INPUT, "%s is not there", options->argument[0]);
+        else
+            inspect(path, &err);
+    }
+    if (err.code != 0)
+        print_error(&err);
+    return (ExitCode)err.code;
+}

@@ -1,0 +1,22 @@
+// fringe partition: the cut that training on --parts ranks would use, and its report. One process;
+// what it makes lies in the cache, where training finds it.
+
+#include "cli.h"
+
+ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    Config config;
+    Error err = {0};
+    char folder[2048], remarks[1024] = "";
+    int parts = options->parts != 0 ? options->parts : 2;
+    bool fine = load_config(&config, options->argument[0], options, &err) &&
+                (threads_set((int)config.run.threads, 1), true) &&
+                partition_build(&config, parts, folder, sizeof folder, remarks, &err);
+    if (remarks[0] != 0)
+        fprintf(stderr, "remark     %s\n", remarks);
+    if (fine && partition_report(folder, &err))
+        printf("folder     %s\n", folder);
+    if (err.code != 0)
+        print_error(&err);
+    return (ExitCode)err.code;
+}

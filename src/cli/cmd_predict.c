@@ -1,0 +1,134 @@
+// fringe predict: classes, scores and embeddings of every node, in the order of the original nodes.
+// Rows come to rank 0 in the order of the ranks and are put in place by their global ids.
+
+#include "cli.h"
+#include "fringe/npy.h"
+
+#include <string.h>
+
+// offset[r]: bytes that the ranks below r send, `bytes` per row. Collective.
+static int64_t *row_offsets(const Session *s, int64_t bytes) {
+    int64_t *own = TAKE(int64_t, s->comm.size, "rows by rank");
+    int64_t *offset = TAKE(int64_t, s->comm.size + 1, "offsets by rank");
+    comm_all_gather(&s->comm, &s->shard.own, own, sizeof *own);
+    for (int rank = 0; rank < s->comm.size; rank++)
+        offset[rank + 1] = offset[rank] + own[rank] * bytes;
+    memory_give(own);
+    return offset;
+}
+
+// Global ids of all rows as they arrive at rank 0 (NULL elsewhere). Collective.
+static int64_t *gather_gids(const Session *s) {
+    int64_t *offset = row_offsets(s, sizeof(int64_t));
+    int64_t *gid = s->comm.rank == 0 ? TAKE(int64_t, s->shard.nodes, "node ids") : NULL;
+    comm_gather_v(&s->comm, s->shard.gid, gid, offset);
+    memory_give(offset);
+    return gid;
+}
+
+static float *tight(Rows rows) {
+    float *out = TAKE(float, rows.count *rows.columns, "rows to gather");
+    for (int64_t row = 0; row < rows.count; row++)
+        memcpy(out + row * rows.columns, rows.at + row * rows.stride,
+               (size_t)rows.columns * sizeof(float));
+    return out;
+}
+
+// [n, columns] in the original order on rank 0, NULL elsewhere. Collective.
+static float *gather_rows(const Session *s, Rows rows, const int64_t *gid) {
+    int64_t width = rows.columns, nodes = s->shard.nodes;
+    size_t row_bytes = (size_t)width * sizeof(float);
+    int64_t *offset = row_offsets(s, (int64_t)row_bytes);
+    float *piece = tight(rows), *arrived = NULL, *all = NULL;
+    if (s->comm.rank == 0)
+        arrived = TAKE(float, nodes *width, "gathered rows");
+    comm_gather_v(&s->comm, piece, arrived, offset);
+    memory_give(piece);
+    memory_give(offset);
+    if (s->comm.rank != 0)
+        return NULL;
+    all = TAKE(float, nodes *width, "rows in node order");
+    for (int64_t i = 0; i < nodes; i++)
+        memcpy(all + gid[i] * width, arrived + i * width, row_bytes);
+    memory_give(arrived);
+    return all;
+}
+
+static bool write_rows(Session *s, const char *folder, const char *name, const float *rows,
+                       int64_t width) {
+    char path[2048];
+    int64_t shape[2] = {s->shard.nodes, width};
+    path_join(path, sizeof path, folder, name);
+    if (!npy_write(path, "<f4", rows, sizeof(float), 2, shape, &s->err))
+        return false;
+    printf("%s [%lld, %lld] float32\n", path, (long long)shape[0], (long long)shape[1]);
+    return true;
+}
+
+// The first largest score, or every score above 0 where nodes have several labels.
+static int64_t *classes_of(const float *scores, int64_t nodes, int64_t classes, bool several) {
+    int64_t *out = TAKE(int64_t, nodes * (several ? classes : 1), "predicted classes");
+    for (int64_t i = 0; i < nodes; i++) {
+        const float *row = scores + i * classes;
+        for (int64_t k = 0; several && k < classes; k++)
+            out[i * classes + k] = row[k] > 0;
+        for (int64_t k = 1; !several && k < classes; k++)
+            if (row[k] > row[out[i]])
+                out[i] = k;
+    }
+    return out;
+}
+
+static bool write_classes(Session *s, const char *folder, const float *scores) {
+    const Shard *shard = &s->shard;
+    char path[2048];
+    int64_t shape[2] = {shard->nodes, shard->multilabel ? shard->classes : 1};
+    int64_t *classes = classes_of(scores, shard->nodes, shard->classes, shard->multilabel);
+    path_join(path, sizeof path, folder, "classes.npy");
+    bool fine = npy_write(path, "<i8", classes, sizeof *classes, 2, shape, &s->err);
+    if (fine)
+        printf("%s [%lld, %lld] int64\n", path, (long long)shape[0], (long long)shape[1]);
+    memory_give(classes);
+    return fine;
+}
+
+// Rank 0 writes; the others only send. Collective.
+static void write_all(Session *s, Trainer *trainer, const char *folder, int layer) {
+    int64_t *gid = gather_gids(s);
+    Rows logits = trainer_infer(trainer, false);
+    float *scores = gather_rows(s, logits, gid), *embedding = NULL;
+    Rows entering = {0};
+    if (layer > 0) {
+        entering = trainer_embedding(trainer, layer);
+        embedding = gather_rows(s, entering, gid);
+    }
+    char name[64];
+    snprintf(name, sizeof name, "embeddings-%d.npy", layer);
+    if (s->comm.rank == 0 && file_make_folder(folder, &s->err) &&
+        write_rows(s, folder, "scores.npy", scores, logits.columns) &&
+        write_classes(s, folder, scores) && layer > 0)
+        write_rows(s, folder, name, embedding, entering.columns);
+    comm_agree(&s->comm, &s->err);
+    memory_give(embedding);
+    memory_give(scores);
+    memory_give(gid);
+}
+
+static void predict(Session *s, const Options *options) {
+    char folder[1100];
+    path_join(folder, sizeof folder, s->config.run.dir, "predictions");
+    Trainer *trainer = trainer_new(&s->config, &s->shard, &s->comm, 0, &s->err);
+    if (trainer != NULL && options->layer >= trainer_shape(trainer)->layers && options->layer != 0)
+        error_set(&s->err, EXIT_USAGE, "--layer: expected 1 to %d (model.layers - 1), found %d",
+                  trainer_shape(trainer)->layers - 1, options->layer);
+    if (trainer != NULL && comm_agree(&s->comm, &s->err) && load_weights(s, trainer, options))
+        write_all(s, trainer, options->output != NULL ? options->output : folder, options->layer);
+    trainer_free(trainer);
+}
+
+ExitCode cmd_predict(const Options *options, int *argc, char ***argv) {
+    Session session;
+    if (session_begin(&session, options, argc, argv))
+        predict(&session, options);
+    return session_end(&session);
+}

@@ -1,0 +1,251 @@
+// fringe train, told once: load, build, and for each epoch { train, report, checkpoint when due }.
+
+#include "cli.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+typedef struct Run { // one of --runs
+    Session *session;
+    Config config; // with the run's own folder
+    int64_t seed;
+    Trainer *trainer;
+    Report *report; // rank 0
+    char binding[256];
+    int64_t saved; // epoch of the newest checkpoint, -1: none
+    RunFacts facts;
+} Run;
+
+// --- stopping: USR1 (or TERM, whose grace is short), or run.stop_after
+
+static volatile sig_atomic_t stop_signal;
+
+static void remember_signal(int number) { stop_signal = number; }
+
+static void listen(void) {
+    struct sigaction action = {.sa_handler = remember_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+// All ranks learn whether any wants to stop or could not write its report. Collective.
+static bool stop_agreed(Run *run) {
+    Session *s = run->session;
+    double limit = s->config.run.stop_after;
+    int64_t wanted[2] = {stop_signal != 0 || (limit > 0 && clock_seconds() - s->started >= limit),
+                         s->err.code != 0};
+    comm_sum_int64(&s->comm, wanted, 2);
+    if (wanted[1] > 0)
+        comm_agree(&s->comm, &s->err);
+    return wanted[0] > 0;
+}
+
+// --- building
+
+static bool resume(Run *run) {
+    Session *s = run->session;
+    bool found;
+    char remarks[1024] = "";
+    bool fine = checkpoint_restore(run->trainer, run->config.run.dir, run->binding, &found, remarks,
+                                   &s->err);
+    if (s->comm.rank == 0 && remarks[0] != 0)
+        fprintf(stderr, "remark     %s\n", remarks);
+    if (fine && found)
+        run->saved = trainer_epochs_done(run->trainer);
+    if (s->comm.rank == 0 && fine)
+        fprintf(stderr,
+                found ? "resume     after epoch %lld\n"
+                      : "resume     nothing to resume in "
+                        "run.dir: from the start\n",
+                (long long)trainer_epochs_done(run->trainer));
+    return fine;
+}
+
+static bool begin(Run *run, const Options *options) {
+    Session *s = run->session;
+    run->saved = -1;
+    run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);
+    if (run->trainer == NULL || !session_binding(s, run->seed, run->binding, sizeof run->binding))
+        return false;
+    run->facts = facts_gather(s, run->trainer);
+    if (s->comm.rank == 0 && run->seed == s->config.run.seed)
+        facts_print(s, run->trainer, &run->facts);
+    if (options->resume && !resume(run))
+        return false;
+    if (s->comm.rank == 0)
+        run->report = report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->facts,
+                                  trainer_epochs_done(run->trainer), &s->err);
+    return comm_agree(&s->comm, &s->err);
+}
+
+static void end(Run *run) {
+    report_close(run->report);
+    trainer_free(run->trainer);
+}
+
+// --- epochs
+
+// metrics.jsonl first: a checkpoint must not know epochs that the metrics lack.
+static bool save(Run *run) {
+    Session *s = run->session;
+    int64_t epoch = trainer_epochs_done(run->trainer);
+    if (epoch == run->saved)
+        return true;
+    if (run->report != NULL)
+        report_sync(run->report, &s->err);
+    if (!comm_agree(&s->comm, &s->err) ||
+        !checkpoint_write(run->trainer, run->config.run.dir, run->binding,
+                          (int)run->config.run.keep_checkpoints, &s->err))
+        return false;
+    run->saved = epoch;
+    return true;
+}
+
+static bool stop(Run *run) {
+    return save(run) && error_set(&run->session->err, EXIT_STOPPED,
+                                  "stopped on request after epoch %lld; the checkpoint is in %s; "
+                                  "go on with --resume auto",
+                                  (long long)run->saved, run->config.run.dir);
+}
+
+static bool save_due(const Run *run, int64_t epoch) {
+    int64_t every = run->config.run.checkpoint_every;
+    return every > 0 && epoch % every == 0;
+}
+
+static bool train(Run *run) {
+    Session *s = run->session;
+    EpochRecord record;
+    while (!trainer_finished(run->trainer)) {
+        if (!trainer_epoch(run->trainer, &record, &s->err))
+            return comm_agree(&s->comm, &s->err);
+        if (run->report != NULL)
+            report_epoch(run->report, &record, &s->err);
+        bool stopping = stop_agreed(run);
+        if (s->err.code != 0)
+            return false;
+        if (stopping && !trainer_finished(run->trainer))
+            return stop(run);
+        if (save_due(run, record.epoch) && !save(run))
+            return false;
+    }
+    return save(run);
+}
+
+// --- the result
+
+static RunResult result_of(Run *run) {
+    const Session *s = run->session;
+    TrainerState state;
+    struct rusage usage;
+    trainer_state(run->trainer, &state);
+    getrusage(RUSAGE_SELF, &usage);
+    RunResult result = {.epochs = state.counters.epoch, .best_epoch = state.counters.best_epoch};
+    memcpy(result.last, state.counters.last_metrics, sizeof result.last);
+    memcpy(result.best, state.counters.best_metrics, sizeof result.best);
+    if (result.best_epoch == 0) // there was nothing to validate on
+        memcpy(result.best, result.last, sizeof result.best);
+    result.taken = (size_t)comm_max_double(&s->comm, (double)memory_peak());
+    result.resident = (size_t)comm_max_double(&s->comm, 1024.0 * (double)usage.ru_maxrss);
+    result.seconds = clock_seconds() - s->started;
+    return result;
+}
+
+static void print_result(const Run *run, const RunResult *r) {
+    const Shard *shard = &run->session->shard;
+    printf("result     seed %lld, %s: epoch %lld validation %.2f %% test %.2f %%; best validation "
+           "(epoch %lld) validation %.2f %% test %.2f %%; %.4f s and %.2f MB per epoch; "
+           "%.0f MiB per rank\n",
+           (long long)run->seed, metric_name(shard), (long long)r->epochs,
+           100 * r->last[SPLIT_VAL].micro_f1, 100 * r->last[SPLIT_TEST].micro_f1,
+           (long long)r->best_epoch, 100 * r->best[SPLIT_VAL].micro_f1,
+           100 * r->best[SPLIT_TEST].micro_f1, r->seconds_per_epoch,
+           (double)r->bytes_per_epoch / 1e6, (double)r->taken / (1 << 20));
+    fflush(stdout);
+}
+
+static bool train_once(Run *run, const Options *options, RunResult *result) {
+    Session *s = run->session;
+    bool fine = begin(run, options) && train(run);
+    if (fine) {
+        *result = result_of(run);
+        if (run->report != NULL && report_result(run->report, result, &s->err))
+            print_result(run, result);
+        fine = comm_agree(&s->comm, &s->err);
+    }
+    end(run);
+    return fine;
+}
+
+// --- --runs
+
+static void put_summary(JsonWriter *writer, const char *key, const double *test, int runs) {
+    Summary summary = report_summary(test, runs);
+    json_begin_object(writer, key);
+    json_begin_array(writer, "test");
+    for (int i = 0; i < runs; i++)
+        json_put_double(writer, NULL, test[i]);
+    json_end_array(writer);
+    json_put_double(writer, "mean", summary.mean);
+    json_put_double(writer, "deviation", summary.deviation);
+    json_end_object(writer);
+}
+
+// One line, and runs.json beside the folders of the runs.
+static bool summarize(Session *s, const double *last, const double *best, int runs) {
+    Summary at_last = report_summary(last, runs), at_best = report_summary(best, runs);
+    char path[1100];
+    JsonWriter writer;
+    printf("runs       %d, test %s: last epoch %.2f +- %.2f %%, best validation %.2f +- %.2f %%\n",
+           runs, metric_name(&s->shard), 100 * at_last.mean, 100 * at_last.deviation,
+           100 * at_best.mean, 100 * at_best.deviation);
+    json_writer_init(&writer, true);
+    json_begin_object(&writer, NULL);
+    json_put_string(&writer, "metric", metric_name(&s->shard));
+    json_put_int(&writer, "first_seed", s->config.run.seed);
+    put_summary(&writer, "last", last, runs);
+    put_summary(&writer, "best", best, runs);
+    json_end_object(&writer);
+    path_join(path, sizeof path, s->config.run.dir, "runs.json");
+    bool fine = file_replace(path, writer.text, writer.bytes, &s->err);
+    json_writer_clear(&writer);
+    return fine;
+}
+
+static Run run_number(Session *s, int number, int runs) {
+    Run run = {.session = s, .config = s->config, .seed = s->config.run.seed + number};
+    char name[32];
+    snprintf(name, sizeof name, "run-%d", number + 1);
+    if (runs > 1)
+        path_join(run.config.run.dir, sizeof run.config.run.dir, s->config.run.dir, name);
+    run.config.run.seed = run.seed;
+    return run;
+}
+
+static bool train_all(Session *s, const Options *options) {
+    double *last = TAKE(double, options->runs, "results of runs");
+    double *best = TAKE(double, options->runs, "results of runs");
+    bool fine = true;
+    for (int i = 0; i < options->runs && fine; i++) {
+        Run run = run_number(s, i, options->runs);
+        RunResult result;
+        fine = train_once(&run, options, &result);
+        last[i] = fine ? result.last[SPLIT_TEST].micro_f1 : NAN;
+        best[i] = fine ? result.best[SPLIT_TEST].micro_f1 : NAN;
+    }
+    if (fine && options->runs > 1 && s->comm.rank == 0)
+        summarize(s, last, best, options->runs);
+    memory_give(best);
+    memory_give(last);
+    return fine && comm_agree(&s->comm, &s->err);
+}
+
+ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
+    Session session;
+    listen();
+    if (session_begin(&session, options, argc, argv))
+        train_all(&session, options);
+    return session_end(&session);
+}

@@ -1,0 +1,131 @@
+// What a person wants to know before the first epoch: the data, the parts, the memory, the kernels,
+// and how far guessing gets (the majority baseline).
+
+#include "cli.h"
+
+#include <string.h>
+
+typedef struct RankFacts {
+    int64_t own, central, halo, predicted;
+} RankFacts;
+
+// --- the baseline
+
+static void count_majority(const Shard *shard, int64_t hit[4]) {
+    for (int64_t row = 0; row < shard->own; row++)
+        hit[shard->split[row]] += shard->label[row] == shard->majority;
+}
+
+// Classes that at least half of the training nodes have, as a row of 0 and 1. Collective.
+static uint8_t *common_classes(const Session *s) {
+    const Shard *shard = &s->shard;
+    int64_t *nodes = TAKE(int64_t, shard->classes, "training nodes of a class");
+    uint8_t *common = TAKE(uint8_t, shard->classes, "common classes");
+    for (int64_t row = 0; row < shard->own; row++)
+        for (int64_t k = 0; shard->split[row] == SPLIT_TRAIN && k < shard->classes; k++)
+            nodes[k] += shard->labels[row * shard->classes + k];
+    comm_sum_int64(&s->comm, nodes, (int)shard->classes);
+    for (int64_t k = 0; k < shard->classes; k++)
+        common[k] = shard->train_nodes > 0 && 2 * nodes[k] >= shard->train_nodes;
+    memory_give(nodes);
+    return common;
+}
+
+// Micro-F1 of saying `common` of every node: 2 TP / (said + there). Collective.
+static void baseline_multilabel(const Session *s, double baseline[4]) {
+    const Shard *shard = &s->shard;
+    uint8_t *common = common_classes(s);
+    int64_t count[4][2] = {{0}}; // 2 TP; said + there
+    for (int64_t row = 0; row < shard->own; row++)
+        for (int64_t k = 0; k < shard->classes; k++) {
+            uint8_t there = shard->labels[row * shard->classes + k];
+            count[shard->split[row]][0] += 2 * (there & common[k]);
+            count[shard->split[row]][1] += there + common[k];
+        }
+    comm_sum_int64(&s->comm, &count[0][0], 8);
+    for (int split = 0; split < 4; split++)
+        baseline[split] =
+            count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : 0;
+    memory_give(common);
+}
+
+static void baseline_single(const Session *s, double baseline[4]) {
+    const Shard *shard = &s->shard;
+    int64_t hit[4] = {0}, all[4] = {0, shard->train_nodes, shard->val_nodes, shard->test_nodes};
+    if (shard->label != NULL)
+        count_majority(shard, hit);
+    comm_sum_int64(&s->comm, hit, 4);
+    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
+        baseline[split] = all[split] > 0 ? (double)hit[split] / (double)all[split] : 0;
+}
+
+// --- all ranks
+
+RunFacts facts_gather(const Session *s, const Trainer *trainer) {
+    const Shard *shard = &s->shard;
+    RunFacts facts = {.own_least = INT64_MAX};
+    RankFacts mine = {shard->own, shard->central, shard->forward.remote,
+                      (int64_t)memory_plan_total(trainer_plan(trainer))};
+    RankFacts *all = TAKE(RankFacts, s->comm.size, "facts of all ranks");
+    comm_all_gather(&s->comm, &mine, all, sizeof mine);
+    for (int rank = 0; rank < s->comm.size; rank++) {
+        facts.own_least = all[rank].own < facts.own_least ? all[rank].own : facts.own_least;
+        facts.own_most = all[rank].own > facts.own_most ? all[rank].own : facts.own_most;
+        facts.central += all[rank].central;
+        facts.halo += all[rank].halo;
+        if ((size_t)all[rank].predicted > facts.predicted)
+            facts.predicted = (size_t)all[rank].predicted;
+    }
+    memory_give(all);
+    if (shard->multilabel)
+        baseline_multilabel(s, facts.baseline);
+    else
+        baseline_single(s, facts.baseline);
+    return facts;
+}
+
+// --- printing
+
+static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
+
+static void print_memory(const Trainer *trainer, const RunFacts *facts) {
+    const MemoryPlan *plan = trainer_plan(trainer);
+    bool said[MEMORY_PLAN_ITEMS] = {false};
+    fprintf(stderr, "memory     predicted %.1f MiB for the largest rank; of rank 0:",
+            mebibytes(facts->predicted));
+    for (int place = 0; place < 3 && place < plan->count; place++) {
+        int largest = -1;
+        for (int i = 0; i < plan->count; i++)
+            if (!said[i] && (largest < 0 || plan->item[i].bytes > plan->item[largest].bytes))
+                largest = i;
+        said[largest] = true;
+        fprintf(stderr, "%s %s %.1f", place > 0 ? "," : "", plan->item[largest].what,
+                mebibytes(plan->item[largest].bytes));
+    }
+    fprintf(stderr, "\n");
+}
+
+void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts) {
+    const Shard *shard = &s->shard;
+    fprintf(stderr,
+            "data       %s: %lld nodes, %lld edges (%s), %lld features, %lld classes%s; "
+            "train %lld, validation %lld, test %lld\n",
+            shard->dataset_name, (long long)shard->nodes, (long long)shard->edges,
+            shard->symmetric ? "symmetric" : "directed", (long long)shard->features,
+            (long long)shard->classes, shard->multilabel ? " (several per node)" : "",
+            (long long)shard->train_nodes, (long long)shard->val_nodes,
+            (long long)shard->test_nodes);
+    fprintf(stderr,
+            "parts      %d ranks x %d threads, %s: own %lld to %lld rows, central %.1f %%, "
+            "remote-neighbour ratio %.1f %%\n",
+            s->comm.size, trainer_threads(trainer), s->config.partition.method,
+            (long long)facts->own_least, (long long)facts->own_most,
+            100.0 * (double)facts->central / (double)shard->nodes,
+            100.0 * (double)facts->halo / (double)shard->nodes);
+    print_memory(trainer, facts);
+    fprintf(stderr, "kernels    %s\n", trainer_kernels(trainer));
+    fprintf(stderr, "baseline   %s: validation %.2f %%, test %.2f %% %s\n",
+            shard->multilabel ? "the classes most training nodes have" : "most frequent class",
+            100 * facts->baseline[SPLIT_VAL], 100 * facts->baseline[SPLIT_TEST],
+            metric_name(shard));
+}

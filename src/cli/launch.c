@@ -1,0 +1,208 @@
+// `--ranks P` without an MPI job around us: this process starts mpirun on its own command line and
+// stays to hand signals on and to pass the exit code through. Flags as TRAPS 1-9 have it: more
+// ranks than cores are allowed, nobody is bound to a core (else OpenMP gets one thread), waiting is
+// passive when ranks and threads outnumber the cores, mpirun's own prose is switched off.
+
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORDS = 64 };
+static const char mark[] = "FRINGE_LAUNCHED";
+
+static bool is_set(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL && value[0] != 0;
+}
+
+// mpirun and srun with PMI leave these; SLURM_PROCID alone stands in every batch script.
+static bool inside_job(void) {
+    return is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK") || is_set("PMI_SIZE") ||
+           is_set("PMI_RANK");
+}
+
+bool launch_wanted(const Options *options) { return options->ranks > 1 && !inside_job(); }
+
+void launch_die_with_parent(void) {
+    if (!is_set(mark))
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == 1) // it died before we asked
+        _exit(EXIT_SILENT);
+}
+
+// --- the command line
+
+typedef struct Words {
+    char *word[WORDS];
+    char text[WORDS][64]; // words that are made here
+    int count, made;
+} Words;
+
+static void add(Words *words, const char *word) {
+    assert(words->count < WORDS - 1);
+    words->word[words->count++] = (char *)word;
+    words->word[words->count] = NULL;
+}
+
+static void add_number(Words *words, const char *flag, int value) {
+    char *text = words->text[words->made++];
+    snprintf(text, sizeof words->text[0], "%d", value);
+    add(words, flag);
+    add(words, text);
+}
+
+// Variables that ranks on other machines need, too; OMPI_MCA_... travel by themselves.
+static void add_variables(Words *words) {
+    static const char *const names[] = {mark,
+                                        "FRINGE_DATA",
+                                        "FRINGE_TEST_STOP_STEP",
+                                        "XDG_CACHE_HOME",
+                                        "OMP_NUM_THREADS",
+                                        "OMP_WAIT_POLICY",
+                                        "GOMP_SPINCOUNT",
+                                        "LD_LIBRARY_PATH",
+                                        "ASAN_OPTIONS",
+                                        "LSAN_OPTIONS",
+                                        "UBSAN_OPTIONS"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_set(names[i])) {
+            add(words, "-x");
+            add(words, names[i]);
+        }
+}
+
+// Under Slurm the job's own machines and slots count; alone, this machine's cores.
+static void set_environment(const Options *options, int threads) {
+    char text[16];
+    int cores = threads_on_node();
+    bool alone = !is_set("SLURM_JOB_ID");
+    int each = threads > 0 ? threads : cores / options->ranks > 0 ? cores / options->ranks : 1;
+    snprintf(text, sizeof text, "%d", each);
+    if (alone)
+        setenv("OMP_NUM_THREADS", text, 0);
+    bool crowded = alone && options->ranks * each > cores;
+    if (crowded) {
+        setenv("OMP_WAIT_POLICY", "passive", 0);
+        setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    }
+    setenv("OMPI_MCA_btl_tcp_flags", "1", 0);
+    setenv(mark, "1", 1);
+    if (geteuid() == 0) {
+        setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+        setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    }
+}
+
+static void build(Words *words, const Options *options, char *program, char **argv) {
+    add(words, "mpirun");
+    add(words, "-q");
+    add(words, "--bind-to");
+    add(words, "none");
+    if (!is_set("SLURM_JOB_ID"))
+        add(words, "--oversubscribe");
+    add_number(words, "-n", options->ranks);
+    add_variables(words);
+    add(words, program);
+    for (int i = 1; argv[i] != NULL && words->count < WORDS - 1; i++)
+        add(words, argv[i]);
+}
+
+// --- the keeper
+
+static volatile sig_atomic_t child;
+
+static void hand_on(int number) {
+    int kept = errno;
+    if (child > 0)
+        kill(child, number);
+    errno = kept;
+}
+
+static void hand_on_signals(void) {
+    static const int numbers[] = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP};
+    struct sigaction action = {.sa_handler = hand_on, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+_Noreturn static void become(char *const *command, sigset_t *before) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then takes its ranks along
+    sigprocmask(SIG_SETMASK, before, NULL);
+    execvp(command[0], command);
+    _exit(127);
+}
+
+// Our own codes were explained by the ranks; the others are mpirun's or the system's.
+static ExitCode explain(int status) {
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (code == 127)
+        fprintf(stderr, "fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
+                        "drop --ranks\n");
+    else if (code > 128)
+        fprintf(stderr, "fringe: a rank or mpirun was ended by signal %d (%s)%s\n", code - 128,
+                strsignal(code - 128),
+                code == 128 + SIGKILL ? "; was memory short? see dmesg, or use more ranks" : "");
+    else if (code != 0 && (code < EXIT_USAGE || code > EXIT_DISAGREE))
+        fprintf(stderr, "fringe: mpirun left with %d; fringe doctor looks for the cause\n", code);
+    return (ExitCode)(code == 127 ? EXIT_UNAVAILABLE : code);
+}
+
+ExitCode launch(const Options *options, int threads, char **argv) {
+    static Words words;
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    Error err = {0};
+    if (length <= 0) {
+        error_set(&err, EXIT_UNAVAILABLE, "the program's own path is unknown: is /proc mounted?");
+        print_error(&err);
+        return EXIT_UNAVAILABLE;
+    }
+    program[length] = 0;
+    set_environment(options, threads);
+    build(&words, options, program, argv);
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); // none is lost between fork and handler
+    pid_t pid = fork();
+    if (pid == 0)
+        become(words.word, &before);
+    child = pid;
+    hand_on_signals();
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0 ? explain(status) : EXIT_UNAVAILABLE;
+}
+
+// --- for doctor
+
+int launch_quietly(char *const *command, double seconds) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
+            _exit(127);
+        execvp(command[0], command);
+        _exit(127);
+    }
+    double end = clock_seconds() + seconds;
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
+        if (clock_seconds() > end) {
+            kill(-pid, SIGKILL);
+            waitpid(pid, &status, 0);
+            return -1;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

@@ -1,0 +1,168 @@
+// What train, evaluate and predict begin and end with: MPI, one config for all ranks, a shard each,
+// and at the end one sentence and one exit code.
+
+#include "cli.h"
+
+#include <string.h>
+
+void print_error(const Error *err) {
+    const char *line = err->text;
+    fflush(stdout);
+    while (*line != 0) {
+        size_t length = strcspn(line, "\n");
+        fprintf(stderr, "fringe: %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+// --- the config
+
+// Adds one more line to *err.
+static void join(Error *err, const char *where, const Error *more) {
+    if (more->code == 0)
+        return;
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, "%s%s: %s", used > 0 ? "\n" : "", where,
+             more->text);
+    err->code = EXIT_CONFIG;
+}
+
+// Names that belong to families are checked by the rooms that own them.
+static void check_families(const Config *config, const char *where, Error *err) {
+    ModelShape shape;
+    Error model = {0}, codec = {0}, schedule = {0};
+    model_shape(&shape, config, 1, 2, false, &model);
+    codec_find(config->messages.codec, &codec);
+    schedule_find(config->comm.schedule, &schedule);
+    join(err, where, &model);
+    join(err, where, &codec);
+    join(err, where, &schedule);
+}
+
+// "reddit-small" is not there, but can be made.
+static bool check_data(const Config *config, Error *err) {
+    const char *name = path_name(config->data.path);
+    if (name[0] == 0)
+        return error_set(err, EXIT_CONFIG,
+                         "%s: data.path: expected the path of a graph, found nothing",
+                         config->source);
+    if (file_exists(config->data.path))
+        return true;
+    const char *at = strstr(dataset_generator_list(), name);
+    char after = at != NULL ? at[strlen(name)] : 'x';
+    if (after == 0 || after == ',')
+        return error_set(err, EXIT_NO_INPUT, "%s is not there; make it with: fringe generate %s",
+                         config->data.path, name);
+    return error_set(err, EXIT_NO_INPUT,
+                     "%s is not there; data.path is looked for beside the config, then in "
+                     "FRINGE_DATA",
+                     config->data.path);
+}
+
+bool load_config(Config *config, const char *path, const Options *options, Error *err) {
+    if (!config_load(config, path, options->setting, options->settings, err))
+        return false;
+    check_families(config, path, err);
+    return err->code == 0 && check_data(config, err);
+}
+
+// --- begin and end
+
+static bool share_config(Session *s, const Options *options) {
+    if (s->comm.rank == 0)
+        load_config(&s->config, options->argument[0], options, &s->err);
+    if (!comm_agree(&s->comm, &s->err))
+        return false;
+    comm_broadcast(&s->comm, &s->config, sizeof s->config, 0);
+    comm_set_timeout(&s->comm, s->config.comm.timeout);
+    threads_set((int)s->config.run.threads, s->comm.node_size);
+    return true;
+}
+
+static bool check_ranks(Session *s, const Options *options) {
+    if (options->ranks != 0 && options->ranks != s->comm.size)
+        error_set(&s->err, EXIT_USAGE,
+                  "--ranks says %d, but the MPI job around us has %d; drop --ranks or mpirun",
+                  options->ranks, s->comm.size);
+    return comm_agree(&s->comm, &s->err);
+}
+
+bool session_begin(Session *session, const Options *options, int *argc, char ***argv) {
+    *session = (Session){.started = clock_seconds()};
+    launch_die_with_parent();
+    comm_start(&session->comm, argc, argv);
+    if (!check_ranks(session, options) || !share_config(session, options))
+        return false;
+    char remarks[1024] = "";
+    session->open =
+        partition_load(&session->shard, &session->config, &session->comm, remarks, &session->err);
+    if (session->comm.rank == 0 && remarks[0] != 0)
+        fprintf(stderr, "remark     %s\n", remarks);
+    return session->open;
+}
+
+ExitCode session_end(Session *session) {
+    Error err = session->err;
+    bool first = session->comm.rank == 0;
+    if (session->open)
+        shard_clear(&session->shard);
+    fflush(stdout);
+    if (first && err.code != 0)
+        print_error(&err);
+    comm_stop(&session->comm);
+    return (ExitCode)err.code;
+}
+
+// --- shared by commands
+
+const char *metric_name(const Shard *shard) { return shard->multilabel ? "micro-F1" : "accuracy"; }
+
+// Everything that changes what is learned, except where the learning ends: a run may be made
+// longer.
+static Config what_is_learned(const Config *config) {
+    Config learned = *config;
+    memset(learned.mode, 0, sizeof learned.mode);
+    memset(&learned.data, 0, sizeof learned.data);
+    memset(&learned.partition, 0, sizeof learned.partition);
+    memset(&learned.comm, 0, sizeof learned.comm);
+    memset(&learned.run, 0, sizeof learned.run);
+    memset(learned.model.weights, 0, sizeof learned.model.weights);
+    if (strcmp(learned.train.schedule, "cosine") != 0)
+        learned.train.epochs = 0;
+    return learned;
+}
+
+bool session_binding(Session *s, int64_t seed, char *out, size_t size) {
+    Config learned = what_is_learned(&s->config);
+    char *text = config_to_json(&learned), key[33], weights[33] = "";
+    if (s->comm.rank == 0 && s->config.model.weights[0] != 0)
+        hash_file(s->config.model.weights, weights, &s->err);
+    Hash *hash = hash_new();
+    hash_add(hash, text, strlen(text));
+    hash_add(hash, &seed, sizeof seed);
+    hash_add(hash, weights, strlen(weights));
+    hash_text(hash, key);
+    hash_free(hash);
+    memory_give(text);
+    snprintf(out, size, "model %s data %s parts %d %s", key, s->shard.dataset_hash, s->shard.parts,
+             s->shard.partition_hash);
+    return comm_agree(&s->comm, &s->err);
+}
+
+bool load_weights(Session *s, Trainer *trainer, const Options *options) {
+    const ModelShape *shape = trainer_shape(trainer);
+    const char *where = options->weights != NULL ? options->weights : s->config.run.dir;
+    char path[2048];
+    float *parameters = TAKE(float, shape->parameter_count, "weights to load");
+    if (s->comm.rank == 0 &&
+        checkpoint_weights_path(where, options->best, path, sizeof path, &s->err) &&
+        model_read(shape, parameters, path, &s->err))
+        fprintf(stderr, "weights    %s\n", path);
+    bool fine = comm_agree(&s->comm, &s->err);
+    if (fine) {
+        comm_broadcast(&s->comm, parameters, (size_t)shape->parameter_count * sizeof(float), 0);
+        trainer_set_parameters(trainer, parameters);
+    }
+    memory_give(parameters);
+    return fine;
+}

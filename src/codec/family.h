@@ -1,0 +1,10 @@
+// The members of the codec family. A new one is a file like fp32.c, a line here and one in the
+// table.
+#ifndef FRINGE_SRC_CODEC_FAMILY_H
+#define FRINGE_SRC_CODEC_FAMILY_H
+
+#include "fringe/codec.h"
+
+extern const Codec codec_fp32;
+
+#endif

@@ -1,0 +1,268 @@
+// One value against one key: the type, the range, the choices. A value that does not fit is
+// answered with the key's path, what was expected and what was found, and the next one is looked
+// at, so that a person sees all mistakes at once.
+
+#include "private.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void config_complain(Complaints *complaints, const char *format, ...) {
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    Error *err = complaints->err;
+    complaints->count++;
+    err->code = EXIT_CONFIG;
+    size_t used = strlen(err->text), room = sizeof err->text - used;
+    static const char more[] = "\n... and more";
+    size_t needed = strlen(complaints->where) + strlen(sentence) + sizeof more + 4;
+    if (needed < room)
+        snprintf(err->text + used, room, "%s%s: %s", used > 0 ? "\n" : "", complaints->where,
+                 sentence);
+    else if (room > sizeof more && strstr(err->text, more) == NULL)
+        snprintf(err->text + used, room, "%s", more);
+}
+
+static bool in_range(const char *range, double value) {
+    char open, close;
+    double low, high;
+    int read = sscanf(range, "%c%lf, %lf%c", &open, &low, &high, &close);
+    assert(read == 4);
+    (void)read;
+    return (open == '[' ? value >= low : value > low) &&
+           (close == ']' ? value <= high : value < high);
+}
+
+// Copies choice number `index` of "layer none"; false past the last.
+static bool choice_at(const char *choices, int index, char out[CONFIG_WORD]) {
+    for (; *choices != 0; index--) {
+        size_t length = strcspn(choices, " ");
+        if (index == 0) {
+            snprintf(out, CONFIG_WORD, "%.*s", (int)length, choices);
+            return true;
+        }
+        choices += length + (choices[length] == ' ');
+    }
+    return false;
+}
+
+static bool is_choice(const char *choices, const char *word) {
+    char choice[CONFIG_WORD];
+    for (int i = 0; choice_at(choices, i, choice); i++)
+        if (strcmp(choice, word) == 0)
+            return true;
+    return false;
+}
+
+void config_expectation(const Key *key, char *out, size_t size) {
+    static const char *const one[] = {
+        "a word",           "a text",   "a path",          "true or false",
+        "a whole number",   "a number", "a list of words", "a list of whole numbers",
+        "a list of numbers"};
+    int used = snprintf(out, size, "%s", one[key->kind]);
+    if (key->range != NULL)
+        used += snprintf(out + used, size - (size_t)used, "%s in %s",
+                         config_is_list(key->kind) ? ", each" : "", key->range);
+    if (key->unit != NULL)
+        used += snprintf(out + used, size - (size_t)used, " (%s)", key->unit);
+    char choice[CONFIG_WORD];
+    for (int i = 0; key->choices != NULL && choice_at(key->choices, i, choice); i++)
+        used +=
+            snprintf(out + used, size - (size_t)used, "%s%s", i > 0 ? ", " : " out of ", choice);
+}
+
+static void found(const Json *value, char *out, size_t size) {
+    switch (json_type(value)) {
+    case JSON_STRING:
+        snprintf(out, size, "\"%.80s\"", json_string(value));
+        break;
+    case JSON_NUMBER:
+        snprintf(out, size, "%.17g", json_number(value));
+        break;
+    case JSON_BOOL:
+        snprintf(out, size, "%s", json_bool(value) ? "true" : "false");
+        break;
+    case JSON_NULL:
+        snprintf(out, size, "null");
+        break;
+    case JSON_ARRAY:
+        snprintf(out, size, "a list of %lld", (long long)json_size(value));
+        break;
+    case JSON_OBJECT:
+        snprintf(out, size, "an object");
+        break;
+    }
+}
+
+// "did you mean" among the key's own choices.
+static const char *suggest_choice(const Key *key, const Json *value, char out[CONFIG_WORD]) {
+    if (key->choices == NULL || json_type(value) != JSON_STRING)
+        return NULL;
+    char word[16][CONFIG_WORD];
+    const char *names[16];
+    int count = 0;
+    while (count < 16 && choice_at(key->choices, count, word[count])) {
+        names[count] = word[count];
+        count++;
+    }
+    const char *closest = config_suggest(json_string(value), names, count);
+    if (closest != NULL)
+        snprintf(out, CONFIG_WORD, "%s", closest);
+    return closest != NULL ? out : NULL;
+}
+
+static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
+    char expected[512], is[160], word[CONFIG_WORD];
+    config_expectation(key, expected, sizeof expected);
+    found(value, is, sizeof is);
+    const char *closest = suggest_choice(key, value, word);
+    if (closest != NULL)
+        config_complain(complaints, "%s: expected %s, found %s; did you mean \"%s\"?", key->path,
+                        expected, is, closest);
+    else
+        config_complain(complaints, "%s: expected %s, found %s", key->path, expected, is);
+    return false;
+}
+
+static bool read_word(char *out, size_t size, const Key *key, const Json *value,
+                      Complaints *complaints) {
+    if (json_type(value) != JSON_STRING)
+        return misfit(key, value, complaints);
+    const char *word = json_string(value);
+    if (key->choices != NULL && !is_choice(key->choices, word))
+        return misfit(key, value, complaints);
+    if (strlen(word) >= size) {
+        config_complain(complaints, "%s: expected at most %zu characters, found %zu", key->path,
+                        size - 1, strlen(word));
+        return false;
+    }
+    snprintf(out, size, "%s", word);
+    return true;
+}
+
+static bool read_int(int64_t *out, const Key *key, const Json *value, Complaints *complaints) {
+    if (json_type(value) != JSON_NUMBER || !json_is_int64(value, out) ||
+        (key->range != NULL && !in_range(key->range, (double)*out)))
+        return misfit(key, value, complaints);
+    return true;
+}
+
+static bool read_double(double *out, const Key *key, const Json *value, Complaints *complaints) {
+    if (json_type(value) != JSON_NUMBER)
+        return misfit(key, value, complaints);
+    *out = json_number(value);
+    if (!isfinite(*out) || (key->range != NULL && !in_range(key->range, *out)))
+        return misfit(key, value, complaints);
+    return true;
+}
+
+// Entry `index` of the list that begins at `list`.
+static bool read_entry(void *list, int index, const Key *key, const Json *value,
+                       Complaints *complaints) {
+    switch (key->kind) {
+    case KEY_WORDS:
+        return read_word(((ConfigWords *)list)->word[index], CONFIG_WORD, key, value, complaints);
+    case KEY_INTS:
+        return read_int(&((ConfigInts *)list)->value[index], key, value, complaints);
+    default:
+        return read_double(&((ConfigDoubles *)list)->value[index], key, value, complaints);
+    }
+}
+
+// A list, or a single value that stands for a list of one. All three kinds begin with their count.
+static void store_list(void *list, const Key *key, const Json *value, Complaints *complaints) {
+    union {
+        int count;
+        ConfigWords words;
+        ConfigInts ints;
+        ConfigDoubles doubles;
+    } read = {0};
+    bool fine = true;
+    if (json_type(value) != JSON_ARRAY) {
+        fine = read_entry(&read, 0, key, value, complaints);
+        read.count = 1;
+    } else if (json_size(value) > CONFIG_LIST) {
+        config_complain(complaints, "%s: expected at most %d entries, found %lld", key->path,
+                        CONFIG_LIST, (long long)json_size(value));
+        return;
+    } else {
+        for (const Json *entry = json_first(value); entry != NULL; entry = json_next(entry))
+            fine &= read_entry(&read, read.count++, key, entry, complaints);
+    }
+    if (fine)
+        memcpy(list, &read,
+               key->kind == KEY_WORDS  ? sizeof read.words
+               : key->kind == KEY_INTS ? sizeof read.ints
+                                       : sizeof read.doubles);
+}
+
+void config_store(Config *config, const Key *key, const Json *value, Complaints *complaints) {
+    void *at = (char *)config + key->offset;
+    switch (key->kind) {
+    case KEY_WORD:
+        read_word(at, CONFIG_WORD, key, value, complaints);
+        break;
+    case KEY_TEXT:
+    case KEY_PATH:
+        read_word(at, CONFIG_TEXT, key, value, complaints);
+        break;
+    case KEY_BOOL:
+        if (json_type(value) == JSON_BOOL)
+            *(bool *)at = json_bool(value);
+        else
+            misfit(key, value, complaints);
+        break;
+    case KEY_INT: {
+        int64_t number = 0;
+        if (read_int(&number, key, value, complaints))
+            *(int64_t *)at = number;
+        break;
+    }
+    case KEY_DOUBLE: {
+        double number = 0;
+        if (read_double(&number, key, value, complaints))
+            *(double *)at = number;
+        break;
+    }
+    default:
+        store_list(at, key, value, complaints);
+    }
+}
+
+void config_check_together(const Config *config, Complaints *complaints) {
+    int64_t widths = config->model.layers - 1;
+    if (config->model.hidden.count != 1 && config->model.hidden.count != widths && widths > 0)
+        config_complain(complaints,
+                        "model.hidden: expected 1 width or %lld (model.layers - 1), found %d",
+                        (long long)widths, config->model.hidden.count);
+    if (config->train.betas.count != 2)
+        config_complain(complaints, "train.betas: expected 2 numbers, found %d",
+                        config->train.betas.count);
+    if (config->train.weight_decay.count < 1 ||
+        config->train.weight_decay.count > config->model.layers)
+        config_complain(complaints,
+                        "train.weight_decay: expected 1 to %lld numbers (model.layers), found %d",
+                        (long long)config->model.layers, config->train.weight_decay.count);
+    if (config->data.split_keys.count != 3)
+        config_complain(complaints,
+                        "data.split_keys: expected 3 names (training, validation, test), found %d",
+                        config->data.split_keys.count);
+    const ConfigWords *post = &config->model.post;
+    for (int i = 0; i < post->count; i++)
+        for (int j = 0; j < i; j++)
+            if (strcmp(post->word[i], post->word[j]) == 0)
+                config_complain(complaints,
+                                "model.post: expected each step once, found \"%s\" "
+                                "twice",
+                                post->word[i]);
+    if (strcmp(config->train.schedule, "constant") != 0 &&
+        config->train.warmup > config->train.epochs && config->train.epochs > 0)
+        config_complain(complaints,
+                        "train.warmup: expected at most train.epochs (%lld), found %lld",
+                        (long long)config->train.epochs, (long long)config->train.warmup);
+}

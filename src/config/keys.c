@@ -1,0 +1,153 @@
+// Every key of a config, once: what it is called, where it is stored, what it may be, what it is
+// for. The loader, `fringe config show`, the JSON schema and docs/config.md walk this table.
+
+#include "private.h"
+
+#include <string.h>
+
+#define AT(field) offsetof(Config, field)
+#define ANY NULL
+
+// path, kind, where, default (JSON), range, choices, unit, help
+const Key config_keys[] = {
+    {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, "vanilla overlap", ANY,
+     "Preset of comm.schedule; an explicit key wins."},
+
+    {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
+     "The graph: a file, or a dataset directory of fringe."},
+    {"data.format", KEY_WORD, AT(data.format), "\"auto\"", ANY, ANY, ANY,
+     "auto (told from the name) | npz | metis | edges | fringe."},
+    {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
+     "Features for a graph that has none: .npy [n, F]."},
+    {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,
+     "Labels beside the graph: .npy, [n] whole numbers or [n, K] 0/1 (multi-label)."},
+    {"data.splits", KEY_PATH, AT(data.splits), "\"\"", ANY, ANY, ANY,
+     "The .npz that holds the splits; empty: the dataset itself."},
+    {"data.split_keys", KEY_WORDS, AT(data.split_keys),
+     "[\"train_idx\", \"val_idx\", \"test_idx\"]", ANY, ANY, ANY,
+     "Three arrays of node ids: training, validation, test. Names in the .npz, or .npy files."},
+    {"data.undirected", KEY_BOOL, AT(data.undirected), "false", ANY, ANY, ANY,
+     "Edge lists: each line stands for both directions."},
+    {"data.prepare", KEY_WORDS, AT(data.prepare), "[]", ANY, ANY, ANY,
+     "Steps in order: symmetrize, drop-loops, drop-duplicates, binary, row-normalize, standardize, "
+     "random:D, degree."},
+    {"data.cache", KEY_TEXT, AT(data.cache), "\"\"", ANY, ANY, ANY,
+     "Folder of prepared data and partitions; empty: $XDG_CACHE_HOME/fringe or ~/.cache/fringe."},
+
+    {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
+     "metis | random | blocks | file:PATH (one part number a line)."},
+    {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
+     "Seed of the cut; apart from run.seed, so that runs share their parts."},
+    {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
+     "What is balanced besides nodes (metis)."},
+    {"partition.reorder", KEY_BOOL, AT(partition.reorder), "true", ANY, ANY, ANY,
+     "Renumber the rows of a part so that neighbours lie close together."},
+
+    {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
+     "gcn | sage-mean | sage-gcn."},
+    {"model.layers", KEY_INT, AT(model.layers), "3", "[1, 16]", ANY, "layers",
+     "Number of convolutions."},
+    {"model.hidden", KEY_INTS, AT(model.hidden), "[256]", "[1, 65536]", ANY, "columns",
+     "Width of each hidden layer; a single one serves all."},
+    {"model.post", KEY_WORDS, AT(model.post), "[\"dropout\", \"norm\", \"activation\"]", ANY,
+     "norm activation dropout", ANY, "What follows a convolution, in order; not after the last."},
+    {"model.norm", KEY_WORD, AT(model.norm), "\"layer\"", ANY, "layer none", ANY,
+     "Which norm \"norm\" in model.post means."},
+    {"model.activation", KEY_WORD, AT(model.activation), "\"relu\"", ANY, "relu none", ANY,
+     "Which function \"activation\" in model.post means."},
+    {"model.dropout", KEY_DOUBLE, AT(model.dropout), "0.5", "[0, 1)", ANY, ANY,
+     "Share of elements set to zero where model.post says dropout."},
+    {"model.input_dropout", KEY_DOUBLE, AT(model.input_dropout), "0", "[0, 1)", ANY, ANY,
+     "The same, before the first convolution."},
+    {"model.gcn_norm", KEY_WORD, AT(model.gcn_norm), "\"both\"", ANY, "both in", ANY,
+     "Scaling of gcn: by in- and out-degree, or (as PyG does) by in-degree at both ends."},
+    {"model.self_loops", KEY_BOOL, AT(model.self_loops), "false", ANY, ANY, ANY,
+     "sage-mean: the mean contains the node itself (AdaQP)."},
+    {"model.bias", KEY_BOOL, AT(model.bias), "true", ANY, ANY, ANY, "Layers have a bias."},
+    {"model.gain", KEY_DOUBLE, AT(model.gain), "1", "(0, 100]", ANY, ANY,
+     "Factor on the bound of the Xavier-uniform initial weights."},
+    {"model.weights", KEY_PATH, AT(model.weights), "\"\"", ANY, ANY, ANY,
+     "Safetensors file to start from; empty: random weights."},
+
+    {"train.epochs", KEY_INT, AT(train.epochs), "200", "[0, 1000000000]", ANY, "epochs",
+     "Passes over the whole graph."},
+    {"train.optimizer", KEY_WORD, AT(train.optimizer), "\"adam\"", ANY, "adam sgd", ANY,
+     "How gradients become steps."},
+    {"train.rate", KEY_DOUBLE, AT(train.rate), "0.01", "[0, 1000]", ANY, ANY, "Learning rate."},
+    {"train.momentum", KEY_DOUBLE, AT(train.momentum), "0", "[0, 1)", ANY, ANY, "Of sgd."},
+    {"train.betas", KEY_DOUBLES, AT(train.betas), "[0.9, 0.999]", "[0, 1)", ANY, ANY,
+     "Decay of Adam's first and second moment."},
+    {"train.epsilon", KEY_DOUBLE, AT(train.epsilon), "1e-8", "[0, 1]", ANY, ANY,
+     "Added to the root of Adam's second moment."},
+    {"train.weight_decay", KEY_DOUBLES, AT(train.weight_decay), "[0]", "[0, 1000]", ANY, ANY,
+     "L2 factor of each layer, added to its gradient; the last one serves the rest."},
+    {"train.clip", KEY_DOUBLE, AT(train.clip), "0", "[0, 1e30]", ANY, ANY,
+     "Largest norm of the whole gradient; 0: no limit."},
+    {"train.schedule", KEY_WORD, AT(train.schedule), "\"constant\"", ANY, "constant cosine step",
+     ANY, "How the learning rate goes."},
+    {"train.step_epochs", KEY_INT, AT(train.step_epochs), "100", "[1, 1000000000]", ANY, "epochs",
+     "Schedule step: every so many epochs the rate is multiplied ..."},
+    {"train.step_factor", KEY_DOUBLE, AT(train.step_factor), "0.5", "(0, 1]", ANY, ANY,
+     "... by this."},
+    {"train.warmup", KEY_INT, AT(train.warmup), "0", "[0, 1000000000]", ANY, "epochs",
+     "The rate rises linearly to its value."},
+    {"train.eval_every", KEY_INT, AT(train.eval_every), "10", "[0, 1000000000]", ANY, "epochs",
+     "Evaluation on the distributed graph; 0: only after the last epoch."},
+    {"train.patience", KEY_INT, AT(train.patience), "0", "[0, 1000000000]", ANY, "evaluations",
+     "Stop after so many without a better validation; 0: never."},
+    {"train.loss", KEY_WORD, AT(train.loss), "\"auto\"", ANY, "auto softmax bce", ANY,
+     "auto: bce where nodes have several labels."},
+    {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, "auto accuracy micro-f1 macro-f1",
+     ANY, "What says which validation is better; auto: micro-f1 where nodes have several labels."},
+
+    {"messages.codec", KEY_WORD, AT(messages.codec), "\"fp32\"", ANY, ANY, ANY,
+     "How rows are written into messages: fp32."},
+
+    {"lossless.order", KEY_WORD, AT(lossless.order), "\"aggregate-first\"", ANY,
+     "aggregate-first auto", ANY,
+     "auto: multiply by the weights first where that makes rows narrower."},
+
+    {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
+     "blocking | overlap: the order of the steps of an exchange. The mode presets it."},
+    {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
+     "How long a wait may last before a silent rank is named and the job ends."},
+    {"comm.piece", KEY_INT, AT(comm.piece), "4194304", "[4096, 1073741824]", ANY, "bytes",
+     "A message travels in pieces of this size."},
+
+    {"run.dir", KEY_TEXT, AT(run.dir), "\"\"", ANY, ANY, ANY,
+     "Folder of the run (from the current folder); empty: runs/<name of the config>."},
+    {"run.seed", KEY_INT, AT(run.seed), "0", "[0, 9007199254740991]", ANY, ANY,
+     "Of weights and dropout; run i of --runs has seed + i."},
+    {"run.threads", KEY_INT, AT(run.threads), "0", "[0, 1024]", ANY, "threads",
+     "Per rank; 0: cores / ranks on the machine."},
+    {"run.checkpoint_every", KEY_INT, AT(run.checkpoint_every), "100", "[0, 1000000000]", ANY,
+     "epochs", "Beside the one at the end; 0: only at the end and when stopped."},
+    {"run.keep_checkpoints", KEY_INT, AT(run.keep_checkpoints), "2", "[1, 1000000]", ANY,
+     "checkpoints", "The newest ones that are kept."},
+    {"run.stop_after", KEY_DOUBLE, AT(run.stop_after), "0", "[0, 1e9]", ANY, "seconds",
+     "Wall clock after which a checkpoint is written and the program leaves with 75; 0: never."},
+    {"run.log_every", KEY_INT, AT(run.log_every), "10", "[0, 1000000000]", ANY, "epochs",
+     "Lines on the terminal; 0: none. metrics.jsonl has every epoch."},
+    {"run.memory_limit", KEY_DOUBLE, AT(run.memory_limit), "0", "[0, 1000000]", ANY, "GiB",
+     "What a rank may take; 0: what the machine has free / ranks on it."},
+    {"run.vectors", KEY_WORD, AT(run.vectors), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
+     "Vector width of the kernels; changes no bit."},
+    {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,
+     "Column panels of the sparse kernel; auto: measured at the start. Changes no bit."},
+};
+const int config_key_count = sizeof config_keys / sizeof config_keys[0];
+
+const Key *config_key_find(const char *path) {
+    for (int i = 0; i < config_key_count; i++)
+        if (strcmp(config_keys[i].path, path) == 0)
+            return &config_keys[i];
+    return NULL;
+}
+
+bool config_is_list(KeyKind kind) {
+    return kind == KEY_WORDS || kind == KEY_INTS || kind == KEY_DOUBLES;
+}
+
+bool config_is_text(KeyKind kind) {
+    return kind == KEY_WORD || kind == KEY_TEXT || kind == KEY_PATH || kind == KEY_WORDS;
+}

@@ -1,0 +1,152 @@
+// Layers of configuration: defaults < mode < file < --set. Each layer stores what it knows over the
+// one below; the mode is looked for first, because its preset lies below the file that names it.
+
+#include "private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void store_text(Config *config, const Key *key, const char *json, Complaints *complaints) {
+    Error syntax = {0};
+    Json *value = json_parse(json, strlen(json), key->path, &syntax);
+    if (value == NULL)
+        config_complain(complaints, "%s: %s", key->path, syntax.text);
+    else
+        config_store(config, key, value, complaints);
+    json_free(value);
+}
+
+void config_set_defaults(Config *config) {
+    memset(config, 0, sizeof *config);
+    Error none = {0};
+    Complaints complaints = {.err = &none, .where = "default"};
+    for (int i = 0; i < config_key_count; i++)
+        store_text(config, &config_keys[i], config_keys[i].standard, &complaints);
+    assert(complaints.count == 0);
+}
+
+// One object of the file: its members are keys, or sections at the top.
+static void store_object(Config *config, const Json *object, const char *section,
+                         Complaints *complaints) {
+    for (const Json *value = json_first(object); value != NULL; value = json_next(value)) {
+        char path[256];
+        snprintf(path, sizeof path, "%s%s%.100s", section, section[0] != 0 ? "." : "",
+                 json_key(value));
+        const Key *key = config_key_find(path);
+        if (key != NULL)
+            config_store(config, key, value, complaints);
+        else if (section[0] == 0 && json_type(value) == JSON_OBJECT)
+            store_object(config, value, json_key(value), complaints);
+        else
+            config_unknown(path, complaints);
+    }
+}
+
+// "section.key=value". Text keys take the bare text; the others JSON, so that a number is a number.
+static void store_setting(Config *config, const char *setting, Complaints *complaints) {
+    const char *equals = strchr(setting, '=');
+    if (equals == NULL) {
+        config_complain(complaints, "%s: expected section.key=value", setting);
+        return;
+    }
+    char path[256];
+    snprintf(path, sizeof path, "%.*s", (int)(equals - setting), setting);
+    const Key *key = config_key_find(path);
+    if (key == NULL) {
+        config_unknown(path, complaints);
+        return;
+    }
+    const char *text = equals + 1;
+    Error syntax = {0};
+    bool bare = config_is_text(key->kind) && text[0] != '"' && text[0] != '[';
+    Json *value = bare ? NULL : json_parse(text, strlen(text), path, &syntax);
+    if (value != NULL) {
+        config_store(config, key, value, complaints);
+        json_free(value);
+        return;
+    }
+    JsonWriter quoted; // a bare word; where a number was wanted config_store says so
+    json_writer_init(&quoted, false);
+    json_put_string(&quoted, NULL, text);
+    store_text(config, key, quoted.text, complaints);
+    json_writer_clear(&quoted);
+}
+
+static void store_mode(Config *config, Complaints *complaints) {
+    const Mode *mode = config_mode_find(config->mode);
+    assert(mode != NULL);
+    complaints->where = "mode";
+    for (int i = 0; i < 4 && mode->setting[i] != NULL; i++)
+        store_setting(config, mode->setting[i], complaints);
+}
+
+// The layers above the mode.
+static void store_layers(Config *config, const Json *file, const char *name,
+                         const char *const *settings, int count, Complaints *complaints) {
+    complaints->where = name;
+    if (file != NULL && json_type(file) != JSON_OBJECT)
+        config_complain(complaints, "expected an object of sections, found %s",
+                        json_type_name(json_type(file)));
+    else if (file != NULL)
+        store_object(config, file, "", complaints);
+    complaints->where = "--set";
+    for (int i = 0; i < count; i++)
+        store_setting(config, settings[i], complaints);
+}
+
+static bool load(Config *config, const Json *file, const char *name, const char *const *settings,
+                 int count, Error *err) {
+    char source[sizeof config->source];
+    snprintf(source, sizeof source, "%s", config->source);
+    Error silent = {0}; // a first pass only to learn the mode
+    Complaints unheard = {.err = &silent};
+    config_set_defaults(config);
+    store_layers(config, file, name, settings, count, &unheard);
+    char mode[CONFIG_WORD];
+    snprintf(mode, sizeof mode, "%s", config->mode);
+
+    config_set_defaults(config);
+    snprintf(config->source, sizeof config->source, "%s", source);
+    snprintf(config->mode, sizeof config->mode, "%s", mode);
+    Error all = {0};
+    Complaints complaints = {.err = &all};
+    store_mode(config, &complaints);
+    store_layers(config, file, name, settings, count, &complaints);
+    complaints.where = name != NULL ? name : "config";
+    if (complaints.count == 0)
+        config_check_together(config, &complaints);
+    if (complaints.count == 0)
+        config_resolve_paths(config, &complaints);
+    return complaints.count == 0 || error_set(err, EXIT_CONFIG, "%s", all.text);
+}
+
+bool config_load(Config *config, const char *path, const char *const *settings, int count,
+                 Error *err) {
+    memset(config, 0, sizeof *config);
+    Json *file = NULL;
+    if (path != NULL) {
+        if (strlen(path) >= sizeof config->source)
+            return error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
+                             sizeof config->source - 1);
+        snprintf(config->source, sizeof config->source, "%s", path);
+        Error read = {0};
+        file = json_read(path, &read);
+        if (file == NULL) // what is no JSON is a bad config, not bad data
+            return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
+                             read.text);
+    }
+    bool fine = load(config, file, path, settings, count, err);
+    json_free(file);
+    return fine;
+}
+
+bool config_from_json(Config *config, const char *text, const char *name, Error *err) {
+    memset(config, 0, sizeof *config);
+    Error read = {0};
+    Json *file = json_parse(text, strlen(text), name, &read);
+    if (file == NULL)
+        return error_set(err, EXIT_CONFIG, "%s", read.text);
+    bool fine = load(config, file, name, NULL, 0, err);
+    json_free(file);
+    return fine;
+}

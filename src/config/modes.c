@@ -1,0 +1,21 @@
+// Modes: named presets of how messages travel and what is saved. A preset is a list of settings, so
+// a new mode is one line here, and an explicit key in the file or --set always wins.
+
+#include "private.h"
+
+#include <string.h>
+
+const Mode config_modes[] = {
+    {"vanilla", "fp32 rows, every exchange waits for its messages", {"comm.schedule=blocking"}},
+    {"overlap",
+     "fp32 rows, computes what needs no message while the messages fly",
+     {"comm.schedule=overlap"}},
+};
+const int config_mode_count = sizeof config_modes / sizeof config_modes[0];
+
+const Mode *config_mode_find(const char *name) {
+    for (int i = 0; i < config_mode_count; i++)
+        if (strcmp(config_modes[i].name, name) == 0)
+            return &config_modes[i];
+    return NULL;
+}

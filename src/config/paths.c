@@ -1,0 +1,92 @@
+// Where files are looked for: beside the config, in FRINGE_DATA, and among what `fringe generate`
+// made. Every input path is made absolute while loading, so that a config read back from run.json
+// names the same files.
+
+#include "private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Absolute, relative to the current folder; without touching links.
+static void absolute(char *out, size_t size, const char *path) {
+    char here[1024];
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    if (getcwd(here, sizeof here) == NULL)
+        snprintf(here, sizeof here, ".");
+    path_join(out, size, here, path);
+}
+
+void config_resolve(const Config *config, const char *path, char *out, size_t size) {
+    char folder[1024] = ".", generated[1024], first[2048], found[2048];
+    if (config->source[0] != 0)
+        path_folder(folder, sizeof folder, config->source);
+    path_join(first, sizeof first, folder, path);
+    snprintf(found, sizeof found, "%s", first);
+    const char *data = getenv("FRINGE_DATA");
+    if (!file_exists(found) && data != NULL && data[0] != 0)
+        path_join(found, sizeof found, data, path);
+    if (!file_exists(found)) {
+        path_join(generated, sizeof generated, config->data.cache, "generated");
+        path_join(found, sizeof found, generated, path);
+    }
+    absolute(out, size, file_exists(found) ? found : first);
+}
+
+// Resolves the path inside config text `at` after its first `skip` letters.
+static void resolve_at(Config *config, const char *key, char *at, size_t skip, size_t size,
+                       Complaints *complaints) {
+    char resolved[4096];
+    config_resolve(config, at + skip, resolved, sizeof resolved);
+    if (strlen(resolved) + skip >= size)
+        config_complain(complaints, "%s: expected a path below %zu letters, found %s", key,
+                        size - skip, resolved);
+    else
+        snprintf(at + skip, size - skip, "%s", resolved);
+}
+
+static void default_cache(char *out, size_t size) {
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache != NULL && cache[0] == '/')
+        path_join(out, size, cache, "fringe");
+    else if (home != NULL && home[0] != 0)
+        path_join(out, size, home, ".cache/fringe");
+    else
+        snprintf(out, size, "/tmp/fringe-cache");
+}
+
+// configs/cora-gcn.json -> runs/cora-gcn
+static void default_run_dir(char *out, size_t size, const char *source) {
+    const char *name = source[0] != 0 ? path_name(source) : "fringe";
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".json") == 0)
+        length -= 5;
+    snprintf(out, size, "runs/%.*s", (int)length, name);
+}
+
+void config_resolve_paths(Config *config, Complaints *complaints) {
+    char cache[CONFIG_TEXT];
+    if (config->data.cache[0] == 0)
+        default_cache(cache, sizeof cache);
+    else
+        snprintf(cache, sizeof cache, "%s", config->data.cache);
+    absolute(config->data.cache, sizeof config->data.cache, cache);
+    if (config->run.dir[0] == 0)
+        default_run_dir(config->run.dir, sizeof config->run.dir, config->source);
+    for (int i = 0; i < config_key_count; i++) {
+        char *at = (char *)config + config_keys[i].offset;
+        if (config_keys[i].kind == KEY_PATH && at[0] != 0)
+            resolve_at(config, config_keys[i].path, at, 0, CONFIG_TEXT, complaints);
+    }
+    // file:PATH may also be the beginning of a name (PATH.part.K): the partition looks for that.
+    static const char file[] = "file:";
+    char whole[4096];
+    if (strncmp(config->partition.method, file, strlen(file)) == 0) {
+        config_resolve(config, config->partition.method + strlen(file), whole, sizeof whole);
+        if (file_exists(whole))
+            resolve_at(config, "partition.method", config->partition.method, strlen(file),
+                       CONFIG_TEXT, complaints);
+    }
+}

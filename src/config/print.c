@@ -1,0 +1,234 @@
+// What the table of keys says, in four languages: JSON values, lines for people, JSON schema
+// (draft 2020-12) and Markdown.
+
+#include "private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key) {
+    const void *at = (const char *)config + key->offset;
+    const ConfigWords *words = at;
+    const ConfigInts *ints = at;
+    const ConfigDoubles *doubles = at;
+    if (config_is_list(key->kind))
+        json_begin_array(writer, name);
+    switch (key->kind) {
+    case KEY_WORD:
+    case KEY_TEXT:
+    case KEY_PATH:
+        json_put_string(writer, name, at);
+        break;
+    case KEY_BOOL:
+        json_put_bool(writer, name, *(const bool *)at);
+        break;
+    case KEY_INT:
+        json_put_int(writer, name, *(const int64_t *)at);
+        break;
+    case KEY_DOUBLE:
+        json_put_double(writer, name, *(const double *)at);
+        break;
+    case KEY_WORDS:
+        for (int i = 0; i < words->count; i++)
+            json_put_string(writer, NULL, words->word[i]);
+        break;
+    case KEY_INTS:
+        for (int i = 0; i < ints->count; i++)
+            json_put_int(writer, NULL, ints->value[i]);
+        break;
+    case KEY_DOUBLES:
+        for (int i = 0; i < doubles->count; i++)
+            json_put_double(writer, NULL, doubles->value[i]);
+        break;
+    }
+    if (config_is_list(key->kind))
+        json_end_array(writer);
+}
+
+// "train.epochs" -> "train", "epochs"; "mode" -> "", "mode".
+static const char *split_path(const Key *key, char section[CONFIG_WORD]) {
+    const char *dot = strchr(key->path, '.');
+    snprintf(section, CONFIG_WORD, "%.*s", dot != NULL ? (int)(dot - key->path) : 0, key->path);
+    return dot != NULL ? dot + 1 : key->path;
+}
+
+// Calls visit for every key, inside objects that follow the sections.
+static void walk_sections(JsonWriter *writer, const void *context,
+                          void (*open)(JsonWriter *writer, const char *section),
+                          void (*close)(JsonWriter *writer),
+                          void (*visit)(JsonWriter *writer, const char *name, const Key *key,
+                                        const void *context)) {
+    char now[CONFIG_WORD] = "", section[CONFIG_WORD];
+    for (int i = 0; i < config_key_count; i++) {
+        const char *name = split_path(&config_keys[i], section);
+        if (strcmp(section, now) != 0) {
+            if (now[0] != 0)
+                close(writer);
+            open(writer, section);
+            snprintf(now, sizeof now, "%s", section);
+        }
+        visit(writer, name, &config_keys[i], context);
+    }
+    close(writer);
+}
+
+static void put_value(JsonWriter *writer, const char *name, const Key *key, const void *config) {
+    config_put(writer, name, config, key);
+}
+
+char *config_to_json(const Config *config) {
+    JsonWriter writer;
+    json_writer_init(&writer, true);
+    json_begin_object(&writer, NULL);
+    walk_sections(&writer, config, json_begin_object, json_end_object, put_value);
+    json_end_object(&writer);
+    char *text = TAKE(char, writer.bytes + 1, "config as JSON");
+    memcpy(text, writer.text, writer.bytes);
+    json_writer_clear(&writer);
+    return text;
+}
+
+// --- for people
+
+static void print_key(const Config *config, const Key *key) {
+    JsonWriter value;
+    json_writer_init(&value, false);
+    config_put(&value, NULL, config, key);
+    char normal[256] = "";
+    if (strcmp(value.text, key->standard) != 0)
+        snprintf(normal, sizeof normal, " (default %s)", key->standard);
+    printf("%-22s = %s%s%s%s\n%26s%s\n", key->path, value.text, key->unit != NULL ? " " : "",
+           key->unit != NULL ? key->unit : "", normal, "", key->help);
+    json_writer_clear(&value);
+}
+
+void config_print(const Config *config) {
+    for (int i = 0; i < config_key_count; i++)
+        print_key(config, &config_keys[i]);
+}
+
+// --- JSON schema
+
+static void put_limit(JsonWriter *writer, bool lower, bool closed, double limit) {
+    static const char *const names[2][2] = {{"exclusiveMaximum", "maximum"},
+                                            {"exclusiveMinimum", "minimum"}};
+    json_put_double(writer, names[lower][closed], limit);
+}
+
+static void put_range(JsonWriter *writer, const char *range) {
+    char open, close;
+    double low, high;
+    if (range == NULL || sscanf(range, "%c%lf, %lf%c", &open, &low, &high, &close) != 4)
+        return;
+    put_limit(writer, true, open == '[', low);
+    put_limit(writer, false, close == ']', high);
+}
+
+static void put_choices(JsonWriter *writer, const char *choices) {
+    if (choices == NULL)
+        return;
+    json_begin_array(writer, "enum");
+    while (*choices != 0) {
+        char word[CONFIG_WORD];
+        size_t length = strcspn(choices, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, choices);
+        json_put_string(writer, NULL, word);
+        choices += length + (choices[length] == ' ');
+    }
+    json_end_array(writer);
+}
+
+static void put_single(JsonWriter *writer, const Key *key) {
+    static const char *const types[] = {"string", "string", "string",  "boolean", "integer",
+                                        "number", "string", "integer", "number"};
+    json_put_string(writer, "type", types[key->kind]);
+    put_range(writer, key->range);
+    put_choices(writer, key->choices);
+}
+
+// A list may be written as its only value.
+static void put_schema(JsonWriter *writer, const char *name, const Key *key, const void *standard) {
+    json_begin_object(writer, name);
+    json_put_string(writer, "description", key->help);
+    config_put(writer, "default", standard, key);
+    if (config_is_list(key->kind)) {
+        json_begin_array(writer, "anyOf");
+        json_begin_object(writer, NULL);
+        json_put_string(writer, "type", "array");
+        json_put_int(writer, "maxItems", CONFIG_LIST);
+        json_begin_object(writer, "items");
+        put_single(writer, key);
+        json_end_object(writer);
+        json_end_object(writer);
+        json_begin_object(writer, NULL);
+        put_single(writer, key);
+        json_end_object(writer);
+        json_end_array(writer);
+    } else {
+        put_single(writer, key);
+    }
+    json_end_object(writer);
+}
+
+static void open_schema(JsonWriter *writer, const char *section) {
+    json_begin_object(writer, section);
+    json_put_string(writer, "type", "object");
+    json_put_bool(writer, "additionalProperties", false);
+    json_begin_object(writer, "properties");
+}
+
+static void close_schema(JsonWriter *writer) {
+    json_end_object(writer);
+    json_end_object(writer);
+}
+
+void config_print_schema(void) {
+    Config standard;
+    config_set_defaults(&standard);
+    JsonWriter writer;
+    json_writer_init(&writer, true);
+    json_begin_object(&writer, NULL);
+    json_put_string(&writer, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    json_put_string(&writer, "title", "fringe config");
+    json_put_string(&writer, "type", "object");
+    json_put_bool(&writer, "additionalProperties", false);
+    json_begin_object(&writer, "properties");
+    walk_sections(&writer, &standard, open_schema, close_schema, put_schema);
+    json_end_object(&writer);
+    json_end_object(&writer);
+    puts(writer.text);
+    json_writer_clear(&writer);
+}
+
+// --- Markdown
+
+static void print_row(const Key *key) {
+    const char *name = strchr(key->path, '.') != NULL ? strchr(key->path, '.') + 1 : key->path;
+    char expected[512];
+    config_expectation(key, expected, sizeof expected);
+    printf("| `%s` | %s | `%s` | ", name, expected, key->standard);
+    for (const char *letter = key->help; *letter != 0; letter++) // a bar would end the cell
+        printf(*letter == '|' ? "\\%c" : "%c", *letter);
+    printf(" |\n");
+}
+
+void config_print_markdown(void) {
+    printf("# Config\n\n"
+           "One JSON file, checked as a whole; `--set section.key=value` goes above it. This page "
+           "is written by `fringe config markdown`.\n\n"
+           "Input paths are looked for beside the config, then in `$FRINGE_DATA`, then among what "
+           "`fringe generate` made. A list may be written as its only value.\n\n"
+           "| mode | what it does | sets |\n|---|---|---|\n");
+    for (int i = 0; i < config_mode_count; i++)
+        printf("| `%s` | %s | `%s` |\n", config_modes[i].name, config_modes[i].help,
+               config_modes[i].setting[0]);
+    char now[CONFIG_WORD] = "-", section[CONFIG_WORD];
+    for (int i = 0; i < config_key_count; i++) {
+        split_path(&config_keys[i], section);
+        if (strcmp(section, now) != 0)
+            printf("\n## %s\n\n| key | value | default | |\n|---|---|---|---|\n",
+                   section[0] != 0 ? section : "at the top");
+        snprintf(now, sizeof now, "%s", section);
+        print_row(&config_keys[i]);
+    }
+}

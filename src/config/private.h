@@ -1,0 +1,72 @@
+// Inside the config room: what the table of keys looks like, and the steps of loading.
+#ifndef FRINGE_CONFIG_PRIVATE_H
+#define FRINGE_CONFIG_PRIVATE_H
+
+#include "fringe/config.h"
+
+typedef enum KeyKind {
+    KEY_WORD,    // char[CONFIG_WORD]
+    KEY_TEXT,    // char[CONFIG_TEXT]
+    KEY_PATH,    // char[CONFIG_TEXT], of an input file: resolved by config_resolve
+    KEY_BOOL,    // bool
+    KEY_INT,     // int64_t
+    KEY_DOUBLE,  // double
+    KEY_WORDS,   // ConfigWords
+    KEY_INTS,    // ConfigInts
+    KEY_DOUBLES, // ConfigDoubles
+} KeyKind;
+
+typedef struct Key {
+    const char *path; // "train.epochs"; only "mode" has no section
+    KeyKind kind;
+    size_t offset;        // in Config
+    const char *standard; // the default, as JSON
+    const char *range;    // numbers: "[0, 1)", also each of a list; NULL: any
+    const char *choices;  // words: "layer none", also each of a list; NULL: any, or a family's
+    const char *unit;     // "epochs"; NULL: none
+    const char *help;
+} Key;
+
+extern const Key config_keys[];
+extern const int config_key_count;
+
+// A mode is a preset: settings that stand between the defaults and the file.
+typedef struct Mode {
+    const char *name;
+    const char *help;
+    const char *setting[4]; // "comm.schedule=overlap"; the rest NULL
+} Mode;
+extern const Mode config_modes[];
+extern const int config_mode_count;
+const Mode *config_mode_find(const char *name); // NULL if there is none
+
+// Errors are collected line by line in one Error; `where` is the file's name or "--set".
+typedef struct Complaints {
+    Error *err;
+    const char *where;
+    int count; // of all layers
+} Complaints;
+void config_complain(Complaints *complaints, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// The defaults of the table and nothing else: no mode, no path resolved.
+void config_set_defaults(Config *config);
+const Key *config_key_find(const char *path); // NULL if there is none
+bool config_is_list(KeyKind kind);
+bool config_is_text(KeyKind kind);
+// "a whole number in [1, 16]", "one of layer, none": what a key wants.
+void config_expectation(const Key *key, char *out, size_t size);
+
+// Checks a value and stores it; complains and stores nothing if it does not fit the key.
+void config_store(Config *config, const Key *key, const Json *value, Complaints *complaints);
+void config_unknown(const char *path, Complaints *complaints); // complains, with a suggestion
+// What no single key can tell: lengths that depend on each other.
+void config_check_together(const Config *config, Complaints *complaints);
+
+// Fills run.dir and data.cache where they are empty and resolves every KEY_PATH.
+void config_resolve_paths(Config *config, Complaints *complaints);
+
+// Writes one key's value.
+void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key);
+
+#endif

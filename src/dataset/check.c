@@ -1,0 +1,186 @@
+// What must hold of every Dataset, whatever file it came from, and the last line of every reader.
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void dataset_remark(Dataset *dataset, const char *format, ...) {
+    size_t used = strlen(dataset->remarks), room = sizeof dataset->remarks;
+    if (used > 0 && used + 3 < room)
+        used += (size_t)snprintf(dataset->remarks + used, room - used, "; ");
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(dataset->remarks + used, room - used, format, arguments);
+    va_end(arguments);
+}
+
+static bool in_mapping(const Dataset *dataset, const void *array) {
+    const char *begin = dataset->map.mapping, *at = array;
+    return dataset->mapped && at >= begin && at <= begin + dataset->map.bytes;
+}
+
+void dataset_give(Dataset *dataset, const void *array) {
+    if (!in_mapping(dataset, array))
+        memory_give((void *)(uintptr_t)array);
+}
+
+void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what) {
+    if (!in_mapping(dataset, array))
+        return array;
+    void *copy = memory_take(bytes, what);
+    memcpy(copy, array, bytes);
+    return copy;
+}
+
+void dataset_clear(Dataset *dataset) {
+    const void *arrays[] = {dataset->offset, dataset->target, dataset->weight, dataset->x,
+                            dataset->label,  dataset->labels, dataset->split};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        dataset_give(dataset, arrays[i]);
+    if (dataset->mapped)
+        tensors_close(&dataset->map);
+    *dataset = (Dataset){0};
+}
+
+// --- the checks
+
+static bool check_sizes(const Dataset *d, Error *err) {
+    if (d->nodes < 1 || d->nodes > DATASET_MAX_NODES)
+        return error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)d->nodes,
+                         DATASET_MAX_NODES);
+    if (d->edges < 0 || d->offset[0] != 0 || d->offset[d->nodes] != d->edges)
+        return error_set(err, EXIT_DATA,
+                         "row offsets run from %lld to %lld where 0 to %lld (the stored edges) are "
+                         "needed",
+                         (long long)d->offset[0], (long long)d->offset[d->nodes],
+                         (long long)d->edges);
+    if (d->features < 0 || d->features > DATASET_MAX_FEATURES || d->classes < 0 ||
+        d->classes > DATASET_MAX_CLASSES)
+        return error_set(err, EXIT_DATA, "%lld features and %lld classes; up to %d of each",
+                         (long long)d->features, (long long)d->classes, DATASET_MAX_FEATURES);
+    return true;
+}
+
+static bool check_edges(const Dataset *d, Error *err) {
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (d->offset[i + 1] < d->offset[i] || d->offset[i + 1] > d->edges)
+            return error_set(err, EXIT_DATA, "row offsets fall at node %lld (from %lld to %lld)",
+                             (long long)i, (long long)d->offset[i], (long long)d->offset[i + 1]);
+    for (int64_t e = 0; e < d->edges; e++)
+        if (d->target[e] < 0 || d->target[e] >= d->nodes)
+            return error_set(err, EXIT_DATA,
+                             "stored edge %lld leads to node %d, but nodes are 0 to %lld",
+                             (long long)e, d->target[e], (long long)d->nodes - 1);
+    for (int64_t e = 0; d->weight != NULL && e < d->edges; e++)
+        if (!isfinite(d->weight[e]) || d->weight[e] < 0)
+            return error_set(err, EXIT_DATA,
+                             "stored edge %lld weighs %g; weights must be finite and not negative",
+                             (long long)e, (double)d->weight[e]);
+    return true;
+}
+
+static bool check_features(const Dataset *d, Error *err) {
+    int64_t bad = INT64_MAX; // the first element that is not finite
+    if (d->x == NULL)
+        return true;
+#pragma omp parallel for schedule(static) reduction(min : bad)
+    for (int64_t i = 0; i < d->nodes; i++) {
+        const float *row = d->x + i * d->features;
+        float sum = 0; // any NaN or infinity makes 0 * x, and so the sum, NaN
+        for (int64_t f = 0; f < d->features; f++)
+            sum += 0 * row[f];
+        for (int64_t f = 0; sum != 0 && f < d->features; f++)
+            if (!isfinite(row[f]) && i * d->features + f < bad)
+                bad = i * d->features + f;
+    }
+    if (bad == INT64_MAX)
+        return true;
+    return error_set(err, EXIT_DATA, "feature %lld of node %lld is %s; features must be finite",
+                     (long long)(bad % d->features), (long long)(bad / d->features),
+                     isnan(d->x[bad]) ? "not a number" : "infinite");
+}
+
+static bool check_labels(const Dataset *d, Error *err) {
+    int64_t entries = d->labels == NULL ? 0 : d->nodes * d->classes;
+    for (int64_t i = 0; i < entries; i++)
+        if (d->labels[i] > 1)
+            return error_set(err, EXIT_DATA, "label %lld of node %lld is %d, neither 0 nor 1",
+                             (long long)(i % d->classes), (long long)(i / d->classes),
+                             d->labels[i]);
+    for (int64_t i = 0; d->label != NULL && i < d->nodes; i++)
+        if (d->label[i] < -1 || d->label[i] >= d->classes)
+            return error_set(err, EXIT_DATA,
+                             "node %lld has label %d; labels are 0 to %lld, or -1 for none",
+                             (long long)i, d->label[i], (long long)d->classes - 1);
+    return true;
+}
+
+static bool check_split(const Dataset *d, Error *err) {
+    static const char *const names[] = {"no", "training", "validation", "test"};
+    for (int64_t i = 0; i < d->nodes; i++) {
+        if (d->split[i] > SPLIT_TEST)
+            return error_set(err, EXIT_DATA, "node %lld is in split %d; splits are 0 to 3",
+                             (long long)i, d->split[i]);
+        if (d->split[i] != SPLIT_NONE && d->label != NULL && d->label[i] < 0)
+            return error_set(err, EXIT_DATA,
+                             "node %lld is a %s node but has no label (-1); take it out of the "
+                             "split or give it a label",
+                             (long long)i, names[d->split[i]]);
+    }
+    return true;
+}
+
+bool dataset_check(const Dataset *dataset, const char *name, Error *err) {
+    assert(dataset->offset != NULL && dataset->target != NULL && dataset->split != NULL);
+    assert((dataset->features > 0) == (dataset->x != NULL));
+    bool ok = check_sizes(dataset, err) && check_edges(dataset, err) &&
+              check_features(dataset, err) && check_labels(dataset, err) &&
+              check_split(dataset, err);
+    return ok || error_prefix(err, "%s", name);
+}
+
+// --- what every reader owes
+
+static void sort_rows(Dataset *dataset) {
+    Rows rows = rows_of(dataset), back, sorted;
+    if (rows_ascending(&rows))
+        return;
+    rows_transpose(&back, &rows);
+    rows_transpose(&sorted, &back);
+    rows_give(&back);
+    rows_set(dataset, &sorted);
+}
+
+static void drop_unit_weights(Dataset *dataset) {
+    if (dataset->weight == NULL)
+        return;
+    for (int64_t e = 0; e < dataset->edges; e++)
+        if (dataset->weight[e] != 1)
+            return;
+    dataset_give(dataset, dataset->weight);
+    dataset->weight = NULL;
+}
+
+void dataset_finish(Dataset *dataset) {
+    sort_rows(dataset);
+    drop_unit_weights(dataset);
+}
+
+static void remark_count(Dataset *dataset, int64_t count, const char *noun, const char *rest) {
+    if (count > 0)
+        dataset_remark(dataset, "%lld %s%s %s", (long long)count, noun, count == 1 ? "" : "s",
+                       rest);
+}
+
+void dataset_remark_oddities(Dataset *dataset) {
+    Rows rows = rows_of(dataset);
+    int64_t unlabelled = 0;
+    for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
+        unlabelled += dataset->label[i] < 0;
+    remark_count(dataset, rows_loops(&rows), "self-loop", "stored");
+    remark_count(dataset, rows_duplicates(&rows), "edge", "stored more than once");
+    remark_count(dataset, unlabelled, "node", "without label");
+}

@@ -1,0 +1,229 @@
+// Our dataset directory: dataset.json (manifest) and dataset.safetensors (arrays), see
+// docs/data.md. The idea: the arrays are mapped, not read, so opening costs what is touched; the
+// manifest carries the figures, so that looking at a dataset touches nothing.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const manifest_name = "dataset.json";
+static const char *const arrays_name = "dataset.safetensors";
+enum { DIRECTORY_VERSION = 1 };
+
+void directory_file(const char *path, const char *name, char out[DATASET_PATH]) {
+    char folder[DATASET_PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    if (strcmp(path_name(path), manifest_name) == 0)
+        path_folder(folder, sizeof folder, path);
+    path_join(out, DATASET_PATH, folder, name);
+}
+
+// --- writing
+
+static void put_statistics(JsonWriter *out, const Statistics *s) {
+    json_begin_object(out, "statistics");
+    json_put_int(out, "degree_min", s->degree_min);
+    json_put_int(out, "degree_median", s->degree_median);
+    json_put_int(out, "degree_max", s->degree_max);
+    json_put_int(out, "isolated", s->isolated);
+    json_put_int(out, "loops", s->loops);
+    json_put_int(out, "duplicates", s->duplicates);
+    json_put_int(out, "train", s->split[SPLIT_TRAIN]);
+    json_put_int(out, "val", s->split[SPLIT_VAL]);
+    json_put_int(out, "test", s->split[SPLIT_TEST]);
+    json_put_int(out, "unlabelled", s->unlabelled);
+    json_put_bool(out, "symmetric", s->symmetric);
+    json_put_bool(out, "weighted", s->weighted);
+    json_end_object(out);
+}
+
+static bool write_manifest(const Dataset *dataset, const char *path, Error *err) {
+    Statistics statistics;
+    JsonWriter out;
+    dataset_statistics(dataset, &statistics);
+    json_writer_init(&out, true);
+    json_begin_object(&out, NULL);
+    json_put_string(&out, "format", "fringe-dataset");
+    json_put_int(&out, "version", DIRECTORY_VERSION);
+    json_put_string(&out, "name", dataset->name);
+    json_put_int(&out, "nodes", dataset->nodes);
+    json_put_int(&out, "edges", dataset->edges);
+    json_put_int(&out, "features", dataset->features);
+    json_put_int(&out, "classes", dataset->classes);
+    json_put_bool(&out, "multilabel", dataset->multilabel);
+    put_statistics(&out, &statistics);
+    json_end_object(&out);
+    bool ok = file_replace(path, out.text, out.bytes, err);
+    json_writer_clear(&out);
+    return ok;
+}
+
+static bool write_arrays(const Dataset *d, const char *path, Error *err) {
+    int64_t n = d->nodes, e = d->edges, f = d->features, k = d->classes;
+    const Tensor all[] = {
+        {"edge_offset", TENSOR_I64, 1, {n + 1}, d->offset},
+        {"edge_target", TENSOR_I32, 1, {e}, d->target},
+        {"edge_weight", TENSOR_F32, 1, {e}, d->weight},
+        {"features", TENSOR_F32, 2, {n, f}, d->x},
+        {"labels", TENSOR_I32, 1, {n}, d->label},
+        {"labels", TENSOR_U8, 2, {n, k}, d->labels},
+        {"split", TENSOR_U8, 1, {n}, d->split},
+    };
+    Tensor there[sizeof all / sizeof *all];
+    int count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].data != NULL)
+            there[count++] = all[i];
+    return tensors_write(path, there, count, NULL, true, err);
+}
+
+// Moves `made` to `folder`, where a dataset may stand already: it is put aside first and removed
+// last. Anything else that stands there is left alone.
+static bool take_place(const char *made, const char *folder, Error *err) {
+    char manifest[DATASET_PATH], aside[DATASET_PATH];
+    if (!file_exists(folder))
+        return file_rename(made, folder, err);
+    directory_file(folder, manifest_name, manifest);
+    if (!file_exists(manifest))
+        return error_set(err, EXIT_CANNOT_WRITE,
+                         "%s is there and is not a dataset; remove it or choose another folder",
+                         folder);
+    snprintf(aside, sizeof aside, "%s.old-%d", folder, (int)getpid());
+    return file_remove(aside, err) && file_rename(folder, aside, err) &&
+           file_rename(made, folder, err) && file_remove(aside, err);
+}
+
+bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
+    char plain[CONFIG_TEXT], made[DATASET_PATH], path[DATASET_PATH], above[DATASET_PATH];
+    snprintf(plain, sizeof plain, "%s", folder);
+    for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/';)
+        plain[--length] = '\0';
+    snprintf(made, sizeof made, "%s.new-%d", plain, (int)getpid());
+    path_folder(above, sizeof above, plain);
+    if (!file_make_folder(above, err) || !file_remove(made, err) || !file_make_folder(made, err))
+        return false;
+    path_join(path, sizeof path, made, arrays_name);
+    bool ok = write_arrays(dataset, path, err);
+    path_join(path, sizeof path, made, manifest_name);
+    ok = ok && write_manifest(dataset, path, err) && file_sync(made, err) &&
+         take_place(made, plain, err);
+    if (!ok) {
+        Error ignored = {0};
+        file_remove(made, &ignored);
+    }
+    return ok;
+}
+
+// --- opening
+
+// The integer `key` of the manifest in 0..most.
+static bool get_count(const Json *manifest, const char *key, int64_t most, int64_t *out,
+                      Error *err) {
+    const Json *value = json_get(manifest, key);
+    if (value == NULL || json_type(value) != JSON_NUMBER || !json_is_int64(value, out) ||
+        *out < 0 || *out > most)
+        return error_set(err, EXIT_DATA, "'%s' must be a number in 0..%lld", key, (long long)most);
+    return true;
+}
+
+static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
+    if (json_type(manifest) != JSON_OBJECT)
+        return error_set(err, EXIT_DATA, "it is not a JSON object");
+    const Json *format = json_get(manifest, "format"), *name = json_get(manifest, "name");
+    const Json *multilabel = json_get(manifest, "multilabel");
+    int64_t version = 0;
+    if (format == NULL || json_type(format) != JSON_STRING ||
+        strcmp(json_string(format), "fringe-dataset") != 0)
+        return error_set(err, EXIT_DATA, "'format' must be \"fringe-dataset\"");
+    if (!get_count(manifest, "version", INT32_MAX, &version, err))
+        return false;
+    if (version != DIRECTORY_VERSION)
+        return error_set(err, EXIT_DATA, "version %lld is unknown; this program reads version %d",
+                         (long long)version, DIRECTORY_VERSION);
+    if (multilabel != NULL && json_type(multilabel) != JSON_BOOL)
+        return error_set(err, EXIT_DATA, "'multilabel' must be true or false");
+    d->multilabel = multilabel != NULL && json_bool(multilabel);
+    if (name != NULL && json_type(name) == JSON_STRING)
+        snprintf(d->name, sizeof d->name, "%s", json_string(name));
+    return get_count(manifest, "nodes", DATASET_MAX_NODES, &d->nodes, err) &&
+           get_count(manifest, "edges", INT64_C(1) << 53, &d->edges, err) &&
+           get_count(manifest, "features", DATASET_MAX_FEATURES, &d->features, err) &&
+           get_count(manifest, "classes", DATASET_MAX_CLASSES, &d->classes, err);
+}
+
+static bool read_manifest(Dataset *dataset, const char *path, Error *err) {
+    Json *manifest = json_read(path, err);
+    if (manifest == NULL)
+        return false;
+    bool ok = parse_manifest(dataset, manifest, err) || error_prefix(err, "%s", path);
+    json_free(manifest);
+    return ok;
+}
+
+// A tensor's data, or NULL: with an error where it must be there.
+static void *find_array(const Tensors *map, const char *name, bool needed, TensorType type,
+                        int rank, int64_t rows, int64_t columns, Error *err) {
+    if (!needed && tensors_find(map, name) == NULL)
+        return NULL;
+    const Tensor *tensor =
+        tensors_need(map, name, type, rank, (const int64_t[]){rows, columns}, err);
+    return tensor == NULL ? NULL : (void *)(uintptr_t)tensor->data;
+}
+
+// The arrays point into the mapping; what the manifest says and what is there must agree.
+static bool bind_arrays(Dataset *d, Error *err) {
+    const Tensors *map = &d->map;
+    int64_t n = d->nodes;
+    d->offset = find_array(map, "edge_offset", true, TENSOR_I64, 1, n + 1, 0, err);
+    d->target = find_array(map, "edge_target", true, TENSOR_I32, 1, d->edges, 0, err);
+    d->weight = find_array(map, "edge_weight", false, TENSOR_F32, 1, d->edges, 0, err);
+    d->x = find_array(map, "features", d->features > 0, TENSOR_F32, 2, n, d->features, err);
+    if (d->multilabel)
+        d->labels = find_array(map, "labels", true, TENSOR_U8, 2, n, d->classes, err);
+    else
+        d->label = find_array(map, "labels", d->classes > 0, TENSOR_I32, 1, n, 0, err);
+    d->split = find_array(map, "split", false, TENSOR_U8, 1, n, 0, err);
+    if (err->code != 0)
+        return false;
+    if (d->features == 0)
+        d->x = NULL;
+    if (d->split == NULL)
+        d->split = TRY(uint8_t, n, "splits", err);
+    return d->split != NULL;
+}
+
+static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
+    char path[DATASET_PATH];
+    directory_file(folder, manifest_name, path);
+    if (!file_exists(path))
+        return error_set(err, EXIT_NO_INPUT, "%s: there is no %s in it, so it is not a dataset",
+                         folder, manifest_name);
+    if (!read_manifest(dataset, path, err))
+        return false;
+    directory_file(folder, arrays_name, path);
+    if (dataset->nodes < 1)
+        return error_set(err, EXIT_DATA, "%s: there are no nodes", folder);
+    if (!tensors_open(&dataset->map, path, err))
+        return false;
+    dataset->mapped = true;
+    return bind_arrays(dataset, err) || error_prefix(err, "%s", path);
+}
+
+bool dataset_open(Dataset *dataset, const char *folder, Error *err) {
+    *dataset = (Dataset){0};
+    if (!open_unchecked(dataset, folder, err) || !dataset_check(dataset, folder, err)) {
+        dataset_clear(dataset);
+        return false;
+    }
+    dataset_finish(dataset);
+    dataset_remark_oddities(dataset);
+    return true;
+}
+
+static bool read_directory(Dataset *dataset, const Request *request, Error *err) {
+    return open_unchecked(dataset, request->path, err);
+}
+
+const Format format_fringe = {"fringe", read_directory};

@@ -1,0 +1,212 @@
+// Edge lists as SNAP writes them (FORMATS 7.1): "source target [weight]" per line, '#' (or '%')
+// begins a comment line. Ids need not be contiguous: they are renumbered in ascending order. Where
+// features or labels with R rows lie beside and the ids are below R but not all there, an id is its
+// row, and the rows nobody names are isolated nodes.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Pairs {
+    int64_t count;
+    int64_t *source, *target; // [count] ids of the file, then of the graph
+    float *weight;            // [count], or NULL if the lines have two columns
+} Pairs;
+
+static void pairs_clear(Pairs *pairs) {
+    memory_give(pairs->source);
+    memory_give(pairs->target);
+    memory_give(pairs->weight);
+    *pairs = (Pairs){0};
+}
+
+static int64_t count_lines(const Text *text) {
+    int64_t lines = 1;
+    const char *at = text->data, *end = text->data + text->bytes;
+    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        lines++;
+        at++;
+    }
+    return lines;
+}
+
+static void skip_comma(Scan *scan) {
+    if (!scan_at_line_end(scan) && *scan->at == ',')
+        scan->at++;
+}
+
+// One line; the first one decides whether there are weights.
+static bool read_line(Pairs *pairs, bool *weighted, Scan *scan, Error *err) {
+    int64_t ends[2];
+    for (int k = 0; k < 2; k++) {
+        if (!scan_int64(scan, &ends[k], k == 0 ? "a source id" : "a target id", err))
+            return false;
+        if (ends[k] < 0)
+            return scan_error(scan, err, "id %lld is negative", (long long)ends[k]);
+        skip_comma(scan);
+    }
+    bool third = !scan_at_line_end(scan);
+    if (pairs->count == 0)
+        *weighted = third;
+    if (third != *weighted)
+        return scan_error(scan, err, "%s columns where the lines before have %s",
+                          third ? "three" : "two", third ? "two" : "three");
+    if (third && !scan_float(scan, &pairs->weight[pairs->count], "a weight", err))
+        return false;
+    if (!scan_at_line_end(scan))
+        return scan_error(scan, err, "more than 'source target weight' in one line");
+    pairs->source[pairs->count] = ends[0];
+    pairs->target[pairs->count++] = ends[1];
+    return true;
+}
+
+// Lines are counted first, so that memory is taken once and in proportion to the file. With
+// `undirected` there is room for the reverse of each.
+static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, Error *err) {
+    int64_t room = count_lines(text) * (request->config->data.undirected ? 2 : 1);
+    bool weighted = false;
+    *pairs = (Pairs){0, TRY(int64_t, room, "edges of a list", err),
+                     TRY(int64_t, room, "edges of a list", err),
+                     TRY(float, room, "weights of a list", err)};
+    if (pairs->source == NULL || pairs->target == NULL || pairs->weight == NULL)
+        return false;
+    Scan scan = scan_text(text, request->path);
+    for (; scan.at < scan.end; scan_next_line(&scan)) {
+        if (*scan.at == '#' || *scan.at == '%' || scan_at_line_end(&scan))
+            continue;
+        if (!read_line(pairs, &weighted, &scan, err))
+            return false;
+    }
+    if (pairs->count == 0)
+        return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
+    if (!weighted) {
+        memory_give(pairs->weight);
+        pairs->weight = NULL;
+    }
+    return true;
+}
+
+// Appends the reverse of every edge; a self-loop stays single.
+static void add_reverses(Pairs *pairs) {
+    int64_t count = pairs->count;
+    for (int64_t e = 0; e < count; e++) {
+        if (pairs->source[e] == pairs->target[e])
+            continue;
+        pairs->source[pairs->count] = pairs->target[e];
+        pairs->target[pairs->count] = pairs->source[e];
+        if (pairs->weight != NULL)
+            pairs->weight[pairs->count] = pairs->weight[e];
+        pairs->count++;
+    }
+}
+
+static int compare_ids(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// All ids, ascending, each once: list[0..*count). NULL without memory.
+static int64_t *distinct_ids(const Pairs *pairs, int64_t *count, Error *err) {
+    int64_t *list = TRY(int64_t, 2 * pairs->count, "ids of a list", err);
+    if (list == NULL)
+        return NULL;
+    memcpy(list, pairs->source, (size_t)pairs->count * sizeof *list);
+    memcpy(list + pairs->count, pairs->target, (size_t)pairs->count * sizeof *list);
+    qsort(list, (size_t)(2 * pairs->count), sizeof *list, compare_ids);
+    *count = 0;
+    for (int64_t k = 0; k < 2 * pairs->count; k++)
+        if (k == 0 || list[k] != list[k - 1])
+            list[(*count)++] = list[k];
+    return list;
+}
+
+static int64_t place_of(const int64_t *list, int64_t count, int64_t id) {
+    const int64_t *found = bsearch(&id, list, (size_t)count, sizeof *list, compare_ids);
+    return found - list;
+}
+
+// Ids -> 0 .. n-1 by looking them up in the ascending list. Where the ids are dense, a table of
+// places is faster than a search.
+static bool renumber(Pairs *pairs, const int64_t *list, int64_t count, Error *err) {
+    int64_t largest = list[count - 1];
+    if (largest == count - 1)
+        return true;
+    bool dense = largest < 8 * count;
+    int32_t *place = dense ? TRY(int32_t, largest + 1, "places of ids", err) : NULL;
+    if (dense && place == NULL)
+        return false;
+    for (int64_t k = 0; dense && k < count; k++)
+        place[list[k]] = (int32_t)k;
+    for (int64_t e = 0; e < pairs->count; e++) {
+        int64_t *ends[2] = {&pairs->source[e], &pairs->target[e]};
+        for (int k = 0; k < 2; k++)
+            *ends[k] = dense ? place[*ends[k]] : place_of(list, count, *ends[k]);
+    }
+    memory_give(place);
+    return true;
+}
+
+// Number of nodes in *nodes, ids renumbered where the file's own are not rows already.
+static bool number_nodes(Pairs *pairs, int64_t *nodes, const Request *request, Error *err) {
+    int64_t count = 0;
+    int64_t *list = distinct_ids(pairs, &count, err);
+    if (list == NULL)
+        return false;
+    bool rows = request->rows > count && list[count - 1] < request->rows;
+    *nodes = rows ? request->rows : count;
+    bool ok = *nodes <= DATASET_MAX_NODES ||
+              error_set(err, EXIT_DATA, "%s: %lld nodes; up to %d can be used", request->path,
+                        (long long)*nodes, DATASET_MAX_NODES);
+    ok = ok && (rows || renumber(pairs, list, count, err));
+    memory_give(list);
+    return ok;
+}
+
+static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Error *err) {
+    int32_t *ends = TRY(int32_t, 2 * pairs->count, "ends of edges", err);
+    Rows rows;
+    if (ends == NULL)
+        return false;
+    for (int64_t e = 0; e < pairs->count; e++) {
+        ends[e] = (int32_t)pairs->source[e];
+        ends[pairs->count + e] = (int32_t)pairs->target[e];
+    }
+    bool ok =
+        rows_from_pairs(&rows, nodes, pairs->count, ends, ends + pairs->count, pairs->weight, err);
+    if (ok)
+        rows_set(dataset, &rows);
+    memory_give(ends);
+    return ok;
+}
+
+// The comment of a SNAP file is only a hint, so it becomes a remark.
+static void remark_undirected(Dataset *dataset, const Text *text, const Config *config) {
+    if (!config->data.undirected && strncmp(text->data, "# Undirected", 12) == 0)
+        dataset_remark(dataset, "the file calls itself undirected; set data.undirected if each "
+                                "line stands for both directions");
+}
+
+static bool read(Dataset *dataset, const Request *request, Error *err) {
+    Text text;
+    Pairs pairs = {0};
+    int64_t nodes = 0;
+    if (!text_read(&text, request->path, err))
+        return false;
+    bool ok = read_pairs(&pairs, &text, request, err);
+    if (ok)
+        remark_undirected(dataset, &text, request->config);
+    text_clear(&text);
+    if (ok && request->config->data.undirected)
+        add_reverses(&pairs);
+    ok =
+        ok && number_nodes(&pairs, &nodes, request, err) && build_rows(dataset, &pairs, nodes, err);
+    pairs_clear(&pairs);
+    if (!ok)
+        return false;
+    dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
+    return dataset->split != NULL;
+}
+
+const Format format_edges = {"edges", read};

@@ -1,0 +1,206 @@
+// METIS .graph (FORMATS 6.1; METIS programs/io.c: ReadGraph).
+//
+//   % comment
+//   n m [fmt [ncon]]                                     fmt: digits sizes, vertex weights, edge
+//   weights [size] [w_1 .. w_ncon] v_1 [e_1] v_2 [e_2] ...       one line per vertex, 1-based
+//
+// m counts an edge once, the lines list it at both ends. METIS itself checks neither symmetry nor
+// self-loops nor duplicates; here they are checked, since a graph that fails is damaged.
+
+#include "internal.h"
+
+#include <stdio.h>
+
+typedef struct Header {
+    int64_t vertices, entries; // entries: 2 m
+    bool sizes, vertex_weights, edge_weights;
+    int64_t constraints;
+} Header;
+
+static void skip_comments(Scan *scan) {
+    while (scan->at < scan->end && *scan->at == '%')
+        scan_next_line(scan);
+}
+
+static bool read_flags(Header *header, Scan *scan, Error *err) {
+    int64_t format = 0, constraints = 0;
+    if (!scan_int64(scan, &format, "fmt", err))
+        return false;
+    int64_t units = format % 10, tens = format / 10 % 10, hundreds = format / 100;
+    if (format < 0 || units > 1 || tens > 1 || hundreds > 1)
+        return scan_error(scan, err, "fmt %lld is none of 0, 1, 10, 11, 100, 101, 110, 111",
+                          (long long)format);
+    header->edge_weights = units == 1;
+    header->vertex_weights = tens == 1;
+    header->sizes = hundreds == 1;
+    header->constraints = header->vertex_weights;
+    if (scan_at_line_end(scan))
+        return true;
+    if (!scan_int64(scan, &constraints, "ncon", err))
+        return false;
+    if (!header->vertex_weights || constraints < 1 || constraints > 1000)
+        return scan_error(scan, err, "ncon %lld %s", (long long)constraints,
+                          header->vertex_weights ? "is out of range"
+                                                 : "is given but fmt has no vertex weights");
+    header->constraints = constraints;
+    return true;
+}
+
+// Sizes are compared with the bytes there are before anything is taken: a vertex needs a line, an
+// entry two characters.
+static bool read_header(Header *header, Scan *scan, const Text *text, Error *err) {
+    int64_t edges = 0;
+    *header = (Header){0};
+    skip_comments(scan);
+    if (scan->at == scan->end)
+        return scan_error(scan, err, "the file holds no header");
+    if (!scan_int64(scan, &header->vertices, "the number of vertices", err) ||
+        !scan_int64(scan, &edges, "the number of edges", err))
+        return false;
+    if (!scan_at_line_end(scan) && !read_flags(header, scan, err))
+        return false;
+    if (!scan_at_line_end(scan))
+        return scan_error(scan, err, "something follows the header 'n m fmt ncon'");
+    if (header->vertices < 1 || edges < 1)
+        return scan_error(scan, err, "%lld vertices and %lld edges; both must be above 0",
+                          (long long)header->vertices, (long long)edges);
+    if (header->vertices > (int64_t)text->bytes || edges > (int64_t)text->bytes)
+        return scan_error(scan, err, "%lld vertices and %lld edges do not fit a file of %zu bytes",
+                          (long long)header->vertices, (long long)edges, text->bytes);
+    if (header->vertices > DATASET_MAX_NODES)
+        return scan_error(scan, err, "%lld vertices; up to %d can be used",
+                          (long long)header->vertices, DATASET_MAX_NODES);
+    header->entries = 2 * edges;
+    scan_next_line(scan);
+    return true;
+}
+
+static bool skip_vertex_numbers(const Header *header, Scan *scan, Error *err) {
+    int64_t value = 0;
+    for (int64_t k = 0; k < header->sizes + header->constraints; k++) {
+        if (!scan_int64(scan, &value, "a vertex size or weight", err))
+            return false;
+        if (value < 0)
+            return scan_error(scan, err, "a vertex size or weight is negative (%lld)",
+                              (long long)value);
+    }
+    return true;
+}
+
+static bool read_neighbour(Rows *rows, const Header *header, int64_t vertex, int64_t *entries,
+                           Scan *scan, Error *err) {
+    int64_t neighbour = 0;
+    if (!scan_int64(scan, &neighbour, "a neighbour", err))
+        return false;
+    if (neighbour < 1 || neighbour > header->vertices)
+        return scan_error(scan, err, "neighbour %lld is not in 1..%lld", (long long)neighbour,
+                          (long long)header->vertices);
+    if (neighbour == vertex + 1)
+        return scan_error(scan, err, "vertex %lld lists itself; METIS graphs have no self-loops",
+                          (long long)neighbour);
+    if (*entries == header->entries)
+        return scan_error(scan, err, "the header says %lld edges but more than %lld entries follow",
+                          (long long)header->entries / 2, (long long)header->entries);
+    if (header->edge_weights) {
+        float weight = 0;
+        if (!scan_float(scan, &weight, "an edge weight", err))
+            return false;
+        if (!(weight > 0))
+            return scan_error(scan, err, "edge weight %g is not above 0", (double)weight);
+        rows->weight[*entries] = weight;
+    }
+    rows->target[(*entries)++] = (int32_t)(neighbour - 1);
+    return true;
+}
+
+static bool read_lines(Rows *rows, const Header *header, Scan *scan, Error *err) {
+    int64_t entries = 0;
+    for (int64_t vertex = 0; vertex < header->vertices; vertex++) {
+        skip_comments(scan);
+        if (scan->at == scan->end)
+            return scan_error(scan, err, "the file ends at vertex %lld of %lld",
+                              (long long)vertex + 1, (long long)header->vertices);
+        if (!skip_vertex_numbers(header, scan, err))
+            return false;
+        while (!scan_at_line_end(scan))
+            if (!read_neighbour(rows, header, vertex, &entries, scan, err))
+                return false;
+        rows->offset[vertex + 1] = entries;
+        scan_next_line(scan);
+    }
+    if (entries != header->entries)
+        return scan_error(
+            scan, err, "the header says %lld edges, so %lld entries, but %lld were listed",
+            (long long)header->entries / 2, (long long)header->entries, (long long)entries);
+    return true;
+}
+
+// Every entry once, and at both ends with the same weight. Row i of both matrices is ascending.
+static bool check_pairs(const Rows *sorted, const Rows *back, Error *err) {
+    for (int64_t i = 0; i < sorted->nodes; i++) {
+        int64_t begin = sorted->offset[i], end = sorted->offset[i + 1];
+        int64_t other = back->offset[i], other_end = back->offset[i + 1];
+        for (int64_t e = begin; e < end; e++, other++) {
+            long long here = i + 1, there = sorted->target[e] + 1LL;
+            if (e > begin && sorted->target[e] == sorted->target[e - 1])
+                return error_set(err, EXIT_DATA, "vertex %lld lists %lld twice", here, there);
+            if (other == other_end || back->target[other] > sorted->target[e])
+                return error_set(err, EXIT_DATA,
+                                 "vertex %lld lists %lld, but %lld does not list %lld", here, there,
+                                 there, here);
+            if (back->target[other] < sorted->target[e])
+                return error_set(err, EXIT_DATA, "vertex %d lists %lld, but %lld does not list %d",
+                                 back->target[other] + 1, here, here, back->target[other] + 1);
+            if (sorted->weight != NULL && sorted->weight[e] != back->weight[other])
+                return error_set(err, EXIT_DATA,
+                                 "the edge between %lld and %lld weighs %g at one end and %g at "
+                                 "the other",
+                                 here, there, (double)sorted->weight[e],
+                                 (double)back->weight[other]);
+        }
+        if (other != other_end)
+            return error_set(err, EXIT_DATA, "vertex %d lists %lld, but not the reverse",
+                             back->target[other] + 1, (long long)i + 1);
+    }
+    return true;
+}
+
+static bool check_symmetry(const Rows *rows, const char *path, Error *err) {
+    Rows back, sorted;
+    rows_transpose(&back, rows);
+    rows_transpose(&sorted, &back);
+    bool ok = check_pairs(&sorted, &back, err) || error_prefix(err, "%s", path);
+    rows_give(&back);
+    rows_give(&sorted);
+    return ok;
+}
+
+static bool read_text(Dataset *dataset, const Text *text, const char *path, Error *err) {
+    Scan scan = scan_text(text, path);
+    Header header;
+    Rows rows;
+    if (!read_header(&header, &scan, text, err) ||
+        !rows_take(&rows, header.vertices, header.entries, header.edge_weights, err))
+        return false;
+    if (!read_lines(&rows, &header, &scan, err) || !check_symmetry(&rows, path, err)) {
+        rows_give(&rows);
+        return false;
+    }
+    rows_set(dataset, &rows);
+    if (header.sizes || header.vertex_weights)
+        dataset_remark(dataset, "vertex %s read past: training has no use for them",
+                       header.vertex_weights ? "weights" : "sizes");
+    dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
+    return dataset->split != NULL;
+}
+
+static bool read(Dataset *dataset, const Request *request, Error *err) {
+    Text text;
+    if (!text_read(&text, request->path, err))
+        return false;
+    bool ok = read_text(dataset, &text, request->path, err);
+    text_clear(&text);
+    return ok;
+}
+
+const Format format_metis = {"metis", read};

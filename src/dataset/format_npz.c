@@ -1,0 +1,201 @@
+// gnn-benchmark npz (FORMATS 5.1): the adjacency as CSR (adj_data, adj_indices, adj_indptr,
+// adj_shape), features as CSR (attr_...) or dense (attr_matrix), labels (n) or (n, K), splits. Only
+// these arrays are touched, so a pickle beside them (class_names) does no harm.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// A CSR matrix as the file holds it, checked.
+typedef struct FileCsr {
+    int64_t rows, columns, entries;
+    int64_t *offset; // [rows+1]
+    int64_t *index;  // [entries]
+    float *value;    // [entries]
+} FileCsr;
+
+static void csr_clear(FileCsr *csr) {
+    memory_give(csr->offset);
+    memory_give(csr->index);
+    memory_give(csr->value);
+    *csr = (FileCsr){0};
+}
+
+// One array as one-dimensional integers (or floats): its length in *count.
+static bool read_list(Npz *npz, const char *prefix, const char *what, int64_t **integers,
+                      float **floats, int64_t *count, Error *err) {
+    char key[64];
+    Npy npy;
+    snprintf(key, sizeof key, "%s_%s", prefix, what);
+    if (!npz_read(npz, key, &npy, err))
+        return false;
+    *count = npy.elements;
+    bool ok = npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key);
+    ok = ok &&
+         (integers != NULL ? npy_to_int64(&npy, integers, err) : npy_to_float(&npy, floats, err));
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_shape(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
+    int64_t *shape = NULL, count = 0;
+    bool ok = read_list(npz, prefix, "shape", &shape, NULL, &count, err);
+    if (ok && (count != 2 || shape[0] < 0 || shape[1] < 0))
+        ok =
+            error_set(err, EXIT_DATA, "'%s_shape' must be two numbers of rows and columns", prefix);
+    if (ok) {
+        csr->rows = shape[0];
+        csr->columns = shape[1];
+    }
+    memory_give(shape);
+    return ok;
+}
+
+static bool csr_check(const FileCsr *csr, const char *prefix, int64_t offsets, int64_t values,
+                      Error *err) {
+    if (csr->rows > INT64_MAX - 1 || offsets != csr->rows + 1)
+        return error_set(err, EXIT_DATA,
+                         "'%s_indptr' has %lld entries but the shape says %lld rows; rows + 1 are "
+                         "needed",
+                         prefix, (long long)offsets, (long long)csr->rows);
+    if (values != csr->entries)
+        return error_set(err, EXIT_DATA, "'%s_data' has %lld entries but '%s_indices' has %lld",
+                         prefix, (long long)values, prefix, (long long)csr->entries);
+    if (csr->offset[0] != 0 || csr->offset[csr->rows] != csr->entries)
+        return error_set(err, EXIT_DATA,
+                         "'%s_indptr' runs from %lld to %lld where 0 to %lld (the length of "
+                         "'%s_indices') is needed",
+                         prefix, (long long)csr->offset[0], (long long)csr->offset[csr->rows],
+                         (long long)csr->entries, prefix);
+    for (int64_t i = 0; i < csr->rows; i++)
+        if (csr->offset[i + 1] < csr->offset[i])
+            return error_set(err, EXIT_DATA, "'%s_indptr' falls at row %lld", prefix, (long long)i);
+    for (int64_t e = 0; e < csr->entries; e++)
+        if (csr->index[e] < 0 || csr->index[e] >= csr->columns)
+            return error_set(
+                err, EXIT_DATA, "'%s_indices' holds %lld at entry %lld, but columns are 0 to %lld",
+                prefix, (long long)csr->index[e], (long long)e, (long long)csr->columns - 1);
+    return true;
+}
+
+static bool csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
+    int64_t offsets = 0, values = 0;
+    *csr = (FileCsr){0};
+    bool ok = read_shape(csr, npz, prefix, err) &&
+              read_list(npz, prefix, "indptr", &csr->offset, NULL, &offsets, err) &&
+              read_list(npz, prefix, "indices", &csr->index, NULL, &csr->entries, err) &&
+              read_list(npz, prefix, "data", NULL, &csr->value, &values, err) &&
+              csr_check(csr, prefix, offsets, values, err);
+    if (!ok)
+        csr_clear(csr);
+    return ok;
+}
+
+static bool read_graph(Dataset *dataset, Npz *npz, Error *err) {
+    FileCsr csr;
+    Rows rows = {0};
+    if (!csr_read(&csr, npz, "adj", err))
+        return false;
+    bool ok = true;
+    if (csr.rows != csr.columns)
+        ok = error_set(err, EXIT_DATA,
+                       "the adjacency has %lld rows and %lld columns; it must be "
+                       "square",
+                       (long long)csr.rows, (long long)csr.columns);
+    else if (csr.rows < 1 || csr.rows > DATASET_MAX_NODES)
+        ok = error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)csr.rows,
+                       DATASET_MAX_NODES);
+    rows.target = ok ? TRY(int32_t, csr.entries, "targets of a graph", err) : NULL;
+    if (rows.target != NULL) {
+        for (int64_t e = 0; e < csr.entries; e++)
+            rows.target[e] = (int32_t)csr.index[e];
+        rows = (Rows){csr.rows, csr.entries, csr.offset, rows.target, csr.value};
+        csr.offset = NULL;
+        csr.value = NULL;
+        rows_set(dataset, &rows);
+    }
+    csr_clear(&csr);
+    return dataset->target != NULL;
+}
+
+// Sparse features become dense float32 rows; entries stored twice are added.
+static bool take_features(Dataset *dataset, const FileCsr *csr, Error *err) {
+    if (csr->rows != dataset->nodes)
+        return error_set(err, EXIT_DATA, "'attr_shape' says %lld rows but there are %lld nodes",
+                         (long long)csr->rows, (long long)dataset->nodes);
+    if (csr->columns > DATASET_MAX_FEATURES)
+        return error_set(err, EXIT_DATA, "'attr_shape' says %lld columns; up to %d can be used",
+                         (long long)csr->columns, DATASET_MAX_FEATURES);
+    if (csr->columns == 0)
+        return true;
+    dataset->x = TRY(float, csr->rows * csr->columns, "features as dense float32 rows", err);
+    if (dataset->x == NULL)
+        return false;
+    dataset->features = csr->columns;
+    for (int64_t i = 0; i < csr->rows; i++)
+        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++)
+            dataset->x[i * csr->columns + csr->index[e]] += csr->value[e];
+    return true;
+}
+
+static bool read_features(Dataset *dataset, Npz *npz, Error *err) {
+    static const char *const parts[] = {"attr_data", "attr_indices", "attr_indptr", "attr_shape"};
+    bool sparse = false;
+    for (int i = 0; i < 4; i++)
+        sparse = sparse || npz_has(npz, parts[i]);
+    if (sparse) {
+        FileCsr csr;
+        if (!csr_read(&csr, npz, "attr", err))
+            return false;
+        bool ok = take_features(dataset, &csr, err);
+        csr_clear(&csr);
+        return ok;
+    }
+    Npy npy;
+    if (!npz_has(npz, "attr_matrix"))
+        return true;
+    if (!npz_read(npz, "attr_matrix", &npy, err))
+        return false;
+    bool ok = features_from_npy(dataset, &npy, dataset->nodes, err);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_labels(Dataset *dataset, Npz *npz, Error *err) {
+    Npy npy;
+    if (!npz_has(npz, "labels"))
+        return true;
+    if (!npz_read(npz, "labels", &npy, err))
+        return false;
+    bool ok =
+        labels_from_npy(dataset, &npy, dataset->nodes, err) || error_prefix(err, "array 'labels'");
+    npy_clear(&npy);
+    return ok;
+}
+
+// Errors of npz_read carry the file's name already.
+static bool name_file(Error *err, const char *path) {
+    size_t length = strlen(path);
+    return strncmp(err->text, path, length) == 0 ? false : error_prefix(err, "%s", path);
+}
+
+static bool read(Dataset *dataset, const Request *request, Error *err) {
+    Npz *npz = npz_open(request->path, err);
+    if (npz == NULL)
+        return false;
+    bool ok = read_graph(dataset, npz, err);
+    if (ok) {
+        dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
+        ok = dataset->split != NULL;
+    }
+    if (ok && request->config->data.features[0] == '\0')
+        ok = read_features(dataset, npz, err);
+    if (ok && request->config->data.labels[0] == '\0')
+        ok = read_labels(dataset, npz, err);
+    ok = ok && splits_read(dataset, request->config, npz, request->path, err);
+    npz_close(npz);
+    return ok || name_file(err, request->path);
+}
+
+const Format format_npz = {"npz", read};

@@ -1,0 +1,149 @@
+// The family of formats, and loading: which files, in which order, and then the steps of
+// data.prepare. The smallest member to copy is format_edges.c.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const Format *const formats[] = {&format_npz, &format_metis, &format_edges, &format_fringe};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static bool ends_in(const char *path, const char *ending) {
+    size_t length = strlen(path), wanted = strlen(ending);
+    return length >= wanted && strcmp(path + length - wanted, ending) == 0;
+}
+
+// A zip archive begins with PK.
+static bool begins_like_zip(const char *path) {
+    char head[2] = "";
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return false;
+    bool zip = fread(head, 1, 2, file) == 2 && head[0] == 'P' && head[1] == 'K';
+    fclose(file);
+    return zip;
+}
+
+// By what the path is and how it ends; NULL if nothing fits.
+static const Format *guess(const char *path) {
+    if (file_is_folder(path) || strcmp(path_name(path), "dataset.json") == 0)
+        return &format_fringe;
+    if (ends_in(path, ".npz") || begins_like_zip(path))
+        return &format_npz;
+    if (ends_in(path, ".graph") || ends_in(path, ".graph.gz"))
+        return &format_metis;
+    static const char *const lists[] = {".txt",    ".txt.gz", ".tsv",      ".tsv.gz",  ".csv",
+                                        ".csv.gz", ".edges",  ".edges.gz", ".edgelist"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (ends_in(path, lists[i]))
+            return &format_edges;
+    return NULL;
+}
+
+const Format *format_find(const char *name, const char *path, Error *err) {
+    for (int i = 0; i < FORMATS; i++)
+        if (strcmp(name, formats[i]->name) == 0)
+            return formats[i];
+    char list[256] = "auto";
+    for (int i = 0; i < FORMATS; i++) {
+        strcat(list, ", ");
+        strcat(list, formats[i]->name);
+    }
+    if (name[0] != '\0' && strcmp(name, "auto") != 0) {
+        error_set(err, EXIT_CONFIG, "data.format '%s' is unknown; there are %s", name, list);
+        return NULL;
+    }
+    const Format *format = guess(path);
+    if (format == NULL)
+        error_set(err, EXIT_CONFIG,
+                  "%s: its name does not say what format it has; set data.format to one of %s",
+                  path, list);
+    return format;
+}
+
+void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]) {
+    if (file_exists(path))
+        snprintf(out, DATASET_PATH, "%s", path);
+    else
+        config_resolve(config, path, out, DATASET_PATH);
+}
+
+// --- arrays beside the graph
+
+// Reads an .npy that the config names; *npy stays empty if it names none.
+static bool read_beside(Npy *npy, const Config *config, const char *path, Error *err) {
+    char resolved[DATASET_PATH];
+    *npy = (Npy){0};
+    if (path[0] == '\0')
+        return true;
+    dataset_path(config, path, resolved);
+    return npy_read(npy, resolved, err);
+}
+
+static bool take_beside(Dataset *dataset, const Npy *features, const Npy *labels,
+                        const Config *config, Error *err) {
+    if (features->data != NULL && !features_from_npy(dataset, features, dataset->nodes, err))
+        return error_prefix(err, "%s", config->data.features);
+    if (labels->data != NULL && !labels_from_npy(dataset, labels, dataset->nodes, err))
+        return error_prefix(err, "%s", config->data.labels);
+    return true;
+}
+
+// "a/b/cora.npz" -> "cora".
+static void set_name(Dataset *dataset, const char *path) {
+    char copy[DATASET_PATH];
+    snprintf(copy, sizeof copy, "%s", path);
+    size_t length = strlen(copy);
+    while (length > 1 && copy[length - 1] == '/')
+        copy[--length] = '\0';
+    const char *name = path_name(copy);
+    int keep = (int)strcspn(name, ".");
+    snprintf(dataset->name, sizeof dataset->name, "%.*s", keep == 0 ? (int)strlen(name) : keep,
+             name);
+}
+
+static bool load(Dataset *dataset, const Config *config, const char *path, const Npy *features,
+                 const Npy *labels, Error *err) {
+    const Npy *beside = features->data != NULL ? features : labels;
+    Request request = {config, path, beside->rank > 0 ? beside->shape[0] : -1};
+    const Format *format = format_find(config->data.format, path, err);
+    if (format == NULL)
+        return false;
+    set_name(dataset, path);
+    if (!format->read(dataset, &request, err) ||
+        !take_beside(dataset, features, labels, config, err))
+        return false;
+    // the npz reader has looked for splits while its archive was open
+    if (format != &format_npz && !splits_read(dataset, config, NULL, "", err))
+        return false;
+    if (!dataset_check(dataset, path, err))
+        return false;
+    dataset_finish(dataset);
+    if (!dataset_prepare(dataset, &config->data.prepare, 0, err))
+        return error_prefix(err, "%s: data.prepare", path);
+    dataset_remark_oddities(dataset);
+    return true;
+}
+
+bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
+    char path[DATASET_PATH];
+    Npy features, labels = {0};
+    *dataset = (Dataset){0};
+    if (config->data.path[0] == '\0')
+        return error_set(err, EXIT_CONFIG, "data.path: no dataset is named");
+    dataset_path(config, config->data.path, path);
+    if (!file_exists(path))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s: there is no such file or folder (data.path '%s' is looked for beside "
+                         "the config, then in the folder FRINGE_DATA)",
+                         path, config->data.path);
+    bool ok = read_beside(&features, config, config->data.features, err) &&
+              read_beside(&labels, config, config->data.labels, err) &&
+              load(dataset, config, path, &features, &labels, err);
+    npy_clear(&features);
+    npy_clear(&labels);
+    if (!ok)
+        dataset_clear(dataset);
+    return ok;
+}

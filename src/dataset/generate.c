@@ -1,0 +1,287 @@
+// Generators: graphs that look like the real ones to a partitioner and to a model. Communities are
+// planted (planted.c); several make up a class. A node's features are its class's mean plus noise,
+// too faint for the node alone and clear in the mean over its neighbours, most of whom share its
+// class. Only carriers have edges to another community, and a carrier faces one community only, so
+// a cut along communities leaves central rows: with P equal parts about carriers * (1 - 1/P) of
+// the rows are marginal, and a part's halo is that fraction of its own rows.
+
+#include "generate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const Recipe recipes[] = {
+    {"reddit-small", 23000, 1100000, 602, 41, 64, 0.84, 0.6, 0.06, 0.11, 1.0},
+    {"reddit-medium", 233000, 11400000, 602, 41, 256, 0.84, 0.8, 0.06, 0.11, 1.0},
+    {"tiny", 600, 6000, 16, 5, 10, 0.7, 0.4, 0.05, 0.6, 0.7},
+};
+enum { RECIPES = sizeof recipes / sizeof *recipes };
+
+const char *dataset_generator_list(void) {
+    return "reddit-small, reddit-medium, tiny, and planted:KEY=VALUE,... (reddit-small with some "
+           "of "
+           "nodes, edges, features, classes, communities, carriers, abroad, visitors, signal, "
+           "spread changed)";
+}
+
+// --- recipes
+
+static bool set_number(Recipe *recipe, const char *key, double value) {
+    struct {
+        const char *key;
+        int64_t *count;
+        double *number;
+        double least, most;
+    } const keys[] = {
+        {"nodes", &recipe->nodes, NULL, 2, PLANTED_MAX_NODES},
+        {"edges", &recipe->edges, NULL, 1, 1e11},
+        {"features", &recipe->features, NULL, 0, 1 << 17},
+        {"classes", &recipe->classes, NULL, 1, 1024},
+        {"communities", &recipe->communities, NULL, 1, 2048},
+        {"carriers", NULL, &recipe->carriers, 0, 1},
+        {"abroad", NULL, &recipe->abroad, 0, 1},
+        {"visitors", NULL, &recipe->visitors, 0, 1},
+        {"signal", NULL, &recipe->signal, 0, 1e6},
+        {"spread", NULL, &recipe->spread, 0, 4},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strcmp(key, keys[i].key) != 0)
+            continue;
+        if (!(value >= keys[i].least && value <= keys[i].most))
+            return false;
+        if (keys[i].count != NULL)
+            *keys[i].count = (int64_t)value;
+        else
+            *keys[i].number = value;
+        return true;
+    }
+    return false;
+}
+
+// "nodes=1000,edges=9000" on top of reddit-small.
+static bool parse_recipe(Recipe *recipe, const char *text, Error *err) {
+    char copy[CONFIG_TEXT], *rest = copy, *entry;
+    snprintf(copy, sizeof copy, "%s", text);
+    *recipe = recipes[0];
+    snprintf(recipe->name, sizeof recipe->name, "planted");
+    while ((entry = strsep(&rest, ",")) != NULL) {
+        char *equals = strchr(entry, '='), *end = NULL;
+        if (equals != NULL)
+            *equals = '\0';
+        double value = equals == NULL ? NAN : strtod(equals + 1, &end);
+        if (equals == NULL || end == equals + 1 || *end != '\0' ||
+            !set_number(recipe, entry, value))
+            return error_set(err, EXIT_USAGE,
+                             "planted: '%s' is not KEY=NUMBER with a known key in its range; there "
+                             "are %s",
+                             entry, dataset_generator_list());
+    }
+    return true;
+}
+
+static bool find_recipe(Recipe *recipe, const char *name, Error *err) {
+    for (int i = 0; i < RECIPES; i++)
+        if (strcmp(name, recipes[i].name) == 0) {
+            *recipe = recipes[i];
+            return true;
+        }
+    if (strncmp(name, "planted:", 8) == 0)
+        return parse_recipe(recipe, name + 8, err);
+    return error_set(err, EXIT_USAGE, "there is no generator '%s'; there are %s", name,
+                     dataset_generator_list());
+}
+
+// --- communities
+
+typedef struct Shares { // sizes of classes and communities as shares that add up to 1
+    int32_t communities;
+    int32_t *class_of; // [communities]
+    double *community; // [communities] cumulative
+    double *class;     // [classes] cumulative
+} Shares;
+
+// Classes follow a flattened Zipf law, share ~ (k + 1)^-0.6; a class has communities in proportion,
+// at least one, of equal shares.
+static Shares make_shares(const Recipe *recipe) {
+    int64_t classes = recipe->classes;
+    Shares shares = {.class = TAKE(double, classes, "shares of classes")};
+    double sum = 0, done = 0;
+    for (int64_t k = 0; k < classes; k++)
+        sum += shares.class[k] = pow((double)k + 1, -0.6);
+    int32_t *count = TAKE(int32_t, classes, "communities of classes");
+    for (int64_t k = 0; k < classes; k++) {
+        double wanted = shares.class[k] / sum * (double)recipe->communities;
+        count[k] = wanted < 1 ? 1 : (int32_t)lround(wanted);
+        shares.communities += count[k];
+    }
+    shares.class_of = TAKE(int32_t, shares.communities, "classes of communities");
+    shares.community = TAKE(double, shares.communities, "shares of communities");
+    for (int64_t k = 0, c = 0; k < classes; k++) {
+        double each = shares.class[k] / sum / count[k];
+        for (int32_t i = 0; i < count[k]; i++, c++) {
+            shares.class_of[c] = (int32_t)k;
+            shares.community[c] = done += each;
+        }
+        shares.class[k] = done;
+    }
+    memory_give(count);
+    return shares;
+}
+
+static void shares_clear(Shares *shares) {
+    memory_give(shares->class_of);
+    memory_give(shares->community);
+    memory_give(shares->class);
+}
+
+// The first entry whose cumulative share is above u.
+static int32_t pick(const double *cumulative, int32_t count, double u) {
+    int32_t low = 0, high = count - 1;
+    while (low < high) {
+        int32_t middle = (low + high) / 2;
+        if (cumulative[middle] > u)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+// --- nodes
+
+enum { NODE_HOME, NODE_CARRIER, NODE_PARTNER, NODE_VISITOR, NODE_CLASS, NODE_SPLIT };
+
+static double node_uniform(const Planted *p, int64_t node, int what) {
+    return random_uniform32(draw_stream(p->seed, DRAW_NODE), node, 0, what);
+}
+
+// Shares of Reddit: 153,431 / 23,831 / 55,703 of 232,965.
+static uint8_t split_of(double u) {
+    const double train = 153431.0 / 232965, val = 23831.0 / 232965;
+    return u < train ? SPLIT_TRAIN : u < train + val ? SPLIT_VAL : SPLIT_TEST;
+}
+
+static void draw_nodes(Planted *p, const Shares *shares, Dataset *dataset) {
+    const Recipe *recipe = p->recipe;
+    RandomStream weights = draw_stream(p->seed, DRAW_WEIGHT);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < recipe->nodes; i++) {
+        int32_t home = pick(shares->community, shares->communities, node_uniform(p, i, NODE_HOME));
+        int32_t others = shares->communities - 1;
+        int32_t partner = (int32_t)(node_uniform(p, i, NODE_PARTNER) * others);
+        bool carrier = others > 0 && node_uniform(p, i, NODE_CARRIER) < recipe->carriers;
+        bool visitor = node_uniform(p, i, NODE_VISITOR) < recipe->visitors;
+        p->home[i] = home;
+        p->partner[i] = carrier ? partner + (partner >= home) : -1;
+        p->weight[i] = exp(recipe->spread * random_normal(weights, i, 0, 0));
+        dataset->label[i] =
+            visitor ? pick(shares->class, (int32_t)recipe->classes, node_uniform(p, i, NODE_CLASS))
+                    : shares->class_of[home];
+        dataset->split[i] = split_of(node_uniform(p, i, NODE_SPLIT));
+    }
+}
+
+// Nodes by key, ascending inside a key: offsets in begin[0..keys], nodes in list. Key -1: left out.
+static void group_nodes(int64_t nodes, int64_t keys, const int64_t *key, int64_t *begin,
+                        int32_t *list) {
+    for (int64_t i = 0; i < nodes; i++)
+        if (key[i] >= 0)
+            begin[key[i] + 1]++;
+    for (int64_t k = 0; k < keys; k++)
+        begin[k + 1] += begin[k];
+    for (int64_t i = 0; i < nodes; i++)
+        if (key[i] >= 0)
+            list[begin[key[i]]++] = (int32_t)i;
+    memmove(begin + 1, begin, (size_t)keys * sizeof *begin);
+    begin[0] = 0;
+}
+
+static void planted_init(Planted *p, const Shares *shares, Dataset *dataset) {
+    int64_t n = p->recipe->nodes, c = shares->communities;
+    p->communities = shares->communities;
+    p->home = TAKE(int32_t, n, "communities of nodes");
+    p->partner = TAKE(int32_t, n, "facing communities of nodes");
+    p->weight = TAKE(double, n, "wanted degrees");
+    p->begin = TAKE(int64_t, c + 1, "members of communities");
+    p->member = TAKE(int32_t, n, "members of communities");
+    p->facing = TAKE(int64_t, c * c + 1, "carriers of pairs of communities");
+    p->carrier = TAKE(int32_t, n, "carriers of pairs of communities");
+    p->total = TAKE(double, c, "wanted degrees of communities");
+    draw_nodes(p, shares, dataset);
+    int64_t *key = TAKE(int64_t, n, "keys of nodes");
+    for (int64_t i = 0; i < n; i++)
+        key[i] = p->home[i];
+    group_nodes(n, c, key, p->begin, p->member);
+    for (int64_t i = 0; i < n; i++)
+        key[i] = p->partner[i] < 0 ? -1 : p->home[i] * c + p->partner[i];
+    group_nodes(n, c * c, key, p->facing, p->carrier);
+    memory_give(key);
+}
+
+static void planted_clear(Planted *p) {
+    memory_give(p->home);
+    memory_give(p->partner);
+    memory_give(p->weight);
+    memory_give(p->begin);
+    memory_give(p->member);
+    memory_give(p->facing);
+    memory_give(p->carrier);
+    memory_give(p->total);
+}
+
+// --- features
+
+// x[i, f] = signal * mean[class of i, f] + noise[i, f], all standard normals.
+static void draw_features(const Recipe *recipe, uint64_t seed, Dataset *dataset) {
+    int64_t columns = recipe->features;
+    float *mean = TAKE(float, recipe->classes *columns, "means of classes");
+    RandomStream means = draw_stream(seed, DRAW_MEAN), noise = draw_stream(seed, DRAW_NOISE);
+    for (int64_t k = 0; k < recipe->classes; k++)
+        for (int64_t f = 0; f < columns; f++)
+            mean[k * columns + f] = (float)(recipe->signal * random_normal(means, k, 0, f));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < recipe->nodes; i++)
+        for (int64_t f = 0; f < columns; f++)
+            dataset->x[i * columns + f] =
+                mean[dataset->label[i] * columns + f] + (float)random_normal(noise, i, 0, f);
+    memory_give(mean);
+}
+
+static bool take_arrays(Dataset *dataset, const Recipe *recipe, Error *err) {
+    int64_t n = recipe->nodes;
+    snprintf(dataset->name, sizeof dataset->name, "%s", recipe->name);
+    dataset->classes = recipe->classes;
+    dataset->label = TRY(int32_t, n, "labels", err);
+    dataset->split = TRY(uint8_t, n, "splits", err);
+    if (recipe->features > 0)
+        dataset->x = TRY(float, n * recipe->features, "features", err);
+    dataset->features = dataset->x == NULL ? 0 : recipe->features;
+    return err->code == 0;
+}
+
+bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err) {
+    Recipe recipe;
+    Rows rows;
+    *dataset = (Dataset){0};
+    if (!find_recipe(&recipe, name, err))
+        return false;
+    bool ok = take_arrays(dataset, &recipe, err);
+    if (ok) {
+        Planted planted = {.recipe = &recipe, .seed = (uint64_t)seed};
+        Shares shares = make_shares(&recipe);
+        planted_init(&planted, &shares, dataset);
+        ok = planted_edges(&planted, &rows, err);
+        planted_clear(&planted);
+        shares_clear(&shares);
+    }
+    if (!ok) {
+        dataset_clear(dataset);
+        return false;
+    }
+    rows_set(dataset, &rows);
+    if (recipe.features > 0)
+        draw_features(&recipe, (uint64_t)seed, dataset);
+    return true;
+}

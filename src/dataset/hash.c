@@ -1,0 +1,102 @@
+// Content hashes for caches: of a loaded dataset, and of the files and steps it would be made from.
+// The idea: names never enter, so a renamed file is the same dataset and a changed file is not.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SOURCE_VERSION = 1 }; // raise it when a reader or a step changes what it makes
+
+static void add_array(Hash *hash, const char *what, const void *array, size_t bytes) {
+    char head[64];
+    int length =
+        snprintf(head, sizeof head, "%s %d %zu;", what, array != NULL, array == NULL ? 0 : bytes);
+    hash_add(hash, head, (size_t)length);
+    if (array != NULL)
+        hash_add(hash, array, bytes);
+}
+
+void dataset_hash(const Dataset *d, char text[33]) {
+    size_t n = (size_t)d->nodes, edges = (size_t)d->edges;
+    int64_t sizes[] = {d->nodes, d->edges, d->features, d->classes, d->multilabel};
+    Hash *hash = hash_new();
+    add_array(hash, "sizes", sizes, sizeof sizes);
+    add_array(hash, "offset", d->offset, (n + 1) * sizeof *d->offset);
+    add_array(hash, "target", d->target, edges * sizeof *d->target);
+    add_array(hash, "weight", d->weight, edges * sizeof *d->weight);
+    add_array(hash, "x", d->x, n * (size_t)d->features * sizeof *d->x);
+    add_array(hash, "label", d->label, n * sizeof *d->label);
+    add_array(hash, "labels", d->labels, n * (size_t)d->classes);
+    add_array(hash, "split", d->split, n);
+    hash_text(hash, text);
+    hash_free(hash);
+}
+
+static void add_text(Hash *hash, const char *what, const char *value) {
+    add_array(hash, what, value, strlen(value));
+}
+
+// The contents of a file that the config names, if it names one.
+static bool add_file(Hash *hash, const char *what, const Config *config, const char *path,
+                     Error *err) {
+    char resolved[DATASET_PATH], text[33] = "";
+    if (path[0] != '\0') {
+        dataset_path(config, path, resolved);
+        if (!hash_file(resolved, text, err))
+            return false;
+    }
+    add_text(hash, what, text);
+    return true;
+}
+
+static bool add_dataset(Hash *hash, const Config *config, Error *err) {
+    char path[DATASET_PATH], file[DATASET_PATH];
+    dataset_path(config, config->data.path, path);
+    if (!file_exists(path))
+        return error_set(err, EXIT_NO_INPUT, "%s: there is no such file or folder (data.path)",
+                         path);
+    const Format *format = format_find(config->data.format, path, err);
+    if (format == NULL)
+        return false;
+    add_text(hash, "format", format->name);
+    if (format != &format_fringe)
+        return add_file(hash, "data", config, path, err);
+    directory_file(path, "dataset.json", file);
+    if (!add_file(hash, "manifest", config, file, err))
+        return false;
+    directory_file(path, "dataset.safetensors", file);
+    return add_file(hash, "arrays", config, file, err);
+}
+
+static bool add_source(Hash *hash, const Config *config, Error *err) {
+    char version[32];
+    snprintf(version, sizeof version, "%d", SOURCE_VERSION);
+    add_text(hash, "version", version);
+    if (!add_dataset(hash, config, err) ||
+        !add_file(hash, "features", config, config->data.features, err) ||
+        !add_file(hash, "labels", config, config->data.labels, err) ||
+        !add_file(hash, "splits", config, config->data.splits, err))
+        return false;
+    for (int which = 0; which < 3; which++) {
+        const char *key = split_key(config, which);
+        size_t length = strlen(key);
+        bool file = length > 4 && strcmp(key + length - 4, ".npy") == 0;
+        if (!file)
+            add_text(hash, "split", key);
+        else if (!add_file(hash, "split file", config, key, err))
+            return false;
+    }
+    add_text(hash, "undirected", config->data.undirected ? "1" : "0");
+    for (int i = 0; i < config->data.prepare.count; i++)
+        add_text(hash, "step", config->data.prepare.word[i]);
+    return true;
+}
+
+bool dataset_source_hash(const Config *config, char text[33], Error *err) {
+    Hash *hash = hash_new();
+    bool ok = add_source(hash, config, err);
+    hash_text(hash, text);
+    hash_free(hash);
+    return ok;
+}

@@ -1,0 +1,127 @@
+// What `fringe inspect` prints of a dataset. Our own directory is described from its manifest and
+// the header of its arrays alone; other formats are loaded.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_sizes(const char *format, const char *name, int64_t nodes, int64_t edges,
+                        int64_t features, int64_t classes, bool multilabel) {
+    printf("dataset     %s (%s)\n", name, format);
+    printf("nodes       %lld\n", (long long)nodes);
+    printf("edges       %lld stored\n", (long long)edges);
+    printf("features    %lld\n", (long long)features);
+    printf("classes     %lld%s\n", (long long)classes, multilabel ? ", multi-label" : "");
+}
+
+static void print_statistics(const Statistics *s) {
+    printf("splits      %lld training, %lld validation, %lld test\n",
+           (long long)s->split[SPLIT_TRAIN], (long long)s->split[SPLIT_VAL],
+           (long long)s->split[SPLIT_TEST]);
+    printf("degrees     %lld to %lld, median %lld\n", (long long)s->degree_min,
+           (long long)s->degree_max, (long long)s->degree_median);
+    printf("isolated    %lld\n", (long long)s->isolated);
+    printf("self-loops  %lld\n", (long long)s->loops);
+    printf("duplicates  %lld\n", (long long)s->duplicates);
+    printf("unlabelled  %lld\n", (long long)s->unlabelled);
+    printf("symmetric   %s\n", s->symmetric ? "yes" : "no");
+    printf("weights     %s\n", s->weighted ? "yes" : "no");
+}
+
+static bool inspect_loaded(const char *path, Error *err) {
+    Config config = {0};
+    Dataset dataset;
+    Statistics statistics;
+    const Format *format = format_find("auto", path, err);
+    if (format == NULL)
+        return false;
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    if (!dataset_load(&dataset, &config, err))
+        return false;
+    dataset_statistics(&dataset, &statistics);
+    print_sizes(format->name, dataset.name, dataset.nodes, dataset.edges, dataset.features,
+                dataset.classes, dataset.multilabel);
+    print_statistics(&statistics);
+    if (dataset.remarks[0] != '\0')
+        printf("remarks     %s\n", dataset.remarks);
+    dataset_clear(&dataset);
+    return true;
+}
+
+// --- our own directory
+
+static int64_t count_of(const Json *object, const char *key) {
+    const Json *value = object == NULL ? NULL : json_get(object, key);
+    int64_t count = 0;
+    return value != NULL && json_is_int64(value, &count) ? count : 0;
+}
+
+static bool flag_of(const Json *object, const char *key) {
+    const Json *value = object == NULL ? NULL : json_get(object, key);
+    return value != NULL && json_type(value) == JSON_BOOL && json_bool(value);
+}
+
+static Statistics statistics_of(const Json *object) {
+    return (Statistics){.degree_min = count_of(object, "degree_min"),
+                        .degree_median = count_of(object, "degree_median"),
+                        .degree_max = count_of(object, "degree_max"),
+                        .isolated = count_of(object, "isolated"),
+                        .loops = count_of(object, "loops"),
+                        .duplicates = count_of(object, "duplicates"),
+                        .split = {[SPLIT_TRAIN] = count_of(object, "train"),
+                                  [SPLIT_VAL] = count_of(object, "val"),
+                                  [SPLIT_TEST] = count_of(object, "test")},
+                        .unlabelled = count_of(object, "unlabelled"),
+                        .symmetric = flag_of(object, "symmetric"),
+                        .weighted = flag_of(object, "weighted")};
+}
+
+static void print_arrays(const Tensors *map) {
+    for (int i = 0; i < map->count; i++) {
+        const Tensor *tensor = &map->tensor[i];
+        printf("array       %s %s [", tensor->name, tensor_type_names[tensor->type]);
+        for (int d = 0; d < tensor->rank; d++)
+            printf("%s%lld", d == 0 ? "" : ", ", (long long)tensor->shape[d]);
+        printf("]\n");
+    }
+}
+
+static bool inspect_directory(const char *path, Error *err) {
+    char file[DATASET_PATH];
+    Tensors map;
+    directory_file(path, "dataset.json", file);
+    Json *manifest = json_read(file, err);
+    if (manifest == NULL)
+        return false;
+    directory_file(path, "dataset.safetensors", file);
+    bool ok = (json_type(manifest) == JSON_OBJECT ||
+               error_set(err, EXIT_DATA, "%s: dataset.json is not a JSON object", path)) &&
+              tensors_open(&map, file, err);
+    if (ok) {
+        const Json *name = json_get(manifest, "name"), *figures = json_get(manifest, "statistics");
+        bool named = name != NULL && json_type(name) == JSON_STRING;
+        print_sizes("fringe", named ? json_string(name) : "?", count_of(manifest, "nodes"),
+                    count_of(manifest, "edges"), count_of(manifest, "features"),
+                    count_of(manifest, "classes"), flag_of(manifest, "multilabel"));
+        if (figures != NULL && json_type(figures) == JSON_OBJECT) {
+            Statistics statistics = statistics_of(figures);
+            print_statistics(&statistics);
+        } else {
+            printf("statistics  not in the manifest (written by another program)\n");
+        }
+        print_arrays(&map);
+        tensors_close(&map);
+    }
+    json_free(manifest);
+    return ok;
+}
+
+bool dataset_inspect(const char *path, Error *err) {
+    if (!file_exists(path))
+        return error_set(err, EXIT_NO_INPUT, "%s: there is no such file or folder", path);
+    const Format *format = format_find("auto", path, err);
+    if (format == NULL)
+        return false;
+    return format == &format_fringe ? inspect_directory(path, err) : inspect_loaded(path, err);
+}

@@ -1,0 +1,118 @@
+// What the files of the dataset room share: the family of formats, text in memory, adjacency rows,
+// the arrays that lie beside a graph.
+#ifndef FRINGE_DATASET_INTERNAL_H
+#define FRINGE_DATASET_INTERNAL_H
+
+#include "fringe/dataset.h"
+#include "fringe/npy.h"
+
+enum {
+    DATASET_MAX_NODES = INT32_MAX,    // node ids are int32
+    DATASET_MAX_FEATURES = 1 << 20,   // columns; more is a damaged header
+    DATASET_MAX_CLASSES = 1 << 20,    // labels are numbers of classes, not ids of nodes
+    DATASET_PATH = CONFIG_TEXT + 1024 // a resolved path
+};
+
+// Memory for sizes that come from a file: NULL and an error instead of an abort.
+#define TRY(type, count, what, err)                                                                \
+    ((type *)memory_try(memory_product((int64_t)(count), sizeof(type)), (what), (err)))
+
+// ---- formats.c: the family
+typedef struct Request {
+    const Config *config; // never NULL
+    const char *path;     // resolved
+    int64_t rows;         // rows of the arrays beside the graph (features, labels); -1: none given
+} Request;
+typedef struct Format {
+    const char *name;
+    // Fills nodes, edges, offset, target, weight, and what else the file holds. Rows may come in
+    // any order. On failure the caller clears *dataset.
+    bool (*read)(Dataset *dataset, const Request *request, Error *err);
+} Format;
+extern const Format format_npz, format_metis, format_edges, format_fringe;
+// The member named `name`, or for "auto" the one that fits the path; NULL with the list.
+const Format *format_find(const char *name, const char *path, Error *err);
+// A file a config names: as it stands if it exists, else as config_resolve finds it.
+void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]);
+
+// ---- beside.c: features, labels and splits as arrays of their own
+// Dense [n, F] floats, or labels [n] or [n, K], from an array; takes over nothing. `rows` is n, or
+// -1 for any.
+bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
+bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
+// The three index arrays (or masks of n bools) named by config.data.split_keys: .npy files, members
+// of config.data.splits, or of `inside` (NULL: none), where all three may be missing. Errors name
+// the file.
+bool splits_read(Dataset *dataset, const Config *config, Npz *inside, const char *inside_path,
+                 Error *err);
+// The index array names of a config; the usual three if it names none.
+const char *split_key(const Config *config, int which);
+
+// ---- text.c: a whole text file, plain or gzip, and numbers read from it by hand
+typedef struct Text {
+    char *data; // 0-terminated; owned
+    size_t bytes;
+} Text;
+bool text_read(Text *text, const char *path, Error *err);
+void text_clear(Text *text);
+
+typedef struct Scan { // a position in a text
+    const char *at, *end;
+    int64_t line; // of `at`, from 1
+    const char *path;
+} Scan;
+Scan scan_text(const Text *text, const char *path);
+bool scan_at_line_end(Scan *scan); // skips blanks; true at '\n', "\r\n" or the end
+void scan_next_line(Scan *scan);   // behind the next '\n'
+// The next number of the line; an error that names file, line and what it was to be. Blanks, and a
+// comma where `comma`, may stand before it.
+bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err);
+bool scan_float(Scan *scan, float *out, const char *what, Error *err);
+bool scan_error(const Scan *scan, Error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// ---- rows.c: adjacency rows
+typedef struct Rows {
+    int64_t nodes, edges;
+    int64_t *offset; // [nodes+1]
+    int32_t *target; // [edges]
+    float *weight;   // [edges] or NULL
+} Rows;
+bool rows_take(Rows *rows, int64_t nodes, int64_t edges, bool weighted, Error *err);
+void rows_give(Rows *rows);
+Rows rows_of(const Dataset *dataset);           // borrowed
+void rows_set(Dataset *dataset, Rows *rows);    // the dataset takes them over, *rows is emptied
+bool rows_ascending(const Rows *rows);          // inside each row; equal neighbours are fine
+void rows_transpose(Rows *out, const Rows *in); // takes out's arrays; rows of `out` are ascending
+bool rows_from_pairs(Rows *out, int64_t nodes, int64_t count, const int32_t *source,
+                     const int32_t *target, const float *weight, Error *err);
+int64_t rows_loops(const Rows *rows);      // entries (i, i)
+int64_t rows_duplicates(const Rows *rows); // entries equal to the one before; rows ascending
+
+// ---- check.c
+// Sorts rows and drops weights that are all 1; after dataset_check.
+void dataset_finish(Dataset *dataset);
+// Remarks on what is legal but often a mistake: self-loops, edges stored twice, missing labels.
+void dataset_remark_oddities(Dataset *dataset);
+void dataset_remark(Dataset *dataset, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void dataset_give(Dataset *dataset, const void *array); // unless it lies in the mapping
+// The array itself, or a copy if it lies in the read-only mapping.
+void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
+
+// ---- directory.c
+// The file of a dataset directory: `path` is the folder, or its dataset.json.
+void directory_file(const char *path, const char *name, char out[DATASET_PATH]);
+
+// ---- statistics.c
+typedef struct Statistics {
+    int64_t degree_min, degree_median, degree_max; // stored edges that leave a node
+    int64_t isolated;                              // nodes without any edge, in or out
+    int64_t loops, duplicates;
+    int64_t split[4]; // nodes with SPLIT_NONE, _TRAIN, _VAL, _TEST
+    int64_t unlabelled;
+    bool symmetric, weighted;
+} Statistics;
+void dataset_statistics(const Dataset *dataset, Statistics *out);
+
+#endif

@@ -1,0 +1,151 @@
+// npy arrays to native numbers in C order: half to double, big to little endian, columns to rows.
+
+#include "fringe/npy.h"
+
+#include <math.h>
+#include <string.h>
+
+// The bytes of one element as an unsigned number.
+static inline uint64_t load(const unsigned char *at, int item, bool big_endian) {
+    uint64_t value = 0;
+    for (int i = 0; i < item; i++)
+        value |= (uint64_t)at[big_endian ? item - 1 - i : i] << (8 * i);
+    return value;
+}
+
+// IEEE half precision: 1 sign, 5 exponent, 10 fraction bits.
+static double half_value(uint64_t bits) {
+    int exponent = (int)(bits >> 10 & 31);
+    double fraction = (double)(bits & 1023);
+    double size = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
+                  : exponent == 0 ? ldexp(fraction, -24)
+                                  : ldexp(fraction + 1024, exponent - 25);
+    return (bits >> 15 & 1) != 0 ? -size : size;
+}
+
+static double float_value(uint64_t bits, int item) {
+    if (item == 2)
+        return half_value(bits);
+    if (item == 8) {
+        double value;
+        memcpy(&value, &bits, 8);
+        return value;
+    }
+    uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, 4);
+    return (double)value;
+}
+
+// Two's complement of `item` bytes.
+static int64_t signed_value(uint64_t bits, int item) {
+    int shift = 64 - 8 * item;
+    return (int64_t)(bits << shift) >> shift;
+}
+
+static double number(const Npy *npy, const unsigned char *at) {
+    uint64_t bits = load(at, npy->item, npy->big_endian);
+    if (npy->kind == NPY_FLOAT)
+        return float_value(bits, npy->item);
+    return npy->kind == NPY_INT ? (double)signed_value(bits, npy->item) : (double)bits;
+}
+
+// Walks an array in C order; `at` is the element's place in the file.
+typedef struct Walk {
+    const Npy *npy;
+    int64_t index[NPY_RANK], stride[NPY_RANK]; // in elements of the file
+    int64_t at;
+} Walk;
+
+static Walk walk_start(const Npy *npy) {
+    Walk walk = {.npy = npy};
+    int64_t stride = 1;
+    for (int k = 0; k < npy->rank; k++) {
+        int d = npy->fortran ? k : npy->rank - 1 - k;
+        walk.stride[d] = stride;
+        stride *= npy->shape[d];
+    }
+    return walk;
+}
+
+static void walk_next(Walk *walk) {
+    for (int d = walk->npy->rank - 1; d >= 0; d--) {
+        walk->at += walk->stride[d];
+        if (++walk->index[d] < walk->npy->shape[d])
+            return;
+        walk->at -= walk->stride[d] * walk->npy->shape[d];
+        walk->index[d] = 0;
+    }
+}
+
+static bool in_c_order(const Npy *npy) { return !npy->fortran || npy->rank < 2; }
+
+static bool kind_error(const Npy *npy, const char *wanted, Error *err) {
+    return error_set(err, EXIT_DATA, "'%s' has type '%c%d' where %s are needed", npy->name,
+                     (char)npy->kind, npy->item, wanted);
+}
+
+static bool fill_int64(const Npy *npy, int64_t *out, Error *err) {
+    Walk walk = walk_start(npy);
+    for (int64_t e = 0; e < npy->elements; e++, walk_next(&walk)) {
+        uint64_t bits = load(npy->data + walk.at * npy->item, npy->item, npy->big_endian);
+        if (npy->kind == NPY_UINT && bits > INT64_MAX)
+            return error_set(err, EXIT_DATA, "'%s' holds %llu, which is too large", npy->name,
+                             (unsigned long long)bits);
+        if (npy->kind == NPY_BOOL && bits > 1)
+            return error_set(err, EXIT_DATA, "'%s' holds a bool that is neither 0 nor 1",
+                             npy->name);
+        out[e] = npy->kind == NPY_INT ? signed_value(bits, npy->item) : (int64_t)bits;
+    }
+    return true;
+}
+
+bool npy_to_int64(const Npy *npy, int64_t **out, Error *err) {
+    *out = NULL;
+    if (npy->kind != NPY_INT && npy->kind != NPY_UINT && npy->kind != NPY_BOOL)
+        return kind_error(npy, "integers", err);
+    int64_t *value = memory_try((size_t)npy->elements * sizeof *value, "integers of an array", err);
+    if (value == NULL)
+        return false;
+    if (npy->kind == NPY_INT && npy->item == 8 && !npy->big_endian && in_c_order(npy)) {
+        memcpy(value, npy->data, (size_t)npy->elements * sizeof *value);
+    } else if (!fill_int64(npy, value, err)) {
+        memory_give(value);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool fill_float(const Npy *npy, float *out, Error *err) {
+    Walk walk = walk_start(npy);
+    for (int64_t e = 0; e < npy->elements; e++, walk_next(&walk)) {
+        double value = number(npy, npy->data + walk.at * npy->item);
+        out[e] = (float)value;
+        if (isinf(out[e]) && !isinf(value))
+            return error_set(err, EXIT_DATA, "'%s' holds %g, which does not fit 32-bit floats",
+                             npy->name, value);
+    }
+    return true;
+}
+
+bool npy_to_float(const Npy *npy, float **out, Error *err) {
+    *out = NULL;
+    if (npy->kind == NPY_TEXT)
+        return kind_error(npy, "numbers", err);
+    size_t bytes;
+    float *value = NULL;
+    if (__builtin_mul_overflow((size_t)npy->elements, sizeof *value, &bytes))
+        return error_set(err, EXIT_MEMORY, "'%s' does not fit in memory", npy->name);
+    value = memory_try(bytes, "numbers of an array", err);
+    if (value == NULL)
+        return false;
+    if (npy->kind == NPY_FLOAT && npy->item == 4 && !npy->big_endian && in_c_order(npy)) {
+        memcpy(value, npy->data, bytes);
+    } else if (!fill_float(npy, value, err)) {
+        memory_give(value);
+        return false;
+    }
+    *out = value;
+    return true;
+}

@@ -1,0 +1,223 @@
+// npz: a zip archive of npy arrays (FORMATS 1.2), opened by libzip. What libzip leaves to us is
+// checked here: empty files, methods other than stored and deflated, encryption, names that occur
+// twice, and sizes that no deflate stream of that length can have. An array's bytes go straight
+// from the archive into its own memory; the checksum is checked over all of them.
+
+#include "npy_input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+#include <zlib.h>
+
+enum { DEFLATE_EXPANDS = 1032 }; // times at most
+
+struct Npz {
+    zip_t *zip;
+    char path[1024];
+    int count;
+    int *member;      // [count] index in the archive
+    char (*key)[256]; // [count] name without ".npy"
+};
+
+static bool zip_failure(Error *err, int code) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    error_set(err, code == ZIP_ER_MEMORY ? EXIT_MEMORY : EXIT_DATA,
+              "it is not a sound npz file: %s", zip_error_strerror(&error));
+    zip_error_fini(&error);
+    return false;
+}
+
+// Opens the archive itself; NULL with an error.
+static zip_t *open_archive(const char *path, Error *err) {
+    int64_t size = file_size(path);
+    if (size < 0 || file_is_folder(path)) {
+        error_set(err, EXIT_NO_INPUT, "there is no such file");
+        return NULL;
+    }
+    if (size < 22) {
+        error_set(err, EXIT_DATA, "%lld bytes are too few for an npz file", (long long)size);
+        return NULL;
+    }
+    int code = 0;
+    zip_t *zip = zip_open(path, ZIP_RDONLY, &code);
+    if (zip == NULL)
+        zip_failure(err, code);
+    return zip;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Every name of the archive once.
+static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
+    const char **name = memory_try((size_t)count * sizeof *name, "names of an archive", err);
+    if (name == NULL)
+        return false;
+    bool ok = true;
+    for (int64_t i = 0; i < count; i++) {
+        name[i] = zip_get_name(zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
+        if (name[i] == NULL)
+            name[i] = "";
+    }
+    qsort(name, (size_t)count, sizeof *name, compare_names);
+    for (int64_t i = 1; ok && i < count; i++)
+        if (strcmp(name[i - 1], name[i]) == 0)
+            ok = error_set(err, EXIT_DATA, "'%.200s' is in the archive twice", name[i]);
+    memory_give(name);
+    return ok;
+}
+
+// Keeps the members called <key>.npy; others are none of ours.
+static bool list_members(Npz *npz, int64_t count, Error *err) {
+    npz->key = memory_try((size_t)count * sizeof *npz->key, "names of arrays", err);
+    npz->member = memory_try((size_t)count * sizeof *npz->member, "places of arrays", err);
+    if (npz->key == NULL || npz->member == NULL)
+        return false;
+    for (int i = 0; i < (int)count; i++) {
+        const char *name = zip_get_name(npz->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
+        size_t length = name == NULL ? 0 : strlen(name);
+        if (length < 5 || length - 4 >= sizeof *npz->key || strcmp(name + length - 4, ".npy") != 0)
+            continue;
+        snprintf(npz->key[npz->count], sizeof *npz->key, "%.*s", (int)(length - 4), name);
+        npz->member[npz->count++] = i;
+    }
+    return true;
+}
+
+Npz *npz_open(const char *path, Error *err) {
+    Npz *npz = memory_try(sizeof *npz, "an archive", err);
+    if (npz == NULL)
+        return NULL;
+    snprintf(npz->path, sizeof npz->path, "%s", path);
+    npz->zip = open_archive(path, err);
+    int64_t count = npz->zip == NULL ? 0 : (int64_t)zip_get_num_entries(npz->zip, 0);
+    bool ok = npz->zip != NULL;
+    if (ok && count > 1 << 20)
+        ok = error_set(err, EXIT_DATA, "it holds %lld members", (long long)count);
+    if (ok && names_are_unique(npz->zip, count, err) && list_members(npz, count, err))
+        return npz;
+    error_prefix(err, "%s", path);
+    npz_close(npz);
+    return NULL;
+}
+
+void npz_close(Npz *npz) {
+    if (npz == NULL)
+        return;
+    if (npz->zip != NULL)
+        zip_discard(npz->zip);
+    memory_give(npz->member);
+    memory_give(npz->key);
+    memory_give(npz);
+}
+
+int npz_count(const Npz *npz) { return npz->count; }
+
+const char *npz_key(const Npz *npz, int index) {
+    assert(index >= 0 && index < npz->count);
+    return npz->key[index];
+}
+
+static int find_key(const Npz *npz, const char *key) {
+    for (int i = 0; i < npz->count; i++)
+        if (strcmp(npz->key[i], key) == 0)
+            return i;
+    return -1;
+}
+
+bool npz_has(const Npz *npz, const char *key) { return find_key(npz, key) >= 0; }
+
+typedef struct Member { // one array being read
+    zip_file_t *file;
+    uLong crc;
+    size_t left; // bytes its directory entry still promises
+} Member;
+
+static bool pull_member(void *context, void *into, size_t bytes, Error *err) {
+    Member *member = context;
+    unsigned char *at = into;
+    while (bytes > 0) {
+        size_t piece = bytes < (size_t)1 << 24 ? bytes : (size_t)1 << 24;
+        zip_int64_t got = zip_fread(member->file, at, piece);
+        if (got <= 0)
+            return error_set(err, EXIT_DATA, "its compressed data is damaged (%s)",
+                             got < 0 ? zip_error_strerror(zip_file_get_error(member->file))
+                                     : "it ends early");
+        member->crc = crc32_z(member->crc, at, (z_size_t)got);
+        at += got;
+        bytes -= (size_t)got;
+        member->left -= (size_t)got;
+    }
+    return true;
+}
+
+// The rest of the member: bytes behind the data, then its end, then the checksum.
+static bool finish_member(Member *member, const zip_stat_t *stat, Error *err) {
+    unsigned char rest[4096];
+    while (member->left > 0)
+        if (!pull_member(member, rest, member->left < sizeof rest ? member->left : sizeof rest,
+                         err))
+            return false;
+    zip_int64_t more = zip_fread(member->file, rest, 1);
+    if (more != 0)
+        return error_set(err, EXIT_DATA, "its compressed data is damaged (%s)",
+                         more < 0 ? zip_error_strerror(zip_file_get_error(member->file))
+                                  : "it is longer than the archive says");
+    if ((zip_uint32_t)member->crc != stat->crc)
+        return error_set(err, EXIT_DATA, "its checksum does not match");
+    return true;
+}
+
+// What the archive's directory says of a member must be possible.
+static bool member_is_sound(const zip_stat_t *stat, int64_t archive_bytes, Error *err) {
+    const zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
+                                ZIP_STAT_CRC | ZIP_STAT_ENCRYPTION_METHOD;
+    if ((stat->valid & wanted) != wanted)
+        return error_set(err, EXIT_DATA, "its entry in the archive is incomplete");
+    if (stat->encryption_method != ZIP_EM_NONE)
+        return error_set(err, EXIT_DATA, "it is encrypted");
+    if (stat->comp_method != ZIP_CM_STORE && stat->comp_method != ZIP_CM_DEFLATE)
+        return error_set(err, EXIT_DATA,
+                         "compression method %d is not read; save it with numpy.savez or "
+                         "numpy.savez_compressed",
+                         stat->comp_method);
+    bool stored = stat->comp_method == ZIP_CM_STORE;
+    if (stat->comp_size > (zip_uint64_t)archive_bytes ||
+        (stored ? stat->size != stat->comp_size
+                : stat->size / DEFLATE_EXPANDS > stat->comp_size + 1))
+        return error_set(err, EXIT_DATA,
+                         "the archive says %llu bytes in %llu, which cannot be true",
+                         (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
+    return true;
+}
+
+static bool read_member(const Npz *npz, int index, Npy *out, Error *err) {
+    zip_stat_t stat;
+    zip_uint64_t place = (zip_uint64_t)npz->member[index];
+    if (zip_stat_index(npz->zip, place, 0, &stat) != 0)
+        return error_set(err, EXIT_DATA, "%s", zip_strerror(npz->zip));
+    if (!member_is_sound(&stat, file_size(npz->path), err))
+        return false;
+    Member member = {zip_fopen_index(npz->zip, place, 0), crc32(0, NULL, 0), (size_t)stat.size};
+    if (member.file == NULL)
+        return error_set(err, EXIT_DATA, "%s", zip_strerror(npz->zip));
+    NpyInput input = {pull_member, &member, (size_t)stat.size};
+    bool ok = npy_from(out, npz->key[index], &input, err) && finish_member(&member, &stat, err);
+    zip_fclose(member.file);
+    return ok;
+}
+
+bool npz_read(Npz *npz, const char *key, Npy *out, Error *err) {
+    *out = (Npy){0};
+    int index = find_key(npz, key);
+    if (index < 0)
+        return error_set(err, EXIT_DATA, "%s: there is no array '%s' in it", npz->path, key);
+    if (read_member(npz, index, out, err))
+        return true;
+    npy_clear(out);
+    return error_prefix(err, "%s: array '%s'", npz->path, key);
+}

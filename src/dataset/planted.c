@@ -1,0 +1,205 @@
+// The edges of a degree-corrected planted partition (Karrer and Newman, 2011, as a Chung-Lu graph
+// inside each community). The idea: every unordered pair of nodes that may be joined is decided by
+// one random number of its own, so there are no duplicates, no loops, both directions agree, and
+// nothing depends on threads.
+//
+//   same community c:        P(i, j) = min(1, s w_i w_j / W_c),  W_c = sum of w over c
+//   carriers that face each  P(u, v) = abroad    for u at home in a facing b, v at home in b facing
+//   a other
+//
+// s solves: expected edges = wanted edges.
+
+#include "generate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_falling(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+// Expected edges inside a community whose weights w[0..m) fall, for one scale. Pairs (i, j > i)
+// with j < t are certain (their product is clipped at 1); t falls as i grows, so one sweep does.
+static double expected_inside(const double *w, const double *tail, int64_t m, double scale,
+                              double total) {
+    double sum = 0;
+    int64_t t = m;
+    for (int64_t i = 0; i + 1 < m; i++) {
+        while (t > 0 && scale * w[i] * w[t - 1] < total)
+            t--;
+        int64_t certain = t > i + 1 ? t : i + 1; // first j > i that is not certain
+        sum += (double)(certain - i - 1) + scale * w[i] / total * tail[certain];
+    }
+    return sum;
+}
+
+// Falling weights of each community and their tails: tail[j] = w[j] + w[j+1] + ...
+static void sort_weights(const Planted *p, double *w, double *tail) {
+#pragma omp parallel for schedule(dynamic)
+    for (int32_t c = 0; c < p->communities; c++) {
+        int64_t begin = p->begin[c], m = p->begin[c + 1] - begin;
+        double *mine = w + begin, *sums = tail + begin + c; // one more entry than members
+        for (int64_t k = 0; k < m; k++)
+            mine[k] = p->weight[p->member[begin + k]];
+        qsort(mine, (size_t)m, sizeof *mine, compare_falling);
+        sums[m] = 0;
+        for (int64_t k = m - 1; k >= 0; k--)
+            sums[k] = sums[k + 1] + mine[k];
+        p->total[c] = sums[0];
+    }
+}
+
+static double expected_home(const Planted *p, const double *w, const double *tail, double scale) {
+    double sum = 0;
+    for (int32_t c = 0; c < p->communities; c++)
+        sum += expected_inside(w + p->begin[c], tail + p->begin[c] + c,
+                               p->begin[c + 1] - p->begin[c], scale, p->total[c]);
+    return sum;
+}
+
+static double expected_abroad(const Planted *p) {
+    double pairs = 0;
+    for (int64_t a = 0; a < p->communities; a++)
+        for (int64_t b = a + 1; b < p->communities; b++) {
+            int64_t there = a * p->communities + b, back = b * p->communities + a;
+            pairs += (double)(p->facing[there + 1] - p->facing[there]) *
+                     (double)(p->facing[back + 1] - p->facing[back]);
+        }
+    return pairs * p->recipe->abroad;
+}
+
+// Bisection on the logarithm; the expectation rises with the scale.
+static bool find_scale(Planted *p, Error *err) {
+    int64_t n = p->recipe->nodes;
+    double *w = TAKE(double, n, "weights, sorted");
+    double *tail = TAKE(double, n + p->communities, "sums of weights");
+    double wanted = (double)p->recipe->edges / 2 - expected_abroad(p), low = -20, high = 20;
+    sort_weights(p, w, tail);
+    bool ok = wanted > 0 && expected_home(p, w, tail, exp(high)) >= wanted;
+    for (int step = 0; ok && step < 50; step++) {
+        double middle = (low + high) / 2;
+        *(expected_home(p, w, tail, exp(middle)) < wanted ? &low : &high) = middle;
+    }
+    p->scale = exp(high);
+    memory_give(w);
+    memory_give(tail);
+    return ok || error_set(err, EXIT_CONFIG,
+                           "%lld stored edges cannot be placed in %d communities of %lld nodes; "
+                           "change edges, communities or abroad",
+                           (long long)p->recipe->edges, p->communities, (long long)n);
+}
+
+// The members j > i of community c that the i-th is joined to, as places in the community, into
+// `out`; returns how many. Number `place of j` of row `node i` decides.
+static int64_t draw_home(const Planted *p, int32_t c, int64_t i, int32_t *out) {
+    const int32_t *member = p->member + p->begin[c];
+    int64_t m = p->begin[c + 1] - p->begin[c], found = 0;
+    RandomStream stream = draw_stream(p->seed, DRAW_HOME_PAIR);
+    double factor = p->scale * p->weight[member[i]] / p->total[c];
+    uint32_t word[4];
+    for (int64_t j = i + 1; j < m; j++) {
+        if (j == i + 1 || j % 4 == 0)
+            random_block(word, stream, member[i], 0, (uint32_t)(j / 4));
+        if (((double)word[j % 4] + 0.5) * 0x1p-32 < factor * p->weight[member[j]])
+            out[found++] = (int32_t)j;
+    }
+    return found;
+}
+
+// The nodes in the facing group that carrier u is joined to, ascending; returns how many.
+static int64_t draw_abroad(const Planted *p, int32_t u, int32_t *out) {
+    int64_t found = 0;
+    if (p->partner[u] < 0)
+        return 0;
+    RandomStream stream = draw_stream(p->seed, DRAW_ABROAD_PAIR);
+    int64_t group = (int64_t)p->partner[u] * p->communities + p->home[u];
+    for (int64_t k = p->facing[group]; k < p->facing[group + 1]; k++) {
+        int32_t v = p->carrier[k], first = u < v ? u : v, second = u < v ? v : u;
+        if (random_uniform32(stream, first, 0, second) < p->recipe->abroad)
+            out[found++] = v;
+    }
+    return found;
+}
+
+// Entries per row, into count[i+1]. Both ends of a pair at home are in one community, so in one
+// task.
+static void count_entries(const Planted *p, int64_t *count, int32_t *scratch) {
+#pragma omp parallel for schedule(dynamic)
+    for (int32_t c = 0; c < p->communities; c++) {
+        const int32_t *member = p->member + p->begin[c];
+        int64_t m = p->begin[c + 1] - p->begin[c];
+        int32_t *mine = scratch + p->begin[c];
+        for (int64_t i = 0; i < m; i++) {
+            int64_t found = draw_home(p, c, i, mine);
+            for (int64_t k = 0; k < found; k++)
+                count[member[mine[k]] + 1]++;
+            count[member[i] + 1] += found;
+        }
+    }
+#pragma omp parallel
+    {
+        int32_t *found = TAKE(int32_t, p->recipe->nodes, "edges abroad of a node");
+#pragma omp for schedule(static)
+        for (int64_t u = 0; u < p->recipe->nodes; u++)
+            count[u + 1] += draw_abroad(p, (int32_t)u, found);
+        memory_give(found);
+    }
+}
+
+// The entries of a row arrive ascending at home; the few from abroad behind them are moved to
+// their places.
+static void insert_entries(int32_t *row, int64_t home, int64_t all) {
+    for (int64_t k = home; k < all; k++) {
+        int32_t value = row[k];
+        int64_t place = k;
+        for (; place > 0 && row[place - 1] > value; place--)
+            row[place] = row[place - 1];
+        row[place] = value;
+    }
+}
+
+static void fill_entries(const Planted *p, Rows *out, int32_t *scratch) {
+    int64_t *next = TAKE(int64_t, p->recipe->nodes, "places in rows");
+    memcpy(next, out->offset, (size_t)p->recipe->nodes * sizeof *next);
+#pragma omp parallel for schedule(dynamic)
+    for (int32_t c = 0; c < p->communities; c++) {
+        const int32_t *member = p->member + p->begin[c];
+        int64_t m = p->begin[c + 1] - p->begin[c];
+        int32_t *mine = scratch + p->begin[c];
+        for (int64_t i = 0; i < m; i++) {
+            int64_t found = draw_home(p, c, i, mine);
+            for (int64_t k = 0; k < found; k++) {
+                out->target[next[member[i]]++] = member[mine[k]];
+                out->target[next[member[mine[k]]]++] = member[i];
+            }
+        }
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t u = 0; u < p->recipe->nodes; u++) {
+        int32_t *row = out->target + out->offset[u];
+        int64_t home = next[u] - out->offset[u];
+        insert_entries(row, home, home + draw_abroad(p, (int32_t)u, row + home));
+    }
+    memory_give(next);
+}
+
+bool planted_edges(Planted *planted, Rows *out, Error *err) {
+    int64_t n = planted->recipe->nodes;
+    if (!find_scale(planted, err))
+        return false;
+    int32_t *scratch = TAKE(int32_t, n, "pairs of a node"); // a community needs its own size
+    int64_t *count = TAKE(int64_t, n + 1, "entries of rows");
+    count_entries(planted, count, scratch);
+    for (int64_t i = 0; i < n; i++)
+        count[i + 1] += count[i];
+    bool ok = rows_take(out, n, count[n], false, err);
+    if (ok) {
+        memcpy(out->offset, count, ((size_t)n + 1) * sizeof *count);
+        fill_entries(planted, out, scratch);
+    }
+    memory_give(count);
+    memory_give(scratch);
+    return ok;
+}

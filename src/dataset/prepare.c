@@ -1,0 +1,291 @@
+// data.prepare: a list of steps, applied in order. Steps on the graph build new rows; steps on
+// features change them in place (a copy, if they lie in a mapped file). The smallest one to copy is
+// drop_loops.
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Step {
+    const char *name;
+    const char *argument; // what follows "name:", for the list; NULL: nothing may follow
+    bool (*apply)(Dataset *dataset, const char *argument, int64_t seed, Error *err);
+} Step;
+
+// --- the graph
+
+// Edges (i, j) stored more than once become one; their weights are added.
+static bool drop_duplicates(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    (void)argument, (void)seed;
+    Rows in = rows_of(dataset), out;
+    if (rows_duplicates(&in) == 0)
+        return true;
+    if (!rows_take(&out, in.nodes, in.edges - rows_duplicates(&in), in.weight != NULL, err))
+        return false;
+    int64_t place = -1;
+    for (int64_t i = 0; i < in.nodes; i++) {
+        for (int64_t e = in.offset[i]; e < in.offset[i + 1]; e++) {
+            bool again = e > in.offset[i] && in.target[e] == in.target[e - 1];
+            place += !again;
+            out.target[place] = in.target[e];
+            if (in.weight != NULL)
+                out.weight[place] = again ? out.weight[place] + in.weight[e] : in.weight[e];
+        }
+        out.offset[i + 1] = place + 1;
+    }
+    rows_set(dataset, &out);
+    return true;
+}
+
+static bool drop_loops(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    (void)argument, (void)seed;
+    Rows in = rows_of(dataset), out;
+    if (rows_loops(&in) == 0)
+        return true;
+    if (!rows_take(&out, in.nodes, in.edges - rows_loops(&in), in.weight != NULL, err))
+        return false;
+    int64_t place = 0;
+    for (int64_t i = 0; i < in.nodes; i++) {
+        for (int64_t e = in.offset[i]; e < in.offset[i + 1]; e++) {
+            if (in.target[e] == i)
+                continue;
+            if (in.weight != NULL)
+                out.weight[place] = in.weight[e];
+            out.target[place++] = in.target[e];
+        }
+        out.offset[i + 1] = place;
+    }
+    rows_set(dataset, &out);
+    return true;
+}
+
+// Row i of the union of two matrices without duplicates; an entry of both keeps the larger weight.
+// Written to out[place..) if `out` has arrays. Returns how many.
+static int64_t unite_row(Rows *out, int64_t place, const Rows *a, const Rows *b, int64_t i) {
+    int64_t p = a->offset[i], q = b->offset[i], count = 0;
+    int64_t p_end = a->offset[i + 1], q_end = b->offset[i + 1];
+    for (; p < p_end || q < q_end; count++) {
+        int32_t from_a = p < p_end ? a->target[p] : INT32_MAX;
+        int32_t from_b = q < q_end ? b->target[q] : INT32_MAX;
+        int32_t least = from_a < from_b ? from_a : from_b;
+        float weight = 0;
+        if (a->weight != NULL)
+            weight = fmaxf(from_a == least ? a->weight[p] : 0, from_b == least ? b->weight[q] : 0);
+        p += from_a == least;
+        q += from_b == least;
+        if (out->target == NULL)
+            continue;
+        out->target[place + count] = least;
+        if (out->weight != NULL)
+            out->weight[place + count] = weight;
+    }
+    return count;
+}
+
+// A and its transpose, united. A symmetric graph stays as it is.
+static bool symmetrize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    if (!drop_duplicates(dataset, argument, seed, err))
+        return false;
+    Rows in = rows_of(dataset), back, out = {0};
+    rows_transpose(&back, &in);
+    int64_t edges = 0;
+    for (int64_t i = 0; i < in.nodes; i++)
+        edges += unite_row(&out, 0, &in, &back, i);
+    bool ok = rows_take(&out, in.nodes, edges, in.weight != NULL, err);
+    for (int64_t i = 0; ok && i < in.nodes; i++)
+        out.offset[i + 1] = out.offset[i] + unite_row(&out, out.offset[i], &in, &back, i);
+    rows_give(&back);
+    if (ok)
+        rows_set(dataset, &out);
+    return ok;
+}
+
+// --- features that are there
+
+// The features, writable; NULL with an error if there are none.
+static float *features(Dataset *dataset, Error *err) {
+    if (dataset->x == NULL) {
+        error_set(err, EXIT_CONFIG,
+                  "the dataset has no features; make some with random:D or "
+                  "degree, or name a file in data.features");
+        return NULL;
+    }
+    size_t bytes = memory_product(dataset->nodes * dataset->features, sizeof *dataset->x);
+    dataset->x = dataset_writable(dataset, dataset->x, bytes, "features");
+    return dataset->x;
+}
+
+static bool binary(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    (void)argument, (void)seed;
+    float *x = features(dataset, err);
+    if (x == NULL)
+        return false;
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < dataset->nodes * dataset->features; k++)
+        x[k] = x[k] != 0;
+    return true;
+}
+
+// x[i, :] / sum |x[i, :]|; a row of zeros stays.
+static bool row_normalize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    (void)argument, (void)seed;
+    float *x = features(dataset, err);
+    if (x == NULL)
+        return false;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < dataset->nodes; i++) {
+        float *row = x + i * dataset->features;
+        double sum = 0;
+        for (int64_t f = 0; f < dataset->features; f++)
+            sum += fabs((double)row[f]);
+        for (int64_t f = 0; sum > 0 && f < dataset->features; f++)
+            row[f] = (float)(row[f] / sum);
+    }
+    return true;
+}
+
+// Column f: (x - mean) / deviation over the training rows (population deviation, as GraphSAINT); a
+// constant column is only shifted. Rows are added in ascending order by one thread per column
+// block.
+static void standardize_columns(const Dataset *dataset, float *x, int64_t begin, int64_t end) {
+    enum { WIDTH = 16 };
+    double sum[WIDTH] = {0}, squares[WIDTH] = {0};
+    int64_t rows = 0, columns = dataset->features;
+    for (int64_t i = 0; i < dataset->nodes; i++) {
+        rows += dataset->split[i] == SPLIT_TRAIN;
+        for (int64_t f = begin; dataset->split[i] == SPLIT_TRAIN && f < end; f++)
+            sum[f - begin] += x[i * columns + f];
+    }
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        for (int64_t f = begin; dataset->split[i] == SPLIT_TRAIN && f < end; f++) {
+            double apart = x[i * columns + f] - sum[f - begin] / (double)rows;
+            squares[f - begin] += apart * apart;
+        }
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        for (int64_t f = begin; f < end; f++) {
+            double deviation = sqrt(squares[f - begin] / (double)rows);
+            double shifted = x[i * columns + f] - sum[f - begin] / (double)rows;
+            x[i * columns + f] = (float)(deviation > 0 ? shifted / deviation : shifted);
+        }
+}
+
+static bool standardize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    (void)argument, (void)seed;
+    enum { WIDTH = 16 };
+    float *x = features(dataset, err);
+    if (x == NULL)
+        return false;
+    if (memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
+        return error_set(err, EXIT_CONFIG,
+                         "standardize takes mean and deviation from the training nodes, but there "
+                         "are none; name a split in data.splits");
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t begin = 0; begin < dataset->features; begin += WIDTH)
+        standardize_columns(dataset, x, begin,
+                            begin + WIDTH < dataset->features ? begin + WIDTH : dataset->features);
+    return true;
+}
+
+// --- features that are made
+
+// Room for new features; an error where there are some, so that nothing is thrown away unseen.
+static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
+    if (dataset->x != NULL) {
+        error_set(err, EXIT_CONFIG, "the dataset has %lld features already; leave this step out",
+                  (long long)dataset->features);
+        return NULL;
+    }
+    dataset->x = TRY(float, dataset->nodes *columns, "features made by data.prepare", err);
+    dataset->features = dataset->x == NULL ? 0 : columns;
+    return dataset->x;
+}
+
+// x[i, f]: standard normal of (seed, node i, column f).
+static bool random_features(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    char *end = NULL;
+    long columns = strtol(argument, &end, 10);
+    if (end == argument || *end != '\0' || columns < 1 || columns > 1 << 17)
+        return error_set(err, EXIT_CONFIG, "'random:%s' needs a width of 1 to %d, as in random:64",
+                         argument, 1 << 17);
+    float *x = new_features(dataset, columns, err);
+    if (x == NULL)
+        return false;
+    RandomStream stream = random_stream((uint64_t)seed, RANDOM_FEATURES, 0, 0, 0);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        for (int64_t f = 0; f < columns; f++)
+            x[i * columns + f] = (float)random_normal(stream, i, 0, f);
+    return true;
+}
+
+// Columns 0..15: 1 at bucket floor(log2(1 + degree)), the last for all larger ones; 16: ln(1 +
+// in-degree); 17: ln(1 + out-degree). The buckets let a first linear layer be any function of the
+// size of the degree; the logarithms tell degrees of a bucket apart. degree = in-degree.
+static bool degree_features(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    (void)argument, (void)seed;
+    enum { BUCKETS = 16, COLUMNS = BUCKETS + 2 };
+    float *x = new_features(dataset, COLUMNS, err);
+    if (x == NULL)
+        return false;
+    int64_t *arriving = TAKE(int64_t, dataset->nodes, "in-degrees");
+    for (int64_t e = 0; e < dataset->edges; e++)
+        arriving[dataset->target[e]]++;
+    for (int64_t i = 0; i < dataset->nodes; i++) {
+        int64_t leaving = dataset->offset[i + 1] - dataset->offset[i];
+        int bucket = 63 - __builtin_clzll((unsigned long long)arriving[i] + 1);
+        x[i * COLUMNS + (bucket < BUCKETS ? bucket : BUCKETS - 1)] = 1;
+        x[i * COLUMNS + BUCKETS] = (float)log1p((double)arriving[i]);
+        x[i * COLUMNS + BUCKETS + 1] = (float)log1p((double)leaving);
+    }
+    memory_give(arriving);
+    return true;
+}
+
+// --- the family
+
+static const Step steps[] = {
+    {"symmetrize", NULL, symmetrize},           {"drop-loops", NULL, drop_loops},
+    {"drop-duplicates", NULL, drop_duplicates}, {"binary", NULL, binary},
+    {"row-normalize", NULL, row_normalize},     {"standardize", NULL, standardize},
+    {"random", "D", random_features},           {"degree", NULL, degree_features},
+};
+enum { STEPS = sizeof steps / sizeof *steps };
+
+// The step that a word names; *argument is what follows its colon, "" if nothing does.
+static const Step *find_step(const char *word, const char **argument) {
+    size_t length = strcspn(word, ":");
+    *argument = word[length] == ':' ? word + length + 1 : "";
+    for (int i = 0; i < STEPS; i++) {
+        bool named = strlen(steps[i].name) == length && strncmp(word, steps[i].name, length) == 0;
+        if (named && (steps[i].argument != NULL) == (word[length] == ':'))
+            return &steps[i];
+    }
+    return NULL;
+}
+
+static bool unknown_step(const char *word, Error *err) {
+    char list[256] = "";
+    for (int i = 0; i < STEPS; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s%s%s", i == 0 ? "" : ", ", steps[i].name,
+                 steps[i].argument == NULL ? "" : ":",
+                 steps[i].argument == NULL ? "" : steps[i].argument);
+    }
+    return error_set(err, EXIT_CONFIG, "the step '%s' is unknown; there are %s", word, list);
+}
+
+bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, Error *err) {
+    const char *argument;
+    for (int i = 0; i < words->count; i++)
+        if (find_step(words->word[i], &argument) == NULL)
+            return unknown_step(words->word[i], err);
+    for (int i = 0; i < words->count; i++) {
+        const Step *step = find_step(words->word[i], &argument);
+        if (!step->apply(dataset, argument, seed, err))
+            return error_prefix(err, "%s", words->word[i]);
+    }
+    return true;
+}

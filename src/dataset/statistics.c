@@ -1,0 +1,42 @@
+// Figures of a dataset: for `fringe inspect` and the manifest of our own directory.
+
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_degrees(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void count_degrees(const Dataset *dataset, Statistics *out) {
+    int64_t n = dataset->nodes;
+    int64_t *degree = TAKE(int64_t, n, "degrees");
+    uint8_t *reached = TAKE(uint8_t, n, "nodes with an edge that arrives");
+    for (int64_t e = 0; e < dataset->edges; e++)
+        reached[dataset->target[e]] = 1;
+    for (int64_t i = 0; i < n; i++) {
+        degree[i] = dataset->offset[i + 1] - dataset->offset[i];
+        out->isolated += degree[i] == 0 && reached[i] == 0;
+    }
+    qsort(degree, (size_t)n, sizeof *degree, compare_degrees);
+    out->degree_min = degree[0];
+    out->degree_median = degree[n / 2];
+    out->degree_max = degree[n - 1];
+    memory_give(reached);
+    memory_give(degree);
+}
+
+void dataset_statistics(const Dataset *dataset, Statistics *out) {
+    Rows rows = rows_of(dataset);
+    *out = (Statistics){.loops = rows_loops(&rows),
+                        .duplicates = rows_duplicates(&rows),
+                        .symmetric = dataset_is_symmetric(dataset),
+                        .weighted = dataset->weight != NULL};
+    count_degrees(dataset, out);
+    for (int64_t i = 0; i < dataset->nodes; i++) {
+        out->split[dataset->split[i]]++;
+        out->unlabelled += dataset->label != NULL && dataset->label[i] < 0;
+    }
+}

@@ -1,0 +1,213 @@
+// Text files: read whole (gzip through zlib), then scanned by hand-written number parsers that know
+// their line. The idea: the text is in memory and ends in a 0, so a scan needs no buffer; every
+// number is checked against overflow while its digits are read.
+
+#include "internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static bool ends_in(const char *path, const char *ending) {
+    size_t length = strlen(path), wanted = strlen(ending);
+    return length >= wanted && strcmp(path + length - wanted, ending) == 0;
+}
+
+// At least `wanted` bytes of room, by doubling.
+static bool grow(Text *text, size_t *room, size_t wanted, Error *err) {
+    if (wanted <= *room)
+        return true;
+    size_t larger = wanted + wanted / 2;
+    char *data = memory_try(larger, "the text of a file", err);
+    if (data == NULL)
+        return false;
+    if (text->bytes > 0)
+        memcpy(data, text->data, text->bytes);
+    memory_give(text->data);
+    text->data = data;
+    *room = larger;
+    return true;
+}
+
+// Reads to the end of the file; plain files pass through zlib unchanged.
+static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
+    enum { PIECE = 1 << 20 };
+    size_t room = 0;
+    if (!grow(text, &room, guess, err))
+        return false;
+    for (;;) {
+        if (!grow(text, &room, text->bytes + PIECE + 1, err))
+            return false;
+        int got = gzread(file, text->data + text->bytes, PIECE);
+        int status = Z_OK;
+        const char *message = gzerror(file, &status);
+        if (got < 0 || (got == 0 && status != Z_OK && status != Z_STREAM_END))
+            return error_set(err, status == Z_ERRNO ? EXIT_IO : EXIT_DATA,
+                             "cannot be read to its end: %s",
+                             status == Z_BUF_ERROR ? "the gzip stream is cut" : message);
+        if (got == 0)
+            break;
+        text->bytes += (size_t)got;
+    }
+    text->data[text->bytes] = '\0';
+    return true;
+}
+
+bool text_read(Text *text, const char *path, Error *err) {
+    *text = (Text){0};
+    int64_t size = file_size(path);
+    gzFile file = size < 0 || file_is_folder(path) ? NULL : gzopen(path, "rb");
+    if (file == NULL)
+        return error_set(err, EXIT_NO_INPUT, "%s: there is no such file, or it cannot be read",
+                         path);
+    gzbuffer(file, 1 << 18);
+    bool ok = read_stream(text, file, (size_t)size + 1, err);
+    if (ok && gzdirect(file) && ends_in(path, ".gz"))
+        ok = error_set(err, EXIT_DATA, "is not a gzip file although its name says so");
+    if (ok && memchr(text->data, 0, text->bytes) != NULL)
+        ok = error_set(err, EXIT_DATA, "is not a text file (it holds a zero byte)");
+    gzclose(file);
+    if (ok)
+        return true;
+    text_clear(text);
+    return error_prefix(err, "%s", path);
+}
+
+void text_clear(Text *text) {
+    memory_give(text->data);
+    *text = (Text){0};
+}
+
+Scan scan_text(const Text *text, const char *path) {
+    return (Scan){text->data, text->data + text->bytes, 1, path};
+}
+
+static void skip_blanks(Scan *scan) {
+    while (*scan->at == ' ' || *scan->at == '\t')
+        scan->at++;
+}
+
+bool scan_at_line_end(Scan *scan) {
+    skip_blanks(scan);
+    return scan->at == scan->end || *scan->at == '\n' ||
+           (*scan->at == '\r' && (scan->at[1] == '\n' || scan->at[1] == '\0'));
+}
+
+void scan_next_line(Scan *scan) {
+    const char *newline = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));
+    scan->at = newline == NULL ? scan->end : newline + 1;
+    scan->line++;
+}
+
+bool scan_error(const Scan *scan, Error *err, const char *format, ...) {
+    char sentence[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    return error_set(err, EXIT_DATA, "%s:%lld: %s", scan->path, (long long)scan->line, sentence);
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A number must be followed by a blank, a comma or the end of the line.
+static bool ends_word(char c) {
+    return c == ' ' || c == '\t' || c == ',' || c == '\r' || c == '\n' || c == '\0';
+}
+
+// The word at the scan, shortened and printable, for messages.
+static const char *word_at(const Scan *scan, char out[32]) {
+    int length = 0;
+    while (length < 24 && !ends_word(scan->at[length])) {
+        char c = scan->at[length];
+        out[length++] = c >= ' ' && c <= '~' ? c : '?';
+    }
+    out[length] = '\0';
+    return length == 0 ? "the end of the line" : out;
+}
+
+bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err) {
+    char word[32];
+    skip_blanks(scan);
+    const char *at = scan->at;
+    bool negative = *at == '-', overflow = false;
+    int64_t value = 0;
+    at += negative;
+    const char *digits = at;
+    for (; is_digit(*at); at++) {
+        int digit = negative ? -(*at - '0') : *at - '0';
+        overflow |= __builtin_mul_overflow(value, 10, &value) ||
+                    __builtin_add_overflow(value, digit, &value);
+    }
+    if (at == digits || !ends_word(*at))
+        return scan_error(scan, err, "expected %s (an integer), found '%s'", what,
+                          word_at(scan, word));
+    if (overflow)
+        return scan_error(scan, err, "%s '%s' does not fit 64 bits", what, word_at(scan, word));
+    scan->at = at;
+    *out = value;
+    return true;
+}
+
+// digits [. digits] [e [sign] digits]: value = mantissa * 10^exponent. False if it is not of that
+// form. *exact: up to 15 digits and |exponent| <= 22, where one multiplication rounds correctly.
+static bool decimal(const char **at, double *mantissa, int *exponent, bool *exact) {
+    const char *c = *at;
+    int digits = 0, significant = 0;
+    *mantissa = 0, *exponent = 0;
+    for (bool point = false; is_digit(*c) || (*c == '.' && !point); c++) {
+        if (*c == '.') {
+            point = true;
+            continue;
+        }
+        *mantissa = *mantissa * 10 + (*c - '0');
+        significant += significant > 0 || *c != '0';
+        *exponent -= point;
+        digits++;
+    }
+    if (digits == 0)
+        return false;
+    if (*c == 'e' || *c == 'E') {
+        bool negative = *++c == '-';
+        c += *c == '-' || *c == '+';
+        int power = 0;
+        if (!is_digit(*c))
+            return false;
+        for (; is_digit(*c); c++)
+            power = power < 100000 ? power * 10 + (*c - '0') : power;
+        *exponent += negative ? -power : power;
+    }
+    *exact = significant <= 15 && *exponent >= -22 && *exponent <= 22;
+    *at = c;
+    return true;
+}
+
+bool scan_float(Scan *scan, float *out, const char *what, Error *err) {
+    static const double ten[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    char word[32];
+    skip_blanks(scan);
+    const char *at = scan->at;
+    bool negative = *at == '-', exact = false;
+    double value = 0;
+    int exponent = 0;
+    at += *at == '-' || *at == '+';
+    if (!decimal(&at, &value, &exponent, &exact) || !ends_word(*at))
+        return scan_error(scan, err, "expected %s (a number), found '%s'", what,
+                          word_at(scan, word));
+    if (exact)
+        value = exponent < 0 ? value / ten[-exponent] : value * ten[exponent];
+    else
+        value = fabs(strtod(scan->at, NULL)); // the form is checked, so no hex, inf or nan
+    if (!(value <= 3.4028234e38))
+        return scan_error(scan, err, "%s '%s' does not fit a 32-bit float", what,
+                          word_at(scan, word));
+    scan->at = at;
+    *out = (float)(negative ? -value : value);
+    return true;
+}

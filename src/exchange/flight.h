@@ -1,0 +1,52 @@
+// How the messages of one exchange travel: a ring of rounds, a window of them in flight, each
+// message cut into pieces. This room's only user of MPI; channel.c says what is in the messages.
+//
+//   round r        1         2         3       ...      (group r-1 of the Pattern, law 4)
+//   sends to     rank+1    rank+2    rank+3
+//   hears from   rank-1    rank-2    rank-3
+//
+// A Stream is one message: its header is piece 0, its payload the pieces after it. At most
+// FLIGHT_PIECES pieces of a stream and FLIGHT_ROUNDS rounds are in flight; the next one is posted
+// when one has landed. Pieces are posted in order, so MPI's rule that messages of one pair and tag
+// do not overtake each other keeps apart what tags cannot (tags repeat after FLIGHT_TAGS pieces,
+// and in the next exchange). No rank can wait in a circle: the first round in flight is posted
+// everywhere, and all ranks work on rounds in the same order.
+#ifndef FRINGE_SRC_EXCHANGE_FLIGHT_H
+#define FRINGE_SRC_EXCHANGE_FLIGHT_H
+
+#include "message.h"
+
+enum { FLIGHT_ROUNDS = 4, FLIGHT_PIECES = 16, FLIGHT_TAGS = 30000 };
+enum { INCOMING, OUTGOING, STREAMS };
+
+typedef struct Stream {
+    MessageHeader header;
+    unsigned char *payload; // in outbox or inbox
+    int64_t bytes;          // 0: there is no message, not even a header
+    int64_t pieces, posted, done;
+    int peer;
+} Stream;
+
+typedef struct Flight {
+    Comm comm;                 // owned: tags of its own
+    int rounds;                // size - 1
+    int window;                // rounds in flight
+    int64_t piece;             // bytes
+    Stream (*stream)[STREAMS]; // [rounds] owned
+    MPI_Request *request;      // [window, STREAMS, FLIGHT_PIECES] owned
+    int *landed;               // [window * STREAMS * FLIGHT_PIECES] owned; scratch of Testsome
+    int posted;                // rounds
+    int64_t messages, bytes_sent, bytes_received;
+} Flight;
+
+// Collective. The streams' payloads and bytes are filled in by the owner afterwards, once.
+void flight_init(Flight *flight, const Comm *comm, int64_t piece);
+void flight_clear(Flight *flight);
+size_t flight_bytes(int size); // that flight_init takes
+
+void flight_post(Flight *flight);     // the first rounds; the last exchange must be over
+void flight_progress(Flight *flight); // notes what has landed, posts what is next
+bool flight_landed(const Flight *flight, int group);
+bool flight_left(const Flight *flight); // all own messages are gone, all rounds are over
+
+#endif

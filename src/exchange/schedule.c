@@ -1,0 +1,65 @@
+// The schedules: the same named steps in different orders (DESIGN 4). Which of them is taken
+// changes no bit: rows add their halo columns in the same order (law 4), whatever arrives first.
+
+#include "channel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int groups_of(const Channel *channel) { return channel->pattern->size - 1; }
+
+// Messages move while the own part is made, because its kernels call the Poll.
+static void do_own(Channel *channel, const ExchangeWork *work) {
+    double since = clock_seconds();
+    work->own(work->context, &channel->poll);
+    channel->seconds.own += clock_seconds() - since;
+}
+
+static void do_halo(Channel *channel, const ExchangeWork *work, int begin, int end) {
+    double since = clock_seconds();
+    work->halo(work->context, channel_rows(channel), begin, end, end == groups_of(channel));
+    channel->seconds.halo += clock_seconds() - since;
+}
+
+static void blocking(Channel *channel, Rows x, const float *right, uint32_t epoch,
+                     const ExchangeWork *work) {
+    channel_pack(channel, x, right, epoch);
+    channel_post(channel);
+    for (int group = 0; group < groups_of(channel); group++)
+        channel_receive(channel, group);
+    channel_finish(channel);
+    do_own(channel, work);
+    do_halo(channel, work, 0, groups_of(channel));
+}
+
+static void overlap(Channel *channel, Rows x, const float *right, uint32_t epoch,
+                    const ExchangeWork *work) {
+    channel_pack(channel, x, right, epoch);
+    channel_post(channel);
+    do_own(channel, work);
+    for (int group = 0; group < groups_of(channel); group++) {
+        channel_receive(channel, group);
+        do_halo(channel, work, group, group + 1);
+    }
+    if (groups_of(channel) == 0)
+        do_halo(channel, work, 0, 0);
+    channel_finish(channel);
+}
+
+static const Schedule schedules[] = {
+    {"blocking", blocking},
+    {"overlap", overlap},
+};
+enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
+
+const Schedule *schedule_find(const char *name, Error *err) {
+    char names[256] = "";
+    for (int i = 0; i < SCHEDULES; i++) {
+        if (strcmp(schedules[i].name, name) == 0)
+            return &schedules[i];
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ", schedules[i].name);
+    }
+    error_set(err, EXIT_CONFIG, "there is no schedule \"%s\"; schedules are: %s", name, names);
+    return NULL;
+}

@@ -1,0 +1,109 @@
+// Pattern + diagonals -> Block. The normalisations are a table (ALGORITHMS A.3); d_in and d_out are
+// sums of edge weights over the whole graph (counts where there are none), without added
+// self-loops. `mean` is the smallest row and the one to copy.
+#include "fringe/halo.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef enum Diagonal {
+    ONE,           // not stored
+    ROOT_IN,       // 1 / sqrt(d_in + 1)
+    ROOT_OUT,      // 1 / sqrt(d_out + 1)
+    MEAN,          // 1 / d_in, or 1 for a row that reads nothing
+    MEAN_WITH_SELF // 1 / (d_in + 1)
+} Diagonal;
+
+static const struct Normalisation {
+    const char *name;
+    bool self;
+    Diagonal left, right;
+} normalisations[] = {
+    {"gcn", true, ROOT_IN, ROOT_OUT},         // DGL's "both"
+    {"gcn-in", true, ROOT_IN, ROOT_IN},       // PyG
+    {"mean", false, MEAN, ONE},               // GraphSAGE
+    {"mean-self", true, MEAN_WITH_SELF, ONE}, // GraphSAGE-gcn, AdaQP's SAGE
+};
+enum { NORMALISATIONS = sizeof normalisations / sizeof normalisations[0] };
+
+// What the diagonal divides by; in double, so that a degree is exact.
+static double divisor(Diagonal diagonal, double in, double out) {
+    switch (diagonal) {
+    case ROOT_IN:
+        return in + 1;
+    case ROOT_OUT:
+        return out + 1;
+    case MEAN:
+        return in == 0 ? 1 : in;
+    case MEAN_WITH_SELF:
+        return in + 1;
+    case ONE:
+        break;
+    }
+    return 1;
+}
+
+// Negative weights may leave a row with nothing to divide by; that is the graph's fault.
+static bool diagonal_fill(float **out, Diagonal diagonal, const Shard *shard, Error *err) {
+    *out = NULL;
+    if (diagonal == ONE)
+        return true;
+    float *value = TAKE(float, shard->own, "diagonal of a Block");
+    for (int64_t i = 0; i < shard->own; i++) {
+        double d = divisor(diagonal, shard->degree_in[i], shard->degree_out[i]);
+        if (!(d > 0)) {
+            memory_give(value);
+            return error_set(err, EXIT_DATA,
+                             "%s: the edge weights at node %lld sum to %g, so its messages cannot "
+                             "be normalised; weights must be positive (or use data.prepare "
+                             "\"binary\")",
+                             shard->dataset_name, (long long)shard->gid[i], shard->degree_in[i]);
+        }
+        bool root = diagonal == ROOT_IN || diagonal == ROOT_OUT;
+        value[i] = (float)(1.0 / (root ? sqrt(d) : d));
+    }
+    *out = value;
+    return true;
+}
+
+static const struct Normalisation *find(const char *name, Error *err) {
+    char list[256] = "";
+    for (int i = 0; i < NORMALISATIONS; i++) {
+        if (strcmp(normalisations[i].name, name) == 0)
+            return &normalisations[i];
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
+                 normalisations[i].name);
+    }
+    error_set(err, EXIT_CONFIG, "'%s' is not a normalisation; use one of %s", name, list);
+    return NULL;
+}
+
+bool block_init(Block *block, const char *normalisation, const Pattern *pattern,
+                const Pattern *transposed, const Shard *shard, Error *err) {
+    *block = (Block){.pattern = pattern, .transposed = transposed};
+    const struct Normalisation *row = find(normalisation, err);
+    if (row == NULL)
+        return false;
+    block->self = row->self;
+    if (diagonal_fill(&block->left, row->left, shard, err) &&
+        diagonal_fill(&block->right, row->right, shard, err))
+        return true;
+    block_clear(block);
+    return false;
+}
+
+void block_clear(Block *block) {
+    memory_give(block->left);
+    memory_give(block->right);
+    *block = (Block){0};
+}
+
+// (L A R)^T = R A^T L
+Block block_transpose(const Block *block) {
+    return (Block){.pattern = block->transposed,
+                   .transposed = block->pattern,
+                   .left = block->right,
+                   .right = block->left,
+                   .self = block->self};
+}

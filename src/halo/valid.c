@@ -1,0 +1,143 @@
+// The numbering law of halo.h, sentence by sentence. On this rank: sizes, offsets, order. Across
+// ranks (deep): every owner names the global ids it would send, and the reader compares them with
+// its own list of halo rows; that is laws 4 and 5 at once.
+#include "fringe/halo.h"
+#include <string.h>
+
+// Law 7.
+static bool offsets_are_valid(const int64_t *offset, int64_t groups, int64_t end) {
+    if (offset[0] != 0 || offset[groups] != end)
+        return false;
+    for (int64_t i = 0; i < groups; i++)
+        if (offset[i] > offset[i + 1])
+            return false;
+    return true;
+}
+
+// Law 3: columns of each row ascend inside [0, columns).
+static bool csr_is_valid(const Csr *csr, int64_t columns) {
+    if (!offsets_are_valid(csr->offset, csr->rows, csr->offset[csr->rows]))
+        return false;
+    for (int64_t i = 0; i < csr->rows; i++)
+        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++) {
+            int32_t before = e > csr->offset[i] ? csr->column[e - 1] : 0;
+            if (csr->column[e] < before || csr->column[e] >= columns)
+                return false;
+        }
+    return true;
+}
+
+// The rows of the halo Csr: ascending, each with a column.
+static bool halo_rows_are_valid(const Pattern *pattern) {
+    for (int64_t k = 0; k < pattern->halo.rows; k++) {
+        int64_t before = k > 0 ? pattern->halo_row[k - 1] : -1;
+        if (pattern->halo_row[k] <= before || pattern->halo_row[k] >= pattern->rows ||
+            pattern->halo.offset[k] == pattern->halo.offset[k + 1])
+            return false;
+    }
+    return true;
+}
+
+// Law 2: ranges ascend, do not touch, and name no row with halo columns.
+static bool ranges_are_valid(const Pattern *pattern) {
+    int64_t k = 0, before = -1;
+    if (pattern->range_count < 0 || pattern->range_count > PATTERN_RANGES)
+        return false;
+    for (int r = 0; r < pattern->range_count; r++) {
+        Range range = pattern->central[r];
+        if (range.begin <= before || range.begin >= range.end || range.end > pattern->rows)
+            return false;
+        while (k < pattern->halo.rows && pattern->halo_row[k] < range.begin)
+            k++;
+        if (k < pattern->halo.rows && pattern->halo_row[k] < range.end)
+            return false;
+        before = range.end;
+    }
+    return true;
+}
+
+// Law 5, this rank's half: each send list ascends.
+static bool send_lists_are_valid(const Pattern *pattern) {
+    for (int g = 0; g + 1 < pattern->size; g++)
+        for (int64_t k = pattern->send_offset[g]; k < pattern->send_offset[g + 1]; k++) {
+            int64_t before = k > pattern->send_offset[g] ? pattern->send_row[k - 1] : -1;
+            if (pattern->send_row[k] <= before || pattern->send_row[k] >= pattern->rows)
+                return false;
+        }
+    return true;
+}
+
+static bool local_is_valid(const Pattern *p) {
+    return p->size >= 1 && p->rank >= 0 && p->rank < p->size && p->own.rows == p->rows &&
+           p->halo.rows <= p->rows && (p->own.weight == NULL) == (p->halo.weight == NULL) &&
+           offsets_are_valid(p->receive_offset, p->size - 1, p->halo_count) &&
+           offsets_are_valid(p->send_offset, p->size - 1, p->send_offset[p->size - 1]) &&
+           csr_is_valid(&p->own, p->sources) && csr_is_valid(&p->halo, p->halo_count) &&
+           halo_rows_are_valid(p) && ranges_are_valid(p) && send_lists_are_valid(p);
+}
+
+// Counts of both ends of every pair are the same. Collective.
+static bool counts_agree(const Pattern *pattern) {
+    int size = pattern->size;
+    int64_t *send = TAKE(int64_t, size, "check of a Pattern"),
+            *expected = TAKE(int64_t, size, "check of a Pattern"),
+            *receive = TAKE(int64_t, size, "check of a Pattern");
+    for (int g = 0; g + 1 < size; g++) {
+        send[(pattern->rank + 1 + g) % size] =
+            pattern->send_offset[g + 1] - pattern->send_offset[g];
+        expected[(pattern->rank - 1 - g + size) % size] =
+            pattern->receive_offset[g + 1] - pattern->receive_offset[g];
+    }
+    comm_all_to_all(pattern->comm, send, receive, sizeof(int64_t));
+    int64_t wrong = memcmp(receive, expected, (size_t)size * sizeof(int64_t)) != 0;
+    comm_sum_int64(pattern->comm, &wrong, 1);
+    memory_give(send);
+    memory_give(expected);
+    memory_give(receive);
+    return wrong == 0;
+}
+
+// Global ids travel over the send lists and arrive as the reader's list. Collective.
+static bool ids_agree(const Pattern *pattern) {
+    int size = pattern->size;
+    int64_t sent = pattern->send_offset[size - 1], count = pattern->halo_count;
+    int64_t *from = TAKE(int64_t, sent, "check of a Pattern"),
+            *to = TAKE(int64_t, count, "check of a Pattern"),
+            *from_offset = TAKE(int64_t, size + 1, "check of a Pattern"),
+            *to_offset = TAKE(int64_t, size + 1, "check of a Pattern");
+    int64_t at = 0;
+    for (int r = 0; r < size; r++) { // rank order; group g of the ring is rank + 1 + g
+        int g = (r - pattern->rank - 1 + size) % size;
+        int h = (pattern->rank - 1 - r + size) % size;
+        for (int64_t k = 0;
+             g + 1 < size && k < pattern->send_offset[g + 1] - pattern->send_offset[g]; k++)
+            from[at++] = pattern->gid[pattern->send_row[pattern->send_offset[g] + k]];
+        from_offset[r + 1] = at * (int64_t)sizeof(int64_t);
+        to_offset[r + 1] = to_offset[r];
+        if (h + 1 < size)
+            to_offset[r + 1] += (pattern->receive_offset[h + 1] - pattern->receive_offset[h]) *
+                                (int64_t)sizeof(int64_t);
+    }
+    comm_all_to_all_v(pattern->comm, from, from_offset, to, to_offset);
+    int64_t wrong = 0;
+    for (int h = 0; h + 1 < size; h++) {
+        int r = (pattern->rank - 1 - h + size) % size;
+        const int64_t *mine = pattern->gid + pattern->sources + pattern->receive_offset[h];
+        wrong +=
+            memcmp((char *)to + to_offset[r], mine, (size_t)(to_offset[r + 1] - to_offset[r])) != 0;
+    }
+    comm_sum_int64(pattern->comm, &wrong, 1);
+    memory_give(from);
+    memory_give(to);
+    memory_give(from_offset);
+    memory_give(to_offset);
+    return wrong == 0;
+}
+
+bool pattern_is_valid(const Pattern *pattern, bool deep) {
+    int64_t wrong = !local_is_valid(pattern);
+    if (!deep)
+        return wrong == 0;
+    comm_sum_int64(pattern->comm, &wrong, 1); // a rank that fails must not leave the others waiting
+    return wrong == 0 && counts_agree(pattern) && ids_agree(pattern);
+}

@@ -1,0 +1,56 @@
+// Weights as files: safetensors with PyG's names and layout (a linear layer is [out, in]), so that
+// Python reads and writes them without knowing fringe. Inside, matrices are [in, out].
+#include "fringe/model.h"
+#include <stdio.h>
+#include <string.h>
+
+// out [columns, rows] = in [rows, columns]
+static void transpose(float *out, const float *in, int64_t rows, int64_t columns) {
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++)
+            out[c * rows + r] = in[r * columns + c];
+}
+
+static Tensor outside(const Parameter *p) {
+    Tensor t = {.type = TENSOR_F32, .rank = p->matrix ? 2 : 1, .shape = {p->columns, p->rows, 0}};
+    if (!p->matrix)
+        t.shape[1] = 0;
+    snprintf(t.name, sizeof t.name, "%s", p->name);
+    return t;
+}
+
+bool model_write(const ModelShape *shape, const float *parameters, const char *path, bool sync,
+                 Error *err) {
+    float *turned =
+        memory_try((size_t)shape->parameter_count * sizeof(float), "weights to write", err);
+    if (turned == NULL)
+        return false;
+    Tensor tensor[MODEL_LAYERS * 5];
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *p = &shape->parameter[i];
+        transpose(turned + p->begin, parameters + p->begin, p->rows, p->columns);
+        tensor[i] = outside(p);
+        tensor[i].data = turned + p->begin;
+    }
+    bool ok = tensors_write(path, tensor, shape->parameter_windows, NULL, sync, err);
+    memory_give(turned);
+    return ok;
+}
+
+bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err) {
+    Tensors file;
+    if (!tensors_open(&file, path, err))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < shape->parameter_windows; i++) {
+        const Parameter *p = &shape->parameter[i];
+        Tensor want = outside(p);
+        const Tensor *found = tensors_need(&file, p->name, TENSOR_F32, want.rank, want.shape, err);
+        if (found == NULL)
+            ok = false;
+        else
+            transpose(parameters + p->begin, found->data, want.shape[0], p->rows);
+    }
+    tensors_close(&file);
+    return ok;
+}

@@ -1,0 +1,81 @@
+// What the files of the model room share.
+#ifndef FRINGE_MODEL_INTERNAL_H
+#define FRINGE_MODEL_INTERNAL_H
+
+#include "fringe/model.h"
+
+// One distributed aggregate: a Block with what it needs to run. Shared by layers whose Pattern is
+// the same.
+typedef struct Operator {
+    Block block;
+    float *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is NULL
+    Aggregate *aggregate; // over block.pattern->own
+    bool owns_aggregate;
+    int64_t *cursor; // [halo.rows] edge cursors of the halo pass
+    int rest_count;  // rows that wait for the halo: the complement of pattern->central
+    Range rest[PATTERN_RANGES + 1];
+} Operator;
+
+typedef struct Layer {
+    Operator *operator[2]; // [FORWARD], [BACKWARD]; borrowed from the model; NULL: no exchange
+    Channel *channel[2];
+    Rows h; // [N, in] input while training; kept for Ws and transform-first, else one buffer serves
+            // all layers
+    Rows a; // [N, in] A·H, aggregate-first only
+    Rows y; // [N, out] H·W, transform-first only
+    Rows z; // [N, out] before post; after inference: after post
+    PostSaved saved;
+} Layer;
+
+enum { MODEL_OPERATORS = 2 * MODEL_LAYERS + 2, GRADIENT_SLOTS = 3 };
+
+struct Model {
+    ModelShape shape;
+    ModelParts parts;
+    const Schedule *blocking; // for evaluation
+    char panels[CONFIG_WORD];
+    int64_t piece;
+    int64_t rows; // N
+    Block block;  // the normalised operator; its diagonals are owned here
+    Rows x;       // [N, F] features
+    Layer layer[MODEL_LAYERS];
+    int operators;
+    Operator operator[MODEL_OPERATORS];
+    // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
+    // Widths never share memory, so padding stays zero.
+    int widths;
+    int64_t gradient_width[MODEL_LAYERS];
+    Rows gradient_slot[MODEL_LAYERS][GRADIENT_SLOTS];
+    Rows g;   // G of the layer that runs
+    int slot; // where it lies
+    float *scratch;
+    int64_t *counts; // metrics
+    Spans *spans;
+    // of the call that is running
+    const float *parameters;
+    float *gradient;
+    uint64_t seed;
+    uint32_t epoch;
+    bool training;
+};
+
+// Windows of layer l in a flat array; NULL where the layer has none.
+typedef struct LayerWindows {
+    float *w, *ws, *bias, *gamma, *beta;
+} LayerWindows;
+LayerWindows layer_windows(const ModelShape *shape, const float *flat, int layer);
+
+// The Post of a layer, ready to run.
+Post layer_post(const Model *m, int layer);
+
+// Loss of one split and its gradient times `weight` (g.at NULL: none).
+double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
+
+static inline int64_t metric_counts(int64_t classes) { return 2 + 3 * classes; } // per split
+
+void model_forward(Model *m);
+void model_backward(Model *m); // from m->g = dLoss / d logits
+// The buffer of that width, `turn` slots after the one of G.
+Rows gradient_rows(const Model *m, int64_t width, int turn);
+
+#endif

@@ -1,0 +1,325 @@
+// The cache folder (data.cache) and the road through it:
+//
+//   source-<hash of the files and steps>.json   -> the hash of the prepared dataset
+//   dataset-<hash>/                             the prepared dataset, as a dataset directory
+//   parts-<key>/                                shards and partition.json;
+//                                               key = hash(dataset, method, seed, parts, ...)
+//   tmp-...                                     being written, or on its way out
+//
+// Names come from contents, so a renamed file is found and a changed one is not. Everything is
+// written under a temporary name of its own and renamed into place: a crash leaves no half entry,
+// and of two runs that make the same entry at once the second takes what the first put there. An
+// entry found damaged is moved aside and made anew, with a remark.
+#include "parts.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- entries
+
+// A name that no other process and no other call of this one uses.
+static void temporary_path(char *out, size_t size, const char *cache) {
+    static int calls;
+    char host[64] = "", name[128];
+    gethostname(host, sizeof host - 1);
+    snprintf(name, sizeof name, "tmp-%s-%ld-%d", host, (long)getpid(), calls++);
+    path_join(out, size, cache, name);
+}
+
+// Moves a folder out of the way, then removes it: nobody sees it half gone. Open mappings of its
+// files stay good.
+static void discard(const char *folder, const char *cache) {
+    char aside[1024];
+    Error ignored = {0};
+    temporary_path(aside, sizeof aside, cache);
+    if (file_exists(folder) && file_rename(folder, aside, &ignored))
+        file_remove(aside, &ignored);
+}
+
+// Renames a finished temporary folder into place. Where another run was faster its entry, if
+// whole, is taken instead.
+static bool install(const char *temporary, const char *folder, const char *cache,
+                    bool (*is_whole)(const char *folder), Error *err) {
+    Error first = {0}, ignored = {0};
+    for (int attempt = 0; attempt < 3; attempt++) {
+        first = (Error){0};
+        if (file_rename(temporary, folder, &first))
+            return true;
+        if (file_exists(folder) && is_whole(folder)) {
+            file_remove(temporary, &ignored);
+            return true;
+        }
+        discard(folder, cache);
+    }
+    file_remove(temporary, &ignored);
+    return error_set(err, EXIT_CANNOT_WRITE, "%s", first.text);
+}
+
+static void entry_path(char *out, size_t size, const char *cache, const char *kind,
+                       const char *hash, const char *ending) {
+    char name[96];
+    snprintf(name, sizeof name, "%s-%s%s", kind, hash, ending);
+    path_join(out, size, cache, name);
+}
+
+// ---- the prepared dataset
+
+// What has been found out about config.data so far.
+typedef struct Prepared {
+    const Config *config;
+    const char *cache;
+    char source[33], hash[33];
+    Dataset dataset;
+    bool loaded;
+    char *remarks; // 1024 bytes
+} Prepared;
+
+static bool is_hash(const char *text) {
+    return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
+}
+
+static bool read_source_entry(Prepared *prepared) {
+    char path[1024];
+    Error ignored = {0};
+    entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
+    if (!file_exists(path))
+        return false;
+    Json *document = json_read(path, &ignored);
+    const Json *hash = document != NULL && json_type(document) == JSON_OBJECT
+                           ? json_get(document, "dataset_hash")
+                           : NULL;
+    bool good = hash != NULL && json_type(hash) == JSON_STRING && is_hash(json_string(hash));
+    if (good)
+        memcpy(prepared->hash, json_string(hash), sizeof prepared->hash);
+    else
+        remark_add(prepared->remarks, "%s was damaged and is made anew", path);
+    json_free(document);
+    return good;
+}
+
+static bool write_source_entry(const Prepared *prepared, Error *err) {
+    char path[1024];
+    entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
+    JsonWriter out;
+    json_writer_init(&out, true);
+    json_begin_object(&out, NULL);
+    json_put_string(&out, "name", prepared->dataset.name);
+    json_put_string(&out, "dataset_hash", prepared->hash);
+    json_end_object(&out);
+    bool good = file_replace(path, out.text, out.bytes, err);
+    json_writer_clear(&out);
+    return good;
+}
+
+static bool dataset_is_whole(const char *folder) {
+    Dataset dataset;
+    Error ignored = {0};
+    if (!dataset_open(&dataset, folder, &ignored))
+        return false;
+    dataset_clear(&dataset);
+    return true;
+}
+
+// The prepared dataset from the cache, if it is there and is what its name says.
+static bool open_prepared(Prepared *prepared) {
+    char folder[1024], hash[33];
+    Error error = {0};
+    entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
+    if (!file_exists(folder))
+        return false;
+    if (dataset_open(&prepared->dataset, folder, &error)) {
+        dataset_hash(&prepared->dataset, hash);
+        prepared->loaded = strcmp(hash, prepared->hash) == 0;
+        if (!prepared->loaded)
+            dataset_clear(&prepared->dataset);
+    }
+    if (!prepared->loaded) {
+        remark_add(prepared->remarks, "%s was damaged and is made anew", folder);
+        discard(folder, prepared->cache);
+    }
+    return prepared->loaded;
+}
+
+static bool save_prepared(const Prepared *prepared, Error *err) {
+    char temporary[1024], folder[1024];
+    entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
+    if (file_exists(folder) && dataset_is_whole(folder))
+        return true;
+    temporary_path(temporary, sizeof temporary, prepared->cache);
+    if (!dataset_write(&prepared->dataset, temporary, err)) {
+        Error ignored = {0};
+        file_remove(temporary, &ignored);
+        return false;
+    }
+    return install(temporary, folder, prepared->cache, dataset_is_whole, err);
+}
+
+// Reads the original and keeps what came of it. A dataset directory that needed no step is its own
+// prepared form: it is not copied.
+static bool load_original(Prepared *prepared, Error *err) {
+    const Config *config = prepared->config;
+    if (!dataset_load(&prepared->dataset, config, err))
+        return false;
+    prepared->loaded = true;
+    if (prepared->dataset.remarks[0] != '\0')
+        remark_add(prepared->remarks, "%s", prepared->dataset.remarks);
+    dataset_hash(&prepared->dataset, prepared->hash);
+    bool as_it_is = prepared->dataset.mapped && config->data.prepare.count == 0;
+    return (as_it_is || save_prepared(prepared, err)) && write_source_entry(prepared, err);
+}
+
+static void prepared_clear(Prepared *prepared) {
+    if (prepared->loaded)
+        dataset_clear(&prepared->dataset);
+    prepared->loaded = false;
+}
+
+// Fills prepared->hash, from the cache if it knows the source.
+static bool prepared_init(Prepared *prepared, const Config *config, char *remarks, Error *err) {
+    *prepared = (Prepared){.config = config, .cache = config->data.cache, .remarks = remarks};
+    if (!file_make_folder(prepared->cache, err) ||
+        !dataset_source_hash(config, prepared->source, err))
+        return false;
+    if (read_source_entry(prepared) || load_original(prepared, err))
+        return true;
+    prepared_clear(prepared);
+    return false;
+}
+
+// ---- the parts
+
+// Everything that decides which bytes the shards have.
+static bool parts_key(char key[33], const Config *config, const char *hash_of_dataset, int parts,
+                      Error *err) {
+    const char *argument;
+    char content[33] = "", text[512];
+    const Method *method = method_find(config->partition.method, &argument, err);
+    if (method == NULL)
+        return false;
+    if (method->argument) {
+        char path[1024];
+        part_file_path(config, argument, parts, path, sizeof path);
+        if (!hash_file(path, content, err))
+            return false;
+    }
+    bool train = false, edges = false;
+    for (int i = 0; i < config->partition.balance.count; i++) {
+        train = train || strcmp(config->partition.balance.word[i], "train") == 0;
+        edges = edges || strcmp(config->partition.balance.word[i], "edges") == 0;
+    }
+    int length = snprintf(text, sizeof text, "parts %d|%s|%s|%s|%lld|%d|%d%d|%d", PARTS_VERSION,
+                          hash_of_dataset, method->name, content, (long long)config->partition.seed,
+                          parts, train, edges, config->partition.reorder);
+    Hash *hash = hash_new();
+    hash_add(hash, text, (size_t)length);
+    hash_text(hash, key);
+    hash_free(hash);
+    return true;
+}
+
+static bool parts_folder(char *out, size_t size, const Prepared *prepared, int parts, Error *err) {
+    char key[33];
+    if (!parts_key(key, prepared->config, prepared->hash, parts, err))
+        return false;
+    entry_path(out, size, prepared->cache, "parts", key, "");
+    return true;
+}
+
+// The manifest can be read and every shard has its size. What is in a shard its own rank checks.
+static bool parts_are_whole(const char *folder) {
+    Manifest manifest;
+    Error ignored = {0};
+    char path[1024];
+    if (!manifest_read(&manifest, folder, &ignored))
+        return false;
+    bool good = true;
+    for (int p = 0; p < manifest.parts && good; p++) {
+        shard_path(path, sizeof path, folder, p, manifest.parts);
+        good = file_size(path) == manifest.part[p].bytes;
+    }
+    manifest_clear(&manifest);
+    return good;
+}
+
+// What was said when the entry was made is said again when it is used.
+static void repeat_remarks(const char *folder, char *remarks) {
+    Manifest manifest;
+    Error ignored = {0};
+    if (!manifest_read(&manifest, folder, &ignored))
+        return;
+    if (manifest.remarks[0] != '\0')
+        remark_add(remarks, "%s", manifest.remarks);
+    manifest_clear(&manifest);
+}
+
+static bool make_parts(const Prepared *prepared, int parts, const char *temporary, Error *err) {
+    const Dataset *dataset = &prepared->dataset;
+    const Config *config = prepared->config;
+    Graph graph;
+    graph_init(&graph, dataset);
+    int32_t *part = TAKE(int32_t, dataset->nodes, "part of each node");
+    Manifest manifest;
+    manifest_init(&manifest, parts, graph.symmetric);
+    snprintf(manifest.method, sizeof manifest.method, "%s", config->partition.method);
+    snprintf(manifest.remarks, sizeof manifest.remarks, "%s", dataset->remarks);
+    memcpy(manifest.dataset_hash, prepared->hash, sizeof manifest.dataset_hash);
+    manifest.seed = config->partition.seed;
+    manifest.reorder = config->partition.reorder;
+    char said[1024] = "";
+    bool good = cut_graph(part, dataset, &graph, parts, config, said, err);
+    if (said[0] != '\0') {
+        remark_add(prepared->remarks, "%s", said);
+        remark_add(manifest.remarks, "%s", said);
+    }
+    good = good && file_make_folder(temporary, err) &&
+           shards_write(&manifest, dataset, &graph, part, temporary, err);
+    manifest_clear(&manifest);
+    memory_give(part);
+    graph_clear(&graph);
+    return good;
+}
+
+static bool build_parts(Prepared *prepared, int parts, const char *folder, Error *err) {
+    if (!prepared->loaded && !open_prepared(prepared) && !load_original(prepared, err))
+        return false;
+    char temporary[1024];
+    temporary_path(temporary, sizeof temporary, prepared->cache);
+    if (!make_parts(prepared, parts, temporary, err)) {
+        Error ignored = {0};
+        file_remove(temporary, &ignored);
+        return false;
+    }
+    return install(temporary, folder, prepared->cache, parts_are_whole, err);
+}
+
+bool partition_build(const Config *config, int parts, char *folder, size_t size, char *remarks,
+                     Error *err) {
+    Prepared prepared;
+    remarks[0] = '\0';
+    if (!prepared_init(&prepared, config, remarks, err))
+        return false;
+    bool good = parts_folder(folder, size, &prepared, parts, err);
+    if (good && parts_are_whole(folder)) {
+        repeat_remarks(folder, remarks);
+    } else if (good) {
+        if (file_exists(folder))
+            remark_add(remarks, "%s was damaged and is made anew", folder);
+        good = build_parts(&prepared, parts, folder, err);
+    }
+    prepared_clear(&prepared);
+    return good;
+}
+
+bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err) {
+    Prepared prepared;
+    char remarks[1024] = "";
+    if (!prepared_init(&prepared, config, remarks, err))
+        return false;
+    bool good = parts_folder(out, size, &prepared, parts, err);
+    prepared_clear(&prepared);
+    return good;
+}
+
+void partition_discard(const Config *config, const char *folder) {
+    discard(folder, config->data.cache);
+}

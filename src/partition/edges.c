@@ -1,0 +1,116 @@
+// The edges of one part as its rows read them (ShardEdges, partition.h): remote rows listed once,
+// grouped by owner in ring order and ascending inside a group (law 4), columns ascending inside a
+// row.
+#include "parts.h"
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Group of owner q on part p: part-1 is 0, part-2 is 1, ...
+static int ring_group(int p, int q, int parts) { return (p - 1 - q + parts) % parts; }
+
+enum { SLOT_NONE = -1, SLOT_SEEN = -2 };
+
+// Marks the remote nodes that p's rows read and counts them by group.
+static void count_remote(PartEdges *edges, const Csr *adjacency, const int32_t *part,
+                         const PartOrder *order, int p, int32_t *slot) {
+    int parts = order->parts;
+    edges->remote_group = TAKE(int64_t, parts, "remote rows");
+    for (int64_t i = order->begin[p]; i < order->begin[p + 1]; i++) {
+        int32_t v = order->node[i];
+        for (int64_t e = adjacency->offset[v]; e < adjacency->offset[v + 1]; e++) {
+            int32_t u = adjacency->column[e];
+            if (part[u] == p || slot[u] == SLOT_SEEN)
+                continue;
+            slot[u] = SLOT_SEEN;
+            edges->remote_group[ring_group(p, part[u], parts) + 1]++;
+        }
+    }
+    for (int g = 0; g + 1 < parts; g++)
+        edges->remote_group[g + 1] += edges->remote_group[g];
+    edges->remote = edges->remote_group[parts - 1];
+}
+
+// Lists them, sorts each group, and leaves the place of u in the list in slot[u].
+static void list_remote(PartEdges *edges, const Csr *adjacency, const int32_t *part,
+                        const PartOrder *order, int p, int32_t *slot) {
+    int parts = order->parts;
+    int64_t *next = TAKE(int64_t, parts, "remote rows");
+    edges->remote_row = TAKE(int32_t, edges->remote, "remote rows");
+    edges->remote_gid = TAKE(int64_t, edges->remote, "remote rows");
+    for (int64_t i = order->begin[p]; i < order->begin[p + 1]; i++) {
+        int32_t v = order->node[i];
+        for (int64_t e = adjacency->offset[v]; e < adjacency->offset[v + 1]; e++) {
+            int32_t u = adjacency->column[e];
+            if (slot[u] != SLOT_SEEN)
+                continue;
+            slot[u] = SLOT_NONE;
+            int g = ring_group(p, part[u], parts);
+            edges->remote_row[edges->remote_group[g] + next[g]++] = order->row[u];
+        }
+    }
+    for (int g = 0; g + 1 < parts; g++) {
+        int q = (p - 1 - g + parts) % parts;
+        int32_t *group = edges->remote_row + edges->remote_group[g];
+        int64_t count = edges->remote_group[g + 1] - edges->remote_group[g];
+        qsort(group, (size_t)count, sizeof group[0], ascending);
+        for (int64_t k = 0; k < count; k++) {
+            int32_t u = order->node[order->begin[q] + group[k]];
+            edges->remote_gid[edges->remote_group[g] + k] = u;
+            slot[u] = (int32_t)(edges->remote_group[g] + k);
+        }
+    }
+    memory_give(next);
+}
+
+static Csr csr_unsorted(const Csr *adjacency, const int32_t *part, const PartOrder *order, int p,
+                        const int32_t *slot) {
+    int64_t begin = order->begin[p], own = order->begin[p + 1] - begin, count = 0;
+    Csr csr = {.rows = own, .offset = TAKE(int64_t, own + 1, "edges of a part")};
+    for (int64_t i = 0; i < own; i++) {
+        int32_t v = order->node[begin + i];
+        csr.offset[i + 1] = csr.offset[i] + adjacency->offset[v + 1] - adjacency->offset[v];
+    }
+    csr.column = TAKE(int32_t, csr.offset[own], "edges of a part");
+    if (adjacency->weight != NULL)
+        csr.weight = TAKE(float, csr.offset[own], "edges of a part");
+    for (int64_t i = 0; i < own; i++) {
+        int32_t v = order->node[begin + i];
+        for (int64_t e = adjacency->offset[v]; e < adjacency->offset[v + 1]; e++, count++) {
+            int32_t u = adjacency->column[e];
+            csr.column[count] = part[u] == p ? order->row[u] : (int32_t)own + slot[u];
+            if (csr.weight != NULL)
+                csr.weight[count] = adjacency->weight[e];
+        }
+    }
+    return csr;
+}
+
+void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part,
+                     const PartOrder *order, int p, int32_t *slot) {
+    *edges = (PartEdges){0};
+    count_remote(edges, adjacency, part, order, p, slot);
+    list_remote(edges, adjacency, part, order, p, slot);
+    int64_t own = order->begin[p + 1] - order->begin[p];
+    CHECK(own + edges->remote <= INT32_MAX, EXIT_MEMORY,
+          "part %d has %lld rows with its halo, more than 2^31 - 1; cut into more parts", p,
+          (long long)(own + edges->remote));
+    Csr csr = csr_unsorted(adjacency, part, order, p, slot), by_column;
+    csr_transpose(&by_column, &csr, own + edges->remote);
+    csr_give(&csr);
+    csr_transpose(&edges->csr, &by_column, own); // the second transpose lists columns ascending
+    csr_give(&by_column);
+    for (int64_t h = 0; h < edges->remote; h++)
+        slot[edges->remote_gid[h]] = SLOT_NONE;
+}
+
+void part_edges_clear(PartEdges *edges) {
+    csr_give(&edges->csr);
+    memory_give(edges->remote_group);
+    memory_give(edges->remote_row);
+    memory_give(edges->remote_gid);
+    *edges = (PartEdges){0};
+}

@@ -1,0 +1,90 @@
+// The road of all ranks to their shards: rank 0 makes sure that the cache holds them, aside, while
+// the others wait; then every rank maps its own. A shard found damaged is made anew once.
+#include "parts.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { FOLDER = 1024 };
+
+typedef struct Work { // of rank 0
+    const Config *config;
+    int parts;
+    bool again; // the entry is damaged: make it anew
+    char folder[FOLDER];
+    char *remarks;
+    Error *err;
+} Work;
+
+static void work_aside(void *context) {
+    Work *work = context;
+    char before[1024] = "";
+    if (work->again) {
+        snprintf(before, sizeof before, "%s", work->remarks);
+        remark_add(before, "%s was damaged and is made anew", work->folder);
+        partition_discard(work->config, work->folder);
+    }
+    partition_build(work->config, work->parts, work->folder, sizeof work->folder, work->remarks,
+                    work->err);
+    if (before[0] != '\0') {
+        char after[1024];
+        snprintf(after, sizeof after, "%s", work->remarks);
+        snprintf(work->remarks, 1024, "%s", before);
+        if (after[0] != '\0' && strstr(before, after) == NULL)
+            remark_add(work->remarks, "%s", after);
+    }
+}
+
+// Rank 0 builds, all agree, all know the folder. Collective.
+static bool build(Work *work, const Comm *comm) {
+    if (comm->rank == 0)
+        comm_aside(comm, work_aside, work);
+    if (!comm_agree(comm, work->err))
+        return false;
+    comm_broadcast(comm, work->folder, sizeof work->folder, 0);
+    return true;
+}
+
+// Shards of two cuts must never meet. Collective.
+static bool same_partition(const Shard *shard, const Comm *comm, Error *err) {
+    char first[33];
+    memcpy(first, shard->partition_hash, sizeof first);
+    comm_broadcast(comm, first, sizeof first, 0);
+    if (strcmp(first, shard->partition_hash) != 0)
+        error_set(err, EXIT_DISAGREE,
+                  "the shard of this rank belongs to another partition than that of rank 0; is "
+                  "data.cache the same folder on all machines?");
+    return comm_agree(comm, err);
+}
+
+bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *remarks,
+                    Error *err) {
+    char unused[1024] = "";
+    Work work = {.config = config,
+                 .parts = comm->size,
+                 .remarks = comm->rank == 0 && remarks != NULL ? remarks : unused,
+                 .err = err};
+    work.remarks[0] = '\0';
+    *shard = (Shard){0};
+    for (int attempt = 0; attempt < 2; attempt++) {
+        work.again = attempt > 0;
+        if (!build(&work, comm))
+            return false;
+        Error mine = {0};
+        bool opened = shard_open(shard, work.folder, comm->rank, &mine);
+        int64_t failed = !opened;
+        comm_sum_int64(comm, &failed, 1);
+        if (failed == 0)
+            break;
+        if (attempt > 0 && !opened)
+            *err = mine;
+        if (attempt > 0 && !comm_agree(comm, err)) {
+            shard_clear(shard);
+            return false;
+        }
+        shard_clear(shard);
+    }
+    if (same_partition(shard, comm, err))
+        return true;
+    shard_clear(shard);
+    return false;
+}

@@ -1,0 +1,131 @@
+// The partitioners, a table. `blocks` is the smallest member and the one to copy: fill part[] for
+// every node, say what is odd in `remarks`, and add a row to the table. What all must keep is
+// checked once, in cut_graph: ids in range, and no empty part unless the member is file:.
+#include "parts.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const Method *const methods[] = {&method_metis, &method_random, &method_blocks,
+                                        &method_file};
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+void remark_add(char remarks[1024], const char *format, ...) {
+    size_t used = strlen(remarks);
+    if (used > 0 && used + 2 < 1024)
+        used += (size_t)snprintf(remarks + used, 1024 - used, "; ");
+    va_list list;
+    va_start(list, format);
+    vsnprintf(remarks + used, 1024 - used, format, list);
+    va_end(list);
+}
+
+const Method *method_find(const char *text, const char **argument, Error *err) {
+    const char *colon = strchr(text, ':');
+    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    for (int i = 0; i < METHODS; i++) {
+        const Method *method = methods[i];
+        bool same = strlen(method->name) == length && strncmp(method->name, text, length) == 0;
+        if (!same || method->argument != (colon != NULL && colon[1] != '\0'))
+            continue;
+        *argument = colon != NULL ? colon + 1 : "";
+        return method;
+    }
+    error_set(err, EXIT_CONFIG,
+              "partition.method: '%s' is not a method; use metis, random, blocks, or file:PATH "
+              "with the path of a .part.K file",
+              text);
+    return NULL;
+}
+
+static bool cut_blocks(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
+    (void)remarks, (void)err;
+    int64_t nodes = input->dataset->nodes;
+    for (int64_t v = 0; v < nodes; v++)
+        part[v] = (int32_t)(v * input->parts / nodes);
+    return true;
+}
+const Method method_blocks = {"blocks", false, cut_blocks};
+
+typedef struct Draw {
+    uint64_t number;
+    int32_t node;
+} Draw;
+
+static int draw_order(const void *a, const void *b) {
+    const Draw *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+// Every node draws a number; the sorted nodes are dealt out in blocks, so parts differ by one node
+// at most.
+static bool cut_random(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
+    (void)remarks, (void)err;
+    int64_t nodes = input->dataset->nodes;
+    RandomStream stream =
+        random_stream((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
+    Draw *draw = TAKE(Draw, nodes, "random order of the nodes");
+    for (int64_t v = 0; v < nodes; v++) {
+        uint32_t word[4];
+        random_block(word, stream, v, 0, 0);
+        draw[v] = (Draw){(uint64_t)word[0] << 32 | word[1], (int32_t)v};
+    }
+    qsort(draw, (size_t)nodes, sizeof draw[0], draw_order);
+    for (int64_t i = 0; i < nodes; i++)
+        part[draw[i].node] = (int32_t)(i * input->parts / nodes);
+    memory_give(draw);
+    return true;
+}
+const Method method_random = {"random", false, cut_random};
+
+// Ids in range; empty parts are named in a remark (file:) or are our bug (all others).
+static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Method *method,
+                      char remarks[1024]) {
+    int64_t *count = TAKE(int64_t, parts, "nodes of each part");
+    bool good = true;
+    for (int64_t v = 0; v < nodes && good; v++) {
+        good = part[v] >= 0 && part[v] < parts;
+        if (good)
+            count[part[v]]++;
+    }
+    for (int p = 0; p < parts && good; p++)
+        if (count[p] == 0) {
+            if (method == &method_file)
+                remark_add(remarks, "part %d is empty", p);
+            else
+                good = false;
+        }
+    memory_give(count);
+    return good;
+}
+
+bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
+               const Config *config, char remarks[1024], Error *err) {
+    const char *argument;
+    const Method *method = method_find(config->partition.method, &argument, err);
+    if (method == NULL)
+        return false;
+    if (parts < 1 || parts > dataset->nodes)
+        return error_set(
+            err, EXIT_CONFIG, "%s: %lld nodes cannot be cut into %d parts; ask for 1 to %lld ranks",
+            dataset->name, (long long)dataset->nodes, parts, (long long)dataset->nodes);
+    CutInput input = {dataset, graph, parts, config, argument};
+    if (!method->cut(part, &input, remarks, err))
+        return false;
+    CHECK(cut_check(part, dataset->nodes, parts, method, remarks), EXIT_BUG,
+          "partition method %s gave an empty part or an id outside 0..%d", method->name, parts - 1);
+    return true;
+}
+
+bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
+                   Error *err, char remarks[1024]) {
+    Graph graph;
+    graph_init(&graph, dataset);
+    remarks[0] = '\0';
+    bool good = cut_graph(part, dataset, &graph, parts, config, remarks, err);
+    graph_clear(&graph);
+    return good;
+}

@@ -1,0 +1,216 @@
+// METIS, the only file that knows it (Karypis & Kumar, SIAM J. Sci. Comput. 1998; METIS 5.1
+// manual). METIS wants a symmetric graph without loops and duplicates and answers anything else
+// with garbage or a crash (TRAPS 11): so the graph handed in is made here (union of both
+// directions), its sizes are checked before, and what comes back is checked after.
+#include "parts.h"
+#include <metis.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct MetisGraph {
+    idx_t nodes;
+    idx_t *offset;    // [nodes+1]
+    idx_t *neighbour; // [offset[nodes]]
+} MetisGraph;
+
+static void metis_graph_clear(MetisGraph *metis) {
+    memory_give(metis->offset);
+    memory_give(metis->neighbour);
+    *metis = (MetisGraph){0};
+}
+
+// A set of nodes as METIS is to see it: all, or those of one part (index inside it in `row`).
+typedef struct Induced {
+    const Graph *graph;
+    const int32_t *nodes; // [count] or NULL: node i is i
+    const int32_t *part, *row;
+    int64_t count;
+} Induced;
+
+// Neighbours of the i-th node inside the set, as indices, in graph->scratch. Returns how many.
+static int64_t induced_neighbours(const Induced *set, int64_t i) {
+    int64_t node = set->nodes != NULL ? set->nodes[i] : i;
+    int64_t all = graph_neighbours(set->graph, node), kept = 0;
+    int32_t *list = set->graph->scratch;
+    if (set->nodes == NULL)
+        return all;
+    for (int64_t k = 0; k < all; k++)
+        if (set->part[list[k]] == set->part[node])
+            list[kept++] = set->row[list[k]];
+    return kept;
+}
+
+static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) {
+    const int64_t most = sizeof(idx_t) == 4 ? INT32_MAX : INT64_MAX;
+    *metis = (MetisGraph){.nodes = (idx_t)set->count};
+    int64_t entries = 0;
+    for (int64_t i = 0; i < set->count; i++)
+        entries += induced_neighbours(set, i);
+    if (entries > most - set->count)
+        return error_set(err, EXIT_DATA,
+                         "the graph has %lld neighbour entries, and this METIS counts to %lld; "
+                         "use partition.method random, blocks or file:PATH, or a METIS with "
+                         "64-bit indices",
+                         (long long)entries, (long long)most);
+    metis->offset = TAKE(idx_t, set->count + 1, "graph for METIS");
+    metis->neighbour = TAKE(idx_t, entries, "graph for METIS");
+    idx_t at = 0;
+    for (int64_t i = 0; i < set->count; i++) {
+        int64_t degree = induced_neighbours(set, i);
+        for (int64_t k = 0; k < degree; k++)
+            metis->neighbour[at++] = (idx_t)set->graph->scratch[k];
+        metis->offset[i + 1] = at;
+    }
+    return true;
+}
+
+// Minimum cut, k-way. weight: [nodes, constraints], or NULL with one constraint.
+static bool metis_run(idx_t *out, MetisGraph *metis, int parts, int constraints, idx_t *weight,
+                      int64_t seed, idx_t *cut, Error *err) {
+    idx_t options[METIS_NOPTIONS];
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_CUT;
+    options[METIS_OPTION_NUMBERING] = 0;
+    options[METIS_OPTION_DBGLVL] = 0;
+    options[METIS_OPTION_SEED] = (idx_t)(seed & INT32_MAX);
+    idx_t ncon = (idx_t)constraints, nparts = (idx_t)parts;
+    int status = METIS_PartGraphKway(&metis->nodes, &ncon, metis->offset, metis->neighbour, weight,
+                                     NULL, NULL, &nparts, NULL, NULL, options, cut, out);
+    if (status == METIS_ERROR_MEMORY)
+        return error_set(err, EXIT_MEMORY,
+                         "METIS ran out of memory on %lld nodes; use partition.method random or "
+                         "blocks, or cut on a larger machine and use file:PATH",
+                         (long long)metis->nodes);
+    if (status != METIS_OK)
+        return error_set(err, EXIT_STOPPED, "METIS was interrupted (status %d); start again",
+                         status);
+    for (idx_t i = 0; i < metis->nodes; i++)
+        CHECK(out[i] >= 0 && out[i] < parts, EXIT_BUG, "METIS put node %lld into part %lld of %d",
+              (long long)i, (long long)out[i], parts);
+    return true;
+}
+
+static idx_t metis_count_cut(const MetisGraph *metis, const idx_t *part) {
+    int64_t both = 0;
+    for (idx_t i = 0; i < metis->nodes; i++)
+        for (idx_t e = metis->offset[i]; e < metis->offset[i + 1]; e++)
+            both += part[i] != part[metis->neighbour[e]];
+    return (idx_t)(both / 2);
+}
+
+// partition.balance: what must be even besides the number of nodes. One column of weights each; a
+// column without any weight is left out (METIS has nothing to balance there).
+static idx_t *balance_weights(const CutInput *input, const MetisGraph *metis, int *constraints,
+                              Error *err) {
+    const ConfigWords *balance = &input->config->partition.balance;
+    const uint8_t *split = input->dataset->split;
+    bool train = false, edges = false;
+    for (int i = 0; i < balance->count; i++) {
+        const char *word = balance->word[i];
+        train = train || strcmp(word, "train") == 0;
+        edges = edges || strcmp(word, "edges") == 0;
+        if (strcmp(word, "train") != 0 && strcmp(word, "edges") != 0) {
+            error_set(err, EXIT_CONFIG,
+                      "partition.balance: '%s' cannot be balanced; use train, edges, or both",
+                      word);
+            return NULL;
+        }
+    }
+    bool any_train = false;
+    for (idx_t v = 0; v < metis->nodes && train; v++)
+        any_train = any_train || split[v] == SPLIT_TRAIN;
+    train = train && any_train;
+    edges = edges && metis->offset[metis->nodes] > 0;
+    *constraints = 1 + train + edges;
+    idx_t *weight = TAKE(idx_t, (int64_t)metis->nodes * *constraints, "weights for METIS");
+    idx_t *at = weight;
+    for (idx_t v = 0; v < metis->nodes; v++) {
+        *at++ = 1;
+        if (train)
+            *at++ = split[v] == SPLIT_TRAIN;
+        if (edges) // in- plus out-edges; their sum is below 2^31 as metis_graph_init made sure
+            *at++ = metis->offset[v + 1] - metis->offset[v];
+    }
+    return weight;
+}
+
+// METIS leaves parts empty where they have only a few nodes each. Each gets the last node of the
+// part that is largest then.
+static int fill_empty_parts(idx_t *part, int64_t nodes, int parts) {
+    int64_t *count = TAKE(int64_t, parts, "nodes of each part");
+    int filled = 0;
+    for (int64_t v = 0; v < nodes; v++)
+        count[part[v]]++;
+    for (int p = 0; p < parts; p++) {
+        if (count[p] > 0)
+            continue;
+        int largest = 0;
+        for (int q = 1; q < parts; q++)
+            largest = count[q] > count[largest] ? q : largest;
+        int64_t v = nodes - 1;
+        while (part[v] != largest)
+            v--;
+        part[v] = p;
+        count[p]++;
+        count[largest]--;
+        filled++;
+    }
+    memory_give(count);
+    return filled;
+}
+
+static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *input,
+                             char remarks[1024], Error *err) {
+    int constraints;
+    idx_t cut = 0, *weight = balance_weights(input, metis, &constraints, err);
+    bool good = weight != NULL && metis_run(out, metis, input->parts, constraints, weight,
+                                            input->config->partition.seed, &cut, err);
+    memory_give(weight);
+    if (!good)
+        return false;
+    CHECK(cut == metis_count_cut(metis, out), EXIT_BUG,
+          "METIS says it cut %lld edges, but it is %lld", (long long)cut,
+          (long long)metis_count_cut(metis, out));
+    int filled = fill_empty_parts(out, metis->nodes, input->parts);
+    if (filled > 0)
+        remark_add(remarks,
+                   "METIS left %d of %d parts empty; each got one node of the largest part", filled,
+                   input->parts);
+    return true;
+}
+
+static bool cut_metis(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
+    int64_t nodes = input->dataset->nodes;
+    if (input->parts == 1) { // METIS divides by zero there
+        memset(part, 0, (size_t)nodes * sizeof part[0]);
+        return true;
+    }
+    MetisGraph metis = {0};
+    Induced all = {.graph = input->graph, .count = nodes};
+    if (!metis_graph_init(&metis, &all, err))
+        return false;
+    idx_t *out = TAKE(idx_t, nodes, "parts from METIS");
+    bool good = cut_with_weights(out, &metis, input, remarks, err);
+    for (int64_t v = 0; v < nodes && good; v++)
+        part[v] = (int32_t)out[v];
+    memory_give(out);
+    metis_graph_clear(&metis);
+    return good;
+}
+const Method method_metis = {"metis", false, cut_metis};
+
+bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, const int32_t *row,
+                    const int32_t *nodes, int64_t count, int clusters, Error *err) {
+    assert(clusters > 1 && clusters <= count);
+    MetisGraph metis = {0};
+    Induced set = {graph, nodes, part, row, count};
+    if (!metis_graph_init(&metis, &set, err))
+        return false;
+    idx_t cut = 0, *out = TAKE(idx_t, count, "clusters from METIS");
+    bool good = metis_run(out, &metis, clusters, 1, NULL, 1, &cut, err);
+    for (int64_t i = 0; i < count && good; i++)
+        cluster[i] = (int32_t)out[i];
+    memory_give(out);
+    metis_graph_clear(&metis);
+    return good;
+}

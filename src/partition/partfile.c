@@ -1,0 +1,101 @@
+// <name>.part.K: one part id per line, 0..K-1, line i = node i (METIS, DGL and hMETIS read and
+// write the same).
+#include "parts.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PART_FILE_LINE = 32 }; // an id, spaces and a line end; longer lines are no part file
+
+void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size) {
+    config_resolve(config, argument, out, size);
+    if (file_exists(out) && !file_is_folder(out))
+        return;
+    char name[CONFIG_TEXT + 32], with_count[1024];
+    snprintf(name, sizeof name, "%s.part.%d", argument, parts);
+    config_resolve(config, name, with_count, sizeof with_count);
+    if (file_exists(with_count))
+        snprintf(out, size, "%s", with_count);
+}
+
+// One line as an integer; false if it is anything else.
+static bool line_number(const char *begin, const char *end, int64_t *number) {
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+        end--;
+    bool minus = begin < end && *begin == '-';
+    begin += minus;
+    if (begin == end || end - begin > 18)
+        return false;
+    *number = 0;
+    for (; begin < end; begin++) {
+        if (*begin < '0' || *begin > '9')
+            return false;
+        *number = *number * 10 + (*begin - '0');
+    }
+    *number = minus ? -*number : *number;
+    return true;
+}
+
+static bool part_file_parse(int32_t *part, int64_t nodes, int parts, const char *path,
+                            const char *text, size_t bytes, Error *err) {
+    const char *at = text, *end = text + bytes;
+    int64_t line = 0;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop != NULL ? stop : end;
+        int64_t id;
+        if (!line_number(at, stop, &id))
+            return error_set(err, EXIT_DATA,
+                             "%s:%" PRId64 ": not a part id; write one integer a line", path,
+                             line + 1);
+        if (id < 0 || id >= parts)
+            return error_set(err, EXIT_DATA,
+                             "%s:%" PRId64 ": part %" PRId64 " is outside 0..%d; the file must be "
+                             "a cut into %d parts, or run it with more ranks",
+                             path, line + 1, id, parts - 1, parts);
+        if (line < nodes)
+            part[line] = (int32_t)id;
+        line++;
+        at = stop + 1;
+    }
+    if (line != nodes)
+        return error_set(err, EXIT_DATA,
+                         "%s: %" PRId64 " lines for %" PRId64
+                         " nodes; it must have one line for each node of this graph",
+                         path, line, nodes);
+    return true;
+}
+
+static bool cut_file(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
+    (void)remarks; // empty parts are remarked on by cut_graph
+    char path[1024];
+    int64_t nodes = input->dataset->nodes;
+    part_file_path(input->config, input->argument, input->parts, path, sizeof path);
+    size_t bytes;
+    char *text = file_read(path, memory_product(nodes, PART_FILE_LINE) + 4096, &bytes, err);
+    if (text == NULL)
+        return false;
+    bool good = part_file_parse(part, nodes, input->parts, path, text, bytes, err);
+    memory_give(text);
+    return good;
+}
+const Method method_file = {"file", true, cut_file};
+
+bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error *err) {
+    FileWriter writer;
+    if (!file_writer_open(&writer, path, err))
+        return false;
+    char block[1 << 14];
+    size_t used = 0;
+    bool good = true;
+    for (int64_t v = 0; v < nodes && good; v++) {
+        used += (size_t)snprintf(block + used, sizeof block - used, "%d\n", part[v]);
+        if (used + 16 > sizeof block || v + 1 == nodes) {
+            good = file_writer_put(&writer, block, used, err);
+            used = 0;
+        }
+    }
+    return file_writer_close(&writer, good, err) && good;
+}

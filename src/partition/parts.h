@@ -1,0 +1,120 @@
+// What the files of the partition room share. The graph both ways, the order of rows, the edges of
+// one part, the figures of a cut.
+#ifndef FRINGE_PARTITION_PARTS_H
+#define FRINGE_PARTITION_PARTS_H
+
+#include "fringe/backend.h"
+#include "fringe/partition.h"
+
+// Goes into every cache key: raise it when the bytes of a shard or the order of its rows change.
+enum { PARTS_VERSION = 1 };
+
+// ---- graph.c: the stored edges, by source and by target
+typedef struct Graph {
+    int64_t nodes, edges;
+    Csr out; // by source, as the dataset has it; borrowed from the dataset
+    Csr in;  // by target; owned, or the arrays of `out` if symmetric
+    bool symmetric;
+    int32_t *scratch; // [largest out-degree + in-degree] for graph_neighbours; owned
+} Graph;
+
+void graph_init(Graph *graph, const Dataset *dataset);
+void graph_clear(Graph *graph);
+// The nodes joined to v by an edge in either direction, ascending, each once, without v; in
+// graph->scratch. Returns how many.
+int64_t graph_neighbours(const Graph *graph, int64_t v);
+// out[c] = the rows of `in` that name column c, ascending; weights go along. Takes out's arrays.
+void csr_transpose(Csr *out, const Csr *in, int64_t columns);
+void csr_give(Csr *csr);
+
+// ---- methods.c: the family
+typedef struct CutInput {
+    const Dataset *dataset;
+    const Graph *graph;
+    int parts;
+    const Config *config;
+    const char *argument; // what follows "name:"; "" if nothing
+} CutInput;
+typedef struct Method {
+    const char *name;
+    bool argument; // written "name:ARGUMENT"
+    bool (*cut)(int32_t *part, const CutInput *input, char remarks[1024], Error *err);
+} Method;
+extern const Method method_metis, method_random, method_blocks, method_file;
+// The member that `text` names, and its argument; NULL with the list.
+const Method *method_find(const char *text, const char **argument, Error *err);
+bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
+               const Config *config, char remarks[1024], Error *err);
+void remark_add(char remarks[1024], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// ---- metis.c
+// Groups the nodes of one part (nodes[i], row[nodes[i]] == i) into `clusters` groups of
+// neighbours: cluster[i].
+bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, const int32_t *row,
+                    const int32_t *nodes, int64_t count, int clusters, Error *err);
+
+// ---- partfile.c: <name>.part.K
+// The file that "file:PATH" means for K parts: PATH, or PATH.part.K where PATH is not there.
+void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size);
+bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error *err);
+
+// ---- order.c: law 1
+typedef struct PartOrder {
+    int parts;
+    int64_t *begin;   // [parts+1] where a part's nodes begin in `node`
+    int32_t *node;    // [nodes] part by part, in row order
+    int32_t *row;     // [nodes] row of a node in its part
+    int64_t *central; // [parts] forward-central rows
+} PartOrder;
+bool order_init(PartOrder *order, const Graph *graph, const int32_t *part, int parts, bool reorder,
+                Error *err);
+void order_clear(PartOrder *order);
+
+// ---- edges.c: one direction of one part
+typedef struct PartEdges {
+    Csr csr; // columns [0, own) own rows, then own + h
+    int64_t remote;
+    int64_t *remote_group; // [parts]
+    int32_t *remote_row;   // [remote]
+    int64_t *remote_gid;   // [remote]
+} PartEdges;
+// `adjacency` is graph->in for forward edges, graph->out for backward ones. slot: [nodes] of -1,
+// left so.
+void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part,
+                     const PartOrder *order, int p, int32_t *slot);
+void part_edges_clear(PartEdges *edges);
+
+// ---- manifest.c: partition.json
+typedef struct PartFigures { // of one part
+    int64_t own, central, boundary, halo, halo_backward, edges, edges_remote, train;
+    int64_t bytes; // of its shard
+    char hash[33]; // of its shard
+} PartFigures;
+typedef struct Manifest {
+    char dataset_name[128], dataset_hash[33], partition_hash[33];
+    char method[CONFIG_TEXT];
+    int64_t seed;
+    bool reorder, symmetric;
+    int parts;
+    int64_t nodes, edges, edge_cut, undirected_edges;
+    char remarks[1024];     // what loader and partitioner said
+    PartFigures *part;      // [parts]; owned
+    int64_t *sent;          // [parts * parts] rows from a to b, forward; owned
+    int64_t *sent_backward; // [parts * parts] or NULL if symmetric; owned
+} Manifest;
+void manifest_init(Manifest *manifest, int parts, bool symmetric);
+void manifest_clear(Manifest *manifest);
+bool manifest_write(const Manifest *manifest, const char *folder, Error *err);
+bool manifest_read(Manifest *manifest, const char *folder, Error *err);
+void shard_path(char *out, size_t size, const char *folder, int part, int parts);
+
+// ---- shard.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
+bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);
+
+// ---- shards.c
+// Fills the figures that the shards show and writes all files of a partition under `folder`, which
+// exists. Method, seed, reorder and remarks come with the manifest.
+bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
+                  const int32_t *part, const char *folder, Error *err);
+
+#endif

@@ -1,0 +1,250 @@
+// Dataset and cut -> shards on disk, one part after the other, so that no more than one part is in
+// memory beside the dataset; features are streamed.
+#include "parts.h"
+#include <stdio.h>
+#include <string.h>
+
+static void degrees(double *degree, const Csr *csr, const int32_t *nodes, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        int64_t begin = csr->offset[nodes[i]], end = csr->offset[nodes[i] + 1];
+        degree[i] = csr->weight == NULL ? (double)(end - begin) : 0.0;
+        for (int64_t e = begin; e < end && csr->weight != NULL; e++)
+            degree[i] += (double)csr->weight[e];
+    }
+}
+
+static ShardEdges shard_edges(const PartEdges *edges) {
+    return (ShardEdges){.edges = edges->csr.offset[edges->csr.rows],
+                        .offset = edges->csr.offset,
+                        .column = edges->csr.column,
+                        .weight = edges->csr.weight,
+                        .remote = edges->remote,
+                        .remote_group = edges->remote_group,
+                        .remote_row = edges->remote_row,
+                        .remote_gid = edges->remote_gid};
+}
+
+// The arrays of one part that are gathered by node; `shard` points to them.
+typedef struct PartRows {
+    int64_t *gid;
+    double *degree_in, *degree_out;
+    int32_t *label;
+    uint8_t *labels, *split;
+} PartRows;
+
+static void part_rows_init(PartRows *rows, Shard *shard, const Dataset *dataset, const Graph *graph,
+                           const int32_t *nodes) {
+    int64_t own = shard->own, classes = dataset->classes;
+    *rows = (PartRows){.gid = TAKE(int64_t, own, "rows of a part"),
+                       .degree_in = TAKE(double, own, "rows of a part"),
+                       .degree_out = TAKE(double, own, "rows of a part"),
+                       .split = TAKE(uint8_t, own, "rows of a part")};
+    degrees(rows->degree_in, &graph->in, nodes, own);
+    degrees(rows->degree_out, &graph->out, nodes, own);
+    if (dataset->label != NULL)
+        rows->label = TAKE(int32_t, own, "labels of a part");
+    if (dataset->labels != NULL)
+        rows->labels = TAKE(uint8_t, own * classes, "labels of a part");
+    for (int64_t i = 0; i < own; i++) {
+        rows->gid[i] = nodes[i];
+        rows->split[i] = dataset->split[nodes[i]];
+        if (rows->label != NULL)
+            rows->label[i] = dataset->label[nodes[i]];
+        if (rows->labels != NULL)
+            memcpy(rows->labels + i * classes, dataset->labels + nodes[i] * classes,
+                   (size_t)classes);
+    }
+    shard->gid = rows->gid;
+    shard->degree_in = rows->degree_in;
+    shard->degree_out = rows->degree_out;
+    shard->label = rows->label;
+    shard->labels = rows->labels;
+    shard->split = rows->split;
+}
+
+static void part_rows_clear(PartRows *rows) {
+    memory_give(rows->gid);
+    memory_give(rows->degree_in);
+    memory_give(rows->degree_out);
+    memory_give(rows->label);
+    memory_give(rows->labels);
+    memory_give(rows->split);
+}
+
+// Rows that part p reads from each other part, into the matrix of who sends what to whom.
+static void count_sent(int64_t *sent, const PartEdges *edges, int p, int parts) {
+    for (int g = 0; g + 1 < parts; g++) {
+        int q = (p - 1 - g + parts) % parts;
+        sent[(int64_t)q * parts + p] = edges->remote_group[g + 1] - edges->remote_group[g];
+    }
+}
+
+static void count_part(PartFigures *figures, const Shard *shard, const int32_t *part,
+                       const Graph *graph) {
+    figures->own = shard->own;
+    figures->central = shard->central;
+    figures->halo = shard->forward.remote;
+    figures->halo_backward = shard->backward.remote;
+    figures->edges = shard->forward.edges;
+    for (int64_t e = 0; e < shard->forward.edges; e++)
+        figures->edges_remote += shard->forward.column[e] >= shard->own;
+    for (int64_t i = 0; i < shard->own; i++) {
+        int64_t v = shard->gid[i];
+        bool read = false;
+        for (int64_t e = graph->out.offset[v]; e < graph->out.offset[v + 1] && !read; e++)
+            read = part[graph->out.column[e]] != shard->part;
+        figures->boundary += read;
+        figures->train += shard->split[i] == SPLIT_TRAIN;
+    }
+}
+
+// What is the same in all shards.
+static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Manifest *manifest) {
+    Shard shard = {.parts = manifest->parts,
+                   .nodes = dataset->nodes,
+                   .edges = dataset->edges,
+                   .symmetric = graph->symmetric,
+                   .features = dataset->x != NULL ? dataset->features : 0,
+                   .classes = dataset->classes,
+                   .multilabel = dataset->multilabel,
+                   .majority = -1};
+    snprintf(shard.dataset_name, sizeof shard.dataset_name, "%s", manifest->dataset_name);
+    memcpy(shard.dataset_hash, manifest->dataset_hash, sizeof shard.dataset_hash);
+    memcpy(shard.partition_hash, manifest->partition_hash, sizeof shard.partition_hash);
+    int64_t split[4] = {0};
+    for (int64_t v = 0; v < dataset->nodes; v++)
+        split[dataset->split[v] & 3]++;
+    shard.train_nodes = split[SPLIT_TRAIN];
+    shard.val_nodes = split[SPLIT_VAL];
+    shard.test_nodes = split[SPLIT_TEST];
+    if (dataset->label == NULL || split[SPLIT_TRAIN] == 0)
+        return shard;
+    int64_t *count = TAKE(int64_t, dataset->classes, "training nodes of each class");
+    for (int64_t v = 0; v < dataset->nodes; v++)
+        if (dataset->split[v] == SPLIT_TRAIN && dataset->label[v] >= 0)
+            count[dataset->label[v]]++;
+    shard.majority = 0;
+    for (int64_t c = 1; c < dataset->classes; c++)
+        if (count[c] > count[shard.majority])
+            shard.majority = c;
+    memory_give(count);
+    return shard;
+}
+
+// Everything that making one part needs.
+typedef struct Maker {
+    Manifest *manifest;
+    const Dataset *dataset;
+    const Graph *graph;
+    const int32_t *part;
+    const PartOrder *order;
+    const char *folder;
+    int32_t *slot; // [nodes] of -1
+} Maker;
+
+static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
+    const PartOrder *order = maker->order;
+    Manifest *manifest = maker->manifest;
+    PartEdges forward, backward = {0};
+    PartRows rows;
+    shard.part = p;
+    shard.own = order->begin[p + 1] - order->begin[p];
+    shard.central = order->central[p];
+    part_edges_init(&forward, &maker->graph->in, maker->part, order, p, maker->slot);
+    shard.forward = shard.backward = shard_edges(&forward);
+    count_sent(manifest->sent, &forward, p, manifest->parts);
+    if (!maker->graph->symmetric) {
+        part_edges_init(&backward, &maker->graph->out, maker->part, order, p, maker->slot);
+        shard.backward = shard_edges(&backward);
+        count_sent(manifest->sent_backward, &backward, p, manifest->parts);
+    }
+    part_rows_init(&rows, &shard, maker->dataset, maker->graph, order->node + order->begin[p]);
+    PartFigures *figures = &manifest->part[p];
+    count_part(figures, &shard, maker->part, maker->graph);
+    char path[1024];
+    shard_path(path, sizeof path, maker->folder, p, manifest->parts);
+    bool good = shard_write(&shard, maker->dataset->x, path, err);
+    good = good && hash_file(path, figures->hash, err);
+    figures->bytes = file_size(path);
+    part_rows_clear(&rows);
+    part_edges_clear(&forward);
+    part_edges_clear(&backward);
+    return good;
+}
+
+// Joined pairs {u, v}, and those cut.
+static void count_cut(Manifest *manifest, const Graph *graph, const int32_t *part) {
+    for (int64_t v = 0; v < graph->nodes; v++) {
+        int64_t count = graph_neighbours(graph, v);
+        for (int64_t k = 0; k < count; k++) {
+            int32_t u = graph->scratch[k];
+            manifest->undirected_edges += u > v;
+            manifest->edge_cut += u > v && part[u] != part[v];
+        }
+    }
+}
+
+// Hash of what the shards hold: the dataset, the parts and the order of rows.
+static void hash_parts(Manifest *manifest, const int32_t *part, int64_t nodes) {
+    int64_t head[3] = {PARTS_VERSION, manifest->parts, manifest->reorder};
+    Hash *hash = hash_new();
+    hash_add(hash, head, sizeof head);
+    hash_add(hash, manifest->dataset_hash, sizeof manifest->dataset_hash);
+    hash_add(hash, part, (size_t)nodes * sizeof part[0]);
+    hash_text(hash, manifest->partition_hash);
+    hash_free(hash);
+}
+
+static bool write_part_file(const Manifest *manifest, const int32_t *part, const char *folder,
+                            Error *err) {
+    const char *base = path_name(manifest->dataset_name);
+    char name[192], path[1024];
+    snprintf(name, sizeof name, "%s.part.%d", base[0] != '\0' ? base : "graph", manifest->parts);
+    path_join(path, sizeof path, folder, name);
+    return part_file_write(path, part, manifest->nodes, err);
+}
+
+bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
+                  const int32_t *part, const char *folder, Error *err) {
+    manifest->nodes = dataset->nodes;
+    manifest->edges = dataset->edges;
+    snprintf(manifest->dataset_name, sizeof manifest->dataset_name, "%s", dataset->name);
+    if (manifest->dataset_hash[0] == '\0')
+        dataset_hash(dataset, manifest->dataset_hash);
+    hash_parts(manifest, part, dataset->nodes);
+    count_cut(manifest, graph, part);
+    PartOrder order;
+    if (!order_init(&order, graph, part, manifest->parts, manifest->reorder, err))
+        return false;
+    Maker maker = {.manifest = manifest,
+                   .dataset = dataset,
+                   .graph = graph,
+                   .part = part,
+                   .order = &order,
+                   .folder = folder,
+                   .slot = TAKE(int32_t, dataset->nodes, "places of remote rows")};
+    memset(maker.slot, 0xff, (size_t)dataset->nodes * sizeof maker.slot[0]);
+    Shard shard = shard_of_graph(dataset, graph, manifest);
+    bool good = true;
+    for (int p = 0; p < manifest->parts && good; p++)
+        good = write_part(&maker, shard, p, err);
+    memory_give(maker.slot);
+    order_clear(&order);
+    return good && write_part_file(manifest, part, folder, err) &&
+           manifest_write(manifest, folder, err) && file_sync(folder, err);
+}
+
+bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
+                            const char *folder, Error *err) {
+    Graph graph;
+    Manifest manifest;
+    graph_init(&graph, dataset);
+    manifest_init(&manifest, parts, graph.symmetric);
+    snprintf(manifest.method, sizeof manifest.method, "given");
+    manifest.reorder = reorder;
+    bool good = file_make_folder(folder, err) &&
+                shards_write(&manifest, dataset, &graph, part, folder, err);
+    manifest_clear(&manifest);
+    graph_clear(&graph);
+    return good;
+}

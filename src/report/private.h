@@ -1,0 +1,33 @@
+// Inside the report room: the open run, and what run.json says of the machine.
+#ifndef FRINGE_REPORT_PRIVATE_H
+#define FRINGE_REPORT_PRIVATE_H
+
+#include "fringe/report.h"
+
+enum { REPORT_SAMPLES = 4096 };
+
+struct Report {
+    const Config *config;   // borrowed, outlives the report
+    const Shard *shard;     // borrowed
+    const Trainer *trainer; // borrowed
+    const Comm *comm;       // borrowed
+    RunFacts facts;
+    int64_t resumed_at; // epoch, or 0
+    int metrics;        // descriptor of metrics.jsonl, at its end
+    char folder[1024];  // run.dir
+    char path[1100];    // of metrics.jsonl
+    JsonWriter line;    // kept between epochs, so that none takes memory
+    double opened;      // clock
+    int64_t epochs;     // reported since then
+    int64_t bytes;      // of the last epoch
+    double logged;      // seconds of reported epochs with their evaluations
+    double *sample;     // [REPORT_SAMPLES] seconds of the first epochs; owned
+    int samples;
+};
+
+void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics);
+// run.json as a whole: config, versions, machine, data, parts, facts, and `result` if not NULL.
+bool report_write_run(const Report *report, const RunResult *result, Error *err);
+void report_machine(JsonWriter *writer, const Report *report);
+
+#endif

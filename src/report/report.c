@@ -1,0 +1,225 @@
+// A run as it goes: metrics.jsonl grows by one object per epoch, written with one call, so that a
+// crash leaves whole lines. Everything in it but `time` is the same for the same command (DESIGN
+// 7). On resume it is cut back to the checkpoint's epoch.
+
+#include "private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// --- opening
+
+// "epoch" of a line of metrics.jsonl; -1 if it is no such line.
+static int64_t epoch_of(const char *line, size_t bytes) {
+    Error ignored = {0};
+    int64_t epoch = -1;
+    Json *object = json_parse(line, bytes, "metrics.jsonl", &ignored);
+    const Json *value =
+        object != NULL && json_type(object) == JSON_OBJECT ? json_get(object, "epoch") : NULL;
+    if (value != NULL && !json_is_int64(value, &epoch))
+        epoch = -1;
+    json_free(object);
+    return epoch;
+}
+
+// Bytes of the whole lines up to and with `last`; a torn line at the end does not count.
+static int64_t bytes_up_to(FILE *file, int64_t last) {
+    char *line = NULL;
+    size_t room = 0;
+    int64_t keep = 0;
+    for (ssize_t bytes; (bytes = getline(&line, &room, file)) > 0; keep += bytes) {
+        int64_t epoch = line[bytes - 1] == '\n' ? epoch_of(line, (size_t)bytes - 1) : -1;
+        if (epoch < 1 || epoch > last)
+            break;
+    }
+    free(line);
+    return keep;
+}
+
+static bool cut_back(const char *path, int64_t last, Error *err) {
+    FILE *file = last > 0 ? fopen(path, "re") : NULL;
+    int64_t keep = file != NULL ? bytes_up_to(file, last) : 0;
+    if (file != NULL)
+        fclose(file);
+    if (file_exists(path) && truncate(path, keep) != 0)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot cut it back to epoch %lld: %s", path,
+                         (long long)last, strerror(errno));
+    return true;
+}
+
+static bool open_files(Report *report, Error *err) {
+    if (!file_make_folder(report->folder, err) || !cut_back(report->path, report->resumed_at, err))
+        return false;
+    report->metrics = open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (report->metrics < 0)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot write: %s", report->path,
+                         strerror(errno));
+    return report_write_run(report, NULL, err);
+}
+
+Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
+                    const Comm *comm, const RunFacts *facts, int64_t resume_epoch, Error *err) {
+    Report *report = TAKE(Report, 1, "report");
+    *report = (Report){.config = config,
+                       .shard = shard,
+                       .trainer = trainer,
+                       .comm = comm,
+                       .facts = *facts,
+                       .resumed_at = resume_epoch,
+                       .metrics = -1,
+                       .opened = clock_seconds()};
+    snprintf(report->folder, sizeof report->folder, "%s", config->run.dir);
+    path_join(report->path, sizeof report->path, report->folder, "metrics.jsonl");
+    report->sample = TAKE(double, REPORT_SAMPLES, "seconds of epochs");
+    json_writer_init(&report->line, false);
+    if (open_files(report, err))
+        return report;
+    report_close(report);
+    return NULL;
+}
+
+void report_close(Report *report) {
+    if (report == NULL)
+        return;
+    if (report->metrics >= 0)
+        close(report->metrics);
+    json_writer_clear(&report->line);
+    memory_give(report->sample);
+    memory_give(report);
+}
+
+// --- one epoch
+
+void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {
+    json_begin_object(writer, key);
+    json_put_double(writer, "loss", metrics->loss);
+    json_put_double(writer, "accuracy", metrics->accuracy);
+    json_put_double(writer, "micro_f1", metrics->micro_f1);
+    json_put_double(writer, "macro_f1", metrics->macro_f1);
+    json_put_int(writer, "rows", metrics->rows);
+    json_end_object(writer);
+}
+
+static void put_time(JsonWriter *writer, const EpochRecord *record) {
+    json_begin_object(writer, "time");
+    json_put_double(writer, "epoch", record->seconds);
+    if (record->evaluated)
+        json_put_double(writer, "evaluation", record->eval_seconds);
+    for (int kind = 0; kind < SPAN_KINDS; kind++)
+        json_put_double(writer, span_names[kind], record->spans.seconds[kind]);
+    json_end_object(writer);
+}
+
+static void put_record(JsonWriter *writer, const EpochRecord *record) {
+    json_begin_object(writer, NULL);
+    json_put_int(writer, "epoch", record->epoch);
+    json_put_double(writer, "loss", record->loss);
+    json_put_double(writer, "rate", record->rate);
+    json_put_double(writer, "gradient_norm", record->gradient_norm);
+    json_put_int(writer, "bytes", record->bytes);
+    json_put_int(writer, "reduce_bytes", record->reduce_bytes);
+    if (record->evaluated) {
+        json_put_bool(writer, "best", record->best);
+        report_put_metrics(writer, "train", &record->metrics[SPLIT_TRAIN]);
+        report_put_metrics(writer, "validation", &record->metrics[SPLIT_VAL]);
+        report_put_metrics(writer, "test", &record->metrics[SPLIT_TEST]);
+        json_put_int(writer, "eval_bytes", record->eval_bytes);
+    }
+    put_time(writer, record);
+    json_end_object(writer);
+}
+
+// The line begins anew in the same buffer.
+static void reset(JsonWriter *writer) {
+    writer->bytes = 0;
+    writer->depth = 0;
+    writer->after_value[0] = false;
+}
+
+static bool append(Report *report, Error *err) {
+    struct iovec piece[2] = {{report->line.text, report->line.bytes}, {"\n", 1}};
+    ssize_t wanted = (ssize_t)report->line.bytes + 1;
+    ssize_t written = writev(report->metrics, piece, 2);
+    if (written == wanted)
+        return true;
+    return error_set(err, EXIT_CANNOT_WRITE,
+                     "%s: cannot write: %s; make room and go on with "
+                     "--resume auto",
+                     report->path, written < 0 ? strerror(errno) : "the disk is full");
+}
+
+static bool line_due(const Report *report, const EpochRecord *record) {
+    int64_t every = report->config->run.log_every;
+    return every > 0 &&
+           (report->epochs == 1 || record->epoch % every == 0 || trainer_finished(report->trainer));
+}
+
+bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
+    reset(&report->line);
+    put_record(&report->line, record);
+    if (!append(report, err))
+        return false;
+    report->epochs++;
+    report->bytes = record->bytes;
+    report->logged += record->seconds + record->eval_seconds;
+    if (report->samples < REPORT_SAMPLES)
+        report->sample[report->samples++] = record->seconds;
+    if (line_due(report, record)) {
+        char line[512];
+        int64_t epochs = report->config->train.epochs;
+        double left = (double)(epochs - record->epoch) * report->logged / (double)report->epochs;
+        report_line(record, epochs, left, line, sizeof line);
+        fprintf(stderr, "%s\n", line);
+    }
+    return true;
+}
+
+bool report_sync(Report *report, Error *err) {
+    return fsync(report->metrics) == 0 ||
+           error_set(err, EXIT_IO, "%s: cannot flush: %s", report->path, strerror(errno));
+}
+
+// --- the line
+
+static void print_bytes(char *out, size_t size, double bytes) {
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    for (; bytes >= 1000 && unit < 4; unit++)
+        bytes /= 1000;
+    snprintf(out, size, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+static void print_eta(char *out, size_t size, double seconds) {
+    long s = (long)(seconds + 0.5);
+    if (s >= 3600)
+        snprintf(out, size, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+    else
+        snprintf(out, size, "%ld:%02ld", s / 60, s % 60);
+}
+
+// Micro-F1 is the accuracy where a node has one label.
+void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
+                 size_t size) {
+    const double *s = record->spans.seconds;
+    double compute =
+        s[SPAN_AGGREGATE_OWN] + s[SPAN_AGGREGATE_HALO] + s[SPAN_DENSE] + s[SPAN_POINTWISE];
+    double pack = s[SPAN_PACK] + s[SPAN_UNPACK], wait = s[SPAN_WAIT];
+    double rest = record->seconds - compute - pack - wait;
+    char metrics[96] = "", bytes[32], eta[32];
+    if (record->evaluated)
+        snprintf(metrics, sizeof metrics, "  validation %5.2f %%  test %5.2f %%%s",
+                 100 * record->metrics[SPLIT_VAL].micro_f1,
+                 100 * record->metrics[SPLIT_TEST].micro_f1, record->best ? " *" : "");
+    print_bytes(bytes, sizeof bytes, (double)record->bytes);
+    print_eta(eta, sizeof eta, eta_seconds);
+    snprintf(out, size,
+             "epoch %4lld/%lld  loss %.4f%s  %.4f s (compute %.4f pack %.4f wait %.4f rest %.4f)  "
+             "%s  ETA %s",
+             (long long)record->epoch, (long long)epochs, record->loss, metrics, record->seconds,
+             compute, pack, wait, rest > 0 ? rest : 0, bytes, eta);
+}

@@ -1,0 +1,175 @@
+// run.json: what ran, on what, with what, and how it ended. Written when the run begins and again,
+// with `result`, when it has ended.
+
+#include "private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+// First "model name" of /proc/cpuinfo; "" where there is none.
+static void cpu_name(char *out, size_t size) {
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[512];
+    out[0] = 0;
+    while (file != NULL && out[0] == 0 && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
+            line[strcspn(line, "\n")] = 0;
+            snprintf(out, size, "%s", strchr(line, ':') + 2);
+        }
+    if (file != NULL)
+        fclose(file);
+}
+
+void report_machine(JsonWriter *writer, const Report *report) {
+    struct utsname name;
+    char cpu[256];
+    cpu_name(cpu, sizeof cpu);
+    json_begin_object(writer, "machine");
+    if (uname(&name) == 0) {
+        json_put_string(writer, "host", name.nodename);
+        json_put_string(writer, "system", name.release);
+    }
+    json_put_string(writer, "cpu", cpu);
+    json_put_int(writer, "cores", threads_on_node());
+    json_put_int(writer, "ranks", report->comm->size);
+    json_put_int(writer, "ranks_on_first_node", report->comm->node_size);
+    json_put_int(writer, "threads", trainer_threads(report->trainer));
+    json_put_string(writer, "kernels", trainer_kernels(report->trainer));
+    json_end_object(writer);
+}
+
+static void put_data(JsonWriter *writer, const Report *report) {
+    const Shard *shard = report->shard;
+    json_begin_object(writer, "data");
+    json_put_string(writer, "name", shard->dataset_name);
+    json_put_string(writer, "hash", shard->dataset_hash);
+    json_put_int(writer, "nodes", shard->nodes);
+    json_put_int(writer, "edges", shard->edges);
+    json_put_bool(writer, "symmetric", shard->symmetric);
+    json_put_int(writer, "features", shard->features);
+    json_put_int(writer, "classes", shard->classes);
+    json_put_bool(writer, "multilabel", shard->multilabel);
+    json_put_int(writer, "train_nodes", shard->train_nodes);
+    json_put_int(writer, "validation_nodes", shard->val_nodes);
+    json_put_int(writer, "test_nodes", shard->test_nodes);
+    json_put_double(writer, "baseline_validation", report->facts.baseline[SPLIT_VAL]);
+    json_put_double(writer, "baseline_test", report->facts.baseline[SPLIT_TEST]);
+    json_end_object(writer);
+}
+
+static void put_parts(JsonWriter *writer, const Report *report) {
+    const RunFacts *facts = &report->facts;
+    json_begin_object(writer, "parts");
+    json_put_int(writer, "count", report->shard->parts);
+    json_put_string(writer, "hash", report->shard->partition_hash);
+    json_put_int(writer, "own_least", facts->own_least);
+    json_put_int(writer, "own_most", facts->own_most);
+    json_put_int(writer, "central", facts->central);
+    json_put_int(writer, "halo", facts->halo);
+    json_end_object(writer);
+}
+
+static void put_memory_plan(JsonWriter *writer, const Report *report) {
+    const MemoryPlan *plan = trainer_plan(report->trainer);
+    json_begin_object(writer, "memory_plan");
+    for (int i = 0; i < plan->count; i++)
+        json_put_int(writer, plan->item[i].what, (int64_t)plan->item[i].bytes);
+    json_end_object(writer);
+}
+
+static void put_result(JsonWriter *writer, const Report *report, const RunResult *result) {
+    static const char *const names[4] = {NULL, "train", "validation", "test"};
+    json_begin_object(writer, "result");
+    json_put_int(writer, "epochs", result->epochs);
+    json_put_int(writer, "best_epoch", result->best_epoch);
+    json_put_double(writer, "test_accuracy", result->last[SPLIT_TEST].accuracy);
+    json_put_double(writer, "test_micro_f1", result->last[SPLIT_TEST].micro_f1);
+    json_put_double(writer, "seconds_per_epoch", result->seconds_per_epoch);
+    json_put_int(writer, "bytes_per_epoch", result->bytes_per_epoch);
+    json_put_int(writer, "memory_predicted", (int64_t)report->facts.predicted);
+    json_put_int(writer, "memory_taken", (int64_t)result->taken);
+    json_put_int(writer, "memory_resident", (int64_t)result->resident);
+    json_put_double(writer, "seconds", result->seconds);
+    for (int at_best = 0; at_best < 2; at_best++) {
+        json_begin_object(writer, at_best ? "best" : "last");
+        for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
+            report_put_metrics(writer, names[split],
+                               at_best ? &result->best[split] : &result->last[split]);
+        json_end_object(writer);
+    }
+    json_end_object(writer);
+}
+
+// The config stands in run.json as text that was JSON already: it is read and written again.
+static void put_json(JsonWriter *writer, const char *key, const Json *value) {
+    bool object = json_type(value) == JSON_OBJECT;
+    switch (json_type(value)) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        (object ? json_begin_object : json_begin_array)(writer, key);
+        for (const Json *at = json_first(value); at != NULL; at = json_next(at))
+            put_json(writer, object ? json_key(at) : NULL, at);
+        (object ? json_end_object : json_end_array)(writer);
+        break;
+    case JSON_STRING:
+        json_put_string(writer, key, json_string(value));
+        break;
+    case JSON_BOOL:
+        json_put_bool(writer, key, json_bool(value));
+        break;
+    case JSON_NUMBER:
+        json_put_double(writer, key, json_number(value));
+        break;
+    case JSON_NULL:
+        json_put_string(writer, key, NULL);
+        break;
+    }
+}
+
+static void put_config(JsonWriter *writer, const Config *config) {
+    Error ignored = {0};
+    char *text = config_to_json(config);
+    Json *value = json_parse(text, strlen(text), "config", &ignored);
+    assert(value != NULL);
+    put_json(writer, "config", value);
+    json_free(value);
+    memory_give(text);
+}
+
+bool report_write_run(const Report *report, const RunResult *result, Error *err) {
+    char path[1100];
+    JsonWriter writer;
+    path_join(path, sizeof path, report->folder, "run.json");
+    json_writer_init(&writer, true);
+    json_begin_object(&writer, NULL);
+    json_put_string(&writer, "config_file", report->config->source);
+    json_put_int(&writer, "resumed_at_epoch", report->resumed_at);
+    put_config(&writer, report->config);
+    json_begin_object(&writer, "versions");
+    report_versions(&writer);
+    json_end_object(&writer);
+    report_machine(&writer, report);
+    put_data(&writer, report);
+    put_parts(&writer, report);
+    put_memory_plan(&writer, report);
+    if (result != NULL)
+        put_result(&writer, report, result);
+    json_end_object(&writer);
+    bool fine = file_replace(path, writer.text, writer.bytes, err);
+    json_writer_clear(&writer);
+    return fine;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool report_result(Report *report, RunResult *result, Error *err) {
+    qsort(report->sample, (size_t)report->samples, sizeof *report->sample, ascending);
+    result->seconds_per_epoch = report->samples > 0 ? report->sample[report->samples / 2] : 0;
+    result->bytes_per_epoch = report->bytes;
+    return report_write_run(report, result, err);
+}

@@ -1,0 +1,44 @@
+// What the program was built from. The libraries that only one room may open are named by the build
+// (CMakeLists.txt asks pkg-config and metis.h), so that this room needs none of their headers.
+
+#include "fringe/report.h"
+
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifndef LIBRARY_VERSIONS // "METIS 5.1.0|cJSON 1.7.15|..."
+#define LIBRARY_VERSIONS ""
+#endif
+
+static void say(JsonWriter *writer, const char *what, const char *version) {
+    if (writer != NULL)
+        json_put_string(writer, what, version);
+    else
+        printf("%-10s %s\n", what, version);
+}
+
+// "METIS 5.1.0|cJSON 1.7.15" -> two lines
+static void say_libraries(JsonWriter *writer) {
+    char name[64], version[64];
+    int used = 0;
+    for (const char *at = LIBRARY_VERSIONS;
+         sscanf(at, "%63[^ |] %63[^|]%n", name, version, &used) == 2;
+         at += used + (at[used] == '|'))
+        say(writer, name, version);
+}
+
+void report_versions(JsonWriter *writer) {
+    char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "unknown";
+    int bytes = 0;
+    Error none = {0};
+    say(writer, "fringe", FRINGE_VERSION);
+    say(writer, "compiler", "gcc " __VERSION__);
+    say(writer, "libc", gnu_get_libc_version());
+    MPI_Get_library_version(mpi, &bytes);
+    mpi[strcspn(mpi, ",\n")] = 0;
+    say(writer, "MPI", mpi);
+    if (writer != NULL || backend_cpu.start("auto", &none)) // a run has started it, with its choice
+        say(writer, "kernels", backend_cpu.describe());
+    say_libraries(writer);
+}

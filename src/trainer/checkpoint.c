@@ -1,0 +1,433 @@
+// Checkpoints (DESIGN 9). A checkpoint is a folder that appears whole or not at all:
+//
+//   <run>/checkpoints/epoch-N/model.safetensors      weights, PyG's names and layout
+//                             best.safetensors       weights of the best validation so far
+//                             optimizer.safetensors  flat moments
+//                             checkpoint.json        epoch, counters, binding, size and hash of the
+//                             files above
+//   <run>/checkpoints/LATEST                         "epoch-N"
+//
+// It is written under a temporary name, every file synced, then renamed; so the newest folder whose
+// hashes agree is always the state after some epoch, whatever instant the writer died at. Weights
+// are replicated, so rank 0 writes.
+#include "internal.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHECKPOINT_VERSION = 1, PATH_SIZE = 1400, STATE_FILES = 3 };
+static const char *const state_files[STATE_FILES] = {"model.safetensors", "best.safetensors",
+                                                     "optimizer.safetensors"};
+
+static void checkpoint_path(char *out, const char *run_dir, int64_t epoch) {
+    snprintf(out, PATH_SIZE, "%s/checkpoints/epoch-%lld", run_dir, (long long)epoch);
+}
+
+// ---- writing
+
+static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]) {
+    json_begin_array(w, key);
+    for (int s = 0; s < 4; s++) {
+        json_begin_object(w, NULL);
+        json_put_double(w, "loss", metrics[s].loss);
+        json_put_double(w, "accuracy", metrics[s].accuracy);
+        json_put_double(w, "micro_f1", metrics[s].micro_f1);
+        json_put_double(w, "macro_f1", metrics[s].macro_f1);
+        json_put_int(w, "rows", metrics[s].rows);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static bool put_files(JsonWriter *w, const char *folder, Error *err) {
+    json_begin_object(w, "files");
+    for (int i = 0; i < STATE_FILES; i++) {
+        char path[PATH_SIZE], hash[33];
+        path_join(path, sizeof path, folder, state_files[i]);
+        if (!hash_file(path, hash, err))
+            return false;
+        json_put_string(w, state_files[i], hash);
+    }
+    json_end_object(w);
+    return true;
+}
+
+static bool write_manifest(const TrainerState *state, const char *folder, const char *binding,
+                           Error *err) {
+    JsonWriter w;
+    char path[PATH_SIZE];
+    path_join(path, sizeof path, folder, "checkpoint.json");
+    json_writer_init(&w, true);
+    json_begin_object(&w, NULL);
+    json_put_string(&w, "format", "fringe-checkpoint");
+    json_put_int(&w, "version", CHECKPOINT_VERSION);
+    json_put_string(&w, "binding", binding);
+    json_put_int(&w, "epoch", state->counters.epoch);
+    json_put_int(&w, "best_epoch", state->counters.best_epoch);
+    json_put_int(&w, "stale_evaluations", state->counters.stale_evaluations);
+    json_put_double(&w, "best_score", state->counters.best_score);
+    put_metrics(&w, "best_metrics", state->counters.best_metrics);
+    put_metrics(&w, "last_metrics", state->counters.last_metrics);
+    bool ok = put_files(&w, folder, err);
+    json_end_object(&w);
+    ok = ok && file_replace(path, w.text, w.bytes, err);
+    json_writer_clear(&w);
+    return ok;
+}
+
+static bool write_files(Trainer *t, const TrainerState *state, const char *folder,
+                        const char *binding, Error *err) {
+    char model[PATH_SIZE], best[PATH_SIZE], optimizer[PATH_SIZE];
+    path_join(model, sizeof model, folder, state_files[0]);
+    path_join(best, sizeof best, folder, state_files[1]);
+    path_join(optimizer, sizeof optimizer, folder, state_files[2]);
+    return file_make_folder(folder, err) &&
+           model_write(&t->shape, t->parameters, model, true, err) &&
+           model_write(&t->shape, trainer_parameters(t, true), best, true, err) &&
+           tensors_write(optimizer, state->tensor, 2, NULL, true, err) &&
+           write_manifest(state, folder, binding, err) && file_sync(folder, err);
+}
+
+// A folder that is already there under this name holds the same epoch of an earlier try: it makes
+static bool read_manifest(const char *folder, TrainerState *state, char *binding, size_t size,
+                          Error *err);
+
+// The same command gives the same bytes, so a whole checkpoint of this run and epoch need not be
+// written again (and must not be removed to make room: it may be the only one).
+static bool is_there(const char *folder, const char *binding) {
+    Error ignored = {0};
+    TrainerState state;
+    char theirs[256];
+    return file_exists(folder) && read_manifest(folder, &state, theirs, sizeof theirs, &ignored) &&
+           strcmp(theirs, binding) == 0;
+}
+
+// A folder disappears under another name first, so that none is ever seen half removed.
+static bool remove_checkpoint(const char *folder, Error *err) {
+    char parent[PATH_SIZE], away[PATH_SIZE];
+    if (!file_exists(folder))
+        return true;
+    path_folder(parent, sizeof parent, folder);
+    path_join(away, sizeof away, parent, ".removing");
+    return file_remove(away, err) && file_rename(folder, away, err) && file_remove(away, err);
+}
+
+// A damaged folder of that name makes room.
+static bool put_in_place(const char *temporary, const char *folder, Error *err) {
+    return remove_checkpoint(folder, err) && file_rename(temporary, folder, err);
+}
+
+static bool write_latest(const char *run_dir, const char *folder, Error *err) {
+    char latest[PATH_SIZE], line[64];
+    snprintf(latest, sizeof latest, "%s/checkpoints/LATEST", run_dir);
+    int bytes = snprintf(line, sizeof line, "%s\n", path_name(folder));
+    return file_replace(latest, line, (size_t)bytes, err);
+}
+
+// ---- the folders there are
+
+typedef struct EpochList {
+    int count;
+    int64_t epoch[1024]; // newest first
+} EpochList;
+
+static int newer_first(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+static void list_epochs(EpochList *list, const char *run_dir) {
+    char folder[PATH_SIZE];
+    list->count = 0;
+    path_join(folder, sizeof folder, run_dir, "checkpoints");
+    DIR *open_folder = opendir(folder);
+    if (open_folder == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(open_folder)) != NULL;) {
+        char *end = NULL;
+        if (strncmp(entry->d_name, "epoch-", 6) != 0 || list->count == 1024)
+            continue;
+        long long epoch = strtoll(entry->d_name + 6, &end, 10);
+        if (*end == 0 && end != entry->d_name + 6)
+            list->epoch[list->count++] = epoch;
+    }
+    closedir(open_folder);
+    qsort(list->epoch, (size_t)list->count, sizeof *list->epoch, newer_first);
+}
+
+// Old checkpoints and temporary folders of writers that died. Only those of epochs up to the one
+// just written.
+static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err) {
+    EpochList list;
+    list_epochs(&list, run_dir);
+    int kept = 0;
+    for (int i = 0; i < list.count; i++) {
+        char path[PATH_SIZE];
+        checkpoint_path(path, run_dir, list.epoch[i]);
+        bool future = list.epoch[i] > epoch; // of a run that was started anew in the same folder
+        if (!future && kept++ < keep)
+            continue;
+        if (!remove_checkpoint(path, err))
+            return false;
+    }
+    return true;
+}
+
+bool checkpoint_write(Trainer *t, const char *run_dir, const char *binding, int keep, Error *err) {
+    if (t->comm->rank == 0) {
+        TrainerState state;
+        char temporary[PATH_SIZE], folder[PATH_SIZE];
+        trainer_state(t, &state);
+        checkpoint_path(folder, run_dir, t->epoch);
+        snprintf(temporary, sizeof temporary, "%s/checkpoints/.writing", run_dir);
+        bool ok = is_there(folder, binding) ||
+                  (file_remove(temporary, err) && write_files(t, &state, temporary, binding, err) &&
+                   put_in_place(temporary, folder, err));
+        ok = ok && write_latest(run_dir, folder, err) &&
+             remove_old(run_dir, t->epoch, keep > 0 ? keep : 1, err);
+        if (!ok)
+            error_prefix(err, "checkpoint of epoch %lld", (long long)t->epoch);
+    }
+    return comm_agree(t->comm, err);
+}
+
+// ---- reading
+
+static bool read_metrics(const Json *document, const char *key, Metrics metrics[4]) {
+    const Json *list = json_get(document, key);
+    if (list == NULL || json_type(list) != JSON_ARRAY || json_size(list) != 4)
+        return false;
+    int s = 0;
+    for (const Json *m = json_first(list); m != NULL; m = json_next(m), s++) {
+        static const char *const keys[] = {"loss", "accuracy", "micro_f1", "macro_f1"};
+        double *value[] = {&metrics[s].loss, &metrics[s].accuracy, &metrics[s].micro_f1,
+                           &metrics[s].macro_f1};
+        for (int k = 0; k < 4; k++) {
+            const Json *number = json_type(m) == JSON_OBJECT ? json_get(m, keys[k]) : NULL;
+            if (number == NULL || json_type(number) != JSON_NUMBER)
+                return false;
+            *value[k] = json_number(number);
+        }
+        const Json *rows = json_get(m, "rows");
+        if (rows == NULL || !json_is_int64(rows, &metrics[s].rows))
+            return false;
+    }
+    return true;
+}
+
+static bool read_int(const Json *document, const char *key, int64_t *out) {
+    const Json *value = json_get(document, key);
+    return value != NULL && json_is_int64(value, out);
+}
+
+static bool read_counters(const Json *document, TrainerState *state) {
+    const Json *score = json_get(document, "best_score");
+    if (score == NULL || json_type(score) != JSON_NUMBER)
+        return false;
+    state->counters.best_score = json_number(score);
+    return read_int(document, "epoch", &state->counters.epoch) &&
+           read_int(document, "best_epoch", &state->counters.best_epoch) &&
+           read_int(document, "stale_evaluations", &state->counters.stale_evaluations) &&
+           read_metrics(document, "best_metrics", state->counters.best_metrics) &&
+           read_metrics(document, "last_metrics", state->counters.last_metrics);
+}
+
+static bool check_files(const Json *document, const char *folder, Error *err) {
+    const Json *files = json_get(document, "files");
+    for (int i = 0; i < STATE_FILES; i++) {
+        char path[PATH_SIZE], hash[33];
+        const Json *said = files != NULL && json_type(files) == JSON_OBJECT
+                               ? json_get(files, state_files[i])
+                               : NULL;
+        if (said == NULL || json_type(said) != JSON_STRING)
+            return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder,
+                             state_files[i]);
+        path_join(path, sizeof path, folder, state_files[i]);
+        if (!hash_file(path, hash, err))
+            return false;
+        if (strcmp(hash, json_string(said)) != 0)
+            return error_set(
+                err, EXIT_DATA,
+                "%s: its hash is not the one checkpoint.json gives; the file is damaged", path);
+    }
+    return true;
+}
+
+// Counters and binding of one checkpoint folder, with every file checked against its hash.
+static bool read_manifest(const char *folder, TrainerState *state, char *binding, size_t size,
+                          Error *err) {
+    char path[PATH_SIZE];
+    path_join(path, sizeof path, folder, "checkpoint.json");
+    Json *document = json_read(path, err);
+    if (document == NULL)
+        return false;
+    int64_t version = 0;
+    const Json *said = json_type(document) == JSON_OBJECT ? json_get(document, "binding") : NULL;
+    bool ok = said != NULL && json_type(said) == JSON_STRING &&
+              read_int(document, "version", &version) && version == CHECKPOINT_VERSION &&
+              read_counters(document, state);
+    if (!ok)
+        error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %d", path,
+                  CHECKPOINT_VERSION);
+    else
+        snprintf(binding, size, "%s", json_string(said));
+    ok = ok && check_files(document, folder, err);
+    json_free(document);
+    return ok;
+}
+
+static bool read_optimizer(Trainer *t, const char *folder, Error *err) {
+    char path[PATH_SIZE];
+    Tensors file;
+    TrainerState mine;
+    trainer_state(t, &mine);
+    path_join(path, sizeof path, folder, state_files[2]);
+    if (!tensors_open(&file, path, err))
+        return false;
+    for (int i = 0; i < 2 && err->code == 0; i++) {
+        const Tensor *want = &mine.tensor[i];
+        const Tensor *found = tensors_need(&file, want->name, want->type, 1, want->shape, err);
+        if (found != NULL)
+            memcpy((void *)want->data, found->data, tensor_bytes(found)); // the trainer's own array
+    }
+    tensors_close(&file);
+    return err->code == 0;
+}
+
+// Rank 0 reads weights, moments and counters straight into its trainer.
+static bool load(Trainer *t, const char *folder, const TrainerState *state, Error *err) {
+    char model[PATH_SIZE], best[PATH_SIZE];
+    path_join(model, sizeof model, folder, state_files[0]);
+    path_join(best, sizeof best, folder, state_files[1]);
+    if (!model_read(&t->shape, t->parameters, model, err) ||
+        !model_read(&t->shape, t->best, best, err) || !read_optimizer(t, folder, err))
+        return error_prefix(err, "cannot resume");
+    TrainerState mine;
+    trainer_state(t, &mine);
+    mine.counters = state->counters;
+    trainer_restore(t, &mine, t->parameters);
+    return true;
+}
+
+static void remark(char remarks[1024], const char *text) {
+    size_t used = strlen(remarks);
+    snprintf(remarks + used, 1024 - used, "%s%.900s", used > 0 ? "\n" : "", text);
+}
+
+// The newest folder that is whole; damaged ones are named in `remarks`. False: none.
+static bool find_newest(const char *run_dir, char *folder, TrainerState *state, char *binding,
+                        size_t size, char remarks[1024]) {
+    EpochList list;
+    list_epochs(&list, run_dir);
+    for (int i = 0; i < list.count; i++) {
+        Error damaged = {0};
+        checkpoint_path(folder, run_dir, list.epoch[i]);
+        if (read_manifest(folder, state, binding, size, &damaged))
+            return true;
+        remark(remarks, damaged.text);
+    }
+    return false;
+}
+
+static bool restore_on_first(Trainer *t, const char *run_dir, const char *binding, bool *found,
+                             char remarks[1024], Error *err) {
+    char folder[PATH_SIZE], theirs[256];
+    TrainerState state;
+    trainer_state(t, &state);
+    *found = find_newest(run_dir, folder, &state, theirs, sizeof theirs, remarks);
+    if (!*found)
+        return true;
+    if (strcmp(theirs, binding) != 0)
+        return error_set(err, EXIT_CONFIG,
+                         "%s was written for other data, another model or other parts (%s, now "
+                         "%s); give another run.dir, or start anew without --resume",
+                         folder, theirs, binding);
+    return load(t, folder, &state, err);
+}
+
+bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bool *found,
+                        char remarks[1024], Error *err) {
+    *found = false;
+    remarks[0] = 0;
+    if (t->comm->rank == 0)
+        restore_on_first(t, run_dir, binding, found, remarks, err);
+    if (!comm_agree(t->comm, err))
+        return false;
+    comm_broadcast(t->comm, found, sizeof *found, 0);
+    if (!*found)
+        return true;
+    TrainerState state;
+    trainer_state(t, &state);
+    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
+    comm_broadcast(t->comm, t->parameters, bytes, 0);
+    for (int i = 0; i < state.tensors; i++)
+        comm_broadcast(t->comm, (void *)state.tensor[i].data, bytes, 0);
+    comm_broadcast(t->comm, &state.counters, sizeof state.counters, 0);
+    trainer_restore(t, &state, t->parameters);
+    return true;
+}
+
+// ---- for evaluate, predict and inspect
+
+bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err) {
+    const char *name = state_files[best ? 1 : 0];
+    if (!file_exists(where))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s is not there; give a run folder, a checkpoint or a .safetensors file",
+                         where);
+    if (!file_is_folder(where)) {
+        snprintf(path, size, "%s", where);
+        return true;
+    }
+    path_join(path, size, where, name);
+    if (file_exists(path))
+        return true;
+    char folder[PATH_SIZE], binding[256], remarks[1024] = "";
+    TrainerState state;
+    if (!find_newest(where, folder, &state, binding, sizeof binding, remarks))
+        return error_set(err, EXIT_NO_INPUT, "%s holds no whole checkpoint%s%s", where,
+                         remarks[0] ? ": " : "", remarks);
+    path_join(path, size, folder, name);
+    return true;
+}
+
+static bool print_tensors(const char *folder, const char *name, Error *err) {
+    char path[PATH_SIZE];
+    Tensors file;
+    path_join(path, sizeof path, folder, name);
+    if (!tensors_open(&file, path, err))
+        return false;
+    printf("%s: %d tensors, %zu bytes\n", name, file.count, file.bytes);
+    for (int i = 0; i < file.count; i++) {
+        const Tensor *t = &file.tensor[i];
+        printf("  %-32s %s [", t->name, tensor_type_names[t->type]);
+        for (int d = 0; d < t->rank; d++)
+            printf("%s%lld", d > 0 ? ", " : "", (long long)t->shape[d]);
+        printf("]\n");
+    }
+    tensors_close(&file);
+    return true;
+}
+
+bool checkpoint_inspect(const char *where, Error *err) {
+    char weights[PATH_SIZE], folder[PATH_SIZE], binding[256];
+    TrainerState state;
+    if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
+        return false;
+    path_folder(folder, sizeof folder, weights);
+    if (!read_manifest(folder, &state, binding, sizeof binding, err))
+        return false;
+    const Metrics *last = &state.counters.last_metrics[SPLIT_TEST];
+    const Metrics *best = &state.counters.best_metrics[SPLIT_TEST];
+    printf("checkpoint %s\nepoch %lld, best validation at epoch %lld, bound to %s\n", folder,
+           (long long)state.counters.epoch, (long long)state.counters.best_epoch, binding);
+    printf("test: last evaluation accuracy %.4f micro-F1 %.4f; at the best accuracy %.4f micro-F1 "
+           "%.4f\n",
+           last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
+    for (int i = 0; i < STATE_FILES; i++)
+        if (!print_tensors(folder, state_files[i], err))
+            return false;
+    return true;
+}

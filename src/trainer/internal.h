@@ -1,0 +1,53 @@
+// What the files of the trainer room share.
+#ifndef FRINGE_TRAINER_INTERNAL_H
+#define FRINGE_TRAINER_INTERNAL_H
+
+#include "fringe/gradsync.h"
+#include "fringe/trainer.h"
+
+struct Trainer {
+    const Config *config; // borrowed, outlives the trainer
+    const Shard *shard;   // borrowed, outlives the trainer
+    const Comm *comm;     // borrowed, outlives the trainer
+    const Backend *backend;
+    const struct Optimizer *optimizer;
+    const struct RateSchedule *rate_schedule;
+    uint64_t seed;
+    int threads;
+    ModelShape shape;
+    Pattern *forward, *backward; // the same object if symmetric
+    Model *model;
+    GradSync *sync;
+    MemoryPlan plan;
+    // flat arrays [parameter_count]
+    float *parameters, *gradient, *moment1, *moment2, *decay, *best;
+    // what early stopping and checkpoints know
+    int64_t epoch, best_epoch, stale_evaluations;
+    double best_score;
+    Metrics best_metrics[4], last_metrics[4];
+    bool stopped; // early
+    Spans spans;
+    char kernels[256];
+};
+
+// Optimizers are a table (optimizer.c); sgd is the smallest member and the one to copy.
+typedef struct Optimizer {
+    const char *name;
+    // Applies trainer->gradient to trainer->parameters; epoch counts from 1.
+    void (*step)(Trainer *trainer, double rate, int64_t epoch);
+} Optimizer;
+const Optimizer *optimizer_find(const char *name, Error *err);
+
+// Learning-rate schedules are a table: factor of train.rate for epoch 1..epochs, without warm-up.
+typedef struct RateSchedule {
+    const char *name;
+    double (*factor)(const Config *config, int64_t epoch);
+} RateSchedule;
+const RateSchedule *rate_schedule_find(const char *name, Error *err);
+double rate_of(const Trainer *trainer, int64_t epoch);
+
+// The number validation is judged by.
+double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
+bool metric_known(const Config *config, Error *err);
+
+#endif

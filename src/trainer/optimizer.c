@@ -1,0 +1,68 @@
+// Optimizers and learning-rate schedules, both tables.
+#include "internal.h"
+#include <math.h>
+#include <string.h>
+
+static void sgd_step(Trainer *t, double rate, int64_t epoch) {
+    (void)epoch;
+    t->backend->sgd(t->parameters, t->moment1, t->gradient, t->decay, t->shape.parameter_count,
+                    (float)rate, (float)t->config->train.momentum);
+}
+
+// Kingma & Ba 2015, as torch.optim.Adam computes it.
+static void adam_step(Trainer *t, double rate, int64_t epoch) {
+    const double *beta = t->config->train.betas.value;
+    AdamStep step = {.rate = (float)rate,
+                     .beta1 = (float)beta[0],
+                     .beta2 = (float)beta[1],
+                     .epsilon = (float)t->config->train.epsilon,
+                     .correction1 = (float)(1 - pow(beta[0], (double)epoch)),
+                     .correction2 = (float)(1 - pow(beta[1], (double)epoch))};
+    t->backend->adam(t->parameters, t->moment1, t->moment2, t->gradient, t->decay,
+                     t->shape.parameter_count, step);
+}
+
+static const Optimizer optimizers[] = {{"adam", adam_step}, {"sgd", sgd_step}};
+
+const Optimizer *optimizer_find(const char *name, Error *err) {
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
+        if (strcmp(optimizers[i].name, name) == 0)
+            return &optimizers[i];
+    error_set(err, EXIT_CONFIG, "train.optimizer: '%s' is not an optimizer; there are adam and sgd",
+              name);
+    return NULL;
+}
+
+static double constant_factor(const Config *config, int64_t epoch) {
+    (void)config, (void)epoch;
+    return 1;
+}
+
+static double cosine_factor(const Config *config, int64_t epoch) {
+    double span = (double)(config->train.epochs - config->train.warmup);
+    double at = (double)(epoch - 1 - config->train.warmup) / (span > 0 ? span : 1);
+    return 0.5 * (1 + cos(acos(-1.0) * fmin(fmax(at, 0), 1)));
+}
+
+static double step_factor(const Config *config, int64_t epoch) {
+    int64_t every = config->train.step_epochs > 0 ? config->train.step_epochs : 1;
+    return pow(config->train.step_factor, (double)((epoch - 1) / every));
+}
+
+static const RateSchedule rate_schedules[] = {
+    {"constant", constant_factor}, {"cosine", cosine_factor}, {"step", step_factor}};
+
+const RateSchedule *rate_schedule_find(const char *name, Error *err) {
+    for (size_t i = 0; i < sizeof rate_schedules / sizeof *rate_schedules; i++)
+        if (strcmp(rate_schedules[i].name, name) == 0)
+            return &rate_schedules[i];
+    error_set(err, EXIT_CONFIG,
+              "train.schedule: '%s' is not a schedule; there are constant, cosine and step", name);
+    return NULL;
+}
+
+double rate_of(const Trainer *t, int64_t epoch) {
+    double warmup = (double)t->config->train.warmup;
+    double ramp = (double)epoch < warmup ? (double)epoch / warmup : 1;
+    return t->config->train.rate * ramp * t->rate_schedule->factor(t->config, epoch);
+}

@@ -1,0 +1,302 @@
+// Building a trainer, one epoch, evaluation and early stopping. Replicated state (parameters,
+// moments) is the same on every rank because gradients are summed to the same bits everywhere.
+#include "internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- building
+
+static void take_flat(Trainer *t) {
+    int64_t n = t->shape.parameter_count;
+    t->parameters = TAKE(float, n, "parameters");
+    t->gradient = TAKE(float, n, "parameter gradients");
+    t->moment1 = TAKE(float, n, "optimizer state");
+    t->moment2 = TAKE(float, n, "optimizer state");
+    t->decay = TAKE(float, n, "weight decay");
+    t->best = TAKE(float, n, "best parameters");
+}
+
+// train.weight_decay is one factor per layer, for its matrices; the last one serves the layers
+// after it.
+static void fill_decay(Trainer *t) {
+    const ConfigDoubles *decay = &t->config->train.weight_decay;
+    for (int i = 0; i < t->shape.parameter_windows; i++) {
+        const Parameter *p = &t->shape.parameter[i];
+        int which = p->layer < decay->count ? p->layer : decay->count - 1;
+        for (int64_t k = 0; p->matrix && decay->count > 0 && k < p->rows * p->columns; k++)
+            t->decay[p->begin + k] = (float)decay->value[which];
+    }
+}
+
+static void model_parts(const Trainer *t, ModelParts *parts) {
+    for (int l = 0; l < t->shape.layers; l++) {
+        parts->patterns[l][FORWARD] = t->forward;
+        parts->patterns[l][BACKWARD] = t->backward;
+    }
+    parts->shard = t->shard;
+    parts->comm = t->comm;
+    parts->backend = t->backend;
+}
+
+static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
+    const Config *c = t->config;
+    t->backend = backend_find("cpu", err);
+    t->optimizer = optimizer_find(c->train.optimizer, err);
+    t->rate_schedule = rate_schedule_find(c->train.schedule, err);
+    parts->codec = codec_find(c->messages.codec, err);
+    parts->schedule = schedule_find(c->comm.schedule, err);
+    return err->code == 0 && metric_known(c, err) && t->backend->start(c->run.vectors, err);
+}
+
+static bool check_data(const Trainer *t, Error *err) {
+    const Shard *s = t->shard;
+    bool multilabel_loss = strcmp(t->config->train.loss, "bce") == 0;
+    if (strcmp(t->config->train.loss, "auto") != 0 && multilabel_loss != s->multilabel)
+        return error_set(err, EXIT_CONFIG, "train.loss: '%s' does not fit %s labels; use auto",
+                         t->config->train.loss, s->multilabel ? "multi-label" : "single-label");
+    if (s->train_nodes == 0)
+        return error_set(err, EXIT_DATA,
+                         "%s: no node is in the training split; name index files in data.splits",
+                         s->dataset_name);
+    return true;
+}
+
+static bool check_memory(Trainer *t, const ModelParts *parts, Error *err) {
+    memory_plan_add(&t->plan, "parameters and optimizer",
+                    6 * (size_t)t->shape.parameter_count * sizeof(float));
+    gradsync_plan(&t->plan, t->shape.parameter_count, t->comm->size);
+    model_plan(&t->plan, &t->shape, parts, t->config);
+    double wanted = t->config->run.memory_limit;
+    size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
+                              : (memory_available() + memory_in_use()) / (size_t)t->comm->node_size;
+    memory_plan_check(&t->plan, limit, err);
+    return comm_agree(t->comm, err);
+}
+
+static bool start_weights(Trainer *t, Error *err) {
+    model_initial(&t->shape, t->seed, t->parameters);
+    if (t->config->model.weights[0] != 0)
+        model_read(&t->shape, t->parameters, t->config->model.weights, err);
+    return comm_agree(t->comm, err);
+}
+
+static bool build(Trainer *t, Error *err) {
+    ModelParts parts = {0};
+    bool ok = find_families(t, &parts, err) && check_data(t, err) &&
+              model_shape(&t->shape, t->config, t->shard->features, t->shard->classes,
+                          t->shard->multilabel, err);
+    (void)ok;
+    if (!comm_agree(t->comm, err))
+        return false;
+    t->threads = threads_set((int)t->config->run.threads, t->comm->node_size);
+    pattern_plan(&t->plan, t->shard, false);
+    if (!t->shard->symmetric)
+        pattern_plan(&t->plan, t->shard, true);
+    t->forward = pattern_new(t->shard, false, t->comm);
+    t->backward = t->shard->symmetric ? t->forward : pattern_new(t->shard, true, t->comm);
+    model_parts(t, &parts);
+    if (!check_memory(t, &parts, err))
+        return false;
+    t->model = model_new(&t->shape, &parts, t->config, err);
+    if (!comm_agree(t->comm, err))
+        return false;
+    model_set_spans(t->model, &t->spans);
+    t->sync = gradsync_new(t->comm, t->shape.parameter_count);
+    take_flat(t);
+    fill_decay(t);
+    model_describe(t->model, t->kernels, sizeof t->kernels);
+    return start_weights(t, err);
+}
+
+Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
+                     Error *err) {
+    Trainer *t = TAKE(Trainer, 1, "trainer");
+    *t = (Trainer){.config = config, .shard = shard, .comm = comm, .seed = seed, .best_score = -1};
+    if (!build(t, err)) {
+        trainer_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+void trainer_free(Trainer *t) {
+    if (t == NULL)
+        return;
+    float *flat[] = {t->best, t->decay, t->moment2, t->moment1, t->gradient, t->parameters};
+    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
+        memory_give(flat[i]);
+    gradsync_free(t->sync);
+    model_free(t->model);
+    if (t->backward != t->forward)
+        pattern_free(t->backward);
+    pattern_free(t->forward);
+    memory_give(t);
+}
+
+const MemoryPlan *trainer_plan(const Trainer *t) { return &t->plan; }
+const ModelShape *trainer_shape(const Trainer *t) { return &t->shape; }
+int trainer_threads(const Trainer *t) { return t->threads; }
+const char *trainer_kernels(const Trainer *t) { return t->kernels; }
+int64_t trainer_epochs_done(const Trainer *t) { return t->epoch; }
+
+const float *trainer_parameters(const Trainer *t, bool best) {
+    return best && t->best_epoch > 0 ? t->best : t->parameters;
+}
+
+void trainer_set_parameters(Trainer *t, const float *parameters) {
+    memcpy(t->parameters, parameters, (size_t)t->shape.parameter_count * sizeof(float));
+}
+
+// ---- evaluation
+
+void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
+    model_set_spans(t->model, NULL);
+    model_metrics(t->model, model_infer(t->model, trainer_parameters(t, best)), out);
+    model_set_spans(t->model, &t->spans);
+}
+
+Rows trainer_infer(Trainer *t, bool best) {
+    return model_infer(t->model, trainer_parameters(t, best));
+}
+
+Rows trainer_embedding(const Trainer *t, int layer) { return model_embedding(t->model, layer); }
+
+static bool evaluation_due(const Trainer *t) {
+    int64_t every = t->config->train.eval_every;
+    return t->epoch == t->config->train.epochs || (every > 0 && t->epoch % every == 0);
+}
+
+// Keeps the weights of the best validation so far; counts evaluations since.
+static bool judge(Trainer *t) {
+    const Metrics *validation = &t->last_metrics[SPLIT_VAL];
+    double score = metric_score(t->config, t->shard->multilabel, validation);
+    if (validation->rows == 0 || score <= t->best_score) {
+        t->stale_evaluations++;
+        t->stopped =
+            t->config->train.patience > 0 && t->stale_evaluations >= t->config->train.patience;
+        return false;
+    }
+    t->best_score = score;
+    t->best_epoch = t->epoch;
+    t->stale_evaluations = 0;
+    memcpy(t->best, t->parameters, (size_t)t->shape.parameter_count * sizeof(float));
+    memcpy(t->best_metrics, t->last_metrics, sizeof t->best_metrics);
+    return true;
+}
+
+static void evaluate_when_due(Trainer *t, EpochRecord *record) {
+    if (!evaluation_due(t))
+        return;
+    double begin = clock_seconds();
+    int64_t bytes = model_bytes_sent(t->model);
+    trainer_evaluate(t, false, t->last_metrics);
+    record->evaluated = true;
+    record->best = judge(t);
+    memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
+    record->eval_bytes = model_bytes_sent(t->model) - bytes;
+    record->eval_seconds = clock_seconds() - begin;
+}
+
+// ---- one epoch
+
+static double clip(Trainer *t) {
+    double norm = sqrt(t->backend->square_sum(t->gradient, t->shape.parameter_count));
+    double most = t->config->train.clip;
+    if (most > 0 && norm > most)
+        for (int64_t k = 0; k < t->shape.parameter_count; k++)
+            t->gradient[k] *= (float)(most / norm);
+    return norm;
+}
+
+static void add_over_ranks(const Trainer *t, EpochRecord *record) {
+    int64_t bytes[3] = {record->bytes, record->reduce_bytes, record->eval_bytes};
+    double seconds[2] = {comm_max_double(t->comm, record->seconds),
+                         comm_max_double(t->comm, record->eval_seconds)};
+    comm_sum_int64(t->comm, bytes, 3);
+    comm_sum_double(t->comm, record->spans.seconds, SPAN_KINDS);
+    for (int k = 0; k < SPAN_KINDS; k++)
+        record->spans.seconds[k] /= t->comm->size;
+    record->bytes = bytes[0];
+    record->reduce_bytes = bytes[1];
+    record->eval_bytes = bytes[2];
+    record->seconds = seconds[0];
+    record->eval_seconds = seconds[1];
+}
+
+// The loss of the epoch's weights, and the step to the next ones.
+static void train(Trainer *t, EpochRecord *record) {
+    int64_t bytes = model_bytes_sent(t->model);
+    spans_reset(&t->spans);
+    record->loss = model_loss_and_gradient(t->model, t->parameters, t->gradient, t->seed,
+                                           (uint32_t)record->epoch);
+    span_begin(&t->spans);
+    gradsync_sum(t->sync, t->gradient);
+    comm_sum_double(t->comm, &record->loss, 1);
+    span_end(&t->spans, SPAN_REDUCE);
+    span_begin(&t->spans);
+    record->gradient_norm = clip(t);
+    record->rate = rate_of(t, record->epoch);
+    t->optimizer->step(t, record->rate, record->epoch);
+    span_end(&t->spans, SPAN_POINTWISE);
+    record->bytes = model_bytes_sent(t->model) - bytes;
+    record->reduce_bytes = gradsync_bytes(t->sync);
+    record->spans = t->spans;
+}
+
+bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
+    *record = (EpochRecord){.epoch = t->epoch + 1};
+    double begin = clock_seconds();
+    train(t, record);
+    record->seconds = clock_seconds() - begin;
+    if (!isfinite(record->loss) || !isfinite(record->gradient_norm))
+        return error_set(err, EXIT_DIVERGED,
+                         "the loss or its gradient is not finite in epoch %lld (loss %g); lower "
+                         "train.rate or set train.clip",
+                         (long long)record->epoch, record->loss);
+    t->epoch++;
+    evaluate_when_due(t, record);
+    add_over_ranks(t, record);
+    return true;
+}
+
+bool trainer_finished(const Trainer *t) {
+    return t->stopped || t->epoch >= t->config->train.epochs;
+}
+
+// ---- what a checkpoint keeps beside the weights
+
+void trainer_state(Trainer *t, TrainerState *s) {
+    static const char *const names[] = {"moment1", "moment2", "best"};
+    float *flat[] = {t->moment1, t->moment2, t->best};
+    *s = (TrainerState){.tensors = 3};
+    for (int i = 0; i < 3; i++) {
+        s->tensor[i] = (Tensor){
+            .type = TENSOR_F32, .rank = 1, .shape = {t->shape.parameter_count}, .data = flat[i]};
+        snprintf(s->tensor[i].name, sizeof s->tensor[i].name, "%s", names[i]);
+    }
+    s->counters.epoch = t->epoch;
+    s->counters.best_epoch = t->best_epoch;
+    s->counters.stale_evaluations = t->stale_evaluations;
+    s->counters.best_score = t->best_score;
+    memcpy(s->counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
+    memcpy(s->counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
+}
+
+void trainer_restore(Trainer *t, const TrainerState *s, const float *parameters) {
+    float *flat[] = {t->moment1, t->moment2, t->best};
+    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
+    assert(s->tensors == 3);
+    for (int i = 0; i < 3; i++)
+        if (s->tensor[i].data != flat[i])
+            memcpy(flat[i], s->tensor[i].data, bytes);
+    if (parameters != t->parameters)
+        memcpy(t->parameters, parameters, bytes);
+    t->epoch = s->counters.epoch;
+    t->best_epoch = s->counters.best_epoch;
+    t->stale_evaluations = s->counters.stale_evaluations;
+    t->best_score = s->counters.best_score;
+    t->stopped = t->config->train.patience > 0 && t->stale_evaluations >= t->config->train.patience;
+    memcpy(t->best_metrics, s->counters.best_metrics, sizeof t->best_metrics);
+    memcpy(t->last_metrics, s->counters.last_metrics, sizeof t->last_metrics);
+}

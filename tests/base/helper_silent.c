@@ -1,0 +1,46 @@
+// Ranks that fall silent in one of several ways: for test_silent.sh.
+//   helper_silent WAY RANK TIMEOUT     the rank RANK stops answering in the way WAY
+
+#include "fringe/base.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void fail_aside(void *context) {
+    CHECK(false, EXIT_IO, "the work %s failed", (const char *)context);
+}
+
+static void fall_silent(const Comm *comm, const char *way) {
+    if (strcmp(way, "stop") == 0)
+        raise(SIGSTOP);
+    else if (strcmp(way, "sleep") == 0)
+        sleep(100);
+    else if (strcmp(way, "aside") == 0)
+        comm_aside(comm, fail_aside, "on the side");
+    else if (strcmp(way, "check") == 0)
+        CHECK(comm == NULL, EXIT_BUG, "the numbers %d and %d differ", 1, 2);
+}
+
+int main(int argc, char **argv) {
+    Comm comm;
+    comm_start(&comm, &argc, &argv);
+    if (argc != 4)
+        return EXIT_USAGE;
+    comm_set_timeout(&comm, atof(argv[3]));
+    comm_barrier(&comm);
+    bool chosen = comm.rank == atoi(argv[2]);
+    if (strcmp(argv[1], "apart") == 0 && chosen) { // at another step than the others
+        int byte = 0;
+        MPI_Request request;
+        MPI_Irecv(&byte, 1, MPI_INT, comm.size - 1 - comm.rank, 9, comm.mpi, &request);
+        comm_wait(&comm, &request, 1, "a message that nobody sends");
+    }
+    if (chosen)
+        fall_silent(&comm, argv[1]);
+    comm_barrier(&comm);
+    comm_stop(&comm);
+    return 0;
+}

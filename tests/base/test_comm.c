@@ -1,0 +1,273 @@
+// ranks: 1 2 3 4 8
+// If this failed, ranks would exchange wrong bytes, sums would depend on the rank that looks, or an
+// error on one rank would leave the others waiting.
+
+#include "support.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static int rank(void) { return test_comm.rank; }
+static int size(void) { return test_comm.size; }
+
+// What byte i of the message from a to b must be.
+static unsigned char payload(int a, int b, size_t i) {
+    return (unsigned char)((size_t)(7 * a + 31 * b) + i * 13 + (i >> 8));
+}
+
+static void the_barrier_lets_nobody_through_early(void **state) {
+    (void)state;
+    struct timespec nap = {.tv_nsec = 50000000};
+    for (int late = 0; late < size(); late++) {
+        if (rank() == late)
+            nanosleep(&nap, NULL);
+        double ready = clock_seconds(); // clocks of one machine agree
+        comm_barrier(&test_comm);
+        double left = clock_seconds();
+        assert_true(comm_max_double(&test_comm, ready) <= left);
+    }
+}
+
+static void a_broadcast_reaches_all_from_any_root(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 1000, 300001};
+    for (int root = 0; root < size(); root++)
+        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+            unsigned char *data = TAKE(unsigned char, sizes[s], "test");
+            for (size_t i = 0; rank() == root && i < sizes[s]; i++)
+                data[i] = payload(root, 0, i);
+            comm_broadcast(&test_comm, data, sizes[s], root);
+            for (size_t i = 0; i < sizes[s]; i++)
+                assert_int_equal(data[i], payload(root, 0, i));
+            memory_give(data);
+        }
+}
+
+static void a_gather_puts_every_rank_in_its_place(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 24, 65536, 65537, 200000};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        size_t bytes = sizes[s];
+        unsigned char *one = TAKE(unsigned char, bytes, "test");
+        unsigned char *all = TAKE(unsigned char, bytes *(size_t)size(), "test");
+        for (size_t i = 0; i < bytes; i++)
+            one[i] = payload(rank(), 0, i);
+        comm_all_gather(&test_comm, one, all, bytes);
+        for (int r = 0; r < size(); r++)
+            for (size_t i = 0; i < bytes; i++)
+                assert_int_equal(all[(size_t)r * bytes + i], payload(r, 0, i));
+        memory_give(all);
+        memory_give(one);
+    }
+}
+
+static void all_to_all_transposes(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 8, 65537};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        size_t bytes = sizes[s];
+        unsigned char *from = TAKE(unsigned char, bytes *(size_t)size(), "test");
+        unsigned char *to = TAKE(unsigned char, bytes *(size_t)size(), "test");
+        for (int r = 0; r < size(); r++)
+            for (size_t i = 0; i < bytes; i++)
+                from[(size_t)r * bytes + i] = payload(rank(), r, i);
+        comm_all_to_all(&test_comm, from, to, bytes);
+        for (int r = 0; r < size(); r++)
+            for (size_t i = 0; i < bytes; i++)
+                assert_int_equal(to[(size_t)r * bytes + i], payload(r, rank(), i));
+        memory_give(to);
+        memory_give(from);
+    }
+}
+
+// Bytes from a to b: some pairs have nothing to say.
+static int64_t pair_bytes(int a, int b) { return (a + 2 * b) % 3 == 0 ? 0 : 1000 * a + 17 * b + 5; }
+
+static void pieces_of_different_sizes_arrive_whole(void **state) {
+    (void)state;
+    int64_t from_offset[16] = {0}, to_offset[16] = {0};
+    for (int r = 0; r < size(); r++) {
+        from_offset[r + 1] = from_offset[r] + pair_bytes(rank(), r);
+        to_offset[r + 1] = to_offset[r] + pair_bytes(r, rank());
+    }
+    unsigned char *from = TAKE(unsigned char, from_offset[size()], "test");
+    unsigned char *to = TAKE(unsigned char, to_offset[size()], "test");
+    for (int r = 0; r < size(); r++)
+        for (int64_t i = 0; i < pair_bytes(rank(), r); i++)
+            from[from_offset[r] + i] = payload(rank(), r, (size_t)i);
+    comm_all_to_all_v(&test_comm, from, from_offset, to, to_offset);
+    for (int r = 0; r < size(); r++)
+        for (int64_t i = 0; i < pair_bytes(r, rank()); i++)
+            assert_int_equal(to[to_offset[r] + i], payload(r, rank(), (size_t)i));
+    memory_give(to);
+    memory_give(from);
+}
+
+static void nobody_has_anything_for_anybody(void **state) {
+    (void)state;
+    int64_t offset[16] = {0};
+    comm_all_to_all_v(&test_comm, NULL, offset, NULL, offset);
+    comm_gather_v(&test_comm, NULL, NULL, offset);
+}
+
+static void rank_0_gathers_pieces(void **state) {
+    (void)state;
+    int64_t offset[16] = {0};
+    for (int r = 0; r < size(); r++)
+        offset[r + 1] = offset[r] + (r % 3 == 1 ? 0 : 5000 * r + 3);
+    size_t own = (size_t)(offset[rank() + 1] - offset[rank()]);
+    unsigned char *piece = TAKE(unsigned char, own, "test");
+    for (size_t i = 0; i < own; i++)
+        piece[i] = payload(rank(), 3, i);
+    unsigned char *all = rank() == 0 ? TAKE(unsigned char, offset[size()], "test") : NULL;
+    comm_gather_v(&test_comm, piece, all, offset);
+    for (int r = 0; rank() == 0 && r < size(); r++)
+        for (int64_t i = offset[r]; i < offset[r + 1]; i++)
+            assert_int_equal(all[i], payload(r, 3, (size_t)(i - offset[r])));
+    memory_give(all);
+    memory_give(piece);
+}
+
+// A value whose sum depends on the order: the sum in rank order is computed here by definition.
+static double awkward(int r, int i) { return (r % 2 == 0 ? 1e16 : -1e16) * (i + 1) + 0.1 * r + i; }
+
+static void sums_are_taken_in_rank_order(void **state) {
+    (void)state;
+    enum { COUNT = 150 }; // more than one block
+    double value[COUNT];
+    int64_t whole[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        value[i] = awkward(rank(), i);
+        whole[i] = ((int64_t)1 << 40) * rank() + i;
+    }
+    comm_sum_double(&test_comm, value, COUNT);
+    comm_sum_int64(&test_comm, whole, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        double expected = awkward(0, i);
+        for (int r = 1; r < size(); r++)
+            expected += awkward(r, i);
+        assert_true(value[i] == expected);
+        int64_t n = size();
+        assert_true(whole[i] == ((int64_t)1 << 40) * (n * (n - 1) / 2) + n * i);
+    }
+    assert_true(comm_max_double(&test_comm, -10.0 - rank()) == -10.0);
+    assert_true(comm_max_double(&test_comm, (double)rank()) == size() - 1);
+}
+
+static void ranks_agree_on_the_lowest_error(void **state) {
+    (void)state;
+    Error err = {0};
+    assert_true(comm_agree(&test_comm, &err));
+    assert_int_equal(err.code, 0);
+    int last = size() - 1; // one rank only
+    if (rank() == last)
+        error_set(&err, EXIT_DATA, "cora.npz: bad");
+    assert_false(comm_agree(&test_comm, &err));
+    assert_int_equal(err.code, EXIT_DATA);
+    char expected[64];
+    snprintf(expected, sizeof expected, "rank %d: cora.npz: bad", last);
+    assert_string_equal(err.text, size() == 1 ? "cora.npz: bad" : expected);
+
+    Error all = {0}; // everybody: the words of rank 0, without its number
+    error_set(&all, rank() == 0 ? EXIT_CONFIG : EXIT_DATA, "from %d", rank());
+    assert_false(comm_agree(&test_comm, &all));
+    assert_int_equal(all.code, EXIT_CONFIG);
+    assert_string_equal(all.text, "from 0");
+}
+
+static void two_sets_of_tags_do_not_mix(void **state) {
+    (void)state;
+    Comm other;
+    comm_duplicate(&other, &test_comm);
+    int to = (rank() + 1) % size(), from = (rank() + size() - 1) % size();
+    int sent[2] = {100 + rank(), 200 + rank()}, received[2] = {0, 0};
+    MPI_Request request[4];
+    MPI_Irecv(&received[1], 1, MPI_INT, from, 5, other.mpi, &request[0]);
+    MPI_Isend(&sent[0], 1, MPI_INT, to, 5, test_comm.mpi, &request[1]);
+    MPI_Isend(&sent[1], 1, MPI_INT, to, 5, other.mpi, &request[2]);
+    MPI_Irecv(&received[0], 1, MPI_INT, from, 5, test_comm.mpi, &request[3]);
+    comm_wait(&test_comm, request, 4, "four messages");
+    assert_int_equal(received[0], 100 + from);
+    assert_int_equal(received[1], 200 + from);
+    comm_release(&other);
+}
+
+static void nap_for(void *context) {
+    struct timespec nap = {.tv_nsec = *(long *)context};
+    nanosleep(&nap, NULL);
+    *(long *)context = -1;
+}
+
+// Rank 0 is away for four timeouts, but answers through comm_aside; then beats by hand.
+static void a_busy_rank_that_answers_is_waited_for(void **state) {
+    (void)state;
+    Comm short_patience = test_comm;
+    comm_set_timeout(&short_patience, 0.2);
+    long nanoseconds = 800000000;
+    if (rank() == 0) {
+        comm_aside(&short_patience, nap_for, &nanoseconds);
+        assert_int_equal(nanoseconds, -1);
+    }
+    comm_barrier(&short_patience);
+    double begin = clock_seconds();
+    struct timespec moment = {.tv_nsec = 1000000};
+    while (rank() == 0 && clock_seconds() - begin < 0.8) {
+        nanosleep(&moment, NULL);
+        comm_beat(&short_patience);
+    }
+    comm_barrier(&short_patience);
+}
+
+static void a_rank_of_its_own_needs_no_messages(void **state) {
+    (void)state;
+    Comm self, copy;
+    comm_self(&self);
+    comm_duplicate(&copy, &self);
+    double value = 3;
+    int64_t offset[2] = {0, 4};
+    int data = 42, out = 0;
+    comm_barrier(&copy);
+    comm_broadcast(&copy, &data, sizeof data, 0);
+    comm_sum_double(&copy, &value, 1);
+    comm_all_gather(&copy, &data, &out, sizeof data);
+    assert_int_equal(out, 42);
+    out = 0;
+    comm_all_to_all_v(&copy, &data, offset, &out, offset);
+    assert_int_equal(out, 42);
+    out = 0;
+    comm_gather_v(&copy, &data, &out, offset);
+    assert_int_equal(out, 42);
+    assert_true(value == 3 && comm_max_double(&copy, 2.5) == 2.5);
+    Error err = {0};
+    assert_true(comm_agree(&copy, &err));
+    comm_release(&copy);
+    comm_stop(&self);
+}
+
+static void threads_fit_the_cores(void **state) {
+    (void)state;
+    int threads = threads_set(0, test_comm.node_size);
+    assert_in_range(threads, 1, threads_allowed());
+    if (test_comm.node_size > threads_on_node())
+        assert_int_equal(threads, 1);
+    assert_int_equal(threads_set(3, test_comm.node_size), 3);
+    assert_int_equal(test_comm.node_size, size()); // tests run on one machine
+    assert_int_equal(test_comm.node_rank, rank());
+}
+
+static const struct CMUnitTest comm[] = {
+    cmocka_unit_test(the_barrier_lets_nobody_through_early),
+    cmocka_unit_test(a_broadcast_reaches_all_from_any_root),
+    cmocka_unit_test(a_gather_puts_every_rank_in_its_place),
+    cmocka_unit_test(all_to_all_transposes),
+    cmocka_unit_test(pieces_of_different_sizes_arrive_whole),
+    cmocka_unit_test(nobody_has_anything_for_anybody),
+    cmocka_unit_test(rank_0_gathers_pieces),
+    cmocka_unit_test(sums_are_taken_in_rank_order),
+    cmocka_unit_test(ranks_agree_on_the_lowest_error),
+    cmocka_unit_test(two_sets_of_tags_do_not_mix),
+    cmocka_unit_test(a_busy_rank_that_answers_is_waited_for),
+    cmocka_unit_test(a_rank_of_its_own_needs_no_messages),
+    cmocka_unit_test(threads_fit_the_cores),
+};
+TEST_MAIN(comm)

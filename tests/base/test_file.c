@@ -1,0 +1,186 @@
+// ranks: 1
+// If this failed, a crash while a file is replaced could leave neither the old nor the new one.
+
+#include "support.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool holds(const char *path, const char *text) {
+    size_t bytes;
+    Error err = {0};
+    char *data = file_read(path, 1 << 20, &bytes, &err);
+    bool same = data != NULL && bytes == strlen(text) && memcmp(data, text, bytes) == 0;
+    memory_give(data);
+    return same;
+}
+
+typedef bool Replace(const char *path, const void *data, size_t bytes, Error *err);
+
+// What must not be done: for the test of the test.
+static bool overwrite_in_place(const char *path, const void *data, size_t bytes, Error *err) {
+    FileWriter writer;
+    return file_writer_open(&writer, path, err) && file_writer_put(&writer, data, 1, err) &&
+           file_writer_put(&writer, (const char *)data + 1, bytes - 1, err) &&
+           file_writer_close(&writer, true, err);
+}
+
+// Runs a replacement in a child that dies after its n-th step; true if it lived to the end.
+static bool survives(Replace *replace, const char *path, const char *text, int n) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", n);
+        setenv("FRINGE_TEST_STOP_STEP", number, 1);
+        Error err = {0};
+        _exit(replace(path, text, strlen(text), &err) ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    assert_true((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+                (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    return WIFEXITED(status);
+}
+
+// True if after a death at every step the file holds the old text or the new one, whole.
+static bool always_whole(Replace *replace) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s", test_path("state"));
+    for (int n = 1; n < 100; n++) {
+        test_write_text(path, "the old text");
+        bool lived = survives(replace, path, "the new and longer text", n);
+        if (!holds(path, "the new and longer text") && (lived || !holds(path, "the old text")))
+            return false;
+        if (lived)
+            return n > 4; // it has a write, a sync, a rename and a sync of the folder
+    }
+    return false;
+}
+
+static void a_file_is_whole_after_a_death_at_any_step(void **state) {
+    (void)state;
+    assert_true(always_whole(file_replace));
+    assert_false(always_whole(overwrite_in_place));
+}
+
+static void replacing_keeps_the_folder_clean(void **state) {
+    (void)state;
+    Error err = {0};
+    const char *folder = test_path("clean");
+    assert_ok(file_make_folder(folder, &err), &err);
+    assert_ok(file_replace(test_path("clean/x"), "abc", 3, &err), &err);
+    assert_ok(file_replace(test_path("clean/x"), "", 0, &err), &err);
+    assert_int_equal(file_size(test_path("clean/x")), 0);
+    assert_int_equal(unlink(test_path("clean/x")), 0);
+    assert_int_equal(rmdir(folder), 0); // nothing else was in it
+}
+
+// The disk is full, as far as this process can see: files end at 1000 bytes.
+static void a_write_that_stops_is_said_and_leaves_the_old_file(void **state) {
+    (void)state;
+    struct rlimit kept, small = {1000, RLIM_INFINITY};
+    getrlimit(RLIMIT_FSIZE, &kept);
+    small.rlim_max = kept.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    Error err = {0};
+    const char *path = test_path("full");
+    test_write_text(path, "old");
+    char *large = TAKE(char, 5000, "test");
+    setrlimit(RLIMIT_FSIZE, &small);
+    bool replaced = file_replace(path, large, 5000, &err);
+    setrlimit(RLIMIT_FSIZE, &kept);
+    assert_refused(replaced, &err, EXIT_IO, "cannot write: File too large");
+    assert_true(holds(path, "old"));
+    memory_give(large);
+}
+
+static void reading_is_bounded(void **state) {
+    (void)state;
+    size_t bytes;
+    Error err = {0}, missing = {0}, folder = {0};
+    test_write_text(test_path("ten"), "0123456789");
+    char *data = file_read(test_path("ten"), 10, &bytes, &err);
+    assert_ok(data, &err);
+    assert_int_equal(bytes, 10);
+    assert_string_equal(data, "0123456789");
+    memory_give(data);
+    assert_refused(file_read(test_path("ten"), 9, &bytes, &err), &err, EXIT_DATA, "10 bytes");
+    assert_refused(file_read(test_path("nine"), 9, &bytes, &missing), &missing, EXIT_NO_INPUT,
+                   "nine: cannot open: No such file");
+    assert_refused(file_read(test_folder(), 9, &bytes, &folder), &folder, EXIT_DATA, "not a file");
+}
+
+static void folders_come_and_go(void **state) {
+    (void)state;
+    Error err = {0}, blocked = {0};
+    assert_ok(file_make_folder(test_path("a/b/c"), &err), &err);
+    assert_ok(file_make_folder(test_path("a/b/c/"), &err), &err);
+    test_write_text(test_path("a/b/file"), "x");
+    test_write_text(test_path("outside"), "x");
+    assert_int_equal(symlink(test_folder(), test_path("a/link")), 0);
+    assert_refused(file_make_folder(test_path("a/b/file/d"), &blocked), &blocked, EXIT_CANNOT_WRITE,
+                   "cannot make the folder");
+    assert_true(file_is_folder(test_path("a/b")) && !file_is_folder(test_path("a/b/file")));
+    assert_ok(file_remove(test_path("a"), &err), &err);
+    assert_ok(file_remove(test_path("a"), &err), &err);
+    assert_false(file_exists(test_path("a")));
+    assert_true(file_exists(test_path("outside"))); // behind the link
+    assert_int_equal(file_size(test_path("a")), -1);
+}
+
+static void paths_are_cut_and_joined(void **state) {
+    (void)state;
+    char out[64];
+    static const char *const joined[][3] = {
+        {"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"a", "/b", "/b"}, {"", "b", "b"}, {"/", "b", "/b"}};
+    for (size_t i = 0; i < sizeof joined / sizeof joined[0]; i++) {
+        path_join(out, sizeof out, joined[i][0], joined[i][1]);
+        assert_string_equal(out, joined[i][2]);
+    }
+    static const char *const cut[][3] = {
+        {"a/b", "a", "b"}, {"b", ".", "b"}, {"/b", "/", "b"}, {"/a/b.c", "/a", "b.c"}};
+    for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+        path_folder(out, sizeof out, cut[i][0]);
+        assert_string_equal(out, cut[i][1]);
+        assert_string_equal(path_name(cut[i][0]), cut[i][2]);
+    }
+}
+
+// XXH3 of the empty text with seed 0, from the xxHash test vectors.
+static void hashes_are_xxh3(void **state) {
+    (void)state;
+    char text[33], pieces[33], file[33];
+    Hash *hash = hash_new();
+    hash_text(hash, text);
+    assert_string_equal(text, "99aa06d3014798d86001c324468d497f");
+    assert_true(hash_bytes("", 0) == 0x2d06800538d394c2u);
+    hash_add(hash, "0123", 4);
+    hash_add(hash, "", 0);
+    hash_add(hash, "456789", 6);
+    hash_text(hash, pieces);
+    hash_free(hash);
+    Error err = {0};
+    test_write_text(test_path("digits"), "0123456789");
+    assert_ok(hash_file(test_path("digits"), file, &err), &err);
+    assert_string_equal(pieces, file);
+    assert_string_not_equal(text, file);
+    assert_refused(hash_file(test_path("absent"), file, &err), &err, EXIT_NO_INPUT, "absent");
+}
+
+static const struct CMUnitTest files[] = {
+    cmocka_unit_test(a_file_is_whole_after_a_death_at_any_step),
+    cmocka_unit_test(replacing_keeps_the_folder_clean),
+    cmocka_unit_test(a_write_that_stops_is_said_and_leaves_the_old_file),
+    cmocka_unit_test(reading_is_bounded),
+    cmocka_unit_test(folders_come_and_go),
+    cmocka_unit_test(paths_are_cut_and_joined),
+    cmocka_unit_test(hashes_are_xxh3),
+};
+TEST_MAIN(files)

@@ -1,0 +1,97 @@
+// ranks: 1
+// If this failed, nobody could tell whether the epoch loop takes memory, or a run that does not fit
+// would start.
+
+#include "support.h"
+
+#include <string.h>
+
+static void memory_is_zeroed_aligned_and_counted(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 63, 4096, (size_t)4 << 20, ((size_t)9 << 20) + 5};
+    enum { SIZES = sizeof sizes / sizeof sizes[0] };
+    void *block[SIZES];
+    int64_t takes = memory_takes();
+    size_t before = memory_in_use(), sum = 0;
+    for (int i = 0; i < SIZES; i++) {
+        block[i] = memory_take(sizes[i], "test");
+        sum += sizes[i];
+        assert_int_equal((uintptr_t)block[i] % 64, 0);
+        for (size_t b = 0; b < sizes[i]; b += 61)
+            assert_int_equal(((char *)block[i])[b], 0);
+        memset(block[i], 0xff, sizes[i]);
+    }
+    assert_int_equal(memory_takes(), takes + SIZES);
+    assert_int_equal(memory_in_use(), before + sum);
+    assert_true(memory_peak() >= before + sum);
+    for (int i = 0; i < SIZES; i++)
+        memory_give(block[i]);
+    memory_give(NULL);
+    assert_int_equal(memory_in_use(), before);
+    void *again = memory_take((size_t)4 << 20, "test"); // zeroed also where it was used before
+    assert_int_equal(*(int *)again, 0);
+    memory_give(again);
+}
+
+static void what_is_too_large_is_refused_with_a_sentence(void **state) {
+    (void)state;
+    Error err = {0}, absurd = {0};
+    size_t available = memory_available();
+    assert_in_range(available, (size_t)1 << 20, (size_t)1 << 50);
+    assert_refused(memory_try(available * 2, "features", &err), &err, EXIT_MEMORY,
+                   "features needs");
+    assert_refused(memory_try(SIZE_MAX, "features", &absurd), &absurd, EXIT_MEMORY, "MiB");
+    Error fine = {0};
+    void *pointer = memory_try(100, "little", &fine);
+    assert_ok(pointer, &fine);
+    memory_give(pointer);
+}
+
+static void the_plan_names_the_three_largest(void **state) {
+    (void)state;
+    const size_t mib = (size_t)1 << 20;
+    MemoryPlan plan = {0};
+    memory_plan_add(&plan, "features", 300 * mib);
+    memory_plan_add(&plan, "halo rows", 50 * mib);
+    memory_plan_add(&plan, "graph", 200 * mib);
+    memory_plan_add(&plan, "halo rows", 60 * mib);
+    memory_plan_add(&plan, "weights", 1 * mib);
+    assert_int_equal(plan.count, 4);
+    assert_int_equal(memory_plan_total(&plan), 611 * mib);
+    Error err = {0};
+    assert_true(memory_plan_check(&plan, 611 * mib, &err));
+    assert_refused(memory_plan_check(&plan, 611 * mib - 1, &err), &err, EXIT_MEMORY,
+                   "features 300.0 MiB, graph 200.0 MiB, halo rows 110.0 MiB;");
+    MemoryPlan endless = {0};
+    memory_plan_add(&endless, "a", SIZE_MAX - 5);
+    memory_plan_add(&endless, "b", SIZE_MAX - 5);
+    assert_true(memory_plan_total(&endless) == SIZE_MAX);
+}
+
+static void errors_keep_the_first_cause(void **state) {
+    (void)state;
+    Error err = {0};
+    assert_false(error_prefix(&err, "nothing"));
+    assert_string_equal(err.text, "");
+    assert_false(error_set(&err, EXIT_DATA, "%s: has %d rows", "a.npz", 3));
+    assert_false(error_set(&err, EXIT_IO, "later"));
+    assert_int_equal(err.code, EXIT_DATA);
+    error_prefix(&err, "rank %d", 2);
+    assert_string_equal(err.text, "rank 2: a.npz: has 3 rows");
+    char lengthy[3000];
+    memset(lengthy, 'x', sizeof lengthy);
+    lengthy[2999] = 0;
+    Error large = {0};
+    error_set(&large, EXIT_DATA, "%s", lengthy);
+    error_prefix(&large, "%s", "front");
+    assert_int_equal(strlen(large.text), sizeof large.text - 1);
+    assert_memory_equal(large.text, "front: xxx", 10);
+}
+
+static const struct CMUnitTest memory[] = {
+    cmocka_unit_test(memory_is_zeroed_aligned_and_counted),
+    cmocka_unit_test(what_is_too_large_is_refused_with_a_sentence),
+    cmocka_unit_test(the_plan_names_the_three_largest),
+    cmocka_unit_test(errors_keep_the_first_cause),
+};
+TEST_MAIN(memory)

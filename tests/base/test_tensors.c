@@ -1,0 +1,181 @@
+// ranks: 1
+// If this failed, a damaged safetensors file would be read as if it were whole, or other programs
+// could not read ours.
+
+#include "support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const float floats[6] = {1, -2, 3.5f, 0, 1e-30f, 7};
+static const int64_t integers[3] = {-1, 0, (int64_t)1 << 40};
+static const unsigned char bytes3[3] = {1, 2, 3};
+
+static size_t write_sample(const char *path, char *copy, size_t room) {
+    const Tensor tensor[] = {
+        {.name = "ints", .type = TENSOR_I64, .rank = 1, .shape = {3}, .data = integers},
+        {.name = "flags", .type = TENSOR_U8, .rank = 1, .shape = {3}, .data = bytes3},
+        {.name = "none", .type = TENSOR_F32, .rank = 2, .shape = {0, 5}, .data = NULL},
+        {.name = "x", .type = TENSOR_F32, .rank = 2, .shape = {2, 3}, .data = floats},
+        {.name = "scalar", .type = TENSOR_F32, .rank = 0, .data = floats},
+    };
+    const char *const metadata[] = {"made by", "a test", NULL};
+    Error err = {0};
+    assert_ok(tensors_write(path, tensor, 5, metadata, false, &err), &err);
+    FILE *file = fopen(path, "rb");
+    size_t bytes = fread(copy, 1, room, file);
+    fclose(file);
+    return bytes;
+}
+
+static void what_is_written_reads_back(void **state) {
+    (void)state;
+    char copy[2048], text[32];
+    size_t bytes = write_sample(test_path("a.safetensors"), copy, sizeof copy);
+    size_t header = (unsigned char)copy[0] + 256 * (size_t)(unsigned char)copy[1];
+    assert_int_equal((8 + header) % 64, 0);
+    assert_int_equal(bytes, 8 + header + 24 + 3 + 0 + 24 + 4);
+    assert_memory_equal(copy + 8 + header, integers, 24);
+
+    Tensors tensors;
+    Error err = {0};
+    int64_t takes_before = (int64_t)memory_in_use();
+    assert_ok(tensors_open(&tensors, test_path("a.safetensors"), &err), &err);
+    assert_int_equal(tensors.count, 5);
+    int64_t shape[2] = {2, -1};
+    const Tensor *x = tensors_need(&tensors, "x", TENSOR_F32, 2, shape, &err);
+    assert_ok(x, &err);
+    assert_int_equal((uintptr_t)x->data % 4, 0); // behind 3 odd bytes in the file
+    assert_memory_equal(x->data, floats, sizeof floats);
+    assert_int_equal(tensor_elements(tensors_find(&tensors, "none")), 0);
+    assert_int_equal(tensor_elements(tensors_find(&tensors, "scalar")), 1);
+    assert_memory_equal(tensors_find(&tensors, "ints")->data, integers, 24);
+    assert_null(tensors_find(&tensors, "y"));
+    assert_string_equal(tensors_metadata(&tensors, "format", text, sizeof text), "pt");
+    assert_string_equal(tensors_metadata(&tensors, "made by", text, sizeof text), "a test");
+    assert_null(tensors_metadata(&tensors, "other", text, sizeof text));
+    shape[0] = 3;
+    assert_refused(tensors_need(&tensors, "x", TENSOR_F32, 2, shape, &err), &err, EXIT_DATA,
+                   "'x' is F32 [2, 3]; expected F32 [3, ?]");
+    tensors_close(&tensors);
+    assert_int_equal((int64_t)memory_in_use(), takes_before);
+}
+
+static void a_file_cut_anywhere_is_refused(void **state) {
+    (void)state;
+    char copy[2048];
+    size_t bytes = write_sample(test_path("b.safetensors"), copy, sizeof copy);
+    for (size_t length = 0; length < bytes; length++) {
+        Tensors tensors;
+        Error err = {0};
+        test_write(test_path("cut.safetensors"), copy, length);
+        assert_refused(tensors_open(&tensors, test_path("cut.safetensors"), &err), &err, EXIT_DATA,
+                       "cut.safetensors");
+        assert_true(tensors.tensor == NULL && tensors.mapping == NULL);
+    }
+    Tensors tensors;
+    Error err = {0};
+    memcpy(copy + bytes, "x", 1); // one byte too many
+    test_write(test_path("cut.safetensors"), copy, bytes + 1);
+    assert_refused(tensors_open(&tensors, test_path("cut.safetensors"), &err), &err, EXIT_DATA,
+                   "1 bytes follow the last tensor");
+}
+
+// Opens a file made of this header and 64 bytes of data.
+static bool open_header(const char *header, Error *err) {
+    char file[2048] = {0};
+    size_t length = strlen(header);
+    file[0] = (char)(length & 0xff), file[1] = (char)(length >> 8);
+    memcpy(file + 8, header, length);
+    test_write(test_path("h.safetensors"), file, 8 + length + 64);
+    Tensors tensors;
+    *err = (Error){0};
+    bool opened = tensors_open(&tensors, test_path("h.safetensors"), err);
+    if (opened)
+        tensors_close(&tensors);
+    return opened;
+}
+
+#define ENTRY(type, shape, offsets)                                                                \
+    "{\"a\": {\"dtype\": \"" type "\", \"shape\": " shape ", \"data_offsets\": " offsets "}}"
+
+static void headers_are_not_believed(void **state) {
+    (void)state;
+    Error err;
+    assert_ok(open_header(ENTRY("F32", "[4, 4]", "[0, 64]"), &err), &err);
+    static const struct {
+        const char *header, *part;
+    } bad[] = {
+        {ENTRY("F16", "[32]", "[0, 64]"), "type 'F16' is not read"},
+        {ENTRY("F32", "[4, 4]", "[0, 60]"), "takes 60 bytes, but its type and shape need 64"},
+        {ENTRY("F32", "[4, 5]", "[0, 80]"), "truncated"},
+        {ENTRY("F32", "[4, 4]", "[64, 0]"), "lies at"},
+        {ENTRY("F32", "[4, 4]", "[-64, 0]"), "lies at"},
+        {ENTRY("F32", "[15]", "[4, 64]"), "does not begin where"},
+        {ENTRY("F32", "[15]", "[0, 60]"), "4 bytes follow"},
+        {ENTRY("F32", "[-4, -4]", "[0, 64]"), "no count"},
+        {ENTRY("F32", "[1.5]", "[0, 64]"), "no count"},
+        {ENTRY("F32", "[1, 1, 1, 16]", "[0, 64]"), "more than 3 dimensions"},
+        {ENTRY("F32", "[4000000000000, 4000000000000]", "[0, 64]"), "larger than any file"},
+        {ENTRY("F32", "[4000000000000, 0, 4000000000000]", "[0, 64]"), "larger than any file"},
+        {ENTRY("F32", "[4, 4]", "[0]"), "pair of positions"},
+        {ENTRY("F32", "16", "[0, 64]"), "'shape' is missing"},
+        {"{\"a\": {\"shape\": [16], \"data_offsets\": [0, 64]}}", "'dtype' is missing"},
+        {"{\"a\": 3}", "not described by an object"},
+        {"[]", "not a JSON object"},
+        {"{", "the text ends"},
+        {"{}", "64 bytes follow"},
+        {"{\"__metadata__\": {\"format\": 3}}", "object of strings"},
+        {"{\"a\": {\"dtype\": \"U8\", \"shape\": [40], \"data_offsets\": [0, 40]},"
+         " \"b\": {\"dtype\": \"U8\", \"shape\": [40], \"data_offsets\": [24, 64]}}",
+         "does not begin where"}, // they overlap
+        {"{\"a\": {\"dtype\": \"U8\", \"shape\": [64], \"data_offsets\": [0, 64]},"
+         " \"a\": {\"dtype\": \"U8\", \"shape\": [64], \"data_offsets\": [0, 64]}}",
+         "is there twice"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (open_header(bad[i].header, &err))
+            fail_msg("accepted: %s", bad[i].header);
+        assert_error_at(&err, EXIT_DATA, bad[i].part, bad[i].header, 0);
+    }
+}
+
+static void a_missing_file_is_missing_input(void **state) {
+    (void)state;
+    Tensors tensors;
+    Error err = {0}, other = {0};
+    assert_refused(tensors_open(&tensors, test_path("absent.safetensors"), &err), &err,
+                   EXIT_NO_INPUT, "absent.safetensors");
+    assert_refused(tensors_open(&tensors, test_folder(), &other), &other, EXIT_DATA,
+                   "is not a file");
+}
+
+static void data_may_stream_in_any_pieces(void **state) {
+    (void)state;
+    const Tensor tensor[] = {
+        {.name = "x", .type = TENSOR_F32, .rank = 2, .shape = {2, 3}},
+        {.name = "ints", .type = TENSOR_I64, .rank = 1, .shape = {3}},
+    };
+    TensorsWriter writer;
+    Error err = {0};
+    const char *path = test_path("s.safetensors");
+    assert_ok(tensors_writer_open(&writer, path, tensor, 2, NULL, &err), &err);
+    assert_ok(tensors_writer_put(&writer, floats, 5, &err), &err);
+    assert_ok(tensors_writer_put(&writer, (const char *)floats + 5, 19, &err), &err);
+    assert_ok(tensors_writer_put(&writer, integers, 24, &err), &err);
+    assert_ok(tensors_writer_close(&writer, true, &err), &err);
+    Tensors tensors;
+    assert_ok(tensors_open(&tensors, path, &err), &err);
+    assert_memory_equal(tensors_find(&tensors, "x")->data, floats, sizeof floats);
+    assert_memory_equal(tensors_find(&tensors, "ints")->data, integers, sizeof integers);
+    tensors_close(&tensors);
+}
+
+static const struct CMUnitTest tensors_files[] = {
+    cmocka_unit_test(what_is_written_reads_back),
+    cmocka_unit_test(a_file_cut_anywhere_is_refused),
+    cmocka_unit_test(headers_are_not_believed),
+    cmocka_unit_test(a_missing_file_is_missing_input),
+    cmocka_unit_test(data_may_stream_in_any_pieces),
+};
+TEST_MAIN(tensors_files)

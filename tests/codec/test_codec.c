@@ -1,0 +1,108 @@
+// ranks: 1
+// If this failed, a message would not hold the rows of its send list, tight and in order, or
+// decoding would not give them back.
+#include "support.h"
+
+#include "fringe/codec.h"
+
+#include <string.h>
+
+static const int64_t widths[] = {1, 3, 16, 41, 48, 256, 602};
+static const int64_t list_lengths[] = {0, 1, 7, 100, 5000};
+enum { WIDTHS = 7, LENGTHS = 5, SOURCES = 20011 };
+
+static float value(int64_t row, int64_t column) {
+    return (float)((row * 613 + column * 7919) % 10007) / 64.0F - 70.0F;
+}
+static float factor(int64_t row) { return 1.0F / (float)(1 + row % 13); }
+
+// Ascending, with gaps and neighbours.
+static int32_t listed(int64_t k, int64_t length) {
+    return (int32_t)(k * (SOURCES - 1) / (length > 1 ? length - 1 : 1));
+}
+
+typedef struct Case {
+    Rows x;
+    float *scale;
+    int32_t *row;
+    int64_t length;
+} Case;
+
+static Case case_new(int64_t columns, int64_t length) {
+    Case c = {rows_take(SOURCES, columns, "test"), TAKE(float, SOURCES, "test"),
+              TAKE(int32_t, length, "test"), length};
+    for (int64_t r = 0; r < SOURCES; r++) {
+        c.scale[r] = factor(r);
+        for (int64_t k = 0; k < columns; k++)
+            c.x.at[r * c.x.stride + k] = value(r, k);
+    }
+    for (int64_t k = 0; k < length; k++)
+        c.row[k] = listed(k, length);
+    return c;
+}
+
+static void case_clear(Case *c) {
+    memory_give(c->row);
+    memory_give(c->scale);
+    rows_give(&c->x);
+}
+
+static void count_call(void *context) { ++*(int *)context; }
+
+// Encoded with a guard behind, decoded into the middle of other rows.
+static void try_case(const Codec *codec, const Case *c, bool scaled) {
+    enum { BEFORE = 3, AFTER = 2 };
+    int64_t columns = c->x.columns, length = c->length;
+    size_t bytes = codec->bytes(length, columns);
+    assert_int_equal(bytes, length * columns * 4);
+    unsigned char *out = memory_take(bytes + 1, "test");
+    out[bytes] = 0xA5;
+    int calls = 0;
+    Poll poll = {count_call, &calls};
+    codec->encode(out, c->x, scaled ? c->scale : NULL, c->row, length, &poll);
+    assert_true(out[bytes] == 0xA5);
+    Rows back = rows_take(BEFORE + length + AFTER, columns, "test");
+    codec->decode(back, BEFORE, out, length, &poll);
+    assert_true(bytes < 8 << 20 || calls >= 2);
+    for (int64_t r = 0; r < back.count; r++)
+        for (int64_t k = 0; k < back.stride; k++) {
+            float expected = 0;
+            if (r >= BEFORE && r < BEFORE + length && k < columns) {
+                int64_t from = c->row[r - BEFORE];
+                expected = scaled ? factor(from) * value(from, k) : value(from, k);
+                float sent; // tight and in order
+                memcpy(&sent, out + ((r - BEFORE) * columns + k) * 4, 4);
+                assert_memory_equal(&sent, &expected, 4);
+            }
+            assert_memory_equal(&back.at[r * back.stride + k], &expected, 4);
+        }
+    rows_give(&back);
+    memory_give(out);
+}
+
+static void fp32_gives_rows_back(void **state) {
+    (void)state;
+    Error err = {0};
+    const Codec *codec = codec_find("fp32", &err);
+    assert_ok(codec != NULL, &err);
+    for (int w = 0; w < WIDTHS; w++)
+        for (int l = 0; l < LENGTHS; l++) {
+            Case c = case_new(widths[w], list_lengths[l]);
+            try_case(codec, &c, false);
+            try_case(codec, &c, true);
+            case_clear(&c);
+        }
+}
+
+static void wrong_name_is_answered_with_the_list(void **state) {
+    (void)state;
+    Error err = {0};
+    assert_refused(codec_find("fp23", &err) != NULL, &err, EXIT_CONFIG, "codecs are: fp32");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(fp32_gives_rows_back),
+    cmocka_unit_test(wrong_name_is_answered_with_the_list),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,92 @@
+// A halo by arithmetic: which rows each rank sends to which is a function of (seed, ranks, row)
+// that every rank can compute for all others, so a test knows what must arrive without asking
+// anyone. Lists are unsymmetric, some are empty, some ranks have no rows at all. Static functions,
+// because only the tests of this room (and its bench) need it.
+#ifndef FRINGE_TESTS_EXCHANGE_RING_H
+#define FRINGE_TESTS_EXCHANGE_RING_H
+
+#include "fringe/halo.h"
+
+static inline uint32_t ring_mix(uint64_t a, uint64_t b) {
+    uint32_t out[4],
+        counter[4] = {(uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b, (uint32_t)(b >> 32)},
+        key[2] = {17, 4};
+    random_philox(out, counter, key);
+    return out[0];
+}
+
+// Rows of a rank: 0 to 96; every fifth rank or so has none.
+static inline int64_t ring_rows(uint64_t seed, int rank) {
+    uint32_t draw = ring_mix(seed, 1000 + (uint64_t)rank);
+    return draw % 5 == 0 ? 0 : 1 + draw / 5 % 96;
+}
+
+static inline int64_t ring_gid(int rank, int64_t row) { return rank * 1000000LL + row; }
+
+// Whether `from` sends its row to `to`: of a quarter of the pairs none, of the others about a half.
+static inline bool ring_sends(uint64_t seed, int from, int to, int64_t row) {
+    uint64_t pair = 5000 + 64 * (uint64_t)from + (uint64_t)to;
+    return ring_mix(seed, pair) % 4 != 0 && ring_mix(seed, pair << 32 | (uint64_t)row) % 2 != 0;
+}
+
+static inline int64_t ring_count(uint64_t seed, int from, int to) {
+    int64_t count = 0;
+    for (int64_t row = 0; row < ring_rows(seed, from); row++)
+        count += ring_sends(seed, from, to, row);
+    return count;
+}
+
+// A Pattern with the parts that an exchange reads: lists and global ids; no Csr.
+static inline Pattern ring_pattern(uint64_t seed, const Comm *comm) {
+    int size = comm->size, rank = comm->rank;
+    Pattern p = {.rank = rank, .size = size, .comm = comm};
+    p.rows = p.sources = ring_rows(seed, rank);
+    p.receive_offset = TAKE(int64_t, size, "test");
+    p.send_offset = TAKE(int64_t, size, "test");
+    for (int g = 0; g + 1 < size; g++) {
+        int sender = (rank - 1 - g + size) % size, reader = (rank + 1 + g) % size;
+        p.receive_offset[g + 1] = p.receive_offset[g] + ring_count(seed, sender, rank);
+        p.send_offset[g + 1] = p.send_offset[g] + ring_count(seed, rank, reader);
+    }
+    p.halo_count = p.receive_offset[size - 1];
+    p.send_row = TAKE(int32_t, p.send_offset[size - 1], "test");
+    p.gid = TAKE(int64_t, p.sources + p.halo_count, "test");
+    for (int64_t row = 0; row < p.sources; row++)
+        p.gid[row] = ring_gid(rank, row);
+    int64_t sent = 0, read = p.sources;
+    for (int g = 0; g + 1 < size; g++) {
+        int sender = (rank - 1 - g + size) % size, reader = (rank + 1 + g) % size;
+        for (int64_t row = 0; row < p.sources; row++)
+            if (ring_sends(seed, rank, reader, row))
+                p.send_row[sent++] = (int32_t)row;
+        for (int64_t row = 0; row < ring_rows(seed, sender); row++)
+            if (ring_sends(seed, sender, rank, row))
+                p.gid[read++] = ring_gid(sender, row);
+    }
+    return p;
+}
+
+static inline void ring_clear(Pattern *p) {
+    memory_give(p->gid);
+    memory_give(p->send_row);
+    memory_give(p->send_offset);
+    memory_give(p->receive_offset);
+}
+
+// What row `gid` carries in a column in an epoch: 24 random bits, any exponent near 1.
+static inline float ring_value(int64_t gid, int64_t column, uint32_t epoch) {
+    uint32_t draw = ring_mix((uint64_t)gid << 20 | (uint64_t)column, epoch);
+    return ((float)(draw >> 8) - 8388608.0F) / 4194304.0F;
+}
+
+static inline float ring_scale(int64_t gid) { return 0.1F + (float)(gid % 97) / 31.0F; }
+
+static inline Rows ring_fill(const Pattern *p, int64_t columns, uint32_t epoch) {
+    Rows x = rows_take(p->sources, columns, "test");
+    for (int64_t row = 0; row < p->sources; row++)
+        for (int64_t c = 0; c < columns; c++)
+            x.at[row * x.stride + c] = ring_value(p->gid[row], c, epoch);
+    return x;
+}
+
+#endif

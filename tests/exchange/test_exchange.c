@@ -1,0 +1,200 @@
+// ranks: 1 2 3 4 8
+// If this failed, halo rows would arrive wrong, in the wrong place, from the wrong epoch, or with
+// other bits under another schedule or cutting into pieces.
+#include "support.h"
+
+#include "exchange/channel.h"
+#include "ring.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const int64_t widths[] = {1, 41, 48, 256, 602};
+static const int64_t piece_sizes[] = {64, 1000, 4096, 65280, 1 << 20};
+enum { CHANNELS = 60, EPOCHS = 5 };
+
+typedef struct Run { // one exchange as a layer would make it
+    const Pattern *pattern;
+    bool scaled;
+    uint32_t epoch;
+    int64_t columns;
+    int polls;
+    int own_calls, next_group, last_calls;
+    Rows sum; // [1] own part, then halo rows added in order
+} Run;
+
+static float expected_value(const Run *run, int64_t gid, int64_t column) {
+    float value = ring_value(gid, column, run->epoch);
+    return run->scaled ? ring_scale(gid) * value : value;
+}
+
+static void own_part(void *context, const Poll *poll) {
+    Run *run = context;
+    for (int i = 0; i < run->polls; i++) {
+        usleep(50);
+        poll_call(poll);
+    }
+    for (int64_t c = 0; c < run->columns; c++)
+        run->sum.at[c] = ring_value(run->pattern->rank, c, 0);
+    run->own_calls++;
+}
+
+static void halo_part(void *context, Rows landed, int begin, int end, bool last) {
+    Run *run = context;
+    const Pattern *p = run->pattern;
+    assert_int_equal(run->own_calls, 1);
+    assert_int_equal(begin, run->next_group);
+    run->next_group = end;
+    run->last_calls += last;
+    for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++) {
+        const float *row = landed.at + h * landed.stride;
+        for (int64_t c = 0; c < run->columns; c++) {
+            float expected = expected_value(run, p->gid[p->sources + h], c);
+            assert_memory_equal(&row[c], &expected, sizeof expected);
+            run->sum.at[c] += row[c];
+        }
+        for (int64_t c = run->columns; c < landed.stride; c++)
+            assert_true(row[c] == 0.0F); // padding stays zero
+    }
+}
+
+static float *right_of(const Pattern *p) {
+    float *right = TAKE(float, p->sources, "test");
+    for (int64_t row = 0; row < p->sources; row++)
+        right[row] = ring_scale(p->gid[row]);
+    return right;
+}
+
+static void exchange(Channel *channel, const Schedule *schedule, const float *right, Run *run) {
+    Rows x = ring_fill(run->pattern, run->columns, run->epoch);
+    run->own_calls = run->next_group = run->last_calls = 0;
+    int64_t takes = memory_takes();
+    schedule->run(channel, x, right, run->epoch, &(ExchangeWork){own_part, halo_part, run});
+    assert_int_equal(memory_takes(), takes);
+    assert_int_equal(run->own_calls, 1);
+    assert_int_equal(run->last_calls, 1);
+    assert_int_equal(run->next_group, run->pattern->size - 1);
+    rows_give(&x);
+}
+
+static void check_count(const Channel *channel, const Pattern *p, int64_t exchanges) {
+    ChannelCount count = channel_count(channel);
+    int64_t messages = 0, received = 0;
+    for (int g = 0; g + 1 < p->size; g++) {
+        messages += p->send_offset[g + 1] > p->send_offset[g];
+        received += p->receive_offset[g + 1] > p->receive_offset[g];
+    }
+    int64_t row = channel->columns * 4;
+    assert_int_equal(count.messages, exchanges * messages);
+    assert_int_equal(count.bytes_sent,
+                     exchanges * (messages * 64 + p->send_offset[p->size - 1] * row));
+    assert_int_equal(count.bytes_received, exchanges * (received * 64 + p->halo_count * row));
+}
+
+// One channel: EPOCHS exchanges by each schedule, with ranks out of step now and then.
+static void try_channel(uint64_t seed) {
+    Error err = {0};
+    const Codec *codec = codec_find("fp32", &err);
+    const Schedule *schedules[] = {schedule_find("blocking", &err), schedule_find("overlap", &err)};
+    Pattern pattern = ring_pattern(seed, &test_comm);
+    float *right = right_of(&pattern);
+    Run run = {.pattern = &pattern, .columns = widths[ring_mix(seed, 1) % 5]};
+    run.sum = rows_take(1, run.columns, "test");
+    Rows before = rows_take(1, run.columns, "test");
+    Channel *channel = channel_new(&pattern, codec, run.columns, (int)(seed % 7), (int)(seed % 2),
+                                   piece_sizes[ring_mix(seed, 2) % 5]);
+    for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
+        run.epoch = epoch;
+        run.scaled = ring_mix(seed, epoch) % 2 == 0;
+        for (int s = 0; s < 2; s++) {
+            uint32_t draw = ring_mix(seed * 100 + epoch, (uint64_t)(10 + 2 * test_comm.rank + s));
+            run.polls = (int)(draw % 8);
+            if (draw % 16 == 15)
+                usleep(1000);
+            exchange(channel, schedules[s], run.scaled ? right : NULL, &run);
+            if (s == 0)
+                memcpy(before.at, run.sum.at, rows_bytes(1, run.columns));
+            else
+                assert_memory_equal(before.at, run.sum.at, rows_bytes(1, run.columns));
+        }
+    }
+    check_count(channel, &pattern, 2 * EPOCHS);
+    channel_free(channel);
+    rows_give(&before);
+    rows_give(&run.sum);
+    memory_give(right);
+    ring_clear(&pattern);
+}
+
+static void rows_arrive_under_every_schedule(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= CHANNELS; seed++)
+        try_channel(seed);
+}
+
+// Messages of two channels in flight at once, used in the other order: a stale schedule's need.
+static void channels_do_not_mix(void **state) {
+    (void)state;
+    Error err = {0};
+    const Codec *codec = codec_find("fp32", &err);
+    Pattern pattern = ring_pattern(77, &test_comm);
+    Channel *channel[2];
+    Rows x[2];
+    for (int i = 0; i < 2; i++)
+        channel[i] = channel_new(&pattern, codec, 41, 1, i, 500);
+    for (uint32_t epoch = 1; epoch <= 10; epoch++) {
+        for (int i = 0; i < 2; i++) {
+            x[i] = ring_fill(&pattern, 41, 2 * epoch + (uint32_t)i);
+            channel_pack(channel[i], x[i], NULL, epoch);
+            channel_post(channel[i]);
+            rows_give(&x[i]); // packed rows are copies
+        }
+        for (int i = 1; i >= 0; i--) {
+            Run run = {.pattern = &pattern,
+                       .epoch = 2 * epoch + (uint32_t)i,
+                       .columns = 41,
+                       .own_calls = 1,
+                       .sum = rows_take(1, 41, "test")};
+            for (int g = 0; g + 1 < pattern.size; g++)
+                channel_receive(channel[i], g);
+            halo_part(&run, channel_rows(channel[i]), 0, pattern.size - 1, true);
+            rows_give(&run.sum);
+        }
+        for (int i = 0; i < 2; i++)
+            channel_finish(channel[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        channel_free(channel[i]);
+    ring_clear(&pattern);
+}
+
+static void plan_is_what_a_channel_takes(void **state) {
+    (void)state;
+    Error err = {0};
+    const Codec *codec = codec_find("fp32", &err);
+    Pattern pattern = ring_pattern(3, &test_comm);
+    MemoryPlan plan = {0};
+    channel_plan(&plan, &pattern, codec, 256);
+    size_t before = memory_in_use();
+    Channel *channel = channel_new(&pattern, codec, 256, 0, FORWARD, 4096);
+    size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
+    assert_true(taken <= planned + 4096); // the Channel itself and alignment
+    assert_true(planned <= taken + 4096);
+    channel_free(channel);
+    ring_clear(&pattern);
+}
+
+static void wrong_schedule_names_the_list(void **state) {
+    (void)state;
+    Error err = {0};
+    assert_refused(schedule_find("overlapp", &err) != NULL, &err, EXIT_CONFIG, "blocking, overlap");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(rows_arrive_under_every_schedule),
+    cmocka_unit_test(channels_do_not_mix),
+    cmocka_unit_test(plan_is_what_a_channel_takes),
+    cmocka_unit_test(wrong_schedule_names_the_list),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,117 @@
+// ranks: 1
+// If this failed, a damaged or misplaced message would be taken for a good one.
+#include "support.h"
+
+#include "exchange/message.h"
+
+#include <string.h>
+
+static const MessageHeader good = {.layer = 2,
+                                   .direction = 1,
+                                   .epoch = 17,
+                                   .source = 3,
+                                   .target = 1,
+                                   .columns = 5,
+                                   .sequence = 40,
+                                   .rows = 3,
+                                   .bytes = 60};
+
+static MessageHeader sealed(const unsigned char *payload) {
+    MessageHeader header = good;
+    header.payload = message_payload_checksum(payload, (size_t)good.bytes, NULL);
+    message_seal(&header);
+    return header;
+}
+
+static void fill(unsigned char *payload, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        payload[i] = (unsigned char)(i * 37 + i / 251);
+}
+
+static void good_message_passes(void **state) {
+    (void)state;
+    unsigned char payload[60];
+    fill(payload, sizeof payload);
+    MessageHeader header = sealed(payload);
+    Error err = {0};
+    assert_ok(message_check(&header, &good, payload, NULL, &err), &err);
+    const unsigned char *bytes = (const unsigned char *)&header;
+    assert_memory_equal(bytes, "FRNG\1\0\2\1\21\0\0\0\3\0\0\0\1\0\0\0\5\0\0\0", 24); // message.h
+}
+
+static void every_flipped_bit_is_seen(void **state) {
+    (void)state;
+    unsigned char payload[60];
+    fill(payload, sizeof payload);
+    MessageHeader header = sealed(payload);
+    for (size_t bit = 0; bit < 8 * sizeof header; bit++) {
+        Error err = {0};
+        ((unsigned char *)&header)[bit / 8] ^= (unsigned char)(1U << bit % 8);
+        assert_refused(message_check(&header, &good, payload, NULL, &err), &err, EXIT_INTEGRITY,
+                       "layer 2, backward, epoch 17 from rank 3 to rank 1");
+        ((unsigned char *)&header)[bit / 8] ^= (unsigned char)(1U << bit % 8);
+    }
+    for (size_t bit = 0; bit < 8 * sizeof payload; bit++) {
+        Error err = {0};
+        payload[bit / 8] ^= (unsigned char)(1U << bit % 8);
+        assert_refused(message_check(&header, &good, payload, NULL, &err), &err, EXIT_INTEGRITY,
+                       "wrong payload checksum");
+        payload[bit / 8] ^= (unsigned char)(1U << bit % 8);
+    }
+}
+
+// A whole, well sealed message of another place or time is refused, too.
+static void misplaced_message_is_refused(void **state) {
+    (void)state;
+    unsigned char payload[60];
+    fill(payload, sizeof payload);
+    MessageHeader header = sealed(payload);
+    const struct {
+        const char *name;
+        MessageHeader expected;
+    } cases[] = {
+        {"wrong layer", {.layer = 1}},
+        {"wrong direction", {.layer = 2}},
+        {"wrong source", {.layer = 2, .direction = 1, .source = 2}},
+        {"wrong target", {.layer = 2, .direction = 1, .source = 3, .target = 2}},
+        {"wrong epoch", {.layer = 2, .direction = 1, .source = 3, .target = 1, .epoch = 16}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        Error err = {0};
+        MessageHeader expected = cases[i].expected;
+        expected.bytes = good.bytes;
+        assert_refused(message_check(&header, &expected, payload, NULL, &err), &err, EXIT_INTEGRITY,
+                       cases[i].name);
+    }
+}
+
+// Blocks are told apart by place: two that change seats change the sum.
+static void long_payloads_count_every_block(void **state) {
+    (void)state;
+    enum { BLOCK = 1 << 18, BYTES = 9 * BLOCK + 7 };
+    unsigned char *payload = memory_take(BYTES, "test");
+    fill(payload, BYTES);
+    uint64_t sum = message_payload_checksum(payload, BYTES, NULL);
+    assert_true(sum == message_payload_checksum(payload, BYTES, NULL));
+    for (size_t at = 5; at < BYTES; at += BLOCK / 2) {
+        payload[at] ^= 4;
+        assert_true(sum != message_payload_checksum(payload, BYTES, NULL));
+        payload[at] ^= 4;
+    }
+    memset(payload, 1, BLOCK);
+    memset(payload + BLOCK, 2, BLOCK);
+    sum = message_payload_checksum(payload, BYTES, NULL);
+    memset(payload, 2, BLOCK);
+    memset(payload + BLOCK, 1, BLOCK);
+    assert_true(sum != message_payload_checksum(payload, BYTES, NULL));
+    memory_give(payload);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(good_message_passes),
+    cmocka_unit_test(every_flipped_bit_is_seen),
+    cmocka_unit_test(misplaced_message_is_refused),
+    cmocka_unit_test(long_payloads_count_every_block),
+};
+
+TEST_MAIN(tests)

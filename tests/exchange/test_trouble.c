@@ -1,0 +1,111 @@
+// ranks: 2 3
+// If this failed, a rank that computes for longer than the timeout would be taken for a hung one.
+//
+// With a word as its argument the program gets into that trouble instead: test_trouble.sh runs it
+// and looks at what the job says and how it ends.
+#include "support.h"
+
+#include "exchange/channel.h"
+#include "ring.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COLUMNS = 48, LAYER = 2, EPOCH = 7, GUILTY = 1 };
+enum { SEED = 3 }; // of a ring in which rank 1 sends to all others on 2, 3 and 4 ranks
+
+typedef struct Scene {
+    Pattern pattern;
+    Channel *channel;
+    Rows x;
+} Scene;
+
+static void scene_init(Scene *scene) {
+    Error err = {0};
+    scene->pattern = ring_pattern(SEED, &test_comm);
+    scene->channel =
+        channel_new(&scene->pattern, codec_find("fp32", &err), COLUMNS, LAYER, BACKWARD, 4096);
+    scene->x = ring_fill(&scene->pattern, COLUMNS, EPOCH);
+}
+
+static void scene_clear(Scene *scene) {
+    rows_give(&scene->x);
+    channel_free(scene->channel);
+    ring_clear(&scene->pattern);
+}
+
+static void exchange(Scene *scene) {
+    channel_post(scene->channel);
+    for (int g = 0; g + 1 < test_comm.size; g++)
+        channel_receive(scene->channel, g);
+    channel_finish(scene->channel);
+}
+
+// --- kinds of trouble that one rank can make
+
+static Stream *first_message(Scene *scene) {
+    Stream *stream = &scene->channel->flight.stream[0][OUTGOING];
+    CHECK(stream->bytes > 0, EXIT_BUG, "the guilty rank has no message");
+    return stream;
+}
+
+static void flip_a_byte(Scene *scene) {
+    Stream *stream = first_message(scene);
+    stream->payload[stream->bytes / 2] ^= 16;
+}
+
+static void be_an_epoch_behind(Scene *scene) {
+    Stream *stream = first_message(scene);
+    stream->header.epoch--;
+    message_seal(&stream->header);
+}
+
+static void stop(Scene *scene) {
+    (void)scene;
+    raise(SIGSTOP);
+}
+
+static int get_into(const char *what) {
+    static const struct {
+        const char *name;
+        void (*make)(Scene *scene);
+    } troubles[] = {{"flip", flip_a_byte}, {"behind", be_an_epoch_behind}, {"stop", stop}};
+    comm_set_timeout(&test_comm, 2.0);
+    Scene scene;
+    scene_init(&scene);
+    channel_pack(scene.channel, scene.x, NULL, EPOCH);
+    for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
+        if (strcmp(troubles[i].name, what) == 0 && test_comm.rank == GUILTY)
+            troubles[i].make(&scene);
+    exchange(&scene);
+    scene_clear(&scene);
+    comm_stop(&test_comm);
+    return 0;
+}
+
+// --- no trouble
+
+static void a_busy_rank_is_not_a_hung_one(void **state) {
+    (void)state;
+    Scene scene;
+    scene_init(&scene);
+    comm_set_timeout(&test_comm, 0.5);
+    channel_pack(scene.channel, scene.x, NULL, EPOCH);
+    if (test_comm.rank == GUILTY)
+        for (double end = clock_seconds() + 2.0; clock_seconds() < end; usleep(1000))
+            channel_progress(scene.channel);
+    exchange(&scene);
+    comm_set_timeout(&test_comm, 30.0);
+    scene_clear(&scene);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(a_busy_rank_is_not_a_hung_one)};
+
+int main(int argc, char **argv) {
+    if (argc < 2)
+        return test_main(&argc, &argv, "tests", tests, 1);
+    comm_start(&test_comm, &argc, &argv);
+    return get_into(argv[1]);
+}

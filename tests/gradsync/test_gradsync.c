@@ -1,0 +1,82 @@
+// ranks: 1 2 3 4 8
+// If this failed, ranks would train with different weights, or with bits that depend on how MPI
+// likes to add.
+#include "support.h"
+
+#include "fringe/gradsync.h"
+
+#include <math.h>
+#include <string.h>
+
+static const int64_t counts[] = {0, 1, 3, 7, 1000, 100003};
+enum { COUNTS = sizeof counts / sizeof counts[0], SUMS = 3 };
+
+// Magnitudes from 2^-12 to 2^12, so that another order of adding gives other bits.
+static float element(int rank, int64_t i, uint32_t round) {
+    RandomStream stream = random_stream(9, RANDOM_GENERATE, round, 0, 0);
+    double draw = random_uniform32(stream, i, 0, rank) - 0.5;
+    return ldexpf((float)draw, (int)((i * 7 + rank * 11) % 25) - 12);
+}
+
+static void sum_is_that_of_the_rank_order(void **state) {
+    (void)state;
+    for (int k = 0; k < COUNTS; k++) {
+        GradSync *sync = gradsync_new(&test_comm, counts[k]);
+        float *gradient = TAKE(float, counts[k] + 1, "test");
+        gradient[counts[k]] = 42; // must stay
+        for (uint32_t round = 0; round < SUMS; round++) {
+            for (int64_t i = 0; i < counts[k]; i++)
+                gradient[i] = element(test_comm.rank, i, round);
+            int64_t takes = memory_takes();
+            gradsync_sum(sync, gradient);
+            assert_int_equal(memory_takes(), takes);
+            for (int64_t i = 0; i < counts[k]; i++) {
+                float expected = element(0, i, round);
+                for (int r = 1; r < test_comm.size; r++)
+                    expected += element(r, i, round);
+                assert_memory_equal(&gradient[i], &expected, sizeof expected);
+            }
+            assert_true(gradient[counts[k]] == 42);
+        }
+        memory_give(gradient);
+        gradsync_free(sync);
+    }
+}
+
+// The case must be able to fail: adding downwards gives other bits (from 3 ranks on).
+static void order_matters_here(void **state) {
+    (void)state;
+    int different = 0;
+    for (int64_t i = 0; i < 1000; i++) {
+        float up = element(0, i, 0), down = element(test_comm.size - 1, i, 0);
+        for (int r = 1; r < test_comm.size; r++) {
+            up += element(r, i, 0);
+            down += element(test_comm.size - 1 - r, i, 0);
+        }
+        different += memcmp(&up, &down, sizeof up) != 0;
+    }
+    assert_true(test_comm.size < 3 ? different == 0 : different > 0);
+}
+
+static void plan_and_bytes(void **state) {
+    (void)state;
+    for (int k = 0; k < COUNTS; k++) {
+        MemoryPlan plan = {0};
+        gradsync_plan(&plan, counts[k], test_comm.size);
+        size_t before = memory_in_use();
+        GradSync *sync = gradsync_new(&test_comm, counts[k]);
+        size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
+        assert_true(taken <= planned + 1024 && planned <= taken + 1024);
+        int64_t slice = (counts[k] + test_comm.size - 1) / test_comm.size;
+        assert_int_equal(gradsync_bytes(sync), 8 * slice * (test_comm.size - 1));
+        gradsync_free(sync);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sum_is_that_of_the_rank_order),
+    cmocka_unit_test(order_matters_here),
+    cmocka_unit_test(plan_and_bytes),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,129 @@
+// ranks: 1 2 4
+// If this fails, a normalisation is not the matrix its paper means, or its transpose is not the
+// transpose.
+#include "support.h"
+#include "world.h"
+#include <math.h>
+#include <string.h>
+
+enum { N = 50 };
+
+// M[v][u] of ALGORITHMS A.3, dense, in double.
+static void dense(double m[N][N], const Dataset *d, const char *name) {
+    static double a[N][N];
+    double in[N] = {0}, out[N] = {0};
+    bool self = strcmp(name, "mean") != 0;
+    memset(a, 0, sizeof a);
+    for (int64_t u = 0; u < N; u++)
+        for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
+            double w = d->weight != NULL ? (double)d->weight[e] : 1.0;
+            a[d->target[e]][u] += w;
+            in[d->target[e]] += w;
+            out[u] += w;
+        }
+    for (int v = 0; v < N; v++)
+        for (int u = 0; u < N; u++) {
+            double w = a[v][u] + (self && u == v ? 1 : 0);
+            if (strcmp(name, "gcn") == 0)
+                m[v][u] = w / sqrt((in[v] + 1) * (out[u] + 1));
+            else if (strcmp(name, "gcn-in") == 0)
+                m[v][u] = w / sqrt((in[v] + 1) * (in[u] + 1));
+            else if (strcmp(name, "mean") == 0)
+                m[v][u] = in[v] > 0 ? w / in[v] : w;
+            else
+                m[v][u] = w / (in[v] + 1);
+        }
+}
+
+static double diagonal(const float *value, int64_t i) {
+    return value != NULL ? (double)value[i] : 1.0;
+}
+
+// right[] of every node, on every rank.
+static void gather_right(double *right, const Block *block) {
+    memset(right, 0, N * sizeof right[0]);
+    for (int64_t i = 0; i < block->pattern->sources; i++)
+        right[block->pattern->gid[i]] = diagonal(block->right, i);
+    comm_sum_double(&test_comm, right, N);
+}
+
+// The rows of L A R (+ L R) that this rank holds are those of the dense matrix.
+static void assert_is(const Block *block, double m[N][N], bool transposed) {
+    const Pattern *p = block->pattern;
+    double right[N], row[N];
+    gather_right(right, block);
+    int64_t k = 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        int64_t v = p->gid[i];
+        memset(row, 0, sizeof row);
+        for (int64_t e = p->own.offset[i]; e < p->own.offset[i + 1]; e++)
+            row[p->gid[p->own.column[e]]] += p->own.weight ? (double)p->own.weight[e] : 1.0;
+        if (k < p->halo.rows && p->halo_row[k] == i) {
+            for (int64_t e = p->halo.offset[k]; e < p->halo.offset[k + 1]; e++)
+                row[p->gid[p->sources + p->halo.column[e]]] +=
+                    p->halo.weight ? (double)p->halo.weight[e] : 1.0;
+            k++;
+        }
+        row[v] += block->self;
+        for (int u = 0; u < N; u++) // two floats, each rounded once
+            assert_near(diagonal(block->left, i) * row[u] * right[u],
+                        transposed ? m[u][v] : m[v][u], 2e-7);
+    }
+}
+
+static void test_normalisations_are_the_papers_matrices(void **state) {
+    (void)state;
+    static const char *const names[] = {"gcn", "gcn-in", "mean", "mean-self"};
+    static double m[N][N];
+    for (int kind = 0; kind < 4; kind++) {
+        World world;
+        WorldKind k = {.nodes = N, .degree = 5, .features = 1, .classes = 2};
+        k.directed = kind & 1;
+        k.weighted = kind & 2;
+        world_init(&world, k, 7, &test_comm);
+        for (int i = 0; i < 4; i++) {
+            Block block;
+            Error err = {0};
+            assert_ok(
+                block_init(&block, names[i], world.forward, world.backward, &world.shard, &err),
+                &err);
+            dense(m, &world.dataset, names[i]);
+            assert_is(&block, m, false);
+            Block back = block_transpose(&block);
+            assert_is(&back, m, true);
+            block_clear(&block);
+        }
+        world_clear(&world);
+    }
+}
+
+static void test_unknown_normalisation_is_answered_with_the_list(void **state) {
+    (void)state;
+    World world;
+    Block block;
+    Error err = {0};
+    world_init(&world, (WorldKind){.nodes = N, .degree = 3, .features = 1, .classes = 2}, 1,
+               &test_comm);
+    assert_refused(block_init(&block, "sum", world.forward, world.backward, &world.shard, &err),
+                   &err, EXIT_CONFIG, "gcn, gcn-in, mean, mean-self");
+    world_clear(&world);
+}
+
+// -3 + 1 (the self-loop) leaves nothing to take the root of.
+static void test_negative_degree_is_refused(void **state) {
+    (void)state;
+    double in[1] = {-3}, out[1] = {-3};
+    int64_t gid[1] = {41};
+    Shard shard = {.own = 1, .degree_in = in, .degree_out = out, .gid = gid};
+    Block block;
+    Error err = {0};
+    assert_refused(block_init(&block, "gcn", NULL, NULL, &shard, &err), &err, EXIT_DATA, "node 41");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_normalisations_are_the_papers_matrices),
+    cmocka_unit_test(test_unknown_normalisation_is_answered_with_the_list),
+    cmocka_unit_test(test_negative_degree_is_refused),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,336 @@
+// ranks: 1 2 3 4 8
+// If this fails, halo rows are not the rows the edges mean: wrong order, wrong owner, or a lost
+// edge.
+#include "support.h"
+#include "world.h"
+#include <math.h>
+
+static const WorldKind kinds[] = {
+    {.nodes = 60, .degree = 4, .features = 3, .classes = 3},
+    {.nodes = 60, .degree = 4, .directed = true, .features = 3, .classes = 3},
+    {.nodes = 47, .degree = 6, .weighted = true, .features = 1, .classes = 2},
+    {.nodes = 47, .degree = 6, .directed = true, .weighted = true, .features = 1, .classes = 2},
+    {.nodes = 200, .degree = 20, .directed = true, .features = 2, .classes = 2, .multilabel = true},
+    {.nodes = 19, .degree = 0, .features = 1, .classes = 2}, // no edges at all
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+// A payload that names its row: right at any number of ranks, no oracle needed.
+static double payload(int64_t gid) { return 1000003.0 * (double)gid + 0.5; }
+
+static void for_each_pattern(void (*check)(const World *world, const Pattern *pattern,
+                                           bool backward)) {
+    for (int k = 0; k < KINDS; k++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            World world;
+            world_init(&world, kinds[k], seed, &test_comm);
+            check(&world, world.forward, false);
+            check(&world, world.backward, true);
+            world_clear(&world);
+        }
+}
+
+// Offsets in bytes and rank order of groups that are in ring order; `first` is the rank of group 0,
+// `step` leads to the next.
+static void rank_offsets(int64_t *out, const int64_t *offset, int size, int first, int step) {
+    int64_t count[64] = {0};
+    for (int g = 0; g + 1 < size; g++)
+        count[(first + step * g + size * size) % size] = offset[g + 1] - offset[g];
+    out[0] = 0;
+    for (int r = 0; r < size; r++)
+        out[r + 1] = out[r] + count[r] * (int64_t)sizeof(double);
+}
+
+// halo[H]: what arrives when every owner sends payloads over its send lists.
+static void exchange_by_hand(double *halo, const Pattern *p) {
+    int64_t send[65], receive[65], sent = p->send_offset[p->size - 1];
+    rank_offsets(send, p->send_offset, p->size, p->rank + 1, 1);
+    rank_offsets(receive, p->receive_offset, p->size, p->rank - 1, -1);
+    double *from = TAKE(double, sent, "test"), *to = TAKE(double, p->halo_count, "test");
+    for (int g = 0; g + 1 < p->size; g++) {
+        int reader = (p->rank + 1 + g) % p->size;
+        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
+            from[send[reader] / 8 + k - p->send_offset[g]] = payload(p->gid[p->send_row[k]]);
+    }
+    comm_all_to_all_v(&test_comm, from, send, to, receive);
+    for (int g = 0; g + 1 < p->size; g++) {
+        int sender = (p->rank - 1 - g + p->size) % p->size;
+        for (int64_t k = p->receive_offset[g]; k < p->receive_offset[g + 1]; k++)
+            halo[k] = to[receive[sender] / 8 + k - p->receive_offset[g]];
+    }
+    memory_give(from);
+    memory_give(to);
+}
+
+static void payloads_arrive(const World *world, const Pattern *p, bool backward) {
+    (void)world, (void)backward;
+    double *halo = TAKE(double, p->halo_count, "test");
+    exchange_by_hand(halo, p);
+    for (int64_t h = 0; h < p->halo_count; h++)
+        assert_true(halo[h] == payload(p->gid[p->sources + h]));
+    memory_give(halo);
+}
+
+static double weight_of(const Dataset *d, int64_t e) {
+    return d->weight != NULL ? (double)d->weight[e] : 1.0;
+}
+
+// By definition: sum over stored edges u -> v (or v -> u, backward) of w payload(u).
+static double sum_by_definition(const Dataset *d, int64_t v, bool backward, int64_t *count) {
+    double sum = 0;
+    *count = 0;
+    for (int64_t u = 0; u < d->nodes; u++)
+        for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
+            if (!backward && d->target[e] == v)
+                sum += weight_of(d, e) * payload(u), ++*count;
+            if (backward && u == v)
+                sum += weight_of(d, e) * payload(d->target[e]), ++*count;
+        }
+    return sum;
+}
+
+static double csr_sum(const Csr *csr, int64_t row, const int64_t *gid) {
+    double sum = 0;
+    for (int64_t e = csr->offset[row]; e < csr->offset[row + 1]; e++)
+        sum += (csr->weight != NULL ? (double)csr->weight[e] : 1.0) * payload(gid[csr->column[e]]);
+    return sum;
+}
+
+static void sums_are_those_of_the_graph(const World *world, const Pattern *p, bool backward) {
+    int64_t k = 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        int64_t expected_count, count = p->own.offset[i + 1] - p->own.offset[i];
+        double expected = sum_by_definition(&world->dataset, p->gid[i], backward, &expected_count);
+        double sum = csr_sum(&p->own, i, p->gid);
+        if (k < p->halo.rows && p->halo_row[k] == i) {
+            sum += csr_sum(&p->halo, k, p->gid + p->sources);
+            count += p->halo.offset[k + 1] - p->halo.offset[k];
+            k++;
+        }
+        assert_int_equal(count, expected_count);
+        assert_near(sum, expected, 1e-13 * fabs(expected)); // sum of a few dozen doubles
+    }
+    assert_int_equal(k, p->halo.rows);
+}
+
+// Which rank owns every node, on every rank.
+static int32_t *owners(const World *world) {
+    int64_t *owner = TAKE(int64_t, world->dataset.nodes, "test");
+    for (int64_t i = 0; i < world->shard.own; i++)
+        owner[world->shard.gid[i]] = test_comm.rank + 1;
+    comm_sum_int64(&test_comm, owner, (int)world->dataset.nodes);
+    int32_t *out = TAKE(int32_t, world->dataset.nodes, "test");
+    for (int64_t v = 0; v < world->dataset.nodes; v++) {
+        assert_in_range(owner[v], 1, test_comm.size); // each node is owned once
+        out[v] = (int32_t)owner[v] - 1;
+    }
+    memory_give(owner);
+    return out;
+}
+
+// reads[v]: does v read a row of another rank (forward: an in-edge from there)?
+static bool reads_remote(const Dataset *d, const int32_t *owner, int64_t v, bool backward) {
+    for (int64_t u = 0; u < d->nodes; u++)
+        for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
+            int64_t target = backward ? u : d->target[e], source = backward ? d->target[e] : u;
+            if (target == v && owner[source] != owner[v])
+                return true;
+        }
+    return false;
+}
+
+// How many ranks other than v's read v.
+static int64_t readers(const Dataset *d, const int32_t *owner, int64_t v, bool backward) {
+    bool reads[64] = {0};
+    for (int64_t u = 0; u < d->nodes; u++)
+        for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
+            int64_t target = backward ? u : d->target[e], source = backward ? d->target[e] : u;
+            if (source == v && owner[target] != owner[v])
+                reads[owner[target]] = true;
+        }
+    int64_t count = 0;
+    for (int r = 0; r < 64; r++)
+        count += reads[r];
+    return count;
+}
+
+static void laws_one_and_two_hold(const World *world, const Pattern *p, bool backward) {
+    const Dataset *d = &world->dataset;
+    int32_t *owner = owners(world);
+    HaloCounts expected = {.own = p->rows, .halo = p->halo_count}, counts = pattern_counts(p);
+    for (int64_t i = 0; i < p->rows; i++) {
+        bool marginal = reads_remote(d, owner, p->gid[i], backward), inside = false;
+        for (int r = 0; r < p->range_count; r++)
+            inside = inside || (i >= p->central[r].begin && i < p->central[r].end);
+        assert_int_equal(inside, !marginal); // small graphs never have too many ranges
+        if (!backward)
+            assert_int_equal(marginal, i >= world->shard.central);
+        expected.marginal += marginal;
+        int64_t read = readers(d, owner, p->gid[i], backward);
+        expected.boundary += read > 0;
+        expected.sent += read;
+    }
+    expected.central = p->rows - expected.marginal;
+    assert_memory_equal(&counts, &expected, sizeof counts);
+    if (!backward)
+        assert_int_equal(p->range_count, world->shard.central > 0);
+    memory_give(owner);
+}
+
+static void test_payloads_arrive(void **state) {
+    (void)state;
+    for_each_pattern(payloads_arrive);
+}
+
+static void test_sums_are_those_of_the_graph(void **state) {
+    (void)state;
+    for_each_pattern(sums_are_those_of_the_graph);
+}
+
+static void test_central_rows_and_counts_are_those_of_the_graph(void **state) {
+    (void)state;
+    for_each_pattern(laws_one_and_two_hold);
+}
+
+static int64_t stale_lists_found;
+
+// Changes one entry of a send list of rank 0 into another row that still ascends; returns its place
+// or -1.
+static int64_t spoil(const Pattern *p) {
+    for (int g = 0; g + 1 < p->size; g++)
+        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
+            bool last = k + 1 == p->send_offset[g + 1];
+            if (p->send_row[k] + 1 >= (last ? p->rows : p->send_row[k + 1]))
+                continue;
+            p->send_row[k]++;
+            return k;
+        }
+    return -1;
+}
+
+// One rank's send list names a row that its reader does not expect there: every rank hears of it.
+static void stale_list_is_found(const World *world, const Pattern *p, bool backward) {
+    (void)world, (void)backward;
+    assert_true(pattern_is_valid(p, true));
+    int64_t place = test_comm.rank == 0 ? spoil(p) : -1, any = place >= 0;
+    comm_sum_int64(&test_comm, &any, 1);
+    assert_true(pattern_is_valid(p, false)); // alone no rank can see it
+    assert_int_equal(pattern_is_valid(p, true), any == 0);
+    if (place >= 0)
+        p->send_row[place]--;
+    assert_true(pattern_is_valid(p, true));
+    stale_lists_found += any;
+}
+
+static void test_stale_send_list_is_found(void **state) {
+    (void)state;
+    for_each_pattern(stale_list_is_found);
+    assert_int_equal(stale_lists_found > 0, test_comm.size > 1);
+}
+
+// A list that does not ascend, a column out of range, a range over a marginal row: found alone.
+static void broken_pattern_is_found(const World *world, const Pattern *p, bool backward) {
+    (void)world, (void)backward;
+    Pattern broken = *p;
+    broken.halo_count++;
+    assert_false(pattern_is_valid(&broken, false));
+    if (p->halo.rows > 0) {
+        broken = *p;
+        broken.central[0] = (Range){0, p->rows};
+        broken.range_count = 1;
+        assert_false(pattern_is_valid(&broken, false));
+        broken = *p;
+        int32_t column[1] = {(int32_t)p->halo_count};
+        int64_t offset[2] = {0, 1};
+        broken.halo = (Csr){1, offset, column, p->halo.weight};
+        assert_false(pattern_is_valid(&broken, false));
+    }
+}
+
+static void test_broken_pattern_is_found(void **state) {
+    (void)state;
+    for_each_pattern(broken_pattern_is_found);
+}
+
+// A symmetric graph is its own transpose: one Pattern serves both directions.
+static void test_symmetric_graph_has_one_pattern(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        World world;
+        world_init(&world, kinds[k], 1, &test_comm);
+        assert_int_equal(world.shard.symmetric, !kinds[k].directed);
+        if (world.shard.symmetric)
+            assert_ptr_equal(world.shard.forward.column, world.shard.backward.column);
+        world_clear(&world);
+    }
+}
+
+// Backward of a directed graph may need more ranges than there are; those kept are the longest.
+static void test_too_many_ranges_keep_the_longest(void **state) {
+    (void)state;
+    enum { ROWS = 1000 };
+    // Part 0 (of two) owns nodes 0..ROWS-1, part 1 node ROWS. Each node i with i % 10 == 0 reads it
+    // backward, so that there are 100 ranges of 9 rows; 10 of 19 where i % 100 == 50 does not.
+    if (test_comm.size != 2)
+        return;
+    Dataset d = {.nodes = ROWS + 1, .name = "ranges"};
+    d.offset = TAKE(int64_t, ROWS + 2, "test");
+    d.target = TAKE(int32_t, ROWS, "test");
+    d.split = TAKE(uint8_t, ROWS + 1, "test");
+    int32_t *part = TAKE(int32_t, ROWS + 1, "test");
+    part[ROWS] = 1;
+    for (int64_t i = 0; i <= ROWS; i++) {
+        if (i < ROWS && i % 10 == 0 && i % 100 != 50)
+            d.target[d.edges++] = ROWS;
+        d.offset[i + 1] = d.edges;
+    }
+    const char *folder = test_path("ranges");
+    Error err = {0};
+    if (test_comm.rank == 0)
+        assert_ok(partition_write_shards(&d, part, 2, true, folder, &err), &err);
+    comm_barrier(&test_comm);
+    Shard shard;
+    assert_ok(shard_open(&shard, folder, test_comm.rank, &err), &err);
+    Pattern *p = pattern_new(&shard, true, &test_comm);
+    if (test_comm.rank == 0) {
+        int long_ones = 0;
+        assert_int_equal(p->range_count, PATTERN_RANGES);
+        for (int r = 0; r < p->range_count; r++)
+            long_ones += p->central[r].end - p->central[r].begin == 19;
+        assert_int_equal(long_ones, 10);
+    }
+    pattern_free(p);
+    shard_clear(&shard);
+    dataset_clear(&d);
+    memory_give(part);
+}
+
+static void test_plan_covers_what_is_taken(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        World world;
+        world_init(&world, kinds[k], 1, &test_comm);
+        MemoryPlan plan = {0};
+        pattern_plan(&plan, &world.shard, true);
+        size_t before = memory_in_use();
+        Pattern *p = pattern_new(&world.shard, true, &test_comm);
+        // small arrays that do not scale with the shard, and rounding to 64 bytes, are left out
+        assert_true(memory_in_use() - before <= memory_plan_total(&plan) + sizeof *p + 4096);
+        pattern_free(p);
+        assert_int_equal(memory_in_use(), before);
+        world_clear(&world);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_payloads_arrive),
+    cmocka_unit_test(test_sums_are_those_of_the_graph),
+    cmocka_unit_test(test_central_rows_and_counts_are_those_of_the_graph),
+    cmocka_unit_test(test_stale_send_list_is_found),
+    cmocka_unit_test(test_broken_pattern_is_found),
+    cmocka_unit_test(test_symmetric_graph_has_one_pattern),
+    cmocka_unit_test(test_too_many_ranges_keep_the_longest),
+    cmocka_unit_test(test_plan_covers_what_is_taken),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,67 @@
+// What the tests of kernels share: random rows, and every vector width and number of threads in
+// turn.
+#ifndef FRINGE_TESTS_KERNELS_H
+#define FRINGE_TESTS_KERNELS_H
+
+#include "cpu.h"
+#include "support.h"
+#include <omp.h>
+#include <string.h>
+
+// Standard normal in the columns, zero in the padding.
+static inline Rows random_rows(int64_t count, int64_t columns, int which) {
+    Rows rows = rows_take(count, columns, "rows of a test");
+    RandomStream stream = random_stream(7, RANDOM_FEATURES, (uint32_t)which, 0, 0);
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t c = 0; c < columns; c++)
+            rows.at[r * rows.stride + c] = (float)random_normal(stream, r, 0, c);
+    return rows;
+}
+
+static inline float *random_floats(int64_t count, int which) {
+    float *at = TAKE(float, count, "numbers of a test");
+    RandomStream stream = random_stream(8, RANDOM_FEATURES, (uint32_t)which, 0, 0);
+    for (int64_t i = 0; i < count; i++)
+        at[i] = (float)random_normal(stream, i, 0, 0);
+    return at;
+}
+
+static inline void rows_dirty(Rows rows) {
+    memset(rows.at, 0xff, rows_bytes(rows.count, rows.columns));
+}
+
+static inline bool padding_is_zero(Rows rows) {
+    for (int64_t r = 0; r < rows.count; r++)
+        for (int64_t c = rows.columns; c < rows.stride; c++)
+            if (rows.at[r * rows.stride + c] != 0)
+                return false;
+    return true;
+}
+
+static inline bool rows_equal(Rows a, Rows b) { // every bit, padding too
+    return memcmp(a.at, b.at, rows_bytes(a.count, a.columns)) == 0;
+}
+
+// A way of running an operation: for (Way way = {0}; way_next(&way);) ... The first is plain on one
+// thread, the reference of the others. Widths that the CPU lacks are left out.
+typedef struct Way {
+    int step, lanes, threads;
+} Way;
+static inline bool way_next(Way *way) {
+    static const int threads[] = {1, 2, 3};
+    for (; way->step < 3 * LANES_COUNT; way->step++) {
+        Error err = {0};
+        way->lanes = way->step / 3, way->threads = threads[way->step % 3];
+        if (!cpu_start(cpu_lanes_names[way->lanes], &err))
+            continue;
+        omp_set_num_threads(way->threads);
+        way->step++;
+        return true;
+    }
+    assert_true(cpu_start("auto", &(Error){0}));
+    omp_set_num_threads(2);
+    return false;
+}
+static inline bool way_is_first(const Way *way) { return way->step == 1; }
+
+#endif

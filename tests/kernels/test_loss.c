@@ -1,0 +1,183 @@
+// ranks: 1
+// Without it: the loss or its gradient could be wrong for large scores or odd numbers of classes,
+// could touch rows outside the split, or depend on the number of threads or the vector width.
+#include "kernels.h"
+#include <math.h>
+
+enum { TRAIN = 1, OTHER = 2 };
+
+// ---- the truth, in double, from the definitions
+
+static double true_softmax(const double *z, int64_t columns, int64_t label) {
+    double most = z[0], sum = 0;
+    for (int64_t c = 1; c < columns; c++)
+        most = fmax(most, z[c]);
+    for (int64_t c = 0; c < columns; c++)
+        sum += exp(z[c] - most);
+    return log(sum) + most - z[label];
+}
+
+static double true_bce(const double *x, int64_t columns, const uint8_t *labels) {
+    double sum = 0; // -(y log s + (1 - y) log (1 - s)), s = 1 / (1 + exp(-x))
+    for (int64_t c = 0; c < columns; c++) {
+        double toward = labels[c] ? x[c] : -x[c]; // the loss is log(1 + exp(-toward))
+        sum += toward > 0 ? log1p(exp(-toward)) : -toward + log1p(exp(toward));
+    }
+    return sum;
+}
+
+typedef struct Case {
+    bool multilabel;
+    Rows logits, g;
+    int32_t *label;
+    uint8_t *labels, *split;
+} Case;
+
+static Case case_new(bool multilabel, int64_t rows, int64_t columns, float spread) {
+    Case c = {.multilabel = multilabel,
+              .logits = random_rows(rows, columns, 1),
+              .g = rows_take(rows, columns, "g"),
+              .label = TAKE(int32_t, rows, "label"),
+              .labels = TAKE(uint8_t, rows * columns, "labels"),
+              .split = TAKE(uint8_t, rows, "split")};
+    RandomStream stream = random_stream(3, RANDOM_GENERATE, 0, 0, 0);
+    for (int64_t r = 0; r < rows; r++) {
+        c.split[r] = random_uniform16(stream, r, 0, 0) < 0.6f ? TRAIN : OTHER;
+        c.label[r] = c.split[r] == TRAIN
+                         ? (int32_t)(random_uniform32(stream, r, 1, 0) * (double)columns)
+                         : -1;
+        for (int64_t k = 0; k < columns; k++) {
+            c.labels[r * columns + k] = random_uniform16(stream, r, 2, k) < 0.3f;
+            c.logits.at[r * c.logits.stride + k] *= spread;
+        }
+    }
+    return c;
+}
+
+static void case_free(Case *c) {
+    rows_give(&c->logits);
+    rows_give(&c->g);
+    memory_give(c->label);
+    memory_give(c->labels);
+    memory_give(c->split);
+}
+
+static double case_run(Case *c, Rows g, float weight) {
+    return c->multilabel ? cpu_bce_loss(g, c->logits, c->labels, c->split, TRAIN, weight)
+                         : cpu_softmax_loss(g, c->logits, c->label, c->split, TRAIN, weight);
+}
+
+static double case_truth(const Case *c, int64_t r, const double *z) {
+    int64_t columns = c->logits.columns;
+    return c->multilabel ? true_bce(z, columns, c->labels + r * columns)
+                         : true_softmax(z, columns, c->label[r]);
+}
+
+// The row's gradient against central differences of the truth: 1e-6 of 1, the largest it can be.
+static void gradient_matches(const Case *c, int64_t r, double *z, float weight) {
+    const double step = 1e-4;
+    for (int64_t k = 0; k < c->logits.columns; k++) {
+        double was = z[k];
+        z[k] = was + step;
+        double above = case_truth(c, r, z);
+        z[k] = was - step;
+        double truth = (above - case_truth(c, r, z)) / (2 * step);
+        z[k] = was;
+        assert_near((double)(c->g.at[r * c->g.stride + k] / weight), truth, 1e-6);
+    }
+}
+
+static void case_matches(bool multilabel, int64_t rows, int64_t columns, float spread) {
+    Case c = case_new(multilabel, rows, columns, spread);
+    double truth = 0, size = 0, z[640];
+    rows_dirty(c.g);
+    double loss = case_run(&c, c.g, 0.125f);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t k = 0; k < columns; k++)
+            z[k] = (double)c.logits.at[r * c.logits.stride + k];
+        if (c.split[r] == TRAIN) {
+            double row = case_truth(&c, r, z);
+            truth += row, size += fabs(row) + 1;
+            gradient_matches(&c, r, z, 0.125f);
+        } else
+            for (int64_t k = 0; k < columns; k++)
+                assert_true(c.g.at[r * c.g.stride + k] == 0);
+    }
+    assert_near(loss, truth, 5e-7 * size); // roundings of sums of floats
+    assert_true(padding_is_zero(c.g));
+    assert_true(case_run(&c, (Rows){0}, 0.125f) == loss);
+    case_free(&c);
+}
+
+static void loss_and_gradient_are_right_at_every_width(void **state) {
+    (void)state;
+    for (Way way = {0}; way_next(&way);)
+        for (int multilabel = 0; multilabel < 2; multilabel++) {
+            for (int64_t columns = 1; columns <= 70; columns++)
+                case_matches(multilabel, 9, columns, 2);
+            case_matches(multilabel, 4, 256, 3);
+            case_matches(multilabel, 2, 602, 1);
+        }
+}
+
+static void large_scores_neither_overflow_nor_vanish(void **state) {
+    (void)state;
+    static const float spreads[] = {1e-20f, 1e-3f, 30, 1e3f, 1e6f};
+    for (int s = 0; s < 5; s++)
+        for (int multilabel = 0; multilabel < 2; multilabel++)
+            for (Way way = {0}; way_next(&way);) {
+                Case c = case_new(multilabel, 50, 11, spreads[s]);
+                double loss = case_run(&c, c.g, 1), truth = 0, z[11];
+                for (int64_t r = 0; r < 50; r++) {
+                    for (int64_t k = 0; k < 11; k++) {
+                        z[k] = (double)c.logits.at[r * c.logits.stride + k];
+                        assert_true(fabsf(c.g.at[r * c.g.stride + k]) <= 1.0f + 1e-6f);
+                    }
+                    truth += c.split[r] == TRAIN ? case_truth(&c, r, z) : 0;
+                }
+                assert_near(loss, truth, 1e-6 * truth);
+                case_free(&c);
+            }
+}
+
+static void a_nan_score_gives_a_nan_loss(void **state) {
+    (void)state;
+    for (int multilabel = 0; multilabel < 2; multilabel++)
+        for (Way way = {0}; way_next(&way);)
+            for (int64_t k = 0; k < 20; k++) {
+                Case c = case_new(multilabel, 3, 20, 1);
+                c.split[1] = TRAIN, c.label[1] = 4;
+                c.logits.at[c.logits.stride + k] = NAN;
+                assert_true(isnan(case_run(&c, c.g, 1)));
+                case_free(&c);
+            }
+}
+
+static void bits_do_not_depend_on_threads_or_width(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{0, 3}, {1, 1}, {1000, 41}, {20000, 7}, {300, 121}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int multilabel = 0; multilabel < 2; multilabel++) {
+            Case c = case_new(multilabel, sizes[s][0], sizes[s][1], 3);
+            Rows first = rows_take(sizes[s][0], sizes[s][1], "first");
+            double loss = 0;
+            for (Way way = {0}; way_next(&way);) {
+                double now = case_run(&c, way_is_first(&way) ? first : c.g, 0.01f);
+                if (way_is_first(&way))
+                    loss = now;
+                else
+                    assert_true(rows_equal(c.g, first));
+                assert_memory_equal(&now, &loss, sizeof loss);
+            }
+            rows_give(&first);
+            case_free(&c);
+        }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(loss_and_gradient_are_right_at_every_width),
+    cmocka_unit_test(large_scores_neither_overflow_nor_vanish),
+    cmocka_unit_test(a_nan_score_gives_a_nan_loss),
+    cmocka_unit_test(bits_do_not_depend_on_threads_or_width),
+};
+TEST_MAIN(tests)

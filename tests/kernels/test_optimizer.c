@@ -1,0 +1,143 @@
+// ranks: 1
+// Without it: a step of Adam or SGD could differ from PyTorch's, or depend on the number of threads
+// or the vector width.
+#include "kernels.h"
+#include <math.h>
+
+static const int64_t counts[] = {0, 1, 15, 16, 17, 4095, 4096, 4097, 100003};
+enum { COUNTS = sizeof counts / sizeof *counts, STEPS = 6 };
+
+typedef struct State {
+    float *w, *m, *v;
+} State;
+static State state_new(int64_t count) {
+    return (State){random_floats(count, 1), TAKE(float, count, "m"), TAKE(float, count, "v")};
+}
+static void state_free(State *s) {
+    memory_give(s->w);
+    memory_give(s->m);
+    memory_give(s->v);
+}
+
+static AdamStep adam_step(int t) {
+    return (AdamStep){.rate = 0.01f,
+                      .beta1 = 0.9f,
+                      .beta2 = 0.999f,
+                      .epsilon = 1e-8f,
+                      .correction1 = 1 - powf(0.9f, (float)t),
+                      .correction2 = 1 - powf(0.999f, (float)t)};
+}
+
+// One element through the steps, in double, from torch.optim.Adam's and SGD's documentation.
+static double true_adam(double w, const float *g, double decay) {
+    double m = 0, v = 0;
+    for (int t = 1; t <= STEPS; t++) {
+        double grad = (double)g[t - 1] + decay * w;
+        m = 0.9 * m + 0.1 * grad;
+        v = 0.999 * v + 0.001 * grad * grad;
+        double mean = m / (1 - pow(0.9, t)), spread = v / (1 - pow(0.999, t));
+        w -= 0.01 * mean / (sqrt(spread) + 1e-8);
+    }
+    return w;
+}
+static double true_sgd(double w, const float *g, double decay, double momentum) {
+    double velocity = 0;
+    for (int t = 1; t <= STEPS; t++) {
+        double grad = (double)g[t - 1] + decay * w;
+        velocity = t == 1 ? grad : momentum * velocity + grad;
+        w -= 0.1 * velocity;
+    }
+    return w;
+}
+
+enum Kind { ADAM, SGD, MOMENTUM };
+
+static void run(State *s, enum Kind kind, float *const g[STEPS], const float *decay,
+                int64_t count) {
+    for (int t = 1; t <= STEPS; t++)
+        if (kind == ADAM)
+            cpu_adam(s->w, s->m, s->v, g[t - 1], decay, count, adam_step(t));
+        else
+            cpu_sgd(s->w, s->m, g[t - 1], decay, count, 0.1f, kind == MOMENTUM ? 0.9f : 0.0f);
+}
+
+static void matches(const State *s, const float *start, enum Kind kind, float *const g[STEPS],
+                    const float *decay, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        float own[STEPS];
+        for (int t = 0; t < STEPS; t++)
+            own[t] = g[t][i];
+        double w = (double)start[i], factor = decay == NULL ? 0 : (double)decay[i];
+        double truth = kind == ADAM ? true_adam(w, own, factor)
+                                    : true_sgd(w, own, factor, kind == MOMENTUM ? 0.9 : 0);
+        // Adam: float 1 - 0.999^t has 3e-5 of error at t = 1, half of it in a step of 0.01;
+        // SGD: six roundings of numbers up to 5
+        assert_near((double)s->w[i], truth, 2e-6);
+    }
+}
+
+static void steps_are_pytorchs(void **state) {
+    (void)state;
+    for (int n = 0; n < COUNTS; n++)
+        for (int kind = ADAM; kind <= MOMENTUM; kind++)
+            for (int with_decay = 0; with_decay < 2; with_decay++) {
+                int64_t count = counts[n];
+                float *g[STEPS], *decay = random_floats(count, 99),
+                                 *start = random_floats(count, 1);
+                State first = state_new(count);
+                for (int t = 0; t < STEPS; t++)
+                    g[t] = random_floats(count, 10 + t);
+                for (int64_t i = 0; i < count; i++)
+                    decay[i] = i % 3 == 0 ? 0.01f : 0.0f;
+                for (Way way = {0}; way_next(&way);) {
+                    State s = state_new(count);
+                    run(way_is_first(&way) ? &first : &s, (enum Kind)kind, g,
+                        with_decay ? decay : NULL, count);
+                    if (!way_is_first(&way)) {
+                        assert_memory_equal(s.w, first.w, (size_t)count * 4);
+                        assert_memory_equal(s.m, first.m, (size_t)count * 4);
+                        assert_memory_equal(s.v, first.v, (size_t)count * 4);
+                    }
+                    state_free(&s);
+                }
+                matches(&first, start, (enum Kind)kind, g, with_decay ? decay : NULL, count);
+                state_free(&first);
+                for (int t = 0; t < STEPS; t++)
+                    memory_give(g[t]);
+                memory_give(decay);
+                memory_give(start);
+            }
+}
+
+static void squares_are_summed(void **state) {
+    (void)state;
+    for (int n = 0; n < COUNTS; n++) {
+        float *x = random_floats(counts[n] + 1, 5);
+        long double truth = 0;
+        for (int64_t i = 0; i < counts[n]; i++)
+            truth += (long double)x[i] * (long double)x[i];
+        double first = 0;
+        for (Way way = {0}; way_next(&way);) {
+            double sum = cpu_square_sum(x, counts[n]);
+            if (way_is_first(&way))
+                first = sum;
+            assert_memory_equal(&sum, &first, sizeof sum);
+            assert_near(sum, (double)truth, 1e-13 * (double)truth); // 1e5 roundings of 1e-16
+        }
+        memory_give(x);
+    }
+}
+
+static void huge_gradients_do_not_overflow_their_sum(void **state) {
+    (void)state;
+    float x[3] = {1e30f, -1e30f, 1e30f};
+    double truth = 3 * (double)1e30f * (double)1e30f;
+    assert_near(cpu_square_sum(x, 3), truth, 1e-15 * truth);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(steps_are_pytorchs),
+    cmocka_unit_test(squares_are_summed),
+    cmocka_unit_test(huge_gradients_do_not_overflow_their_sum),
+};
+TEST_MAIN(tests)

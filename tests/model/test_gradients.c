@@ -1,0 +1,276 @@
+// ranks: 1 2 3 4 8
+// If this failed, the distributed loss or gradient would not be that of the formulas (a dense
+// double-precision oracle), or would depend on the number of ranks or on the schedule.
+#include "../oracle.h"
+#include "../support.h"
+#include "../world.h"
+#include "fringe/gradsync.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Case {
+    const char *name, *layer, *gcn_norm;
+    bool self_loops;
+    WorldKind world;
+    int layers;
+    const char *post;
+    double dropout, input_dropout;
+    const char *order;
+} Case;
+
+#define SYMMETRIC                                                                                  \
+    { 97, 6, false, false, false, 13, 5 }
+#define DIRECTED                                                                                   \
+    { 97, 6, true, false, false, 13, 5 }
+#define WEIGHTED                                                                                   \
+    { 97, 6, false, true, false, 13, 5 }
+#define DIRECTED_WEIGHTED                                                                          \
+    { 97, 6, true, true, false, 13, 5 }
+#define MULTI                                                                                      \
+    { 97, 6, false, false, true, 13, 5 }
+
+static const Case cases[] = {
+    {"gcn, AdaQP's order", "gcn", "both", false, SYMMETRIC, 3, "dropout,norm,activation", 0.5, 0,
+     "aggregate-first"},
+    {"gcn, OGB's order", "gcn", "both", false, SYMMETRIC, 3, "norm,activation,dropout", 0.5, 0.3,
+     "aggregate-first"},
+    {"gcn, no norm", "gcn", "both", false, SYMMETRIC, 2, "activation,dropout", 0.5, 0.5,
+     "aggregate-first"},
+    {"gcn, one layer", "gcn", "both", false, SYMMETRIC, 1, "", 0, 0, "aggregate-first"},
+    {"gcn, directed", "gcn", "both", false, DIRECTED, 3, "dropout,norm,activation", 0.5, 0,
+     "aggregate-first"},
+    {"gcn, directed, in-degrees", "gcn", "in", false, DIRECTED, 3, "activation", 0, 0,
+     "aggregate-first"},
+    {"gcn, directed, weighted", "gcn", "both", false, DIRECTED_WEIGHTED, 3, "norm,activation", 0, 0,
+     "auto"},
+    {"gcn, weighted", "gcn", "both", false, WEIGHTED, 2, "activation,dropout", 0.3, 0,
+     "aggregate-first"},
+    {"gcn, multi-label", "gcn", "both", false, MULTI, 2, "activation,dropout", 0.5, 0,
+     "aggregate-first"},
+    {"gcn, transform first", "gcn", "both", false, DIRECTED, 3, "dropout,norm,activation", 0.5, 0.3,
+     "auto"},
+    {"sage-mean", "sage-mean", "both", false, SYMMETRIC, 3, "dropout,norm,activation", 0.5, 0,
+     "aggregate-first"},
+    {"sage-mean, input dropout", "sage-mean", "both", false, SYMMETRIC, 2, "activation,dropout",
+     0.5, 0.5, "aggregate-first"},
+    {"sage-mean, directed", "sage-mean", "both", false, DIRECTED, 3, "norm,activation,dropout", 0.5,
+     0, "aggregate-first"},
+    {"sage-mean, weighted, transform first", "sage-mean", "both", false, DIRECTED_WEIGHTED, 3,
+     "norm,activation", 0, 0.3, "auto"},
+    {"sage-mean with self-loops", "sage-mean", "both", true, SYMMETRIC, 2, "activation", 0, 0,
+     "aggregate-first"},
+    {"sage-gcn, multi-label", "sage-gcn", "both", false, MULTI, 3, "dropout,norm,activation", 0.5,
+     0, "aggregate-first"},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static Config case_config(const Case *c) {
+    Config config;
+    Error err = {0};
+    assert_true(config_load(&config, NULL, NULL, 0, &err));
+    snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
+    snprintf(config.model.gcn_norm, CONFIG_WORD, "%s", c->gcn_norm);
+    snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
+    config.model.self_loops = c->self_loops;
+    config.model.layers = c->layers;
+    config.model.hidden = (ConfigInts){1, {9}};
+    config.model.dropout = c->dropout;
+    config.model.input_dropout = c->input_dropout;
+    config.model.post.count = 0;
+    char words[128];
+    snprintf(words, sizeof words, "%s", c->post);
+    for (char *word = strtok(words, ","); word != NULL; word = strtok(NULL, ","))
+        snprintf(config.model.post.word[config.model.post.count++], CONFIG_WORD, "%s", word);
+    return config;
+}
+
+static Model *make_model(const World *w, const ModelShape *shape, const Config *config,
+                         const char *schedule) {
+    Error err = {0};
+    ModelParts parts = {.shard = &w->shard,
+                        .comm = w->comm,
+                        .backend = &backend_cpu,
+                        .codec = codec_find("fp32", &err),
+                        .schedule = schedule_find(schedule, &err)};
+    for (int l = 0; l < shape->layers; l++) {
+        parts.patterns[l][FORWARD] = w->forward;
+        parts.patterns[l][BACKWARD] = w->backward;
+    }
+    Model *model = model_new(shape, &parts, config, &err);
+    if (model == NULL)
+        fail_msg("%s", err.text);
+    return model;
+}
+
+// Parameters away from zero everywhere, so that no gradient hides.
+static void some_parameters(const ModelShape *shape, float *p) {
+    model_initial(shape, 7, p);
+    for (int i = 0; i < shape->parameter_windows; i++)
+        for (int64_t k = 0; !shape->parameter[i].matrix && k < shape->parameter[i].columns; k++)
+            p[shape->parameter[i].begin + k] += 0.1f * (float)((k * 7 + i) % 5 - 2);
+}
+
+static double distributed(Model *model, const float *p, float *gradient, int64_t count) {
+    double loss = model_loss_and_gradient(model, p, gradient, 11, 3);
+    GradSync *sync = gradsync_new(&test_comm, count);
+    gradsync_sum(sync, gradient);
+    gradsync_free(sync);
+    comm_sum_double(&test_comm, &loss, 1);
+    return loss;
+}
+
+// 1e-5 relative to the tensor's norm: sums of at most a few hundred floats.
+static void compare_windows(const Case *c, const ModelShape *shape, const float *got,
+                            const double *want) {
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *w = &shape->parameter[i];
+        double error = 0, norm = 0;
+        for (int64_t k = w->begin; k < w->begin + w->rows * w->columns; k++) {
+            error += pow((double)got[k] - want[k], 2);
+            norm += want[k] * want[k];
+        }
+        if (sqrt(error) > 1e-5 * sqrt(norm) + 1e-9)
+            fail_msg("%s: gradient of %s is off by %g of its norm %g", c->name, w->name,
+                     sqrt(error / norm), sqrt(norm));
+    }
+}
+
+static void run_case(const Case *c) {
+    World w;
+    Error err = {0};
+    world_init(&w, c->world, 42, &test_comm);
+    assert_int_equal(w.shard.symmetric, !c->world.directed);
+    Config config = case_config(c);
+    ModelShape shape;
+    if (!model_shape(&shape, &config, w.dataset.features, w.dataset.classes, w.dataset.multilabel,
+                     &err))
+        fail_msg("%s", err.text);
+    size_t count = (size_t)shape.parameter_count;
+    float *p = TAKE(float, count, "p"), *g = TAKE(float, count, "g"),
+          *g2 = TAKE(float, count, "g2");
+    double *p64 = TAKE(double, count, "p64"), *want = TAKE(double, count, "want");
+    some_parameters(&shape, p);
+    for (size_t k = 0; k < count; k++)
+        p64[k] = (double)p[k];
+    OracleGraph graph = oracle_graph(&w.dataset);
+    double want_loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want, NULL);
+
+    Model *blocking = make_model(&w, &shape, &config, "blocking");
+    Model *overlap = make_model(&w, &shape, &config, "overlap");
+    int64_t takes = memory_takes();
+    double loss = model_loss_and_gradient(blocking, p, g, 11, 3);
+    assert_int_equal(takes, memory_takes()); // nothing is taken inside an epoch
+    comm_sum_double(&test_comm, &loss, 1);
+    loss = distributed(blocking, p, g, shape.parameter_count);
+    double loss2 = distributed(overlap, p, g2, shape.parameter_count);
+    if (fabs(loss - want_loss) > 1e-5 * fabs(want_loss))
+        fail_msg("%s: loss %.9g, oracle %.9g", c->name, loss, want_loss);
+    compare_windows(c, &shape, g, want);
+    if (memcmp(&loss, &loss2, sizeof loss) != 0 || memcmp(g, g2, count * sizeof(float)) != 0)
+        fail_msg("%s: blocking and overlap differ", c->name);
+    model_free(overlap);
+    model_free(blocking);
+    oracle_clear(&graph);
+    memory_give(want);
+    memory_give(p64);
+    memory_give(g2);
+    memory_give(g);
+    memory_give(p);
+    world_clear(&w);
+}
+
+static void gradients_equal_the_oracle(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++)
+        run_case(&cases[i]);
+}
+
+// The oracle itself: its gradient against central differences of its loss. Kinks of ReLU lie rarely
+// within 1e-6.
+static void oracle_equals_finite_differences(void **state) {
+    (void)state;
+    if (test_comm.rank != 0)
+        return;
+    Comm alone;
+    comm_self(&alone);
+    for (int i = 0; i < CASES; i++) {
+        World w;
+        Error err = {0};
+        WorldKind kind = cases[i].world;
+        kind.nodes = 24;
+        world_init(&w, kind, 5, &alone);
+        Config config = case_config(&cases[i]);
+        ModelShape shape;
+        assert_true(
+            model_shape(&shape, &config, kind.features, kind.classes, kind.multilabel, &err));
+        float *p = TAKE(float, shape.parameter_count, "p");
+        double *q = TAKE(double, shape.parameter_count, "q"),
+               *g = TAKE(double, shape.parameter_count, "g");
+        some_parameters(&shape, p);
+        for (int64_t k = 0; k < shape.parameter_count; k++)
+            q[k] = (double)p[k];
+        OracleGraph graph = oracle_graph(&w.dataset);
+        oracle_loss(&graph, &shape, q, true, 11, 3, g, NULL);
+        for (int64_t k = 0; k < shape.parameter_count; k += 7) {
+            double at = q[k], h = 1e-6;
+            q[k] = at + h;
+            double above = oracle_loss(&graph, &shape, q, true, 11, 3, NULL, NULL);
+            q[k] = at - h;
+            double below = oracle_loss(&graph, &shape, q, true, 11, 3, NULL, NULL);
+            q[k] = at;
+            if (fabs((above - below) / (2 * h) - g[k]) > 1e-6 + 1e-5 * fabs(g[k]))
+                fail_msg("%s: parameter %lld: difference %g, gradient %g", cases[i].name,
+                         (long long)k, (above - below) / (2 * h), g[k]);
+        }
+        oracle_clear(&graph);
+        memory_give(g);
+        memory_give(q);
+        memory_give(p);
+        world_clear(&w);
+    }
+}
+
+// Evaluation has no dropout and gives every own row its logits.
+static void inference_equals_the_oracle(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        World w;
+        Error err = {0};
+        world_init(&w, cases[i].world, 42, &test_comm);
+        Config config = case_config(&cases[i]);
+        ModelShape shape;
+        assert_true(model_shape(&shape, &config, w.dataset.features, w.dataset.classes,
+                                w.dataset.multilabel, &err));
+        int64_t k = w.dataset.classes;
+        float *p = TAKE(float, shape.parameter_count, "p");
+        double *q = TAKE(double, shape.parameter_count, "q"),
+               *want = TAKE(double, w.dataset.nodes *k, "z");
+        some_parameters(&shape, p);
+        for (int64_t j = 0; j < shape.parameter_count; j++)
+            q[j] = (double)p[j];
+        OracleGraph graph = oracle_graph(&w.dataset);
+        oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
+        Model *model = make_model(&w, &shape, &config, "overlap");
+        Rows z = model_infer(model, p);
+        for (int64_t r = 0; r < w.shard.own; r++)
+            for (int64_t c = 0; c < k; c++)
+                if (fabs((double)z.at[r * z.stride + c] - want[w.shard.gid[r] * k + c]) > 2e-5)
+                    fail_msg("%s: logit %lld of node %lld is %g, oracle %g", cases[i].name,
+                             (long long)c, (long long)w.shard.gid[r],
+                             (double)z.at[r * z.stride + c], want[w.shard.gid[r] * k + c]);
+        model_free(model);
+        oracle_clear(&graph);
+        memory_give(want);
+        memory_give(q);
+        memory_give(p);
+        world_clear(&w);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(oracle_equals_finite_differences),
+    cmocka_unit_test(gradients_equal_the_oracle),
+    cmocka_unit_test(inference_equals_the_oracle),
+};
+TEST_MAIN(tests)

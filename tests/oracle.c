@@ -1,0 +1,266 @@
+#include "oracle.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *matrix(int64_t rows, int64_t columns) {
+    return calloc((size_t)(rows * columns) + 1, sizeof(double));
+}
+
+OracleGraph oracle_graph(const Dataset *d) {
+    OracleGraph g = {(int)d->nodes, matrix(d->nodes, d->nodes), d->x, d->label, d->labels,
+                     d->split};
+    for (int64_t u = 0; u < d->nodes; u++)
+        for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++)
+            g.a[d->target[e] * d->nodes + u] += d->weight != NULL ? (double)d->weight[e] : 1.0;
+    return g;
+}
+
+void oracle_clear(OracleGraph *g) { free(g->a); }
+
+// out [m, n] += op(a) op(b), inner length k
+static void product(double *out, const double *a, bool ta, const double *b, bool tb, int64_t m,
+                    int64_t k, int64_t n) {
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t t = 0; t < k; t++)
+                out[i * n + j] +=
+                    (ta ? a[t * m + i] : a[i * k + t]) * (tb ? b[j * k + t] : b[t * n + j]);
+}
+
+// The aggregation matrix by its definition.
+static double *aggregation(const OracleGraph *g, const char *name) {
+    int n = g->n;
+    bool self = strcmp(name, "mean") != 0, gcn = strncmp(name, "gcn", 3) == 0;
+    double *m = matrix(n, n), *in = matrix(n, 1), *out = matrix(n, 1);
+    memcpy(m, g->a, (size_t)n * (size_t)n * sizeof(double));
+    for (int v = 0; self && v < n; v++)
+        m[v * n + v] += 1;
+    for (int v = 0; v < n; v++)
+        for (int u = 0; u < n; u++) {
+            in[v] += m[v * n + u];
+            out[u] += m[v * n + u];
+        }
+    const double *other = strcmp(name, "gcn-in") == 0 ? in : out;
+    for (int v = 0; v < n; v++)
+        for (int u = 0; u < n; u++)
+            if (m[v * n + u] != 0)
+                m[v * n + u] /= gcn ? sqrt(in[v] * other[u]) : in[v];
+    free(in);
+    free(out);
+    return m;
+}
+
+static double mask(double keep, uint64_t seed, uint32_t epoch, int layer, int64_t row,
+                   int64_t column) {
+    RandomStream s = random_stream(seed, RANDOM_DROPOUT, epoch, layer, 0);
+    return (double)random_uniform16(s, row, 0, column) < keep ? 1 / keep : 0;
+}
+
+typedef struct OracleLayer {
+    double *h, *agg, *z, *mean, *sigma;
+} OracleLayer;
+
+typedef struct Windows {
+    const double *w, *ws, *bias, *gamma, *beta;
+    double *dw, *dws, *dbias, *dgamma, *dbeta;
+} Windows;
+
+static Windows windows(const ModelShape *shape, const double *p, double *g, int layer) {
+    Windows out = {0};
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *q = &shape->parameter[i];
+        const double *at = p + q->begin;
+        double *d = g != NULL ? g + q->begin : NULL;
+        if (q->layer != layer)
+            continue;
+        if (strstr(q->name, "lin_r.weight"))
+            out.ws = at, out.dws = d;
+        else if (strstr(q->name, "norms.") && strstr(q->name, "weight"))
+            out.gamma = at, out.dgamma = d;
+        else if (strstr(q->name, "norms."))
+            out.beta = at, out.dbeta = d;
+        else if (strstr(q->name, "bias"))
+            out.bias = at, out.dbias = d;
+        else
+            out.w = at, out.dw = d;
+    }
+    return out;
+}
+
+// One row through post; u[s] is the input of step s (u[count] the result).
+static void post_row(const ModelShape *shape, const Windows *w, int layer, int64_t row,
+                     int64_t width, const double *z, double u[4][1024], double *mean, double *sigma,
+                     bool training, uint64_t seed, uint32_t epoch) {
+    memcpy(u[0], z, (size_t)width * sizeof(double));
+    for (int s = 0; s < shape->post_count; s++) {
+        double m = 0, v = 0;
+        for (int64_t c = 0; c < width; c++)
+            m += u[s][c] / (double)width;
+        for (int64_t c = 0; c < width; c++)
+            v += (u[s][c] - m) * (u[s][c] - m) / (double)width;
+        if (shape->post[s] == POST_NORM)
+            *mean = m, *sigma = sqrt(v + 1e-5);
+        for (int64_t c = 0; c < width; c++) {
+            double x = u[s][c];
+            if (shape->post[s] == POST_NORM)
+                x = w->gamma[c] * (x - m) / sqrt(v + 1e-5) + w->beta[c];
+            else if (shape->post[s] == POST_ACTIVATION)
+                x = x > 0 ? x : 0;
+            else if (training)
+                x *= mask((double)shape->keep, seed, epoch, layer + 1, row, c);
+            u[s + 1][c] = x;
+        }
+    }
+}
+
+// d (in: of post's output, out: of z)
+static void post_row_back(const ModelShape *shape, const Windows *w, int layer, int64_t row,
+                          int64_t width, double u[4][1024], double mean, double sigma, double *d,
+                          bool training, uint64_t seed, uint32_t epoch) {
+    double n = (double)width;
+    for (int s = shape->post_count - 1; s >= 0; s--) {
+        double sum = 0, dot = 0;
+        for (int64_t c = 0; c < width && shape->post[s] == POST_NORM; c++) {
+            double xhat = (u[s][c] - mean) / sigma, dx = w->gamma[c] * d[c];
+            w->dgamma[c] += d[c] * xhat;
+            w->dbeta[c] += d[c];
+            sum += dx;
+            dot += dx * xhat;
+        }
+        for (int64_t c = 0; c < width; c++) {
+            if (shape->post[s] == POST_NORM) {
+                double xhat = (u[s][c] - mean) / sigma;
+                d[c] = (w->gamma[c] * d[c] - sum / n - xhat * dot / n) / sigma;
+            } else if (shape->post[s] == POST_ACTIVATION) {
+                d[c] = u[s][c] > 0 ? d[c] : 0;
+            } else if (training) {
+                d[c] *= mask((double)shape->keep, seed, epoch, layer + 1, row, c);
+            }
+        }
+    }
+}
+
+static double loss_and_g(const OracleGraph *graph, int64_t k, const double *z, double *g) {
+    double loss = 0, train = 0;
+    for (int v = 0; v < graph->n; v++)
+        train += graph->split[v] == SPLIT_TRAIN;
+    for (int v = 0; v < graph->n; v++) {
+        if (graph->split[v] != SPLIT_TRAIN)
+            continue;
+        const double *o = z + v * k;
+        double top = o[0], sum = 0;
+        for (int64_t c = 1; c < k; c++)
+            top = o[c] > top ? o[c] : top;
+        for (int64_t c = 0; c < k; c++)
+            sum += exp(o[c] - top);
+        for (int64_t c = 0; c < k; c++) {
+            double y = graph->labels != NULL ? graph->labels[v * k + c] : graph->label[v] == c;
+            if (graph->labels != NULL) { // binary cross-entropy with logits
+                loss += (fmax(o[c], 0) - o[c] * y + log1p(exp(-fabs(o[c])))) / train;
+                g[v * k + c] = (1 / (1 + exp(-o[c])) - y) / train;
+            } else {
+                loss -= y * (o[c] - top - log(sum)) / train;
+                g[v * k + c] = (exp(o[c] - top) / sum - y) / train;
+            }
+        }
+    }
+    return loss;
+}
+
+static void forward(const OracleGraph *graph, const ModelShape *shape, const double *p,
+                    const double *m, OracleLayer *layer, bool training, uint64_t seed,
+                    uint32_t epoch) {
+    int64_t n = graph->n;
+    static double u[4][1024];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < shape->width[0]; c++) {
+            double x = (double)graph->x[i * shape->width[0] + c];
+            if (training && shape->input_keep < 1)
+                x *= mask((double)shape->input_keep, seed, epoch, 0, i, c);
+            layer[0].h[i * shape->width[0] + c] = x;
+        }
+    for (int l = 0; l < shape->layers; l++) {
+        int64_t in = shape->width[l], out = shape->width[l + 1];
+        Windows w = windows(shape, p, NULL, l);
+        product(layer[l].agg, m, false, layer[l].h, false, n, n, in);
+        product(layer[l].z, layer[l].agg, false, w.w, false, n, in, out);
+        if (w.ws != NULL)
+            product(layer[l].z, layer[l].h, false, w.ws, false, n, in, out);
+        for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
+            layer[l].z[i] += w.bias[i % out];
+        for (int64_t i = 0; i < n && l < shape->layers - 1; i++) {
+            post_row(shape, &w, l, i, out, layer[l].z + i * out, u, &layer[l].mean[i],
+                     &layer[l].sigma[i], training, seed, epoch);
+            memcpy(layer[l + 1].h + i * out, u[shape->post_count], (size_t)out * sizeof(double));
+        }
+    }
+}
+
+static void backward(const OracleGraph *graph, const ModelShape *shape, const double *p,
+                     const double *m, OracleLayer *layer, double *g, double *gradient,
+                     uint64_t seed, uint32_t epoch) {
+    int64_t n = graph->n;
+    static double u[4][1024];
+    for (int l = shape->layers - 1; l >= 0; l--) {
+        int64_t in = shape->width[l], out = shape->width[l + 1];
+        Windows w = windows(shape, p, gradient, l);
+        double *da = matrix(n, in), *dh = matrix(n, in);
+        product(w.dw, layer[l].agg, true, g, false, in, n, out);
+        if (w.ws != NULL)
+            product(w.dws, layer[l].h, true, g, false, in, n, out);
+        for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
+            w.dbias[i % out] += g[i];
+        product(da, g, false, w.w, true, n, out, in);
+        product(dh, m, true, da, false, n, n, in);
+        if (w.ws != NULL)
+            product(dh, g, false, w.ws, true, n, out, in);
+        free(g);
+        free(da);
+        g = dh;
+        if (l == 0)
+            break;
+        Windows below = windows(shape, p, gradient, l - 1);
+        for (int64_t i = 0; i < n; i++) {
+            double mean, sigma;
+            post_row(shape, &below, l - 1, i, in, layer[l - 1].z + i * in, u, &mean, &sigma, true,
+                     seed, epoch);
+            post_row_back(shape, &below, l - 1, i, in, u, layer[l - 1].mean[i],
+                          layer[l - 1].sigma[i], g + i * in, true, seed, epoch);
+        }
+    }
+    free(g);
+}
+
+double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const double *p,
+                   bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits) {
+    int64_t n = graph->n, k = shape->width[shape->layers];
+    OracleLayer layer[MODEL_LAYERS + 1] = {0};
+    double *m = aggregation(graph, shape->normalisation), *g = matrix(n, k);
+    for (int l = 0; l <= shape->layers; l++) {
+        int64_t in = shape->width[l], out = l < shape->layers ? shape->width[l + 1] : 0;
+        assert(in <= 1024);
+        layer[l] =
+            (OracleLayer){matrix(n, in), matrix(n, in), matrix(n, out), matrix(n, 1), matrix(n, 1)};
+    }
+    forward(graph, shape, p, m, layer, training, seed, epoch);
+    const double *z = layer[shape->layers - 1].z;
+    double loss = loss_and_g(graph, k, z, g);
+    if (logits != NULL)
+        memcpy(logits, z, (size_t)(n * k) * sizeof(double));
+    if (gradient != NULL) {
+        memset(gradient, 0, (size_t)shape->parameter_count * sizeof(double));
+        backward(graph, shape, p, m, layer, g, gradient, seed, epoch);
+    } else {
+        free(g);
+    }
+    for (int l = 0; l <= shape->layers; l++) {
+        free(layer[l].h);
+        free(layer[l].agg);
+        free(layer[l].z);
+        free(layer[l].mean);
+        free(layer[l].sigma);
+    }
+    free(m);
+    return loss;
+}

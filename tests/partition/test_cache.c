@@ -1,0 +1,311 @@
+// ranks: 1 3
+// If this fails, a run trains on another graph or cut than it asked for: a stale, damaged or half
+// written cache was believed.
+#include "graphs.h"
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+static char cache[512];
+
+// The graph as an edge list, `extra` as one more line. On every rank the same; rank 0 writes.
+static const char *write_graph(const char *name, const char *extra) {
+    static char path[512];
+    char text[1 << 14] = "";
+    size_t used = 0;
+    for (int64_t i = 0; i < 40; i++)
+        for (int64_t j = i + 1; j < 40; j++)
+            if (graph_random_both(i, j, 40, 9) || j == i + 1)
+                used +=
+                    (size_t)snprintf(text + used, sizeof text - used, "%d %d\n", (int)i, (int)j);
+    snprintf(text + used, sizeof text - used, "%s", extra);
+    snprintf(path, sizeof path, "%s", test_path(name));
+    if (test_comm.rank == 0)
+        test_write_text(path, text);
+    comm_barrier(&test_comm);
+    return path;
+}
+
+static Config config_with(const char *graph, const char *more) {
+    Config config;
+    Error err = {0};
+    char path[600], folder[600];
+    snprintf(path, sizeof path, "data.path=%s", graph);
+    snprintf(folder, sizeof folder, "data.cache=%s", cache);
+    const char *settings[] = {path,
+                              folder,
+                              "data.format=edges",
+                              "data.undirected=true",
+                              "data.prepare=[\"degree\"]",
+                              "partition.method=random",
+                              more};
+    assert_ok(config_load(&config, NULL, settings, more != NULL ? 7 : 6, &err), &err);
+    return config;
+}
+
+// A cache of its own for each test.
+static int new_cache(void **state) {
+    (void)state;
+    static int calls;
+    char name[32];
+    snprintf(name, sizeof name, "cache-%d", calls++);
+    snprintf(cache, sizeof cache, "%s", test_path(name));
+    return 0;
+}
+
+static void load(const Config *config, char hash[33], char remarks[1024]) {
+    Shard shard;
+    Error err = {0};
+    assert_ok(partition_load(&shard, config, &test_comm, remarks, &err), &err);
+    assert_int_equal(shard.part, test_comm.rank);
+    assert_int_equal(shard.nodes, 40);
+    int64_t own = shard.own;
+    comm_sum_int64(&test_comm, &own, 1);
+    assert_int_equal(own, 40);
+    memcpy(hash, shard.partition_hash, 33);
+    shard_clear(&shard);
+    comm_barrier(&test_comm);
+}
+
+// The first entry of the cache whose name begins so; false if there is none.
+static bool find_entry(const char *kind, char path[1024]) {
+    DIR *folder = opendir(cache);
+    bool found = false;
+    for (struct dirent *entry; folder != NULL && !found && (entry = readdir(folder)) != NULL;) {
+        found = strncmp(entry->d_name, kind, strlen(kind)) == 0;
+        if (found)
+            path_join(path, 1024, cache, entry->d_name);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return found;
+}
+
+static void remove_entry(const char *kind) {
+    char path[1024];
+    Error err = {0};
+    if (test_comm.rank == 0) {
+        assert_true(find_entry(kind, path));
+        assert_ok(file_remove(path, &err), &err);
+    }
+    comm_barrier(&test_comm);
+}
+
+static void test_second_load_needs_the_shards_only(void **state) {
+    (void)state;
+    char first[33], second[33], remarks[1024], path[1024];
+    Config config = config_with(write_graph("graph.txt", ""), NULL);
+    load(&config, first, remarks);
+    assert_true(find_entry("dataset-", path) && find_entry("parts-", path));
+    assert_false(find_entry("tmp-", path));
+    remove_entry("dataset-");
+    load(&config, second, remarks);
+    assert_string_equal(first, second);
+    assert_string_equal(remarks, "");
+    comm_barrier(&test_comm);
+    assert_false(find_entry("dataset-", path)); // it was not missed
+}
+
+static void test_parts_are_made_from_the_prepared_dataset(void **state) {
+    (void)state;
+    char first[33], second[33], remarks[1024];
+    Config config = config_with(write_graph("graph.txt", ""), NULL);
+    load(&config, first, remarks);
+    remove_entry("parts-");
+    load(&config, second, remarks);
+    assert_string_equal(first, second);
+}
+
+static void folder_of(const char *graph, const char *more, int parts, char out[1024]) {
+    Error err = {0};
+    Config config = config_with(graph, more);
+    assert_ok(partition_folder(&config, parts, out, 1024, &err), &err);
+}
+
+static void test_keys_change_with_content_and_not_with_names(void **state) {
+    (void)state;
+    char first[1024], other[1024];
+    folder_of(write_graph("one.txt", ""), NULL, 3, first);
+    folder_of(write_graph("two.txt", ""), NULL, 3, other);
+    assert_string_equal(first, other);
+    folder_of(write_graph("one.txt", "0 39\n"), NULL, 3, other); // same name, one edge more
+    assert_string_not_equal(first, other);
+    const char *graph = write_graph("two.txt", "");
+    folder_of(graph, NULL, 4, other);
+    assert_string_not_equal(first, other);
+    static const char *const changes[] = {"partition.seed=99", "partition.method=blocks",
+                                          "partition.reorder=false",
+                                          "partition.balance=[\"train\"]"};
+    for (int i = 0; i < 4; i++) {
+        folder_of(graph, changes[i], 3, other);
+        assert_string_not_equal(first, other);
+    }
+}
+
+static void write_parts(const char *name, int shift) {
+    char text[256] = "";
+    for (int v = 0; v < 40; v++) {
+        text[2 * v] = (char)('0' + (v + shift) % 3);
+        text[2 * v + 1] = '\n';
+    }
+    if (test_comm.rank == 0)
+        test_write_text(test_path(name), text);
+    comm_barrier(&test_comm);
+}
+
+static void test_part_files_are_known_by_content(void **state) {
+    (void)state;
+    char one[600], two[600], first[1024], other[1024];
+    const char *graph = write_graph("graph.txt", "");
+    snprintf(one, sizeof one, "partition.method=\"file:%s\"", test_path("a.part.3"));
+    snprintf(two, sizeof two, "partition.method=\"file:%s\"", test_path("b.part.3"));
+    write_parts("a.part.3", 0);
+    write_parts("b.part.3", 0);
+    folder_of(graph, one, 3, first);
+    folder_of(graph, two, 3, other);
+    assert_string_equal(first, other);
+    write_parts("b.part.3", 1);
+    folder_of(graph, two, 3, other);
+    assert_string_not_equal(first, other);
+}
+
+// Keeps the first `keep` thousandths of a file, or changes a byte in the middle (keep 1000).
+static void damage(const char *path, int keep) {
+    size_t bytes;
+    Error err = {0};
+    if (test_comm.rank == 0) {
+        char *data = file_read(path, 1 << 20, &bytes, &err);
+        assert_ok(data, &err);
+        data[bytes / 2] ^= keep == 1000 ? 1 : 0;
+        assert_ok(file_remove(path, &err), &err); // others may have it mapped
+        test_write(path, data, bytes * (size_t)keep / 1000);
+        memory_give(data);
+    }
+    comm_barrier(&test_comm);
+}
+
+static void test_damaged_shards_are_made_anew(void **state) {
+    (void)state;
+    static const int keeps[] = {0, 3, 100, 500, 999, 1000};
+    char first[33], second[33], remarks[1024], folder[1024], path[1024];
+    Config config = config_with(write_graph("graph.txt", ""), NULL);
+    load(&config, first, remarks);
+    assert_true(find_entry("parts-", folder));
+    for (int i = 0; i < 6; i++) {
+        snprintf(path, sizeof path, "%.900s/part-%d-of-%d.safetensors", folder, test_comm.size - 1,
+                 test_comm.size);
+        damage(path, keeps[i]);
+        load(&config, second, remarks);
+        assert_string_equal(first, second);
+        assert_int_equal(strstr(remarks, "damaged and is made anew") != NULL, test_comm.rank == 0);
+        path_join(path, sizeof path, folder, "partition.json");
+        damage(path, keeps[i] == 1000 ? 700 : keeps[i]);
+        load(&config, second, remarks);
+        assert_string_equal(first, second);
+        load(&config, second, remarks); // healed
+        assert_string_equal(remarks, "");
+    }
+}
+
+static void test_damaged_dataset_and_index_are_made_anew(void **state) {
+    (void)state;
+    static const int keeps[] = {0, 3, 500, 999, 1000};
+    char first[33], second[33], remarks[1024], folder[1024], path[1024];
+    Config config = config_with(write_graph("graph.txt", ""), NULL);
+    load(&config, first, remarks);
+    for (int i = 0; i < 5; i++) {
+        assert_true(find_entry("dataset-", folder));
+        path_join(path, sizeof path, folder, "dataset.safetensors");
+        damage(path, keeps[i]);
+        remove_entry("parts-");
+        load(&config, second, remarks);
+        assert_string_equal(first, second);
+        assert_int_equal(strstr(remarks, "damaged and is made anew") != NULL, test_comm.rank == 0);
+        assert_true(find_entry("source-", folder));
+        damage(folder, keeps[i]);
+        load(&config, second, remarks);
+        assert_string_equal(first, second);
+    }
+}
+
+// Every rank by itself, all at once, into one empty cache.
+static void test_runs_at_the_same_time_share_the_cache(void **state) {
+    (void)state;
+    char folder[1024], theirs[1024], path[1024], remarks[1024];
+    Error err = {0};
+    for (int round = 0; round < 5; round++) {
+        new_cache(NULL);
+        Config config = config_with(write_graph("graph.txt", ""), NULL);
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, remarks, &err), &err);
+        memcpy(theirs, folder, sizeof theirs);
+        comm_broadcast(&test_comm, theirs, sizeof theirs, 0);
+        assert_string_equal(folder, theirs);
+        for (int p = 0; p < 2; p++) {
+            Shard shard;
+            assert_ok(shard_open(&shard, folder, p, &err), &err);
+            shard_clear(&shard);
+        }
+        comm_barrier(&test_comm);
+        assert_false(find_entry("tmp-", path));
+    }
+}
+
+// Files may not grow beyond 2 KiB: one sentence, and nothing half is left.
+static void test_full_disk_leaves_no_half_entry(void **state) {
+    (void)state;
+    char folder[1024], path[1024], remarks[1024];
+    struct rlimit before, small;
+    Config config = config_with(write_graph("graph.txt", ""), NULL);
+    Shard shard;
+    Error err = {0};
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 2048;
+    setrlimit(RLIMIT_FSIZE, &small);
+    bool good = partition_load(&shard, &config, &test_comm, remarks, &err);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_false(good);
+    assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
+    comm_barrier(&test_comm);
+    assert_false(find_entry("tmp-", path));
+    assert_false(find_entry("parts-", path));
+    assert_false(find_entry("dataset-", path));
+    err = (Error){0};
+    if (test_comm.rank == 0)
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, remarks, &err), &err);
+    comm_barrier(&test_comm);
+}
+
+static void test_all_ranks_hear_what_is_wrong(void **state) {
+    (void)state;
+    char remarks[1024];
+    Shard shard;
+    Error err = {0};
+    Config config = config_with(write_graph("graph.txt", ""), "partition.method=mettis");
+    assert_refused(partition_load(&shard, &config, &test_comm, remarks, &err), &err, EXIT_CONFIG,
+                   "metis, random, blocks");
+    if (test_comm.rank == 0)
+        test_write_text(test_path("two.txt"), "0 1\n");
+    comm_barrier(&test_comm);
+    config = config_with(test_path("two.txt"), NULL);
+    err = (Error){0};
+    if (test_comm.size > 2)
+        assert_refused(partition_load(&shard, &config, &test_comm, remarks, &err), &err,
+                       EXIT_CONFIG, "cannot be cut into 3 parts");
+}
+
+#define with_cache(test) cmocka_unit_test_setup(test, new_cache)
+static const struct CMUnitTest tests[] = {
+    with_cache(test_second_load_needs_the_shards_only),
+    with_cache(test_parts_are_made_from_the_prepared_dataset),
+    with_cache(test_keys_change_with_content_and_not_with_names),
+    with_cache(test_part_files_are_known_by_content),
+    with_cache(test_damaged_shards_are_made_anew),
+    with_cache(test_damaged_dataset_and_index_are_made_anew),
+    with_cache(test_runs_at_the_same_time_share_the_cache),
+    with_cache(test_full_disk_leaves_no_half_entry),
+    with_cache(test_all_ranks_hear_what_is_wrong),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,288 @@
+// ranks: 1
+// If this fails, a partitioner gives a wrong part, an empty part, or not the same parts again.
+#include "graphs.h"
+
+static Config config_for(const char *method) {
+    Config config = {0};
+    snprintf(config.partition.method, sizeof config.partition.method, "%s", method);
+    config.partition.seed = 3;
+    return config;
+}
+
+static void assert_good_cut(const int32_t *part, int64_t nodes, int parts) {
+    int64_t *count = TAKE(int64_t, parts, "test");
+    for (int64_t v = 0; v < nodes; v++) {
+        assert_in_range(part[v], 0, parts - 1);
+        count[part[v]]++;
+    }
+    for (int p = 0; p < parts; p++)
+        assert_true(count[p] > 0);
+    memory_give(count);
+}
+
+static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
+                                 graph_empty,  graph_star,        graph_cliques};
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+static void test_every_method_fills_every_part_and_repeats(void **state) {
+    (void)state;
+    static const char *const methods[] = {"metis", "random", "blocks"};
+    static const int sizes[] = {1, 2, 3, 8, 34, 150}, counts[] = {1, 2, 3, 4, 8};
+    Error err = {0};
+    char remarks[1024];
+    int32_t part[150], again[150];
+    for (int r = 0; r < RULES; r++)
+        for (int s = 0; s < 6; s++) {
+            Dataset d = graph_make(sizes[s], rules[r], false, 1);
+            for (int m = 0; m < 3; m++)
+                for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
+                    Config config = config_for(methods[m]);
+                    assert_ok(partition_cut(part, &d, counts[c], &config, &err, remarks), &err);
+                    assert_good_cut(part, sizes[s], counts[c]);
+                    assert_ok(partition_cut(again, &d, counts[c], &config, &err, remarks), &err);
+                    assert_memory_equal(part, again, (size_t)sizes[s] * sizeof part[0]);
+                }
+            dataset_clear(&d);
+        }
+}
+
+static int64_t largest(const int32_t *part, int64_t nodes, int parts) {
+    int64_t count[64] = {0}, most = 0;
+    for (int64_t v = 0; v < nodes; v++)
+        count[part[v]]++;
+    for (int p = 0; p < parts; p++)
+        most = count[p] > most ? count[p] : most;
+    return most;
+}
+
+static void test_random_and_blocks_are_even_and_what_they_say(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024];
+    int32_t part[101], other[101];
+    Dataset d = graph_make(101, graph_random, false, 1);
+    Config config = config_for("blocks");
+    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_int_equal(largest(part, 101, 4), 26); // ceil(101 / 4)
+    for (int v = 1; v < 101; v++)
+        assert_true(part[v] >= part[v - 1]);
+    config = config_for("random");
+    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_int_equal(largest(part, 101, 4), 26);
+    config.partition.seed = 4;
+    assert_ok(partition_cut(other, &d, 4, &config, &err, remarks), &err);
+    assert_memory_not_equal(part, other, sizeof part);
+    dataset_clear(&d);
+}
+
+static void test_metis_finds_the_two_cliques(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024];
+    int32_t part[80];
+    Dataset d = graph_make(80, graph_cliques, false, 1);
+    Config config = config_for("metis");
+    assert_ok(partition_cut(part, &d, 2, &config, &err, remarks), &err);
+    for (int v = 0; v < 80; v++)
+        assert_int_equal(part[v], part[v % 2]);
+    assert_int_not_equal(part[0], part[1]);
+    dataset_clear(&d);
+}
+
+// Loops, one-way edges and duplicates are what METIS answers with garbage: the graph it gets has
+// none, so its cut is as good as that of the clean graph.
+static void test_metis_cuts_a_dirty_graph_like_a_clean_one(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024];
+    enum { N = 40 };
+    int32_t clean_part[N], dirty_part[N];
+    Dataset clean = graph_make(N, graph_cliques, false, 1), dirty = {.nodes = N, .name = "dirty"};
+    dirty.offset = TAKE(int64_t, N + 1, "test");
+    dirty.target = TAKE(int32_t, 3 * clean.edges, "test");
+    dirty.split = TAKE(uint8_t, N, "test");
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t e = clean.offset[i]; e < clean.offset[i + 1]; e++)
+            for (int k = 0; k < (clean.target[e] > i ? 2 : 0); k++) // upwards only, twice
+                dirty.target[dirty.edges++] = clean.target[e];
+        dirty.offset[i + 1] = dirty.edges;
+    }
+    Config config = config_for("metis");
+    assert_ok(partition_cut(clean_part, &clean, 3, &config, &err, remarks), &err);
+    assert_ok(partition_cut(dirty_part, &dirty, 3, &config, &err, remarks), &err);
+    assert_memory_equal(clean_part, dirty_part, sizeof clean_part);
+    dataset_clear(&clean);
+    dataset_clear(&dirty);
+}
+
+static int64_t most_trained(const int32_t *part, const Dataset *d, int parts) {
+    int64_t count[8] = {0}, most = 0;
+    for (int64_t v = 0; v < d->nodes; v++)
+        count[part[v]] += d->split[v] == SPLIT_TRAIN;
+    for (int p = 0; p < parts; p++)
+        most = count[p] > most ? count[p] : most;
+    return most;
+}
+
+static bool graph_ring(int64_t i, int64_t j, int64_t n, uint64_t seed) {
+    (void)seed;
+    return (i + 1) % n == j || (j + 1) % n == i || (i + 2) % n == j || (j + 2) % n == i;
+}
+
+// All training nodes lie together on a ring: a plain cut gives them to one part.
+static void test_training_nodes_are_balanced_when_asked_for(void **state) {
+    (void)state;
+    enum { N = 1200 };
+    Error err = {0};
+    char remarks[1024];
+    static int32_t part[N];
+    Dataset d = graph_make(N, graph_ring, false, 1);
+    for (int v = 0; v < N; v++)
+        d.split[v] = v < N / 4 ? SPLIT_TRAIN : SPLIT_TEST;
+    Config config = config_for("metis");
+    config.partition.balance = (ConfigWords){2, {"train", "edges"}};
+    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_true(most_trained(part, &d, 4) < 1.25 * N / 16); // 75 each would be perfect
+    config.partition.balance.count = 0;
+    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_true(most_trained(part, &d, 4) > 1.25 * N / 16);
+    memset(d.split, SPLIT_NONE, N); // nothing to balance: still a cut
+    config.partition.balance.count = 1;
+    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_good_cut(part, N, 4);
+    dataset_clear(&d);
+}
+
+static void test_wrong_requests_are_refused(void **state) {
+    (void)state;
+    char remarks[1024];
+    int32_t part[10];
+    Dataset d = graph_make(10, graph_random, false, 1);
+    static const char *const wrong[] = {"mettis", "file:", "file", "metis:4", "", "METIS"};
+    for (int i = 0; i < 6; i++) {
+        Error err = {0};
+        Config config = config_for(wrong[i]);
+        assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_CONFIG,
+                       "metis, random, blocks, or file:PATH");
+    }
+    Error err = {0};
+    Config config = config_for("metis");
+    assert_refused(partition_cut(part, &d, 11, &config, &err, remarks), &err, EXIT_CONFIG,
+                   "10 nodes cannot be cut into 11 parts");
+    err = (Error){0};
+    config.partition.balance = (ConfigWords){1, {"nodes"}};
+    assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_CONFIG,
+                   "'nodes' cannot be balanced");
+    dataset_clear(&d);
+}
+
+// What is in the file, what comes of it, and a piece of the sentence.
+static void test_part_files_are_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *expected;
+        ExitCode code;
+    } cases[] = {
+        {"0\n1\n2\n0\n", NULL, EXIT_OK},
+        {"0\r\n1 \n 2\n0", NULL, EXIT_OK}, // Windows lines, spaces, no final newline
+        {"0\n1\n2\n", "3 lines for 4 nodes", EXIT_DATA},
+        {"0\n1\n2\n0\n0\n", "5 lines for 4 nodes", EXIT_DATA},
+        {"0\n1\n3\n0\n", ":3: part 3 is outside 0..2", EXIT_DATA},
+        {"0\n-1\n2\n0\n", ":2: part -1 is outside 0..2", EXIT_DATA},
+        {"0\n1.5\n2\n0\n", ":2: not a part id", EXIT_DATA},
+        {"0\n\n2\n0\n", ":2: not a part id", EXIT_DATA},
+        {"0\n99999999999999999999\n2\n0\n", ":2: not a part id", EXIT_DATA},
+        {"", "0 lines for 4 nodes", EXIT_DATA},
+    };
+    static const int32_t good[4] = {0, 1, 2, 0};
+    Dataset d = graph_make(4, graph_star, false, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *path = test_path("four.part.3");
+        char method[CONFIG_TEXT], remarks[1024];
+        int32_t part[4];
+        Error err = {0};
+        test_write_text(path, cases[i].text);
+        snprintf(method, sizeof method, "file:%s", path);
+        Config config = config_for(method);
+        if (cases[i].code != EXIT_OK) {
+            assert_refused(partition_cut(part, &d, 3, &config, &err, remarks), &err, cases[i].code,
+                           cases[i].expected);
+            continue;
+        }
+        assert_ok(partition_cut(part, &d, 3, &config, &err, remarks), &err);
+        assert_memory_equal(part, good, sizeof part);
+        method[strlen(method) - strlen(".part.3")] = '\0'; // the ending may be left out
+        config = config_for(method);
+        assert_ok(partition_cut(part, &d, 3, &config, &err, remarks), &err);
+        assert_memory_equal(part, good, sizeof part);
+    }
+    dataset_clear(&d);
+}
+
+static void test_missing_part_file_and_empty_part(void **state) {
+    (void)state;
+    char method[CONFIG_TEXT], remarks[1024];
+    int32_t part[4];
+    Dataset d = graph_make(4, graph_star, false, 1);
+    Error err = {0};
+    snprintf(method, sizeof method, "file:%s", test_path("nowhere.part.2"));
+    Config config = config_for(method);
+    assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_NO_INPUT,
+                   "nowhere.part.2");
+    err = (Error){0};
+    test_write_text(test_path("gap.part.3"), "0\n2\n2\n0\n");
+    snprintf(method, sizeof method, "file:%s", test_path("gap.part.3"));
+    config = config_for(method);
+    assert_ok(partition_cut(part, &d, 3, &config, &err, remarks), &err);
+    assert_non_null(strstr(remarks, "part 1 is empty"));
+    dataset_clear(&d);
+}
+
+// The rows of formats/expect.tsv whose reader is `part`: a ring of 64 nodes cut into 4.
+static void test_listed_files_give_the_listed_outcome(void **state) {
+    (void)state;
+    const char *list = data_path_or_skip("formats/expect.tsv");
+    char folder[1024], line[1024];
+    path_folder(folder, sizeof folder, list);
+    FILE *file = fopen(list, "r");
+    assert_non_null(file);
+    Dataset d = graph_make(64, graph_ring, false, 1);
+    int rows = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char *path = strtok(line, "\t"), *reader = strtok(NULL, "\t"),
+             *verdict = strtok(NULL, "\t\n");
+        if (verdict == NULL || strcmp(reader, "part") != 0)
+            continue;
+        char method[CONFIG_TEXT * 5], remarks[1024];
+        int32_t part[64];
+        Error err = {0};
+        snprintf(method, sizeof method, "file:%s/%s", folder, path);
+        Config config = config_for(method);
+        bool good = partition_cut(part, &d, 4, &config, &err, remarks);
+        if (strcmp(verdict, "reject") == 0) {
+            assert_false(good);
+            assert_int_equal(err.code, EXIT_DATA);
+        } else {
+            assert_ok(good, &err);
+            assert_int_equal(strcmp(verdict, "warn") == 0, remarks[0] != '\0');
+        }
+        rows++;
+    }
+    fclose(file);
+    assert_true(rows >= 5);
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_every_method_fills_every_part_and_repeats),
+    cmocka_unit_test(test_random_and_blocks_are_even_and_what_they_say),
+    cmocka_unit_test(test_metis_finds_the_two_cliques),
+    cmocka_unit_test(test_metis_cuts_a_dirty_graph_like_a_clean_one),
+    cmocka_unit_test(test_training_nodes_are_balanced_when_asked_for),
+    cmocka_unit_test(test_wrong_requests_are_refused),
+    cmocka_unit_test(test_part_files_are_checked),
+    cmocka_unit_test(test_missing_part_file_and_empty_part),
+    cmocka_unit_test(test_listed_files_give_the_listed_outcome),
+};
+
+TEST_MAIN(tests)

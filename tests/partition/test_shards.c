@@ -1,0 +1,477 @@
+// ranks: 1
+// If this fails, a shard is not what its part of the graph is, its rows lie in another order than
+// law 1 says, or a damaged file is believed.
+#include "graphs.h"
+#include <math.h>
+
+typedef struct Cut { // a graph, its parts, and all shards read back from disk
+    Dataset dataset;
+    int parts;
+    int32_t *part;
+    char folder[512];
+    Shard shard[8];
+} Cut;
+
+static void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t *part, bool reorder) {
+    static int calls;
+    char name[32];
+    Error err = {0};
+    *cut = (Cut){.dataset = dataset, .parts = parts};
+    cut->part = TAKE(int32_t, dataset.nodes, "test");
+    for (int64_t v = 0; v < dataset.nodes; v++)
+        cut->part[v] = part != NULL ? part[v]
+                                    : (int32_t)(parts * graph_uniform(77, v, 0) * // uneven
+                                                graph_uniform(77, v, 0));
+    snprintf(name, sizeof name, "shards-%d", calls++);
+    snprintf(cut->folder, sizeof cut->folder, "%s", test_path(name));
+    assert_ok(partition_write_shards(&cut->dataset, cut->part, parts, reorder, cut->folder, &err),
+              &err);
+    for (int p = 0; p < parts; p++)
+        assert_ok(shard_open(&cut->shard[p], cut->folder, p, &err), &err);
+}
+
+static void cut_close(Cut *cut) {
+    for (int p = 0; p < cut->parts; p++)
+        shard_clear(&cut->shard[p]);
+    memory_give(cut->part);
+    dataset_clear(&cut->dataset);
+}
+
+static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
+                                 graph_empty,  graph_star,        graph_cliques};
+enum { RULES = sizeof rules / sizeof rules[0] };
+static const int part_counts[] = {1, 2, 3, 8};
+
+static void for_each_cut(void (*check)(const Cut *cut)) {
+    for (int r = 0; r < RULES; r++)
+        for (int c = 0; c < 4; c++)
+            for (int weighted = 0; weighted < 2; weighted++) {
+                Cut cut;
+                cut_open(&cut, graph_make(61, rules[r], weighted, 5), part_counts[c], NULL, true);
+                check(&cut);
+                cut_close(&cut);
+            }
+}
+
+// Every stored edge is in exactly one shard, at its place, with its weight, and nothing else is:
+// each is found by global ids, counted, and the counts add up.
+static void check_edges(const Cut *cut, bool backward) {
+    const Dataset *d = &cut->dataset;
+    int64_t edges = 0;
+    for (int p = 0; p < cut->parts; p++) {
+        const Shard *s = &cut->shard[p];
+        const ShardEdges *w = backward ? &s->backward : &s->forward;
+        edges += w->edges;
+        for (int64_t i = 0; i < s->own; i++)
+            for (int64_t e = w->offset[i]; e < w->offset[i + 1]; e++) {
+                int32_t c = w->column[e];
+                int64_t other = c < s->own ? s->gid[c] : w->remote_gid[c - s->own];
+                int64_t from = backward ? s->gid[i] : other, to = backward ? other : s->gid[i];
+                int64_t at = d->offset[from];
+                while (at < d->offset[from + 1] && d->target[at] != to)
+                    at++;
+                assert_true(at < d->offset[from + 1]);
+                if (d->weight != NULL)
+                    assert_true(w->weight[e] == d->weight[at]);
+                assert_true(e == w->offset[i] || w->column[e - 1] < c); // no duplicates here
+            }
+    }
+    assert_int_equal(edges, d->edges);
+}
+
+static void edges_are_those_of_the_graph(const Cut *cut) {
+    check_edges(cut, false);
+    check_edges(cut, true);
+}
+
+static void rows_are_those_of_the_graph(const Cut *cut) {
+    const Dataset *d = &cut->dataset;
+    double in[61] = {0}, out[61] = {0};
+    int seen[61] = {0};
+    for (int64_t v = 0; v < d->nodes; v++)
+        for (int64_t e = d->offset[v]; e < d->offset[v + 1]; e++) {
+            out[v] += d->weight != NULL ? (double)d->weight[e] : 1;
+            in[d->target[e]] += d->weight != NULL ? (double)d->weight[e] : 1;
+        }
+    for (int p = 0; p < cut->parts; p++) {
+        const Shard *s = &cut->shard[p];
+        assert_int_equal(s->part, p);
+        assert_int_equal(s->parts, cut->parts);
+        assert_int_equal(s->nodes, d->nodes);
+        assert_int_equal(s->edges, d->edges);
+        assert_int_equal(s->train_nodes, 12); // i % 5 % 4 == 1 for i in 0..60
+        assert_int_equal(s->majority, 0);     // i = 1, 6, 11, ...: i % 3 = 1, 0, 2, ...: a tie
+        for (int64_t i = 0; i < s->own; i++) {
+            int64_t v = s->gid[i];
+            seen[v]++;
+            assert_int_equal(cut->part[v], p);
+            assert_true(s->degree_in[i] == in[v] && s->degree_out[i] == out[v]); // whole numbers
+            assert_memory_equal(s->x + i * 3, d->x + v * 3, 3 * sizeof(float));
+            assert_int_equal(s->label[i], d->label[v]);
+            assert_int_equal(s->split[i], d->split[v]);
+        }
+    }
+    for (int v = 0; v < 61; v++)
+        assert_int_equal(seen[v], 1);
+}
+
+// Remote rows: ring order of groups, ascending rows inside, each what its owner has there, and each
+// is read (law 4).
+static void check_remote(const Cut *cut, const Shard *s, const ShardEdges *w) {
+    bool *read = TAKE(bool, w->remote, "test");
+    for (int64_t e = 0; e < w->edges; e++)
+        if (w->column[e] >= s->own)
+            read[w->column[e] - s->own] = true;
+    assert_int_equal(w->remote_group[0], 0);
+    for (int g = 0; g + 1 < s->parts; g++) {
+        const Shard *owner = &cut->shard[(s->part - 1 - g + 2 * s->parts) % s->parts];
+        for (int64_t h = w->remote_group[g]; h < w->remote_group[g + 1]; h++) {
+            assert_true(read[h]);
+            assert_in_range(w->remote_row[h], 0, owner->own - 1);
+            assert_int_equal(w->remote_gid[h], owner->gid[w->remote_row[h]]);
+            assert_true(h == w->remote_group[g] || w->remote_row[h - 1] < w->remote_row[h]);
+        }
+    }
+    assert_int_equal(w->remote_group[s->parts - 1], w->remote);
+    memory_give(read);
+}
+
+static void order_is_that_of_the_law(const Cut *cut) {
+    for (int p = 0; p < cut->parts; p++) {
+        const Shard *s = &cut->shard[p];
+        for (int64_t i = 0; i < s->own; i++) {
+            bool marginal = false;
+            for (int64_t e = s->forward.offset[i]; e < s->forward.offset[i + 1]; e++)
+                marginal = marginal || s->forward.column[e] >= s->own;
+            assert_int_equal(marginal, i >= s->central);
+        }
+        check_remote(cut, s, &s->forward);
+        check_remote(cut, s, &s->backward);
+    }
+}
+
+static int64_t number(const Json *object, const char *key) {
+    int64_t value = -1;
+    assert_non_null(json_get(object, key));
+    assert_true(json_is_int64(json_get(object, key), &value));
+    return value;
+}
+
+// partition.json against counting pairs of the dense graph.
+static void figures_are_those_of_the_graph(const Cut *cut) {
+    const Dataset *d = &cut->dataset;
+    int64_t n = d->nodes, pairs = 0, cuts = 0, sent[8][8] = {{0}};
+    bool *edge = TAKE(bool, n *n, "test");
+    for (int64_t v = 0; v < n; v++)
+        for (int64_t e = d->offset[v]; e < d->offset[v + 1]; e++)
+            edge[v * n + d->target[e]] = true;
+    for (int64_t u = 0; u < n; u++) {
+        bool reads[8] = {0};
+        for (int64_t v = 0; v < n; v++) {
+            bool joined = v > u && (edge[u * n + v] || edge[v * n + u]);
+            pairs += joined;
+            cuts += joined && cut->part[u] != cut->part[v];
+            if (edge[u * n + v] && cut->part[u] != cut->part[v] && !reads[cut->part[v]]) {
+                reads[cut->part[v]] = true;
+                sent[cut->part[u]][cut->part[v]]++;
+            }
+        }
+    }
+    Error err = {0};
+    char path[1024];
+    path_join(path, sizeof path, cut->folder, "partition.json");
+    Json *json = json_read(path, &err);
+    assert_ok(json, &err);
+    assert_int_equal(number(json, "undirected_edges"), pairs);
+    assert_int_equal(number(json, "edge_cut"), cuts);
+    int a = 0;
+    for (const Json *row = json_first(json_get(json, "sent")); row != NULL; row = json_next(row)) {
+        int b = 0;
+        for (const Json *one = json_first(row); one != NULL; one = json_next(one))
+            assert_true(json_number(one) == (double)sent[a][b++]);
+        a++;
+    }
+    assert_int_equal(a, cut->parts);
+    json_free(json);
+    memory_give(edge);
+}
+
+static void check_all(const Cut *cut) {
+    edges_are_those_of_the_graph(cut);
+    rows_are_those_of_the_graph(cut);
+    order_is_that_of_the_law(cut);
+    figures_are_those_of_the_graph(cut);
+}
+
+static void test_shards_are_the_graph_in_the_order_of_the_law(void **state) {
+    (void)state;
+    for_each_cut(check_all);
+}
+
+// An edge stored twice counts twice; a weight goes with its own copy.
+static void test_duplicate_edges_are_kept(void **state) {
+    (void)state;
+    Dataset d = {.nodes = 3, .edges = 4, .name = "twice"};
+    d.offset = TAKE(int64_t, 4, "test");
+    d.target = TAKE(int32_t, 4, "test");
+    d.weight = TAKE(float, 4, "test");
+    d.split = TAKE(uint8_t, 3, "test");
+    memcpy(d.offset, (int64_t[]){0, 3, 3, 4}, 4 * sizeof(int64_t));
+    memcpy(d.target, (int32_t[]){1, 1, 2, 1}, 4 * sizeof(int32_t));
+    memcpy(d.weight, (float[]){1, 2, 4, 8}, 4 * sizeof(float));
+    Cut cut;
+    cut_open(&cut, d, 2, (int32_t[]){0, 1, 1}, true);
+    const Shard *s = &cut.shard[1];
+    int64_t row = s->gid[0] == 1 ? 0 : 1;
+    double sum = 0;
+    for (int64_t e = s->forward.offset[row]; e < s->forward.offset[row + 1]; e++)
+        sum += (double)s->forward.weight[e];
+    assert_int_equal(s->forward.offset[row + 1] - s->forward.offset[row], 3);
+    assert_true(sum == 1 + 2 + 8 && s->degree_in[row] == sum);
+    assert_int_equal(s->forward.remote, 1); // node 0 is one halo row, read three times
+    cut_close(&cut);
+}
+
+static void test_an_empty_part_is_a_shard_without_rows(void **state) {
+    (void)state;
+    Cut cut;
+    int32_t part[61];
+    for (int v = 0; v < 61; v++)
+        part[v] = v % 2 * 2; // parts 0 and 2 of 3
+    cut_open(&cut, graph_make(61, graph_random, true, 5), 3, part, true);
+    assert_int_equal(cut.shard[1].own, 0);
+    assert_int_equal(cut.shard[1].forward.remote, 0);
+    edges_are_those_of_the_graph(&cut);
+    order_is_that_of_the_law(&cut);
+    cut_close(&cut);
+}
+
+static void test_multilabel_rows_and_no_labels(void **state) {
+    (void)state;
+    Dataset d = graph_make(20, graph_random, false, 5);
+    memory_give(d.label);
+    d.label = NULL;
+    d.multilabel = true;
+    d.labels = TAKE(uint8_t, 20 * 4, "test");
+    for (int i = 0; i < 80; i++)
+        d.labels[i] = (uint8_t)(i % 7 == 0);
+    Cut cut;
+    cut_open(&cut, d, 3, NULL, true);
+    for (int p = 0; p < 3; p++)
+        for (int64_t i = 0; i < cut.shard[p].own; i++)
+            assert_memory_equal(cut.shard[p].labels + 4 * i, d.labels + 4 * cut.shard[p].gid[i], 4);
+    assert_int_equal(cut.shard[0].majority, -1);
+    cut_close(&cut);
+    d = graph_make(20, graph_random, false, 5);
+    memory_give(d.label);
+    memory_give(d.x);
+    d.label = NULL;
+    d.x = NULL;
+    d.classes = d.features = 0;
+    cut_open(&cut, d, 2, NULL, true);
+    assert_null(cut.shard[0].label);
+    assert_null(cut.shard[0].x);
+    cut_close(&cut);
+}
+
+// 6000 nodes in groups of 60 that are shuffled: renumbering brings a row and its sources together.
+static Dataset shuffled_groups(void) {
+    enum { N = 6000, GROUP = 60, DEGREE = 8 };
+    Dataset d = {.nodes = N, .name = "groups"};
+    d.offset = TAKE(int64_t, N + 1, "test");
+    d.target = TAKE(int32_t, N * DEGREE, "test");
+    d.split = TAKE(uint8_t, N, "test");
+    for (int64_t i = 0; i < N; i++) { // group of i: i % 100; its members: i % 100 + 100 m
+        int64_t before = -1;
+        for (int k = 0; k < DEGREE; k++) {
+            int64_t member = (GROUP / DEGREE) * k + (int64_t)(7 * graph_uniform(3, i, k));
+            int64_t j = i % 100 + 100 * (member < GROUP ? member : GROUP - 1);
+            if (j == i || j <= before)
+                continue;
+            d.target[d.edges++] = (int32_t)j;
+            before = j;
+        }
+        d.offset[i + 1] = d.edges;
+    }
+    return d;
+}
+
+static double mean_distance(const Shard *s) {
+    double sum = 0;
+    for (int64_t i = 0; i < s->own; i++)
+        for (int64_t e = s->forward.offset[i]; e < s->forward.offset[i + 1]; e++)
+            sum += fabs((double)(s->forward.column[e] - i));
+    return sum / (double)s->forward.edges;
+}
+
+static void test_reordered_rows_lie_near_their_sources(void **state) {
+    (void)state;
+    static int32_t one[6000];
+    Cut plain, near, again;
+    cut_open(&plain, shuffled_groups(), 1, one, false);
+    cut_open(&near, shuffled_groups(), 1, one, true);
+    cut_open(&again, shuffled_groups(), 1, one, true);
+    for (int64_t i = 0; i < 6000; i++)
+        assert_int_equal(plain.shard[0].gid[i], i);
+    edges_are_those_of_the_graph(&near);
+    assert_memory_equal(near.shard[0].gid, again.shard[0].gid, 6000 * sizeof(int64_t));
+    // shuffled: a third of the rows apart (2000). Clusters of 1000 rows: 333 at most.
+    assert_true(mean_distance(&plain.shard[0]) > 1500);
+    assert_true(mean_distance(&near.shard[0]) < 400);
+    cut_close(&plain);
+    cut_close(&near);
+    cut_close(&again);
+}
+
+// ---- damage
+
+static const char *shard_name = "part-0-of-2.safetensors";
+
+static char *read_shard(const Cut *cut, char path[1024], size_t *bytes) {
+    Error err = {0};
+    path_join(path, 1024, cut->folder, shard_name);
+    char *data = file_read(path, 1 << 20, bytes, &err);
+    assert_ok(data, &err);
+    return data;
+}
+
+static void assert_not_believed(const Cut *cut) {
+    Shard shard;
+    Error err = {0};
+    assert_refused(shard_open(&shard, cut->folder, 0, &err), &err, EXIT_DATA, shard_name);
+}
+
+static void test_truncated_and_changed_shards_are_refused(void **state) {
+    (void)state;
+    Cut cut;
+    cut_open(&cut, graph_make(30, graph_random, true, 5), 2, NULL, true);
+    char path[1024];
+    size_t bytes;
+    char *data = read_shard(&cut, path, &bytes);
+    for (size_t length = 0; length < bytes; length += 1 + bytes / 41) {
+        test_write(path, data, length);
+        assert_not_believed(&cut);
+    }
+    for (size_t at = 0; at < bytes; at += 1 + bytes / 97) {
+        data[at] ^= 0x40;
+        test_write(path, data, bytes);
+        assert_not_believed(&cut);
+        data[at] ^= 0x40;
+    }
+    Shard shard;
+    Error err = {0};
+    file_remove(path, &err);
+    assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_NO_INPUT, shard_name);
+    memory_give(data);
+    cut_close(&cut);
+}
+
+// Replaces the hash of shard 0 in partition.json by that of the file as it now is, so that only the
+// checks of the content are left.
+static void forge_hash(const Cut *cut, const char *before, const char *shard) {
+    Error err = {0};
+    char path[1024], now[33];
+    size_t bytes;
+    assert_ok(hash_file(shard, now, &err), &err);
+    path_join(path, sizeof path, cut->folder, "partition.json");
+    char *text = file_read(path, 1 << 20, &bytes, &err);
+    assert_ok(text, &err);
+    char *at = strstr(text, before);
+    assert_non_null(at);
+    memcpy(at, now, 32);
+    test_write(path, text, bytes);
+    memory_give(text);
+}
+
+// A file that was changed on purpose, hash and all: no flipped byte may crash the reader. What it
+// accepts is a change of a harmless value (a weight, a feature, a degree).
+static void test_forged_shards_do_not_crash(void **state) {
+    (void)state;
+    Cut cut;
+    cut_open(&cut, graph_make(12, graph_random, true, 5), 2, NULL, true);
+    Error err = {0};
+    char path[1024], hash[33];
+    size_t bytes;
+    int refused = 0, tried = 0;
+    char *data = read_shard(&cut, path, &bytes);
+    assert_ok(hash_file(path, hash, &err), &err);
+    for (size_t at = 0; at < bytes; at += 29) {
+        Shard shard;
+        err = (Error){0};
+        data[at] ^= 0x7f;
+        test_write(path, data, bytes);
+        data[at] ^= 0x7f;
+        forge_hash(&cut, hash, path);
+        assert_ok(hash_file(path, hash, &err), &err);
+        if (shard_open(&shard, cut.folder, 0, &err))
+            shard_clear(&shard);
+        else
+            refused++;
+        tried++;
+    }
+    assert_true(refused > tried / 3);
+    memory_give(data);
+    cut_close(&cut);
+}
+
+static void test_damaged_manifest_is_refused(void **state) {
+    (void)state;
+    Cut cut;
+    cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
+    Error err = {0};
+    char path[1024];
+    size_t bytes;
+    path_join(path, sizeof path, cut.folder, "partition.json");
+    char *text = file_read(path, 1 << 20, &bytes, &err);
+    assert_ok(text, &err);
+    for (size_t length = 0; length + 2 < bytes; length += 7) {
+        Shard shard;
+        err = (Error){0};
+        test_write(path, text, length);
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "partition.json");
+    }
+    memory_give(text);
+    cut_close(&cut);
+}
+
+static void test_report_reads_what_was_written(void **state) {
+    (void)state;
+    Cut cut;
+    Error err = {0};
+    cut_open(&cut, graph_make(61, graph_random, false, 5), 3, NULL, true);
+    assert_ok(partition_report(cut.folder, &err), &err);
+    assert_refused(partition_report(test_path("nowhere"), &err), &err, EXIT_NO_INPUT, "nowhere");
+    cut_close(&cut);
+}
+
+// A disk that is full: /dev/full refuses every write. Here the shard's name leads there.
+static void test_full_disk_is_one_sentence(void **state) {
+    (void)state;
+    Error err = {0};
+    char path[1024];
+    int32_t part[12] = {0};
+    Dataset d = graph_make(12, graph_random, false, 5);
+    const char *folder = test_path("full");
+    assert_ok(file_make_folder(folder, &err), &err);
+    path_join(path, sizeof path, folder, "part-0-of-1.safetensors");
+    assert_int_equal(symlink("/dev/full", path), 0);
+    assert_false(partition_write_shards(&d, part, 1, true, folder, &err));
+    assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
+    assert_non_null(strstr(err.text, "part-0-of-1.safetensors"));
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_shards_are_the_graph_in_the_order_of_the_law),
+    cmocka_unit_test(test_duplicate_edges_are_kept),
+    cmocka_unit_test(test_an_empty_part_is_a_shard_without_rows),
+    cmocka_unit_test(test_multilabel_rows_and_no_labels),
+    cmocka_unit_test(test_reordered_rows_lie_near_their_sources),
+    cmocka_unit_test(test_truncated_and_changed_shards_are_refused),
+    cmocka_unit_test(test_forged_shards_do_not_crash),
+    cmocka_unit_test(test_damaged_manifest_is_refused),
+    cmocka_unit_test(test_report_reads_what_was_written),
+    cmocka_unit_test(test_full_disk_is_one_sentence),
+};
+
+TEST_MAIN(tests)

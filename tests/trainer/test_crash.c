@@ -1,0 +1,162 @@
+// ranks: 1
+// If this failed, a crash while a checkpoint is written could lose the run: for every single write,
+// fsync and rename of the writer the process is killed right after it, and what is on the disk must
+// resume to the uninterrupted run, bit for bit.
+#include "../support.h"
+#include "../world.h"
+#include "fringe/trainer.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FIRST = 2, SECOND = 4, LAST = 6 }; // epochs with checkpoints, and the end
+
+typedef bool Writer(Trainer *trainer, const char *run_dir, Error *err);
+
+static World world;
+static Config config;
+static char run_dir[512];
+
+static bool write_checkpoint(Trainer *t, const char *dir, Error *err) {
+    return checkpoint_write(t, dir, "test", 1, err);
+}
+
+// What must not be done: the same files, overwritten where they are.
+static bool write_in_place(Trainer *t, const char *dir, Error *err) {
+    char folder[600], elsewhere[600], from[800], to[800];
+    snprintf(folder, sizeof folder, "%s/checkpoints/epoch-1", dir);
+    snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", dir);
+    static const char *const names[] = {"model.safetensors", "best.safetensors",
+                                        "optimizer.safetensors", "checkpoint.json"};
+    // the right bytes come from a good checkpoint written elsewhere, before the clock of steps
+    // starts
+    if (!file_make_folder(folder, err))
+        return false;
+    for (int i = 0; i < 4; i++) {
+        size_t bytes;
+        FileWriter writer;
+        snprintf(from, sizeof from, "%s/checkpoints/epoch-%d/%s", elsewhere,
+                 (int)trainer_epochs_done(t), names[i]);
+        snprintf(to, sizeof to, "%s/%s", folder, names[i]);
+        char *data = file_read(from, 1 << 24, &bytes, err);
+        if (data == NULL || !file_writer_open(&writer, to, err))
+            return false;
+        for (size_t at = 0; at < bytes; at += 512)
+            if (!file_writer_put(&writer, data + at, bytes - at < 512 ? bytes - at : 512, err))
+                return false;
+        if (!file_writer_close(&writer, true, err))
+            return false;
+        memory_give(data);
+    }
+    return true;
+}
+
+static Trainer *new_trainer(void) {
+    Error err = {0};
+    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
+    if (t == NULL)
+        fail_msg("%s", err.text);
+    return t;
+}
+
+static void train_until(Trainer *t, int64_t epoch) {
+    Error err = {0};
+    EpochRecord record;
+    while (trainer_epochs_done(t) < epoch)
+        assert_true(trainer_epoch(t, &record, &err));
+}
+
+// The child's life: train, checkpoint, train, checkpoint; it dies after step `n` (0: never) of the
+// second one.
+static bool child_dies(Writer *writer, int n) {
+    pid_t child = fork();
+    if (child == 0) {
+        Error err = {0};
+        Trainer *t = new_trainer();
+        char elsewhere[600];
+        snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
+        train_until(t, FIRST);
+        bool ok = checkpoint_write(t, elsewhere, "test", 9, &err) && writer(t, run_dir, &err);
+        train_until(t, SECOND);
+        ok = ok && checkpoint_write(t, elsewhere, "test", 9, &err);
+        file_test_stop_after(n);
+        ok = ok && writer(t, run_dir, &err);
+        _exit(ok ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    if (!killed && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        fail_msg("the writer ended with status %d before step %d", status, n);
+    return killed;
+}
+
+// True if the disk resumes to the uninterrupted weights.
+static bool resumes(const float *want) {
+    Error err = {0};
+    char remarks[1024];
+    bool found = false;
+    Trainer *t = new_trainer();
+    bool ok = checkpoint_restore(t, run_dir, "test", &found, remarks, &err) && found &&
+              trainer_epochs_done(t) >= FIRST;
+    if (ok) {
+        train_until(t, LAST);
+        ok = memcmp(trainer_parameters(t, false), want,
+                    (size_t)trainer_shape(t)->parameter_count * sizeof(float)) == 0;
+    }
+    trainer_free(t);
+    return ok;
+}
+
+static int failures_of(Writer *writer, int *steps) {
+    Error err = {0};
+    char elsewhere[600];
+    snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
+    Trainer *straight = new_trainer();
+    train_until(straight, LAST);
+    int failures = 0, n = 1;
+    for (bool killed = true; killed; n++) {
+        assert_true(file_remove(run_dir, &err) && file_remove(elsewhere, &err));
+        killed = child_dies(writer, n);
+        failures += !resumes(trainer_parameters(straight, false));
+    }
+    *steps = n - 2;
+    trainer_free(straight);
+    return failures;
+}
+
+static void prepare(void) {
+    Error err = {0};
+    const char *settings[] = {"model.layers=2", "model.hidden=[8]", "train.epochs=6",
+                              "train.eval_every=2", "run.threads=1"};
+    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    world_init(&world, (WorldKind){60, 5, false, false, false, 7, 3}, 9, &test_comm);
+    snprintf(run_dir, sizeof run_dir, "%s/run", test_folder());
+}
+
+static void every_step_survives(void **state) {
+    (void)state;
+    int steps;
+    prepare();
+    assert_int_equal(failures_of(write_checkpoint, &steps), 0);
+    print_message("killed after each of %d steps\n", steps);
+    assert_true(steps > 15); // files, syncs, renames: the hook really counted
+    world_clear(&world);
+}
+
+static void overwriting_in_place_does_not(void **state) {
+    (void)state;
+    int steps;
+    prepare();
+    assert_true(failures_of(write_in_place, &steps) > 0);
+    world_clear(&world);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_step_survives),
+    cmocka_unit_test(overwriting_in_place_does_not),
+};
+TEST_MAIN(tests)

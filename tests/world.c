@@ -1,0 +1,105 @@
+#include "world.h"
+#include "support.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double uniform(uint64_t seed, int draw, int64_t row, int64_t column) {
+    return random_uniform32(random_stream(seed, RANDOM_GENERATE, 0, draw, 0), row, 0, column);
+}
+
+static bool has_edge(const WorldKind *k, uint64_t seed, int64_t i, int64_t j) {
+    if (i == j || i % 17 == 5 || j % 17 == 5) // some nodes are isolated
+        return false;
+    int64_t a = i, b = j;
+    if (!k->directed && a > b)
+        a = j, b = i;
+    return uniform(seed, 1, a, b) < (double)k->degree / k->nodes;
+}
+
+static void add_edges(Dataset *d, const WorldKind *k, uint64_t seed) {
+    int64_t n = k->nodes;
+    d->offset = TAKE(int64_t, n + 1, "offsets");
+    d->target = TAKE(int32_t, n * n, "targets");
+    d->weight = k->weighted ? TAKE(float, n *n, "weights") : NULL;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            if (!has_edge(k, seed, i, j))
+                continue;
+            int64_t a = !k->directed && i > j ? j : i, b = !k->directed && i > j ? i : j;
+            if (k->weighted)
+                d->weight[d->edges] = (float)(0.25 + uniform(seed, 2, a, b));
+            d->target[d->edges++] = (int32_t)j;
+        }
+        d->offset[i + 1] = d->edges;
+    }
+}
+
+static void add_rows(Dataset *d, const WorldKind *k, uint64_t seed) {
+    int64_t n = k->nodes;
+    d->features = k->features;
+    d->classes = k->classes;
+    d->multilabel = k->multilabel;
+    d->x = TAKE(float, n * k->features, "features");
+    d->split = TAKE(uint8_t, n, "split");
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < k->features; c++)
+            d->x[i * k->features + c] = (float)(2 * uniform(seed, 3, i, c) - 1);
+        d->split[i] = (uint8_t)(4 * uniform(seed, 4, i, 0));
+    }
+    if (k->multilabel) {
+        d->labels = TAKE(uint8_t, n * k->classes, "labels");
+        for (int64_t i = 0; i < n * k->classes; i++)
+            d->labels[i] = uniform(seed, 5, i, 0) < 0.3;
+    } else {
+        d->label = TAKE(int32_t, n, "labels");
+        for (int64_t i = 0; i < n; i++)
+            d->label[i] = (int32_t)((double)k->classes * uniform(seed, 5, i, 0));
+    }
+}
+
+static void share(World *w, uint64_t seed) {
+    int parts = w->comm->size;
+    char folder[512] = {0};
+    Error err = {0};
+    if (w->comm->rank == 0) {
+        int32_t *part = TAKE(int32_t, w->dataset.nodes, "parts");
+        for (int64_t i = 0; i < w->dataset.nodes; i++) {
+            double u = uniform(seed, 6, i, 0);
+            part[i] = (int32_t)(parts * u * u); // uneven
+        }
+        const char *temporary = getenv("TMPDIR");
+        snprintf(folder, sizeof folder, "%s/fringe-world-XXXXXX", temporary ? temporary : "/tmp");
+        assert(mkdtemp(folder) != NULL);
+        strcat(folder, "/shards");
+        partition_write_shards(&w->dataset, part, parts, true, folder, &err);
+        memory_give(part);
+    }
+    CHECK(comm_agree(w->comm, &err), EXIT_BUG, "%s", err.text);
+    comm_broadcast(w->comm, folder, sizeof folder, 0);
+    shard_open(&w->shard, folder, w->comm->rank, &err);
+    CHECK(comm_agree(w->comm, &err), EXIT_BUG, "%s", err.text);
+    comm_barrier(w->comm);
+    *strrchr(folder, '/') = 0;
+    if (w->comm->rank == 0)
+        file_remove(folder, &err);
+}
+
+void world_init(World *w, WorldKind kind, uint64_t seed, const Comm *comm) {
+    *w = (World){.comm = comm};
+    w->dataset.nodes = kind.nodes;
+    snprintf(w->dataset.name, sizeof w->dataset.name, "world");
+    add_edges(&w->dataset, &kind, seed);
+    add_rows(&w->dataset, &kind, seed);
+    share(w, seed);
+    w->forward = pattern_new(&w->shard, false, comm);
+    w->backward = w->shard.symmetric ? w->forward : pattern_new(&w->shard, true, comm);
+}
+
+void world_clear(World *w) {
+    if (w->backward != w->forward)
+        pattern_free(w->backward);
+    pattern_free(w->forward);
+    shard_clear(&w->shard);
+    dataset_clear(&w->dataset);
+}
