@@ -1,45 +1,50 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs the whole test suite: unit and MPI tests from build/, and those that
-# need no long run once more under AddressSanitizer and UBSan from build-asan/.
+# Sets up, builds and runs the whole test suite through one CTest: unit, MPI and whole-program tests
+# from build/, and those that do not take minutes once more under AddressSanitizer and UBSan from
+# build-asan/. What is skipped (data that is not there) is listed and counted before CTest's closing
+# lines. FRINGE_DATA names the folder of real data.
 #   ./test.sh             everything
 #   ./test.sh --quick     without the sanitizers
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cd "$here"
+cd "$(dirname "${BASH_SOURCE[0]}")"
+quick=no
+case ${1:-} in
+"") ;;
+--quick) quick=yes ;;
+*)
+    echo "usage: ./test.sh [--quick]" >&2
+    exit 64
+    ;;
+esac
 
 ./setup.sh
-quick=no
-[ "${1:-}" = --quick ] && quick=yes
 
 build() { # folder, options
     local folder=$1
     shift
-    cmake -S . -B "$folder" -G Ninja "$@" >"$folder.log" 2>&1 ||
-        { cat "$folder.log"; exit 1; }
-    rm -f "$folder.log"
-    cmake --build "$folder" || exit 1
+    echo "== build $folder"
+    mkdir -p "$folder"
+    cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "$@" >"$folder/configure.log" 2>&1 ||
+        { cat "$folder/configure.log"; return 1; }
+    cmake --build "$folder" --parallel
 }
 
-status=0
-run() { # folder, ctest options
-    local folder=$1
-    shift
-    (cd "$folder" && ctest --output-on-failure -j2 --no-tests=error "$@") || status=1
-    logs+=("$folder/Testing/Temporary/LastTest.log")
-}
-
-logs=()
-echo "== build"
-build build -DCMAKE_BUILD_TYPE=Release -DFRINGE_SANITIZE=OFF
-if [ $quick = no ]; then
-    echo "== build with AddressSanitizer and UBSan"
-    build build-asan -DCMAKE_BUILD_TYPE=Release -DFRINGE_SANITIZE=ON
-    echo "== tests under the sanitizers"
-    run build-asan -LE "long"
+if [ $quick = yes ]; then
+    build build -DFRINGE_ALSO_TEST=
+else
+    build build-asan -DFRINGE_SANITIZE=ON
+    build build "-DFRINGE_ALSO_TEST=$PWD/build-asan"
 fi
+
 echo "== tests"
-run build
-# What was skipped, each sentence with how often, over all logs.
-cat "${logs[@]}" | grep '^skipped: ' | sort | uniq -c || true
-echo "$(cat "${logs[@]}" | grep -c '^skipped: ' || true) tests skipped"
+closing=$(mktemp)
+trap 'rm -f "$closing"' EXIT
+status=0
+(cd build && ctest --output-on-failure --no-tests=error -j2) |
+    awk -v closing="$closing" '/^[0-9]+% tests passed/ {held = 1}
+        held {print > closing; next} {print; fflush()}' || status=$?
+
+grep '^skipped: ' build/Testing/Temporary/LastTest.log | sort | uniq -c || true
+echo "$(grep -c '^skipped: ' build/Testing/Temporary/LastTest.log || true) tests skipped"
+cat "$closing"
 exit $status

@@ -27,8 +27,7 @@ int64_t bench_option(int argc, char **argv, const char *name, int64_t otherwise)
 static const char *verdict(const Figure *figure) {
     if (figure->bar <= 0)
         return "-";
-    bool is_reached =
-        figure->at_most ? figure->ratio <= figure->bar : figure->ratio >= figure->bar;
+    bool is_reached = figure->at_most ? figure->ratio <= figure->bar : figure->ratio >= figure->bar;
     return is_reached ? "ok" : "short";
 }
 
@@ -92,7 +91,7 @@ double bench_median(double *value, int count) {
 }
 
 void bench_compare(const BenchCase *cases, int count, int rounds, double *median) {
-    double *seconds = TAKE(double, count * rounds, "times of a bench");
+    double *seconds = TAKE(double, count *rounds, "times of a bench");
     for (int round = -1; round < rounds; round++)
         for (int i = 0; i < count; i++) {
             double begin = clock_seconds();

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds and runs benches by name: bench/run.sh NAME... [--strict] [options of the bench]
-# A bench is bench/NAME.c (built as bench_NAME) or a script bench/NAME.sh or bench/NAME.py.
+# A bench is bench/NAME.c (built as bench_NAME) or a script bench/NAME.sh or bench/NAME.py; where
+# there are both NAME.sh and NAME.c the script runs the program.
 # --strict: the exit status says whether every bar of every bench was reached.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,10 +27,10 @@ ninja -C "$root/build" benches >&2
 status=0
 for name in $names; do
     echo "== $name"
-    if [ -f "$here/$name.c" ]; then
-        "$root/build/bench_$name" $options || status=$?
-    elif [ -f "$here/$name.sh" ]; then
+    if [ -f "$here/$name.sh" ]; then
         sh "$here/$name.sh" $options || status=$?
+    elif [ -f "$here/$name.c" ]; then
+        "$root/build/bench_$name" $options || status=$?
     elif [ -f "$here/$name.py" ]; then
         python3 "$here/$name.py" $options || status=$?
     else

@@ -107,8 +107,8 @@ static Csr graph_make(int64_t nodes, int64_t edges, int64_t clusters, double ins
         for (int64_t d = 0; d < degree; d++) {
             double u = random_uniform32(stream, i, 0, 2 * d);
             double v = random_uniform32(stream, i, 0, 2 * d + 1);
-            int64_t j = u < inside ? first + (int64_t)(v * (double)own)
-                                   : (int64_t)(v * (double)nodes);
+            int64_t j =
+                u < inside ? first + (int64_t)(v * (double)own) : (int64_t)(v * (double)nodes);
             column[d] = name[j];
         }
         qsort(column, (size_t)degree, sizeof *column, by_number);
@@ -213,8 +213,7 @@ static void tile_fill(Rows tiled, Rows x, int64_t floats) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < x.count; i++)
         for (int64_t c = 0; c < WIDTH; c++)
-            tiled.at[c / floats * floats * x.count + i * floats + c % floats] =
-                x.at[i * WIDTH + c];
+            tiled.at[c / floats * floats * x.count + i * floats + c % floats] = x.at[i * WIDTH + c];
 }
 
 static void bed_make(Bed *bed) {

@@ -111,7 +111,8 @@ typedef struct Config {
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
-// (EXIT_NO_INPUT if the file is not there). A mode's preset stands between defaults and file.
+// (EXIT_NO_INPUT if the file is not there). A mode's preset stands between defaults and file. The
+// file may also be the run.json of a run: then its "config" counts.
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
 

@@ -31,6 +31,7 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *trainer);
 const MemoryPlan *trainer_plan(const Trainer *trainer);
 const ModelShape *trainer_shape(const Trainer *trainer);
+const Model *trainer_model(const Trainer *trainer);
 int trainer_threads(const Trainer *trainer);
 const char *
 trainer_kernels(const Trainer *trainer); // what tuning chose: "own forward: panels of 64; ..."

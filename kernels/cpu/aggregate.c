@@ -70,8 +70,7 @@ size_t cpu_aggregate_bytes(int64_t sources, int64_t columns, const char *panels)
     return sizeof(Aggregate) + rows_bytes(sources, panel_columns(rows_stride(columns), panels));
 }
 
-Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
-                             const char *panels) {
+Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
     Aggregate *aggregate = TAKE(Aggregate, 1, "sparse aggregate");
     aggregate->csr = csr;
     aggregate->sources = sources;
@@ -119,9 +118,6 @@ void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const float *right, con
     poll_call(poll);
 }
 
-// The prefetch distance: some KiB under way, so that narrow tiles look further.
-static int ahead_for(int64_t columns) { return columns >= 256 ? 12 : columns >= 64 ? 16 : 24; }
-
 // Rows per piece of work: blocks of 64, smaller where the range would not feed the threads.
 static int64_t block_rows(int64_t rows) {
     int64_t share = rows / (8 * (int64_t)omp_get_max_threads()) + 1;
@@ -166,7 +162,7 @@ static AggregateTask panel_task(const Aggregate *aggregate, AggregateTask whole,
     whole.x_stride = width;
     whole.columns = width;
     whole.right = NULL; // the panel holds right * x
-    whole.ahead = ahead_for(width);
+    whole.ahead = aggregate_ahead(width);
     return whole;
 }
 
@@ -197,7 +193,7 @@ static AggregateTask whole_task(const Aggregate *aggregate, Rows out, bool self,
                            .left = left,
                            .right = aggregate->right,
                            .self = self,
-                           .ahead = ahead_for(out.stride)};
+                           .ahead = aggregate_ahead(out.stride)};
 }
 
 void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self, const float *left,
@@ -252,8 +248,8 @@ static int sample_choose(const Csr *csr, Range piece[SAMPLE_PIECES], double *sca
 }
 
 // Seconds for one copy and for the sample from that panel (or, WHOLE, from x).
-static void width_measure(const Aggregate *aggregate, Rows out, int64_t columns,
-                          const Range *piece, int pieces, double *copy, double *rows) {
+static void width_measure(const Aggregate *aggregate, Rows out, int64_t columns, const Range *piece,
+                          int pieces, double *copy, double *rows) {
     const AggregateTask whole = whole_task(aggregate, out, false, NULL);
     double begin = clock_seconds(), copied = begin;
 #pragma omp parallel
@@ -263,8 +259,7 @@ static void width_measure(const Aggregate *aggregate, Rows out, int64_t columns,
             panel_copy(aggregate, 0, columns, &pace);
 #pragma omp master
         copied = clock_seconds();
-        AggregateTask task =
-            columns == WHOLE ? whole : panel_task(aggregate, whole, 0, columns);
+        AggregateTask task = columns == WHOLE ? whole : panel_task(aggregate, whole, 0, columns);
         for (int p = 0; p < pieces; p++)
             blocks_run(&task, piece[p], &pace);
     }

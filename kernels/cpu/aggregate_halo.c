@@ -48,7 +48,7 @@ void cpu_aggregate_halo(Rows out, const Csr *csr, const int32_t *rows, int64_t *
                                 .weight = csr->weight,
                                 .left = left,
                                 .resume = true,
-                                .ahead = 12};
+                                .ahead = aggregate_ahead(out.stride)};
     const int64_t blocks = (csr->rows + BLOCK - 1) / BLOCK;
 #pragma omp parallel
     {

@@ -72,8 +72,8 @@ void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved s
 void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved, float *dgamma,
                        float *dbeta, float *scratch, const Poll *poll);
 int64_t cpu_post_scratch(int64_t rows, int64_t columns);
-void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
-                 const int64_t *gid, const Poll *poll);
+void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream, const int64_t *gid,
+                 const Poll *poll);
 void cpu_scale_rows(Rows out, Range range, Rows x, const float *scale, const Poll *poll);
 
 // loss*.c

@@ -8,6 +8,9 @@
 #define FRINGE_KERNELS_LANES_H
 
 #include <stdint.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 // LANES_NAME(f): f_plain, f_avx2 or f_avx512.
 #define LANES_PASTE_(f, lanes) f##_##lanes
@@ -76,6 +79,20 @@ LANES_INLINE F16 f16_div(F16 a, F16 b) {
 }
 
 // The fixed tree: lane i takes lane i+8, then i+4, i+2, i+1.
+#if defined(__AVX2__)
+LANES_INLINE float f16_sum(F16 a) {
+#if defined(__AVX512F__)
+    __m512d whole = (__m512d)a.part[0];
+    __m256 eight = _mm256_add_ps((__m256)_mm512_castpd512_pd256(whole),
+                                 (__m256)_mm512_extractf64x4_pd(whole, 1));
+#else
+    __m256 eight = (__m256)(a.part[0] + a.part[1]);
+#endif
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+#else
 LANES_INLINE float f16_sum(F16 a) {
     float lane[16] __attribute__((aligned(64)));
     f16_store(lane, a);
@@ -84,5 +101,6 @@ LANES_INLINE float f16_sum(F16 a) {
             lane[i] += lane[i + half];
     return lane[0];
 }
+#endif
 
 #endif

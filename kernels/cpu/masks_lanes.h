@@ -95,6 +95,8 @@ LANES_INLINE Mask mask_load(const uint8_t *from) {
 }
 LANES_INLINE void mask_store(uint8_t *to, Mask mask) { __builtin_memcpy(to, &mask, sizeof mask); }
 
+LANES_INLINE float f16_first(F16 a) { return a.part[0][0]; }
+
 // The first `count` lanes, 0 .. 16.
 LANES_INLINE Mask mask_first(int64_t count) { return (Mask)((1u << count) - 1); }
 

@@ -37,29 +37,34 @@ enum { KEPT_COLUMNS = 128, KEPT_WIDES = 16 / WIDE_BLOCKS };
 LANES_INLINE Wide wide_set(uint64_t value) { return value - (Wide){0}; }
 
 LANES_INLINE Wide wide_count(uint64_t first) {
-    uint64_t lane[WIDE_BLOCKS];
-    for (int i = 0; i < WIDE_BLOCKS; i++)
-        lane[i] = first + (uint64_t)i;
+    static const uint64_t lane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     Wide wide;
     __builtin_memcpy(&wide, lane, sizeof wide);
-    return wide;
+    return wide + wide_set(first);
 }
 
-// The four words of blocks `block`, block + 1, ... of a row, one block per lane.
-LANES_INLINE void philox_wide(Wide word[4], const DropoutKey *key, int64_t row, uint32_t block) {
-    word[0] = wide_set((uint32_t)row);
-    word[1] = wide_set((uint64_t)row >> 32 & 0xffff); // peer 0
-    word[2] = wide_set(key->epoch);
-    word[3] = wide_count(key->tag | block);
-#pragma GCC unroll 10
-    for (int round = 0; round < 10; round++) {
-        Wide p0 = wide_multiply(word[0], wide_set(0xD2511F53u));
-        Wide p1 = wide_multiply(word[2], wide_set(0xCD9E8D57u));
-        word[0] = p1 >> 32 ^ word[1] ^ wide_set(key->round[round][0]);
-        word[1] = p1;
-        word[2] = p0 >> 32 ^ word[3] ^ wide_set(key->round[round][1]);
-        word[3] = p0;
+// The four words of 16 blocks of a row, from `block` on (a multiple of 16), one block per lane. The
+// chains of several vectors run side by side, because one chain alone waits for its multiplies.
+LANES_INLINE void philox_16(Wide word[KEPT_WIDES][4], const DropoutKey *key, int64_t row,
+                            uint32_t block) {
+#pragma GCC unroll 4
+    for (int i = 0; i < KEPT_WIDES; i++) {
+        word[i][0] = wide_set((uint32_t)row);
+        word[i][1] = wide_set((uint64_t)row >> 32 & 0xffff); // peer 0
+        word[i][2] = wide_set(key->epoch);
+        word[i][3] = wide_count((key->tag | block) + (uint32_t)(i * WIDE_BLOCKS));
     }
+#pragma GCC unroll 10
+    for (int round = 0; round < 10; round++)
+#pragma GCC unroll 4
+        for (int i = 0; i < KEPT_WIDES; i++) {
+            Wide p0 = wide_multiply(word[i][0], wide_set(0xD2511F53u));
+            Wide p1 = wide_multiply(word[i][2], wide_set(0xCD9E8D57u));
+            word[i][0] = p1 >> 32 ^ word[i][1] ^ wide_set(key->round[round][0]);
+            word[i][1] = p1;
+            word[i][2] = p0 >> 32 ^ word[i][3] ^ wide_set(key->round[round][1]);
+            word[i][3] = p0;
+        }
 }
 
 // One byte per block: bit 2j is the low half of word j, bit 2j + 1 the high half, 1 where kept.
@@ -96,12 +101,11 @@ LANES_INLINE void kept_columns(uint8_t kept[16], const DropoutKey *key, int64_t 
         __builtin_memset(kept, 0, 16);
         return;
     }
-#pragma GCC unroll 2
-    for (int i = 0; i < KEPT_WIDES; i++) {
-        Wide word[4];
-        philox_wide(word, key, row, block + (uint32_t)(i * WIDE_BLOCKS));
-        kept_bytes(kept + i * WIDE_BLOCKS, word, key);
-    }
+    Wide word[KEPT_WIDES][4];
+    philox_16(word, key, row, block);
+#pragma GCC unroll 4
+    for (int i = 0; i < KEPT_WIDES; i++)
+        kept_bytes(kept + i * WIDE_BLOCKS, word[i], key);
 }
 
 // Bits of a whole row: `bytes` of them (a byte is 8 columns).

@@ -28,14 +28,31 @@ LANES_INLINE int order_tail(int order) { // the steps after the norm; all withou
                                          : order;
 }
 
-// What a row's loops read besides z: the same for all its columns.
-typedef struct RowState {
-    const uint8_t *kept;
-    uint8_t *positive; // NULL: nothing is saved
-    F16 scale;
-} RowState;
+// Rows are done in pairs: a sum along a row is one chain of additions, and two chains take no
+// longer than one. A pair does not show in the result.
+enum { PAIR = 2 };
+#define EACH_ROW(i) _Pragma("GCC unroll 2") for (int i = 0; i < rows; i++)
 
-LANES_INLINE F16 step_forward(int step, F16 x, const RowState *row, int64_t column, bool save) {
+typedef struct Row {
+    const float *z, *dh;
+    float *out;
+    const uint8_t *kept;
+    uint8_t *positive;
+    F16 scale;          // of dropout
+    F16 middle, factor; // mean and 1 / sqrt(variance + epsilon) of the norm's input
+} Row;
+
+LANES_INLINE Row row_at(const PointwiseCall *call, int order, int64_t r, F16 scale) {
+    int64_t stride = call->z.stride, bytes = stride / 8;
+    Row row = {.z = call->z.at + r * stride, .out = call->out.at + r * stride, .scale = scale};
+    if (order_has(order, DO_DROPOUT))
+        row.kept = call->saved.kept + r * bytes;
+    if (order_has(order, DO_ACTIVATION))
+        row.positive = call->saved.positive + r * bytes;
+    return row;
+}
+
+LANES_INLINE F16 step_forward(int step, F16 x, const Row *row, int64_t column, bool save) {
     if (step == DO_DROPOUT)
         return f16_keep(f16_mul(x, row->scale), mask_load(row->kept + column / 8));
     if (step == DO_ACTIVATION) {
@@ -45,14 +62,14 @@ LANES_INLINE F16 step_forward(int step, F16 x, const RowState *row, int64_t colu
     }
     return x;
 }
-LANES_INLINE F16 steps_forward(int steps, F16 x, const RowState *row, int64_t column, bool save) {
+LANES_INLINE F16 steps_forward(int steps, F16 x, const Row *row, int64_t column, bool save) {
     x = step_forward(steps & 7, x, row, column, save);
     x = step_forward(steps >> 3 & 7, x, row, column, save);
     return step_forward(steps >> 6 & 7, x, row, column, save);
 }
 
 // Both steps' derivatives are factors of the element, so their order does not matter.
-LANES_INLINE F16 steps_backward(int steps, F16 d, const RowState *row, int64_t column) {
+LANES_INLINE F16 steps_backward(int steps, F16 d, const Row *row, int64_t column) {
     Mask mask = 0xffff;
     if (order_has(steps, DO_DROPOUT)) {
         d = f16_mul(d, row->scale);
@@ -87,170 +104,233 @@ LANES_INLINE void put(float *to, F16 value, bool stream) {
         f16_store(to, value);
 }
 
-// Mean and 1 / sqrt(biased variance + epsilon) of a row of head(z).
-LANES_INLINE void row_norm(float *mean, float *inverse, const float *z, int head,
-                           const RowState *row, const Span16 *span, int64_t columns) {
-    F16 sum = f16_set(0), square = f16_set(0);
+// u = head(z), a vector of it; zero outside the row.
+LANES_INLINE F16 head_at(const Row *row, int head, int64_t c, const Span16 *span) {
+    F16 u = steps_forward(head, f16_load(row->z + c), row, c, false);
+    return c < span->whole ? u : f16_keep(u, span->last);
+}
+LANES_INLINE F16 square_at(const Row *row, int head, int64_t c, const Span16 *span) {
+    F16 away = f16_sub(head_at(row, head, c, span), row->middle);
+    away = c < span->whole ? away : f16_keep(away, span->last);
+    return f16_mul(away, away);
+}
+
+LANES_INLINE void rows_norm(Row *row, int rows, int head, const Span16 *span, float columns) {
+    F16 sum[PAIR] = {f16_set(0), f16_set(0)}, square[PAIR] = {f16_set(0), f16_set(0)};
     for (int64_t c = 0; c < span->whole; c += 16)
-        sum = f16_add(sum, steps_forward(head, f16_load(z + c), row, c, false));
-    if (span->last) {
-        F16 u = steps_forward(head, f16_load(z + span->whole), row, span->whole, false);
-        sum = f16_add(sum, f16_keep(u, span->last));
+        EACH_ROW(i) sum[i] = f16_add(sum[i], head_at(row + i, head, c, span));
+    if (span->last)
+        EACH_ROW(i) sum[i] = f16_add(sum[i], head_at(row + i, head, span->whole, span));
+    EACH_ROW(i) row[i].middle = f16_set(f16_sum(sum[i]) / columns);
+    for (int64_t c = 0; c < span->whole; c += 16)
+        EACH_ROW(i) square[i] = f16_add(square[i], square_at(row + i, head, c, span));
+    if (span->last)
+        EACH_ROW(i) square[i] = f16_add(square[i], square_at(row + i, head, span->whole, span));
+    EACH_ROW(i) {
+        float variance = f16_sum(square[i]) / columns;
+        row[i].factor = f16_set(1.0f / sqrtf(variance + norm_epsilon));
     }
-    *mean = f16_sum(sum) / (float)columns;
-    F16 middle = f16_set(*mean);
-    for (int64_t c = 0; c < span->whole; c += 16) {
-        F16 u = steps_forward(head, f16_load(z + c), row, c, false), away = f16_sub(u, middle);
-        square = f16_add(square, f16_mul(away, away));
+}
+
+LANES_INLINE F16 normed(const Row *row, F16 u, F16 gamma, F16 beta) {
+    F16 xhat = f16_mul(f16_sub(u, row->middle), row->factor);
+    return f16_add(f16_mul(xhat, gamma), beta);
+}
+
+// The CPU's own prefetch stops at every page: asks for the rows a few pairs ahead.
+enum { AHEAD = 2 };
+LANES_INLINE void fetch_ahead(const float *row, int64_t stride, int rows) {
+    for (int64_t i = 0; i < rows * stride; i += 16)
+        __builtin_prefetch(row + AHEAD * stride + i);
+}
+
+LANES_INLINE void forward_some(const PointwiseCall *call, int order, bool save, int64_t r, int rows,
+                               F16 scale, const Span16 *span) {
+    int head = order_head(order), tail = order_tail(order);
+    bool norm = order_has(order, DO_NORM), stream = call->stream;
+    Row row[PAIR];
+    EACH_ROW(i) {
+        row[i] = row_at(call, order, r + i, scale);
+        if (order_has(order, DO_DROPOUT))
+            kept_row(call->saved.kept + (r + i) * call->z.stride / 8, call->z.stride / 8,
+                     &call->key, call->gid[r + i]);
     }
-    if (span->last) {
-        F16 u = steps_forward(head, f16_load(z + span->whole), row, span->whole, false);
-        F16 away = f16_keep(f16_sub(u, middle), span->last);
-        square = f16_add(square, f16_mul(away, away));
-    }
-    *inverse = 1.0f / sqrtf(f16_sum(square) / (float)columns + norm_epsilon);
+    fetch_ahead(row[0].z, call->z.stride, rows);
+    if (norm)
+        rows_norm(row, rows, head, span, (float)call->z.columns);
+    for (int64_t c = 0; c < span->whole; c += 16)
+        EACH_ROW(i) {
+            F16 x = steps_forward(head, f16_load(row[i].z + c), row + i, c, save);
+            if (norm)
+                x = normed(row + i, x, f16_load_loose(call->gamma + c),
+                           f16_load_loose(call->beta + c));
+            put(row[i].out + c, steps_forward(tail, x, row + i, c, save), stream);
+        }
+    if (span->last)
+        EACH_ROW(i) {
+            int64_t c = span->whole;
+            F16 x = steps_forward(head, f16_load(row[i].z + c), row + i, c, save);
+            if (norm)
+                x = normed(row + i, x, span->gamma, span->beta);
+            put(row[i].out + c, f16_keep(steps_forward(tail, x, row + i, c, save), span->last),
+                stream);
+        }
+    if (norm && save)
+        EACH_ROW(i) {
+            call->saved.mean[r + i] = f16_first(row[i].middle);
+            call->saved.inverse[r + i] = f16_first(row[i].factor);
+        }
 }
 
 LANES_INLINE void forward_rows(const PointwiseCall *call, int order, bool save, int64_t begin,
                                int64_t end) {
-    int head = order_head(order), tail = order_tail(order);
-    bool norm = order_has(order, DO_NORM), stream = call->stream;
     Span16 span = span_of(call, order);
-    int64_t columns = call->z.columns, bytes = call->z.stride / 8;
-    RowState row = {.scale = f16_set(call->key.scale)};
-    for (int64_t r = begin; r < end; r++) {
-        const float *z = call->z.at + r * call->z.stride;
-        float *h = call->out.at + r * call->out.stride, mean = 0, inverse = 1;
-        if (order_has(order, DO_DROPOUT)) {
-            row.kept = call->saved.kept + r * bytes;
-            kept_row(call->saved.kept + r * bytes, bytes, &call->key, call->gid[r]);
-        }
-        if (save && order_has(order, DO_ACTIVATION))
-            row.positive = call->saved.positive + r * bytes;
-        if (norm)
-            row_norm(&mean, &inverse, z, head, &row, &span, columns);
-        F16 middle = f16_set(mean), factor = f16_set(inverse);
-        for (int64_t c = 0; c < span.whole; c += 16) {
-            F16 x = steps_forward(head, f16_load(z + c), &row, c, save);
-            if (norm)
-                x = f16_add(
-                    f16_mul(f16_mul(f16_sub(x, middle), factor), f16_load_loose(call->gamma + c)),
-                    f16_load_loose(call->beta + c));
-            put(h + c, steps_forward(tail, x, &row, c, save), stream);
-        }
-        if (span.last) {
-            int64_t c = span.whole;
-            F16 x = steps_forward(head, f16_load(z + c), &row, c, save);
-            if (norm)
-                x = f16_add(f16_mul(f16_mul(f16_sub(x, middle), factor), span.gamma), span.beta);
-            put(h + c, f16_keep(steps_forward(tail, x, &row, c, save), span.last), stream);
-        }
-        if (norm && save) {
-            call->saved.mean[r] = mean;
-            call->saved.inverse[r] = inverse;
-        }
-    }
-    if (stream)
+    F16 scale = f16_set(call->key.scale);
+    int64_t r = begin;
+    for (; r + PAIR <= end; r += PAIR)
+        forward_some(call, order, save, r, PAIR, scale, &span);
+    if (r < end)
+        forward_some(call, order, save, r, 1, scale, &span);
+    if (call->stream)
         f16_stream_end();
 }
 
-// One vector of a row on its way back: what the norm's derivative needs of it.
+// ---- backward
+
+// One vector of a row on its way back: the gradient of the norm's output, and xhat.
 typedef struct Back {
-    F16 d, xhat; // of the norm's output; of its input
+    F16 d, xhat;
 } Back;
-LANES_INLINE Back back_at(const float *dh, const float *z, int64_t c, int head, int tail,
-                          const RowState *row, F16 middle, F16 factor) {
-    F16 u = steps_forward(head, f16_load(z + c), row, c, false);
-    return (Back){steps_backward(tail, f16_load(dh + c), row, c),
-                  f16_mul(f16_sub(u, middle), factor)};
+LANES_INLINE Back back_at(const Row *row, int head, int tail, int64_t c) {
+    F16 u = steps_forward(head, f16_load(row->z + c), row, c, false);
+    return (Back){steps_backward(tail, f16_load(row->dh + c), row, c),
+                  f16_mul(f16_sub(u, row->middle), row->factor)};
 }
 
-LANES_INLINE void norm_back_sums(F16 *sum, F16 *product, float *dgamma, float *dbeta, int64_t c,
-                                 Back back, F16 gamma) {
-    f16_store(dgamma + c, f16_add(f16_load(dgamma + c), f16_mul(back.d, back.xhat)));
-    f16_store(dbeta + c, f16_add(f16_load(dbeta + c), back.d));
-    F16 s = f16_mul(gamma, back.d);
-    *sum = f16_add(*sum, s);
-    *product = f16_add(*product, f16_mul(s, back.xhat));
+// Sums along the rows of s = gamma d and of s xhat; dgamma and dbeta take their vector of the rows.
+LANES_INLINE void norm_back_sums(F16 *sum, F16 *product, float *dgamma, float *dbeta, int rows,
+                                 const Back *back, F16 gamma) {
+    F16 to_gamma = f16_load(dgamma), to_beta = f16_load(dbeta);
+    EACH_ROW(i) {
+        to_gamma = f16_add(to_gamma, f16_mul(back[i].d, back[i].xhat));
+        to_beta = f16_add(to_beta, back[i].d);
+        F16 s = f16_mul(gamma, back[i].d);
+        sum[i] = f16_add(sum[i], s);
+        product[i] = f16_add(product[i], f16_mul(s, back[i].xhat));
+    }
+    f16_store(dgamma, to_gamma);
+    f16_store(dbeta, to_beta);
 }
 
-LANES_INLINE F16 norm_back(Back back, F16 gamma, F16 mean, F16 slope, F16 factor) {
+// du = (s - mean(s) - xhat mean(s xhat)) factor, and through the head to dz.
+LANES_INLINE F16 norm_back(const Row *row, int head, int64_t c, Back back, F16 gamma, F16 mean,
+                           F16 slope) {
     F16 s = f16_sub(f16_mul(gamma, back.d), mean);
-    return f16_mul(f16_sub(s, f16_mul(back.xhat, slope)), factor);
+    F16 du = f16_mul(f16_sub(s, f16_mul(back.xhat, slope)), row->factor);
+    return steps_backward(head, du, row, c);
 }
 
-LANES_INLINE void backward_norm_row(const PointwiseCall *call, int head, int tail, float *dz,
-                                    const float *dh, const float *z, const RowState *row,
-                                    const Span16 *span, F16 middle, F16 factor, float *dgamma,
-                                    float *dbeta) {
-    F16 sum = f16_set(0), product = f16_set(0);
+LANES_INLINE void backward_norm(const PointwiseCall *call, const Row *row, int rows, int order,
+                                const Span16 *span, float *dgamma, float *dbeta) {
+    int head = order_head(order), tail = order_tail(order);
+    bool stream = call->stream;
     float columns = (float)call->z.columns;
-    for (int64_t c = 0; c < span->whole; c += 16)
-        norm_back_sums(&sum, &product, dgamma, dbeta, c,
-                       back_at(dh, z, c, head, tail, row, middle, factor),
-                       f16_load_loose(call->gamma + c));
-    if (span->last) {
-        Back back = back_at(dh, z, span->whole, head, tail, row, middle, factor);
-        back.d = f16_keep(back.d, span->last);
-        back.xhat = f16_keep(back.xhat, span->last);
-        norm_back_sums(&sum, &product, dgamma, dbeta, span->whole, back, span->gamma);
-    }
-    F16 mean = f16_set(f16_sum(sum) / columns), slope = f16_set(f16_sum(product) / columns);
+    F16 sum[PAIR] = {f16_set(0), f16_set(0)}, product[PAIR] = {f16_set(0), f16_set(0)};
+    Back back[PAIR];
     for (int64_t c = 0; c < span->whole; c += 16) {
-        Back back = back_at(dh, z, c, head, tail, row, middle, factor);
-        F16 du = norm_back(back, f16_load_loose(call->gamma + c), mean, slope, factor);
-        put(dz + c, steps_backward(head, du, row, c), call->stream);
+        EACH_ROW(i) back[i] = back_at(row + i, head, tail, c);
+        norm_back_sums(sum, product, dgamma + c, dbeta + c, rows, back,
+                       f16_load_loose(call->gamma + c));
     }
     if (span->last) {
-        Back back = back_at(dh, z, span->whole, head, tail, row, middle, factor);
-        F16 du = norm_back(back, span->gamma, mean, slope, factor);
-        du = f16_keep(steps_backward(head, du, row, span->whole), span->last);
-        put(dz + span->whole, du, call->stream);
+        EACH_ROW(i) {
+            back[i] = back_at(row + i, head, tail, span->whole);
+            back[i].d = f16_keep(back[i].d, span->last);
+            back[i].xhat = f16_keep(back[i].xhat, span->last);
+        }
+        norm_back_sums(sum, product, dgamma + span->whole, dbeta + span->whole, rows, back,
+                       span->gamma);
     }
+    EACH_ROW(i) {
+        sum[i] = f16_set(f16_sum(sum[i]) / columns);
+        product[i] = f16_set(f16_sum(product[i]) / columns);
+    }
+    for (int64_t c = 0; c < span->whole; c += 16)
+        EACH_ROW(i)
+    put(row[i].out + c,
+        norm_back(row + i, head, c, back_at(row + i, head, tail, c),
+                  f16_load_loose(call->gamma + c), sum[i], product[i]),
+        stream);
+    if (span->last)
+        EACH_ROW(i) {
+            int64_t c = span->whole;
+            F16 dz = norm_back(row + i, head, c, back_at(row + i, head, tail, c), span->gamma,
+                               sum[i], product[i]);
+            put(row[i].out + c, f16_keep(dz, span->last), stream);
+        }
 }
 
-LANES_INLINE void zero_rows(float *at, int64_t count) {
+LANES_INLINE void backward_plain(const PointwiseCall *call, const Row *row, int rows, int order,
+                                 const Span16 *span) {
+    bool stream = call->stream;
+    for (int64_t c = 0; c < span->whole; c += 16)
+        EACH_ROW(i)
+    put(row[i].out + c, steps_backward(order, f16_load(row[i].dh + c), row + i, c), stream);
+    if (span->last)
+        EACH_ROW(i) {
+            F16 d = f16_load(row[i].dh + span->whole);
+            d = steps_backward(order, d, row + i, span->whole);
+            put(row[i].out + span->whole, f16_keep(d, span->last), stream);
+        }
+}
+
+LANES_INLINE void backward_some(const PointwiseCall *call, int order, int64_t r, int rows,
+                                F16 scale, const Span16 *span, float *dgamma, float *dbeta) {
+    Row row[PAIR];
+    EACH_ROW(i) {
+        row[i] = row_at(call, order, r + i, scale);
+        row[i].dh = call->dh.at + (r + i) * call->dh.stride;
+        if (order_has(order, DO_NORM)) {
+            row[i].middle = f16_set(call->saved.mean[r + i]);
+            row[i].factor = f16_set(call->saved.inverse[r + i]);
+        }
+    }
+    fetch_ahead(row[0].dh, call->z.stride, rows);
+    if (order_has(order, DO_NORM))
+        fetch_ahead(row[0].z, call->z.stride, rows);
+    if (order_has(order, DO_NORM))
+        backward_norm(call, row, rows, order, span, dgamma, dbeta);
+    else
+        backward_plain(call, row, rows, order, span);
+}
+
+LANES_INLINE void zero_floats(float *at, int64_t count) {
     for (int64_t i = 0; i < count; i += 16)
         f16_store(at + i, f16_set(0));
 }
 
 LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t begin, int64_t end) {
-    int head = order_head(order), tail = order_tail(order);
-    bool norm = order_has(order, DO_NORM);
     Span16 span = span_of(call, order);
-    int64_t bytes = call->z.stride / 8, stride = call->z.stride;
-    float *dgamma = call->partial + begin / call->block * 2 * stride, *dbeta = dgamma + stride;
-    if (norm)
-        zero_rows(dgamma, 2 * stride);
-    RowState row = {.scale = f16_set(call->key.scale)};
-    for (int64_t r = begin; r < end; r++) {
-        const float *z = call->z.at + r * call->z.stride, *dh = call->dh.at + r * call->dh.stride;
-        float *dz = call->out.at + r * call->out.stride;
-        if (order_has(order, DO_DROPOUT))
-            row.kept = call->saved.kept + r * bytes;
-        if (order_has(order, DO_ACTIVATION))
-            row.positive = call->saved.positive + r * bytes;
-        if (norm) {
-            F16 middle = f16_set(call->saved.mean[r]), factor = f16_set(call->saved.inverse[r]);
-            backward_norm_row(call, head, tail, dz, dh, z, &row, &span, middle, factor, dgamma,
-                              dbeta);
-            continue;
-        }
-        for (int64_t c = 0; c < span.whole; c += 16)
-            put(dz + c, steps_backward(tail, f16_load(dh + c), &row, c), call->stream);
-        if (span.last) {
-            F16 d = steps_backward(tail, f16_load(dh + span.whole), &row, span.whole);
-            put(dz + span.whole, f16_keep(d, span.last), call->stream);
-        }
+    F16 scale = f16_set(call->key.scale);
+    int64_t stride = call->z.stride;
+    float *dgamma = NULL, *dbeta = NULL;
+    if (order_has(order, DO_NORM)) {
+        dgamma = call->partial + begin / call->block * 2 * stride, dbeta = dgamma + stride;
+        zero_floats(dgamma, 2 * stride);
     }
+    int64_t r = begin;
+    for (; r + PAIR <= end; r += PAIR)
+        backward_some(call, order, r, PAIR, scale, &span, dgamma, dbeta);
+    if (r < end)
+        backward_some(call, order, r, 1, scale, &span, dgamma, dbeta);
     if (call->stream)
         f16_stream_end();
 }
 
-// Every order, first step in the last digit; those without dropout are also run without saving.
-#define ORDERS_PLAIN(X) X(0) X(02) X(03) X(023) X(032)
-#define ORDERS_DROPOUT(X)                                                                          \
-    X(01) X(012) X(021) X(013) X(031) X(0123) X(0132) X(0213) X(0231) X(0312) X(0321)
+// Orders, first step in the last digit, that the recipes use are compiled on their own; any other
+// runs the same functions with the order as a variable.
+#define ORDERS_FAST(X) X(0321) X(0132) X(013)
+#define ORDERS_FAST_ONLY(X) X(032) X(03)
 
 #define FORWARD(order)                                                                             \
     case order:                                                                                    \
@@ -267,14 +347,15 @@ LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t be
 
 void LANES_NAME(post_forward_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
     if (!call->save)
-        switch (call->order) { ORDERS_PLAIN(FORWARD_ONLY) }
-    switch (call->order) { ORDERS_PLAIN(FORWARD) ORDERS_DROPOUT(FORWARD) }
-    __builtin_unreachable();
+        switch (call->order) { ORDERS_FAST_ONLY(FORWARD_ONLY) }
+    else
+        switch (call->order) { ORDERS_FAST(FORWARD) }
+    forward_rows(call, call->order, call->save, begin, end);
 }
 
 void LANES_NAME(post_backward_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
-    switch (call->order) { ORDERS_PLAIN(BACKWARD) ORDERS_DROPOUT(BACKWARD) }
-    __builtin_unreachable();
+    switch (call->order) { ORDERS_FAST(BACKWARD) }
+    backward_rows(call, call->order, begin, end);
 }
 
 void LANES_NAME(dropout_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
@@ -311,7 +392,7 @@ void LANES_NAME(scale_rows)(const PointwiseCall *call, int64_t begin, int64_t en
 void LANES_NAME(sum_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
     Rows g = call->z;
     float *sum = call->partial + begin / call->block * g.stride;
-    zero_rows(sum, (g.columns + 15) / 16 * 16);
+    zero_floats(sum, (g.columns + 15) / 16 * 16);
     for (int64_t r = begin; r < end; r++)
         for (int64_t c = 0; c < g.columns; c += 16)
             f16_store(sum + c, f16_add(f16_load(sum + c), f16_load(g.at + r * g.stride + c)));

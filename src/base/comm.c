@@ -44,7 +44,7 @@ static void find_node(Comm *comm) {
     CHECK_MPI(MPI_Comm_size(node, &comm->node_size));
     int cores = node_cores(node);
     threads_set_node_cores(cores);
-    oversubscribed = comm->node_size > cores;
+    oversubscribed = comm->node_size > cores || comm->node_size > threads_rationed();
     CHECK_MPI(MPI_Comm_free(&node));
 }
 

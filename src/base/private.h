@@ -9,7 +9,8 @@ int comm_world_rank(void);
 
 // The cores that the ranks of this machine may use together; 0 until comm_start has asked them.
 void threads_set_node_cores(int cores);
-int threads_node_cores(void);
+// Cores' worth of time that a container grants; INT_MAX without a ration.
+int threads_rationed(void);
 
 // --- signs of life (life.c): one state per process, on the control communicator of comm_start
 void life_start(const Comm *comm);

@@ -1,19 +1,19 @@
 // Threads of a rank. mpirun binds each of one or two ranks to a single core unless told otherwise,
 // so OpenMP silently gets one thread: what this process may use and what the machine has are two
-// questions.
+// questions. A container may ration processor time without hiding cores: that is a third.
 
 #include "fringe/base/threads.h"
 #include "private.h"
 
+#include <limits.h>
 #include <omp.h>
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static int node_cores; // union over the ranks of this machine; 0: not asked
 
 void threads_set_node_cores(int cores) { node_cores = cores; }
-
-int threads_node_cores(void) { return node_cores; }
 
 int threads_allowed(void) {
     cpu_set_t mask;
@@ -28,11 +28,32 @@ int threads_on_node(void) {
     return count > 0 ? (int)count : 1;
 }
 
+// Cores' worth of time that the cgroup (version 2, then 1) grants; INT_MAX without a ration.
+int threads_rationed(void) {
+    long long quota = 0, period = 0;
+    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re"); // "200000 100000" or "max 100000"
+    if (file != NULL) {
+        if (fscanf(file, "%lld %lld", &quota, &period) != 2)
+            quota = 0;
+        fclose(file);
+    } else if ((file = fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "re")) != NULL) {
+        if (fscanf(file, "%lld", &quota) != 1)
+            quota = 0;
+        fclose(file);
+        period = 100000; // the kernel's default
+    }
+    if (quota <= 0 || period <= 0)
+        return INT_MAX;
+    return (int)((quota + period - 1) / period);
+}
+
 int threads_set(int wanted, int ranks_on_node) {
     int allowed = threads_allowed();
     int count = wanted;
     if (count <= 0) {
         int cores = node_cores > 0 ? node_cores : allowed;
+        if (cores > threads_rationed())
+            cores = threads_rationed();
         count = cores / (ranks_on_node > 0 ? ranks_on_node : 1);
         if (count > allowed)
             count = allowed;

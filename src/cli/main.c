@@ -14,12 +14,14 @@ const Command commands[] = {
      "75; --resume auto goes on from there, bit for bit.",
      cmd_train},
     {"evaluate", "CONFIG", 1, 1, true, "rswbj", "loss and metrics of trained weights",
-     "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.",
+     "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
+     "CONFIG may be the folder of a run: then the config in its run.json counts.",
      cmd_evaluate},
     {"predict", "CONFIG", 1, 1, true, "rswblo", "classes, scores and embeddings of every node",
      "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels),\n"
      "scores.npy (float32 [n, K], before softmax or sigmoid) and with --layer L also\n"
-     "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes.",
+     "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
+     "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
      cmd_predict},
     {"partition", "CONFIG", 1, 1, false, "sk", "cut the graph and say what the cut costs",
      "Cuts the graph as partition.* says into --parts parts, keeps the result in data.cache,\n"

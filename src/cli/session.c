@@ -3,6 +3,7 @@
 
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void print_error(const Error *err) {
@@ -53,14 +54,29 @@ static bool check_data(const Config *config, Error *err) {
     if (after == 0 || after == ',')
         return error_set(err, EXIT_NO_INPUT, "%s is not there; make it with: fringe generate %s",
                          config->data.path, name);
+    const char *data = getenv("FRINGE_DATA");
     return error_set(err, EXIT_NO_INPUT,
-                     "%s is not there; data.path is looked for beside the config, then in "
-                     "FRINGE_DATA",
-                     config->data.path);
+                     "%s is not there; data.path is looked for beside the config, then in the "
+                     "folder FRINGE_DATA (%s)",
+                     config->data.path, data != NULL ? data : "which is not set");
+}
+
+// A run's folder stands for the config in its run.json, with that folder as run.dir.
+static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
+    const char *setting[CLI_SETTINGS + 1];
+    char path[1100], own_folder[1100];
+    path_join(path, sizeof path, folder, "run.json");
+    snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
+    setting[0] = own_folder;
+    memcpy(setting + 1, options->setting, sizeof options->setting);
+    return config_load(config, path, setting, options->settings + 1, err);
 }
 
 bool load_config(Config *config, const char *path, const Options *options, Error *err) {
-    if (!config_load(config, path, options->setting, options->settings, err))
+    bool fine = file_is_folder(path)
+                    ? load_run(config, path, options, err)
+                    : config_load(config, path, options->setting, options->settings, err);
+    if (!fine)
         return false;
     check_families(config, path, err);
     return err->code == 0 && check_data(config, err);

@@ -64,16 +64,19 @@ void config_expectation(const Key *key, char *out, size_t size) {
         "a word",           "a text",   "a path",          "true or false",
         "a whole number",   "a number", "a list of words", "a list of whole numbers",
         "a list of numbers"};
-    int used = snprintf(out, size, "%s", one[key->kind]);
+    bool list = config_is_list(key->kind);
+    int used = snprintf(out, size, "%s",
+                        key->choices == NULL ? one[key->kind]
+                        : list               ? "a list of"
+                                             : "one of");
     if (key->range != NULL)
-        used += snprintf(out + used, size - (size_t)used, "%s in %s",
-                         config_is_list(key->kind) ? ", each" : "", key->range);
+        used +=
+            snprintf(out + used, size - (size_t)used, "%s in %s", list ? ", each" : "", key->range);
     if (key->unit != NULL)
         used += snprintf(out + used, size - (size_t)used, " (%s)", key->unit);
     char choice[CONFIG_WORD];
     for (int i = 0; key->choices != NULL && choice_at(key->choices, i, choice); i++)
-        used +=
-            snprintf(out + used, size - (size_t)used, "%s%s", i > 0 ? ", " : " out of ", choice);
+        used += snprintf(out + used, size - (size_t)used, "%s %s", i > 0 ? "," : "", choice);
 }
 
 static void found(const Json *value, char *out, size_t size) {

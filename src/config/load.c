@@ -35,7 +35,8 @@ static void store_object(Config *config, const Json *object, const char *section
         const Key *key = config_key_find(path);
         if (key != NULL)
             config_store(config, key, value, complaints);
-        else if (section[0] == 0 && json_type(value) == JSON_OBJECT)
+        else if (section[0] == 0 && json_type(value) == JSON_OBJECT &&
+                 config_is_section(json_key(value)))
             store_object(config, value, json_key(value), complaints);
         else
             config_unknown(path, complaints);
@@ -120,6 +121,12 @@ static bool load(Config *config, const Json *file, const char *name, const char 
     return complaints.count == 0 || error_set(err, EXIT_CONFIG, "%s", all.text);
 }
 
+// The config inside run.json, or the file itself.
+static const Json *config_inside(const Json *file) {
+    const Json *inside = json_type(file) == JSON_OBJECT ? json_get(file, "config") : NULL;
+    return inside != NULL && json_type(inside) == JSON_OBJECT ? inside : file;
+}
+
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err) {
     memset(config, 0, sizeof *config);
@@ -135,7 +142,8 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
             return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
                              read.text);
     }
-    bool fine = load(config, file, path, settings, count, err);
+    const Json *layer = file != NULL ? config_inside(file) : NULL;
+    bool fine = load(config, layer, path, settings, count, err);
     json_free(file);
     return fine;
 }

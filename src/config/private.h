@@ -59,6 +59,7 @@ void config_expectation(const Key *key, char *out, size_t size);
 
 // Checks a value and stores it; complains and stores nothing if it does not fit the key.
 void config_store(Config *config, const Key *key, const Json *value, Complaints *complaints);
+bool config_is_section(const char *name);
 void config_unknown(const char *path, Complaints *complaints); // complains, with a suggestion
 // What no single key can tell: lengths that depend on each other.
 void config_check_together(const Config *config, Complaints *complaints);

@@ -40,37 +40,73 @@ const char *config_suggest(const char *word, const char *const *names, int count
     return closest;
 }
 
-static const char *last_word(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return dot != NULL ? dot + 1 : path;
+// --- unknown keys
+
+static bool in_section(const Key *key, const char *section) {
+    size_t length = strlen(section);
+    return strncmp(key->path, section, length) == 0 && key->path[length] == '.';
 }
 
-// The keys of the section that `path` names, as a sentence; false if there is no such section.
-static bool list_section(const char *path, char *out, size_t size) {
-    const char *dot = strchr(path, '.');
-    size_t prefix = dot != NULL ? (size_t)(dot - path) + 1 : 0, used = 0;
-    for (int i = 0; prefix > 0 && i < config_key_count; i++)
-        if (strncmp(config_keys[i].path, path, prefix) == 0 && used < size)
-            used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     config_keys[i].path + prefix);
-    return used > 0;
-}
-
-void config_unknown(const char *path, Complaints *complaints) {
-    const char *names[256], *same = NULL;
+// The words of a section's keys, for config_suggest; 0 if there is no such section.
+static int words_of(const char *section, const char *words[64]) {
     int count = 0;
-    assert(config_key_count <= 256);
+    for (int i = 0; i < config_key_count; i++)
+        if (in_section(&config_keys[i], section) && count < 64)
+            words[count++] = config_keys[i].path + strlen(section) + 1;
+    return count;
+}
+
+// The key of that word in any section, or NULL.
+static const char *elsewhere(const char *word) {
     for (int i = 0; i < config_key_count; i++) {
-        names[count++] = config_keys[i].path;
-        if (strcmp(last_word(config_keys[i].path), last_word(path)) == 0)
-            same = config_keys[i].path; // the right word in the wrong section
+        const char *dot = strchr(config_keys[i].path, '.');
+        if (dot != NULL && strcmp(dot + 1, word) == 0)
+            return config_keys[i].path;
     }
-    const char *closest = same != NULL ? same : config_suggest(path, names, count);
-    char section[512];
-    if (closest != NULL)
-        config_complain(complaints, "%s: unknown key; did you mean %s?", path, closest);
-    else if (list_section(path, section, sizeof section))
-        config_complain(complaints, "%s: unknown key; expected one of %s", path, section);
+    return NULL;
+}
+
+bool config_is_section(const char *name) {
+    const char *words[64];
+    return words_of(name, words) > 0;
+}
+
+static void unknown_section(const char *section, Complaints *complaints) {
+    static const char *const sections[] = {"data",     "partition", "model", "train",
+                                           "messages", "lossless",  "comm",  "run"};
+    int count = sizeof sections / sizeof sections[0];
+    const char *closest = config_suggest(section, sections, count);
+    if (config_is_section(section))
+        config_complain(complaints, "%s: expected an object with the keys of this section",
+                        section);
+    else if (closest != NULL)
+        config_complain(complaints, "%s: unknown section; did you mean %s?", section, closest);
     else
-        config_complain(complaints, "%s: unknown key; fringe config show lists all", path);
+        config_complain(complaints,
+                        "%s: unknown section; there are data, partition, model, train, messages, "
+                        "lossless, comm, run",
+                        section);
+}
+
+// The right word in the wrong section, the closest word of the section, or all its words.
+void config_unknown(const char *path, Complaints *complaints) {
+    const char *dot = strchr(path, '.'), *words[64];
+    char section[CONFIG_WORD], list[640] = "";
+    snprintf(section, sizeof section, "%.*s", (int)strcspn(path, "."), path);
+    int count = words_of(section, words);
+    if (dot == NULL || count == 0) {
+        unknown_section(section, complaints);
+        return;
+    }
+    const char *other = elsewhere(dot + 1), *closest = config_suggest(dot + 1, words, count);
+    if (other != NULL)
+        config_complain(complaints, "%s: unknown key; did you mean %s?", path, other);
+    else if (closest != NULL)
+        config_complain(complaints, "%s: unknown key; did you mean %s.%s?", path, section, closest);
+    else {
+        for (int i = 0; i < count; i++)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
+                     words[i]);
+        config_complain(complaints, "%s: unknown key; expected one of %s", path, list);
+    }
 }

@@ -145,12 +145,12 @@ bool dataset_check(const Dataset *dataset, const char *name, Error *err) {
 // --- what every reader owes
 
 static void sort_rows(Dataset *dataset) {
-    Rows rows = rows_of(dataset), back, sorted;
+    Adjacency rows = rows_of(dataset), back, sorted;
     if (rows_ascending(&rows))
         return;
     rows_transpose(&back, &rows);
     rows_transpose(&sorted, &back);
-    rows_give(&back);
+    adjacency_give(&back);
     rows_set(dataset, &sorted);
 }
 
@@ -176,7 +176,7 @@ static void remark_count(Dataset *dataset, int64_t count, const char *noun, cons
 }
 
 void dataset_remark_oddities(Dataset *dataset) {
-    Rows rows = rows_of(dataset);
+    Adjacency rows = rows_of(dataset);
     int64_t unlabelled = 0;
     for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
         unlabelled += dataset->label[i] < 0;

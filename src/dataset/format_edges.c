@@ -166,7 +166,7 @@ static bool number_nodes(Pairs *pairs, int64_t *nodes, const Request *request, E
 
 static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Error *err) {
     int32_t *ends = TRY(int32_t, 2 * pairs->count, "ends of edges", err);
-    Rows rows;
+    Adjacency rows;
     if (ends == NULL)
         return false;
     for (int64_t e = 0; e < pairs->count; e++) {

@@ -87,7 +87,7 @@ static bool skip_vertex_numbers(const Header *header, Scan *scan, Error *err) {
     return true;
 }
 
-static bool read_neighbour(Rows *rows, const Header *header, int64_t vertex, int64_t *entries,
+static bool read_neighbour(Adjacency *rows, const Header *header, int64_t vertex, int64_t *entries,
                            Scan *scan, Error *err) {
     int64_t neighbour = 0;
     if (!scan_int64(scan, &neighbour, "a neighbour", err))
@@ -113,7 +113,7 @@ static bool read_neighbour(Rows *rows, const Header *header, int64_t vertex, int
     return true;
 }
 
-static bool read_lines(Rows *rows, const Header *header, Scan *scan, Error *err) {
+static bool read_lines(Adjacency *rows, const Header *header, Scan *scan, Error *err) {
     int64_t entries = 0;
     for (int64_t vertex = 0; vertex < header->vertices; vertex++) {
         skip_comments(scan);
@@ -136,7 +136,7 @@ static bool read_lines(Rows *rows, const Header *header, Scan *scan, Error *err)
 }
 
 // Every entry once, and at both ends with the same weight. Row i of both matrices is ascending.
-static bool check_pairs(const Rows *sorted, const Rows *back, Error *err) {
+static bool check_pairs(const Adjacency *sorted, const Adjacency *back, Error *err) {
     for (int64_t i = 0; i < sorted->nodes; i++) {
         int64_t begin = sorted->offset[i], end = sorted->offset[i + 1];
         int64_t other = back->offset[i], other_end = back->offset[i + 1];
@@ -165,25 +165,25 @@ static bool check_pairs(const Rows *sorted, const Rows *back, Error *err) {
     return true;
 }
 
-static bool check_symmetry(const Rows *rows, const char *path, Error *err) {
-    Rows back, sorted;
+static bool check_symmetry(const Adjacency *rows, const char *path, Error *err) {
+    Adjacency back, sorted;
     rows_transpose(&back, rows);
     rows_transpose(&sorted, &back);
     bool ok = check_pairs(&sorted, &back, err) || error_prefix(err, "%s", path);
-    rows_give(&back);
-    rows_give(&sorted);
+    adjacency_give(&back);
+    adjacency_give(&sorted);
     return ok;
 }
 
 static bool read_text(Dataset *dataset, const Text *text, const char *path, Error *err) {
     Scan scan = scan_text(text, path);
     Header header;
-    Rows rows;
+    Adjacency rows;
     if (!read_header(&header, &scan, text, err) ||
-        !rows_take(&rows, header.vertices, header.entries, header.edge_weights, err))
+        !adjacency_take(&rows, header.vertices, header.entries, header.edge_weights, err))
         return false;
     if (!read_lines(&rows, &header, &scan, err) || !check_symmetry(&rows, path, err)) {
-        rows_give(&rows);
+        adjacency_give(&rows);
         return false;
     }
     rows_set(dataset, &rows);

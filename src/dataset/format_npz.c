@@ -94,7 +94,7 @@ static bool csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
 
 static bool read_graph(Dataset *dataset, Npz *npz, Error *err) {
     FileCsr csr;
-    Rows rows = {0};
+    Adjacency rows = {0};
     if (!csr_read(&csr, npz, "adj", err))
         return false;
     bool ok = true;
@@ -110,7 +110,7 @@ static bool read_graph(Dataset *dataset, Npz *npz, Error *err) {
     if (rows.target != NULL) {
         for (int64_t e = 0; e < csr.entries; e++)
             rows.target[e] = (int32_t)csr.index[e];
-        rows = (Rows){csr.rows, csr.entries, csr.offset, rows.target, csr.value};
+        rows = (Adjacency){csr.rows, csr.entries, csr.offset, rows.target, csr.value};
         csr.offset = NULL;
         csr.value = NULL;
         rows_set(dataset, &rows);

@@ -13,9 +13,9 @@
 #include <string.h>
 
 static const Recipe recipes[] = {
-    {"reddit-small", 23000, 1100000, 602, 41, 64, 0.84, 0.6, 0.06, 0.11, 1.0},
-    {"reddit-medium", 233000, 11400000, 602, 41, 256, 0.84, 0.8, 0.06, 0.11, 1.0},
-    {"tiny", 600, 6000, 16, 5, 10, 0.7, 0.4, 0.05, 0.6, 0.7},
+    {"reddit-small", 23000, 1100000, 602, 41, 64, 0.84, 2.9, 0.05, 0.13, 1.0},
+    {"reddit-medium", 233000, 11400000, 602, 41, 256, 0.84, 2.4, 0.05, 0.13, 1.0},
+    {"tiny", 600, 6000, 16, 5, 10, 0.7, 1.9, 0.05, 0.6, 0.7},
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 
@@ -41,7 +41,7 @@ static bool set_number(Recipe *recipe, const char *key, double value) {
         {"classes", &recipe->classes, NULL, 1, 1024},
         {"communities", &recipe->communities, NULL, 1, 2048},
         {"carriers", NULL, &recipe->carriers, 0, 1},
-        {"abroad", NULL, &recipe->abroad, 0, 1},
+        {"abroad", NULL, &recipe->abroad, 0, 1e6},
         {"visitors", NULL, &recipe->visitors, 0, 1},
         {"signal", NULL, &recipe->signal, 0, 1e6},
         {"spread", NULL, &recipe->spread, 0, 4},
@@ -200,7 +200,10 @@ static void group_nodes(int64_t nodes, int64_t keys, const int64_t *key, int64_t
 
 static void planted_init(Planted *p, const Shares *shares, Dataset *dataset) {
     int64_t n = p->recipe->nodes, c = shares->communities;
+    // nodes at home in one community that face a given other one, on average
+    double facing = p->recipe->carriers * (double)n / ((double)c * (double)(c - 1));
     p->communities = shares->communities;
+    p->abroad = c < 2 || facing <= 0 ? 0 : fmin(1, p->recipe->abroad / facing);
     p->home = TAKE(int32_t, n, "communities of nodes");
     p->partner = TAKE(int32_t, n, "facing communities of nodes");
     p->weight = TAKE(double, n, "wanted degrees");
@@ -233,19 +236,40 @@ static void planted_clear(Planted *p) {
 
 // --- features
 
+// Four standard normals from the four words of a block: Box-Muller, cosine and sine.
+static inline void four_normals(double out[4], RandomStream stream, int64_t row, int64_t block) {
+    uint32_t word[4];
+    random_block(word, stream, row, 0, (uint32_t)block);
+    for (int k = 0; k < 4; k += 2) {
+        double radius = sqrt(-2 * log(((double)word[k] + 0.5) * 0x1p-32));
+        double angle = 2 * M_PI * (((double)word[k + 1] + 0.5) * 0x1p-32);
+        out[k] = radius * cos(angle);
+        out[k + 1] = radius * sin(angle);
+    }
+}
+
+// out[f] = center[f] + scale * normal number f of the row; center may be NULL.
+static void draw_row(float *out, const float *center, double scale, int64_t columns,
+                     RandomStream stream, int64_t row) {
+    double normal[4];
+    for (int64_t f = 0; f < columns; f++) {
+        if (f % 4 == 0)
+            four_normals(normal, stream, row, f / 4);
+        out[f] = (center == NULL ? 0 : center[f]) + (float)(scale * normal[f % 4]);
+    }
+}
+
 // x[i, f] = signal * mean[class of i, f] + noise[i, f], all standard normals.
 static void draw_features(const Recipe *recipe, uint64_t seed, Dataset *dataset) {
     int64_t columns = recipe->features;
     float *mean = TAKE(float, recipe->classes *columns, "means of classes");
     RandomStream means = draw_stream(seed, DRAW_MEAN), noise = draw_stream(seed, DRAW_NOISE);
     for (int64_t k = 0; k < recipe->classes; k++)
-        for (int64_t f = 0; f < columns; f++)
-            mean[k * columns + f] = (float)(recipe->signal * random_normal(means, k, 0, f));
+        draw_row(mean + k * columns, NULL, recipe->signal, columns, means, k);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < recipe->nodes; i++)
-        for (int64_t f = 0; f < columns; f++)
-            dataset->x[i * columns + f] =
-                mean[dataset->label[i] * columns + f] + (float)random_normal(noise, i, 0, f);
+        draw_row(dataset->x + i * columns, mean + dataset->label[i] * columns, 1, columns, noise,
+                 i);
     memory_give(mean);
 }
 
@@ -263,7 +287,7 @@ static bool take_arrays(Dataset *dataset, const Recipe *recipe, Error *err) {
 
 bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err) {
     Recipe recipe;
-    Rows rows;
+    Adjacency rows;
     *dataset = (Dataset){0};
     if (!find_recipe(&recipe, name, err))
         return false;

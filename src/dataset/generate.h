@@ -11,7 +11,7 @@ typedef struct Recipe {
     int64_t features, classes;
     int64_t communities; // about; every class has at least one
     double carriers;     // fraction of the nodes that may have edges to another community
-    double abroad;       // probability of an edge between two carriers that face each other
+    double abroad;       // edges of a carrier to the community it faces, on average
     double visitors;     // fraction of the nodes whose class is not that of their community
     double signal;       // length of a class's mean in every feature; the noise is 1
     double spread;       // sigma of the logarithm of the wanted degree
@@ -30,6 +30,7 @@ typedef struct Planted {
     int32_t *member;  // [n] nodes by community, ascending inside
     int64_t *facing;  // [communities^2+1] into carrier, by home * communities + partner
     int32_t *carrier; // nodes by that key, ascending inside
+    double abroad;    // probability of an edge between two carriers that face each other
     double scale;     // P(edge i, j at home) = min(1, scale w_i w_j / total of the community)
     double *total;    // [communities] sum of weights
 } Planted;
@@ -41,6 +42,6 @@ static inline RandomStream draw_stream(uint64_t seed, int draw) {
 }
 
 // Chooses the scale so that about recipe->edges entries come out, then draws all pairs.
-bool planted_edges(Planted *planted, Rows *out, Error *err);
+bool planted_edges(Planted *planted, Adjacency *out, Error *err);
 
 #endif

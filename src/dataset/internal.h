@@ -25,8 +25,8 @@ typedef struct Request {
 } Request;
 typedef struct Format {
     const char *name;
-    // Fills nodes, edges, offset, target, weight, and what else the file holds. Rows may come in
-    // any order. On failure the caller clears *dataset.
+    // Fills nodes, edges, offset, target, weight, and what else the file holds. Adjacency may come
+    // in any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
 } Format;
 extern const Format format_npz, format_metis, format_edges, format_fringe;
@@ -72,22 +72,23 @@ bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // ---- rows.c: adjacency rows
-typedef struct Rows {
+typedef struct Adjacency {
     int64_t nodes, edges;
     int64_t *offset; // [nodes+1]
     int32_t *target; // [edges]
     float *weight;   // [edges] or NULL
-} Rows;
-bool rows_take(Rows *rows, int64_t nodes, int64_t edges, bool weighted, Error *err);
-void rows_give(Rows *rows);
-Rows rows_of(const Dataset *dataset);           // borrowed
-void rows_set(Dataset *dataset, Rows *rows);    // the dataset takes them over, *rows is emptied
-bool rows_ascending(const Rows *rows);          // inside each row; equal neighbours are fine
-void rows_transpose(Rows *out, const Rows *in); // takes out's arrays; rows of `out` are ascending
-bool rows_from_pairs(Rows *out, int64_t nodes, int64_t count, const int32_t *source,
+} Adjacency;
+bool adjacency_take(Adjacency *rows, int64_t nodes, int64_t edges, bool weighted, Error *err);
+void adjacency_give(Adjacency *rows);
+Adjacency rows_of(const Dataset *dataset);        // borrowed
+void rows_set(Dataset *dataset, Adjacency *rows); // the dataset takes them over, *rows is emptied
+bool rows_ascending(const Adjacency *rows);       // inside each row; equal neighbours are fine
+void rows_transpose(Adjacency *out,
+                    const Adjacency *in); // takes out's arrays; rows of `out` are ascending
+bool rows_from_pairs(Adjacency *out, int64_t nodes, int64_t count, const int32_t *source,
                      const int32_t *target, const float *weight, Error *err);
-int64_t rows_loops(const Rows *rows);      // entries (i, i)
-int64_t rows_duplicates(const Rows *rows); // entries equal to the one before; rows ascending
+int64_t rows_loops(const Adjacency *rows);      // entries (i, i)
+int64_t rows_duplicates(const Adjacency *rows); // entries equal to the one before; rows ascending
 
 // ---- check.c
 // Sorts rows and drops weights that are all 1; after dataset_check.

@@ -67,7 +67,7 @@ static double expected_abroad(const Planted *p) {
             pairs += (double)(p->facing[there + 1] - p->facing[there]) *
                      (double)(p->facing[back + 1] - p->facing[back]);
         }
-    return pairs * p->recipe->abroad;
+    return pairs * p->abroad;
 }
 
 // Bisection on the logarithm; the expectation rises with the scale.
@@ -117,7 +117,7 @@ static int64_t draw_abroad(const Planted *p, int32_t u, int32_t *out) {
     int64_t group = (int64_t)p->partner[u] * p->communities + p->home[u];
     for (int64_t k = p->facing[group]; k < p->facing[group + 1]; k++) {
         int32_t v = p->carrier[k], first = u < v ? u : v, second = u < v ? v : u;
-        if (random_uniform32(stream, first, 0, second) < p->recipe->abroad)
+        if (random_uniform32(stream, first, 0, second) < p->abroad)
             out[found++] = v;
     }
     return found;
@@ -160,7 +160,7 @@ static void insert_entries(int32_t *row, int64_t home, int64_t all) {
     }
 }
 
-static void fill_entries(const Planted *p, Rows *out, int32_t *scratch) {
+static void fill_entries(const Planted *p, Adjacency *out, int32_t *scratch) {
     int64_t *next = TAKE(int64_t, p->recipe->nodes, "places in rows");
     memcpy(next, out->offset, (size_t)p->recipe->nodes * sizeof *next);
 #pragma omp parallel for schedule(dynamic)
@@ -185,7 +185,7 @@ static void fill_entries(const Planted *p, Rows *out, int32_t *scratch) {
     memory_give(next);
 }
 
-bool planted_edges(Planted *planted, Rows *out, Error *err) {
+bool planted_edges(Planted *planted, Adjacency *out, Error *err) {
     int64_t n = planted->recipe->nodes;
     if (!find_scale(planted, err))
         return false;
@@ -194,7 +194,7 @@ bool planted_edges(Planted *planted, Rows *out, Error *err) {
     count_entries(planted, count, scratch);
     for (int64_t i = 0; i < n; i++)
         count[i + 1] += count[i];
-    bool ok = rows_take(out, n, count[n], false, err);
+    bool ok = adjacency_take(out, n, count[n], false, err);
     if (ok) {
         memcpy(out->offset, count, ((size_t)n + 1) * sizeof *count);
         fill_entries(planted, out, scratch);

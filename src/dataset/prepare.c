@@ -20,10 +20,10 @@ typedef struct Step {
 // Edges (i, j) stored more than once become one; their weights are added.
 static bool drop_duplicates(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     (void)argument, (void)seed;
-    Rows in = rows_of(dataset), out;
+    Adjacency in = rows_of(dataset), out;
     if (rows_duplicates(&in) == 0)
         return true;
-    if (!rows_take(&out, in.nodes, in.edges - rows_duplicates(&in), in.weight != NULL, err))
+    if (!adjacency_take(&out, in.nodes, in.edges - rows_duplicates(&in), in.weight != NULL, err))
         return false;
     int64_t place = -1;
     for (int64_t i = 0; i < in.nodes; i++) {
@@ -42,10 +42,10 @@ static bool drop_duplicates(Dataset *dataset, const char *argument, int64_t seed
 
 static bool drop_loops(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     (void)argument, (void)seed;
-    Rows in = rows_of(dataset), out;
+    Adjacency in = rows_of(dataset), out;
     if (rows_loops(&in) == 0)
         return true;
-    if (!rows_take(&out, in.nodes, in.edges - rows_loops(&in), in.weight != NULL, err))
+    if (!adjacency_take(&out, in.nodes, in.edges - rows_loops(&in), in.weight != NULL, err))
         return false;
     int64_t place = 0;
     for (int64_t i = 0; i < in.nodes; i++) {
@@ -64,7 +64,8 @@ static bool drop_loops(Dataset *dataset, const char *argument, int64_t seed, Err
 
 // Row i of the union of two matrices without duplicates; an entry of both keeps the larger weight.
 // Written to out[place..) if `out` has arrays. Returns how many.
-static int64_t unite_row(Rows *out, int64_t place, const Rows *a, const Rows *b, int64_t i) {
+static int64_t unite_row(Adjacency *out, int64_t place, const Adjacency *a, const Adjacency *b,
+                         int64_t i) {
     int64_t p = a->offset[i], q = b->offset[i], count = 0;
     int64_t p_end = a->offset[i + 1], q_end = b->offset[i + 1];
     for (; p < p_end || q < q_end; count++) {
@@ -89,15 +90,15 @@ static int64_t unite_row(Rows *out, int64_t place, const Rows *a, const Rows *b,
 static bool symmetrize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     if (!drop_duplicates(dataset, argument, seed, err))
         return false;
-    Rows in = rows_of(dataset), back, out = {0};
+    Adjacency in = rows_of(dataset), back, out = {0};
     rows_transpose(&back, &in);
     int64_t edges = 0;
     for (int64_t i = 0; i < in.nodes; i++)
         edges += unite_row(&out, 0, &in, &back, i);
-    bool ok = rows_take(&out, in.nodes, edges, in.weight != NULL, err);
+    bool ok = adjacency_take(&out, in.nodes, edges, in.weight != NULL, err);
     for (int64_t i = 0; ok && i < in.nodes; i++)
         out.offset[i + 1] = out.offset[i] + unite_row(&out, out.offset[i], &in, &back, i);
-    rows_give(&back);
+    adjacency_give(&back);
     if (ok)
         rows_set(dataset, &out);
     return ok;
@@ -148,7 +149,7 @@ static bool row_normalize(Dataset *dataset, const char *argument, int64_t seed, 
 }
 
 // Column f: (x - mean) / deviation over the training rows (population deviation, as GraphSAINT); a
-// constant column is only shifted. Rows are added in ascending order by one thread per column
+// constant column is only shifted. Adjacency are added in ascending order by one thread per column
 // block.
 static void standardize_columns(const Dataset *dataset, float *x, int64_t begin, int64_t end) {
     enum { WIDTH = 16 };

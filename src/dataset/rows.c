@@ -5,30 +5,30 @@
 
 #include <string.h>
 
-bool rows_take(Rows *rows, int64_t nodes, int64_t edges, bool weighted, Error *err) {
-    *rows =
-        (Rows){nodes, edges, TRY(int64_t, nodes + 1, "row offsets of a graph", err), NULL, NULL};
+bool adjacency_take(Adjacency *rows, int64_t nodes, int64_t edges, bool weighted, Error *err) {
+    *rows = (Adjacency){nodes, edges, TRY(int64_t, nodes + 1, "row offsets of a graph", err), NULL,
+                        NULL};
     rows->target = TRY(int32_t, edges, "targets of a graph", err);
     rows->weight = weighted ? TRY(float, edges, "weights of a graph", err) : NULL;
     if (rows->offset != NULL && rows->target != NULL && (!weighted || rows->weight != NULL))
         return true;
-    rows_give(rows);
+    adjacency_give(rows);
     return false;
 }
 
-void rows_give(Rows *rows) {
+void adjacency_give(Adjacency *rows) {
     memory_give(rows->offset);
     memory_give(rows->target);
     memory_give(rows->weight);
-    *rows = (Rows){0};
+    *rows = (Adjacency){0};
 }
 
-Rows rows_of(const Dataset *dataset) {
-    return (Rows){dataset->nodes, dataset->edges, dataset->offset, dataset->target,
-                  dataset->weight};
+Adjacency rows_of(const Dataset *dataset) {
+    return (Adjacency){dataset->nodes, dataset->edges, dataset->offset, dataset->target,
+                       dataset->weight};
 }
 
-void rows_set(Dataset *dataset, Rows *rows) {
+void rows_set(Dataset *dataset, Adjacency *rows) {
     dataset_give(dataset, dataset->offset);
     dataset_give(dataset, dataset->target);
     dataset_give(dataset, dataset->weight);
@@ -37,10 +37,10 @@ void rows_set(Dataset *dataset, Rows *rows) {
     dataset->offset = rows->offset;
     dataset->target = rows->target;
     dataset->weight = rows->weight;
-    *rows = (Rows){0};
+    *rows = (Adjacency){0};
 }
 
-bool rows_ascending(const Rows *rows) {
+bool rows_ascending(const Adjacency *rows) {
     for (int64_t i = 0; i < rows->nodes; i++)
         for (int64_t e = rows->offset[i] + 1; e < rows->offset[i + 1]; e++)
             if (rows->target[e - 1] > rows->target[e])
@@ -61,9 +61,10 @@ static void shift_back(int64_t *offset, int64_t nodes) {
     offset[0] = 0;
 }
 
-void rows_transpose(Rows *out, const Rows *in) {
-    *out = (Rows){in->nodes, in->edges, TAKE(int64_t, in->nodes + 1, "row offsets, transposed"),
-                  TAKE(int32_t, in->edges, "targets, transposed"), NULL};
+void rows_transpose(Adjacency *out, const Adjacency *in) {
+    *out =
+        (Adjacency){in->nodes, in->edges, TAKE(int64_t, in->nodes + 1, "row offsets, transposed"),
+                    TAKE(int32_t, in->edges, "targets, transposed"), NULL};
     if (in->weight != NULL)
         out->weight = TAKE(float, in->edges, "weights, transposed");
     for (int64_t e = 0; e < in->edges; e++)
@@ -79,9 +80,9 @@ void rows_transpose(Rows *out, const Rows *in) {
     shift_back(out->offset, in->nodes);
 }
 
-bool rows_from_pairs(Rows *out, int64_t nodes, int64_t count, const int32_t *source,
+bool rows_from_pairs(Adjacency *out, int64_t nodes, int64_t count, const int32_t *source,
                      const int32_t *target, const float *weight, Error *err) {
-    if (!rows_take(out, nodes, count, weight != NULL, err))
+    if (!adjacency_take(out, nodes, count, weight != NULL, err))
         return false;
     for (int64_t e = 0; e < count; e++)
         out->offset[source[e] + 1]++;
@@ -96,7 +97,7 @@ bool rows_from_pairs(Rows *out, int64_t nodes, int64_t count, const int32_t *sou
     return true;
 }
 
-int64_t rows_loops(const Rows *rows) {
+int64_t rows_loops(const Adjacency *rows) {
     int64_t loops = 0;
     for (int64_t i = 0; i < rows->nodes; i++)
         for (int64_t e = rows->offset[i]; e < rows->offset[i + 1]; e++)
@@ -104,7 +105,7 @@ int64_t rows_loops(const Rows *rows) {
     return loops;
 }
 
-int64_t rows_duplicates(const Rows *rows) {
+int64_t rows_duplicates(const Adjacency *rows) {
     int64_t duplicates = 0;
     for (int64_t i = 0; i < rows->nodes; i++)
         for (int64_t e = rows->offset[i] + 1; e < rows->offset[i + 1]; e++)
@@ -113,7 +114,7 @@ int64_t rows_duplicates(const Rows *rows) {
 }
 
 bool dataset_is_symmetric(const Dataset *dataset) {
-    Rows rows = rows_of(dataset), back;
+    Adjacency rows = rows_of(dataset), back;
     rows_transpose(&back, &rows);
     size_t edges = (size_t)rows.edges;
     bool same =
@@ -121,6 +122,6 @@ bool dataset_is_symmetric(const Dataset *dataset) {
         memcmp(rows.target, back.target, edges * sizeof *rows.target) == 0;
     for (size_t e = 0; same && rows.weight != NULL && e < edges; e++)
         same = rows.weight[e] == back.weight[e];
-    rows_give(&back);
+    adjacency_give(&back);
     return same;
 }

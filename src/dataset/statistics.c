@@ -29,7 +29,7 @@ static void count_degrees(const Dataset *dataset, Statistics *out) {
 }
 
 void dataset_statistics(const Dataset *dataset, Statistics *out) {
-    Rows rows = rows_of(dataset);
+    Adjacency rows = rows_of(dataset);
     *out = (Statistics){.loops = rows_loops(&rows),
                         .duplicates = rows_duplicates(&rows),
                         .symmetric = dataset_is_symmetric(dataset),

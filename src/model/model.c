@@ -350,6 +350,10 @@ int64_t model_bytes_sent(const Model *m) {
     return bytes;
 }
 
+const Channel *model_channel(const Model *m, int layer, int direction) {
+    return m->layer[layer].channel[direction];
+}
+
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
     const Shard *s = m->parts.shard;
     const Backend *b = m->parts.backend;

@@ -63,7 +63,8 @@ bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *
                  .parts = comm->size,
                  .remarks = comm->rank == 0 && remarks != NULL ? remarks : unused,
                  .err = err};
-    work.remarks[0] = '\0';
+    if (remarks != NULL)
+        remarks[0] = '\0';
     *shard = (Shard){0};
     for (int attempt = 0; attempt < 2; attempt++) {
         work.again = attempt > 0;

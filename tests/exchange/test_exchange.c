@@ -11,7 +11,7 @@
 
 static const int64_t widths[] = {1, 41, 48, 256, 602};
 static const int64_t piece_sizes[] = {64, 1000, 4096, 65280, 1 << 20};
-enum { CHANNELS = 60, EPOCHS = 5 };
+enum { CHANNELS = 40, EPOCHS = 5 };
 
 typedef struct Run { // one exchange as a layer would make it
     const Pattern *pattern;

@@ -14,14 +14,14 @@ static bool vectors_start(const char *name) {
     return backend_cpu.start(name, &err);
 }
 
-// ---- a graph and its numbers, all from the counter-based generator
+// ---- a graph and its numbers
 
-static const RandomStream stream = {11, 0, 0};
-
+// In [-0.5, 0.5), from a hash of where it stands (lowbias32, C. Wellons).
 static float number(int64_t row, int64_t column, uint32_t what) {
-    RandomStream s = stream;
-    s.epoch = what;
-    return random_uniform16(s, row, 0, column) - 0.5F;
+    uint32_t x = (uint32_t)row * 0x9e3779b9U ^ (uint32_t)column * 0x85ebca6bU ^ what << 28;
+    x = (x ^ x >> 16) * 0x7feb352dU;
+    x = (x ^ x >> 15) * 0x846ca68bU;
+    return (float)((x ^ x >> 16) >> 8) * 0x1p-24F - 0.5F;
 }
 
 // degree[i] ascending columns, spread over `sources`.
@@ -176,15 +176,14 @@ static void check_problem(int combination, int64_t columns, bool all_panels) {
 
 static void every_width_and_every_factor(void **state) {
     (void)state;
-    static const int64_t wide[] = {16, 41, 128, 200, 256, 300, 602};
+    static const int64_t wide[] = {128, 200, 256, 300, 602};
     omp_set_num_threads(1);
-    for (int64_t columns = 1; columns <= 70; columns++) {
-        check_problem((int)columns % 16, columns, columns % 16 == 1);
-        check_problem(15 - (int)columns % 16, columns, false);
+    for (int combination = 0; combination < 16; combination++) {
+        for (int64_t columns = 1; columns <= 70; columns++)
+            check_problem(combination, columns, columns % 16 == 1);
+        for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+            check_problem(combination, wide[i], true);
     }
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        for (int combination = 0; combination < 16; combination++)
-            check_problem(combination, wide[i], combination % 3 == 0);
 }
 
 // Enough rows for several blocks of several threads, and for aggregate_tune to measure.
@@ -257,7 +256,8 @@ typedef struct Parts {
     Csr own, halo;
     int32_t *rows;   // of halo's rows
     int64_t *cursor; // where they stand
-    Rows landed;     // right * x of the halo columns, as messages carry them
+    Rows sent;       // right * x of the halo columns, as messages carry them
+    Rows landed;     // those that have arrived; the others are NaN
 } Parts;
 
 // Splits the edges by column. Weights go along.
@@ -287,12 +287,13 @@ static Csr part_of(const Csr *csr, bool is_halo, int32_t *rows) {
 static Parts parts_make(const Problem *p) {
     Parts parts = {.rows = TAKE(int32_t, p->csr.rows, "halo rows"),
                    .cursor = TAKE(int64_t, p->csr.rows, "cursors"),
+                   .sent = rows_take(HALO, p->x.columns, "sent rows"),
                    .landed = rows_take(HALO, p->x.columns, "landed rows")};
     parts.own = part_of(&p->csr, false, NULL);
     parts.halo = part_of(&p->csr, true, parts.rows);
     for (int64_t j = 0; j < HALO; j++)
         for (int64_t c = 0; c < p->x.columns; c++)
-            parts.landed.at[j * parts.landed.stride + c] =
+            parts.sent.at[j * parts.sent.stride + c] =
                 (p->right != NULL ? p->right[OWN + j] : 1) * p->x.at[(OWN + j) * p->x.stride + c];
     return parts;
 }
@@ -302,6 +303,7 @@ static void parts_give(Parts *parts) {
     csr_give(&parts->halo);
     memory_give(parts->rows);
     memory_give(parts->cursor);
+    rows_give(&parts->sent);
     rows_give(&parts->landed);
 }
 
@@ -313,9 +315,12 @@ static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *b
     backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, NULL, NULL);
     backend_cpu.aggregate_free(aggregate);
     memcpy(parts->cursor, parts->halo.offset, (size_t)parts->halo.rows * sizeof *parts->cursor);
-    for (int i = 0; i < calls; i++)
+    rows_dirty(parts->landed);
+    for (int i = 0; i < calls; i++) {
+        memcpy(parts->landed.at, parts->sent.at, rows_bytes(bound[i], p->x.columns));
         backend_cpu.aggregate_halo(out, &parts->halo, parts->rows, parts->cursor, parts->landed,
                                    bound[i], i == calls - 1 ? p->left : NULL, NULL);
+    }
     for (int64_t k = 0; k < parts->halo.rows; k++)
         assert_int_equal(parts->cursor[k], parts->halo.offset[k + 1]);
 }

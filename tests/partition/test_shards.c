@@ -44,13 +44,12 @@ static const int part_counts[] = {1, 2, 3, 8};
 
 static void for_each_cut(void (*check)(const Cut *cut)) {
     for (int r = 0; r < RULES; r++)
-        for (int c = 0; c < 4; c++)
-            for (int weighted = 0; weighted < 2; weighted++) {
-                Cut cut;
-                cut_open(&cut, graph_make(61, rules[r], weighted, 5), part_counts[c], NULL, true);
-                check(&cut);
-                cut_close(&cut);
-            }
+        for (int c = 0; c < 4; c++) {
+            Cut cut;
+            cut_open(&cut, graph_make(61, rules[r], (r + c) % 2, 5), part_counts[c], NULL, true);
+            check(&cut);
+            cut_close(&cut);
+        }
 }
 
 // Every stored edge is in exactly one shard, at its place, with its weight, and nothing else is:

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 typedef struct Comm {
-    MPI_Comm mpi;     // data
+    MPI_Comm mpi;     // data; tags from 32700 on are the collectives'
     MPI_Comm control; // signs of life, apart from the data
     int rank, size;
     int node_rank, node_size; // among the ranks of this machine

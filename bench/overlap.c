@@ -1,0 +1,236 @@
+// What the schedule `overlap` hides: 3 x 256 GCN on reddit-small, epochs of `blocking` and
+// `overlap` in turn on the ranks it is started on (overlap.sh: 2 hosts with 1 rank each, on the
+// network rig, with a link rate at which exchanges take as long as what can hide them).
+//
+// Of each exchange the blocking schedule tells two parts, means over the ranks: `wait`, the
+// messages' flight, and `own`, the work that needs no message. The rest of the epoch (pack, unpack,
+// halo part, dense work on marginal rows, ...) can hide nothing. So the epoch could be
+//
+//   ideal = sum over exchanges of max(wait, own) + rest = epoch(blocking) - sum of min(wait, own)
+//
+//   overlap [--epochs=16] [--piece=65280] [--data=FOLDER] [--probe=1] [--rate=TEXT]
+#include "bench.h"
+#include "fringe/trainer.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { EPOCHS_MOST = 256, EXCHANGES = 2 * MODEL_LAYERS };
+
+static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
+
+static const char *text_option(int argc, char **argv, const char *name, const char *otherwise) {
+    size_t length = strlen(name);
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
+            return argv[i] + length + 1;
+    return otherwise;
+}
+
+// The dataset, made once by rank 0.
+static void make_data(const char *path, const Comm *comm) {
+    Error err = {0};
+    Dataset dataset;
+    if (comm->rank == 0 && !file_exists(path)) {
+        if (dataset_generate(&dataset, "reddit-small", 1, &err)) {
+            dataset_write(&dataset, path, &err);
+            dataset_clear(&dataset);
+        }
+    }
+    need(comm_agree(comm, &err), &err);
+}
+
+static void configure(Config *config, const char *folder, const char *schedule, int64_t piece) {
+    Error err = {0};
+    char data[700], cache[700], order[64], bytes[64];
+    snprintf(data, sizeof data, "data.path=%s/reddit-small", folder);
+    snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
+    snprintf(order, sizeof order, "comm.schedule=%s", schedule);
+    snprintf(bytes, sizeof bytes, "comm.piece=%lld", (long long)piece);
+    const char *settings[] = {data,
+                              cache,
+                              order,
+                              bytes,
+                              "model.layers=3",
+                              "model.hidden=[256]",
+                              "run.threads=1",
+                              "train.eval_every=0",
+                              "train.epochs=100000"};
+    need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
+}
+
+// --- one epoch and its parts, means over ranks
+
+typedef struct Parts {
+    double epoch, wait, own, shorter, pack, unpack, halo;
+} Parts;
+
+typedef struct Sample { // of this rank since the start
+    ChannelSeconds exchange[EXCHANGES];
+} Sample;
+
+static Sample sample(const Trainer *trainer) {
+    Sample s = {0};
+    for (int l = 0; l < trainer_shape(trainer)->layers; l++)
+        for (int d = 0; d < 2; d++) {
+            const Channel *channel = model_channel(trainer_model(trainer), l, d);
+            if (channel != NULL)
+                s.exchange[2 * l + d] = channel_seconds(channel);
+        }
+    return s;
+}
+
+static Parts epoch_parts(Trainer *trainer, const Comm *comm) {
+    Error err = {0};
+    EpochRecord record;
+    Sample before = sample(trainer);
+    comm_barrier(comm);
+    need(trainer_epoch(trainer, &record, &err), &err);
+    Sample after = sample(trainer);
+    Parts parts = {.epoch = record.seconds};
+    for (int e = 0; e < EXCHANGES; e++) {
+        const ChannelSeconds *a = &after.exchange[e], *b = &before.exchange[e];
+        double mean[] = {a->wait - b->wait, a->own - b->own, a->pack - b->pack,
+                         a->unpack - b->unpack, a->halo - b->halo};
+        comm_sum_double(comm, mean, 5);
+        double wait = mean[0] / comm->size, own = mean[1] / comm->size;
+        parts.wait += wait;
+        parts.own += own;
+        parts.shorter += wait < own ? wait : own;
+        parts.pack += mean[2] / comm->size;
+        parts.unpack += mean[3] / comm->size;
+        parts.halo += mean[4] / comm->size;
+    }
+    return parts;
+}
+
+// --- many epochs of both in turn
+
+typedef struct Series {
+    double epoch[EPOCHS_MOST], wait[EPOCHS_MOST], own[EPOCHS_MOST], shorter[EPOCHS_MOST],
+        pack[EPOCHS_MOST], unpack[EPOCHS_MOST], halo[EPOCHS_MOST];
+} Series;
+
+static Parts medians(Series *s, int count) {
+    return (Parts){bench_median(s->epoch, count), bench_median(s->wait, count),
+                   bench_median(s->own, count),   bench_median(s->shorter, count),
+                   bench_median(s->pack, count),  bench_median(s->unpack, count),
+                   bench_median(s->halo, count)};
+}
+
+static void put(Series *s, int at, const Parts *parts) {
+    s->epoch[at] = parts->epoch;
+    s->wait[at] = parts->wait;
+    s->own[at] = parts->own;
+    s->shorter[at] = parts->shorter;
+    s->pack[at] = parts->pack;
+    s->unpack[at] = parts->unpack;
+    s->halo[at] = parts->halo;
+}
+
+enum { BLOCKING, OVERLAP };
+
+static void measure(Trainer *const trainer[2], const Comm *comm, int epochs, Parts out[2]) {
+    static Series series[2];
+    for (int e = -2; e < epochs; e++)
+        for (int s = 0; s < 2; s++) {
+            Parts parts = epoch_parts(trainer[s], comm);
+            if (e >= 0) // the first ones touch every page and open every connection
+                put(&series[s], e, &parts);
+        }
+    for (int s = 0; s < 2; s++)
+        out[s] = medians(&series[s], epochs);
+}
+
+// The same weights, or the times mean nothing.
+static void check_weights(Trainer *const trainer[2]) {
+    size_t bytes = (size_t)trainer_shape(trainer[0])->parameter_count * sizeof(float);
+    CHECK(memcmp(trainer_parameters(trainer[BLOCKING], false),
+                 trainer_parameters(trainer[OVERLAP], false), bytes) == 0,
+          EXIT_BUG, "blocking and overlap gave different weights");
+}
+
+// --- what is told
+
+static void tell_parts(Bench *bench, const char *schedule, const Parts *parts) {
+    const struct {
+        const char *name;
+        double seconds;
+    } line[] = {{"epoch", parts->epoch},   {"exchange (wait)", parts->wait},
+                {"own work", parts->own},  {"pack", parts->pack},
+                {"unpack", parts->unpack}, {"halo part", parts->halo}};
+    for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
+        Figure figure = {.value = line[i].seconds * 1e3, .unit = "ms"};
+        snprintf(figure.name, sizeof figure.name, "%s: %s", schedule, line[i].name);
+        bench_figure(bench, &figure);
+    }
+}
+
+static void tell(Bench *bench, const Parts *blocking, const Parts *overlap, const char *rate) {
+    double ideal = blocking->epoch - blocking->shorter;
+    double hidden = blocking->epoch - overlap->epoch;
+    tell_parts(bench, "blocking", blocking);
+    tell_parts(bench, "overlap", overlap);
+    Figure balance = {.value = blocking->wait * 1e3,
+                      .unit = "ms",
+                      .against = "what can hide it",
+                      .limit = blocking->own * 1e3,
+                      .ratio = blocking->wait / blocking->own};
+    snprintf(balance.name, sizeof balance.name, "exchanges at %s", rate);
+    bench_figure(bench, &balance);
+    bench_figure(bench, &(Figure){.name = "epoch of overlap",
+                                  .value = overlap->epoch * 1e3,
+                                  .unit = "ms",
+                                  .against = "sum of max(exchange, own) + rest",
+                                  .limit = ideal * 1e3,
+                                  .ratio = overlap->epoch / ideal,
+                                  .bar = 1.08,
+                                  .at_most = true});
+    bench_figure(bench, &(Figure){.name = "vanished",
+                                  .value = hidden * 1e3,
+                                  .unit = "ms",
+                                  .against = "the shorter of the two",
+                                  .limit = blocking->shorter * 1e3,
+                                  .ratio = hidden / blocking->shorter,
+                                  .bar = 0.90});
+}
+
+int main(int argc, char **argv) {
+    static Config config[2];
+    Comm comm;
+    Bench bench;
+    Shard shard;
+    Error err = {0};
+    char path[700], remarks[1024] = "";
+    comm_start(&comm, &argc, &argv);
+    bench_start(&bench, "overlap", argc, argv);
+    const char *folder = text_option(argc, argv, "--data", "/tmp/fringe-bench-overlap");
+    int epochs = (int)bench_option(argc, argv, "--epochs", 16);
+    CHECK(epochs > 0 && epochs <= EPOCHS_MOST, EXIT_USAGE, "--epochs: 1 to %d", EPOCHS_MOST);
+    int64_t piece = bench_option(argc, argv, "--piece", 65280);
+    snprintf(path, sizeof path, "%s/reddit-small", folder);
+    make_data(path, &comm);
+    Trainer *trainer[2];
+    for (int s = 0; s < 2; s++)
+        configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);
+    need(partition_load(&shard, &config[0], &comm, remarks, &err), &err);
+    for (int s = 0; s < 2; s++) {
+        trainer[s] = trainer_new(&config[s], &shard, &comm, 1, &err);
+        need(trainer[s] != NULL, &err);
+    }
+    Parts parts[2];
+    measure(trainer, &comm, epochs, parts);
+    check_weights(trainer);
+    int status = 0;
+    if (bench_option(argc, argv, "--probe", 0) != 0) {
+        if (comm.rank == 0)
+            printf("probe %.6f %.6f\n", parts[BLOCKING].wait, parts[BLOCKING].own);
+    } else if (comm.rank == 0) {
+        tell(&bench, &parts[BLOCKING], &parts[OVERLAP], text_option(argc, argv, "--rate", "?"));
+        status = bench_end(&bench);
+    }
+    for (int s = 0; s < 2; s++)
+        trainer_free(trainer[s]);
+    shard_clear(&shard);
+    comm_stop(&comm);
+    return status;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# If this failed, a room could open a door above it, or a library leave its room, and the build
+# would say nothing.
+set -u
+failed=0
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir -p "$folder"/src/{base,halo,exchange,gradsync,model} "$folder"/kernels/cpu "$folder"/include/fringe/base
+
+# refuse FILE LINE EXPECTED: a file with this include must be named
+refuse() {
+    echo "$2" >"$folder/$1"
+    output=$(sh "$FRINGE_SOURCE/cmake/doors.sh" "$folder")
+    if [ $? -eq 0 ] || ! grep -qF "$1:1: $3" <<<"$output"; then
+        echo "FAILED: $1 with $2 should be refused; said: $output"
+        failed=1
+    fi
+    rm "$folder/$1"
+}
+accept() {
+    echo "$2" >"$folder/$1"
+    if ! output=$(sh "$FRINGE_SOURCE/cmake/doors.sh" "$folder"); then
+        echo "FAILED: $1 with $2 should be fine; said: $output"
+        failed=1
+    fi
+    rm "$folder/$1"
+}
+
+refuse src/halo/a.c '#include "fringe/model.h"' '"fringe/model.h": the room "halo"'
+refuse src/halo/a.h '  #  include "fringe/trainer.h" // why' '"fringe/trainer.h"'
+refuse src/exchange/a.c '#include "fringe/gradsync.h"' '"fringe/gradsync.h"'
+refuse src/gradsync/a.c '#include "fringe/exchange.h"' '"fringe/exchange.h"'
+refuse include/fringe/halo.h '#include "fringe/codec.h"' '"fringe/codec.h"'
+refuse include/fringe/base/x.h '#include "fringe/config.h"' '"fringe/config.h"'
+refuse kernels/cpu/a.c '#include "fringe/dataset.h"' '"fringe/dataset.h"'
+refuse src/model/a.c '#include "../halo/private.h"' '"../halo/private.h"'
+refuse src/model/a.c '#include "halo/private.h"' '"halo/private.h"'
+refuse src/model/a.c '#include <metis.h>' '<metis.h>'
+refuse src/model/a.c '#include <mpi.h>' '<mpi.h>'
+refuse src/model/a.c '#include <cjson/cJSON.h>' '<cjson/cJSON.h>'
+refuse src/base/a.c '#include <dnnl.h>' '<dnnl.h>'
+refuse src/model/a.c '#include "fringe/attic.h"' '"fringe/attic.h" is no door'
+accept src/model/a.c '#include "fringe/halo.h"'
+accept src/model/a.c '#include "fringe/npy.h"'
+accept src/model/a.c '#include "fringe/base/json.h"'
+accept src/model/a.c '#include "private.h"'
+accept src/halo/a.c '#include <mpi.h>'
+accept kernels/cpu/dense.c '#include <dnnl.h>'
+accept kernels/cpu/a.c '#include "../scalar.h"'
+
+sh "$FRINGE_SOURCE/cmake/doors.sh" "$FRINGE_SOURCE" || failed=1
+exit $failed

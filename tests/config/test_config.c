@@ -1,0 +1,266 @@
+// ranks: 1
+// If this failed, a config would mean something else than its page says, or a mistake in it would
+// be told late, alone or without its place.
+
+#include "support.h"
+
+#include "config/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void load(Config *config, const char *text, const char *const *settings, int count) {
+    Error err = {0};
+    test_write_text(test_path("some.json"), text);
+    assert_ok(config_load(config, test_path("some.json"), settings, count, &err), &err);
+}
+
+static void refused(const char *text, const char *part) {
+    Config config;
+    Error err = {0};
+    test_write_text(test_path("some.json"), text);
+    assert_refused(config_load(&config, test_path("some.json"), NULL, 0, &err), &err, EXIT_CONFIG,
+                   part);
+}
+
+// --- the layers
+
+static void file_stands_over_defaults_and_settings_over_the_file(void **state) {
+    (void)state;
+    Config config;
+    const char *const settings[] = {"train.rate=0.25", "model.hidden=[8, 9]", "run.dir=here"};
+    load(&config, "{\"train\": {\"rate\": 0.5, \"epochs\": 7}, \"model\": {\"hidden\": 64}}",
+         settings, 3);
+    assert_true(config.train.rate == 0.25);
+    assert_int_equal(config.train.epochs, 7);
+    assert_int_equal(config.train.eval_every, 10);
+    assert_int_equal(config.model.hidden.count, 2);
+    assert_int_equal(config.model.hidden.value[1], 9);
+    assert_string_equal(config.run.dir, "here");
+}
+
+// AdaQP's recipe (PEERS): 3 layers of 256, dropout, norm, activation, Adam at 0.01.
+static void defaults_are_the_published_recipe(void **state) {
+    (void)state;
+    Config config;
+    load(&config, "{}", NULL, 0);
+    assert_int_equal(config.model.layers, 3);
+    assert_int_equal(config.model.hidden.value[0], 256);
+    assert_string_equal(config.model.post.word[0], "dropout");
+    assert_string_equal(config.model.post.word[1], "norm");
+    assert_string_equal(config.model.post.word[2], "activation");
+    assert_true(config.train.rate == 0.01 && config.train.betas.value[1] == 0.999);
+    assert_true(config.train.epsilon == 1e-8 && config.model.dropout == 0.5);
+    assert_string_equal(config.run.dir, "runs/some");
+}
+
+static void a_mode_presets_and_an_explicit_key_wins(void **state) {
+    (void)state;
+    Config config;
+    const char *const mode[] = {"mode=vanilla"};
+    load(&config, "{}", NULL, 0);
+    assert_string_equal(config.comm.schedule, "overlap");
+    load(&config, "{}", mode, 1);
+    assert_string_equal(config.comm.schedule, "blocking");
+    load(&config, "{\"comm\": {\"schedule\": \"overlap\"}}", mode, 1);
+    assert_string_equal(config.comm.schedule, "overlap");
+    load(&config, "{\"comm\": {\"schedule\": \"blocking\"}, \"mode\": \"overlap\"}", NULL, 0);
+    assert_string_equal(config.comm.schedule, "blocking");
+}
+
+static void every_mode_is_a_choice_and_sets_what_is_there(void **state) {
+    (void)state;
+    for (int i = 0; i < config_mode_count; i++) {
+        Config config;
+        char setting[100];
+        snprintf(setting, sizeof setting, "mode=%s", config_modes[i].name);
+        const char *const settings[] = {setting};
+        load(&config, "{}", settings, 1);
+        assert_string_equal(config.mode, config_modes[i].name);
+    }
+}
+
+// --- mistakes
+
+static void all_mistakes_are_told_at_once(void **state) {
+    (void)state;
+    static const char text[] = "{\"train\": {\"epochs\": \"many\", \"rate\": -1, \"epoch\": 3},"
+                               " \"trian\": {}, \"model\": {\"norm\": \"lay\", \"bias\": 1,"
+                               " \"post\": [\"norm\", 5]}, \"comm\": 4}";
+    static const char *const parts[] = {
+        "some.json: train.epochs: expected a whole number in [0, 1000000000] (epochs), found "
+        "\"many\"",
+        "train.rate: expected a number in [0, 1000], found -1",
+        "train.epoch: unknown key; did you mean train.epochs?",
+        "trian: unknown section; did you mean train?",
+        "model.norm: expected one of layer, none, found \"lay\"; did you mean \"layer\"?",
+        "model.bias: expected true or false, found 1",
+        "model.post: expected a list of norm, activation, dropout, found 5",
+        "comm: expected an object",
+        "--set: train.clip: expected a number in [0, 1e30], found \"x\"",
+        "--set: what: expected section.key=value"};
+    Config config;
+    Error err = {0};
+    const char *const settings[] = {"train.clip=x", "what"};
+    test_write_text(test_path("some.json"), text);
+    assert_false(config_load(&config, test_path("some.json"), settings, 2, &err));
+    assert_int_equal(err.code, EXIT_CONFIG);
+    int lines = 1;
+    for (const char *at = err.text; *at != 0; at++)
+        lines += *at == '\n';
+    assert_int_equal(lines, 10);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        assert_error_at(&err, EXIT_CONFIG, parts[i], __FILE__, __LINE__);
+}
+
+static void more_mistakes_than_fit_end_in_a_remark(void **state) {
+    (void)state;
+    char text[8000] = "{\"train\": {\"a\": 0";
+    for (int i = 0; i < 90; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", \"wrong_key_%d\": 1", i);
+    strcat(text, "}}");
+    refused(text, "... and more");
+}
+
+static void a_suggestion_is_near_or_missing(void **state) {
+    (void)state;
+    static const char *const names[] = {"epochs", "rate", "momentum"};
+    assert_string_equal(config_suggest("epoch", names, 3), "epochs");
+    assert_string_equal(config_suggest("arte", names, 3), "rate"); // a swap and an exchange
+    assert_null(config_suggest("lr", names, 3));
+    assert_null(config_suggest("", names, 3));
+    refused("{\"run\": {\"dropout\": 0.5}}", "did you mean model.dropout?"); // wrong section
+}
+
+static void lengths_must_fit_each_other(void **state) {
+    (void)state;
+    refused("{\"model\": {\"layers\": 4, \"hidden\": [8, 8]}}", "model.hidden: expected 1 width");
+    refused("{\"train\": {\"betas\": [0.9]}}", "train.betas: expected 2");
+    refused("{\"model\": {\"layers\": 1}, \"train\": {\"weight_decay\": [0, 0]}}",
+            "train.weight_decay: expected 1 to 1");
+    refused("{\"data\": {\"split_keys\": [\"a\"]}}", "data.split_keys: expected 3");
+    refused("{\"model\": {\"post\": [\"norm\", \"norm\"]}}", "model.post");
+    refused("{\"model\": {\"hidden\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}}", "at most 16");
+}
+
+static void bounds_are_open_or_closed_as_the_table_says(void **state) {
+    (void)state;
+    Config config;
+    load(&config, "{\"model\": {\"dropout\": 0}, \"run\": {\"keep_checkpoints\": 1}}", NULL, 0);
+    refused("{\"model\": {\"dropout\": 1}}", "[0, 1)");
+    refused("{\"model\": {\"gain\": 0}}", "(0, 100]");
+    refused("{\"run\": {\"keep_checkpoints\": 0}}", "(checkpoints)");
+    refused("{\"train\": {\"epochs\": 1.5}}", "found 1.5");
+}
+
+static void what_is_no_config_is_refused(void **state) {
+    (void)state;
+    Config config;
+    Error err = {0};
+    refused("[]", "expected an object of sections");
+    refused("{\"train\": {\"epochs\": 1, \"epochs\": 2}}", "some.json");
+    refused("{\"train\": ", "some.json");
+    assert_refused(config_load(&config, test_path("none.json"), NULL, 0, &err), &err, EXIT_NO_INPUT,
+                   "none.json");
+    char name[700], text[800];
+    memset(name, 'x', sizeof name);
+    snprintf(text, sizeof text, "{\"run\": {\"dir\": \"%.600s\"}}", name);
+    refused(text, "run.dir: expected at most 511 characters, found 600");
+}
+
+// --- the table, seen from its other sides
+
+static void the_text_reads_back_as_the_same_config(void **state) {
+    (void)state;
+    Config config, again;
+    Error err = {0};
+    const char *const settings[] = {"train.epsilon=1.25e-7", "model.post=[\"norm\"]",
+                                    "data.path=a b\"c.npz", "train.betas=[0.1, 0.2]"};
+    load(&config, "{}", settings, 4);
+    char *text = config_to_json(&config);
+    assert_ok(config_from_json(&again, text, "again", &err), &err);
+    char *second = config_to_json(&again);
+    assert_string_equal(text, second);
+    assert_true(again.train.epsilon == 1.25e-7 && again.train.betas.value[1] == 0.2);
+    memory_give(second);
+    memory_give(text);
+}
+
+static void a_run_stands_for_its_config(void **state) {
+    (void)state;
+    Config config;
+    load(&config, "{\"config\": {\"train\": {\"epochs\": 5}}, \"versions\": {}}", NULL, 0);
+    assert_int_equal(config.train.epochs, 5);
+}
+
+// Each default stands in the table as the writer would write it, and is within its own range.
+static void defaults_fit_their_keys(void **state) {
+    (void)state;
+    Config config;
+    config_set_defaults(&config);
+    for (int i = 0; i < config_key_count; i++) {
+        JsonWriter writer;
+        json_writer_init(&writer, false);
+        config_put(&writer, NULL, &config, &config_keys[i]);
+        double wrote = strtod(writer.text, NULL), said = strtod(config_keys[i].standard, NULL);
+        if (config_keys[i].kind == KEY_DOUBLE)
+            assert_true(wrote == said);
+        else
+            assert_string_equal(writer.text, config_keys[i].standard);
+        json_writer_clear(&writer);
+    }
+}
+
+// --- paths
+
+static void paths_are_looked_for_beside_the_config_then_in_the_data_folder(void **state) {
+    (void)state;
+    Config config;
+    Error err = {0};
+    char data[1024], expected[2048];
+    path_join(data, sizeof data, test_folder(), "data");
+    assert_ok(file_make_folder(data, &err), &err);
+    setenv("FRINGE_DATA", data, 1);
+    path_join(expected, sizeof expected, data, "g.npz");
+    test_write_text(expected, "x");
+    load(&config, "{\"data\": {\"path\": \"g.npz\", \"labels\": \"none.npy\"}}", NULL, 0);
+    assert_string_equal(config.data.path, expected);
+    path_join(expected, sizeof expected, test_folder(), "none.npy"); // found nowhere: beside it
+    assert_string_equal(config.data.labels, expected);
+    test_write_text(test_path("g.npz"), "nearer");
+    load(&config, "{\"data\": {\"path\": \"g.npz\"}}", NULL, 0);
+    assert_string_equal(config.data.path, test_path("g.npz"));
+    unsetenv("FRINGE_DATA");
+}
+
+static void caches_lie_where_the_desktop_says(void **state) {
+    (void)state;
+    Config config;
+    setenv("XDG_CACHE_HOME", "/somewhere", 1);
+    load(&config, "{}", NULL, 0);
+    assert_string_equal(config.data.cache, "/somewhere/fringe");
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", "/home/me", 1);
+    load(&config, "{}", NULL, 0);
+    assert_string_equal(config.data.cache, "/home/me/.cache/fringe");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(file_stands_over_defaults_and_settings_over_the_file),
+    cmocka_unit_test(defaults_are_the_published_recipe),
+    cmocka_unit_test(a_mode_presets_and_an_explicit_key_wins),
+    cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
+    cmocka_unit_test(all_mistakes_are_told_at_once),
+    cmocka_unit_test(more_mistakes_than_fit_end_in_a_remark),
+    cmocka_unit_test(a_suggestion_is_near_or_missing),
+    cmocka_unit_test(lengths_must_fit_each_other),
+    cmocka_unit_test(bounds_are_open_or_closed_as_the_table_says),
+    cmocka_unit_test(what_is_no_config_is_refused),
+    cmocka_unit_test(the_text_reads_back_as_the_same_config),
+    cmocka_unit_test(a_run_stands_for_its_config),
+    cmocka_unit_test(defaults_fit_their_keys),
+    cmocka_unit_test(paths_are_looked_for_beside_the_config_then_in_the_data_folder),
+    cmocka_unit_test(caches_lie_where_the_desktop_says),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,182 @@
+// ranks: 1
+// If this failed, a file of a kind that users really have would be read wrongly, or a damaged one
+// accepted. Walks expect.tsv of the data folder (FORMATS 9): ok and warn must load, reject must
+// fail with a sentence that names the file.
+
+#include "support.h"
+
+#include "fringe/dataset.h"
+#include "fringe/npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool read_npy(const char *path, Error *err) {
+    Npy npy;
+    int64_t *integers = NULL;
+    float *floats = NULL;
+    if (!npy_read(&npy, path, err))
+        return false;
+    bool ok = npy.kind == NPY_TEXT; // a numeric reader skips it
+    if (!ok)
+        ok = npy.kind == NPY_FLOAT ? npy_to_float(&npy, &floats, err)
+                                   : npy_to_int64(&npy, &integers, err);
+    memory_give(integers);
+    memory_give(floats);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_npz(const char *path, Error *err) {
+    Npz *npz = npz_open(path, err);
+    bool ok = npz != NULL;
+    for (int i = 0; ok && i < npz_count(npz); i++) {
+        Npy npy;
+        ok = npz_read(npz, npz_key(npz, i), &npy, err);
+        npy_clear(&npy);
+    }
+    npz_close(npz);
+    return ok;
+}
+
+static bool load(const char *path, const char *format, const char *verdict, Error *err) {
+    Config config = {0};
+    Dataset dataset;
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    snprintf(config.data.format, sizeof config.data.format, "%s", format);
+    if (!dataset_load(&dataset, &config, err))
+        return false;
+    assert_ok(dataset_check(&dataset, path, err), err);
+    assert_int_equal(dataset.nodes, 64); // every graph there is the same one, more or less
+    bool remarked = dataset.remarks[0] != '\0';
+    dataset_clear(&dataset);
+    if (strcmp(verdict, "warn") == 0 && !remarked)
+        fail_msg("%s: no remark", path);
+    return true;
+}
+
+// False in *ours if the reader is not one of this room's.
+static bool read_as(const char *reader, const char *path, const char *verdict, bool *ours,
+                    Error *err) {
+    *ours = true;
+    if (strcmp(reader, "npy") == 0)
+        return read_npy(path, err);
+    if (strcmp(reader, "npz") == 0)
+        return read_npz(path, err);
+    if (strcmp(reader, "npz-graph") == 0)
+        return load(path, "npz", verdict, err);
+    if (strcmp(reader, "metis") == 0)
+        return load(path, "metis", verdict, err);
+    if (strcmp(reader, "edgelist") == 0)
+        return load(path, "edges", verdict, err);
+    *ours = false;
+    return true;
+}
+
+static void every_file_of_the_list(void **state) {
+    (void)state;
+    char list[2048], line[1024];
+    const char *folder = data_folder_or_skip("the list of good and bad files");
+    snprintf(list, sizeof list, "%s/formats/expect.tsv", folder);
+    FILE *file = fopen(list, "r");
+    if (file == NULL)
+        data_path_or_skip("formats/expect.tsv");
+    int seen = 0, wrong = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char *rest = line, path[2048];
+        const char *name = strsep(&rest, "\t"), *reader = strsep(&rest, "\t");
+        const char *verdict = strsep(&rest, "\t");
+        bool ours;
+        Error err = {0};
+        size_t before = memory_in_use();
+        snprintf(path, sizeof path, "%s/formats/%s", folder, name);
+        bool ok = read_as(reader, path, verdict, &ours, &err);
+        seen += ours;
+        bool named = ok || strstr(err.text, path_name(path)) != NULL;
+        if (ours && (ok == (strcmp(verdict, "reject") == 0) || !named)) {
+            print_message("%s: expected %s, %s '%s'\n", name, verdict,
+                          ok ? "loaded" : "refused:", err.text);
+            wrong++;
+        }
+        assert_int_equal(memory_in_use(), before);
+    }
+    fclose(file);
+    assert_int_equal(wrong, 0);
+    assert_true(seen >= 85); // the list is not empty and its words are known
+}
+
+// Every variant of npy and npz holds 0 .. 11 in four rows of three (bools: whether it is not 0).
+static void assert_counts(const Npy *npy, const char *where) {
+    float *x;
+    Error err = {0};
+    assert_ok(npy_to_float(npy, &x, &err), &err);
+    for (int i = 0; i < 12; i++)
+        if (x[i] != (npy->kind == NPY_BOOL ? i > 0 : i))
+            fail_msg("%s: element %d is %g", where, i, (double)x[i]);
+    memory_give(x);
+}
+
+static void all_variants_say_the_same(void **state) {
+    (void)state;
+    static const char *const arrays[] = {"le_f2",   "le_f4", "le_f8", "be_f4",       "be_f8",
+                                         "le_i4",   "le_i8", "be_i4", "be_i8",       "na_i1",
+                                         "na_u1",   "le_u2", "le_u4", "le_u8",       "na_b1",
+                                         "fortran", "v2",    "v3",    "old_align16", "py2_long"};
+    static const char *const archives[] = {"stored", "deflated", "streamed", "comment", "zip64"};
+    const char *folder = data_folder_or_skip("arrays and archives of every make");
+    char path[2048];
+    Error err = {0};
+    Npy npy;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        snprintf(path, sizeof path, "%s/formats/npy/%s.npy", folder, arrays[i]);
+        assert_ok(npy_read(&npy, path, &err), &err);
+        assert_int_equal(npy.elements, 12);
+        assert_counts(&npy, path);
+        npy_clear(&npy);
+    }
+    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
+        snprintf(path, sizeof path, "%s/formats/npz/%s.npz", folder, archives[i]);
+        Npz *npz = npz_open(path, &err);
+        assert_ok(npz, &err);
+        assert_ok(npz_read(npz, "a", &npy, &err), &err);
+        assert_counts(&npy, path);
+        npy_clear(&npy);
+        npz_close(npz);
+    }
+}
+
+// The same 64 nodes and 148 entries come out of every format.
+static void all_formats_hold_the_same_graph(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "mini/mini.npz",        "metis/mini.graph",         "metis/mini_ew.graph",
+        "metis/mini_vw2.graph", "metis/mini_all.graph",     "snap/mini.txt",
+        "snap/mini_crlf.txt",   "snap/mini_sparse_ids.txt", "snap/mini_noeol.txt"};
+    const char *folder = data_folder_or_skip("one graph in every format");
+    Dataset first = {0}, d;
+    Error err = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Config config = {.data.undirected = strncmp(names[i], "snap", 4) == 0};
+        snprintf(config.data.path, sizeof config.data.path, "%s/formats/%s", folder, names[i]);
+        assert_ok(dataset_load(&d, &config, &err), &err);
+        assert_int_equal(d.nodes, 64);
+        assert_int_equal(d.edges, 148);
+        assert_true(dataset_is_symmetric(&d));
+        assert_true((d.weight != NULL) == (strstr(names[i], "_ew") || strstr(names[i], "_all")));
+        if (i > 0) {
+            assert_memory_equal(d.offset, first.offset, 65 * sizeof *d.offset);
+            assert_memory_equal(d.target, first.target, 148 * sizeof *d.target);
+            dataset_clear(&d);
+        } else {
+            first = d;
+        }
+    }
+    dataset_clear(&first);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_file_of_the_list),
+    cmocka_unit_test(all_variants_say_the_same),
+    cmocka_unit_test(all_formats_hold_the_same_graph),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,550 @@
+// ranks: 1
+// If this failed, a damaged npz, METIS or edge-list file would be taken for a graph, or a sound one
+// would be read wrongly. The files are made here; test_expect walks those of FRINGE_DATA.
+
+#include "bytes.h"
+#include "fringe/dataset.h"
+#include "fringe/npy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool load(Dataset *dataset, const char *path, Error *err) {
+    Config config = {0};
+    *err = (Error){0};
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    return dataset_load(dataset, &config, err);
+}
+
+static void assert_int32(const int32_t *found, int count, const int32_t *wanted) {
+    for (int i = 0; i < count; i++)
+        assert_int_equal(found[i], wanted[i]);
+}
+#define ASSERT_INTS(found, ...)                                                                    \
+    assert_int32(found, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t),                        \
+                 (int32_t[]){__VA_ARGS__})
+
+// --- npz graphs
+
+static const char *write_graph(const GraphFile *file, const char *name) {
+    static Bytes bytes;
+    bytes.count = 0;
+    put_graph(&bytes, file);
+    const char *path = test_path(name);
+    test_write(path, bytes.data, bytes.count);
+    return path;
+}
+
+static void a_sound_npz_is_read(void **state) {
+    (void)state;
+    for (int method = 0; method <= 8; method += 8) {
+        GraphFile file;
+        Dataset d;
+        Error err = {0};
+        graph_file_init(&file);
+        file.method = method;
+        assert_ok(load(&d, write_graph(&file, "sound.npz"), &err), &err);
+        assert_string_equal(d.name, "sound");
+        assert_int_equal(d.nodes, 4);
+        assert_int_equal(d.edges, 6);
+        ASSERT_INTS(d.target, 1, 0, 2, 1, 3, 2);
+        assert_null(d.weight); // all 1
+        assert_int_equal(d.features, 3);
+        const float x[12] = {1, 0, 2, 0, 3, 0, 0, 0, 0, 4, 0, 0};
+        assert_memory_equal(d.x, x, sizeof x);
+        assert_int_equal(d.classes, 2);
+        ASSERT_INTS(d.label, 0, 1, 0, 1);
+        assert_memory_equal(d.split, "\1\2\3\3", 4);
+        assert_string_equal(d.remarks, "");
+        assert_true(dataset_is_symmetric(&d));
+        dataset_clear(&d);
+    }
+}
+
+typedef struct GraphCase {
+    const char *what;
+    void (*change)(GraphFile *);
+    const char *refused; // part of the sentence, or NULL: must load
+    const char *remark;  // part of the remarks
+} GraphCase;
+
+static void no_indptr(GraphFile *g) { g->array[ADJ_INDPTR].key = NULL; }
+static void indptr_falls(GraphFile *g) { INTS(g, ADJ_INDPTR, "adj_indptr", 0, 3, 1, 5, 6); }
+static void indptr_ends(GraphFile *g) { INTS(g, ADJ_INDPTR, "adj_indptr", 0, 1, 3, 5, 7); }
+static void indptr_begins(GraphFile *g) { INTS(g, ADJ_INDPTR, "adj_indptr", 1, 1, 3, 5, 6); }
+static void indptr_short(GraphFile *g) { INTS(g, ADJ_INDPTR, "adj_indptr", 0, 1, 3, 6); }
+static void index_n(GraphFile *g) { INTS(g, ADJ_INDICES, "adj_indices", 1, 0, 2, 1, 4, 2); }
+static void index_negative(GraphFile *g) { INTS(g, ADJ_INDICES, "adj_indices", -1, 0, 2, 1, 3, 2); }
+static void data_short(GraphFile *g) { FLOATS(g, ADJ_DATA, "adj_data", 1, 1, 1, 1, 1); }
+static void index_float(GraphFile *g) { FLOATS(g, ADJ_INDICES, "adj_indices", 1, 0, 2, 1, 3, 2); }
+static void rectangular(GraphFile *g) { INTS(g, ADJ_SHAPE, "adj_shape", 4, 5); }
+static void huge_shape(GraphFile *g) { INTS(g, ADJ_SHAPE, "adj_shape", INT64_MAX, INT64_MAX); }
+static void labels_short(GraphFile *g) { INTS(g, LABELS, "labels", 0, 1, 0); }
+static void label_huge(GraphFile *g) { INTS(g, LABELS, "labels", 0, 1, 0, 4000000000); }
+static void label_negative(GraphFile *g) { INTS(g, LABELS, "labels", 0, 1, 0, -2); }
+static void label_none_train(GraphFile *g) { INTS(g, LABELS, "labels", -1, 1, 0, 1); }
+static void label_none(GraphFile *g) {
+    INTS(g, LABELS, "labels", 0, 1, 0, -1);
+    INTS(g, TEST, "test_idx", 2);
+}
+static void labels_object(GraphFile *g) { g->array[LABELS].descr = "|O"; }
+static void attr_rows(GraphFile *g) { INTS(g, ATTR_SHAPE, "attr_shape", 3, 3); }
+static void attr_fewer(GraphFile *g) {
+    INTS(g, ATTR_SHAPE, "attr_shape", 3, 3);
+    INTS(g, ATTR_INDPTR, "attr_indptr", 0, 2, 3, 4);
+}
+static void attr_wide(GraphFile *g) { INTS(g, ATTR_SHAPE, "attr_shape", 4, (int64_t)1 << 50); }
+static void attr_nan(GraphFile *g) { FLOATS(g, ATTR_DATA, "attr_data", 1, NAN, 3, 4); }
+static void attr_inf(GraphFile *g) { FLOATS(g, ATTR_DATA, "attr_data", 1, 2, INFINITY, 4); }
+static void attr_no_data(GraphFile *g) { g->array[ATTR_DATA].key = NULL; }
+static void split_range(GraphFile *g) { INTS(g, TRAIN, "train_idx", 4); }
+static void split_overlap(GraphFile *g) { INTS(g, TEST, "test_idx", 2, 0); }
+static void split_twice(GraphFile *g) { INTS(g, TEST, "test_idx", 2, 2); }
+static void split_empty(GraphFile *g) {
+    INTS(g, TRAIN, "train_idx", 0);
+    g->array[TRAIN].bytes = 0;
+    strcpy(g->array[TRAIN].shape, "(0,)");
+}
+static void split_missing(GraphFile *g) { g->array[VAL].key = NULL; }
+static void split_matrix(GraphFile *g) { strcpy(g->array[TEST].shape, "(1, 2)"); }
+static void no_split(GraphFile *g) {
+    g->array[TRAIN].key = g->array[VAL].key = g->array[TEST].key = NULL;
+}
+static void self_loop(GraphFile *g) { INTS(g, ADJ_INDICES, "adj_indices", 0, 0, 2, 1, 3, 2); }
+static void duplicate(GraphFile *g) { INTS(g, ADJ_INDICES, "adj_indices", 1, 0, 0, 1, 3, 2); }
+static void unsorted(GraphFile *g) { INTS(g, ADJ_INDICES, "adj_indices", 1, 2, 0, 3, 1, 2); }
+static void weight_negative(GraphFile *g) { FLOATS(g, ADJ_DATA, "adj_data", 1, 1, -1, 1, 1, 1); }
+static void weight_nan(GraphFile *g) { FLOATS(g, ADJ_DATA, "adj_data", 1, 1, NAN, 1, 1, 1); }
+
+static const GraphCase graph_cases[] = {
+    {"adj_indptr missing", no_indptr, "no array 'adj_indptr'", NULL},
+    {"adj_indptr falls", indptr_falls, "'adj_indptr' falls at row 1", NULL},
+    {"adj_indptr ends wrongly", indptr_ends, "0 to 7", NULL},
+    {"adj_indptr begins wrongly", indptr_begins, "1 to 6", NULL},
+    {"adj_indptr too short", indptr_short, "has 4 entries", NULL},
+    {"index equals the number of nodes", index_n, "holds 4 at entry 4", NULL},
+    {"negative index", index_negative, "holds -1 at entry 0", NULL},
+    {"adj_data too short", data_short, "'adj_data' has 5 entries", NULL},
+    {"indices are floats", index_float, "type 'f4' where integers", NULL},
+    {"not square", rectangular, "must be square", NULL},
+    {"a shape no file can fill", huge_shape, "'adj_indptr' has 5 entries", NULL},
+    {"a label too few", labels_short, "labels have 3 entries", NULL},
+    {"a label that is no class", label_huge, "label 4000000000", NULL},
+    {"a label below -1", label_negative, "label -2", NULL},
+    {"a training node without label", label_none_train, "node 0 is a training node", NULL},
+    {"labels are a pickle", labels_object, "object array", NULL},
+    {"attr_shape a row too few", attr_rows, "'attr_indptr' has 5 entries", NULL},
+    {"features of too few nodes", attr_fewer, "says 3 rows but there are 4 nodes", NULL},
+    {"features wider than memory", attr_wide, "columns", NULL},
+    {"NaN feature", attr_nan, "feature 2 of node 0 is not a number", NULL},
+    {"infinite feature", attr_inf, "feature 1 of node 1 is infinite", NULL},
+    {"attr_data missing", attr_no_data, "no array 'attr_data'", NULL},
+    {"training node out of range", split_range, "node 4, but nodes are 0 to 3", NULL},
+    {"node in two splits", split_overlap, "node 0 is a training node already", NULL},
+    {"node twice in a split", split_twice, "node 2 is a test node already", NULL},
+    {"empty training split", split_empty, "it is empty", NULL},
+    {"one split missing", split_missing, "no array 'val_idx'", NULL},
+    {"a split that is a matrix", split_matrix, "not 2-dimensional", NULL},
+    {"negative weight", weight_negative, "weighs -1", NULL},
+    {"weight that is no number", weight_nan, "weighs nan", NULL},
+    {"a node without label outside the splits", label_none, NULL, "1 node without label"},
+    {"self-loop", self_loop, NULL, "1 self-loop stored"},
+    {"duplicate", duplicate, NULL, "1 edge stored more than once"},
+    {"unsorted row", unsorted, NULL, ""},
+    {"no split at all", no_split, NULL, ""},
+};
+
+static void every_defect_of_an_npz_is_named(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof graph_cases / sizeof *graph_cases; i++) {
+        const GraphCase *c = &graph_cases[i];
+        GraphFile file;
+        Dataset d;
+        Error err;
+        graph_file_init(&file);
+        c->change(&file);
+        const char *path = write_graph(&file, "case.npz");
+        size_t before = memory_in_use();
+        bool loaded = load(&d, path, &err);
+        if (loaded != (c->refused == NULL))
+            fail_msg("%s: %s", c->what, loaded ? "was not refused" : err.text);
+        if (loaded) {
+            assert_non_null(strstr(d.remarks, c->remark));
+            for (int64_t e = 1; e < 3; e++) // rows come out ascending
+                assert_true(e == 1 || d.target[e] >= d.target[e - 1]);
+            dataset_clear(&d);
+        } else {
+            if (strstr(err.text, c->refused) == NULL || strstr(err.text, "case.npz") == NULL)
+                fail_msg("%s: the message is '%s'", c->what, err.text);
+            assert_int_equal(err.code, EXIT_DATA);
+        }
+        assert_int_equal(memory_in_use(), before); // nothing leaks on either way
+    }
+}
+
+static void weights_are_kept(void **state) {
+    (void)state;
+    GraphFile file;
+    Dataset d;
+    Error err;
+    graph_file_init(&file);
+    INTS(&file, ADJ_INDICES, "adj_indices", 1, 2, 0, 3, 1, 2);
+    FLOATS(&file, ADJ_DATA, "adj_data", 1, 2, 3, 4, 5, 6);
+    assert_ok(load(&d, write_graph(&file, "weighted.npz"), &err), &err);
+    const float sorted[6] = {1, 3, 2, 5, 4, 6}; // along with their targets
+    assert_non_null(d.weight);
+    assert_memory_equal(d.weight, sorted, sizeof sorted);
+    assert_false(dataset_is_symmetric(&d));
+    dataset_clear(&d);
+}
+
+static void multi_labels_and_dense_features(void **state) {
+    (void)state;
+    GraphFile file;
+    Dataset d;
+    Error err;
+    graph_file_init(&file);
+    for (int i = ATTR_DATA; i <= ATTR_SHAPE; i++)
+        file.array[i].key = NULL;
+    const double x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    Array *dense = &file.array[ATTR_DATA];
+    *dense = (Array){"attr_matrix", "<f8", "(4, 2)", "", sizeof x};
+    memcpy(dense->data, x, sizeof x);
+    file.array[LABELS] = (Array){"labels", "|u1", "(4, 3)", "\1\0\0\0\1\0\0\0\1\1\1\1", 12};
+    assert_ok(load(&d, write_graph(&file, "multi.npz"), &err), &err);
+    assert_true(d.multilabel);
+    assert_int_equal(d.classes, 3);
+    assert_null(d.label);
+    assert_memory_equal(d.labels, "\1\0\0\0\1\0\0\0\1\1\1\1", 12);
+    assert_int_equal(d.features, 2);
+    for (int i = 0; i < 8; i++)
+        assert_true(d.x[i] == (float)(i + 1));
+    dataset_clear(&d);
+    file.array[LABELS].data[4] = 2;
+    assert_refused(load(&d, write_graph(&file, "multi.npz"), &err), &err, EXIT_DATA,
+                   "label 1 of node 1 is 2");
+}
+
+// --- archives
+
+static void every_defect_of_an_archive_is_named(void **state) {
+    (void)state;
+    static Member members[2];
+    static Bytes bytes;
+    const struct {
+        const char *what, *part;
+        Member change;
+        size_t cut;    // bytes cut off the end
+        bool twice;    // the same name twice
+        int flip_data; // a bit of the member's own bytes
+    } cases[] = {
+        {"sound", NULL, {.method = 8}, 0, false, 0},
+        {"sound, stored", NULL, {.method = 0}, 0, false, 0},
+        {"checksum", "damaged", {.method = 8, .crc_change = 1}, 0, false, 0},
+        {"checksum, stored", "damaged", {.method = 0, .crc_change = 1}, 0, false, 0},
+        {"size of 1 GiB", "cannot be true", {.method = 8, .size_instead = 1 << 30}, 0, false, 0},
+        {"size one too large", "", {.method = 8, .size_instead = 129}, 0, false, 0},
+        {"size one too small", "", {.method = 8, .size_instead = 127}, 0, false, 0},
+        {"bzip2", "method 12", {.method = 12}, 0, false, 0},
+        {"encrypted", "encrypted", {.method = 0, .flags = 1}, 0, false, 0},
+        {"no end record", "zip", {.method = 8}, 22, false, 0},
+        {"half a file", "zip", {.method = 8}, 100, false, 0},
+        {"name twice", "twice", {.method = 8}, 0, true, 0},
+        {"flipped bit", "", {.method = 8}, 0, false, 45},
+    };
+    float x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Error err = {0};
+        Npy npy = {0};
+        members[0] = cases[i].change;
+        strcpy(members[0].name, "x.npy");
+        put_npy(&members[0].content,
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }           ", x,
+                sizeof x);
+        assert_int_equal(members[0].content.count, 129); // what size_instead is about
+        if (cases[i].change.size_instead == 129)
+            members[0].size_instead = 130;
+        members[1] = members[0];
+        bytes.count = 0;
+        put_zip(&bytes, members, cases[i].twice ? 2 : 1);
+        bytes.data[cases[i].flip_data] ^= cases[i].flip_data == 0 ? 0 : 4;
+        test_write(test_path("a.npz"), bytes.data, bytes.count - cases[i].cut);
+        Npz *npz = npz_open(test_path("a.npz"), &err);
+        bool ok = npz != NULL && npz_read(npz, "x", &npy, &err);
+        if (ok != (cases[i].part == NULL))
+            fail_msg("%s: %s", cases[i].what, ok ? "was not refused" : err.text);
+        if (!ok && (strstr(err.text, "a.npz") == NULL || strstr(err.text, cases[i].part) == NULL))
+            fail_msg("%s: the message is '%s'", cases[i].what, err.text);
+        if (ok)
+            assert_memory_equal(npy.data, x, sizeof x);
+        npy_clear(&npy);
+        npz_close(npz);
+    }
+}
+
+// --- text
+
+typedef struct TextCase {
+    const char *text;
+    const char *refused; // part of the sentence; NULL: must load
+    int64_t nodes, edges;
+} TextCase;
+
+static void try_texts(const TextCase *cases, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        Dataset d;
+        Error err;
+        test_write_text(test_path(name), cases[i].text);
+        size_t before = memory_in_use();
+        bool loaded = load(&d, test_path(name), &err);
+        if (loaded != (cases[i].refused == NULL))
+            fail_msg("'%s': %s", cases[i].text, loaded ? "was not refused" : err.text);
+        if (!loaded && (strstr(err.text, name) == NULL || !strstr(err.text, cases[i].refused)))
+            fail_msg("'%s': the message is '%s'", cases[i].text, err.text);
+        if (loaded) {
+            assert_int_equal(d.nodes, cases[i].nodes);
+            assert_int_equal(d.edges, cases[i].edges);
+            dataset_clear(&d);
+        }
+        assert_int_equal(memory_in_use(), before);
+    }
+}
+
+static void metis_graphs(void **state) {
+    (void)state;
+    static const TextCase cases[] = {
+        {"3 2\n2\n1 3\n2\n", NULL, 3, 4},
+        {"% a\n3 2\n% b\n2\n1 3\n2\n", NULL, 3, 4},
+        {"3 2\n2\n1 3\n2", NULL, 3, 4},             // no newline at the end
+        {"3 2\r\n2 \r\n1\t3\r\n2\r\n", NULL, 3, 4}, // CRLF
+        {"3 1\n2\n1\n\n", NULL, 3, 2},              // an isolated vertex
+        {"3 2 1\n2 5\n1 5 3 7\n2 7\n", NULL, 3, 4}, // edge weights
+        {"3 2 011\n9 2 5\n9 1 5 3 7\n9 2 7\n", NULL, 3, 4},
+        {"3 2 10 2\n9 8 2\n9 8 1 3\n9 8 2\n", NULL, 3, 4},
+        {"3 2 100\n4 2\n4 1 3\n4 2\n", NULL, 3, 4},
+        {"", "no header", 0, 0},
+        {"% only a comment\n", "no header", 0, 0},
+        {"3\n2\n1 3\n2\n", ":1: expected the number of edges", 0, 0},
+        {"3 3\n2\n1 3\n2\n", "says 3 edges, so 6 entries, but 4", 0, 0},
+        {"3 1\n2\n1 3\n2\n", ":3: the header says 1 edges", 0, 0},
+        {"3 4\n2\n1 3\n2\n", "says 4 edges", 0, 0},
+        {"3 2\n2\n1 3\n", ":4: the file ends at vertex 3 of 3", 0, 0},
+        {"3 2\n0\n1 3\n2\n", ":2: neighbour 0", 0, 0},
+        {"3 2\n2\n1 4\n2\n", ":3: neighbour 4 is not in 1..3", 0, 0},
+        {"3 2\n2\n1 x\n2\n", ":3: expected a neighbour (an integer), found 'x'", 0, 0},
+        {"3 2\n2\n1 3.5\n2\n", ":3: expected a neighbour", 0, 0},
+        {"3 2 7\n2\n1 3\n2\n", ":1: fmt 7", 0, 0},
+        {"3 2 0 1\n2\n1 3\n2\n", ":1: ncon 1 is given", 0, 0},
+        {"3 2\n1\n1 3\n2\n", ":2: vertex 1 lists itself", 0, 0},
+        {"3 2\n2 3\n1\n2\n", "but", 0, 0}, // one way only
+        {"2 2\n2 2\n1 1\n", "lists 2 twice", 0, 0},
+        {"3 2 1\n2 5\n1 6 3 7\n2 7\n", "weighs 5 at one end", 0, 0},
+        {"3 2 1\n2 0\n1 0 3 7\n2 7\n", ":2: edge weight 0", 0, 0},
+        {"3 2 1\n2\n1 5 3 7\n2 7\n", ":2: expected an edge weight", 0, 0},
+        {"3 2 10\n-1 2\n1 1 3\n1 2\n", ":2: a vertex size or weight is negative", 0, 0},
+        {"9999999999 2\n2\n1 3\n2\n", "do not fit a file", 0, 0},
+        {"3 99999999999999999999\n2\n1 3\n2\n", "does not fit 64 bits", 0, 0},
+        {"-3 2\n2\n1 3\n2\n", "must be above 0", 0, 0},
+    };
+    try_texts(cases, sizeof cases / sizeof *cases, "case.graph");
+}
+
+static void edge_lists(void **state) {
+    (void)state;
+    static const TextCase cases[] = {
+        {"0 1\n1 2\n", NULL, 3, 2},
+        {"# Directed\n0\t1\n1\t2\n", NULL, 3, 2},
+        {"0 1\r\n1 2\r\n", NULL, 3, 2},
+        {"0 1\n1 2", NULL, 3, 2},
+        {"0,1\n1,2\n\n", NULL, 3, 2},
+        {"10 20\n20 1000000000000\n", NULL, 3, 2}, // ids are renumbered
+        {"0 1 0.5\n1 2 1e-3\n", NULL, 3, 2},
+        {"", "no edges", 0, 0},
+        {"# nothing\n", "no edges", 0, 0},
+        {"0 1\n1\n", ":2: expected a target id (an integer), found 'the end of the line'", 0, 0},
+        {"0 1\n1 2 3\n", ":2: three columns where the lines before have two", 0, 0},
+        {"0 1 1\n1 2\n", ":2: two columns", 0, 0},
+        {"0 1 1 1\n", ":1: more than", 0, 0},
+        {"0 one\n", ":1: expected a target id (an integer), found 'one'", 0, 0},
+        {"0 1.0\n", ":1: expected a target id", 0, 0},
+        {"0 -1\n", ":1: id -1 is negative", 0, 0},
+        {"0 9223372036854775808\n", ":1: a target id '9223372036854775808' does not fit", 0, 0},
+        {"0 1 nan\n", ":1: expected a weight (a number), found 'nan'", 0, 0},
+        {"0 1 0x1p3\n", ":1: expected a weight", 0, 0},
+        {"0 1 1e99\n", "does not fit a 32-bit float", 0, 0},
+        {"0 1 -2\n", "weighs -2", 0, 0},
+    };
+    try_texts(cases, sizeof cases / sizeof *cases, "case.txt");
+}
+
+static void numbers_are_read_exactly(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "0.1",    "3.4028234e38", "1e-45",         "123456789012345678",
+        "5e-324", "1.5",          "0.30000001192", "16777217",
+        ".5",     "2.",           "1E+2"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char line[64];
+        Dataset d;
+        Error err;
+        snprintf(line, sizeof line, "0 1 %s\n1 0 2\n", texts[i]);
+        test_write_text(test_path("w.txt"), line);
+        assert_ok(load(&d, test_path("w.txt"), &err), &err);
+        assert_true(d.weight[0] == (float)strtod(texts[i], NULL)); // the C library is the oracle
+        dataset_clear(&d);
+    }
+}
+
+static void edge_lists_can_mean_both_directions(void **state) {
+    (void)state;
+    Config config = {.data.undirected = true};
+    Dataset d;
+    Error err = {0};
+    test_write_text(test_path("u.txt"), "# Undirected graph\n7 3 2\n3 3 5\n3 9 4\n");
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("u.txt"));
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_int_equal(d.nodes, 3); // 3, 7, 9 become 0, 1, 2
+    ASSERT_INTS(d.target, 0, 1, 2, 0, 0);
+    const float weight[5] = {5, 2, 4, 2, 4};
+    assert_memory_equal(d.weight, weight, sizeof weight);
+    dataset_clear(&d);
+    config.data.undirected = false;
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_int_equal(d.edges, 3);
+    assert_non_null(strstr(d.remarks, "data.undirected"));
+    dataset_clear(&d);
+}
+
+// Arrays beside an edge list: rows say how many nodes there are where ids are rows.
+static void arrays_lie_beside_a_graph(void **state) {
+    (void)state;
+    Config config = {0};
+    Dataset d;
+    Error err = {0};
+    const float x[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const int64_t y[5] = {2, 0, 1, 1, 0}, train[2] = {4, 0}, val[1] = {1}, test[1] = {2};
+    assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){5, 2}, &err), &err);
+    assert_ok(npy_write(test_path("y.npy"), "<i8", y, 8, 1, (int64_t[]){5}, &err), &err);
+    assert_ok(npy_write(test_path("a.npy"), "<i8", train, 8, 1, (int64_t[]){2}, &err), &err);
+    assert_ok(npy_write(test_path("b.npy"), "<i8", val, 8, 1, (int64_t[]){1}, &err), &err);
+    assert_ok(npy_write(test_path("c.npy"), "<i8", test, 8, 1, (int64_t[]){1}, &err), &err);
+    test_write_text(test_path("g.txt"), "0 1\n1 3\n"); // nodes 2 and 4 are isolated
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("g.txt"));
+    snprintf(config.data.features, sizeof config.data.features, "%s", test_path("x.npy"));
+    snprintf(config.data.labels, sizeof config.data.labels, "%s", test_path("y.npy"));
+    snprintf(config.source, sizeof config.source, "%s", test_path("config.json"));
+    config.data.split_keys.count = 3; // relative to the config's folder
+    strcpy(config.data.split_keys.word[0], "a.npy");
+    strcpy(config.data.split_keys.word[1], "b.npy");
+    strcpy(config.data.split_keys.word[2], "c.npy");
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_int_equal(d.nodes, 5);
+    assert_int_equal(d.features, 2);
+    assert_memory_equal(d.x, x, sizeof x);
+    assert_int_equal(d.classes, 3);
+    assert_memory_equal(d.split, "\1\2\3\0\1", 5);
+    dataset_clear(&d);
+    test_write_text(test_path("g.txt"), "0 1\n1 6\n"); // 3 ids, but 5 rows and an id 6
+    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA,
+                   "features have 5 rows but there are 3 nodes");
+    err = (Error){0};
+    test_write_text(test_path("g.txt"), "0 1\n1 3\n");
+    strcpy(config.data.split_keys.word[2], "d.npy");
+    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_NO_INPUT, "d.npy");
+}
+
+static void splits_may_lie_in_another_npz(void **state) {
+    (void)state;
+    Config config = {0};
+    GraphFile file;
+    Dataset d;
+    Error err = {0};
+    static Bytes bytes;
+    graph_file_init(&file);
+    snprintf(config.data.path, sizeof config.data.path, "%s", write_graph(&file, "g.npz"));
+    for (int i = 0; i < TRAIN; i++)
+        file.array[i].key = NULL;
+    file.array[EXTRA].key = NULL;
+    INTS(&file, TRAIN, "mine", 3);
+    file.array[VAL] = (Array){"val_mask", "|b1", "(4,)", "\1\0\0\0", 4};
+    INTS(&file, TEST, "rest", 2, 1);
+    bytes.count = 0;
+    put_graph(&bytes, &file);
+    test_write(test_path("s.npz"), bytes.data, bytes.count);
+    snprintf(config.data.splits, sizeof config.data.splits, "%s", test_path("s.npz"));
+    config.data.split_keys.count = 3;
+    strcpy(config.data.split_keys.word[0], "mine");
+    strcpy(config.data.split_keys.word[1], "val_mask");
+    strcpy(config.data.split_keys.word[2], "rest");
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_memory_equal(d.split, "\2\3\3\1", 4);
+    dataset_clear(&d);
+    strcpy(config.data.split_keys.word[2], "none");
+    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA, "s.npz: there is no array");
+}
+
+static void write_gzip(const char *path, const char *text, const char *mode) {
+    gzFile file = gzopen(path, mode);
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)strlen(text)), (int)strlen(text));
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static void gzipped_lists(void **state) {
+    (void)state;
+    Dataset d;
+    Error err;
+    const char *path = test_path("e.txt.gz");
+    write_gzip(path, "0 1\n", "wb");
+    write_gzip(path, "1 2\n2 0\n", "ab"); // a second member
+    assert_ok(load(&d, path, &err), &err);
+    assert_int_equal(d.edges, 3);
+    dataset_clear(&d);
+    size_t size;
+    Error ignored = {0};
+    char *whole = file_read(path, 4096, &size, &ignored);
+    test_write(path, whole, size - 6);
+    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "the gzip stream is cut");
+    whole[size - 6] ^= 1; // in the checksum of the second member
+    test_write(path, whole, size);
+    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "e.txt.gz: cannot be read");
+    memory_give(whole);
+    test_write_text(path, "0 1\n");
+    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "is not a gzip file");
+}
+
+static void what_is_not_there_is_said(void **state) {
+    (void)state;
+    Dataset d;
+    Error err;
+    assert_refused(load(&d, "/no/such/graph.npz", &err), &err, EXIT_NO_INPUT, "graph.npz");
+    test_write_text(test_path("graph.bin"), "x");
+    assert_refused(load(&d, test_path("graph.bin"), &err), &err, EXIT_CONFIG,
+                   "npz, metis, edges, fringe");
+    Config config = {.data.format = "ogb"};
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.bin"));
+    err = (Error){0};
+    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_CONFIG, "'ogb' is unknown");
+    strcpy(config.data.format, "edges"); // named, so the extension does not matter
+    test_write_text(test_path("graph.bin"), "0 1\n");
+    err = (Error){0};
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_sound_npz_is_read),
+    cmocka_unit_test(every_defect_of_an_npz_is_named),
+    cmocka_unit_test(weights_are_kept),
+    cmocka_unit_test(multi_labels_and_dense_features),
+    cmocka_unit_test(every_defect_of_an_archive_is_named),
+    cmocka_unit_test(metis_graphs),
+    cmocka_unit_test(edge_lists),
+    cmocka_unit_test(numbers_are_read_exactly),
+    cmocka_unit_test(edge_lists_can_mean_both_directions),
+    cmocka_unit_test(arrays_lie_beside_a_graph),
+    cmocka_unit_test(splits_may_lie_in_another_npz),
+    cmocka_unit_test(gzipped_lists),
+    cmocka_unit_test(what_is_not_there_is_said),
+};
+TEST_MAIN(tests)

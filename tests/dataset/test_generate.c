@@ -1,0 +1,167 @@
+// ranks: 1
+// If this failed, a made graph would depend on the number of threads, or would not look like what
+// it stands for: a partitioner or a model tried on it would tell nothing.
+
+#include "support.h"
+
+#include "fringe/dataset.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static void generate(Dataset *d, const char *name, int64_t seed, int threads, char hash[33]) {
+    Error err = {0};
+    omp_set_num_threads(threads);
+    assert_ok(dataset_generate(d, name, seed, &err), &err);
+    assert_ok(dataset_check(d, name, &err), &err);
+    dataset_hash(d, hash);
+}
+
+static void the_seed_decides_and_threads_do_not(void **state) {
+    (void)state;
+    static const char *const names[] = {"tiny", "planted:nodes=3000,edges=50000,features=7"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Dataset d;
+        char one[33], two[33], three[33], other[33];
+        generate(&d, names[i], 1, 1, one);
+        dataset_clear(&d);
+        generate(&d, names[i], 1, 2, two);
+        dataset_clear(&d);
+        generate(&d, names[i], 1, 3, three);
+        dataset_clear(&d);
+        generate(&d, names[i], 2, 2, other);
+        dataset_clear(&d);
+        assert_string_equal(one, two);
+        assert_string_equal(one, three);
+        assert_string_not_equal(one, other);
+    }
+}
+
+static void edges_are_sound(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d, "tiny", 5, 2, hash);
+    assert_true(dataset_is_symmetric(&d));
+    for (int64_t i = 0; i < d.nodes; i++)
+        for (int64_t e = d.offset[i]; e < d.offset[i + 1]; e++) {
+            assert_true(d.target[e] != i);                                  // no loops
+            assert_true(e == d.offset[i] || d.target[e - 1] < d.target[e]); // none twice
+        }
+    dataset_clear(&d);
+}
+
+// The small look-alike of Reddit: sizes, the shares of its split, neighbours of the same class,
+// degrees spread like a lognormal of sigma 1.
+static void reddit_small_is_what_it_says(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d, "reddit-small", 1, 2, hash);
+    assert_int_equal(d.nodes, 23000);
+    assert_int_equal(d.features, 602);
+    assert_int_equal(d.classes, 41);
+    assert_near((double)d.edges, 1.1e6, 0.01 * 1.1e6 /* the expectation is solved for */);
+    int64_t split[4] = {0}, alike = 0, largest = 0, seen[41] = {0};
+    for (int64_t i = 0; i < d.nodes; i++) {
+        split[d.split[i]]++;
+        seen[d.label[i]]++;
+        int64_t degree = d.offset[i + 1] - d.offset[i];
+        largest = degree > largest ? degree : largest;
+        for (int64_t e = d.offset[i]; e < d.offset[i + 1]; e++)
+            alike += d.label[i] == d.label[d.target[e]];
+    }
+    const double shares[4] = {0, 153431.0 / 232965, 23831.0 / 232965, 55703.0 / 232965};
+    for (int s = 0; s < 4; s++)
+        assert_near((double)split[s] / 23000, shares[s], 0.015 /* 4.8 standard errors */);
+    for (int k = 0; k < 41; k++)
+        assert_true(seen[k] > 0);
+    double homophily = (double)alike / (double)d.edges;
+    assert_in_range((int)(100 * homophily), 70, 92); // Reddit: 78
+    assert_true(largest > 5 * d.edges / d.nodes);
+    dataset_clear(&d);
+}
+
+// Communities of the recipe are not stored, so a carrier is told by its edges: a node all of whose
+// neighbours are neighbours of each other's community. Here with one class per community and no
+// visitors, the label is the community.
+static void only_carriers_leave_their_community(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d,
+             "planted:nodes=8000,edges=160000,features=0,classes=20,communities=20,visitors=0,"
+             "carriers=0.5,abroad=5",
+             3, 2, hash);
+    int64_t leaving = 0;
+    for (int64_t i = 0; i < d.nodes; i++) {
+        int32_t abroad = -1;
+        for (int64_t e = d.offset[i]; e < d.offset[i + 1]; e++) {
+            int32_t there = d.label[d.target[e]];
+            if (there == d.label[i])
+                continue;
+            assert_true(abroad < 0 || abroad == there); // a carrier faces one community
+            abroad = there;
+        }
+        leaving += abroad >= 0;
+    }
+    // Facing groups hold about 0.5 * 400 / 19 nodes, so few carriers are without an edge.
+    assert_near((double)leaving / (double)d.nodes, 0.5, 0.05);
+    assert_null(d.x);
+    dataset_clear(&d);
+}
+
+// x = signal * mean of the class + noise of deviation 1: removing the class's mean leaves 1.
+static void features_are_means_and_noise(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d, "planted:nodes=4000,edges=40000,features=8,classes=4,communities=8,signal=2", 3, 2,
+             hash);
+    double within = 0, between = 0;
+    for (int f = 0; f < 8; f++) {
+        double sum[4] = {0}, count[4] = {0};
+        for (int64_t i = 0; i < d.nodes; i++) {
+            sum[d.label[i]] += d.x[i * 8 + f];
+            count[d.label[i]]++;
+        }
+        for (int64_t i = 0; i < d.nodes; i++) {
+            double mean = sum[d.label[i]] / count[d.label[i]];
+            within += (d.x[i * 8 + f] - mean) * (d.x[i * 8 + f] - mean);
+        }
+        for (int k = 0; k < 4; k++)
+            between += sum[k] / count[k] * sum[k] / count[k];
+    }
+    assert_near(within / 32000, 1, 0.03 /* 3.8 standard errors */);
+    assert_in_range((int)(100 * between / 32), 150, 900); // 400 expected of 32 squares of 2 normals
+    dataset_clear(&d);
+}
+
+static void wrong_names_and_numbers_are_refused(void **state) {
+    (void)state;
+    static const char *const names[][2] = {{"reddit", "there are reddit-small"},
+                                           {"planted:nodes", "'nodes'"},
+                                           {"planted:nodes=x", "'nodes'"},
+                                           {"planted:nodes=1", "'nodes'"},
+                                           {"planted:size=100", "'size'"},
+                                           {"planted:nodes=1e99", "'nodes'"},
+                                           {"planted:nodes=100,edges=99999", "placed"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Dataset d;
+        Error err = {0};
+        if (dataset_generate(&d, names[i][0], 1, &err))
+            fail_msg("%s was not refused", names[i][0]);
+        assert_non_null(strstr(err.text, names[i][1]));
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_seed_decides_and_threads_do_not),
+    cmocka_unit_test(edges_are_sound),
+    cmocka_unit_test(reddit_small_is_what_it_says),
+    cmocka_unit_test(only_carriers_leave_their_community),
+    cmocka_unit_test(features_are_means_and_noise),
+    cmocka_unit_test(wrong_names_and_numbers_are_refused),
+};
+TEST_MAIN(tests)

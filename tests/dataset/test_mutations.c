@@ -1,0 +1,176 @@
+// ranks: 1
+// If this failed, a damaged file could crash the program, make it take memory without bound, or
+// leak. Every sound file here is cut at every length and has every byte changed, in several ways;
+// run under AddressSanitizer this shows reads out of bounds, too.
+
+#include "bytes.h"
+
+#include "fringe/dataset.h"
+#include "fringe/npy.h"
+
+#include <stdlib.h>
+
+enum { MOST_MEMORY = 64 << 20 }; // far above what a file of a few KiB may ask for
+
+typedef bool (*Reader)(const char *path, const unsigned char *bytes, size_t count, Error *err);
+
+// A mutation must load, or be refused with a sentence and a code; nothing may stay behind.
+static void try_bytes(Reader read, const char *path, const unsigned char *bytes, size_t count) {
+    Error err = {0};
+    size_t before = memory_in_use();
+    bool ok = read(path, bytes, count, &err);
+    if (!ok && (err.code == 0 || err.text[0] == '\0'))
+        fail_msg("refused without a sentence");
+    if (!ok && err.code != EXIT_DATA && err.code != EXIT_MEMORY && err.code != EXIT_CONFIG &&
+        err.code != EXIT_IO)
+        fail_msg("code %d: %s", err.code, err.text);
+    assert_int_equal(memory_in_use(), before);
+    if (memory_peak() - before > MOST_MEMORY)
+        fail_msg("took %zu bytes for a file of %zu", memory_peak() - before, count);
+}
+
+// Cuts at every `step`-th length, then changes every `step`-th byte: all bits, one bit, to 0, to a
+// digit, one up.
+static void mutate(Reader read, const char *path, const unsigned char *bytes, size_t count,
+                   size_t step) {
+    unsigned char *copy = malloc(count);
+    for (size_t length = 0; length < count; length += step)
+        try_bytes(read, path, bytes, length);
+    for (size_t i = 0; i < count; i += step) {
+        const unsigned char other[] = {(unsigned char)~bytes[i], (unsigned char)(bytes[i] ^ 0x80),
+                                       0, '9', (unsigned char)(bytes[i] + 1)};
+        for (size_t k = 0; k < sizeof other; k++) {
+            memcpy(copy, bytes, count);
+            copy[i] = other[k];
+            try_bytes(read, path, copy, count);
+        }
+    }
+    free(copy);
+}
+
+static bool read_npy(const char *path, const unsigned char *bytes, size_t count, Error *err) {
+    Npy npy;
+    float *x = NULL;
+    unsigned char *exact = malloc(count > 0 ? count : 1); // its end is the heap's end
+    memcpy(exact, bytes, count);
+    bool ok = npy_parse(&npy, path, exact, count, err);
+    free(exact);
+    if (!ok)
+        return false;
+    ok = npy.kind == NPY_TEXT || npy_to_float(&npy, &x, err);
+    memory_give(x);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool load_file(const char *path, const unsigned char *bytes, size_t count, Error *err) {
+    Config config = {0};
+    Dataset dataset;
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    test_write(path, bytes, count);
+    if (!dataset_load(&dataset, &config, err))
+        return false;
+    dataset_clear(&dataset);
+    return true;
+}
+
+static void npy_arrays(void **state) {
+    (void)state;
+    static Bytes bytes;
+    const float x[6] = {1, 2, 3, 4, 5, 6};
+    put_npy(&bytes, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", x, sizeof x);
+    mutate(read_npy, "x.npy", bytes.data, bytes.count, 1);
+}
+
+static void npz_graphs(void **state) {
+    (void)state;
+    for (int method = 0; method <= 8; method += 8) {
+        static Bytes bytes;
+        GraphFile file;
+        graph_file_init(&file);
+        file.method = method;
+        bytes.count = 0;
+        put_graph(&bytes, &file);
+        mutate(load_file, test_path("m.npz"), bytes.data, bytes.count, method == 0 ? 7 : 3);
+    }
+}
+
+// The checksum guards the arrays of an archive; behind it every number may still be wrong.
+static void numbers_inside_npz_graphs(void **state) {
+    (void)state;
+    static const int64_t wrong[] = {-1,        4,        5, 1000000, INT32_MAX, (int64_t)1 << 40,
+                                    INT64_MAX, INT64_MIN};
+    static Bytes bytes;
+    const char *path = test_path("n.npz");
+    for (int which = 0; which < EXTRA; which++) {
+        GraphFile file;
+        graph_file_init(&file);
+        Array *array = &file.array[which];
+        int count = (int)(array->bytes / 8);
+        for (int k = 0; array->descr[1] == 'i' && k < count; k++)
+            for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+                graph_file_init(&file);
+                memcpy(array->data + 8 * k, &wrong[w], 8);
+                bytes.count = 0;
+                put_graph(&bytes, &file);
+                try_bytes(load_file, path, bytes.data, bytes.count);
+            }
+    }
+}
+
+static void texts(void **state) {
+    (void)state;
+    static const char *const metis = "% c\n4 3 11 2\n1 2 2 5\n1 2 1 5 3 6\n1 2 2 6 4 7\n1 2 3 7\n";
+    static const char *const edges = "# c\n0 1 0.5\r\n1 2 1e-3\n2 30 7.25\n";
+    mutate(load_file, test_path("m.graph"), (const unsigned char *)metis, strlen(metis), 1);
+    mutate(load_file, test_path("m.txt"), (const unsigned char *)edges, strlen(edges), 1);
+}
+
+// --- our directory
+
+static const char *directory; // the folder that write_part and the reader agree on
+
+static bool open_with(const char *name, const unsigned char *bytes, size_t count, Error *err) {
+    char path[2048];
+    Dataset dataset;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    test_write(path, bytes, count);
+    if (!dataset_open(&dataset, directory, err))
+        return false;
+    dataset_clear(&dataset);
+    return dataset_inspect(directory, err);
+}
+
+static void directories(void **state) {
+    (void)state;
+    static const char *const names[] = {"dataset.json", "dataset.safetensors"};
+    Dataset made;
+    Error err = {0};
+    char path[2048];
+    directory = test_path("directory");
+    assert_ok(dataset_generate(
+                  &made, "planted:nodes=20,edges=40,features=2,classes=2,communities=2", 1, &err),
+              &err);
+    assert_ok(dataset_write(&made, directory, &err), &err);
+    dataset_clear(&made);
+    FILE *quiet = freopen("/dev/null", "w", stdout); // inspect prints
+    assert_non_null(quiet);
+    for (int i = 0; i < 2; i++) {
+        size_t count;
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        char *whole = file_read(path, 1 << 20, &count, &err);
+        assert_ok(whole, &err);
+        mutate(open_with, names[i], (unsigned char *)whole, count, 3);
+        test_write(path, whole, count);
+        memory_give(whole);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(npy_arrays),
+    cmocka_unit_test(npz_graphs),
+    cmocka_unit_test(numbers_inside_npz_graphs),
+    cmocka_unit_test(texts),
+    cmocka_unit_test(directories), // last: it silences stdout
+};
+TEST_MAIN(tests)

@@ -1,0 +1,200 @@
+// ranks: 1
+// If this failed, an npy array would be read with wrong numbers, or a header would be believed that
+// promises more than the file holds.
+
+#include "bytes.h"
+
+#include "fringe/npy.h"
+
+#include <math.h>
+
+typedef struct Case {
+    const char *dict;
+    size_t bytes;        // of data
+    const char *refused; // part of the sentence; NULL: must be read
+} Case;
+
+static const Case cases[] = {
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }", 48, NULL},
+    {"{'shape': (4, 3), 'fortran_order': False, 'descr': '<f4'}", 48, NULL}, // any order, no comma
+    {"{\"descr\":\"<f4\",\"fortran_order\":False,\"shape\":(4,3)}    ", 48, NULL},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4L, 3L), }", 48, NULL}, // Python 2
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (), }", 4, NULL},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 8), }", 0, NULL},
+    {"{'descr': '<U3', 'fortran_order': False, 'shape': (2,), }", 24, NULL},
+    {"{'descr': '|S3', 'fortran_order': False, 'shape': (2,), }", 6, NULL},
+    {"{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", 2, NULL},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }", 47, "its shape asks for 48"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (-4, 3), }", 48, "non-negative"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8), }", 48, "more"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,), }", 48, "more"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", 48, "shape"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000,), }", 48, "asks for 4000000"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1), }", 4, "more than 4"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': 4, }", 48, "not a tuple"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3, }", 48, "shape"},
+    {"{'descr': '<f4', 'fortran_order': 0, 'shape': (4, 3), }", 48, "neither True nor False"},
+    {"{'descr': '<f4', 'fortran_order': False, }", 48, "lacks 'shape'"},
+    {"{'fortran_order': False, 'shape': (4, 3), }", 48, "lacks 'descr'"},
+    {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (4, 3)}", 48, "twice"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), 'x': 1}", 48, "'x' is unknown"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3)} x", 48, "follows the header"},
+    {"hello world", 48, "not a Python dict"},
+    {"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }", 48, "object array"},
+    {"{'descr': [('x', '<i4')], 'fortran_order': False, 'shape': (3,), }", 48, "plain type"},
+    {"{'descr': '<c8', 'fortran_order': False, 'shape': (3,), }", 48, "'<c8'"},
+    {"{'descr': '<f3', 'fortran_order': False, 'shape': (3,), }", 48, "'<f3'"},
+    {"{'descr': '<f16', 'fortran_order': False, 'shape': (3,), }", 48, "'<f16'"},
+    {"{'descr': '|f4', 'fortran_order': False, 'shape': (3,), }", 48, "'|f4'"},
+    {"{'descr': '=f4', 'fortran_order': False, 'shape': (3,), }", 48, "'=f4'"},
+    {"{'descr': 'f4', 'fortran_order': False, 'shape': (3,), }", 48, "'f4'"},
+    {"{'descr': '<', 'fortran_order': False, 'shape': (3,), }", 48, "'<'"},
+    {"{'descr': '<V4', 'fortran_order': False, 'shape': (3,), }", 48, "'<V4'"},
+    {"{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (3,), }", 48, "'<M8[ns]'"},
+};
+
+static void headers_are_believed_only_if_sound(void **state) {
+    (void)state;
+    static const unsigned char zeros[64];
+    static Bytes bytes;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Npy npy;
+        Error err = {0};
+        bytes.count = 0;
+        put_npy(&bytes, cases[i].dict, zeros, cases[i].bytes);
+        bool ok = npy_parse(&npy, "x.npy", bytes.data, bytes.count, &err);
+        if (ok != (cases[i].refused == NULL))
+            fail_msg("%s: %s", cases[i].dict, ok ? "was not refused" : err.text);
+        if (!ok && (strstr(err.text, cases[i].refused) == NULL || !strstr(err.text, "x.npy")))
+            fail_msg("%s: the message is '%s'", cases[i].dict, err.text);
+        npy_clear(&npy);
+    }
+}
+
+static void frames_are_checked(void **state) {
+    (void)state;
+    static Bytes bytes;
+    const char *dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
+    const struct {
+        int place;
+        unsigned char value;
+        const char *part;
+    } changes[] = {{1, 'M', "begin"},  {6, 9, "version 9"}, {6, 0, "version 0"},
+                   {7, 1, "version"},  {8, 5, "newline"},   {8, 200, "inside the header"},
+                   {9, 255, "inside"}, {8, 0, "0 bytes"}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        Npy npy;
+        Error err = {0};
+        bytes.count = 0;
+        put_npy(&bytes, dict, "\0\0\0\0", 4);
+        bytes.data[changes[i].place] = changes[i].value;
+        assert_refused(npy_parse(&npy, "x", bytes.data, bytes.count, &err), &err, EXIT_DATA,
+                       changes[i].part);
+    }
+    Npy npy;
+    Error err = {0};
+    bytes.count = 0;
+    put_npy(&bytes, dict, "\0\0\0\0\0\0\0", 7);
+    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err), &err);
+    assert_true(npy.trailing);
+    npy_clear(&npy);
+}
+
+// Reads one element of a type from its bytes.
+static double one(const char *descr, const void *data, size_t bytes, Error *err) {
+    static Bytes out;
+    char dict[128];
+    Npy npy;
+    float *x = NULL;
+    out.count = 0;
+    snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
+    put_npy(&out, dict, data, bytes);
+    assert_ok(npy_parse(&npy, "x", out.data, out.count, err), err);
+    double value = npy_to_float(&npy, &x, err) ? (double)x[0] : NAN;
+    memory_give(x);
+    npy_clear(&npy);
+    return value;
+}
+
+static void numbers_of_every_type(void **state) {
+    (void)state;
+    Error err = {0};
+    assert_true(one("<f2", "\x00\x3c", 2, &err) == 1);                   // 0x3c00
+    assert_true(one("<f2", "\xff\x7b", 2, &err) == 65504);               // the largest half
+    assert_true(one("<f2", "\x01\x00", 2, &err) == 0x1p-24);             // the smallest
+    assert_true(one(">f2", "\xc0\x00", 2, &err) == -2);                  // 0xc000
+    assert_true(one(">f4", "\x40\x49\x0f\xdb", 4, &err) == (float)M_PI); // 0x40490fdb
+    assert_true(one("<f8", "\0\0\0\0\0\0\xf0\x3f", 8, &err) == 1);
+    assert_true(one("|i1", "\xff", 1, &err) == -1);
+    assert_true(one("|u1", "\xff", 1, &err) == 255);
+    assert_true(one(">i2", "\xff\xfe", 2, &err) == -2);
+    assert_true(one("<i4", "\x00\x00\x00\x80", 4, &err) == -2147483648.0);
+    assert_true(one("<u4", "\x00\x00\x00\x80", 4, &err) == 2147483648.0);
+    assert_true(one(">u8", "\0\0\0\0\0\0\1\0", 8, &err) == 256);
+    assert_true(isinf(one("<f2", "\x00\x7c", 2, &err)) && err.code == 0); // stays what it was
+    assert_true(isnan(one("<f8", "\0\0\0\0\0\0\xf0\x7e", 8, &err)));      // 1e303
+    assert_int_equal(err.code, EXIT_DATA);
+}
+
+static void columns_become_rows(void **state) {
+    (void)state;
+    static Bytes bytes;
+    int64_t value[6] = {1, 4, 2, 5, 3, 6}, *out; // (2, 3) by columns
+    Npy npy;
+    Error err = {0};
+    bytes.count = 0;
+    put_npy(&bytes, "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 3), }", value, 48);
+    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err), &err);
+    assert_ok(npy_to_int64(&npy, &out, &err), &err);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(out[i], i + 1);
+    memory_give(out);
+    npy_clear(&npy);
+}
+
+static void integers_are_integers(void **state) {
+    (void)state;
+    static Bytes bytes;
+    int64_t *out;
+    Npy npy;
+    Error err = {0};
+    bytes.count = 0;
+    put_npy(&bytes, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }",
+            "\0\0\0\0\0\0\0\x80", 8);
+    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err), &err);
+    assert_refused(npy_to_int64(&npy, &out, &err), &err, EXIT_DATA, "too large");
+    npy_clear(&npy);
+}
+
+static void what_is_written_is_npy(void **state) {
+    (void)state;
+    const float x[6] = {1, 2, 3, 4, 5, 6};
+    Error err = {0};
+    Npy npy;
+    size_t size;
+    assert_ok(npy_write(test_path("w.npy"), "<f4", x, 4, 2, (int64_t[]){2, 3}, &err), &err);
+    char *text = file_read(test_path("w.npy"), 4096, &size, &err);
+    const char *dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    assert_memory_equal(text, "\x93NUMPY\1\0\x76\0", 10); // 10 + 118 = 128
+    assert_memory_equal(text + 10, dict, strlen(dict));
+    assert_int_equal(text[127], '\n');
+    assert_int_equal(size, 128 + sizeof x);
+    assert_memory_equal(text + 128, x, sizeof x);
+    memory_give(text);
+    assert_ok(npy_read(&npy, test_path("w.npy"), &err), &err);
+    assert_int_equal(npy.rank, 2);
+    assert_memory_equal(npy.data, x, sizeof x);
+    npy_clear(&npy);
+    assert_refused(npy_write("/no/such/folder/w.npy", "<f4", x, 4, 2, (int64_t[]){2, 3}, &err),
+                   &err, EXIT_CANNOT_WRITE, "w.npy");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(headers_are_believed_only_if_sound),
+    cmocka_unit_test(frames_are_checked),
+    cmocka_unit_test(numbers_of_every_type),
+    cmocka_unit_test(columns_become_rows),
+    cmocka_unit_test(integers_are_integers),
+    cmocka_unit_test(what_is_written_is_npy),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,180 @@
+// ranks: 1
+// If this failed, data.prepare would change a graph or its features in another way than it says.
+
+#include "support.h"
+
+#include "fringe/dataset.h"
+
+#include <math.h>
+#include <string.h>
+
+// 0 -> 1 (twice), 1 -> 0, 1 -> 2, 2 -> 2, 3 isolated; weights 1 2 | 5 3 | 4.
+static void small_graph(Dataset *d, bool weighted) {
+    static const int64_t offset[5] = {0, 2, 4, 5, 5};
+    static const int32_t target[5] = {1, 1, 0, 2, 2};
+    static const float weight[5] = {1, 2, 5, 3, 4}, x[8] = {1, -3, 0, 0, 2, 2, 5, 1};
+    *d = (Dataset){.nodes = 4, .edges = 5, .features = 2};
+    d->offset = memcpy(TAKE(int64_t, 5, "t"), offset, sizeof offset);
+    d->target = memcpy(TAKE(int32_t, 5, "t"), target, sizeof target);
+    d->weight = weighted ? memcpy(TAKE(float, 5, "t"), weight, sizeof weight) : NULL;
+    d->x = memcpy(TAKE(float, 8, "t"), x, sizeof x);
+    d->split = memcpy(TAKE(uint8_t, 4, "t"), "\1\0\1\2", 4);
+}
+
+static void apply(Dataset *d, const char *step) {
+    ConfigWords words = {.count = 1};
+    Error err = {0};
+    strcpy(words.word[0], step);
+    assert_ok(dataset_prepare(d, &words, 0, &err), &err);
+}
+
+static void assert_edges(const Dataset *d, const int64_t *offset, const int32_t *target,
+                         const float *weight) {
+    assert_int_equal(d->edges, offset[4]);
+    assert_memory_equal(d->offset, offset, 5 * sizeof *offset);
+    assert_memory_equal(d->target, target, (size_t)d->edges * sizeof *target);
+    assert_true((d->weight == NULL) == (weight == NULL));
+    if (weight != NULL)
+        assert_memory_equal(d->weight, weight, (size_t)d->edges * sizeof *weight);
+}
+
+static void duplicates_become_one(void **state) {
+    (void)state;
+    const int64_t offset[5] = {0, 1, 3, 4, 4};
+    const int32_t target[4] = {1, 0, 2, 2};
+    const float sums[4] = {3, 5, 3, 4};
+    for (int weighted = 0; weighted < 2; weighted++) {
+        Dataset d;
+        small_graph(&d, weighted);
+        apply(&d, "drop-duplicates");
+        assert_edges(&d, offset, target, weighted ? sums : NULL);
+        dataset_clear(&d);
+    }
+}
+
+static void loops_are_dropped(void **state) {
+    (void)state;
+    const int64_t offset[5] = {0, 2, 4, 4, 4};
+    const int32_t target[4] = {1, 1, 0, 2};
+    const float weight[4] = {1, 2, 5, 3};
+    Dataset d;
+    small_graph(&d, true);
+    apply(&d, "drop-loops");
+    assert_edges(&d, offset, target, weight);
+    dataset_clear(&d);
+}
+
+// Both directions, each once, with the larger of the two weights; once more changes nothing.
+static void symmetrize_adds_the_reverse(void **state) {
+    (void)state;
+    const int64_t offset[5] = {0, 1, 3, 5, 5};
+    const int32_t target[5] = {1, 0, 2, 1, 2};
+    const float weight[5] = {5, 5, 3, 3, 4};
+    for (int weighted = 0; weighted < 2; weighted++) {
+        Dataset d;
+        small_graph(&d, weighted);
+        assert_false(dataset_is_symmetric(&d));
+        for (int again = 0; again < 2; again++) {
+            apply(&d, "symmetrize");
+            assert_edges(&d, offset, target, weighted ? weight : NULL);
+            assert_true(dataset_is_symmetric(&d));
+        }
+        dataset_clear(&d);
+    }
+}
+
+static void features_change_as_said(void **state) {
+    (void)state;
+    Dataset d;
+    small_graph(&d, false);
+    apply(&d, "row-normalize"); // |x| summed; the zero row stays
+    const float normal[8] = {0.25f, -0.75f, 0, 0, 0.5f, 0.5f, (float)(5.0 / 6), (float)(1.0 / 6)};
+    assert_memory_equal(d.x, normal, sizeof normal);
+    apply(&d, "binary");
+    const float binary[8] = {1, 1, 0, 0, 1, 1, 1, 1};
+    assert_memory_equal(d.x, binary, sizeof binary);
+    dataset_clear(&d);
+
+    small_graph(&d, false);
+    apply(&d, "standardize"); // training rows 0 and 2: means 1.5, -0.5; deviations 0.5, 2.5
+    const float standard[8] = {-1, -1, -3, 0.2f, 1, 1, 7, 0.6f};
+    assert_close(d.x, standard, 8, 1e-6 /* one rounding each */);
+    dataset_clear(&d);
+}
+
+static void made_features(void **state) {
+    (void)state;
+    Dataset d;
+    small_graph(&d, false);
+    memory_give(d.x);
+    d.x = NULL;
+    d.features = 0;
+    apply(&d, "degree"); // in-degrees 1 2 2 0, out-degrees 2 2 1 0
+    assert_int_equal(d.features, 18);
+    const int bucket[4] = {1, 1, 1, 0}, in[4] = {1, 2, 2, 0}, out[4] = {2, 2, 1, 0};
+    for (int i = 0; i < 4; i++) {
+        for (int f = 0; f < 16; f++)
+            assert_true(d.x[i * 18 + f] == (f == bucket[i]));
+        assert_true(d.x[i * 18 + 16] == (float)log1p(in[i]));
+        assert_true(d.x[i * 18 + 17] == (float)log1p(out[i]));
+    }
+    memory_give(d.x);
+    d.x = NULL;
+    d.features = 0;
+    apply(&d, "random:2000");
+    double sum = 0, squares = 0;
+    for (int k = 0; k < 8000; k++) {
+        sum += d.x[k];
+        squares += (double)d.x[k] * d.x[k];
+    }
+    assert_near(sum / 8000, 0, 0.05 /* 4.5 standard errors of 8000 normals */);
+    assert_near(squares / 8000, 1, 0.08 /* 5 of their squares */);
+    // by node id and column: the counter's own number
+    RandomStream stream = random_stream(0, RANDOM_FEATURES, 0, 0, 0);
+    assert_true(d.x[3 * 2000 + 77] == (float)random_normal(stream, 3, 0, 77));
+    dataset_clear(&d);
+}
+
+static void wrong_steps_are_named(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"symmetrise", "'symmetrise' is unknown; there are symmetrize"},
+        {"drop-loops:3", "unknown"},
+        {"random", "unknown"},
+        {"random:0", "width"},
+        {"random:x", "width"},
+        {"random:8", "2 features already"},
+        {"degree", "2 features already"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Dataset d;
+        Error err = {0};
+        ConfigWords words = {.count = 2, .word = {"drop-loops"}};
+        strcpy(words.word[1], cases[i][0]);
+        small_graph(&d, false);
+        assert_refused(dataset_prepare(&d, &words, 0, &err), &err, EXIT_CONFIG, cases[i][1]);
+        dataset_clear(&d);
+    }
+    Dataset d;
+    Error err = {0};
+    ConfigWords words = {.count = 1, .word = {"standardize"}};
+    small_graph(&d, false);
+    memset(d.split, SPLIT_NONE, 4);
+    assert_refused(dataset_prepare(&d, &words, 0, &err), &err, EXIT_CONFIG, "training nodes");
+    memory_give(d.x);
+    d.x = NULL;
+    d.features = 0;
+    err = (Error){0};
+    assert_refused(dataset_prepare(&d, &words, 0, &err), &err, EXIT_CONFIG, "no features");
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(duplicates_become_one),
+    cmocka_unit_test(loops_are_dropped),
+    cmocka_unit_test(symmetrize_adds_the_reverse),
+    cmocka_unit_test(features_change_as_said),
+    cmocka_unit_test(made_features),
+    cmocka_unit_test(wrong_steps_are_named),
+};
+TEST_MAIN(tests)

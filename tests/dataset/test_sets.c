@@ -1,0 +1,210 @@
+// ranks: 1
+// If this failed, a real graph would lose nodes, edges, features, labels or its split on the way
+// in. The counts are those of the data folder's README, measured there by another program.
+
+#include "support.h"
+
+#include "fringe/dataset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Set {
+    const char *path, *splits; // in the data folder; splits "": in the set itself
+    int64_t nodes, edges, undirected, isolated, features, nonzero, classes;
+    int64_t split[3];
+    int64_t loops;
+    bool symmetric, multilabel;
+} Set;
+
+static const Set sets[] = {
+    {"cora/cora.npz", "", 2708, 10556, 5278, 0, 1433, 49216, 7, {140, 500, 1000}, 0, true, false},
+    {"citeseer/citeseer.npz",
+     "",
+     3327,
+     9104,
+     4552,
+     48,
+     3703,
+     105165,
+     6,
+     {120, 500, 1000},
+     0,
+     true,
+     false},
+    {"pubmed/pubmed.npz",
+     "",
+     19717,
+     88648,
+     44324,
+     0,
+     500,
+     52959,
+     3,
+     {60, 500, 1000},
+     0,
+     true,
+     false},
+    {"amazon_photo/amazon_electronics_photo.npz",
+     "amazon_photo/splits.npz",
+     7650,
+     143663,
+     119081,
+     115,
+     745,
+     1979909,
+     8,
+     {160, 240, 7250},
+     1,
+     false,
+     false},
+    {"amazon_computers/amazon_electronics_computers.npz",
+     "amazon_computers/splits.npz",
+     13752,
+     287209,
+     245861,
+     281,
+     767,
+     3675081,
+     10,
+     {200, 300, 13252},
+     0,
+     false,
+     false},
+    {"coauthor_cs/ms_academic_cs.npz",
+     "coauthor_cs/splits.npz",
+     18333,
+     163788,
+     81894,
+     0,
+     6805,
+     1092079,
+     15,
+     {300, 450, 17583},
+     0,
+     true,
+     false},
+    {"coauthor_physics/ms_academic_phy.npz",
+     "coauthor_physics/splits.npz",
+     34493,
+     495924,
+     247962,
+     0,
+     8415,
+     1137311,
+     5,
+     {100, 150, 34243},
+     0,
+     true,
+     false},
+    {"blogcatalog/blogcatalog.npz",
+     "blogcatalog/splits.npz",
+     5196,
+     343486,
+     171743,
+     0,
+     8189,
+     369435,
+     6,
+     {120, 180, 4896},
+     0,
+     true,
+     false},
+    {"deezer_hu/deezer_hu.npz",
+     "deezer_hu/splits.npz",
+     47538,
+     445774,
+     222887,
+     0,
+     0,
+     0,
+     84,
+     {28523, 9507, 9508},
+     0,
+     true,
+     true},
+    {"metis_4elt/4elt.graph", "", 15606, 91756, 45878, 0, 0, 0, 0, {0, 0, 0}, 0, true, false},
+};
+
+static Config config_of(const Set *set, const char *folder) {
+    Config config = {0};
+    snprintf(config.data.path, sizeof config.data.path, "%s/%s", folder, set->path);
+    if (set->splits[0] != '\0')
+        snprintf(config.data.splits, sizeof config.data.splits, "%s/%s", folder, set->splits);
+    if (set->multilabel) {
+        config.data.split_keys.count = 3;
+        strcpy(config.data.split_keys.word[0], "train60_idx");
+        strcpy(config.data.split_keys.word[1], "val20_idx");
+        strcpy(config.data.split_keys.word[2], "test20_idx");
+    }
+    return config;
+}
+
+static int64_t count_isolated(const Dataset *d) {
+    int64_t isolated = 0;
+    uint8_t *touched = TAKE(uint8_t, d->nodes, "touched nodes");
+    for (int64_t i = 0; i < d->nodes; i++)
+        for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
+            if (d->target[e] != i) // a self-loop alone leaves a node isolated
+                touched[i] = touched[d->target[e]] = 1;
+    for (int64_t i = 0; i < d->nodes; i++)
+        isolated += !touched[i];
+    memory_give(touched);
+    return isolated;
+}
+
+static void check_set(const Set *set, const char *folder) {
+    Config config = config_of(set, folder);
+    Dataset d;
+    Error err = {0};
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_int_equal(d.nodes, set->nodes);
+    assert_int_equal(d.edges, set->edges);
+    assert_int_equal(d.features, set->features);
+    assert_int_equal(d.classes, set->classes);
+    assert_int_equal(d.multilabel, set->multilabel);
+    assert_null(d.weight);
+    int64_t nonzero = 0, split[4] = {0}, loops = 0;
+    for (int64_t k = 0; k < d.nodes * d.features; k++)
+        nonzero += d.x[k] != 0;
+    for (int64_t i = 0; i < d.nodes; i++)
+        split[d.split[i]]++;
+    for (int64_t i = 0; i < d.nodes; i++)
+        for (int64_t e = d.offset[i]; e < d.offset[i + 1]; e++)
+            loops += d.target[e] == i;
+    assert_int_equal(nonzero, set->nonzero);
+    for (int s = 0; s < 3; s++)
+        assert_int_equal(split[s + 1], set->split[s]);
+    assert_int_equal(loops, set->loops);
+    assert_int_equal(count_isolated(&d), set->isolated);
+    assert_int_equal(dataset_is_symmetric(&d), set->symmetric);
+    ConfigWords steps = {2, {"symmetrize", "drop-loops"}};
+    assert_ok(dataset_prepare(&d, &steps, 0, &err), &err);
+    assert_int_equal(d.edges, 2 * set->undirected);
+    assert_true(dataset_is_symmetric(&d));
+    dataset_clear(&d);
+}
+
+static void every_real_set_loads_whole(void **state) {
+    (void)state;
+    const char *folder = data_folder_or_skip("the real graphs");
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        check_set(&sets[i], folder);
+}
+
+// README: "Citeseer's 15 nodes outside every list have no features and labels = -1".
+static void citeseer_has_nodes_without_label(void **state) {
+    (void)state;
+    Config config = config_of(&sets[1], data_folder_or_skip("citeseer"));
+    Dataset d;
+    Error err = {0};
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_non_null(strstr(d.remarks, "15 nodes without label"));
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_real_set_loads_whole),
+    cmocka_unit_test(citeseer_has_nodes_without_label),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,248 @@
+// ranks: 1 2 4
+// If this failed, whole runs would depend on the schedule, on threads or vectors, or on being
+// stopped and resumed; or the epoch loop would take memory, or the predicted memory would not be
+// what is used.
+#include "../support.h"
+#include "../world.h"
+#include "fringe/trainer.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static World world;
+static Config config;
+
+static void settle(const char *const *more, int count) {
+    Error err = {0};
+    const char *settings[32] = {"model.layers=3",  "model.hidden=[20]",
+                                "train.epochs=12", "train.eval_every=3",
+                                "run.threads=1",   "model.input_dropout=0.2"};
+    for (int i = 0; i < count; i++)
+        settings[6 + i] = more[i];
+    assert_ok(config_load(&config, NULL, settings, 6 + count, &err), &err);
+}
+
+static Trainer *new_trainer(void) {
+    Error err = {0};
+    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
+    if (t == NULL)
+        fail_msg("%s", err.text);
+    return t;
+}
+
+typedef struct Run {
+    double loss[64];
+    float parameters[4096];
+    int64_t count, epochs;
+} Run;
+
+static void train(Run *run, Trainer *t) {
+    Error err = {0};
+    EpochRecord record;
+    while (!trainer_finished(t)) {
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        run->loss[record.epoch - 1] = record.loss;
+    }
+    run->epochs = trainer_epochs_done(t);
+    run->count = trainer_shape(t)->parameter_count;
+    assert_true(run->count <= 4096);
+    memcpy(run->parameters, trainer_parameters(t, false), (size_t)run->count * sizeof(float));
+}
+
+static Run whole_run(const char *const *more, int count) {
+    static Run run;
+    memset(&run, 0, sizeof run);
+    settle(more, count);
+    Trainer *t = new_trainer();
+    train(&run, t);
+    trainer_free(t);
+    return run;
+}
+
+static int make_world(void **state) {
+    (void)state;
+    world_init(&world, (WorldKind){150, 6, false, false, false, 19, 4}, 8, &test_comm);
+    return 0;
+}
+
+static int drop_world(void **state) {
+    (void)state;
+    world_clear(&world);
+    return 0;
+}
+
+static void bits_do_not_depend_on_how(void **state) {
+    (void)state;
+    const char *base[] = {"comm.schedule=\"blocking\"", "run.vectors=\"plain\""};
+    Run want = whole_run(base, 2);
+    static const char *const others[][3] = {
+        {"comm.schedule=\"overlap\"", "run.vectors=\"plain\"", "run.threads=1"},
+        {"comm.schedule=\"overlap\"", "run.vectors=\"auto\"", "run.threads=1"},
+        {"comm.schedule=\"blocking\"", "run.vectors=\"auto\"", "run.threads=2"},
+        {"comm.schedule=\"overlap\"", "run.vectors=\"auto\"", "run.threads=3"},
+        {"comm.piece=65536", "run.panels=\"rows\"", "run.threads=2"},
+        {"comm.piece=65536", "run.panels=\"64\"", "run.threads=2"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        Run got = whole_run(others[i], 3);
+        if (memcmp(&got, &want, sizeof got) != 0)
+            fail_msg("%s %s %s: other bits than blocking, plain, one thread", others[i][0],
+                     others[i][1], others[i][2]);
+    }
+}
+
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    char remarks[1024];
+    Run want = whole_run(NULL, 0), got = want;
+    for (int stop = 1; stop < 12; stop += 3) {
+        const char *dir = test_path("resume");
+        if (test_comm.rank == 0)
+            file_remove(dir, &err);
+        comm_barrier(&test_comm);
+        Trainer *t = new_trainer();
+        for (int e = 0; e < stop; e++)
+            assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(checkpoint_write(t, dir, "b", 2, &err), &err);
+        trainer_free(t);
+        bool found = false;
+        t = new_trainer();
+        assert_ok(checkpoint_restore(t, dir, "b", &found, remarks, &err), &err);
+        assert_true(found);
+        assert_int_equal(trainer_epochs_done(t), stop);
+        train(&got, t);
+        trainer_free(t);
+        assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
+        assert_memory_equal(got.loss + stop, want.loss + stop,
+                            (size_t)(12 - stop) * sizeof(double));
+    }
+}
+
+static void foreign_checkpoints_are_refused(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    char remarks[1024];
+    bool found;
+    settle(NULL, 0);
+    Trainer *t = new_trainer();
+    assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(checkpoint_write(t, test_path("foreign"), "one", 2, &err), &err);
+    assert_false(checkpoint_restore(t, test_path("foreign"), "two", &found, remarks, &err));
+    assert_int_equal(err.code, EXIT_CONFIG);
+    trainer_free(t);
+}
+
+static void epochs_take_no_memory(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    settle(NULL, 0);
+    Trainer *t = new_trainer();
+    int64_t takes = memory_takes();
+    while (!trainer_finished(t))
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_int_equal(memory_takes(), takes);
+    trainer_free(t);
+}
+
+// The plan must cover what is taken, and not by more than a tenth (small items are not planned).
+static void the_plan_is_what_is_used(void **state) {
+    (void)state;
+    const char *large[] = {"model.hidden=[200]"};
+    settle(large, 1);
+    size_t before = memory_in_use();
+    Trainer *t = new_trainer();
+    double used = (double)(memory_in_use() - before),
+           planned = (double)memory_plan_total(trainer_plan(t));
+    trainer_free(t);
+    assert_int_equal(memory_in_use(), before); // nothing is left behind
+    if (planned < 0.95 * used - 20e3 || planned > 1.1 * used + 20e3)
+        fail_msg("planned %.0f bytes, used %.0f", planned, used);
+}
+
+static void too_much_memory_is_refused(void **state) {
+    (void)state;
+    Error err = {0};
+    const char *tight[] = {"run.memory_limit=0.00001"};
+    settle(tight, 1);
+    assert_null(trainer_new(&config, &world.shard, &test_comm, 3, &err));
+    assert_int_equal(err.code, EXIT_MEMORY);
+}
+
+// sgd with a rate of 0 changes nothing, so validation never gets better than the first evaluation.
+static void early_stopping_stops(void **state) {
+    (void)state;
+    const char *settings[] = {"train.optimizer=\"sgd\"", "train.rate=1e-30", "train.eval_every=1",
+                              "train.patience=4"};
+    Run run = whole_run(settings, 4);
+    assert_int_equal(run.epochs, 5);
+}
+
+static void divergence_is_named(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    const char *settings[] = {"train.optimizer=\"sgd\"", "train.rate=1000",
+                              "model.post=[\"activation\"]"};
+    settle(settings, 3);
+    Trainer *t = new_trainer();
+    bool ok = true;
+    while (ok && !trainer_finished(t))
+        ok = trainer_epoch(t, &record, &err);
+    assert_false(ok);
+    assert_int_equal(err.code, EXIT_DIVERGED);
+    trainer_free(t);
+}
+
+// The schedules by their formulas: warm-up to the full rate, half a cosine, steps.
+static void rates_follow_their_schedule(void **state) {
+    (void)state;
+    static const struct {
+        const char *settings[4];
+        double epoch1, epoch4, epoch12;
+    } cases[] = {
+        {{"train.rate=0.5", "train.schedule=\"constant\"", "train.warmup=4", "train.clip=1"},
+         0.125,
+         0.5,
+         0.5},
+        {{"train.rate=0.5", "train.schedule=\"step\"", "train.step_epochs=3",
+          "train.step_factor=0.1"},
+         0.5,
+         0.05,
+         0.0005},
+        {{"train.rate=0.5", "train.schedule=\"cosine\"", "train.warmup=0", "train.clip=1"},
+         0.5,
+         0.25 * (1 + cos(3.14159265358979 * 3 / 12)),
+         0.25 * (1 + cos(3.14159265358979 * 11 / 12))},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        Error err = {0};
+        EpochRecord record;
+        settle(cases[i].settings, 4);
+        Trainer *t = new_trainer();
+        for (int e = 1; e <= 12; e++) {
+            assert_ok(trainer_epoch(t, &record, &err), &err);
+            double want = e == 1 ? cases[i].epoch1 : e == 4 ? cases[i].epoch4 : cases[i].epoch12;
+            if (e == 1 || e == 4 || e == 12)
+                assert_near(record.rate, want, 1e-12);
+        }
+        trainer_free(t);
+    }
+}
+
+#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
+static const struct CMUnitTest tests[] = {
+    ON_WORLD(bits_do_not_depend_on_how),
+    ON_WORLD(resumed_equals_never_stopped),
+    ON_WORLD(foreign_checkpoints_are_refused),
+    ON_WORLD(epochs_take_no_memory),
+    ON_WORLD(the_plan_is_what_is_used),
+    ON_WORLD(too_much_memory_is_refused),
+    ON_WORLD(early_stopping_stops),
+    ON_WORLD(divergence_is_named),
+    ON_WORLD(rates_follow_their_schedule),
+};
+TEST_MAIN(tests)
