@@ -1,6 +1,6 @@
-// What the schedule `overlap` hides: 3 x 256 GCN on reddit-small, epochs of `blocking` and
-// `overlap` in turn on the ranks it is started on (overlap.sh: 2 hosts with 1 rank each, on the
-// network rig, with a link rate at which exchanges take as long as what can hide them).
+// What the schedule `overlap` hides: 3 x 256 GCN, epochs of `blocking` and `overlap` in turn on the
+// ranks it is started on (overlap.sh: 2 hosts with 1 rank each, on the network rig, with a link
+// rate at which exchanges take as long as what can hide them).
 //
 // Of each exchange the blocking schedule tells two parts, means over the ranks: `wait`, the
 // messages' flight, and `own`, the work that needs no message. The rest of the epoch (pack, unpack,
@@ -8,7 +8,11 @@
 //
 //   ideal = sum over exchanges of max(wait, own) + rest = epoch(blocking) - sum of min(wait, own)
 //
-//   overlap [--epochs=16] [--piece=65280] [--data=FOLDER] [--probe=1] [--rate=TEXT]
+// What never vanishes is the work of the network itself: on the rig every byte passes the kernel of
+// the machine that also computes.
+//
+//   overlap --data=FOLDER [--graph=reddit-small] [--epochs=16] [--piece=65280] [--probe=1]
+//           [--rate=TEXT]
 #include "bench.h"
 #include "fringe/trainer.h"
 #include <stdio.h>
@@ -27,11 +31,11 @@ static const char *text_option(int argc, char **argv, const char *name, const ch
 }
 
 // The dataset, made once by rank 0.
-static void make_data(const char *path, const Comm *comm) {
+static void make_data(const char *path, const char *graph, const Comm *comm) {
     Error err = {0};
     Dataset dataset;
     if (comm->rank == 0 && !file_exists(path)) {
-        if (dataset_generate(&dataset, "reddit-small", 1, &err)) {
+        if (dataset_generate(&dataset, graph, 1, &err)) {
             dataset_write(&dataset, path, &err);
             dataset_clear(&dataset);
         }
@@ -42,7 +46,7 @@ static void make_data(const char *path, const Comm *comm) {
 static void configure(Config *config, const char *folder, const char *schedule, int64_t piece) {
     Error err = {0};
     char data[700], cache[700], order[64], bytes[64];
-    snprintf(data, sizeof data, "data.path=%s/reddit-small", folder);
+    snprintf(data, sizeof data, "data.path=%s/graph", folder);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
     snprintf(order, sizeof order, "comm.schedule=%s", schedule);
     snprintf(bytes, sizeof bytes, "comm.piece=%lld", (long long)piece);
@@ -203,12 +207,13 @@ int main(int argc, char **argv) {
     char path[700], remarks[1024] = "";
     comm_start(&comm, &argc, &argv);
     bench_start(&bench, "overlap", argc, argv);
-    const char *folder = text_option(argc, argv, "--data", "/tmp/fringe-bench-overlap");
+    const char *folder = text_option(argc, argv, "--data", "");
+    CHECK(folder[0] != 0, EXIT_USAGE, "--data=FOLDER is missing; overlap.sh runs this program");
     int epochs = (int)bench_option(argc, argv, "--epochs", 16);
     CHECK(epochs > 0 && epochs <= EPOCHS_MOST, EXIT_USAGE, "--epochs: 1 to %d", EPOCHS_MOST);
     int64_t piece = bench_option(argc, argv, "--piece", 65280);
-    snprintf(path, sizeof path, "%s/reddit-small", folder);
-    make_data(path, &comm);
+    snprintf(path, sizeof path, "%s/graph", folder);
+    make_data(path, text_option(argc, argv, "--graph", "reddit-small"), &comm);
     Trainer *trainer[2];
     for (int s = 0; s < 2; s++)
         configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);

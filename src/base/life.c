@@ -6,7 +6,8 @@
 //
 // If all answered, the next round is asked 0.70 timeout after this one: from any moment a rank
 // falls silent it takes at most 0.99 timeout until it is named. Ranks that wait at the same time
-// judge one after the other (0.01 timeout apart), so that one of them speaks.
+// judge one after the other (0.01 timeout apart), so that one of them speaks. Time in which the
+// waiting rank itself did not run (a suspended job, a crowded machine) does not count.
 
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
@@ -18,6 +19,7 @@
 enum { TAG_ASK = 1, TAG_ANSWER = 2 };
 enum { STANDSTILL_ROUNDS = 10 }; // a wait in vain is told from a slow network by patience
 static const double ask_after = 0.70, judge_after = 0.25, judge_apart = 0.01;
+static const double own_pause = 0.05; // more than this between two looks: this rank did not run
 
 typedef struct Sign {
     int64_t round;    // of the asker
@@ -163,7 +165,7 @@ static _Noreturn void name_silent(double seconds, const char *what) {
         count += is_silent(r);
     }
     fprintf(stderr,
-            "rank %d: waited %.1f s for %s; rank%s %s of %d give%s no sign of life: stopped, hung "
+            "rank %d: waited %.2f s for %s; rank%s %s of %d give%s no sign of life: stopped, hung "
             "or out of reach\n",
             life.rank, seconds, what, count == 1 ? "" : "s", names, life.size,
             count == 1 ? "s" : "");
@@ -196,7 +198,7 @@ static void look_for_standstill(LifeWatch *watch, double seconds, const char *wh
 LifeWatch life_watch_begin(void) {
     double now = clock_seconds();
     life.waiting = true;
-    return (LifeWatch){.since = now, .base = now};
+    return (LifeWatch){.since = now, .base = now, .looked = now};
 }
 
 void life_watch_end(void) {
@@ -208,6 +210,12 @@ void life_watch(LifeWatch *watch, double timeout, const char *what) {
     if (life.size < 2 || !(timeout > 0))
         return;
     double now = clock_seconds();
+    double absent = now - watch->looked - own_pause * timeout;
+    watch->looked = now;
+    if (absent > 0) {
+        watch->base += absent;
+        watch->asked += absent;
+    }
     if (!watch->open) {
         if (now - watch->base < ask_after * timeout || !ask())
             return;

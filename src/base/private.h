@@ -23,6 +23,7 @@ typedef struct LifeWatch {
     double since;     // the wait began
     double base;      // the last proof that all ranks live: the beginning, then each full round
     double asked;     // when the open round was asked
+    double looked;    // the last call of life_watch
     bool open;        // a round of questions is under way
     int standstill;   // full rounds in a row in which every rank waited and none got anything
     int64_t finished; // waits that all ranks together had finished at the last full round

@@ -40,7 +40,12 @@ static void check_families(const Config *config, const char *where, Error *err) 
     join(err, where, &schedule);
 }
 
-// "reddit-small" is not there, but can be made.
+// Is it a word of "reddit-small, reddit-medium, ..."?
+static bool can_be_made(const char *name) {
+    const char *list = dataset_generator_list(), *at = strstr(list, name);
+    return at != NULL && (at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL;
+}
+
 static bool check_data(const Config *config, Error *err) {
     const char *name = path_name(config->data.path);
     if (name[0] == 0)
@@ -49,9 +54,7 @@ static bool check_data(const Config *config, Error *err) {
                          config->source);
     if (file_exists(config->data.path))
         return true;
-    const char *at = strstr(dataset_generator_list(), name);
-    char after = at != NULL ? at[strlen(name)] : 'x';
-    if (after == 0 || after == ',')
+    if (can_be_made(name))
         return error_set(err, EXIT_NO_INPUT, "%s is not there; make it with: fringe generate %s",
                          config->data.path, name);
     const char *data = getenv("FRINGE_DATA");

@@ -33,16 +33,15 @@ static bool grow(Text *text, size_t *room, size_t wanted, Error *err) {
     return true;
 }
 
-// Reads to the end of the file; plain files pass through zlib unchanged.
+// Reads to the end of the file; plain files pass through zlib unchanged. `guess` is the size of a
+// plain file, which then fits at once.
 static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
-    enum { PIECE = 1 << 20 };
     size_t room = 0;
-    if (!grow(text, &room, guess, err))
-        return false;
     for (;;) {
-        if (!grow(text, &room, text->bytes + PIECE + 1, err))
+        if (!grow(text, &room, text->bytes == 0 ? guess + 2 : text->bytes + 2, err))
             return false;
-        int got = gzread(file, text->data + text->bytes, PIECE);
+        size_t left = room - text->bytes - 1; // at least one, and the 0 at the end
+        int got = gzread(file, text->data + text->bytes, left < 1 << 30 ? (unsigned)left : 1 << 30);
         int status = Z_OK;
         const char *message = gzerror(file, &status);
         if (got < 0 || (got == 0 && status != Z_OK && status != Z_STREAM_END))

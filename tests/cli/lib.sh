@@ -1,0 +1,47 @@
+# What the tests of the command line share: a folder of their own, a tiny dataset, and expectations.
+# Source it; end with `finish`.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache
+unset FRINGE_DATA
+failed=0
+
+fail() {
+    echo "FAILED: $*"
+    failed=1
+}
+
+# expect NAME CODE 'regular expression' COMMAND...: exit status, and what it prints somewhere
+expect() {
+    local name=$1 code=$2 text=$3 status=0
+    shift 3
+    "$@" >out 2>&1 </dev/null || status=$?
+    if [ $status -ne "$code" ] || ! grep -qE -- "$text" out; then
+        fail "$name: exit $status (expected $code), expected /$text/ in:"
+        cat out
+    else
+        echo "ok: $name"
+    fi
+}
+
+# same NAME FILE FILE
+same() { if cmp "$2" "$3"; then echo "ok: $1"; else fail "$1"; fi; }
+
+# Everything of metrics.jsonl but the times.
+timeless() { sed 's/, "time".*//' "$1/metrics.jsonl"; }
+
+tiny() {
+    "$FRINGE" generate tiny -o tiny >/dev/null || exit 1
+    cat >tiny.json <<'JSON'
+{
+    "data": {"path": "tiny"},
+    "model": {"layers": 2, "hidden": [16]},
+    "train": {"epochs": 20, "eval_every": 5},
+    "run": {"log_every": 0}
+}
+JSON
+}
+
+finish() { exit $failed; }

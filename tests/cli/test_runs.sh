@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# If this failed, a stopped run would not go on as if nothing had happened, or ranks would outlive
+# their mpirun.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+tiny
+
+expect "a run on one rank" 0 'result .* epoch 20 ' "$FRINGE" train tiny.json --set run.dir=one
+expect "a run on two ranks" 0 'result .* epoch 20 ' \
+    "$FRINGE" train tiny.json --ranks 2 --set run.dir=two
+expect "the same again" 0 'result' "$FRINGE" train tiny.json --ranks 2 --set run.dir=again
+timeless two >a
+timeless again >b
+same "two runs give the same metrics" a b
+for file in model optimizer best; do
+    same "two runs give the same $file" two/checkpoints/epoch-20/$file.safetensors \
+        again/checkpoints/epoch-20/$file.safetensors
+done
+[ "$(wc -l <two/metrics.jsonl)" -eq 20 ] || fail "one line an epoch"
+grep -q '"test_accuracy"' two/run.json || fail "run.json has the result"
+
+# --- stop and go on
+begun() { while [ ! -s "$1/metrics.jsonl" ] && kill -0 "$2" 2>/dev/null; do :; done; }
+stopped() { # NAME FOLDER COMMAND...: USR1 after the first epoch
+    local name=$1 folder=$2 status=0 pid
+    shift 2
+    "$@" >out 2>&1 </dev/null &
+    pid=$!
+    begun "$folder" $pid
+    kill -USR1 $pid
+    wait $pid || status=$?
+    if [ $status -ne 75 ]; then
+        fail "$name: exit $status, expected 75"
+        cat out
+    else
+        echo "ok: $name"
+    fi
+}
+long="--set train.epochs=400 --set train.eval_every=100"
+expect "a long run" 0 'result' "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole
+stopped "USR1 leaves with 75" cut "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut
+at=$(wc -l <cut/metrics.jsonl)
+grep -q "after epoch $at;" out || fail "it says after which epoch it stopped"
+echo '{"epoch": 399, "loss": 0' >>cut/metrics.jsonl # a line the crash of a writer tore
+expect "--resume auto goes on" 0 'result' \
+    "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut --resume auto
+timeless whole >a
+timeless cut >b
+same "a resumed run has the metrics of one that was never stopped" a b
+for file in model optimizer best; do
+    same "and its $file" whole/checkpoints/epoch-400/$file.safetensors \
+        cut/checkpoints/epoch-400/$file.safetensors
+done
+expect "run.stop_after leaves with 75" 75 'stopped on request after epoch' "$FRINGE" train \
+    tiny.json --set run.dir=clock --set run.stop_after=0.001
+expect "resume with nothing there starts" 0 'nothing to resume' \
+    "$FRINGE" train tiny.json --set run.dir=new --resume auto
+expect "another model is not resumed" 78 'another model' \
+    "$FRINGE" train tiny.json --set run.dir=new --resume auto --set model.hidden=8
+expect "more epochs are" 0 'result .* epoch 25 ' \
+    "$FRINGE" train tiny.json --set run.dir=new --resume auto --set train.epochs=25
+mkdir -p file && touch file/in-the-way
+expect "a run.dir that cannot be" 73 'in-the-way' \
+    "$FRINGE" train tiny.json --ranks 2 --set run.dir=file/in-the-way
+
+# --- several runs
+expect "--runs" 0 'runs +2, test accuracy: last epoch [0-9.]+ \+- [0-9.]+ %' \
+    "$FRINGE" train tiny.json --runs 2 --set run.dir=many
+same "the first of several is the single one" <(timeless many/run-1) <(timeless one)
+cmp -s many/run-1/metrics.jsonl many/run-2/metrics.jsonl && fail "the second has another seed"
+grep -q '"deviation"' many/runs.json || fail "runs.json has the deviation"
+
+# --- MPI jobs
+expect "an mpirun of the user's is joined" 0 'result' mpirun -q --oversubscribe --bind-to none \
+    -n 2 "$FRINGE" train tiny.json --set run.dir=joined
+same "and trains the same" <(timeless joined) <(timeless two)
+expect "it must have as many ranks as --ranks" 64 'says 3, but the MPI job around us has 2' \
+    mpirun -q --oversubscribe --bind-to none -n 2 "$FRINGE" train tiny.json --ranks 3
+orphans() { # SIGNAL
+    local pid
+    "$FRINGE" train tiny.json --ranks 2 --set train.epochs=1000000 --set run.dir=orphans-$1 \
+        --set run.checkpoint_every=0 >out 2>&1 </dev/null &
+    pid=$!
+    begun orphans-$1 $pid
+    kill -"$1" $pid
+    wait $pid 2>/dev/null
+    for _ in $(seq 100); do
+        grep -lsaz "run.dir=orphans-$1" /proc/[0-9]*/cmdline >left || return
+        sleep 0.1
+    done
+    fail "ranks outlive a launcher ended by $1: $(cat left)"
+}
+orphans KILL
+orphans TERM
+echo "ok: no rank outlives its launcher"
+
+finish

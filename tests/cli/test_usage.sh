@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# If this failed, a slip of the pen on the command line or in a config would be answered late, with
+# the wrong exit code, or not at all.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+expect "--help lists the commands" 0 'inspect' "$FRINGE" --help
+expect "--version names the libraries" 0 'METIS +[0-9]' "$FRINGE" --version
+expect "without a command" 64 'usage: fringe COMMAND' "$FRINGE"
+for command in train evaluate predict partition generate inspect config doctor; do
+    expect "$command --help" 0 "usage: fringe $command" "$FRINGE" $command --help
+    expect "$command takes no unknown option" 64 "no option --nonsense" \
+        "$FRINGE" $command --nonsense
+done
+expect "config show --help" 0 'usage: fringe config' "$FRINGE" config show --help
+for command in train evaluate predict partition generate inspect config; do
+    expect "$command wants an argument" 64 'an argument is missing' "$FRINGE" $command
+    expect "$command wants no more" 64 'too many arguments' "$FRINGE" $command a b c
+done
+expect "a misspelt command" 64 'did you mean train\?' "$FRINGE" trian
+expect "a misspelt option" 64 'did you mean --ranks\?' "$FRINGE" train x --rnaks 2
+expect "an option without its value" 64 'needs a value' "$FRINGE" train x --ranks
+for value in 0 -1 two 1.5 99999999999 ''; do
+    expect "--ranks '$value'" 64 'expected a whole number from 1' "$FRINGE" train x --ranks "$value"
+done
+expect "--resume takes auto" 64 'expected auto, found "now"' "$FRINGE" train x --resume now
+expect "an unknown verb of config" 64 'expected show, check, schema or markdown' \
+    "$FRINGE" config shwo
+
+expect "a config that is not there" 66 'none.json' "$FRINGE" train none.json
+expect "the same with ranks" 66 'none.json' "$FRINGE" train none.json --ranks 2
+echo '{}' >empty.json
+expect "data that is not there" 66 'reddit-none is not there; data.path is looked for' \
+    "$FRINGE" train empty.json --set data.path=reddit-none
+expect "data that can be made" 66 'make it with: fringe generate reddit-small' \
+    "$FRINGE" train empty.json --set data.path=reddit-small
+expect "no data at all" 78 'data.path: expected the path of a graph' "$FRINGE" train empty.json
+expect "inspecting nothing" 66 'is not there' "$FRINGE" inspect nothing
+expect "an unknown generator" 64 'reddit-small' "$FRINGE" generate reddit-smal
+
+cat >bad.json <<'JSON'
+{"train": {"epochs": "many", "rte": 1}, "model": {"layers": 99}, "modle": {"layers": 2}}
+JSON
+expect "all mistakes of a config" 78 'bad.json: model.layers: .*found 99' \
+    "$FRINGE" train bad.json --ranks 2 --set run.seed=-1
+for text in 'train.epochs: expected .*found "many"' 'train.rte: unknown key; did you mean train.rate' \
+    'modle: unknown section; did you mean model' '--set: run.seed: expected .*found -1'; do
+    grep -qE -- "$text" out || fail "all mistakes at once: /$text/ is missing"
+done
+[ "$(wc -l <out)" -eq 5 ] || fail "five mistakes want five lines, each once"
+tiny
+expect "a layer that is not there" 78 'sage-mean' "$FRINGE" config check tiny.json \
+    --set model.layer=gnc
+grep -q 'did you mean gcn' out || fail "a layer's suggestion"
+expect "a schedule that is not there" 78 'blocking, overlap' "$FRINGE" config check tiny.json \
+    --set comm.schedule=overlapp
+expect "a good config" 0 'tiny.json: fine' "$FRINGE" config check tiny.json
+expect "what a config means" 0 '^train.epochs +. 20 epochs .default 200.' \
+    "$FRINGE" config show tiny.json
+
+for config in "$FRINGE_SOURCE"/configs/*.json; do
+    expect "${config##*/} is a good config" 0 '' "$FRINGE" config show "$config"
+done
+"$FRINGE" config markdown >config.md
+same "docs/config.md is what the table says" config.md "$FRINGE_SOURCE/docs/config.md"
+if command -v python3 >/dev/null; then
+    "$FRINGE" config schema | python3 -c '
+import json, sys
+schema = json.load(sys.stdin)
+epochs = schema["properties"]["train"]["properties"]["epochs"]
+assert epochs["type"] == "integer" and epochs["minimum"] == 0 and epochs["default"] == 200, epochs
+assert schema["additionalProperties"] is False' || fail "the schema says what the table says"
+fi
+finish
