@@ -48,7 +48,7 @@ endfunction()
 # leaves it out under the sanitizers.
 function(test_settings name room ranks first)
     set(labels ${room})
-    set(timeout 120)
+    set(timeout 300) # a crowded machine may take ten times as long as a quiet one
     if(first MATCHES "long")
         list(APPEND labels long)
         set(timeout 600)

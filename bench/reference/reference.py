@@ -283,6 +283,7 @@ def measure(opt):
     return f"{data.name}-{opt.model}", {
         "mean": round(float(last.mean()), 3),
         "sd": spread(last),
+        "median": round(float(np.median(last)), 3),
         "seeds": opt.seeds,
         "best_val_mean": round(float(at_best.mean()), 3),
         "best_val_sd": spread(at_best),

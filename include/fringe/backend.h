@@ -90,7 +90,7 @@ typedef struct Backend {
     int64_t (*column_sums_scratch)(int64_t rows, int64_t columns);
 
     // ---- sparse aggregate. `columns` is the widest row it will see; `sources` the rows of x.
-    // panels: auto (aggregate_tune measures) | rows | 128 | 64 | 32.
+    // panels: auto (aggregate_tune measures) | rows | 128 | 64 | 32 | 16.
     Aggregate *(*aggregate_new)(const Csr *csr, int64_t sources, int64_t columns,
                                 const char *panels);
     size_t (*aggregate_bytes)(int64_t sources, int64_t columns,

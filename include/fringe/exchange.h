@@ -56,7 +56,7 @@ ChannelSeconds channel_seconds(const Channel *channel);
 // groups).
 typedef struct ExchangeWork {
     void (*own)(void *context, const Poll *poll);
-    void (*halo)(void *context, Rows landed, int begin, int end, bool last);
+    void (*halo)(void *context, Rows landed, int begin, int end, bool last, const Poll *poll);
     void *context;
 } ExchangeWork;
 

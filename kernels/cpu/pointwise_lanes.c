@@ -138,9 +138,9 @@ LANES_INLINE F16 normed(const Row *row, F16 u, F16 gamma, F16 beta) {
 }
 
 // The CPU's own prefetch stops at every page: asks for the rows a few pairs ahead.
-enum { AHEAD = 8 };
+enum { AHEAD = 4 };
 LANES_INLINE void fetch_ahead(const float *row, int64_t stride, int rows) {
-    for (int64_t i = 0; i < rows * stride; i += 16)
+    for (int64_t k = 0; k < rows; k++) for (int64_t i = k*stride; i < k*stride + 64; i += 16)
         __builtin_prefetch(row + AHEAD * stride + i);
 }
 

@@ -86,7 +86,7 @@ static bool check_features(const Dataset *d, Error *err) {
     int64_t bad = INT64_MAX; // the first element that is not finite
     if (d->x == NULL)
         return true;
-#pragma omp parallel for schedule(static) reduction(min : bad)
+#pragma omp parallel for schedule(static) reduction(min : bad) if (d->nodes * d->features > 65536)
     for (int64_t i = 0; i < d->nodes; i++) {
         const float *row = d->x + i * d->features;
         float sum = 0; // any NaN or infinity makes 0 * x, and so the sum, NaN

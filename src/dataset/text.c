@@ -17,11 +17,11 @@ static bool ends_in(const char *path, const char *ending) {
     return length >= wanted && strcmp(path + length - wanted, ending) == 0;
 }
 
-// At least `wanted` bytes of room, by doubling.
+// At least `wanted` bytes of room: exactly that much at first, then half as much again.
 static bool grow(Text *text, size_t *room, size_t wanted, Error *err) {
     if (wanted <= *room)
         return true;
-    size_t larger = wanted + wanted / 2;
+    size_t larger = *room == 0 ? wanted : wanted + wanted / 2;
     char *data = memory_try(larger, "the text of a file", err);
     if (data == NULL)
         return false;

@@ -140,9 +140,16 @@ void channel_post(Channel *channel) {
         channel->state = CHANNEL_LANDED;
 }
 
+// Signs of life cost as much as moving messages and are needed far less often.
+static const double beat_seconds = 5e-3;
+
 void channel_progress(void *context) {
     Channel *channel = context;
     flight_progress(&channel->flight);
+    double now = clock_seconds();
+    if (now < channel->next_beat)
+        return;
+    channel->next_beat = now + beat_seconds;
     comm_beat(channel->pattern->comm);
 }
 

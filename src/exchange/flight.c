@@ -94,8 +94,18 @@ static void open_rounds(Flight *flight) {
     }
 }
 
+// All rounds of the last exchange are over, on both sides.
+static bool all_over(const Flight *flight) {
+    if (flight->posted < flight->rounds)
+        return false;
+    for (int g = 0; g < flight->rounds; g++)
+        if (!round_over(flight, g))
+            return false;
+    return true;
+}
+
 void flight_post(Flight *flight) {
-    assert(flight_left(flight));
+    assert(all_over(flight));
     for (int g = 0; g < flight->rounds; g++)
         for (int side = 0; side < STREAMS; side++) {
             Stream *stream = &flight->stream[g][side];
@@ -129,17 +139,4 @@ void flight_progress(Flight *flight) {
         fill(flight, round_of(flight, stream / STREAMS), stream % STREAMS);
     }
     open_rounds(flight);
-}
-
-bool flight_landed(const Flight *flight, int group) {
-    return group < flight->posted && stream_over(&flight->stream[group][INCOMING]);
-}
-
-bool flight_left(const Flight *flight) {
-    if (flight->posted < flight->rounds)
-        return false;
-    for (int g = 0; g < flight->rounds; g++)
-        if (!round_over(flight, g))
-            return false;
-    return true;
 }

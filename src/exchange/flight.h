@@ -45,8 +45,6 @@ void flight_clear(Flight *flight);
 size_t flight_bytes(int size); // that flight_init takes
 
 void flight_post(Flight *flight);     // the first rounds; the last exchange must be over
-void flight_progress(Flight *flight); // notes what has landed, posts what is next
-bool flight_landed(const Flight *flight, int group);
-bool flight_left(const Flight *flight); // all own messages are gone, all rounds are over
+void flight_progress(Flight *flight); // notes what has landed or left, posts what is next
 
 #endif

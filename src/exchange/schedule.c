@@ -17,7 +17,8 @@ static void do_own(Channel *channel, const ExchangeWork *work) {
 
 static void do_halo(Channel *channel, const ExchangeWork *work, int begin, int end) {
     double since = clock_seconds();
-    work->halo(work->context, channel_rows(channel), begin, end, end == groups_of(channel));
+    work->halo(work->context, channel_rows(channel), begin, end, end == groups_of(channel),
+               &channel->poll);
     channel->seconds.halo += clock_seconds() - since;
 }
 

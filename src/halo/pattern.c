@@ -109,14 +109,14 @@ static void find_central(Pattern *pattern) {
 // own rows. comm_all_to_all_v has its pieces in rank order, lists here are in ring order.
 static void exchange_lists(Pattern *pattern, const ShardEdges *edges, const Comm *comm) {
     int size = pattern->size;
-    int64_t *ask_count = TAKE(int64_t, size, "send lists"),
-            *give_count = TAKE(int64_t, size, "send lists");
+    int64_t *ask_count = TAKE(int64_t, size, "send lists");
+    int64_t *give_count = TAKE(int64_t, size, "send lists");
     for (int g = 0; g + 1 < size; g++)
         ask_count[sender_of(pattern, g)] =
             pattern->receive_offset[g + 1] - pattern->receive_offset[g];
     comm_all_to_all(comm, ask_count, give_count, sizeof(int64_t));
-    int64_t *ask_offset = TAKE(int64_t, size + 1, "send lists"),
-            *give_offset = TAKE(int64_t, size + 1, "send lists");
+    int64_t *ask_offset = TAKE(int64_t, size + 1, "send lists");
+    int64_t *give_offset = TAKE(int64_t, size + 1, "send lists");
     for (int r = 0; r < size; r++) {
         ask_offset[r + 1] = ask_offset[r] + ask_count[r] * (int64_t)sizeof(int32_t);
         give_offset[r + 1] = give_offset[r] + give_count[r] * (int64_t)sizeof(int32_t);

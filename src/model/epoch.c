@@ -36,7 +36,7 @@ static void work_own(void *context, const Poll *poll) {
         work->beside(work, poll);
 }
 
-static void work_halo(void *context, Rows landed, int begin, int end, bool last) {
+static void work_halo(void *context, Rows landed, int begin, int end, bool last, const Poll *poll) {
     Work *work = context;
     Model *m = work->m;
     const Block *block = &work->op->block;
@@ -45,10 +45,10 @@ static void work_halo(void *context, Rows landed, int begin, int end, bool last)
     if (begin < end || last)
         m->parts.backend->aggregate_halo(work->out, &pattern->halo, pattern->halo_row,
                                          work->op->cursor, landed, pattern->receive_offset[end],
-                                         last ? block->left : NULL, NULL);
+                                         last ? block->left : NULL, poll);
     span_end(m->spans, SPAN_AGGREGATE_HALO);
     for (int i = 0; last && i < work->op->rest_count; i++)
-        work->finish(work, work->op->rest[i], NULL);
+        work->finish(work, work->op->rest[i], poll);
 }
 
 static void exchange(Work *work, int direction) {

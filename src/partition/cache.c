@@ -11,8 +11,11 @@
 // and of two runs that make the same entry at once the second takes what the first put there. An
 // entry found damaged is moved aside and made anew, with a remark.
 #include "parts.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // ---- entries
@@ -53,6 +56,25 @@ static bool install(const char *temporary, const char *folder, const char *cache
     }
     file_remove(temporary, &ignored);
     return error_set(err, EXIT_CANNOT_WRITE, "%s", first.text);
+}
+
+// Removes what runs that were killed left behind: temporary entries that nobody has touched for a
+// day.
+static void sweep(const char *cache) {
+    const time_t day = 24 * 3600;
+    DIR *folder = opendir(cache);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        char path[1024];
+        struct stat status;
+        Error ignored = {0};
+        if (strncmp(entry->d_name, "tmp-", 4) != 0)
+            continue;
+        path_join(path, sizeof path, cache, entry->d_name);
+        if (lstat(path, &status) == 0 && status.st_mtime < time(NULL) - day)
+            file_remove(path, &ignored);
+    }
+    if (folder != NULL)
+        closedir(folder);
 }
 
 static void entry_path(char *out, size_t size, const char *cache, const char *kind,
@@ -283,6 +305,7 @@ static bool build_parts(Prepared *prepared, int parts, const char *folder, Error
     if (!prepared->loaded && !open_prepared(prepared) && !load_original(prepared, err))
         return false;
     char temporary[1024];
+    sweep(prepared->cache);
     temporary_path(temporary, sizeof temporary, prepared->cache);
     if (!make_parts(prepared, parts, temporary, err)) {
         Error ignored = {0};

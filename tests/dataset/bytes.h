@@ -23,7 +23,7 @@ static inline void put_bytes(Bytes *out, const void *data, size_t bytes) {
 
 static inline void put_number(Bytes *out, uint64_t value, int bytes) { // little endian
     for (int i = 0; i < bytes; i++)
-        put_bytes(out, &(unsigned char){(unsigned char)(value >> (8 * i))}, 1);
+        put_bytes(out, &(unsigned char){(unsigned char)(i < 8 ? value >> (8 * i) : 0)}, 1);
 }
 
 // An npy of version 1 with this header dict.

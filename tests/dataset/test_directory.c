@@ -154,10 +154,8 @@ static void a_foreign_directory_opens(void **state) {
     assert_non_null(strstr(d.remarks, "1 node without label"));
     dataset_clear(&d);
     assert_ok(dataset_inspect(folder, &err), &err);
-    char path[2048]; // named by its manifest, and through dataset_load
-    Config config = {0};
-    snprintf(path, sizeof path, "%s/dataset.json", folder);
-    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    Config config = {0}; // named by its manifest, and through dataset_load
+    path_join(config.data.path, sizeof config.data.path, folder, "dataset.json");
     assert_ok(dataset_load(&d, &config, &err), &err);
     assert_int_equal(d.edges, 4);
     dataset_clear(&d);

@@ -39,7 +39,8 @@ static void own_part(void *context, const Poll *poll) {
     run->own_calls++;
 }
 
-static void halo_part(void *context, Rows landed, int begin, int end, bool last) {
+static void halo_part(void *context, Rows landed, int begin, int end, bool last, const Poll *poll) {
+    (void)poll;
     Run *run = context;
     const Pattern *p = run->pattern;
     assert_int_equal(run->own_calls, 1);

@@ -3,8 +3,11 @@
 // written cache was believed.
 #include "graphs.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
 
 static char cache[512];
 
@@ -259,6 +262,26 @@ static void test_runs_at_the_same_time_share_the_cache(void **state) {
     }
 }
 
+// What a killed run left a day ago goes; what may belong to a run that is going on stays.
+static void test_old_leftovers_are_swept(void **state) {
+    (void)state;
+    char first[33], remarks[1024], path[1024];
+    Error err = {0};
+    Config config = config_with(write_graph("graph.txt", ""), NULL);
+    if (test_comm.rank == 0) {
+        struct timespec old[2] = {{.tv_sec = time(NULL) - 100000}, {.tv_sec = time(NULL) - 100000}};
+        path_join(path, sizeof path, cache, "tmp-old");
+        assert_ok(file_make_folder(path, &err), &err);
+        assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+        path_join(path, sizeof path, cache, "tmp-new");
+        assert_ok(file_make_folder(path, &err), &err);
+    }
+    comm_barrier(&test_comm);
+    load(&config, first, remarks);
+    assert_false(find_entry("tmp-old", path));
+    assert_true(find_entry("tmp-new", path));
+}
+
 // Files may not grow beyond 2 KiB: one sentence, and nothing half is left.
 static void test_full_disk_leaves_no_half_entry(void **state) {
     (void)state;
@@ -313,6 +336,7 @@ static const struct CMUnitTest tests[] = {
     with_cache(test_damaged_shards_are_made_anew),
     with_cache(test_damaged_dataset_and_index_are_made_anew),
     with_cache(test_runs_at_the_same_time_share_the_cache),
+    with_cache(test_old_leftovers_are_swept),
     with_cache(test_full_disk_leaves_no_half_entry),
     with_cache(test_all_ranks_hear_what_is_wrong),
 };
