@@ -137,13 +137,6 @@ LANES_INLINE F16 normed(const Row *row, F16 u, F16 gamma, F16 beta) {
     return f16_add(f16_mul(xhat, gamma), beta);
 }
 
-// The CPU's own prefetch stops at every page: asks for the rows a few pairs ahead.
-enum { AHEAD = 4 };
-LANES_INLINE void fetch_ahead(const float *row, int64_t stride, int rows) {
-    for (int64_t k = 0; k < rows; k++) for (int64_t i = k*stride; i < k*stride + 64; i += 16)
-        __builtin_prefetch(row + AHEAD * stride + i);
-}
-
 LANES_INLINE void forward_some(const PointwiseCall *call, int order, bool save, int64_t r, int rows,
                                F16 scale, const Span16 *span) {
     int head = order_head(order), tail = order_tail(order);
@@ -155,7 +148,6 @@ LANES_INLINE void forward_some(const PointwiseCall *call, int order, bool save, 
             kept_row(call->saved.kept + (r + i) * call->z.stride / 8, call->z.stride / 8,
                      &call->key, call->gid[r + i]);
     }
-    fetch_ahead(row[0].z, call->z.stride, rows);
     if (norm)
         rows_norm(row, rows, head, span, (float)call->z.columns);
     for (int64_t c = 0; c < span->whole; c += 16)
@@ -295,9 +287,6 @@ LANES_INLINE void backward_some(const PointwiseCall *call, int order, int64_t r,
             row[i].factor = f16_set(call->saved.inverse[r + i]);
         }
     }
-    fetch_ahead(row[0].dh, call->z.stride, rows);
-    if (order_has(order, DO_NORM))
-        fetch_ahead(row[0].z, call->z.stride, rows);
     if (order_has(order, DO_NORM))
         backward_norm(call, row, rows, order, span, dgamma, dbeta);
     else

@@ -12,6 +12,10 @@ void threads_set_node_cores(int cores);
 // Cores' worth of time that a container grants; INT_MAX without a ration.
 int threads_rationed(void);
 
+// Refuses what is not JSON, with line and column (json_scan.c).
+bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
+#define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: above it doubles have holes
+
 // --- signs of life (life.c): one state per process, on the control communicator of comm_start
 void life_start(const Comm *comm);
 void life_stop(void);

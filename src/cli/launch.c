@@ -117,12 +117,14 @@ static void build(Words *words, const Options *options, char *program, char **ar
 
 // --- the keeper
 
-static volatile sig_atomic_t child;
+static volatile sig_atomic_t child, ending; // `ending`: TERM, INT or HUP that was handed on
 
 static void hand_on(int number) {
     int kept = errno;
     if (child > 0)
         kill(child, number);
+    if (number != SIGUSR1 && number != SIGUSR2)
+        ending = number;
     errno = kept;
 }
 
@@ -143,7 +145,12 @@ _Noreturn static void become(char *const *command, sigset_t *before) {
 // Our own codes were explained by the ranks; the others are mpirun's or the system's.
 static ExitCode explain(int status) {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (code == 127)
+    if (ending != 0 && code != EXIT_STOPPED)
+        fprintf(stderr,
+                "fringe: ended by signal %d (%s), which leaves ranks a second; USR1 leaves "
+                "them the time for a checkpoint\n",
+                (int)ending, strsignal((int)ending));
+    else if (code == 127)
         fprintf(stderr, "fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
                         "drop --ranks\n");
     else if (code > 128)

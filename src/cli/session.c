@@ -106,12 +106,35 @@ static bool check_ranks(Session *s, const Options *options) {
     return comm_agree(&s->comm, &s->err);
 }
 
+// srun without PMI starts programs that do not know of each other: they would all write to run.dir.
+static bool check_lonely(Session *s) {
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    if (s->comm.size == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL && tasks != NULL &&
+        atoi(tasks) > 1)
+        error_set(&s->err, EXIT_UNAVAILABLE,
+                  "srun started %s tasks that do not know of each other; try srun --mpi=pmix, or "
+                  "fringe with --ranks %s in the batch script",
+                  tasks, tasks);
+    return comm_agree(&s->comm, &s->err);
+}
+
+// mpirun binds one or two ranks to a core each unless told otherwise; OpenMP then has one thread.
+static void warn_of_binding(const Session *s) {
+    int fair = threads_on_node() / s->comm.node_size, allowed = threads_allowed();
+    if (s->comm.rank == 0 && allowed < fair)
+        fprintf(stderr,
+                "remark     a rank may use %d of %d cores; more: mpirun --bind-to none, or "
+                "srun --cpus-per-task\n",
+                allowed, threads_on_node());
+}
+
 bool session_begin(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
     comm_start(&session->comm, argc, argv);
-    if (!check_ranks(session, options) || !share_config(session, options))
+    if (!check_lonely(session) || !check_ranks(session, options) || !share_config(session, options))
         return false;
+    warn_of_binding(session);
     char remarks[1024] = "";
     session->open =
         partition_load(&session->shard, &session->config, &session->comm, remarks, &session->err);

@@ -1,0 +1,197 @@
+// ranks: 1
+// If this failed, a damaged METIS file or edge list would be taken for a graph, or a sound one
+// would be read wrongly, or a message would not name the line.
+
+#include "support.h"
+
+#include "fringe/dataset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static bool load(Dataset *dataset, const char *path, Error *err) {
+    Config config = {0};
+    *err = (Error){0};
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    return dataset_load(dataset, &config, err);
+}
+
+static void assert_int32(const int32_t *found, int count, const int32_t *wanted) {
+    for (int i = 0; i < count; i++)
+        assert_int_equal(found[i], wanted[i]);
+}
+#define ASSERT_INTS(found, ...)                                                                    \
+    assert_int32(found, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t),                        \
+                 (int32_t[]){__VA_ARGS__})
+
+typedef struct TextCase {
+    const char *text;
+    const char *refused; // part of the sentence; NULL: must load
+    int64_t nodes, edges;
+} TextCase;
+
+static void try_texts(const TextCase *cases, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        Dataset d;
+        Error err;
+        test_write_text(test_path(name), cases[i].text);
+        size_t before = memory_in_use();
+        bool loaded = load(&d, test_path(name), &err);
+        if (loaded != (cases[i].refused == NULL))
+            fail_msg("'%s': %s", cases[i].text, loaded ? "was not refused" : err.text);
+        if (!loaded && (strstr(err.text, name) == NULL || !strstr(err.text, cases[i].refused)))
+            fail_msg("'%s': the message is '%s'", cases[i].text, err.text);
+        if (loaded) {
+            assert_int_equal(d.nodes, cases[i].nodes);
+            assert_int_equal(d.edges, cases[i].edges);
+            dataset_clear(&d);
+        }
+        assert_int_equal(memory_in_use(), before);
+    }
+}
+
+static void metis_graphs(void **state) {
+    (void)state;
+    static const TextCase cases[] = {
+        {"3 2\n2\n1 3\n2\n", NULL, 3, 4},
+        {"% a\n3 2\n% b\n2\n1 3\n2\n", NULL, 3, 4},
+        {"3 2\n2\n1 3\n2", NULL, 3, 4},             // no newline at the end
+        {"3 2\r\n2 \r\n1\t3\r\n2\r\n", NULL, 3, 4}, // CRLF
+        {"3 1\n2\n1\n\n", NULL, 3, 2},              // an isolated vertex
+        {"3 2 1\n2 5\n1 5 3 7\n2 7\n", NULL, 3, 4}, // edge weights
+        {"3 2 011\n9 2 5\n9 1 5 3 7\n9 2 7\n", NULL, 3, 4},
+        {"3 2 10 2\n9 8 2\n9 8 1 3\n9 8 2\n", NULL, 3, 4},
+        {"3 2 100\n4 2\n4 1 3\n4 2\n", NULL, 3, 4},
+        {"", "no header", 0, 0},
+        {"% only a comment\n", "no header", 0, 0},
+        {"3\n2\n1 3\n2\n", ":1: expected the number of edges", 0, 0},
+        {"3 3\n2\n1 3\n2\n", "says 3 edges, so 6 entries, but 4", 0, 0},
+        {"3 1\n2\n1 3\n2\n", ":3: the header says 1 edges", 0, 0},
+        {"3 4\n2\n1 3\n2\n", "says 4 edges", 0, 0},
+        {"3 2\n2\n1 3\n", ":4: the file ends at vertex 3 of 3", 0, 0},
+        {"3 2\n0\n1 3\n2\n", ":2: neighbour 0", 0, 0},
+        {"3 2\n2\n1 4\n2\n", ":3: neighbour 4 is not in 1..3", 0, 0},
+        {"3 2\n2\n1 x\n2\n", ":3: expected a neighbour (an integer), found 'x'", 0, 0},
+        {"3 2\n2\n1 3.5\n2\n", ":3: expected a neighbour", 0, 0},
+        {"3 2 7\n2\n1 3\n2\n", ":1: fmt 7", 0, 0},
+        {"3 2 0 1\n2\n1 3\n2\n", ":1: ncon 1 is given", 0, 0},
+        {"3 2\n1\n1 3\n2\n", ":2: vertex 1 lists itself", 0, 0},
+        {"3 2\n2 3\n1\n2\n", "but", 0, 0}, // one way only
+        {"2 2\n2 2\n1 1\n", "lists 2 twice", 0, 0},
+        {"3 2 1\n2 5\n1 6 3 7\n2 7\n", "weighs 5 at one end", 0, 0},
+        {"3 2 1\n2 0\n1 0 3 7\n2 7\n", ":2: edge weight 0", 0, 0},
+        {"3 2 1\n2\n1 5 3 7\n2 7\n", ":2: expected an edge weight", 0, 0},
+        {"3 2 10\n-1 2\n1 1 3\n1 2\n", ":2: a vertex size or weight is negative", 0, 0},
+        {"9999999999 2\n2\n1 3\n2\n", "do not fit a file", 0, 0},
+        {"3 99999999999999999999\n2\n1 3\n2\n", "does not fit 64 bits", 0, 0},
+        {"-3 2\n2\n1 3\n2\n", "must be above 0", 0, 0},
+    };
+    try_texts(cases, sizeof cases / sizeof *cases, "case.graph");
+}
+
+static void edge_lists(void **state) {
+    (void)state;
+    static const TextCase cases[] = {
+        {"0 1\n1 2\n", NULL, 3, 2},
+        {"# Directed\n0\t1\n1\t2\n", NULL, 3, 2},
+        {"0 1\r\n1 2\r\n", NULL, 3, 2},
+        {"0 1\n1 2", NULL, 3, 2},
+        {"0,1\n1,2\n\n", NULL, 3, 2},
+        {"10 20\n20 1000000000000\n", NULL, 3, 2}, // ids are renumbered
+        {"0 1 0.5\n1 2 1e-3\n", NULL, 3, 2},
+        {"", "no edges", 0, 0},
+        {"# nothing\n", "no edges", 0, 0},
+        {"0 1\n1\n", ":2: expected a target id (an integer), found 'the end of the line'", 0, 0},
+        {"0 1\n1 2 3\n", ":2: three columns where the lines before have two", 0, 0},
+        {"0 1 1\n1 2\n", ":2: two columns", 0, 0},
+        {"0 1 1 1\n", ":1: more than", 0, 0},
+        {"0 one\n", ":1: expected a target id (an integer), found 'one'", 0, 0},
+        {"0 1.0\n", ":1: expected a target id", 0, 0},
+        {"0 -1\n", ":1: id -1 is negative", 0, 0},
+        {"0 9223372036854775808\n", ":1: a target id '9223372036854775808' does not fit", 0, 0},
+        {"0 1 nan\n", ":1: expected a weight (a number), found 'nan'", 0, 0},
+        {"0 1 0x1p3\n", ":1: expected a weight", 0, 0},
+        {"0 1 1e99\n", "does not fit a 32-bit float", 0, 0},
+        {"0 1 -2\n", "weighs -2", 0, 0},
+    };
+    try_texts(cases, sizeof cases / sizeof *cases, "case.txt");
+}
+
+static void numbers_are_read_exactly(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "0.1",    "3.4028234e38", "1e-45",         "123456789012345678",
+        "5e-324", "1.5",          "0.30000001192", "16777217",
+        ".5",     "2.",           "1E+2"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char line[64];
+        Dataset d;
+        Error err;
+        snprintf(line, sizeof line, "0 1 %s\n1 0 2\n", texts[i]);
+        test_write_text(test_path("w.txt"), line);
+        assert_ok(load(&d, test_path("w.txt"), &err), &err);
+        assert_true(d.weight[0] == (float)strtod(texts[i], NULL)); // the C library is the oracle
+        dataset_clear(&d);
+    }
+}
+
+static void edge_lists_can_mean_both_directions(void **state) {
+    (void)state;
+    Config config = {.data.undirected = true};
+    Dataset d;
+    Error err = {0};
+    test_write_text(test_path("u.txt"), "# Undirected graph\n7 3 2\n3 3 5\n3 9 4\n");
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("u.txt"));
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_int_equal(d.nodes, 3); // 3, 7, 9 become 0, 1, 2
+    ASSERT_INTS(d.target, 0, 1, 2, 0, 0);
+    const float weight[5] = {5, 2, 4, 2, 4};
+    assert_memory_equal(d.weight, weight, sizeof weight);
+    dataset_clear(&d);
+    config.data.undirected = false;
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_int_equal(d.edges, 3);
+    assert_non_null(strstr(d.remarks, "data.undirected"));
+    dataset_clear(&d);
+}
+
+static void write_gzip(const char *path, const char *text, const char *mode) {
+    gzFile file = gzopen(path, mode);
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)strlen(text)), (int)strlen(text));
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static void gzipped_lists(void **state) {
+    (void)state;
+    Dataset d;
+    Error err;
+    const char *path = test_path("e.txt.gz");
+    write_gzip(path, "0 1\n", "wb");
+    write_gzip(path, "1 2\n2 0\n", "ab"); // a second member
+    assert_ok(load(&d, path, &err), &err);
+    assert_int_equal(d.edges, 3);
+    dataset_clear(&d);
+    size_t size;
+    Error ignored = {0};
+    char *whole = file_read(path, 4096, &size, &ignored);
+    test_write(path, whole, size - 6);
+    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "the gzip stream is cut");
+    whole[size - 6] ^= 1; // in the checksum of the second member
+    test_write(path, whole, size);
+    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "e.txt.gz: cannot be read");
+    memory_give(whole);
+    test_write_text(path, "0 1\n");
+    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "is not a gzip file");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(metis_graphs),
+    cmocka_unit_test(edge_lists),
+    cmocka_unit_test(numbers_are_read_exactly),
+    cmocka_unit_test(edge_lists_can_mean_both_directions),
+    cmocka_unit_test(gzipped_lists),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,87 @@
+// ranks: 1
+// If this failed, the line on the terminal, the mean of several runs or the names of the libraries
+// would say something that is not so.
+
+#include "support.h"
+
+#include "fringe/report.h"
+
+#include <string.h>
+
+static void the_summary_is_mean_and_sample_deviation(void **state) {
+    (void)state;
+    static const double value[] = {2, 4, 4, 4, 5, 5, 7, 9}; // squares around 5 add up to 32
+    Summary all = report_summary(value, 8), one = report_summary(value, 1);
+    assert_near(all.mean, 5, 1e-12);
+    assert_near(all.deviation * all.deviation, 32.0 / 7, 1e-12);
+    assert_true(one.mean == 2 && one.deviation == 0 && one.count == 1);
+}
+
+static EpochRecord example(void) {
+    EpochRecord record = {.epoch = 10, .loss = 0.5, .bytes = 2500000, .seconds = 1.0};
+    record.spans.seconds[SPAN_AGGREGATE_OWN] = 0.1;
+    record.spans.seconds[SPAN_AGGREGATE_HALO] = 0.1;
+    record.spans.seconds[SPAN_DENSE] = 0.1;
+    record.spans.seconds[SPAN_POINTWISE] = 0.1;
+    record.spans.seconds[SPAN_PACK] = 0.02;
+    record.spans.seconds[SPAN_UNPACK] = 0.03;
+    record.spans.seconds[SPAN_WAIT] = 0.25;
+    record.spans.seconds[SPAN_REDUCE] = 0.2;
+    return record;
+}
+
+// compute, pack, wait and rest add up to the epoch: 0.4 + 0.05 + 0.25 + 0.3
+static void the_line_splits_the_epoch(void **state) {
+    (void)state;
+    char line[512];
+    EpochRecord record = example();
+    report_line(&record, 200, 3725, line, sizeof line);
+    assert_non_null(strstr(line, "epoch   10/200  loss 0.5000"));
+    assert_non_null(strstr(line, "1.0000 s (compute 0.4000 pack 0.0500 wait 0.2500 rest 0.3000)"));
+    assert_non_null(strstr(line, "2.5 MB"));
+    assert_non_null(strstr(line, "ETA 1:02:05"));
+    assert_null(strstr(line, "test"));
+}
+
+static void the_line_shows_metrics_of_its_own_splits(void **state) {
+    (void)state;
+    char line[512];
+    EpochRecord record = example();
+    record.evaluated = record.best = true;
+    record.metrics[SPLIT_TRAIN].micro_f1 = 0.99;
+    record.metrics[SPLIT_VAL].micro_f1 = 0.875;
+    record.metrics[SPLIT_TEST].micro_f1 = 0.25;
+    report_line(&record, 200, 59, line, sizeof line);
+    assert_non_null(strstr(line, "validation 87.50 %  test 25.00 % *"));
+    assert_non_null(strstr(line, "ETA 0:59"));
+}
+
+static void versions_are_members_and_name_what_is_linked(void **state) {
+    (void)state;
+    static const char *const names[] = {"fringe", "compiler", "MPI",    "kernels",
+                                        "METIS",  "cJSON",    "libzip", "xxHash"};
+    Error err = {0};
+    JsonWriter writer;
+    assert_ok(backend_cpu.start("auto", &err), &err);
+    json_writer_init(&writer, true);
+    json_begin_object(&writer, NULL);
+    report_versions(&writer);
+    json_end_object(&writer);
+    Json *object = json_parse(writer.text, writer.bytes, "versions", &err);
+    assert_ok(object, &err);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const Json *version = json_get(object, names[i]);
+        assert_non_null(version);
+        assert_true(strlen(json_string(version)) > 0);
+    }
+    json_free(object);
+    json_writer_clear(&writer);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_summary_is_mean_and_sample_deviation),
+    cmocka_unit_test(the_line_splits_the_epoch),
+    cmocka_unit_test(the_line_shows_metrics_of_its_own_splits),
+    cmocka_unit_test(versions_are_members_and_name_what_is_linked),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,63 @@
+# long
+"""If this failed, training on 4 ranks would not learn what the PyTorch reference learns (bench/reference/results.json: same
+recipe, same split, last epoch), or P ranks would not train as one rank does."""
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+FRINGE, SOURCE = os.environ["FRINGE"], os.environ["FRINGE_SOURCE"]
+
+
+def skip_or_fail(sentence):
+    if os.environ.get("FRINGE_REQUIRE_DATA") == "1":
+        sys.exit(sentence)
+    print(f"skipped: {sentence}")
+    sys.exit(77)
+
+
+def train(config, ranks, folder, *settings):
+    words = [FRINGE, "train", os.path.join(SOURCE, "configs", config + ".json"), "--ranks", str(ranks),
+             "--set", "run.dir=" + folder]
+    for setting in settings:
+        words += setting.split(" ") if setting.startswith("--") else ["--set", setting]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}"
+
+
+def agrees(config, reference, runs, *settings):
+    with tempfile.TemporaryDirectory() as folder:
+        train(config, 4, folder, f"--runs {runs}", "train.eval_every=0", *settings)
+        with open(os.path.join(folder, "runs.json")) as file:
+            scores = [100 * s for s in json.load(file)["last"]["test"]]
+    with open(os.path.join(SOURCE, "bench", "reference", "results.json")) as file:
+        want = json.load(file)[reference]
+    error = math.sqrt(statistics.variance(scores) / runs + want["sd"] ** 2 / want["seeds"])
+    difference, allowed = abs(statistics.mean(scores) - want["mean"]), max(1.0, 3 * error)
+    print(f"{config}: {statistics.mean(scores):.2f} ({runs} seeds), reference {want['mean']:.2f}, allowed {allowed:.2f}")
+    assert difference <= allowed, f"{config}: {scores} against {want['mean']}"
+
+
+def losses(config, ranks, *settings):
+    with tempfile.TemporaryDirectory() as folder:
+        train(config, ranks, folder, *settings)
+        with open(os.path.join(folder, "metrics.jsonl")) as lines:
+            return [json.loads(line)["loss"] for line in lines]
+
+
+def three_ranks_are_one():
+    """2 x 16 on cora: the first five losses agree to 1e-5 (later ones drift apart by themselves, ALGORITHMS A5)."""
+    one, three = (losses("cora-gcn", ranks, "train.epochs=5") for ranks in (1, 3))
+    for epoch, (a, b) in enumerate(zip(one, three), 1):
+        assert abs(a - b) <= 1e-5 * abs(a), f"epoch {epoch}: 1 rank {a}, 3 ranks {b}"
+    print("cora, 1 and 3 ranks: largest relative difference", max(abs(a - b) / a for a, b in zip(one, three)))
+
+
+if not os.path.exists(os.path.join(os.environ.get("FRINGE_DATA", ""), "cora")):
+    skip_or_fail("accuracy on cora and amazon_photo needs real data; set FRINGE_DATA to its folder")
+three_ranks_are_one()
+agrees("cora-gcn", "cora-gcn", 5)
+agrees("amazon-photo-gcn", "amazon_photo-gcn", 3)
