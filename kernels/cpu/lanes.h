@@ -26,7 +26,12 @@
 #endif
 #define VEC_COUNT (16 / VEC_FLOATS) // registers in an F16
 
+#if defined(__SANITIZE_ADDRESS__) // instrumented copies of everything inlined would take minutes to
+                                  // compile
+#define LANES_INLINE static inline __attribute__((unused))
+#else
 #define LANES_INLINE static inline __attribute__((always_inline))
+#endif
 #pragma GCC diagnostic ignored "-Wpsabi" // vectors are passed to inlined functions only
 
 typedef float Vec __attribute__((vector_size(VEC_FLOATS * 4), may_alias));

@@ -32,6 +32,9 @@ same() { if cmp "$2" "$3"; then echo "ok: $1"; else fail "$1"; fi; }
 # Everything of metrics.jsonl but the times.
 timeless() { sed 's/, "time".*//' "$1/metrics.jsonl"; }
 
+# Waits until the run in FOLDER, process PID, has written its first epoch.
+begun() { while [ ! -s "$1/metrics.jsonl" ] && kill -0 "$2" 2>/dev/null; do :; done; }
+
 tiny() {
     "$FRINGE" generate tiny -o tiny >/dev/null || exit 1
     cat >tiny.json <<'JSON'

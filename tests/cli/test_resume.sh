@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# If this failed, a stopped run would not go on as if nothing had happened, or would go on with
+# another model than the one it was written for.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+tiny
+
+stopped() { # NAME FOLDER COMMAND...: USR1 after the first epoch
+    local name=$1 folder=$2 status=0 pid
+    shift 2
+    "$@" >out 2>&1 </dev/null &
+    pid=$!
+    begun "$folder" $pid
+    kill -USR1 $pid
+    wait $pid || status=$?
+    if [ $status -ne 75 ]; then
+        fail "$name: exit $status, expected 75"
+        cat out
+    else
+        echo "ok: $name"
+    fi
+}
+long="--set train.epochs=400 --set train.eval_every=100"
+expect "a long run" 0 'result' "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole
+stopped "USR1 leaves with 75" cut "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut
+at=$(wc -l <cut/metrics.jsonl)
+grep -q "after epoch $at;" out || fail "it says after which epoch it stopped"
+echo '{"epoch": 399, "loss": 0' >>cut/metrics.jsonl # a line the crash of a writer tore
+expect "--resume auto goes on" 0 'result' \
+    "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut --resume auto
+timeless whole >a
+timeless cut >b
+same "a resumed run has the metrics of one that was never stopped" a b
+for file in model optimizer best; do
+    same "and its $file" whole/checkpoints/epoch-400/$file.safetensors \
+        cut/checkpoints/epoch-400/$file.safetensors
+done
+expect "run.stop_after leaves with 75" 75 'stopped on request after epoch' "$FRINGE" train \
+    tiny.json --set run.dir=clock --set run.stop_after=0.001
+expect "resume with nothing there starts" 0 'nothing to resume' \
+    "$FRINGE" train tiny.json --set run.dir=new --resume auto
+expect "another model is not resumed" 78 'another model' \
+    "$FRINGE" train tiny.json --set run.dir=new --resume auto --set model.hidden=8
+expect "more epochs are" 0 'result .* epoch 25 ' \
+    "$FRINGE" train tiny.json --set run.dir=new --resume auto --set train.epochs=25
+mkdir -p file && touch file/in-the-way
+expect "a run.dir that cannot be" 73 'in-the-way' \
+    "$FRINGE" train tiny.json --ranks 2 --set run.dir=file/in-the-way
+finish
