@@ -16,7 +16,8 @@ static bool cpu_has(enum Lanes lanes) {
 #if defined(__x86_64__)
     case LANES_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("bmi2");
     case LANES_AVX2:
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif

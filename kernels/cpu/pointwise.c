@@ -7,7 +7,6 @@
 #include "pointwise.h"
 #include <math.h>
 #include <omp.h>
-#include <unistd.h>
 
 // Rows of one piece of a loop: 128 KiB, some ten microseconds, well below the pace of a Poll.
 static int64_t chunk_rows(Rows rows) {
@@ -17,16 +16,11 @@ static int64_t chunk_rows(Rows rows) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Results that the last-level cache cannot hold are stored around it: a cached store reads its
-// line from memory first, half as much traffic again.
+// Results that a last-level cache cannot hold are stored around it: a cached store reads its line
+// from memory first, half as much traffic again. The size is a constant because the C library's
+// answer is not to be had (it takes all caches of a server for one).
 static bool beyond_cache(int64_t rows, Rows out) {
-    static int64_t cache;
-    if (cache == 0) {
-        cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-        if (cache <= 0)
-            cache = 32 << 20;
-    }
-    return rows * out.stride * (int64_t)sizeof(float) > cache;
+    return rows * out.stride * (int64_t)sizeof(float) > 32 << 20;
 }
 
 DropoutKey dropout_key(float keep, RandomStream stream) {

@@ -116,7 +116,8 @@ LANES_INLINE F16 square_at(const Row *row, int head, int64_t c, const Span16 *sp
 }
 
 LANES_INLINE void rows_norm(Row *row, int rows, int head, const Span16 *span, float columns) {
-    F16 sum[PAIR] = {f16_set(0), f16_set(0)}, square[PAIR] = {f16_set(0), f16_set(0)};
+    F16 sum[PAIR], square[PAIR];
+    EACH_ROW(i) sum[i] = square[i] = f16_set(0);
     for (int64_t c = 0; c < span->whole; c += 16)
         EACH_ROW(i) sum[i] = f16_add(sum[i], head_at(row + i, head, c, span));
     if (span->last)
@@ -179,9 +180,9 @@ LANES_INLINE void forward_rows(const PointwiseCall *call, int order, bool save, 
     Span16 span = span_of(call, order);
     F16 scale = f16_set(call->key.scale);
     int64_t r = begin;
-    for (; r + PAIR <= end; r += PAIR)
+    for (; PAIR > 1 && r + PAIR <= end; r += PAIR)
         forward_some(call, order, save, r, PAIR, scale, &span);
-    if (r < end)
+    for (; r < end; r++)
         forward_some(call, order, save, r, 1, scale, &span);
     if (call->stream)
         f16_stream_end();
@@ -227,7 +228,8 @@ LANES_INLINE void backward_norm(const PointwiseCall *call, const Row *row, int r
     int head = order_head(order), tail = order_tail(order);
     bool stream = call->stream;
     float columns = (float)call->z.columns;
-    F16 sum[PAIR] = {f16_set(0), f16_set(0)}, product[PAIR] = {f16_set(0), f16_set(0)};
+    F16 sum[PAIR], product[PAIR];
+    EACH_ROW(i) sum[i] = product[i] = f16_set(0);
     Back back[PAIR];
     for (int64_t c = 0; c < span->whole; c += 16) {
         EACH_ROW(i) back[i] = back_at(row + i, head, tail, c);
@@ -308,9 +310,9 @@ LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t be
         zero_floats(dgamma, 2 * stride);
     }
     int64_t r = begin;
-    for (; r + PAIR <= end; r += PAIR)
+    for (; PAIR > 1 && r + PAIR <= end; r += PAIR)
         backward_some(call, order, r, PAIR, scale, &span, dgamma, dbeta);
-    if (r < end)
+    for (; r < end; r++)
         backward_some(call, order, r, 1, scale, &span, dgamma, dbeta);
     if (call->stream)
         f16_stream_end();

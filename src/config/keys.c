@@ -112,7 +112,8 @@ const Key config_keys[] = {
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
      "How long a wait may last before a silent rank is named and the job ends."},
     {"comm.piece", KEY_INT, AT(comm.piece), "65280", "[4096, 1073741824]", ANY, "bytes",
-     "A message travels in pieces of this size; Open MPI sends up to 65280 over TCP at once, larger "
+     "A message travels in pieces of this size; Open MPI sends up to 65280 over TCP at once, "
+     "larger "
      "ones by agreement with the receiver, which is slower."},
 
     {"run.dir", KEY_TEXT, AT(run.dir), "\"\"", ANY, ANY, ANY,

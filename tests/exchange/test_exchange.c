@@ -158,7 +158,7 @@ static void channels_do_not_mix(void **state) {
                        .sum = rows_take(1, 41, "test")};
             for (int g = 0; g + 1 < pattern.size; g++)
                 channel_receive(channel[i], g);
-            halo_part(&run, channel_rows(channel[i]), 0, pattern.size - 1, true);
+            halo_part(&run, channel_rows(channel[i]), 0, pattern.size - 1, true, NULL);
             rows_give(&run.sum);
         }
         for (int i = 0; i < 2; i++)
