@@ -1,17 +1,27 @@
-// out[r] += bias: for layers whose aggregate is the last thing that happens to a row (transform first), where no
-// dense product is left to add the bias while the row is in the cache.
+// out[r] += bias: for layers whose aggregate is the last thing that happens to a row (transform
+// first), where no dense product is left to add the bias while the row is in the cache.
 #include "cpu.h"
+#include <omp.h>
+
+enum { PANEL_ROWS = 512 }; // rows between polls
+
+static void add_to_panel(Rows out, int64_t begin, int64_t end, const float *bias) {
+    for (int64_t r = begin; r < end; r++) {
+        float *row = out.at + r * out.stride;
+        for (int64_t c = 0; c < out.columns; c++)
+            row[c] += bias[c];
+    }
+}
 
 void cpu_add_bias(Rows out, Range range, const float *bias, const Poll *poll) {
-    enum { CHUNK = 1024 }; // rows between polls
-    for (int64_t begin = range.begin; begin < range.end; begin += CHUNK) {
-        int64_t end = begin + CHUNK < range.end ? begin + CHUNK : range.end;
-#pragma omp parallel for schedule(static)
-        for (int64_t r = begin; r < end; r++) {
-            float *row = out.at + r * out.stride;
-            for (int64_t c = 0; c < out.columns; c++)
-                row[c] += bias[c];
+#pragma omp parallel
+    {
+        Pace pace = pace_start(poll);
+#pragma omp for schedule(static)
+        for (int64_t r = range.begin; r < range.end; r += PANEL_ROWS) {
+            add_to_panel(out, r, r + PANEL_ROWS < range.end ? r + PANEL_ROWS : range.end, bias);
+            if (omp_get_thread_num() == 0)
+                pace_call(&pace);
         }
-        poll_call(poll);
     }
 }
