@@ -45,7 +45,7 @@ static void add_rows(Dataset *d, const WorldKind *k, uint64_t seed) {
     for (int64_t i = 0; i < n; i++) {
         for (int64_t c = 0; c < k->features; c++)
             d->x[i * k->features + c] = (float)(2 * uniform(seed, 3, i, c) - 1);
-        d->split[i] = (uint8_t)(4 * uniform(seed, 4, i, 0));
+        d->split[i] = (uint8_t)(k->split != NULL ? k->split(i) : (int)(4 * uniform(seed, 4, i, 0)));
     }
     if (k->multilabel) {
         d->labels = TAKE(uint8_t, n * k->classes, "labels");
@@ -58,7 +58,7 @@ static void add_rows(Dataset *d, const WorldKind *k, uint64_t seed) {
     }
 }
 
-static void share(World *w, uint64_t seed) {
+static void share(World *w, const WorldKind *k, uint64_t seed) {
     int parts = w->comm->size;
     char folder[512] = {0};
     Error err = {0};
@@ -66,7 +66,7 @@ static void share(World *w, uint64_t seed) {
         int32_t *part = TAKE(int32_t, w->dataset.nodes, "parts");
         for (int64_t i = 0; i < w->dataset.nodes; i++) {
             double u = uniform(seed, 6, i, 0);
-            part[i] = (int32_t)(parts * u * u); // uneven
+            part[i] = k->cut != NULL ? k->cut(i, parts) : (int32_t)(parts * u * u); // uneven
         }
         const char *temporary = getenv("TMPDIR");
         snprintf(folder, sizeof folder, "%s/fringe-world-XXXXXX", temporary ? temporary : "/tmp");
@@ -91,7 +91,7 @@ void world_init(World *w, WorldKind kind, uint64_t seed, const Comm *comm) {
     snprintf(w->dataset.name, sizeof w->dataset.name, "world");
     add_edges(&w->dataset, &kind, seed);
     add_rows(&w->dataset, &kind, seed);
-    share(w, seed);
+    share(w, &kind, seed);
     w->forward = pattern_new(&w->shard, false, comm);
     w->backward = w->shard.symmetric ? w->forward : pattern_new(&w->shard, true, comm);
 }

@@ -10,6 +10,8 @@ typedef struct WorldKind {
     int nodes, degree; // about so many edges a node
     bool directed, weighted, multilabel;
     int features, classes;
+    int (*cut)(int64_t node, int parts); // NULL: random and uneven
+    int (*split)(int64_t node);          // SPLIT_...; NULL: random
 } WorldKind;
 
 typedef struct World {

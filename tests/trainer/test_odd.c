@@ -1,0 +1,104 @@
+// ranks: 1 2 4
+// If this failed, graphs with empty parts, parts without training nodes, isolated nodes or one node
+// a part would train another model than one rank does, or hang; and a graph without training nodes
+// would not be refused with a sentence.
+#include "../support.h"
+#include "../world.h"
+#include "fringe/trainer.h"
+#include <math.h>
+#include <string.h>
+
+static World world;
+static Config config;
+
+static int first_part_alone(int64_t node, int parts) { return node < 0 ? parts : 0; }
+static int last_part_empty(int64_t node, int parts) {
+    return parts > 1 ? (int)(node % (parts - 1)) : 0;
+}
+static int halves(int64_t node, int parts) { return (int)(node * parts / 48); }
+static int one_node_each(int64_t node, int parts) { return node < parts ? (int)node : 0; }
+static int train_in_front(int64_t node) {
+    return node < 10 ? SPLIT_TRAIN : node < 30 ? SPLIT_VAL : SPLIT_TEST;
+}
+static int no_training(int64_t node) { return node % 2 == 0 ? SPLIT_VAL : SPLIT_TEST; }
+static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SPLIT_TEST; }
+
+// Losses of six epochs on these parts.
+static void train(double loss[6], WorldKind kind, const Comm *comm) {
+    Error err = {0};
+    EpochRecord record;
+    const char *settings[] = {"model.layers=3", "model.hidden=[8]", "train.epochs=6",
+                              "train.eval_every=2", "run.threads=1"};
+    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    world_init(&world, kind, 4, comm);
+    Trainer *t = trainer_new(&config, &world.shard, comm, 3, &err);
+    if (t == NULL)
+        fail_msg("%s", err.text);
+    while (!trainer_finished(t)) {
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        loss[record.epoch - 1] = record.loss;
+    }
+    trainer_free(t);
+    world_clear(&world);
+}
+
+static void parts_train_as_one(int (*cut)(int64_t, int), int (*split)(int64_t), int degree) {
+    Comm alone;
+    comm_self(&alone);
+    WorldKind kind = {
+        .nodes = 48, .degree = degree, .features = 6, .classes = 3, .cut = cut, .split = split};
+    double parts[6], one[6];
+    train(parts, kind, &test_comm);
+    train(one, kind, &alone);
+    for (int e = 0; e < 6;
+         e++) // the same weights drift apart slowly: 1e-5 for the first, 1e-4 after six
+        assert_near(parts[e], one[e], (e == 0 ? 1e-5 : 1e-4) * fabs(one[e]));
+}
+
+static void all_on_one_rank(void **state) {
+    (void)state;
+    parts_train_as_one(first_part_alone, NULL, 5);
+}
+static void an_empty_part(void **state) {
+    (void)state;
+    parts_train_as_one(last_part_empty, NULL, 5);
+}
+static void parts_without_training_nodes(void **state) {
+    (void)state;
+    parts_train_as_one(halves, train_in_front, 5);
+}
+static void parts_of_one_node(void **state) {
+    (void)state;
+    parts_train_as_one(one_node_each, NULL, 5);
+}
+static void no_edges_at_all(void **state) {
+    (void)state;
+    parts_train_as_one(halves, NULL, 0);
+}
+static void nothing_to_validate_on(void **state) {
+    (void)state;
+    parts_train_as_one(halves, no_validation, 5);
+}
+
+static void no_training_nodes_is_a_sentence(void **state) {
+    (void)state;
+    Error err = {0};
+    WorldKind kind = {.nodes = 48, .degree = 5, .features = 6, .classes = 3, .split = no_training};
+    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    world_init(&world, kind, 4, &test_comm);
+    assert_null(trainer_new(&config, &world.shard, &test_comm, 3, &err));
+    assert_int_equal(err.code, EXIT_DATA);
+    assert_non_null(strstr(err.text, "training split"));
+    world_clear(&world);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(all_on_one_rank),
+    cmocka_unit_test(an_empty_part),
+    cmocka_unit_test(parts_without_training_nodes),
+    cmocka_unit_test(parts_of_one_node),
+    cmocka_unit_test(no_edges_at_all),
+    cmocka_unit_test(nothing_to_validate_on),
+    cmocka_unit_test(no_training_nodes_is_a_sentence),
+};
+TEST_MAIN(tests)
