@@ -20,15 +20,15 @@ typedef struct Case {
 } Case;
 
 #define SYMMETRIC                                                                                  \
-    { 97, 6, false, false, false, 13, 5 }
+    { 97, 6, false, false, false, 13, 5, NULL, NULL }
 #define DIRECTED                                                                                   \
-    { 97, 6, true, false, false, 13, 5 }
+    { 97, 6, true, false, false, 13, 5, NULL, NULL }
 #define WEIGHTED                                                                                   \
-    { 97, 6, false, true, false, 13, 5 }
+    { 97, 6, false, true, false, 13, 5, NULL, NULL }
 #define DIRECTED_WEIGHTED                                                                          \
-    { 97, 6, true, true, false, 13, 5 }
+    { 97, 6, true, true, false, 13, 5, NULL, NULL }
 #define MULTI                                                                                      \
-    { 97, 6, false, false, true, 13, 5 }
+    { 97, 6, false, false, true, 13, 5, NULL, NULL }
 
 static const Case cases[] = {
     {"gcn, AdaQP's order", "gcn", "both", false, SYMMETRIC, 3, "dropout,norm,activation", 0.5, 0,

@@ -4,7 +4,7 @@
 
 static Config config_for(const char *method) {
     Config config = {0};
-    snprintf(config.partition.method, sizeof config.partition.method, "%s", method);
+    snprintf(config.partition.method, sizeof config.partition.method, "%.500s", method);
     config.partition.seed = 3;
     return config;
 }
