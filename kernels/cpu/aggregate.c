@@ -227,11 +227,11 @@ static void pages_touch(Rows rows) {
         *(volatile float *)(rows.at + i) = 0;
 }
 
-// Pieces of consecutive rows from all over the Csr, so that what locality there is shows. Returns
-// their number and, in *scale, how many times their edges the whole has.
-static int sample_choose(const Csr *csr, Range piece[SAMPLE_PIECES], double *scale) {
+// Pieces of consecutive rows from all over the Csr, so that what locality there is shows; about
+// `wanted` edges. Returns their number and, in *scale, how many times their edges the whole has.
+static int sample_choose(const Csr *csr, double wanted, Range piece[SAMPLE_PIECES], double *scale) {
     const int64_t edges = csr->offset[csr->rows];
-    double share = edges > SAMPLE_EDGES ? (double)SAMPLE_EDGES / (double)edges : 1;
+    double share = (double)edges > wanted ? wanted / (double)edges : 1;
     int64_t length = (int64_t)(share * (double)csr->rows / SAMPLE_PIECES) + 1;
     int64_t chosen = 0;
     int count = 0;
@@ -267,11 +267,10 @@ static void width_measure(const Aggregate *aggregate, Rows out, int64_t columns,
     *rows = clock_seconds() - copied;
 }
 
-// Fills *tuned, of which the stride is set: the best of some rounds; one panel stands for all.
+// Fills *tuned, of which the stride is set: the best of some rounds; one panel stands for all. A
+// narrow panel takes as many more edges as it is narrower: the same work, and each of its rows is
+// read about as often as it would be, not only for the first time.
 static void widths_measure(const Aggregate *aggregate, Rows out, Tuned *tuned) {
-    Range piece[SAMPLE_PIECES];
-    double scale;
-    const int pieces = sample_choose(aggregate->csr, piece, &scale);
     for (int i = 0; i < WIDTHS; i++)
         tuned->copy[i] = tuned->rows[i] = -1;
     const double end = clock_seconds() + tune_seconds;
@@ -281,7 +280,9 @@ static void widths_measure(const Aggregate *aggregate, Rows out, Tuned *tuned) {
                 continue;
             const int64_t columns = panel_widths[i].columns;
             double panels = columns == WHOLE ? 1 : (double)tuned->stride / (double)columns;
-            double copy, rows;
+            Range piece[SAMPLE_PIECES];
+            double copy, rows, scale;
+            int pieces = sample_choose(aggregate->csr, panels * SAMPLE_EDGES, piece, &scale);
             width_measure(aggregate, out, columns, piece, pieces, &copy, &rows);
             copy *= panels;
             rows *= panels * scale;

@@ -158,7 +158,7 @@ static void close_row(const float *a, const double *b, int64_t count, const Case
 }
 
 static void row_matches(Case *c, int64_t r, double *dgamma, double *dbeta) {
-    double z[640], weight[640], gamma[640], beta[640], h[640], d[640];
+    double z[640], weight[640], gamma[640], beta[640], h[640], d[640] = {0};
     widen(z, c->z.at + r * c->z.stride, c->columns);
     widen(weight, c->dh.at + r * c->z.stride, c->columns);
     widen(gamma, c->gamma, c->columns), widen(beta, c->beta, c->columns);
