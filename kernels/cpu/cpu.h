@@ -26,14 +26,13 @@ const char *cpu_describe(void);
 const char *cpu_dense_describe(void); // dense.c: the library and its version, "oneDNN 2.6.3"
 
 // For loops that take a Poll: thread 0 calls pace_call between pieces of work; the Poll is called
-// when half a millisecond has passed since the last time.
+// the first time, so that many short operations move messages, too, and then whenever half a
+// millisecond has passed since the last time.
 typedef struct Pace {
     const Poll *poll;
     double next; // clock_seconds() from which the next call is due
 } Pace;
-static inline Pace pace_start(const Poll *poll) {
-    return (Pace){poll, poll == NULL ? 0 : clock_seconds() + 0.5e-3};
-}
+static inline Pace pace_start(const Poll *poll) { return (Pace){poll, 0}; }
 static inline void pace_call(Pace *pace) {
     if (pace->poll == NULL || clock_seconds() < pace->next)
         return;
