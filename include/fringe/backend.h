@@ -25,8 +25,6 @@ int64_t rows_stride(int64_t columns);
 size_t rows_bytes(int64_t count, int64_t columns);
 Rows rows_take(int64_t count, int64_t columns, const char *what);
 void rows_give(Rows *rows);
-// The same memory seen with fewer rows and another width (columns <= what it was taken for).
-Rows rows_view(Rows rows, int64_t count, int64_t columns);
 
 typedef struct Csr {
     int64_t rows;
@@ -131,8 +129,6 @@ typedef struct Backend {
                     const int64_t *gid, const Poll *poll);
     // out[r] += bias [D], in range.
     void (*add_bias)(Rows out, Range range, const float *bias, const Poll *poll);
-    // out[r] = scale[r] * x[r] (scale NULL: copy), in range.
-    void (*scale_rows)(Rows out, Range range, Rows x, const float *scale, const Poll *poll);
 
     // ---- loss over rows with split[r] == which; G gets the gradient (0 elsewhere; NULL at: only
     // the loss). Returns the sum (not the mean) in double over fixed blocks in fixed order;

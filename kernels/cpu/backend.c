@@ -90,7 +90,6 @@ const Backend backend_cpu = {
     .post_scratch = cpu_post_scratch,
     .dropout = cpu_dropout,
     .add_bias = cpu_add_bias,
-    .scale_rows = cpu_scale_rows,
     .softmax_loss = cpu_softmax_loss,
     .bce_loss = cpu_bce_loss,
     .adam = cpu_adam,

@@ -73,7 +73,6 @@ void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved sav
 int64_t cpu_post_scratch(int64_t rows, int64_t columns);
 void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream, const int64_t *gid,
                  const Poll *poll);
-void cpu_scale_rows(Rows out, Range range, Rows x, const float *scale, const Poll *poll);
 
 // loss*.c
 double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t *split,

@@ -30,7 +30,6 @@ typedef struct PointwiseCall {
     PostSaved saved;
     const int64_t *gid;
     const float *gamma, *beta;
-    const float *row_scale; // of scale_rows; NULL: 1
     DropoutKey key;
     float *partial; // sums over rows: for each `block` of them a row (backward: dgamma, dbeta)
     int64_t block;  // a loop that sums is called with one whole block
@@ -40,7 +39,6 @@ typedef struct PointwiseCall {
     void post_forward_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);         \
     void post_backward_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);        \
     void dropout_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);              \
-    void scale_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);                \
     void sum_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);
 POINTWISE_LANES(plain)
 POINTWISE_LANES(avx2)

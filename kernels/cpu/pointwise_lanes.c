@@ -369,16 +369,6 @@ void LANES_NAME(dropout_rows)(const PointwiseCall *call, int64_t begin, int64_t 
         f16_stream_end();
 }
 
-void LANES_NAME(scale_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; r++) {
-        const float *x = call->z.at + r * call->z.stride;
-        float *out = call->out.at + r * call->out.stride;
-        F16 factor = f16_set(call->row_scale != NULL ? call->row_scale[r] : 1.0f);
-        for (int64_t c = 0; c < call->z.columns; c += 16)
-            f16_store(out + c, f16_mul(f16_load(x + c), factor));
-    }
-}
-
 // Sums of the columns over a block of rows, in order.
 void LANES_NAME(sum_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
     Rows g = call->z;

@@ -17,8 +17,3 @@ void rows_give(Rows *rows) {
     memory_give(rows->at);
     *rows = (Rows){0};
 }
-
-Rows rows_view(Rows rows, int64_t count, int64_t columns) {
-    assert(count >= 0 && count * rows_stride(columns) <= rows.count * rows.stride);
-    return (Rows){rows.at, count, columns, rows_stride(columns)};
-}

@@ -236,9 +236,10 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
                  .piece = config->comm.piece,
                  .rows = parts->shard->own};
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
-    if (!block_init(&m->block, shape->normalisation, parts->patterns[0][FORWARD],
-                    parts->patterns[0][BACKWARD], parts->shard, err)) {
-        memory_give(m);
+    block_init(&m->block, shape->normalisation, parts->patterns[0][FORWARD],
+               parts->patterns[0][BACKWARD], parts->shard, err);
+    if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all
+        model_free(m);
         return NULL;
     }
     take_buffers(m, &(Taker){NULL});

@@ -17,82 +17,24 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHECKPOINT_VERSION = 1, PATH_SIZE = 1400, STATE_FILES = 3 };
-static const char *const state_files[STATE_FILES] = {"model.safetensors", "best.safetensors",
-                                                     "optimizer.safetensors"};
-
 static void checkpoint_path(char *out, const char *run_dir, int64_t epoch) {
-    snprintf(out, PATH_SIZE, "%s/checkpoints/epoch-%lld", run_dir, (long long)epoch);
+    snprintf(out, CHECKPOINT_PATH, "%s/checkpoints/epoch-%lld", run_dir, (long long)epoch);
 }
 
 // ---- writing
 
-static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]) {
-    json_begin_array(w, key);
-    for (int s = 0; s < 4; s++) {
-        json_begin_object(w, NULL);
-        json_put_double(w, "loss", metrics[s].loss);
-        json_put_double(w, "accuracy", metrics[s].accuracy);
-        json_put_double(w, "micro_f1", metrics[s].micro_f1);
-        json_put_double(w, "macro_f1", metrics[s].macro_f1);
-        json_put_int(w, "rows", metrics[s].rows);
-        json_end_object(w);
-    }
-    json_end_array(w);
-}
-
-static bool put_files(JsonWriter *w, const char *folder, Error *err) {
-    json_begin_object(w, "files");
-    for (int i = 0; i < STATE_FILES; i++) {
-        char path[PATH_SIZE], hash[33];
-        path_join(path, sizeof path, folder, state_files[i]);
-        if (!hash_file(path, hash, err))
-            return false;
-        json_put_string(w, state_files[i], hash);
-    }
-    json_end_object(w);
-    return true;
-}
-
-static bool write_manifest(const TrainerState *state, const char *folder, const char *binding,
-                           Error *err) {
-    JsonWriter w;
-    char path[PATH_SIZE];
-    path_join(path, sizeof path, folder, "checkpoint.json");
-    json_writer_init(&w, true);
-    json_begin_object(&w, NULL);
-    json_put_string(&w, "format", "fringe-checkpoint");
-    json_put_int(&w, "version", CHECKPOINT_VERSION);
-    json_put_string(&w, "binding", binding);
-    json_put_int(&w, "epoch", state->counters.epoch);
-    json_put_int(&w, "best_epoch", state->counters.best_epoch);
-    json_put_int(&w, "stale_evaluations", state->counters.stale_evaluations);
-    json_put_double(&w, "best_score", state->counters.best_score);
-    put_metrics(&w, "best_metrics", state->counters.best_metrics);
-    put_metrics(&w, "last_metrics", state->counters.last_metrics);
-    bool ok = put_files(&w, folder, err);
-    json_end_object(&w);
-    ok = ok && file_replace(path, w.text, w.bytes, err);
-    json_writer_clear(&w);
-    return ok;
-}
-
 static bool write_files(Trainer *t, const TrainerState *state, const char *folder,
                         const char *binding, Error *err) {
-    char model[PATH_SIZE], best[PATH_SIZE], optimizer[PATH_SIZE];
-    path_join(model, sizeof model, folder, state_files[0]);
-    path_join(best, sizeof best, folder, state_files[1]);
-    path_join(optimizer, sizeof optimizer, folder, state_files[2]);
+    char model[CHECKPOINT_PATH], best[CHECKPOINT_PATH], optimizer[CHECKPOINT_PATH];
+    path_join(model, sizeof model, folder, checkpoint_files[0]);
+    path_join(best, sizeof best, folder, checkpoint_files[1]);
+    path_join(optimizer, sizeof optimizer, folder, checkpoint_files[2]);
     return file_make_folder(folder, err) &&
            model_write(&t->shape, t->parameters, model, true, err) &&
            model_write(&t->shape, trainer_parameters(t, true), best, true, err) &&
            tensors_write(optimizer, state->tensor, 2, NULL, true, err) &&
-           write_manifest(state, folder, binding, err) && file_sync(folder, err);
+           checkpoint_manifest_write(state, folder, binding, err) && file_sync(folder, err);
 }
-
-// A folder that is already there under this name holds the same epoch of an earlier try: it makes
-static bool read_manifest(const char *folder, TrainerState *state, char *binding, size_t size,
-                          Error *err);
 
 // The same command gives the same bytes, so a whole checkpoint of this run and epoch need not be
 // written again (and must not be removed to make room: it may be the only one).
@@ -100,13 +42,14 @@ static bool is_there(const char *folder, const char *binding) {
     Error ignored = {0};
     TrainerState state;
     char theirs[256];
-    return file_exists(folder) && read_manifest(folder, &state, theirs, sizeof theirs, &ignored) &&
+    return file_exists(folder) &&
+           checkpoint_manifest_read(folder, &state, theirs, sizeof theirs, &ignored) &&
            strcmp(theirs, binding) == 0;
 }
 
 // A folder disappears under another name first, so that none is ever seen half removed.
 static bool remove_checkpoint(const char *folder, Error *err) {
-    char parent[PATH_SIZE], away[PATH_SIZE];
+    char parent[CHECKPOINT_PATH], away[CHECKPOINT_PATH];
     if (!file_exists(folder))
         return true;
     path_folder(parent, sizeof parent, folder);
@@ -120,7 +63,7 @@ static bool put_in_place(const char *temporary, const char *folder, Error *err) 
 }
 
 static bool write_latest(const char *run_dir, const char *folder, Error *err) {
-    char latest[PATH_SIZE], line[64];
+    char latest[CHECKPOINT_PATH], line[64];
     snprintf(latest, sizeof latest, "%s/checkpoints/LATEST", run_dir);
     int bytes = snprintf(line, sizeof line, "%s\n", path_name(folder));
     return file_replace(latest, line, (size_t)bytes, err);
@@ -139,7 +82,7 @@ static int newer_first(const void *a, const void *b) {
 }
 
 static void list_epochs(EpochList *list, const char *run_dir) {
-    char folder[PATH_SIZE];
+    char folder[CHECKPOINT_PATH];
     list->count = 0;
     path_join(folder, sizeof folder, run_dir, "checkpoints");
     DIR *open_folder = opendir(folder);
@@ -164,7 +107,7 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     list_epochs(&list, run_dir);
     int kept = 0;
     for (int i = 0; i < list.count; i++) {
-        char path[PATH_SIZE];
+        char path[CHECKPOINT_PATH];
         checkpoint_path(path, run_dir, list.epoch[i]);
         bool future = list.epoch[i] > epoch; // of a run that was started anew in the same folder
         if (!future && kept++ < keep)
@@ -178,7 +121,7 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
 bool checkpoint_write(Trainer *t, const char *run_dir, const char *binding, int keep, Error *err) {
     if (t->comm->rank == 0) {
         TrainerState state;
-        char temporary[PATH_SIZE], folder[PATH_SIZE];
+        char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
         trainer_state(t, &state);
         checkpoint_path(folder, run_dir, t->epoch);
         snprintf(temporary, sizeof temporary, "%s/checkpoints/.writing", run_dir);
@@ -195,95 +138,12 @@ bool checkpoint_write(Trainer *t, const char *run_dir, const char *binding, int 
 
 // ---- reading
 
-static bool read_metrics(const Json *document, const char *key, Metrics metrics[4]) {
-    const Json *list = json_get(document, key);
-    if (list == NULL || json_type(list) != JSON_ARRAY || json_size(list) != 4)
-        return false;
-    int s = 0;
-    for (const Json *m = json_first(list); m != NULL; m = json_next(m), s++) {
-        static const char *const keys[] = {"loss", "accuracy", "micro_f1", "macro_f1"};
-        double *value[] = {&metrics[s].loss, &metrics[s].accuracy, &metrics[s].micro_f1,
-                           &metrics[s].macro_f1};
-        for (int k = 0; k < 4; k++) {
-            const Json *number = json_type(m) == JSON_OBJECT ? json_get(m, keys[k]) : NULL;
-            if (number == NULL || json_type(number) != JSON_NUMBER)
-                return false;
-            *value[k] = json_number(number);
-        }
-        const Json *rows = json_get(m, "rows");
-        if (rows == NULL || !json_is_int64(rows, &metrics[s].rows))
-            return false;
-    }
-    return true;
-}
-
-static bool read_int(const Json *document, const char *key, int64_t *out) {
-    const Json *value = json_get(document, key);
-    return value != NULL && json_is_int64(value, out);
-}
-
-static bool read_counters(const Json *document, TrainerState *state) {
-    const Json *score = json_get(document, "best_score");
-    if (score == NULL || json_type(score) != JSON_NUMBER)
-        return false;
-    state->counters.best_score = json_number(score);
-    return read_int(document, "epoch", &state->counters.epoch) &&
-           read_int(document, "best_epoch", &state->counters.best_epoch) &&
-           read_int(document, "stale_evaluations", &state->counters.stale_evaluations) &&
-           read_metrics(document, "best_metrics", state->counters.best_metrics) &&
-           read_metrics(document, "last_metrics", state->counters.last_metrics);
-}
-
-static bool check_files(const Json *document, const char *folder, Error *err) {
-    const Json *files = json_get(document, "files");
-    for (int i = 0; i < STATE_FILES; i++) {
-        char path[PATH_SIZE], hash[33];
-        const Json *said = files != NULL && json_type(files) == JSON_OBJECT
-                               ? json_get(files, state_files[i])
-                               : NULL;
-        if (said == NULL || json_type(said) != JSON_STRING)
-            return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder,
-                             state_files[i]);
-        path_join(path, sizeof path, folder, state_files[i]);
-        if (!hash_file(path, hash, err))
-            return false;
-        if (strcmp(hash, json_string(said)) != 0)
-            return error_set(
-                err, EXIT_DATA,
-                "%s: its hash is not the one checkpoint.json gives; the file is damaged", path);
-    }
-    return true;
-}
-
-// Counters and binding of one checkpoint folder, with every file checked against its hash.
-static bool read_manifest(const char *folder, TrainerState *state, char *binding, size_t size,
-                          Error *err) {
-    char path[PATH_SIZE];
-    path_join(path, sizeof path, folder, "checkpoint.json");
-    Json *document = json_read(path, err);
-    if (document == NULL)
-        return false;
-    int64_t version = 0;
-    const Json *said = json_type(document) == JSON_OBJECT ? json_get(document, "binding") : NULL;
-    bool ok = said != NULL && json_type(said) == JSON_STRING &&
-              read_int(document, "version", &version) && version == CHECKPOINT_VERSION &&
-              read_counters(document, state);
-    if (!ok)
-        error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %d", path,
-                  CHECKPOINT_VERSION);
-    else
-        snprintf(binding, size, "%s", json_string(said));
-    ok = ok && check_files(document, folder, err);
-    json_free(document);
-    return ok;
-}
-
 static bool read_optimizer(Trainer *t, const char *folder, Error *err) {
-    char path[PATH_SIZE];
+    char path[CHECKPOINT_PATH];
     Tensors file;
     TrainerState mine;
     trainer_state(t, &mine);
-    path_join(path, sizeof path, folder, state_files[2]);
+    path_join(path, sizeof path, folder, checkpoint_files[2]);
     if (!tensors_open(&file, path, err))
         return false;
     for (int i = 0; i < 2 && err->code == 0; i++) {
@@ -298,9 +158,9 @@ static bool read_optimizer(Trainer *t, const char *folder, Error *err) {
 
 // Rank 0 reads weights, moments and counters straight into its trainer.
 static bool load(Trainer *t, const char *folder, const TrainerState *state, Error *err) {
-    char model[PATH_SIZE], best[PATH_SIZE];
-    path_join(model, sizeof model, folder, state_files[0]);
-    path_join(best, sizeof best, folder, state_files[1]);
+    char model[CHECKPOINT_PATH], best[CHECKPOINT_PATH];
+    path_join(model, sizeof model, folder, checkpoint_files[0]);
+    path_join(best, sizeof best, folder, checkpoint_files[1]);
     if (!model_read(&t->shape, t->parameters, model, err) ||
         !model_read(&t->shape, t->best, best, err) || !read_optimizer(t, folder, err))
         return error_prefix(err, "cannot resume");
@@ -324,7 +184,7 @@ static bool find_newest(const char *run_dir, char *folder, TrainerState *state, 
     for (int i = 0; i < list.count; i++) {
         Error damaged = {0};
         checkpoint_path(folder, run_dir, list.epoch[i]);
-        if (read_manifest(folder, state, binding, size, &damaged))
+        if (checkpoint_manifest_read(folder, state, binding, size, &damaged))
             return true;
         remark(remarks, damaged.text);
     }
@@ -333,7 +193,7 @@ static bool find_newest(const char *run_dir, char *folder, TrainerState *state, 
 
 static bool restore_on_first(Trainer *t, const char *run_dir, const char *binding, bool *found,
                              char remarks[1024], Error *err) {
-    char folder[PATH_SIZE], theirs[256];
+    char folder[CHECKPOINT_PATH], theirs[256];
     TrainerState state;
     trainer_state(t, &state);
     *found = find_newest(run_dir, folder, &state, theirs, sizeof theirs, remarks);
@@ -372,7 +232,7 @@ bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bo
 // ---- for evaluate, predict and inspect
 
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err) {
-    const char *name = state_files[best ? 1 : 0];
+    const char *name = checkpoint_files[best ? 1 : 0];
     if (!file_exists(where))
         return error_set(err, EXIT_NO_INPUT,
                          "%s is not there; give a run folder, a checkpoint or a .safetensors file",
@@ -384,7 +244,7 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
     path_join(path, size, where, name);
     if (file_exists(path))
         return true;
-    char folder[PATH_SIZE], binding[256], remarks[1024] = "";
+    char folder[CHECKPOINT_PATH], binding[256], remarks[1024] = "";
     TrainerState state;
     if (!find_newest(where, folder, &state, binding, sizeof binding, remarks))
         return error_set(err, EXIT_NO_INPUT, "%s holds no whole checkpoint%s%s", where,
@@ -394,7 +254,7 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
 }
 
 static bool print_tensors(const char *folder, const char *name, Error *err) {
-    char path[PATH_SIZE];
+    char path[CHECKPOINT_PATH];
     Tensors file;
     path_join(path, sizeof path, folder, name);
     if (!tensors_open(&file, path, err))
@@ -412,12 +272,12 @@ static bool print_tensors(const char *folder, const char *name, Error *err) {
 }
 
 bool checkpoint_inspect(const char *where, Error *err) {
-    char weights[PATH_SIZE], folder[PATH_SIZE], binding[256];
+    char weights[CHECKPOINT_PATH], folder[CHECKPOINT_PATH], binding[256];
     TrainerState state;
     if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
         return false;
     path_folder(folder, sizeof folder, weights);
-    if (!read_manifest(folder, &state, binding, sizeof binding, err))
+    if (!checkpoint_manifest_read(folder, &state, binding, sizeof binding, err))
         return false;
     const Metrics *last = &state.counters.last_metrics[SPLIT_TEST];
     const Metrics *best = &state.counters.best_metrics[SPLIT_TEST];
@@ -426,8 +286,8 @@ bool checkpoint_inspect(const char *where, Error *err) {
     printf("test: last evaluation accuracy %.4f micro-F1 %.4f; at the best accuracy %.4f micro-F1 "
            "%.4f\n",
            last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
-    for (int i = 0; i < STATE_FILES; i++)
-        if (!print_tensors(folder, state_files[i], err))
+    for (int i = 0; i < CHECKPOINT_FILES; i++)
+        if (!print_tensors(folder, checkpoint_files[i], err))
             return false;
     return true;
 }

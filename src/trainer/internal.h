@@ -50,4 +50,14 @@ double rate_of(const Trainer *trainer, int64_t epoch);
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 bool metric_known(const Config *config, Error *err);
 
+// The files of a checkpoint folder: weights, best weights, optimizer; beside them checkpoint.json.
+enum { CHECKPOINT_FILES = 3, CHECKPOINT_PATH = 1400 };
+extern const char *const checkpoint_files[CHECKPOINT_FILES];
+// Hashes the files of `folder` and writes its checkpoint.json. Local.
+bool checkpoint_manifest_write(const TrainerState *state, const char *folder, const char *binding,
+                               Error *err);
+// Counters and binding of one checkpoint folder, with every file checked against its hash. Local.
+bool checkpoint_manifest_read(const char *folder, TrainerState *state, char *binding, size_t size,
+                              Error *err);
+
 #endif

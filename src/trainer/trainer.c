@@ -83,10 +83,9 @@ static bool start_weights(Trainer *t, Error *err) {
 
 static bool build(Trainer *t, Error *err) {
     ModelParts parts = {0};
-    bool ok = find_families(t, &parts, err) && check_data(t, err) &&
-              model_shape(&t->shape, t->config, t->shard->features, t->shard->classes,
-                          t->shard->multilabel, err);
-    (void)ok;
+    if (find_families(t, &parts, err) && check_data(t, err))
+        model_shape(&t->shape, t->config, t->shard->features, t->shard->classes,
+                    t->shard->multilabel, err);
     if (!comm_agree(t->comm, err))
         return false;
     t->threads = threads_set((int)t->config->run.threads, t->comm->node_size);

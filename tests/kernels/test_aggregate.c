@@ -311,7 +311,8 @@ static void parts_give(Parts *parts) {
 static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *bound, int calls) {
     Aggregate *aggregate = backend_cpu.aggregate_new(&parts->own, OWN, p->x.columns, "32");
     rows_dirty(out);
-    backend_cpu.aggregate_prepare(aggregate, rows_view(p->x, OWN, p->x.columns), p->right, NULL);
+    Rows own = {p->x.at, OWN, p->x.columns, p->x.stride};
+    backend_cpu.aggregate_prepare(aggregate, own, p->right, NULL);
     backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, NULL, NULL);
     backend_cpu.aggregate_free(aggregate);
     memcpy(parts->cursor, parts->halo.offset, (size_t)parts->halo.rows * sizeof *parts->cursor);

@@ -335,26 +335,7 @@ static void a_nan_is_not_hidden(void **state) {
     }
 }
 
-// ---- scaling and sums
-
-static void rows_are_scaled(void **state) {
-    (void)state;
-    Rows x = random_rows(301, 37, 1), out = rows_take(301, 37, "out");
-    float *scale = random_floats(301, 2);
-    for (Way way = {0}; way_next(&way);) {
-        rows_dirty(out);
-        cpu_scale_rows(out, (Range){0, 301}, x, scale, NULL);
-        assert_true(padding_is_zero(out));
-        for (int64_t r = 0; r < 301; r++)
-            for (int64_t c = 0; c < 37; c++)
-                assert_true(out.at[r * x.stride + c] == scale[r] * x.at[r * x.stride + c]);
-        cpu_scale_rows(out, (Range){0, 301}, x, NULL, NULL);
-        assert_true(rows_equal(out, x));
-    }
-    memory_give(scale);
-    rows_give(&x);
-    rows_give(&out);
-}
+// ---- sums
 
 static void columns_are_summed(void **state) {
     (void)state;
@@ -391,7 +372,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(dropout_keeps_the_right_share),
     cmocka_unit_test(keep_of_one_is_no_dropout),
     cmocka_unit_test(a_nan_is_not_hidden),
-    cmocka_unit_test(rows_are_scaled),
     cmocka_unit_test(columns_are_summed),
 };
 TEST_MAIN(tests)
