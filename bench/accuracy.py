@@ -44,6 +44,24 @@ def train(name, runs, ranks):
     return scores
 
 
+def allowed_difference(mine, reference):
+    error = math.sqrt(mine["sd"] ** 2 / mine["seeds"] + reference["sd"] ** 2 / reference["seeds"])
+    return max(1.0, 3 * error)
+
+
+def table(rows, measured, reference):
+    """The rows that were measured, as Markdown."""
+    lines = ["| set | fringe | seeds | PyTorch reference | seeds | difference | allowed | |",
+             "|---|---|---|---|---|---|---|---|"]
+    for name in (n for n in rows if n in measured and n in reference):
+        mine, want = measured[name], reference[name]
+        allowed, difference = allowed_difference(mine, want), mine["mean"] - want["mean"]
+        lines.append(f"| {name} | {mine['mean']:.2f} ± {mine['sd']:.2f} | {mine['seeds']} "
+                     f"| {want['mean']:.2f} ± {want['sd']:.2f} | {want['seeds']} | {difference:+.2f} "
+                     f"| {allowed:.2f} | {'ok' if abs(difference) <= allowed else 'short'} |")
+    return "\n".join(lines)
+
+
 def main():
     runs, ranks, bench = option("runs", 10), option("ranks", 4), Bench("accuracy")
     with open(os.path.join(ROOT, "bench", "reference", "results.json")) as file:
@@ -52,25 +70,21 @@ def main():
     table_path = os.path.join(ROOT, "bench", "reference", "measured.json")
     measured = json.load(open(table_path)) if os.path.exists(table_path) else {}
     for name in only:
+        if name not in reference:
+            sys.exit(f"bench/reference/results.json has no {name}; make it with bench/reference/reference.py")
+    for name in only:
         scores = train(name, runs, ranks)
-        want = reference[name]
-        mean, sd = statistics.mean(scores), statistics.stdev(scores)
-        error = math.sqrt(sd**2 / len(scores) + want["sd"] ** 2 / want["seeds"])
-        difference, allowed = abs(mean - want["mean"]), max(1.0, 3 * error)
+        mine = {"mean": statistics.mean(scores), "sd": statistics.stdev(scores), "seeds": runs, "ranks": ranks,
+                "all": scores}
+        allowed, difference = allowed_difference(mine, reference[name]), abs(mine["mean"] - reference[name]["mean"])
         bench.figure(f"{name}: |difference|", difference, "points", "allowed", allowed, difference / allowed + 1e-9, 1.0,
                      at_most=True)
-        measured[name] = {"mean": mean, "sd": sd, "seeds": runs, "ranks": ranks, "all": scores}
+        measured[name] = mine
         with open(table_path, "w") as out:
             json.dump(measured, out, indent=1)
-    lines = [f"`bench/run.sh accuracy` ({ranks} ranks; test score in percent at the last epoch, mean ± standard deviation).",
-             "", "| set | fringe | seeds | PyTorch reference | seeds | difference | allowed | |", "|---|---|---|---|---|---|---|---|"]
-    for name in (n for n in ROWS if n in measured and n in reference):
-        m, want = measured[name], reference[name]
-        allowed = max(1.0, 3 * math.sqrt(m["sd"] ** 2 / m["seeds"] + want["sd"] ** 2 / want["seeds"]))
-        d = m["mean"] - want["mean"]
-        lines.append(f"| {name} | {m['mean']:.2f} ± {m['sd']:.2f} | {m['seeds']} | {want['mean']:.2f} ± {want['sd']:.2f} "
-                     f"| {want['seeds']} | {d:+.2f} | {allowed:.2f} | {'ok' if abs(d) <= allowed else 'short'} |")
-    write_section(os.path.join(ROOT, "docs", "results.md"), "Accuracy against a PyTorch reference", "\n".join(lines))
+    caption = f"`bench/run.sh accuracy` ({ranks} ranks; test score in percent at the last epoch, mean ± standard deviation)."
+    write_section(os.path.join(ROOT, "docs", "results.md"), "Accuracy against a PyTorch reference",
+                  caption + "\n\n" + table(ROWS, measured, reference))
     bench.end()
 
 
