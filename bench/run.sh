@@ -22,7 +22,7 @@ fi
 
 [ -f "$root/build/build.ninja" ] ||
     cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2
-ninja -C "$root/build" benches >&2
+ninja -C "$root/build" benches fringe >&2
 
 status=0
 for name in $names; do

@@ -1,19 +1,68 @@
 // codec: rows of floats <-> bytes. A family as a table; fp32 is the smallest member and the one to
-// copy. A message holds the rows of one send list (law 5), tight, without ids (law 6).
+// copy. A message holds the rows of one send list (law 5), tight, without ids (law 6): both ends
+// know everything about it but the values.
+//
+// A message of a codec with widths (ALGORITHMS A.1):
+//
+//   | Z of all rows | S of all rows | payload: 2-bit rows | 4-bit rows | 8-bit rows |
+//
+// Rows stand by width, narrow ones first, and inside a width in the order of the send list (this is
+// Widths.place). Z and S are the row's minimum and step as they travel, fp32 or bf16; then
+// value = Z + q S. A row of D values of b bits takes ceil(D b / 8) bytes: full groups of 128 / b
+// values lie byte-planar in 16 bytes (byte l holds the values l, l + 16, l + 32, ... of the group,
+// the first in the low bits), the tail of the row one value after the other, low bits first. Widths
+// 3, 5, 6 and 7 are planes of 1, 2 and 4 bits laid one after the other, low bits first (3 = 2 + 1,
+// 5 = 4 + 1, 6 = 4 + 2, 7 = 4 + 2 + 1). 16 bits are little-endian halves.
 #ifndef FRINGE_CODEC_H
 #define FRINGE_CODEC_H
 
 #include "fringe/backend.h"
 
+enum { WIDTH_MOST = 16 };
+
+// The rows of one message by width. Made anew when widths are assigned; sender and receiver make
+// the same from the same bytes.
+typedef struct Widths {
+    int64_t count;              // rows
+    int32_t *place;             // [count] position in the message -> in the send list; owned
+    int64_t of[WIDTH_MOST + 1]; // of[b]: rows of b bits
+} Widths;
+
+bool width_known(int bits); // 1 .. 8 and 16
+void widths_take(Widths *widths, int64_t count, int bits); // all of them of `bits`
+void widths_clear(Widths *widths);
+void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in the send list
+size_t widths_bytes(int64_t count);                   // memory that widths_take takes
+
+// What a message looks like.
+typedef struct MessageShape {
+    int64_t rows, columns;
+    bool bf16;            // Z and S travel as bf16
+    const Widths *widths; // of `rows` rows; NULL: the codec knows none
+} MessageShape;
+
+// Where its values come from.
+typedef struct MessageSource {
+    Rows x;
+    const float *scale;  // row r is scale[r] * x[r]; NULL: 1
+    const int32_t *row;  // [rows] the send list
+    RandomStream stream; // of rounding ...
+    const int64_t *gid;  // ... by global id of the source row
+    int peer;            // ... and receiving rank
+    float *range;        // [rows], by place in the send list: the range that travels, (2^b - 1) S;
+                         // NULL: not wanted
+} MessageSource;
+
 typedef struct Codec {
     const char *name;
-    // Bytes of `count` rows of `columns` floats.
-    size_t (*bytes)(int64_t count, int64_t columns);
-    // out = for each k: scale[row[k]] * x[row[k]] (scale NULL: 1). `out` is 64-byte aligned.
-    void (*encode)(unsigned char *out, Rows x, const float *scale, const int32_t *row,
-                   int64_t count, const Poll *poll);
-    // rows [begin, begin + count) of `out` = what `in` holds.
-    void (*decode)(Rows out, int64_t begin, const unsigned char *in, int64_t count,
+    bool has_widths; // reads MessageShape.widths
+    size_t (*bytes)(const MessageShape *shape);
+    // Writes the message to `out`, 64-byte aligned. Returns -1, or the place in the send list of a
+    // row that cannot be written because a value is not finite or its range overflows.
+    int64_t (*encode)(unsigned char *out, const MessageShape *shape, const MessageSource *source,
+                      const Poll *poll);
+    // rows [begin, begin + shape->rows) of `out` = what `in` holds, in the order of the send list.
+    void (*decode)(Rows out, int64_t begin, const MessageShape *shape, const unsigned char *in,
                    const Poll *poll);
 } Codec;
 

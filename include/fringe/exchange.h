@@ -18,16 +18,33 @@ enum { FORWARD = 0, BACKWARD = 1 };
 
 typedef struct Channel Channel;
 
-// A channel for rows of `columns` floats over the pattern's send and receive lists. `piece` bytes
-// per MPI message. Collective in order: all ranks make their channels in the same order (tags).
-Channel *channel_new(const Pattern *pattern, const Codec *codec, int64_t columns, int layer,
-                     int direction, int64_t piece);
+// How the messages of a channel are written. Exact exchanges (evaluation) are fp32 all the same.
+typedef struct MessageForm {
+    const Codec *codec;
+    bool bf16;     // parameters of rows travel as bf16 (codecs with widths)
+    int width;     // bits of every row until widths are assigned (codecs with widths)
+    int64_t piece; // bytes per MPI message
+} MessageForm;
+
+// A channel for rows of `columns` floats over the pattern's send and receive lists. Collective in
+// order: all ranks make their channels in the same order (tags).
+Channel *channel_new(const Pattern *pattern, const MessageForm *form, int64_t columns, int layer,
+                     int direction);
 void channel_free(Channel *channel);
-void channel_plan(MemoryPlan *plan, const Pattern *pattern, const Codec *codec, int64_t columns);
+void channel_plan(MemoryPlan *plan, const Pattern *pattern, const MessageForm *form,
+                  int64_t columns);
+
+// Which exchange it is: of a training epoch, rounded by (seed, epoch), or an exact one.
+typedef struct Occasion {
+    uint64_t seed;
+    uint32_t epoch;
+    bool exact; // fp32, not traced
+} Occasion;
 
 // The named steps. x: [S, columns]; right: [S] or NULL: messages are rows times right. All ranks
-// take the same steps.
-void channel_pack(Channel *channel, Rows x, const float *right, uint32_t epoch);
+// take the same steps. A row that is not finite ends the job (EXIT_DIVERGED) and is named, unless
+// the message is fp32.
+void channel_pack(Channel *channel, Rows x, const float *right, Occasion occasion);
 void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: moves messages along; never blocks
 void channel_receive(Channel *channel,
@@ -35,6 +52,21 @@ void channel_receive(Channel *channel,
 Rows channel_rows(
     const Channel *channel); // [H, columns] landed rows; valid from receive to the next one
 void channel_finish(Channel *channel); // waits until the own messages have left; back to idle
+
+// Widths of rows, for codecs that have them: one byte per row of the send and of the receive list,
+// all groups one after the other. Both ends of a message must be given the same bytes. Idle only.
+const Pattern *channel_pattern(const Channel *channel);
+int64_t channel_columns(const Channel *channel);
+const uint8_t *channel_widths(const Channel *channel, bool sent);
+void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received);
+// Ranges that travelled: per row of the send list the sum of their squares over the training
+// exchanges since channel_trace_reset. square: [rows sent], may be written by who restores a state.
+typedef struct ChannelTrace {
+    int64_t exchanges;
+    float *square;
+} ChannelTrace;
+ChannelTrace *channel_trace(Channel *channel); // NULL: its codec has no widths
+void channel_trace_reset(Channel *channel);
 
 // What it moved since the start; bytes with headers; messages sent.
 typedef struct ChannelCount {
@@ -64,7 +96,7 @@ typedef struct ExchangeWork {
 // pack, post, own (while the messages fly), then receive and add sender by sender.
 typedef struct Schedule {
     const char *name;
-    void (*run)(Channel *channel, Rows x, const float *right, uint32_t epoch,
+    void (*run)(Channel *channel, Rows x, const float *right, Occasion occasion,
                 const ExchangeWork *work);
 } Schedule;
 const Schedule *schedule_find(const char *name, Error *err);

@@ -62,7 +62,7 @@ typedef struct ModelParts {
     const Pattern *patterns[MODEL_LAYERS][2];
     const Comm *comm;
     const Backend *backend;
-    const Codec *codec;
+    MessageForm form;
     const Schedule *schedule;
 } ModelParts;
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
@@ -74,8 +74,8 @@ void model_set_spans(Model *model, Spans *spans);
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
 int64_t model_bytes_sent(const Model *model); // by all channels of training since the start
-// The channel of a layer and direction, for its counts; NULL: that layer exchanges nothing there.
-const Channel *model_channel(const Model *model, int layer, int direction);
+// The channel of a layer and direction; NULL: that layer exchanges nothing there.
+Channel *model_channel(const Model *model, int layer, int direction);
 
 // Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
 // [parameter_count] of this rank (add over ranks). Collective.

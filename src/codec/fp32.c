@@ -18,8 +18,8 @@ enum {
     PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
 };
 
-static size_t fp32_bytes(int64_t count, int64_t columns) {
-    return memory_product(count, memory_product(columns, sizeof(float)));
+static size_t fp32_bytes(const MessageShape *shape) {
+    return memory_product(shape->rows, memory_product(shape->columns, sizeof(float)));
 }
 
 static void ask_for(const float *row, int64_t columns) {
@@ -34,17 +34,18 @@ static void scale_row(float *out, const float *x, float scale, int64_t columns) 
 }
 
 // Rows [begin, end) of the list.
-static void encode_block(float *out, Rows x, const float *scale, const int32_t *row, int64_t begin,
-                         int64_t end, int64_t count) {
-    size_t bytes = (size_t)x.columns * sizeof(float);
+static void encode_block(float *out, const MessageSource *source, int64_t begin, int64_t end,
+                         int64_t count) {
+    const Rows x = source->x;
+    const int32_t *row = source->row;
     for (int64_t k = begin; k < end; k++) {
         if (k + AHEAD < count)
             ask_for(x.at + row[k + AHEAD] * x.stride, x.columns);
         const float *from = x.at + row[k] * x.stride;
-        if (scale == NULL)
-            memcpy(out + k * x.columns, from, bytes);
+        if (source->scale == NULL)
+            memcpy(out + k * x.columns, from, (size_t)x.columns * sizeof(float));
         else
-            scale_row(out + k * x.columns, from, scale[row[k]], x.columns);
+            scale_row(out + k * x.columns, from, source->scale[row[k]], x.columns);
     }
 }
 
@@ -57,21 +58,24 @@ static void poll_sometimes(const Poll *poll, int64_t block) {
         poll_call(poll);
 }
 
-static void fp32_encode(unsigned char *out, Rows x, const float *scale, const int32_t *row,
-                        int64_t count, const Poll *poll) {
+static int64_t fp32_encode(unsigned char *out, const MessageShape *shape,
+                           const MessageSource *source, const Poll *poll) {
     float *to = (float *)(void *)out;
-    const int64_t step = rows_of_a_block(x.columns), blocks = (count + step - 1) / step;
-#pragma omp parallel for schedule(static) if (count * x.columns > PARALLEL)
+    const int64_t count = shape->rows, columns = shape->columns;
+    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
+#pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t begin = b * step, end = begin + step < count ? begin + step : count;
-        encode_block(to, x, scale, row, begin, end, count);
+        encode_block(to, source, begin, end, count);
         poll_sometimes(poll, b);
     }
+    return -1; // every value can be written
 }
 
-static void fp32_decode(Rows out, int64_t begin, const unsigned char *in, int64_t count,
-                        const Poll *poll) {
+static void fp32_decode(Rows out, int64_t begin, const MessageShape *shape,
+                        const unsigned char *in, const Poll *poll) {
     const size_t bytes = (size_t)out.columns * sizeof(float);
+    const int64_t count = shape->rows;
     const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
     for (int64_t b = 0; b < blocks; b++) {

@@ -11,6 +11,7 @@
 #include "channel.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int64_t rows_of(const int64_t *offset, int group) {
     return offset[group + 1] - offset[group];
@@ -18,59 +19,120 @@ static int64_t rows_of(const int64_t *offset, int group) {
 
 static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static size_t box_bytes(const Pattern *pattern, const int64_t *offset, const Codec *codec,
-                        int64_t columns) {
-    size_t bytes = 0;
-    for (int g = 0; g + 1 < pattern->size; g++)
-        bytes += aligned(codec->bytes(rows_of(offset, g), columns));
-    return bytes;
-}
-
 static const int64_t *offsets(const Pattern *pattern, int side) {
     return side == INCOMING ? pattern->receive_offset : pattern->send_offset;
 }
 
+static int64_t rows_on(const Pattern *pattern, int side) {
+    return offsets(pattern, side)[pattern->size - 1];
+}
+
 // --- making
 
-// What stays the same in every header. A group without rows has no message.
-static void lay_out(Channel *channel, int side, unsigned char *box) {
+static const Codec *exact_codec(void) {
+    Error none = {0};
+    return codec_find("fp32", &none);
+}
+
+// Room for a group's message at the widest, and for an exact one.
+static size_t group_bytes(const MessageForm *form, int64_t rows, int64_t columns) {
+    MessageShape shape = {.rows = rows, .columns = columns};
+    size_t bytes = exact_codec()->bytes(&shape), most = bytes;
+    if (form->codec->has_widths) {
+        Widths widest = {.count = rows, .of[WIDTH_MOST] = rows};
+        shape.widths = &widest;
+        most = form->codec->bytes(&shape);
+    }
+    return aligned(bytes > most ? bytes : most);
+}
+
+static size_t box_bytes(const Pattern *pattern, const MessageForm *form, int side,
+                        int64_t columns) {
+    size_t bytes = 0;
+    for (int g = 0; g + 1 < pattern->size; g++)
+        bytes += group_bytes(form, rows_of(offsets(pattern, side), g), columns);
+    return bytes;
+}
+
+static void take_side(Channel *channel, int side) {
     const Pattern *p = channel->pattern;
+    Side *s = &channel->side[side];
+    s->box = memory_take(box_bytes(p, &channel->form, side, channel->columns), "messages");
+    if (!channel->form.codec->has_widths)
+        return;
+    s->bits = TAKE(uint8_t, rows_on(p, side), "widths of messages");
+    memset(s->bits, channel->form.width, (size_t)rows_on(p, side));
+    s->widths = TAKE(Widths, channel->flight.rounds, "widths of messages");
+    for (int g = 0; g < channel->flight.rounds; g++)
+        widths_take(&s->widths[g], rows_of(offsets(p, side), g), channel->form.width);
+}
+
+static void give_side(Side *side, int rounds) {
+    for (int g = 0; side->widths != NULL && g < rounds; g++)
+        widths_clear(&side->widths[g]);
+    memory_give(side->widths);
+    memory_give(side->bits);
+    memory_give(side->box);
+}
+
+static MessageShape shape_of(const Channel *channel, int side, int group) {
+    const Side *s = &channel->side[side];
+    return (MessageShape){.rows = rows_of(offsets(channel->pattern, side), group),
+                          .columns = channel->columns,
+                          .bf16 = channel->form.bf16,
+                          .widths = s->widths != NULL ? &s->widths[group] : NULL};
+}
+
+// Where the messages of one side lie and how long they are with the codec in use. A group without
+// rows has no message.
+static void lay_out(Channel *channel, int side) {
+    unsigned char *box = channel->side[side].box;
     for (int g = 0; g < channel->flight.rounds; g++) {
         Stream *stream = &channel->flight.stream[g][side];
-        int64_t rows = rows_of(offsets(p, side), g);
-        stream->bytes = (int64_t)channel->codec->bytes(rows, channel->columns);
+        MessageShape shape = shape_of(channel, side, g);
+        stream->bytes = (int64_t)channel->codec->bytes(&shape);
         stream->payload = box;
         if (side == OUTGOING)
             stream->header = (MessageHeader){.layer = (uint8_t)channel->layer,
                                              .direction = (uint8_t)channel->direction,
-                                             .source = (uint32_t)p->rank,
+                                             .source = (uint32_t)channel->pattern->rank,
                                              .target = (uint32_t)stream->peer,
                                              .columns = (uint32_t)channel->columns,
-                                             .rows = (uint64_t)rows,
+                                             .rows = (uint64_t)shape.rows,
                                              .bytes = (uint64_t)stream->bytes};
-        box += aligned((size_t)stream->bytes);
+        box += group_bytes(&channel->form, shape.rows, channel->columns);
     }
 }
 
-Channel *channel_new(const Pattern *pattern, const Codec *codec, int64_t columns, int layer,
-                     int direction, int64_t piece) {
+static void use_codec(Channel *channel, const Codec *codec) {
+    if (channel->codec == codec)
+        return;
+    channel->codec = codec;
+    lay_out(channel, OUTGOING);
+    lay_out(channel, INCOMING);
+}
+
+Channel *channel_new(const Pattern *pattern, const MessageForm *form, int64_t columns, int layer,
+                     int direction) {
     assert(columns > 0 && layer >= 0 && layer < 256);
     assert(direction == FORWARD || direction == BACKWARD);
     Channel *channel = TAKE(Channel, 1, "channel");
     *channel = (Channel){.pattern = pattern,
-                         .codec = codec,
+                         .form = *form,
+                         .exact = exact_codec(),
                          .columns = columns,
                          .layer = layer,
                          .direction = direction,
                          .poll = {channel_progress, channel}};
-    channel->outbox = memory_take(box_bytes(pattern, pattern->send_offset, codec, columns),
-                                  "messages on their way out");
-    channel->inbox = memory_take(box_bytes(pattern, pattern->receive_offset, codec, columns),
-                                 "messages on their way in");
+    flight_init(&channel->flight, pattern->comm, form->piece);
+    take_side(channel, OUTGOING);
+    take_side(channel, INCOMING);
     channel->landed = rows_take(pattern->halo_count, columns, "halo rows");
-    flight_init(&channel->flight, pattern->comm, piece);
-    lay_out(channel, OUTGOING, channel->outbox);
-    lay_out(channel, INCOMING, channel->inbox);
+    if (form->codec->has_widths) {
+        channel->range = TAKE(float, rows_on(pattern, OUTGOING), "ranges of messages");
+        channel->trace.square = TAKE(float, rows_on(pattern, OUTGOING), "ranges of messages");
+    }
+    use_codec(channel, form->codec);
     return channel;
 }
 
@@ -78,19 +140,67 @@ void channel_free(Channel *channel) {
     if (channel == NULL)
         return;
     assert(channel->state == CHANNEL_IDLE || channel->state == CHANNEL_PACKED);
-    flight_clear(&channel->flight);
+    memory_give(channel->trace.square);
+    memory_give(channel->range);
     rows_give(&channel->landed);
-    memory_give(channel->inbox);
-    memory_give(channel->outbox);
+    give_side(&channel->side[INCOMING], channel->flight.rounds);
+    give_side(&channel->side[OUTGOING], channel->flight.rounds);
+    flight_clear(&channel->flight);
     memory_give(channel);
 }
 
-void channel_plan(MemoryPlan *plan, const Pattern *pattern, const Codec *codec, int64_t columns) {
+void channel_plan(MemoryPlan *plan, const Pattern *pattern, const MessageForm *form,
+                  int64_t columns) {
+    int64_t sent = rows_on(pattern, OUTGOING), received = rows_on(pattern, INCOMING);
+    size_t widths = form->codec->has_widths ? widths_bytes(sent + received) +
+                                                  (size_t)(sent + received) +
+                                                  2 * (size_t)sent * sizeof(float)
+                                            : 0;
     memory_plan_add(plan, "messages",
-                    box_bytes(pattern, pattern->send_offset, codec, columns) +
-                        box_bytes(pattern, pattern->receive_offset, codec, columns) +
+                    box_bytes(pattern, form, OUTGOING, columns) +
+                        box_bytes(pattern, form, INCOMING, columns) + widths +
                         flight_bytes(pattern->size));
     memory_plan_add(plan, "halo rows", rows_bytes(pattern->halo_count, columns));
+}
+
+// --- widths and ranges
+
+const Pattern *channel_pattern(const Channel *channel) { return channel->pattern; }
+
+int64_t channel_columns(const Channel *channel) { return channel->columns; }
+
+const uint8_t *channel_widths(const Channel *channel, bool sent) {
+    return channel->side[sent ? OUTGOING : INCOMING].bits;
+}
+
+void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
+    assert(channel->state == CHANNEL_IDLE && channel->form.codec->has_widths);
+    const uint8_t *bits[STREAMS] = {[OUTGOING] = sent, [INCOMING] = received};
+    for (int side = 0; side < STREAMS; side++) {
+        const int64_t *offset = offsets(channel->pattern, side);
+        memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->pattern, side));
+        for (int g = 0; g < channel->flight.rounds; g++)
+            widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
+        lay_out(channel, side);
+    }
+}
+
+ChannelTrace *channel_trace(Channel *channel) {
+    return channel->form.codec->has_widths ? &channel->trace : NULL;
+}
+
+void channel_trace_reset(Channel *channel) {
+    channel->trace.exchanges = 0;
+    memset(channel->trace.square, 0,
+           (size_t)rows_on(channel->pattern, OUTGOING) * sizeof *channel->trace.square);
+}
+
+// Ranges of the exchange that was just packed.
+static void trace(Channel *channel) {
+    int64_t rows = rows_on(channel->pattern, OUTGOING);
+    for (int64_t k = 0; k < rows; k++)
+        channel->trace.square[k] += channel->range[k] * channel->range[k];
+    channel->trace.exchanges++;
 }
 
 // --- time
@@ -107,26 +217,53 @@ static void end_step(Channel *channel, double since, double *seconds, SpanKind k
 
 // --- the steps
 
-void channel_pack(Channel *channel, Rows x, const float *right, uint32_t epoch) {
+static const char *direction_name(const Channel *channel) {
+    return channel->direction == FORWARD ? "forward" : "backward";
+}
+
+static void encode(Channel *channel, int group, Rows x, const float *right, Occasion occasion,
+                   const Poll *beat) {
     const Pattern *p = channel->pattern;
+    Stream *stream = &channel->flight.stream[group][OUTGOING];
+    int64_t first = p->send_offset[group];
+    MessageShape shape = shape_of(channel, OUTGOING, group);
+    MessageSource source = {.x = x,
+                            .scale = right,
+                            .row = p->send_row + first,
+                            .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch,
+                                                    channel->layer, channel->direction),
+                            .gid = p->gid,
+                            .peer = stream->peer,
+                            .range = channel->range != NULL ? channel->range + first : NULL};
+    int64_t bad = channel->codec->encode(stream->payload, &shape, &source, beat);
+    CHECK(bad < 0, EXIT_DIVERGED,
+          "layer %d, %s, epoch %u: the row of node %lld holds a value that is not finite, or too "
+          "wide a range; lower train.rate or set train.clip",
+          channel->layer, direction_name(channel), occasion.epoch,
+          (long long)p->gid[source.row[bad]]);
+}
+
+void channel_pack(Channel *channel, Rows x, const float *right, Occasion occasion) {
     assert(channel->state == CHANNEL_IDLE);
-    assert(x.count == p->sources && x.columns == channel->columns);
+    assert(x.count == channel->pattern->sources && x.columns == channel->columns);
     double since = begin_step(channel);
     Poll beat = {channel_progress, channel}; // nothing flies yet; answers for this rank
-    channel->epoch = epoch;
+    use_codec(channel, occasion.exact ? channel->exact : channel->form.codec);
+    channel->epoch = occasion.epoch;
     channel->sequence++;
     for (int g = 0; g < channel->flight.rounds; g++) {
         Stream *stream = &channel->flight.stream[g][OUTGOING];
         if (stream->bytes == 0)
             continue;
-        channel->codec->encode(stream->payload, x, right, p->send_row + p->send_offset[g],
-                               rows_of(p->send_offset, g), &beat);
-        stream->header.epoch = epoch;
+        encode(channel, g, x, right, occasion, &beat);
+        stream->header.epoch = occasion.epoch;
         stream->header.sequence = channel->sequence;
         stream->header.payload =
             message_payload_checksum(stream->payload, (size_t)stream->bytes, &beat);
         message_seal(&stream->header);
     }
+    if (channel->codec->has_widths)
+        trace(channel);
     channel->state = CHANNEL_PACKED;
     end_step(channel, since, &channel->seconds.pack, SPAN_PACK);
 }
@@ -172,7 +309,7 @@ static void wait_for(Channel *channel, int group, int side) {
     const Stream *stream = &flight->stream[group][side];
     char what[128];
     snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d", channel->layer,
-             channel->direction == FORWARD ? "forward" : "backward", channel->epoch,
+             direction_name(channel), channel->epoch,
              side == INCOMING ? "from" : "to", stream->peer);
     while (stream->done < stream->pieces) {
         Landing landing = {flight, stream, stream->done};
@@ -206,8 +343,9 @@ void channel_receive(Channel *channel, int group) {
     if (stream->bytes > 0) {
         since = begin_step(channel);
         check_message(channel, stream, rows_of(offset, group));
-        channel->codec->decode(channel->landed, offset[group], stream->payload,
-                               rows_of(offset, group), &channel->poll);
+        MessageShape shape = shape_of(channel, INCOMING, group);
+        channel->codec->decode(channel->landed, offset[group], &shape, stream->payload,
+                               &channel->poll);
         end_step(channel, since, &channel->seconds.unpack, SPAN_UNPACK);
     }
     channel->received++;

@@ -12,17 +12,28 @@ typedef enum ChannelState {
     CHANNEL_LANDED
 } ChannelState;
 
+// The messages of one side: widths of its rows, by group. Codecs without widths have none.
+typedef struct Side {
+    unsigned char *box; // owned; the groups one after the other, each 64-byte aligned
+    uint8_t *bits;      // [rows] owned; NULL without widths
+    Widths *widths;     // [rounds] owned; NULL without widths
+} Side;
+
 struct Channel {
     const Pattern *pattern; // borrowed
-    const Codec *codec;
+    MessageForm form;
+    const Codec *exact; // fp32
+    const Codec *codec; // of the exchange that runs: form.codec or exact
     int64_t columns;
     int layer, direction;
     ChannelState state;
     int received;                  // groups, in order
     uint32_t epoch;                // of the exchange
     uint64_t sequence;             // number of the exchange
-    unsigned char *outbox, *inbox; // owned; the groups one after the other, each 64-byte aligned
-    Rows landed;                   // [H, columns] owned
+    Side side[STREAMS];
+    Rows landed; // [H, columns] owned
+    ChannelTrace trace;
+    float *range; // [rows sent] owned: of the exchange that runs; NULL without widths
     Flight flight;
     Poll poll;        // channel_progress on this channel
     double next_beat; // clock_seconds() from which channel_progress answers for this rank again

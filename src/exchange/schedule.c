@@ -22,9 +22,9 @@ static void do_halo(Channel *channel, const ExchangeWork *work, int begin, int e
     channel->seconds.halo += clock_seconds() - since;
 }
 
-static void blocking(Channel *channel, Rows x, const float *right, uint32_t epoch,
+static void blocking(Channel *channel, Rows x, const float *right, Occasion occasion,
                      const ExchangeWork *work) {
-    channel_pack(channel, x, right, epoch);
+    channel_pack(channel, x, right, occasion);
     channel_post(channel);
     for (int group = 0; group < groups_of(channel); group++)
         channel_receive(channel, group);
@@ -33,9 +33,9 @@ static void blocking(Channel *channel, Rows x, const float *right, uint32_t epoc
     do_halo(channel, work, 0, groups_of(channel));
 }
 
-static void overlap(Channel *channel, Rows x, const float *right, uint32_t epoch,
+static void overlap(Channel *channel, Rows x, const float *right, Occasion occasion,
                     const ExchangeWork *work) {
-    channel_pack(channel, x, right, epoch);
+    channel_pack(channel, x, right, occasion);
     channel_post(channel);
     do_own(channel, work);
     for (int group = 0; group < groups_of(channel); group++) {

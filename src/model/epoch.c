@@ -56,7 +56,8 @@ static void exchange(Work *work, int direction) {
     const Pattern *pattern = work->op->block.pattern;
     memcpy(work->op->cursor, pattern->halo.offset, (size_t)pattern->halo.rows * sizeof(int64_t));
     const Schedule *schedule = m->training ? m->parts.schedule : m->blocking;
-    schedule->run(m->layer[work->l].channel[direction], work->in, work->op->block.right, m->epoch,
+    schedule->run(m->layer[work->l].channel[direction], work->in, work->op->block.right,
+                  (Occasion){.seed = m->seed, .epoch = m->epoch, .exact = !m->training},
                   &(ExchangeWork){work_own, work_halo, work});
 }
 

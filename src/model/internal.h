@@ -34,7 +34,6 @@ struct Model {
     ModelParts parts;
     const Schedule *blocking; // for evaluation
     char panels[CONFIG_WORD];
-    int64_t piece;
     int64_t rows; // N
     Block block;  // the normalised operator; its diagonals are owned here
     Rows x;       // [N, F] features

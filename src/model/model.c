@@ -206,7 +206,7 @@ static void make_layer_exchange(Model *m, int l, const Block *base) {
         Block block = d == FORWARD ? *base : block_transpose(base);
         assert(block.pattern == pattern);
         m->layer[l].operator[d] = operator_find(m, &block);
-        m->layer[l].channel[d] = channel_new(pattern, m->parts.codec, columns, l, d, m->piece);
+        m->layer[l].channel[d] = channel_new(pattern, &m->parts.form, columns, l, d);
     }
 }
 
@@ -233,7 +233,6 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     *m = (Model){.shape = *shape,
                  .parts = *parts,
                  .blocking = blocking,
-                 .piece = config->comm.piece,
                  .rows = parts->shard->own};
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns[0][FORWARD],
@@ -264,7 +263,7 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
             int64_t columns = exchanged(shape, l, d);
             if (columns == 0)
                 continue;
-            channel_plan(plan, p, parts->codec, columns);
+            channel_plan(plan, p, &parts->form, columns);
             bool seen = d == BACKWARD && p == parts->patterns[l][FORWARD];
             for (int k = 0; k < l; k++)
                 seen |= parts->patterns[k][d] == p && exchanged(shape, k, d) > 0;
@@ -351,7 +350,7 @@ int64_t model_bytes_sent(const Model *m) {
     return bytes;
 }
 
-const Channel *model_channel(const Model *m, int layer, int direction) {
+Channel *model_channel(const Model *m, int layer, int direction) {
     return m->layer[layer].channel[direction];
 }
 

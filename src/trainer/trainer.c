@@ -44,7 +44,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->backend = backend_find("cpu", err);
     t->optimizer = optimizer_find(c->train.optimizer, err);
     t->rate_schedule = rate_schedule_find(c->train.schedule, err);
-    parts->codec = codec_find(c->messages.codec, err);
+    parts->form = (MessageForm){.codec = codec_find(c->messages.codec, err), .piece = c->comm.piece};
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && metric_known(c, err) && t->backend->start(c->run.vectors, err);
 }

@@ -53,16 +53,18 @@ static void count_call(void *context) { ++*(int *)context; }
 static void try_case(const Codec *codec, const Case *c, bool scaled) {
     enum { BEFORE = 3, AFTER = 2 };
     int64_t columns = c->x.columns, length = c->length;
-    size_t bytes = codec->bytes(length, columns);
+    MessageShape shape = {.rows = length, .columns = columns};
+    MessageSource source = {.x = c->x, .scale = scaled ? c->scale : NULL, .row = c->row};
+    size_t bytes = codec->bytes(&shape);
     assert_int_equal(bytes, length * columns * 4);
     unsigned char *out = memory_take(bytes + 1, "test");
     out[bytes] = 0xA5;
     int calls = 0;
     Poll poll = {count_call, &calls};
-    codec->encode(out, c->x, scaled ? c->scale : NULL, c->row, length, &poll);
+    assert_true(codec->encode(out, &shape, &source, &poll) == -1);
     assert_true(out[bytes] == 0xA5);
     Rows back = rows_take(BEFORE + length + AFTER, columns, "test");
-    codec->decode(back, BEFORE, out, length, &poll);
+    codec->decode(back, BEFORE, &shape, out, &poll);
     assert_true(bytes < 8 << 20 || calls >= 2);
     for (int64_t r = 0; r < back.count; r++)
         for (int64_t k = 0; k < back.stride; k++) {

@@ -70,7 +70,7 @@ static void exchange(Channel *channel, const Schedule *schedule, const float *ri
     Rows x = ring_fill(run->pattern, run->columns, run->epoch);
     run->own_calls = run->next_group = run->last_calls = 0;
     int64_t takes = memory_takes();
-    schedule->run(channel, x, right, run->epoch, &(ExchangeWork){own_part, halo_part, run});
+    schedule->run(channel, x, right, (Occasion){.epoch = run->epoch}, &(ExchangeWork){own_part, halo_part, run});
     assert_int_equal(memory_takes(), takes);
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(run->last_calls, 1);
@@ -95,15 +95,15 @@ static void check_count(const Channel *channel, const Pattern *p, int64_t exchan
 // One channel: EPOCHS exchanges by each schedule, with ranks out of step now and then.
 static void try_channel(uint64_t seed) {
     Error err = {0};
-    const Codec *codec = codec_find("fp32", &err);
+    MessageForm form = {.codec = codec_find("fp32", &err),
+                        .piece = piece_sizes[ring_mix(seed, 2) % 5]};
     const Schedule *schedules[] = {schedule_find("blocking", &err), schedule_find("overlap", &err)};
     Pattern pattern = ring_pattern(seed, &test_comm);
     float *right = right_of(&pattern);
     Run run = {.pattern = &pattern, .columns = widths[ring_mix(seed, 1) % 5]};
     run.sum = rows_take(1, run.columns, "test");
     Rows before = rows_take(1, run.columns, "test");
-    Channel *channel = channel_new(&pattern, codec, run.columns, (int)(seed % 7), (int)(seed % 2),
-                                   piece_sizes[ring_mix(seed, 2) % 5]);
+    Channel *channel = channel_new(&pattern, &form, run.columns, (int)(seed % 7), (int)(seed % 2));
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
         run.scaled = ring_mix(seed, epoch) % 2 == 0;
@@ -137,16 +137,16 @@ static void rows_arrive_under_every_schedule(void **state) {
 static void channels_do_not_mix(void **state) {
     (void)state;
     Error err = {0};
-    const Codec *codec = codec_find("fp32", &err);
+    MessageForm form = {.codec = codec_find("fp32", &err), .piece = 500};
     Pattern pattern = ring_pattern(77, &test_comm);
     Channel *channel[2];
     Rows x[2];
     for (int i = 0; i < 2; i++)
-        channel[i] = channel_new(&pattern, codec, 41, 1, i, 500);
+        channel[i] = channel_new(&pattern, &form, 41, 1, i);
     for (uint32_t epoch = 1; epoch <= 10; epoch++) {
         for (int i = 0; i < 2; i++) {
             x[i] = ring_fill(&pattern, 41, 2 * epoch + (uint32_t)i);
-            channel_pack(channel[i], x[i], NULL, epoch);
+            channel_pack(channel[i], x[i], NULL, (Occasion){.epoch = epoch});
             channel_post(channel[i]);
             rows_give(&x[i]); // packed rows are copies
         }
@@ -172,12 +172,12 @@ static void channels_do_not_mix(void **state) {
 static void plan_is_what_a_channel_takes(void **state) {
     (void)state;
     Error err = {0};
-    const Codec *codec = codec_find("fp32", &err);
+    MessageForm form = {.codec = codec_find("fp32", &err), .piece = 4096};
     Pattern pattern = ring_pattern(3, &test_comm);
     MemoryPlan plan = {0};
-    channel_plan(&plan, &pattern, codec, 256);
+    channel_plan(&plan, &pattern, &form, 256);
     size_t before = memory_in_use();
-    Channel *channel = channel_new(&pattern, codec, 256, 0, FORWARD, 4096);
+    Channel *channel = channel_new(&pattern, &form, 256, 0, FORWARD);
     size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
     assert_true(taken <= planned + 4096); // the Channel itself and alignment
     assert_true(planned <= taken + 4096);

@@ -26,7 +26,9 @@ static void scene_init(Scene *scene) {
     Error err = {0};
     scene->pattern = ring_pattern(SEED, &test_comm);
     scene->channel =
-        channel_new(&scene->pattern, codec_find("fp32", &err), COLUMNS, LAYER, BACKWARD, 4096);
+        channel_new(&scene->pattern,
+                    &(MessageForm){.codec = codec_find("fp32", &err), .piece = 4096}, COLUMNS,
+                    LAYER, BACKWARD);
     scene->x = ring_fill(&scene->pattern, COLUMNS, EPOCH);
 }
 
@@ -75,7 +77,7 @@ static int get_into(const char *what) {
     comm_set_timeout(&test_comm, 2.0);
     Scene scene;
     scene_init(&scene);
-    channel_pack(scene.channel, scene.x, NULL, EPOCH);
+    channel_pack(scene.channel, scene.x, NULL, (Occasion){.epoch = EPOCH});
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
         if (strcmp(troubles[i].name, what) == 0 && test_comm.rank == GUILTY)
             troubles[i].make(&scene);
@@ -92,7 +94,7 @@ static void a_busy_rank_is_not_a_hung_one(void **state) {
     Scene scene;
     scene_init(&scene);
     comm_set_timeout(&test_comm, 0.5);
-    channel_pack(scene.channel, scene.x, NULL, EPOCH);
+    channel_pack(scene.channel, scene.x, NULL, (Occasion){.epoch = EPOCH});
     if (test_comm.rank == GUILTY)
         for (double end = clock_seconds() + 2.0; clock_seconds() < end; usleep(1000))
             channel_progress(scene.channel);

@@ -91,7 +91,7 @@ static Model *make_model(const World *w, const ModelShape *shape, const Config *
     ModelParts parts = {.shard = &w->shard,
                         .comm = w->comm,
                         .backend = &backend_cpu,
-                        .codec = codec_find("fp32", &err),
+                        .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(schedule, &err)};
     for (int l = 0; l < shape->layers; l++) {
         parts.patterns[l][FORWARD] = w->forward;
