@@ -1,5 +1,5 @@
-// Which elements dropout keeps, 128 columns at a time: the 16-bit numbers of base/random.h, 16
-// philox4x32-10 blocks side by side.
+// The random numbers of a row (base/random.h), 16 philox4x32-10 blocks side by side: 128 columns
+// of 16 bits or 64 of 32.
 //
 // The one idea: a block lives in the low halves of 64-bit lanes. The 32 x 32 -> 64 bit multiply of
 // the CPU ignores the high halves of its operands, so the low word of a product needs no masking
@@ -8,7 +8,7 @@
 #define FRINGE_KERNELS_PHILOX_LANES_H
 
 #include "lanes.h"
-#include "pointwise.h"
+#include "philox.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -32,32 +32,43 @@ typedef uint64_t Wide;
 LANES_INLINE Wide wide_multiply(Wide a, Wide b) { return (uint64_t)(uint32_t)a * (uint32_t)b; }
 #endif
 
-enum { KEPT_COLUMNS = 128, KEPT_WIDES = 16 / WIDE_BLOCKS };
+enum { PHILOX_BLOCKS = 16, PHILOX_WIDES = PHILOX_BLOCKS / WIDE_BLOCKS };
 
 LANES_INLINE Wide wide_set(uint64_t value) { return value - (Wide){0}; }
 
-LANES_INLINE Wide wide_count(uint64_t first) {
+// Which block a lane holds: one after the other ...
+LANES_INLINE Wide wide_in_order(void) {
     static const uint64_t lane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     Wide wide;
     __builtin_memcpy(&wide, lane, sizeof wide);
-    return wide + wide_set(first);
+    return wide;
+}
+// ... or so that interleaving pairs of lanes, which vectors do within 128 bits only, puts them in
+// order (wide_store).
+LANES_INLINE Wide wide_for_store(void) {
+    uint64_t lane[WIDE_BLOCKS];
+    for (unsigned i = 0; i < WIDE_BLOCKS; i++)
+        lane[i] = i / 2 + i % 2 * (WIDE_BLOCKS / 2);
+    Wide wide;
+    __builtin_memcpy(&wide, lane, sizeof wide);
+    return wide;
 }
 
 // The four words of 16 blocks of a row, from `block` on (a multiple of 16), one block per lane. The
 // chains of several vectors run side by side, because one chain alone waits for its multiplies.
-LANES_INLINE void philox_16(Wide word[KEPT_WIDES][4], const DropoutKey *key, int64_t row,
-                            uint32_t block) {
+LANES_INLINE void philox_16(Wide word[PHILOX_WIDES][4], const PhiloxKey *key, int64_t row, int peer,
+                            uint32_t block, Wide lane) {
 #pragma GCC unroll 4
-    for (int i = 0; i < KEPT_WIDES; i++) {
+    for (int i = 0; i < PHILOX_WIDES; i++) {
         word[i][0] = wide_set((uint32_t)row);
-        word[i][1] = wide_set((uint64_t)row >> 32 & 0xffff); // peer 0
+        word[i][1] = wide_set(((uint64_t)row >> 32 & 0xffff) | (uint32_t)peer << 16);
         word[i][2] = wide_set(key->epoch);
-        word[i][3] = wide_count((key->tag | block) + (uint32_t)(i * WIDE_BLOCKS));
+        word[i][3] = lane + wide_set((key->tag | block) + (uint32_t)(i * WIDE_BLOCKS));
     }
 #pragma GCC unroll 10
     for (int round = 0; round < 10; round++)
 #pragma GCC unroll 4
-        for (int i = 0; i < KEPT_WIDES; i++) {
+        for (int i = 0; i < PHILOX_WIDES; i++) {
             Wide p0 = wide_multiply(word[i][0], wide_set(0xD2511F53u));
             Wide p1 = wide_multiply(word[i][2], wide_set(0xCD9E8D57u));
             word[i][0] = p1 >> 32 ^ word[i][1] ^ wide_set(key->round[round][0]);
@@ -67,56 +78,41 @@ LANES_INLINE void philox_16(Wide word[KEPT_WIDES][4], const DropoutKey *key, int
         }
 }
 
-// One byte per block: bit 2j is the low half of word j, bit 2j + 1 the high half, 1 where kept.
-#if defined(__AVX512BW__) && defined(__BMI2__)
-LANES_INLINE void kept_bytes(uint8_t *kept, const Wide word[4], const DropoutKey *key) {
-    __m512i last = _mm512_set1_epi16((short)(key->threshold - 1)); // k < threshold: k <= last
-    __m512i w01 =
-        _mm512_mask_shuffle_epi32((__m512i)word[0], 0xaaaa, (__m512i)word[1], _MM_PERM_CCAA);
-    __m512i w23 =
-        _mm512_mask_shuffle_epi32((__m512i)word[2], 0xaaaa, (__m512i)word[3], _MM_PERM_CCAA);
-    uint64_t bytes = _pdep_u64(_mm512_cmple_epu16_mask(w01, last), 0x0f0f0f0f0f0f0f0fu) |
-                     _pdep_u64(_mm512_cmple_epu16_mask(w23, last), 0xf0f0f0f0f0f0f0f0u);
-    __builtin_memcpy(kept, &bytes, 8);
-}
+// The low halves of the lanes of two words, side by side.
+LANES_INLINE Wide wide_pair(Wide low, Wide high) {
+#if defined(__AVX512F__)
+    return (Wide)_mm512_mask_shuffle_epi32((__m512i)low, 0xaaaa, (__m512i)high, _MM_PERM_CCAA);
+#elif defined(__AVX2__)
+    return (Wide)_mm256_blend_epi32((__m256i)low, (__m256i)(high << 32), 0xaa);
 #else
-LANES_INLINE void kept_bytes(uint8_t *kept, const Wide word[4], const DropoutKey *key) {
-    Wide limit = wide_set(key->threshold), byte = wide_set(0);
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; j++) { // k - threshold is negative where kept: its top bit
-        byte |= ((word[j] & 0xffff) - limit) >> 63 << (2 * j);
-        byte |= ((word[j] >> 16 & 0xffff) - limit) >> 63 << (2 * j + 1);
-    }
-    uint64_t lane[WIDE_BLOCKS];
-    __builtin_memcpy(lane, &byte, sizeof byte);
-    for (int i = 0; i < WIDE_BLOCKS; i++)
-        kept[i] = (uint8_t)lane[i];
-}
+    return (low & 0xffffffffu) | high << 32;
 #endif
-
-// Bits of columns 8 block .. 8 block + 127 of a row into 16 bytes.
-LANES_INLINE void kept_columns(uint8_t kept[16], const DropoutKey *key, int64_t row,
-                               uint32_t block) {
-    if (key->threshold == 0) { // keeps nothing; the vector path compares with threshold - 1
-        __builtin_memset(kept, 0, 16);
-        return;
-    }
-    Wide word[KEPT_WIDES][4];
-    philox_16(word, key, row, block);
-#pragma GCC unroll 4
-    for (int i = 0; i < KEPT_WIDES; i++)
-        kept_bytes(kept + i * WIDE_BLOCKS, word[i], key);
 }
 
-// Bits of a whole row: `bytes` of them (a byte is 8 columns).
-LANES_INLINE void kept_row(uint8_t *kept, int64_t bytes, const DropoutKey *key, int64_t row) {
-    for (int64_t at = 0; at < bytes; at += 16) {
-        uint8_t *to = kept + at, some[16];
-        bool whole = bytes - at >= 16;
-        kept_columns(whole ? to : some, key, row, (uint32_t)at);
-        if (!whole)
-            __builtin_memcpy(to, some, (size_t)(bytes - at));
-    }
+// The blocks of lanes as wide_for_store has them, one after the other: 16 bytes each.
+LANES_INLINE void wide_store(unsigned char *to, const Wide word[4]) {
+    Wide w01 = wide_pair(word[0], word[1]), w23 = wide_pair(word[2], word[3]);
+#if defined(__AVX512F__)
+    Wide both[2] = {(Wide)_mm512_unpacklo_epi64((__m512i)w01, (__m512i)w23),
+                    (Wide)_mm512_unpackhi_epi64((__m512i)w01, (__m512i)w23)};
+#elif defined(__AVX2__)
+    Wide both[2] = {(Wide)_mm256_unpacklo_epi64((__m256i)w01, (__m256i)w23),
+                    (Wide)_mm256_unpackhi_epi64((__m256i)w01, (__m256i)w23)};
+#else
+    Wide both[2] = {w01, w23};
+#endif
+    __builtin_memcpy(to, both, sizeof both);
+}
+
+// 16 blocks of a row, from `block` on (a multiple of 16), as they lie in memory: columns 8 block ..
+// 8 block + 127 as uint16_t, or 4 block .. 4 block + 63 as uint32_t.
+LANES_INLINE void philox_store(void *to, const PhiloxKey *key, int64_t row, int peer,
+                               uint32_t block) {
+    Wide word[PHILOX_WIDES][4];
+    philox_16(word, key, row, peer, block, wide_for_store());
+#pragma GCC unroll 4
+    for (int i = 0; i < PHILOX_WIDES; i++)
+        wide_store((unsigned char *)to + i * WIDE_BLOCKS * 16, word[i]);
 }
 
 #endif

@@ -26,16 +26,9 @@ static bool beyond_cache(int64_t rows, Rows out) {
 
 DropoutKey dropout_key(float keep, RandomStream stream) {
     assert(keep > 0 && keep <= 1);
-    DropoutKey key = {.epoch = stream.epoch,
-                      .tag = stream.tag,
-                      .threshold = (uint32_t)lroundf(keep * 65536.0f),
-                      .scale = 1.0f / keep};
-    uint32_t low = (uint32_t)stream.seed, high = (uint32_t)(stream.seed >> 32);
-    for (int round = 0; round < 10; round++) {
-        key.round[round][0] = low, key.round[round][1] = high;
-        low += 0x9E3779B9u, high += 0xBB67AE85u;
-    }
-    return key;
+    return (DropoutKey){.philox = philox_key(stream),
+                        .threshold = (uint32_t)lroundf(keep * 65536.0f),
+                        .scale = 1.0f / keep};
 }
 
 typedef void RowsLoop(const PointwiseCall *call, int64_t begin, int64_t end);

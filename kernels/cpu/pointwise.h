@@ -3,11 +3,11 @@
 #define FRINGE_KERNELS_POINTWISE_H
 
 #include "cpu.h"
+#include "philox.h"
 
 // Dropout of one stream: element (row, column) is kept iff its 16-bit number is below threshold.
 typedef struct DropoutKey {
-    uint64_t round[10][2]; // the ten round keys of philox
-    uint32_t epoch, tag;
+    PhiloxKey philox;
     uint32_t threshold; // round(keep 2^16), 0 .. 2^16
     float scale;        // 1 / keep
 } DropoutKey;

@@ -8,8 +8,8 @@
 // The one idea: one always-inline function per direction whose order of steps is a constant, so
 // every order becomes its own straight loop over vectors; a row stays in the first cache while it
 // is read two or three times, and nothing but z, the masks and two numbers per row is saved.
+#include "kept_lanes.h"
 #include "masks_lanes.h"
-#include "philox_lanes.h"
 #include "pointwise.h"
 #include <math.h>
 
