@@ -9,12 +9,13 @@ for file in $(find src kernels include -name '*.[ch]' 2>/dev/null | sort); do
         sed -E "s|^([0-9]+):[^<\"]*([<\"][^>\"]*).*|$file \1 \2|"
 done | awk '
 BEGIN {
-    split("base config backend dataset partition halo codec exchange gradsync model trainer report" \
-          " cli", order, " ")
+    split("base config backend dataset partition halo codec exchange gradsync assigner model" \
+          " trainer report cli", order, " ")
     for (i in order)
         floor[order[i]] = i + 0
     floor["gradsync"] = floor["exchange"] # side by side: neither opens the other
-    owner["npy"] = "dataset"              # a second, smaller door
+    owner["npy"] = "dataset"              # second, smaller doors
+    owner["problem"] = "assigner"
     # header from outside -> files that may open it
     only["metis.h"] = "^src/partition/metis\\.c$"
     only["cJSON.h"] = "^src/base/json\\.c$"
@@ -22,6 +23,7 @@ BEGIN {
     only["zip.h"] = only["zlib.h"] = "^src/dataset/"
     only["xxhash.h"] = "^src/base/"
     only["mpi.h"] = "^(include/fringe/base/comm\\.h$|src/(base|halo|exchange|gradsync)/)"
+    only["glpk.h"] = "^solver/"
     only["dnnl.h"] = only["cblas.h"] = "^kernels/cpu/dense\\.c$"
 }
 function breach(text) {

@@ -1,0 +1,97 @@
+// problem: which bits for which rows, one layer and direction at a time (ALGORITHMS A.6, A.7). The
+// pure part of the assigner: no ranks, no clocks, no GLPK; fringe-solver links it, too.
+//
+// Rows that travel from one rank to another are cut into groups; a group's rows share a width.
+// Choosing width b for group g adds beta_g / (2^b - 1)^2 to the variance V and rows_g *
+// row_bytes(b) bytes to its lane. Lanes of a round fly at once, rounds one after the other:
+//
+//   time of lane c    t_c = gamma_c + sum over its groups of theta_g * bytes_g
+//   time of round r   Z_r = max over its lanes of t_c,      T = sum over rounds of Z_r
+//   objective         lambda (V - V_ut) / (V_nad - V_ut) + (1 - lambda) (T' - T_ut) / (T_nad -
+//   T_ut)
+//
+// T' is T, or max(T, hidden) where time that computation covers costs nothing (`hidden` > 0). V_ut
+// and T_nad belong to the largest width everywhere, V_nad and T_ut to the smallest; T_ut and T_nad
+// are taken of T'. A term whose two ends are equal is dropped. Among choices of equal objective the
+// one with less V is better.
+#ifndef FRINGE_PROBLEM_H
+#define FRINGE_PROBLEM_H
+
+#include "fringe/base.h"
+
+#include <stdio.h>
+
+enum { PROBLEM_WIDTHS = 8 };
+
+typedef struct Group {
+    double beta;  // [0, 1e100]: sum of the sensitivities of its rows
+    double theta; // [1e-60, 1e60]: seconds per byte of the link its rows take
+    int64_t rows; // > 0
+} Group;
+
+typedef struct Lane {   // groups that wait for each other: one ordered pair of ranks, or one sender
+    int source, target; // ranks; target -1: all that source sends
+    double gamma;       // >= 0: seconds whatever the widths (latency, parameters of rows)
+    int64_t begin, end; // its groups in Problem.group, behind those of the lane before it; by beta
+                        // descending where neighbours have the same theta
+} Lane;
+
+typedef struct Problem {
+    int layer, direction;
+    int widths;                        // >= 1
+    int width[PROBLEM_WIDTHS];         // bits, ascending
+    int64_t row_bytes[PROBLEM_WIDTHS]; // of one row at that width, never descending
+    double lambda;                     // [0, 1]: weight of the variance
+    double hidden;                     // seconds that computation covers; 0: none
+    int rounds;
+    int *round_begin; // [rounds + 1] lanes of a round; owned
+    int lanes;
+    Lane *lane; // [lanes] owned
+    int64_t groups;
+    Group *group; // [groups] owned
+} Problem;
+
+// Takes the arrays, zeroed. problem_clear gives them back.
+void problem_take(Problem *problem, int rounds, int lanes, int64_t groups);
+void problem_clear(Problem *problem);
+// False with EXIT_DATA and a sentence if the problem breaks a promise of the struct above.
+bool problem_check(const Problem *problem, Error *err);
+
+// A choice is [groups] indices into Problem.width.
+typedef struct Value {
+    double objective;
+    double variance; // V
+    double seconds;  // T, predicted
+} Value;
+Value problem_value(const Problem *problem, const uint8_t *choice);
+// The same width for all groups: index into Problem.width.
+void problem_uniform(const Problem *problem, int width, uint8_t *choice);
+
+typedef struct Answer {
+    char by[16];     // "exact", "glpk", "uniform": who found it
+    uint8_t *choice; // [groups] owned
+    Value value;
+    double bound;   // no choice has a smaller objective
+    double seconds; // that the search took
+} Answer;
+void answer_take(Answer *answer, const Problem *problem);
+void answer_clear(Answer *answer);
+
+// The best choice, by Pareto fronts of lanes and a sweep over the times of a round (A.7); at least
+// as good as every uniform one. Exact, and then the bound is the objective (up to 1e-10 of a lane's
+// time where thetas differ inside it), unless a lane's front has more points than are kept or time
+// is hidden; then the bound judges the choice. Local.
+void problem_solve(const Problem *problem, Answer *answer);
+// A lower bound of the objective from the LP relaxation's duals (A.7). Local.
+double problem_bound(const Problem *problem);
+
+// ---- the text that fringe-solver reads and writes: lines of words, doubles as %.17g, so that what
+// is read is what was written. Reading checks everything and never trusts a count.
+bool problem_write(const Problem *problem, const uint8_t *incumbent, FILE *file);
+bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err);
+bool answer_write(const Answer *answer, const Problem *problem, FILE *file);
+// Reads what a solver wrote for `problem` and computes its value anew; false with a sentence if it
+// is no valid answer.
+bool answer_read(Answer *answer, const Problem *problem, FILE *file, Error *err);
+
+#endif

@@ -1,0 +1,203 @@
+// The best choice of a problem: rounds have nothing in common but constants, so each is solved for
+// itself. Time that computation covers (`hidden`) ties them together; then a price of time is
+// sought at which the rounds together take just as long as is covered.
+
+#include "private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// The least of weights.variance * V + weights.seconds * T. Returns how far below it could still be.
+static double solve_rounds(const Problem *problem, Weights weights, uint8_t *choice) {
+    double gap = 0;
+    for (int r = 0; r < problem->rounds; r++) {
+        Round round;
+        round_take(&round, problem, r);
+        gap += round_solve(&round, weights, choice);
+        round_clear(&round);
+    }
+    return gap;
+}
+
+// Sums of doubles may hide that two groups should change places: among those of one theta and as
+// many rows as the first, a larger beta gets no fewer bits. Times stay, V does not grow.
+static void put_in_order(const Problem *problem, uint8_t *choice) {
+    for (int c = 0; c < problem->lanes; c++)
+        for (int64_t g = problem->lane[c].begin, end; g < problem->lane[c].end; g = end) {
+            const Group *first = &problem->group[g];
+            int64_t count[PROBLEM_WIDTHS] = {0};
+            for (end = g; end < problem->lane[c].end && problem->group[end].theta == first->theta;
+                 end++)
+                if (problem->group[end].rows == first->rows)
+                    count[choice[end]]++;
+            int width = problem->widths - 1;
+            for (int64_t i = g; i < end; i++) {
+                if (problem->group[i].rows != first->rows)
+                    continue;
+                while (count[width] == 0)
+                    width--;
+                choice[i] = (uint8_t)width;
+                count[width]--;
+            }
+        }
+}
+
+// Keeps `choice` in the answer if it is better.
+static void offer(const Problem *problem, Answer *answer, const char *by, const uint8_t *choice) {
+    Value value = problem_value(problem, choice);
+    if (answer->by[0] != 0 && !value_better(&value, &answer->value))
+        return;
+    snprintf(answer->by, sizeof answer->by, "%s", by);
+    memcpy(answer->choice, choice, (size_t)problem->groups);
+    answer->value = value;
+}
+
+// --- time that is covered
+
+typedef struct Side { // a choice that is best under some price of time
+    uint8_t *choice;
+    Value value;
+} Side;
+
+typedef struct Search {
+    const Problem *problem;
+    Answer *answer;
+    Ends ends;
+    Weights weights;
+    bool tied;            // the variance only breaks ties, with a weight that is not the problem's
+    Side longer, shorter; // than what is covered
+} Search;
+
+// Solves under one price of time into `side`. max(T, hidden) >= s T + (1 - s) hidden for s in [0,
+// 1] makes each such solution a lower bound, which is returned.
+static double solve_at(Search *search, double price, Side *side) {
+    const Problem *p = search->problem;
+    Weights w = search->weights;
+    double gap = solve_rounds(p, (Weights){w.variance, price}, side->choice);
+    put_in_order(p, side->choice);
+    side->value = problem_value(p, side->choice);
+    offer(p, search->answer, "exact", side->choice);
+    return w.variance * (side->value.variance - search->ends.v_ut) + price * side->value.seconds +
+           (w.seconds - price) * p->hidden - w.seconds * search->ends.t_ut - gap;
+}
+
+// Variance that a round gains per second when it changes from one side to the other.
+static double round_rate(const Problem *p, int round, const uint8_t *from, const uint8_t *to) {
+    double gain = 0;
+    for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++)
+        for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++)
+            gain += p->group[g].beta *
+                    (width_variance(p->width[from[g]]) - width_variance(p->width[to[g]]));
+    double longer = round_seconds(p, round, to) - round_seconds(p, round, from);
+    return longer > 0 ? gain / longer : INFINITY;
+}
+
+// Turns the shorter side into the longer one, round by round, those that gain most first, and
+// offers every choice on the way.
+static void mix(Search *search) {
+    const Problem *p = search->problem;
+    uint8_t *from = search->shorter.choice, *to = search->longer.choice;
+    bool *taken = TAKE(bool, p->rounds, "rounds of a problem");
+    for (int step = 0; step < p->rounds; step++) {
+        int best = -1;
+        double best_rate = -INFINITY;
+        for (int r = 0; r < p->rounds; r++) {
+            double rate = taken[r] ? -INFINITY : round_rate(p, r, from, to);
+            if (rate > best_rate) {
+                best = r;
+                best_rate = rate;
+            }
+        }
+        if (best < 0)
+            break;
+        taken[best] = true;
+        for (int c = p->round_begin[best]; c < p->round_begin[best + 1]; c++)
+            for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++)
+                from[g] = to[g];
+        offer(p, search->answer, "exact", from);
+    }
+    memory_give(taken);
+}
+
+static void swap(Side *a, Side *b) {
+    Side c = *a;
+    *a = *b;
+    *b = c;
+}
+
+// The highest price of time that is of use; `shorter` is its solution. Without a price of variance
+// any price will do that makes the rounds as short as what is covered, if they can be.
+static double highest_price(Search *search, double *bound) {
+    double price = search->weights.seconds;
+    *bound = solve_at(search, price, &search->shorter);
+    for (int i = 0;
+         i < 60 && search->tied && search->shorter.value.seconds > search->problem->hidden; i++) {
+        price *= 4;
+        solve_at(search, price, &search->shorter);
+    }
+    return price;
+}
+
+// The chord between the two sides gives the next price, until a solution lies on the chord (Eisner
+// and Severance 1976). Returns the best lower bound met.
+static double search_price(Search *search) {
+    double bound, hidden = search->problem->hidden, v = search->weights.variance;
+    highest_price(search, &bound);
+    if (search->shorter.value.seconds >= hidden)
+        return bound; // as long as what is covered: the plain sum is what counts
+    solve_at(search, 0, &search->longer);
+    Side middle = {.choice = TAKE(uint8_t, search->problem->groups, "choice under a price")};
+    for (int i = 0; i < 40 && search->longer.value.seconds > hidden; i++) {
+        Value a = search->longer.value, b = search->shorter.value;
+        double price = v * (b.variance - a.variance) / (a.seconds - b.seconds);
+        bound = fmax(bound, solve_at(search, price, &middle));
+        double chord = v * b.variance + price * b.seconds;
+        double found = v * middle.value.variance + price * middle.value.seconds;
+        if (!(found < chord - 1e-12 * fabs(chord)))
+            break;
+        swap(&middle, middle.value.seconds > hidden ? &search->longer : &search->shorter);
+    }
+    memory_give(middle.choice);
+    mix(search);
+    return bound;
+}
+
+static double solve_hidden(const Problem *problem, Answer *answer) {
+    Search search = {.problem = problem, .answer = answer, .ends = problem_ends(problem)};
+    search.weights = problem_weights(problem, &search.ends);
+    double dv = search.ends.v_nad - search.ends.v_ut;
+    search.tied = search.weights.variance == 0 && dv > 0;
+    if (search.tied) // lambda = 0: among choices of equal time the least variance
+        search.weights.variance = 1 / dv;
+    search.longer.choice = TAKE(uint8_t, problem->groups, "choice under a price");
+    search.shorter.choice = TAKE(uint8_t, problem->groups, "choice under a price");
+    double bound = search_price(&search);
+    memory_give(search.shorter.choice);
+    memory_give(search.longer.choice);
+    return search.tied ? 0 : bound; // the objective without variance is at least 0
+}
+
+static double solve_sum(const Problem *problem, Answer *answer) {
+    Ends ends = problem_ends(problem);
+    uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of a problem");
+    double gap = solve_rounds(problem, problem_weights(problem, &ends), choice);
+    put_in_order(problem, choice);
+    offer(problem, answer, "exact", choice);
+    memory_give(choice);
+    return answer->value.objective - gap;
+}
+
+void problem_solve(const Problem *problem, Answer *answer) {
+    double start = clock_seconds();
+    answer->by[0] = 0;
+    double bound = problem->hidden > 0 ? solve_hidden(problem, answer) : solve_sum(problem, answer);
+    uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of one width");
+    for (int b = 0; b < problem->widths; b++) {
+        problem_uniform(problem, b, choice);
+        offer(problem, answer, "uniform", choice);
+    }
+    memory_give(choice);
+    answer->bound = fmin(fmax(bound, 0), answer->value.objective);
+    answer->seconds = clock_seconds() - start;
+}

@@ -1,0 +1,246 @@
+// The Pareto front of a lane by dynamic programming over its groups, made small by the dual.
+//
+// Under the lane's price every group has a best width; another one loses
+//   r = value - value_best + price * (seconds - seconds_best) >= 0.
+// The losses of all groups of a round, and price * (Z - seconds) of every lane, add up to the
+// objective's distance from the dual bound. So a width, or a state, whose loss exceeds the distance
+// of a choice that is already known (the slack) is in no better choice, whatever the other lanes
+// do. Most groups keep a single width; the others are taken one by one, those with most to lose
+// first, and of two states the dearer one that is not better falls.
+
+#include "private.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_STATES = 1 << 19, // of all layers of a lane; fewer are kept of each where groups are many
+    FEWEST_STATES = 1024,  // of a layer, all the same
+    OPTION_BITS = 3        // of a back pointer
+};
+
+typedef struct Undecided {
+    int32_t group;
+    bool odd; // not as many rows as the lane's first group
+    int options;
+    double least_loss;
+    Point option[PROBLEM_WIDTHS]; // against the base choice
+    uint8_t width[PROBLEM_WIDTHS];
+} Undecided;
+
+void front_take(Front *front, const Hull *hull) {
+    int64_t groups = hull->lane->end - hull->lane->begin;
+    *front = (Front){.hull = hull,
+                     .base = TAKE(uint8_t, groups, "front of a lane"),
+                     .group = TAKE(Undecided, groups, "front of a lane"),
+                     .layer = TAKE(int64_t, groups + 1, "front of a lane")};
+}
+
+void front_clear(Front *front) {
+    memory_give(front->next);
+    memory_give(front->point);
+    memory_give(front->back);
+    memory_give(front->layer);
+    memory_give(front->group);
+    memory_give(front->base);
+}
+
+// Makes room for `count` elements, of which the first `used` are kept.
+static void *with_room(void *old, int64_t used, int64_t count, size_t size) {
+    void *larger = memory_take(memory_product(count, size), "states of a lane");
+    if (used > 0)
+        memcpy(larger, old, (size_t)used * size);
+    memory_give(old);
+    return larger;
+}
+
+static void make_room(Front *f, int64_t points, int64_t back_used, int64_t back) {
+    if (points > f->point_room) {
+        f->point = with_room(f->point, f->points, 2 * points, sizeof *f->point);
+        f->next = with_room(f->next, 0, 2 * points, sizeof *f->next);
+        f->point_room = 2 * points;
+    }
+    if (back > f->back_room) {
+        f->back = with_room(f->back, back_used, 2 * back, sizeof *f->back);
+        f->back_room = 2 * back;
+    }
+}
+
+// --- the groups
+
+// The base choice of one group, and the other widths that may still be of use.
+static void examine(Front *f, int32_t group, double price, Undecided *u) {
+    const Hull *hull = f->hull;
+    const Problem *p = hull->problem;
+    const Group *g = &p->group[hull->lane->begin + group];
+    Point at[PROBLEM_WIDTHS];
+    double loss[PROBLEM_WIDTHS];
+    int base = 0;
+    for (int b = 0; b < p->widths; b++) {
+        at[b] =
+            (Point){hull_cost(hull, group, b), hull->weight * (g->beta * hull->width_variance[b])};
+        loss[b] = at[b].value + price * at[b].cost;
+        if (loss[b] < loss[base])
+            base = b;
+    }
+    *u = (Undecided){
+        .group = group, .odd = g->rows != p->group[hull->lane->begin].rows, .least_loss = INFINITY};
+    f->base[group] = (uint8_t)base;
+    f->base_cost += at[base].cost;
+    f->base_value += at[base].value;
+    for (int b = 0; b < p->widths; b++) {
+        bool useless = loss[b] - loss[base] > f->slack;
+        for (int o = 0; o < p->widths && !useless; o++) // the first of equals stays
+            useless = at[o].cost <= at[b].cost && at[o].value <= at[b].value &&
+                      (o < b || at[o].cost < at[b].cost || at[o].value < at[b].value) && o != b;
+        if (useless && b != base)
+            continue;
+        u->option[u->options] = (Point){at[b].cost - at[base].cost, at[b].value - at[base].value};
+        u->width[u->options++] = (uint8_t)b;
+        if (b != base && loss[b] - loss[base] < u->least_loss)
+            u->least_loss = loss[b] - loss[base];
+    }
+}
+
+// Groups of another size last, as sums of equal costs meet more often; then those with most to lose
+// first, as they leave few states; then as they come.
+static int by_loss(const void *left, const void *right) {
+    const Undecided *a = left, *b = right;
+    if (a->odd != b->odd)
+        return a->odd ? 1 : -1;
+    if (a->least_loss != b->least_loss)
+        return a->least_loss > b->least_loss ? -1 : 1;
+    return a->group < b->group ? -1 : 1;
+}
+
+static void find_undecided(Front *f, double price) {
+    f->undecided = 0;
+    f->base_cost = f->base_value = 0;
+    int32_t groups = (int32_t)(f->hull->lane->end - f->hull->lane->begin);
+    for (int32_t g = 0; g < groups; g++) {
+        examine(f, g, price, &f->group[f->undecided]);
+        if (f->group[f->undecided].options > 1)
+            f->undecided++;
+    }
+    qsort(f->group, (size_t)f->undecided, sizeof *f->group, by_loss);
+}
+
+// --- the states
+
+typedef struct Limits { // of one layer
+    double price;       // per unit of cost
+    double most;        // a state above it cannot end within the window
+    double least;       // states up to it end within the window's lower end whatever follows
+} Limits;
+
+// All states of one more group, by cost: the lists `state + option` are merged. Returns how many.
+static int64_t merge(const Front *f, const Undecided *u, const Limits *limits, uint32_t *back) {
+    int64_t head[PROBLEM_WIDTHS] = {0}, count = 0;
+    Point first[PROBLEM_WIDTHS];
+    for (int k = 0; k < u->options; k++)
+        first[k] =
+            (Point){f->point[0].cost + u->option[k].cost, f->point[0].value + u->option[k].value};
+    double lowest = INFINITY;
+    for (;;) {
+        int k = 0;
+        for (int j = 1; j < u->options; j++)
+            if (first[j].cost < first[k].cost ||
+                (first[j].cost == first[k].cost && first[j].value < first[k].value))
+                k = j;
+        Point state = first[k];
+        if (state.cost > limits->most) // also when all lists are at their end
+            return count;
+        uint32_t parent = (uint32_t)head[k] << OPTION_BITS | (uint32_t)k;
+        head[k]++;
+        first[k] = head[k] < f->points ? (Point){f->point[head[k]].cost + u->option[k].cost,
+                                                 f->point[head[k]].value + u->option[k].value}
+                                       : (Point){INFINITY, INFINITY};
+        if (state.value >= lowest || state.value + limits->price * state.cost > f->slack)
+            continue;
+        lowest = state.value;
+        if (count > 0 && state.cost <= limits->least)
+            count = 0; // the cheaper one gains nothing by being cheaper
+        f->next[count] = state;
+        back[count++] = parent;
+    }
+}
+
+// Drops states by their loss until at most `most` are left, and remembers what was dropped.
+static int64_t thin(Front *f, int64_t count, uint32_t *back, double price, int64_t most) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < count; i++)
+        least = fmin(least, f->next[i].value + price * f->next[i].cost);
+    while (count > most && f->slack > least) {
+        f->slack = least + (f->slack - least) / 2;
+        if (f->slack - least < DBL_MIN)
+            f->slack = least;
+        int64_t kept = 0;
+        for (int64_t i = 0; i < count; i++)
+            if (f->next[i].value + price * f->next[i].cost <= f->slack) {
+                f->next[kept] = f->next[i];
+                back[kept++] = back[i];
+            }
+        count = kept;
+    }
+    return count < most ? count : most;
+}
+
+static void add_group(Front *f, int32_t which, const Limits *limits) {
+    const Undecided *u = &f->group[which];
+    int64_t begin = f->layer[which];
+    make_room(f, f->points * u->options, begin, begin + f->points * u->options);
+    uint32_t *back = f->back + begin;
+    int64_t most = MOST_STATES / f->undecided;
+    most = most < FEWEST_STATES ? FEWEST_STATES : most;
+    int64_t count = merge(f, u, limits, back);
+    if (count > most)
+        count = thin(f, count, back, limits->price, most);
+    Point *other = f->point;
+    f->point = f->next;
+    f->next = other;
+    f->points = count;
+    f->layer[which + 1] = begin + count;
+}
+
+void front_build(Front *f, const Window *window) {
+    const Hull *hull = f->hull;
+    double price = window->price * hull->quantum;
+    f->slack = window->slack;
+    find_undecided(f, price);
+    // Seconds to costs, a little wide: whoever uses the points compares seconds again.
+    double gamma = hull->lane->gamma, wide = 4 * DBL_EPSILON;
+    double most = (window->most * (1 + wide) - gamma) / hull->quantum - f->base_cost + 0.5;
+    double least = (window->least * (1 - wide) - gamma) / hull->quantum - f->base_cost - 0.5;
+    double fewest = 0, largest = 0; // what the groups to come add at least and at most
+    for (int32_t i = 0; i < f->undecided; i++) {
+        fewest += f->group[i].option[0].cost;
+        largest += f->group[i].option[f->group[i].options - 1].cost;
+    }
+    f->points = 0;
+    make_room(f, 1, 0, 1);
+    f->point[0] = (Point){0, 0};
+    f->points = 1;
+    f->layer[0] = 0;
+    for (int32_t i = 0; i < f->undecided && f->points > 0; i++) {
+        fewest -= f->group[i].option[0].cost;
+        largest -= f->group[i].option[f->group[i].options - 1].cost;
+        add_group(f, i, &(Limits){price, most - fewest, least - largest});
+    }
+}
+
+double front_seconds(const Front *f, int64_t point) {
+    return hull_seconds(f->hull, f->base_cost + f->point[point].cost);
+}
+
+double front_value(const Front *f, int64_t point) { return f->base_value + f->point[point].value; }
+
+void front_choice(const Front *f, int64_t point, uint8_t *choice) {
+    memcpy(choice, f->base, (size_t)(f->hull->lane->end - f->hull->lane->begin));
+    for (int32_t i = f->undecided - 1; i >= 0; i--) {
+        uint32_t back = f->back[f->layer[i] + point];
+        choice[f->group[i].group] = f->group[i].width[back & ((1U << OPTION_BITS) - 1)];
+        point = back >> OPTION_BITS;
+    }
+}

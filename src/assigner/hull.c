@@ -1,0 +1,178 @@
+// The LP relaxation of a lane. The idea: of each group's widths only those on the lower convex hull
+// of (cost, value) serve an LP; the hull's steps of all groups, by what they gain per second, are
+// the whole relaxed front of the lane, because groups have nothing in common but the sum of costs.
+
+#include "private.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double quanta = 1099511627776.0; // 2^40 in the longest time of a lane
+
+void hull_take(Hull *hull, const Problem *problem, const Lane *lane) {
+    int64_t groups = lane->end - lane->begin, steps = groups * (problem->widths - 1);
+    *hull = (Hull){.problem = problem,
+                   .lane = lane,
+                   .step = TAKE(Step, steps, "steps of a lane"),
+                   .scratch = TAKE(Step, steps, "steps of a lane"),
+                   .seconds = TAKE(double, steps + 1, "steps of a lane"),
+                   .value = TAKE(double, steps + 1, "steps of a lane"),
+                   .lowest = TAKE(uint8_t, groups, "steps of a lane")};
+    const Group *group = &problem->group[lane->begin];
+    double longest = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        hull->rounded |= group[g].theta != group[0].theta;
+        longest +=
+            group[g].theta * (double)(group[g].rows * problem->row_bytes[problem->widths - 1]);
+    }
+    hull->quantum = hull->rounded ? longest / quanta : groups > 0 ? group[0].theta : 0;
+    for (int b = 0; b < problem->widths; b++)
+        hull->width_variance[b] = width_variance(problem->width[b]);
+}
+
+void hull_clear(Hull *hull) {
+    memory_give(hull->lowest);
+    memory_give(hull->value);
+    memory_give(hull->seconds);
+    memory_give(hull->scratch);
+    memory_give(hull->step);
+}
+
+double hull_cost(const Hull *hull, int64_t group, int width) {
+    const Group *g = &hull->problem->group[hull->lane->begin + group];
+    double bytes = (double)(g->rows * hull->problem->row_bytes[width]);
+    return hull->rounded ? ceil(g->theta * bytes / hull->quantum) : bytes;
+}
+
+double hull_seconds(const Hull *hull, double cost) {
+    return hull->lane->gamma + hull->quantum * cost;
+}
+
+// Pushes the steps of one group's lower convex hull; returns how many.
+static int group_steps(Hull *hull, int64_t group, Step *step) {
+    const Problem *p = hull->problem;
+    double beta = p->group[hull->lane->begin + group].beta;
+    double cost[PROBLEM_WIDTHS], value[PROBLEM_WIDTHS];
+    int corner[PROBLEM_WIDTHS], steps = 0;
+    for (int b = 0; b < p->widths; b++) {
+        cost[b] = hull_cost(hull, group, b);
+        value[b] = hull->weight * (beta * hull->width_variance[b]);
+    }
+    corner[0] = 0;
+    for (int b = 1; b < p->widths; b++) {
+        if (value[b] >= value[corner[steps]])
+            continue;
+        double rate = 0;
+        for (;;) { // corners that the new one makes useless fall
+            int last = corner[steps];
+            bool free_step = cost[b] == cost[last];
+            rate = free_step ? INFINITY
+                             : (value[last] - value[b]) / (hull->quantum * (cost[b] - cost[last]));
+            if (steps == 0 || rate < step[steps - 1].rate)
+                break;
+            steps--;
+        }
+        if (rate == INFINITY) { // only the first corner is left, and it costs the same
+            corner[0] = b;
+            continue;
+        }
+        int last = corner[steps];
+        step[steps] = (Step){rate,           cost[b] - cost[last], value[last] - value[b],
+                             (int32_t)group, (uint8_t)last,        (uint8_t)b};
+        corner[++steps] = b;
+    }
+    hull->lowest[group] = (uint8_t)corner[0];
+    hull->lowest_cost += cost[corner[0]];
+    hull->value[0] += value[corner[0]];
+    return steps;
+}
+
+// By rate descending; equal rates keep their order (groups ascending, steps of a group in turn).
+// Runs of two are merged into runs of four and so on: lanes come nearly sorted, group by group.
+static void sort_steps(Step **steps, Step **scratch, int64_t count) {
+    for (int64_t run = 1; run < count; run *= 2) {
+        Step *from = *steps, *to = *scratch;
+        for (int64_t begin = 0; begin < count; begin += 2 * run) {
+            int64_t middle = begin + run < count ? begin + run : count;
+            int64_t end = middle + run < count ? middle + run : count;
+            int64_t a = begin, b = middle;
+            for (int64_t k = begin; k < end; k++)
+                to[k] = a < middle && (b == end || from[a].rate >= from[b].rate) ? from[a++]
+                                                                                 : from[b++];
+        }
+        *steps = to;
+        *scratch = from;
+    }
+}
+
+void hull_build(Hull *hull, double weight) {
+    hull->weight = weight;
+    hull->lowest_cost = hull->value[0] = 0;
+    hull->steps = 0;
+    for (int64_t g = 0; g < hull->lane->end - hull->lane->begin; g++)
+        hull->steps += group_steps(hull, g, &hull->step[hull->steps]);
+    sort_steps(&hull->step, &hull->scratch, hull->steps);
+    double cost = hull->lowest_cost;
+    hull->seconds[0] = hull_seconds(hull, cost);
+    for (int64_t k = 0; k < hull->steps; k++) {
+        cost += hull->step[k].cost;
+        hull->seconds[k + 1] = hull_seconds(hull, cost);
+        hull->value[k + 1] = hull->value[k] - hull->step[k].gain;
+    }
+}
+
+int64_t hull_whole(const Hull *hull, double seconds) {
+    int64_t low = 0, high = hull->steps; // the last k with seconds[k] <= seconds
+    while (low < high) {
+        int64_t middle = (low + high + 1) / 2;
+        if (hull->seconds[middle] <= seconds)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+double hull_value(const Hull *hull, double seconds) {
+    if (seconds < hull->seconds[0])
+        return INFINITY;
+    int64_t k = hull_whole(hull, seconds);
+    double rest = k < hull->steps ? hull->step[k].rate * (seconds - hull->seconds[k]) : 0;
+    return hull->value[k] - rest;
+}
+
+double hull_rate(const Hull *hull, double seconds) {
+    int64_t k = hull_whole(hull, seconds);
+    return k < hull->steps ? hull->step[k].rate : 0;
+}
+
+double hull_dual(const Hull *hull, double price) {
+    int64_t low = 0, high = hull->steps; // steps that gain more than they cost are taken
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (hull->step[middle].rate > price)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    // Rounding up made every group at most one quantum dearer than it is.
+    double dearer =
+        hull->rounded ? hull->quantum * (double)(hull->lane->end - hull->lane->begin) : 0;
+    return hull->value[low] + price * (hull->seconds[low] - dearer);
+}
+
+double hull_fill(const Hull *hull, double seconds, uint8_t *choice, double *taken) {
+    int64_t groups = hull->lane->end - hull->lane->begin;
+    memcpy(choice, hull->lowest, (size_t)groups);
+    double cost = hull->lowest_cost, value = hull->value[0];
+    for (int64_t k = 0; k < hull->steps; k++) {
+        const Step *step = &hull->step[k];
+        if (choice[step->group] != step->from || hull_seconds(hull, cost + step->cost) > seconds)
+            continue;
+        choice[step->group] = step->to;
+        cost += step->cost;
+        value -= step->gain;
+    }
+    *taken = hull_seconds(hull, cost);
+    return value;
+}

@@ -1,0 +1,127 @@
+// What the pure files of the assigner share. Costs are whole numbers in doubles, so that sums are
+// exact in any order and equal times compare equal: bytes where a lane has one theta, else seconds
+// in steps of 2^-40 of the lane's longest, rounded up.
+#ifndef FRINGE_ASSIGNER_PRIVATE_H
+#define FRINGE_ASSIGNER_PRIVATE_H
+
+#include "fringe/problem.h"
+
+// --- problem.c
+
+// What one unit of V and one second cost in the objective; 0 for a term that is dropped.
+typedef struct Weights {
+    double variance, seconds;
+} Weights;
+typedef struct Ends { // of the normalised terms
+    double v_ut, v_nad, t_ut, t_nad;
+} Ends;
+Ends problem_ends(const Problem *problem);
+Weights problem_weights(const Problem *problem, const Ends *ends);
+double width_variance(int width); // 1 / (2^b - 1)^2
+// The smaller objective; among equal ones the smaller V, then the smaller T.
+bool value_better(const Value *a, const Value *b);
+double lane_seconds(const Problem *problem, const Lane *lane, const uint8_t *choice);
+double round_seconds(const Problem *problem, int round, const uint8_t *choice);
+
+// --- hull.c: the LP relaxation of a lane
+
+typedef struct Step { // one group from one width to a wider one
+    double rate;      // objective gained per second
+    double cost, gain;
+    int32_t group; // counted from the lane's first
+    uint8_t from, to;
+} Step;
+
+// The lane when its best steps are taken one after the other: k of them give seconds[k], and
+// value[k] is what the variance then costs. Between two of them the LP takes part of a step.
+typedef struct Hull {
+    const Problem *problem;
+    const Lane *lane;
+    double weight;  // of the variance
+    double quantum; // seconds per unit of cost
+    bool rounded;   // costs are rounded up to whole quanta
+    double width_variance[PROBLEM_WIDTHS];
+    int64_t steps;
+    Step *step;         // [steps] by rate descending
+    double *seconds;    // [steps + 1] ascending
+    double *value;      // [steps + 1] descending
+    uint8_t *lowest;    // [groups of the lane] the widest width that costs no more than the first
+    double lowest_cost; // of all groups at `lowest`
+    Step *scratch;      // for sorting
+} Hull;
+void hull_take(Hull *hull, const Problem *problem, const Lane *lane);
+void hull_clear(Hull *hull);
+void hull_build(Hull *hull, double weight);
+double hull_cost(const Hull *hull, int64_t group, int width);
+double hull_seconds(const Hull *hull, double cost); // gamma + quantum * cost
+// Number of steps that are whole within `seconds`, which is not below seconds[0].
+int64_t hull_whole(const Hull *hull, double seconds);
+double hull_value(const Hull *hull, double seconds); // of the LP
+double hull_rate(const Hull *hull, double seconds);  // what a little more time gains per second
+// min over the lane's choices of value + price * seconds: never above the truth.
+double hull_dual(const Hull *hull, double price);
+// Whole steps within `seconds`, then those that still fit. Writes the lane's groups; returns the
+// value and the seconds taken.
+double hull_fill(const Hull *hull, double seconds, uint8_t *choice, double *taken);
+
+// --- front.c: the Pareto front of a lane, as far as it can matter
+
+typedef struct Point { // against the choice that the lane's price makes best
+    double cost, value;
+} Point;
+
+// What a front may leave out.
+typedef struct Window {
+    double price;       // objective per second of this lane: its dual variable
+    double slack;       // choices that lose more than this against the dual are of no use
+    double least, most; // seconds of the round that come into question
+} Window;
+
+typedef struct Front {
+    const Hull *hull;
+    int64_t points;
+    Point *point; // [points] by cost ascending, value descending
+    double base_cost, base_value;
+    double slack;      // what was really kept; less than asked for where states were too many
+    uint8_t *base;     // [groups of the lane]
+    int32_t undecided; // groups with a choice left
+    struct Undecided *group;
+    int64_t *layer; // [undecided + 1] where the back pointers of a layer begin
+    uint32_t *back; // parent << 3 | option
+    int64_t back_room, point_room;
+    Point *next; // scratch, as long as point
+} Front;
+void front_take(Front *front, const Hull *hull);
+void front_clear(Front *front);
+void front_build(Front *front, const Window *window);
+double front_seconds(const Front *front, int64_t point);
+double front_value(const Front *front, int64_t point);
+void front_choice(const Front *front, int64_t point, uint8_t *choice); // of the lane's groups
+
+// --- round.c
+
+typedef struct Round {
+    const Problem *problem;
+    int lanes;
+    Hull *hull;    // [lanes]
+    Front *front;  // [lanes]
+    double *price; // [lanes] dual variables; they sum to weights.seconds
+    int64_t *at;   // [lanes] scratch: a point or a step of each lane
+} Round;
+void round_take(Round *round, const Problem *problem, int which);
+void round_clear(Round *round);
+// The best choice of the round's groups under these weights; returns how much better a choice could
+// be at most: 0 if this one is proved to be the best.
+double round_solve(Round *round, Weights weights, uint8_t *choice);
+
+// --- relax.c: the LP relaxation of a round
+
+// Seconds of the round where the relaxation is best; sets the prices. weights.seconds > 0 and every
+// hull built; *dual is a lower bound of variance and time of the round under these weights.
+double round_relax(Round *round, Weights weights, double *dual);
+// The round's relaxation if it took `seconds`: the sum of its lanes' values and the time's cost.
+double round_relaxed(const Round *round, Weights weights, double seconds);
+// Takes whole steps only, then further ones that fit; returns the cost as round_relaxed does.
+double round_fill(Round *round, Weights weights, double seconds, uint8_t *choice);
+
+#endif

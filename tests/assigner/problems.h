@@ -1,0 +1,153 @@
+// Random problems for the tests of the assigner, plain and hostile, and the objective by its
+// definition.
+#ifndef FRINGE_TESTS_PROBLEMS_H
+#define FRINGE_TESTS_PROBLEMS_H
+
+#include "support.h"
+
+#include "fringe/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Numbers from one seed, one after the other.
+typedef struct Draws {
+    RandomStream stream;
+    int64_t next;
+} Draws;
+
+static inline Draws draws_new(uint64_t seed) {
+    return (Draws){random_stream(seed, RANDOM_GENERATE, 0, 0, 0), 0};
+}
+static inline double draw(Draws *d) { // in (0, 1)
+    int64_t k = d->next++;
+    return random_uniform32(d->stream, k >> 8, 0, k & 255);
+}
+static inline int64_t draw_int(Draws *d, int64_t low, int64_t high) { // [low, high]
+    int64_t value = low + (int64_t)(draw(d) * (double)(high - low + 1));
+    return value > high ? high : value;
+}
+static inline bool draw_chance(Draws *d, double chance) { return draw(d) < chance; }
+
+typedef enum Betas { BETAS_PLAIN, BETAS_PARETO, BETAS_DECADES, BETAS_EQUAL, BETAS_ZERO } Betas;
+
+static inline double draw_beta(Draws *d, Betas betas) {
+    switch (betas) {
+    case BETAS_PLAIN:
+        return 0.1 + draw(d);
+    case BETAS_PARETO:
+        return 1 / draw(d); // alpha = 1
+    case BETAS_DECADES:
+        return pow(10, 12 * draw(d) - 6);
+    case BETAS_EQUAL:
+        return 3;
+    case BETAS_ZERO:
+        return 0;
+    }
+    return 0;
+}
+
+typedef struct Recipe {
+    int ranks;
+    bool by_sender;     // one lane per rank instead of one per pair: theta differs inside a lane
+    int64_t groups;     // of a lane, at most
+    bool exactly;       // as many in every lane
+    int64_t group_rows; // of all groups but the last of a lane
+    bool sizes_differ;  // or of any size up to that
+    int widths;
+    int width[PROBLEM_WIDTHS];
+    int64_t columns; // of a row
+    Betas betas;
+    double zero;   // share of groups whose beta is 0
+    double spread; // decades of theta over the lanes
+    double lambda, hidden;
+} Recipe;
+
+static inline int descending(const void *a, const void *b) {
+    double x = ((const Group *)a)->beta, y = ((const Group *)b)->beta;
+    return x > y ? -1 : x < y;
+}
+
+// The groups of one link, behind those that are there.
+static inline int64_t add_groups(Problem *p, const Recipe *recipe, Draws *d, int64_t begin,
+                                 double theta) {
+    int64_t count = recipe->exactly ? recipe->groups : draw_int(d, 0, recipe->groups);
+    for (int64_t g = begin; g < begin + count; g++) {
+        bool any = recipe->sizes_differ || g == begin + count - 1;
+        double beta = draw_beta(d, recipe->betas);
+        p->group[g] = (Group){draw_chance(d, recipe->zero) ? 0 : beta, theta,
+                              any ? draw_int(d, 1, recipe->group_rows) : recipe->group_rows};
+    }
+    qsort(p->group + begin, (size_t)count, sizeof *p->group, descending);
+    return begin + count;
+}
+
+static inline Problem problem_random(const Recipe *recipe, uint64_t seed) {
+    Draws d = draws_new(seed);
+    int P = recipe->ranks, rounds = recipe->by_sender ? 1 : P - 1, lanes = rounds * P;
+    int links = P * (P - 1);
+    Problem p;
+    problem_take(&p, rounds, lanes, links * recipe->groups);
+    p.widths = recipe->widths;
+    for (int b = 0; b < p.widths; b++) {
+        p.width[b] = recipe->width[b];
+        p.row_bytes[b] = (recipe->columns * recipe->width[b] + 7) / 8;
+    }
+    p.lambda = recipe->lambda;
+    p.hidden = recipe->hidden;
+    int64_t at = 0;
+    for (int c = 0; c < lanes; c++) {
+        int source = c % P, hop = c / P + 1;
+        p.round_begin[c / P] = c / P * P;
+        p.lane[c] = (Lane){.source = source,
+                           .target = recipe->by_sender ? -1 : (source + hop) % P,
+                           .gamma = 1e-4 * draw(&d),
+                           .begin = at};
+        for (int k = 0; k < (recipe->by_sender ? P - 1 : 1); k++)
+            at = add_groups(&p, recipe, &d, at,
+                            1e-9 * pow(10, recipe->spread * draw(&d)) * (0.5 + draw(&d)));
+        p.lane[c].end = at;
+    }
+    p.round_begin[rounds] = lanes;
+    p.groups = at;
+    return p;
+}
+
+// V, T and the objective as problem.h states them, on their own.
+static inline Value value_by_definition(const Problem *p, const uint8_t *choice) {
+    Value value = {0};
+    double ends[2][2] = {{0}}; // smallest and largest width: V, T
+    for (int which = 0; which < 3; which++) {
+        double variance = 0, seconds = 0;
+        for (int r = 0; r < p->rounds; r++) {
+            double slowest = 0;
+            for (int c = p->round_begin[r]; c < p->round_begin[r + 1]; c++) {
+                double t = p->lane[c].gamma;
+                for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++) {
+                    int b = which == 0 ? 0 : which == 1 ? p->widths - 1 : choice[g];
+                    double levels = pow(2, p->width[b]) - 1;
+                    t += p->group[g].theta * (double)(p->group[g].rows * p->row_bytes[b]);
+                    variance += p->group[g].beta / (levels * levels);
+                }
+                slowest = fmax(slowest, t);
+            }
+            seconds += slowest;
+        }
+        if (which < 2) {
+            ends[which][0] = variance;
+            ends[which][1] = fmax(seconds, p->hidden);
+        } else {
+            value.variance = variance;
+            value.seconds = seconds;
+        }
+    }
+    if (ends[0][0] > ends[1][0])
+        value.objective += p->lambda * (value.variance - ends[1][0]) / (ends[0][0] - ends[1][0]);
+    if (ends[1][1] > ends[0][1])
+        value.objective += (1 - p->lambda) * (fmax(value.seconds, p->hidden) - ends[0][1]) /
+                           (ends[1][1] - ends[0][1]);
+    return value;
+}
+
+#endif
