@@ -60,6 +60,31 @@ typedef struct AdamStep {
     float correction1, correction2; // 1 - beta^t
 } AdamStep;
 
+// ---- rows of one width of a message: Z, S and payload as codec.h draws them
+
+typedef struct Quantized {
+    int bits;               // 1 .. 8 and 16
+    bool bf16;              // Z and S are bf16, not fp32
+    int64_t count;          // rows
+    const int32_t *place;   // [count] in the send list
+    unsigned char *minimum; // [count] Z
+    unsigned char *step;    // [count] S
+    unsigned char *payload; // [count, quantized_row_bytes]
+} Quantized;
+
+// ceil(columns b / 8) for b = 1, 2, 4, 8, 16; for other widths the sum over their planes.
+int64_t quantized_row_bytes(int64_t columns, int bits);
+
+typedef struct QuantizeSource {
+    Rows x;
+    const float *scale;  // row r is scale[r] * x[r]; NULL: 1
+    const int32_t *row;  // the send list: which row of x, by place
+    RandomStream stream; // of rounding: row = gid[r], peer, column
+    const int64_t *gid;
+    int peer;
+    float *range; // by place: (2^b - 1) S; NULL: not wanted
+} QuantizeSource;
+
 typedef struct Backend {
     const char *name;
 
@@ -137,6 +162,13 @@ typedef struct Backend {
                            uint8_t which, float weight);
     double (*bce_loss)(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split,
                        uint8_t which, float weight);
+
+    // ---- messages
+    // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). Returns -1, or
+    // the smallest place of a row that has a value that is not finite or a range that overflows.
+    int64_t (*quantize)(const Quantized *to, const QuantizeSource *source, const Poll *poll);
+    // out[begin + place[i]] = Z + q S, multiplied first, not fused.
+    void (*dequantize)(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 
     // ---- optimizer, on flat arrays of `count`; decay[i] is the L2 factor added to the gradient
     // (NULL: 0).

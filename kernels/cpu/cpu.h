@@ -80,6 +80,10 @@ double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t
 double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split, uint8_t which,
                     float weight);
 
+// quantize*.c
+int64_t cpu_quantize(const Quantized *to, const QuantizeSource *source, const Poll *poll);
+void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
+
 // optimizer*.c
 void cpu_adam(float *w, float *m, float *v, const float *g, const float *decay, int64_t count,
               AdamStep step);

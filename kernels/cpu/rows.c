@@ -1,4 +1,4 @@
-// Rows of floats: the memory every operation of a backend works on.
+// Rows of floats, the memory every operation of a backend works on; and the size of quantized ones.
 #include "fringe/backend.h"
 
 int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
@@ -16,4 +16,12 @@ Rows rows_take(int64_t count, int64_t columns, const char *what) {
 void rows_give(Rows *rows) {
     memory_give(rows->at);
     *rows = (Rows){0};
+}
+
+int64_t quantized_row_bytes(int64_t columns, int bits) {
+    int64_t bytes = 0;
+    for (int plane = 16; plane > 0; plane /= 2) // planes are the binary digits of the width
+        if (bits & plane)
+            bytes += (columns * plane + 7) / 8;
+    return bytes;
 }

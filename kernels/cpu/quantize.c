@@ -1,0 +1,76 @@
+// Rows of floats to rows of a message and back (quantize_lanes.c does a row).
+//
+// The one idea: a row's place in the message is known before anything is written, so rows are
+// independent and the chunks that threads take do not show in the result.
+#include "quantize.h"
+#include <omp.h>
+
+enum {
+    CHUNK = 1 << 15,   // floats of one piece of a loop: some ten microseconds
+    PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
+};
+
+static int64_t chunk_rows(Rows rows) {
+    int64_t chunk = CHUNK / (rows.stride > 0 ? rows.stride : 1);
+    return chunk > 0 ? chunk : 1;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+typedef int64_t QuantizeRows(const QuantizeCall *call, int64_t begin, int64_t end);
+
+// Thread 0 polls before its first piece: it may get none.
+static Pace pace_begin(const Poll *poll) {
+    Pace pace = pace_start(poll);
+    if (omp_get_thread_num() == 0)
+        pace_call(&pace);
+    return pace;
+}
+
+static int64_t quantize_with(QuantizeRows *rows, const Quantized *to, const QuantizeSource *source,
+                             const Poll *poll) {
+    QuantizeCall call = {.to = *to,
+                         .from = *source,
+                         .key = philox_key(source->stream),
+                         .row_bytes = quantized_row_bytes(source->x.columns, to->bits)};
+    int64_t bad = NO_PLACE, chunk = chunk_rows(source->x);
+#pragma omp parallel reduction(min : bad) if (to->count * source->x.columns > PARALLEL)
+    {
+        Pace pace = pace_begin(poll);
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < to->count; i += chunk) {
+            bad = least(bad, rows(&call, i, least(i + chunk, to->count)));
+            if (omp_get_thread_num() == 0)
+                pace_call(&pace);
+        }
+    }
+    return bad == NO_PLACE ? -1 : bad;
+}
+
+int64_t cpu_quantize(const Quantized *to, const QuantizeSource *source, const Poll *poll) {
+    return quantize_with(LANES_PICK(quantize_rows), to, source, poll);
+}
+
+int64_t cpu_quantize_nearest(const Quantized *to, const QuantizeSource *source, const Poll *poll) {
+    return quantize_with(LANES_PICK(quantize_nearest_rows), to, source, poll);
+}
+
+void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll) {
+    DequantizeCall call = {.from = *from,
+                           .out = out,
+                           .begin = begin,
+                           .row_bytes = quantized_row_bytes(out.columns, from->bits)};
+    // as in pointwise.c: what a last-level cache cannot hold is stored around it
+    call.stream = from->count * out.stride * (int64_t)sizeof(float) > 32 << 20;
+    int64_t chunk = chunk_rows(out);
+#pragma omp parallel if (from->count * out.columns > PARALLEL)
+    {
+        Pace pace = pace_begin(poll);
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < from->count; i += chunk) {
+            LANES_PICK(dequantize_rows)(&call, i, least(i + chunk, from->count));
+            if (omp_get_thread_num() == 0)
+                pace_call(&pace);
+        }
+    }
+}

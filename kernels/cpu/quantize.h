@@ -1,0 +1,40 @@
+// What quantize.c hands to the loops of quantize_lanes.c. Only these two, their tests and the bench
+// open it.
+#ifndef FRINGE_KERNELS_QUANTIZE_H
+#define FRINGE_KERNELS_QUANTIZE_H
+
+#include "cpu.h"
+#include "philox.h"
+
+typedef struct QuantizeCall {
+    Quantized to;
+    QuantizeSource from;
+    PhiloxKey key;
+    int64_t row_bytes; // of the payload
+} QuantizeCall;
+
+typedef struct DequantizeCall {
+    Quantized from;
+    Rows out;
+    int64_t begin;
+    int64_t row_bytes;
+    bool stream; // results go around the cache: too many to be found there later
+} DequantizeCall;
+
+// A row that cannot be written has a place below this.
+enum { NO_PLACE = INT32_MAX };
+
+#define QUANTIZE_LANES(lanes)                                                                      \
+    int64_t quantize_rows_##lanes(const QuantizeCall *call, int64_t begin, int64_t end);           \
+    int64_t quantize_nearest_rows_##lanes(const QuantizeCall *call, int64_t begin, int64_t end);   \
+    void dequantize_rows_##lanes(const DequantizeCall *call, int64_t begin, int64_t end);
+QUANTIZE_LANES(plain)
+QUANTIZE_LANES(avx2)
+QUANTIZE_LANES(avx512)
+#undef QUANTIZE_LANES
+
+// As cpu_quantize with u = 1/2 for every value: rounding to the nearest, which is biased. What is
+// left when random numbers cost nothing (bench/message.c).
+int64_t cpu_quantize_nearest(const Quantized *to, const QuantizeSource *source, const Poll *poll);
+
+#endif

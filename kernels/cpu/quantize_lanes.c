@@ -1,0 +1,294 @@
+// Quantized rows, one after the other (ALGORITHMS A.1; grid.h makes Z and S):
+//
+//   encode   t = (x - Z) / S; q = floor(t + u), 0 .. 2^b - 1; u uniform in (0, 1)
+//   decode   x = Z + q S
+//
+// Up to 8 bits t is taken to the nearest multiple of 2^-16, T 2^-16, and u = (k + 1/2) 2^-16 with
+// the 16-bit numbers k of random.h: then q = (T + k) >> 16 is the floor of the exact sum. For 16
+// bits, where a float has no digits left for t + u, q = floor(t) + floor(fraction(t) + u) with u =
+// (k + 1/2) 2^-23, k the upper 23 bits of the 32-bit number.
+//
+// The one idea: a row goes through the first cache in pieces of BLOCK columns (random numbers, then
+// a byte per value, then packed bits), so that every step is a plain loop over vectors and memory
+// sees the row once.
+#include "../grid.h"
+#include "codes_lanes.h"
+#include "masks_lanes.h"
+#include "philox_lanes.h"
+#include "planes_lanes.h"
+#include "quantize.h"
+
+enum {
+    BLOCK = 1024, // columns: a multiple of 128, so that only the last piece of a row has a tail
+    AHEAD = 6     // rows asked for before they are read
+};
+
+// What a piece of a row becomes on its way. 16 entries more: vectors write whole.
+typedef struct Piece {
+    union {
+        uint32_t word[BLOCK];
+        uint16_t half[BLOCK];
+    } random;
+    uint16_t half[BLOCK + 16];
+    uint8_t code[BLOCK + 16];
+} __attribute__((aligned(64))) Piece;
+
+LANES_INLINE int64_t columns_here(int64_t columns, int64_t first) {
+    return columns - first < BLOCK ? columns - first : BLOCK;
+}
+
+// ---- encode
+
+typedef struct Extent {
+    F16 least, most;
+    F16 bad; // NaN where a value was not finite
+} Extent;
+
+LANES_INLINE void extent_take(Extent *extent, F16 x) {
+    extent->least = f16_min(extent->least, x);
+    extent->most = f16_max(extent->most, x);
+    extent->bad = f16_add(extent->bad, f16_sub(x, x)); // 0, or NaN for good
+}
+
+// The last vector of a row, filled up with values of the row.
+LANES_INLINE F16 last_16(const float *x, int64_t columns) {
+    if (columns >= 16)
+        return f16_load_loose(x + columns - 16);
+    float lane[16] __attribute__((aligned(64)));
+    for (int64_t c = 0; c < 16; c++)
+        lane[c] = x[c < columns ? c : 0];
+    return f16_load(lane);
+}
+
+// The grid of scale x; false if there is none.
+LANES_INLINE bool row_grid(Grid *grid, const float *x, int64_t columns, F16 scale, int bits,
+                           bool bf16) {
+    Extent extent = {f16_set(INFINITY), f16_set(-INFINITY), f16_set(0)};
+    for (int64_t c = 0; c + 16 <= columns; c += 16)
+        extent_take(&extent, f16_mul(f16_load(x + c), scale));
+    if (columns % 16 != 0)
+        extent_take(&extent, f16_mul(last_16(x, columns), scale));
+    return f16_sum(extent.bad) == 0 &&
+           grid_make(grid, f16_least(extent.least), f16_most(extent.most), bits, bf16);
+}
+
+// A row on its way: where it is and what its values are measured in.
+typedef struct Row {
+    const float *x;
+    F16 scale, zero, step;
+    F16 inverse; // 2^16 / S
+    F16 most;    // the largest T
+    int64_t gid;
+} Row;
+
+LANES_INLINE F16 above_zero(const Row *row, int64_t c) {
+    return f16_sub(f16_mul(f16_load(row->x + c), row->scale), row->zero);
+}
+
+// T, not yet an integer
+LANES_INLINE F16 fixed_at(const Row *row, int64_t c, bool divide) {
+    F16 above = above_zero(row, c);
+    F16 fixed =
+        divide ? f16_mul(f16_div(above, row->step), row->inverse) : f16_mul(above, row->inverse);
+    return f16_min(fixed, row->most); // a rounded quotient may be above 2^b - 1
+}
+
+LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_t count,
+                             bool divide) {
+    const uint16_t *k = piece->random.half;
+    for (int64_t c = 0; c < count; c += 16)
+        codes_store(piece->code + c, fixed_at(row, first + c, divide), k + c);
+    memset(piece->code + count, 0, 8); // not the codes of the padding
+}
+
+LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64_t count) {
+    for (int64_t c = 0; c < count; c += 16) {
+        F16 t = f16_div(above_zero(row, first + c), row->step);
+        t = f16_min(f16_max(t, f16_set(0)), f16_set(65535)); // padding may lie anywhere
+        I16 whole = f16_floor(t), k;
+        F16_EACH(i) {
+            Vec number;
+            memcpy(&number, piece->random.word + c + i * VEC_FLOATS, sizeof number);
+            k.part[i] = (VecInt)number >> 9 & 0x7fffff;
+        }
+        F16 u = f16_mul(f16_add(i16_floats(k), f16_set(0.5f)), f16_set(0x1p-23f));
+        I16 up = f16_floor(f16_add(f16_sub(t, i16_floats(whole)), u));
+        F16_EACH(i) whole.part[i] += up.part[i];
+        i16_store_halves(piece->half + c, whole);
+    }
+}
+
+// Random numbers of `count` columns from `first` on, `each` of them in a block.
+LANES_INLINE void random_make(Piece *piece, const QuantizeCall *call, const Row *row, int64_t first,
+                              int64_t count, int each) {
+    int64_t bytes = count * (16 / each);
+    for (int64_t at = 0; at < bytes; at += 16 * PHILOX_BLOCKS)
+        philox_store((unsigned char *)&piece->random + at, &call->key, row->gid, call->from.peer,
+                     (uint32_t)(first / each + at / 16));
+}
+
+// Columns first .. of a row with `columns` into its payload.
+LANES_INLINE void piece_encode(uint8_t *payload, Piece *piece, const QuantizeCall *call,
+                               const Row *row, int64_t first, bool divide, bool random) {
+    int64_t columns = call->from.x.columns, count = columns_here(columns, first);
+    int bits = call->to.bits;
+    if (random)
+        random_make(piece, call, row, first, count, bits == 16 ? 4 : 8);
+    if (bits == 16) {
+        halves_make(piece, row, first, count);
+        memcpy(payload + 2 * first, piece->half, (size_t)(2 * count));
+        return;
+    }
+    if (divide)
+        codes_make(piece, row, first, count, true);
+    else
+        codes_make(piece, row, first, count, false);
+    for (int width = 8, shift = 0; width > 0; width /= 2)
+        if (bits & width) {
+            plane_pack(payload + first * width / 8, piece->code, count, shift, width);
+            payload += (columns * width + 7) / 8;
+            shift += width;
+        }
+}
+
+LANES_INLINE void parameter_put(unsigned char *array, int64_t i, float value, bool bf16) {
+    uint32_t bits = float_bits(value);
+    uint16_t upper = (uint16_t)(bits >> 16);
+    if (bf16)
+        memcpy(array + i * 2, &upper, 2);
+    else
+        memcpy(array + i * 4, &bits, 4);
+}
+
+LANES_INLINE void ask_for(const float *row, int64_t columns) {
+    for (int64_t c = 0; c < columns; c += 16)
+        __builtin_prefetch(row + c);
+}
+
+// Row i of the message; false if it cannot be written.
+LANES_INLINE bool row_encode(const QuantizeCall *call, int64_t i, Piece *piece, bool random) {
+    const Quantized *to = &call->to;
+    const QuantizeSource *from = &call->from;
+    int32_t place = to->place[i], r = from->row[place];
+    Grid grid;
+    Row row = {.x = from->x.at + r * from->x.stride, .gid = from->gid[r]};
+    row.scale = f16_set(from->scale != NULL ? from->scale[r] : 1.0f);
+    if (!row_grid(&grid, row.x, from->x.columns, row.scale, to->bits, to->bf16))
+        return false;
+    parameter_put(to->minimum, i, grid.zero, to->bf16);
+    parameter_put(to->step, i, grid.step, to->bf16);
+    if (from->range != NULL)
+        from->range[place] = grid.most * grid.step;
+    uint8_t *payload = to->payload + i * call->row_bytes;
+    if (grid.step == 0) {
+        memset(payload, 0, (size_t)call->row_bytes);
+        return true;
+    }
+    bool divide = grid_divides(&grid);
+    row.zero = f16_set(grid.zero), row.step = f16_set(grid.step);
+    row.inverse = f16_set(divide ? 0x1p16f : 1.0f / grid.step * 0x1p16f);
+    row.most = f16_set(grid.most * 0x1p16f);
+    for (int64_t first = 0; first < from->x.columns; first += BLOCK)
+        piece_encode(payload, piece, call, &row, first, divide, random);
+    return true;
+}
+
+LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_t end,
+                                 bool random) {
+    Piece piece;
+    if (!random) // u = 1/2
+        for (int64_t c = 0; c < BLOCK; c++)
+            piece.random.word[c] = 0x80008000u;
+    const Rows x = call->from.x;
+    int64_t bad = NO_PLACE;
+    for (int64_t i = begin; i < end; i++) {
+        if (i + AHEAD < call->to.count)
+            ask_for(x.at + call->from.row[call->to.place[i + AHEAD]] * x.stride, x.columns);
+        if (!row_encode(call, i, &piece, random) && call->to.place[i] < bad)
+            bad = call->to.place[i];
+    }
+    return bad;
+}
+
+int64_t LANES_NAME(quantize_rows)(const QuantizeCall *call, int64_t begin, int64_t end) {
+    return rows_encode(call, begin, end, true);
+}
+int64_t LANES_NAME(quantize_nearest_rows)(const QuantizeCall *call, int64_t begin, int64_t end) {
+    return rows_encode(call, begin, end, false);
+}
+
+// ---- decode
+
+LANES_INLINE float parameter_at(const unsigned char *array, int64_t i, bool bf16) {
+    uint32_t bits;
+    uint16_t upper;
+    if (bf16) {
+        memcpy(&upper, array + i * 2, 2);
+        bits = (uint32_t)upper << 16;
+    } else
+        memcpy(&bits, array + i * 4, 4);
+    return float_of_bits(bits);
+}
+
+LANES_INLINE void put(float *to, F16 value, bool stream) {
+    if (stream)
+        f16_stream(to, value);
+    else
+        f16_store(to, value);
+}
+
+// 16 codes of a piece as floats
+LANES_INLINE F16 q_at(const Piece *piece, int64_t c, bool halves) {
+    return halves ? i16_floats(i16_load_halves(piece->half + c)) : codes_load(piece->code + c);
+}
+
+LANES_INLINE void values_make(float *out, const Piece *piece, int64_t count, Grid grid, bool halves,
+                              bool stream) {
+    F16 zero = f16_set(grid.zero), step = f16_set(grid.step);
+    int64_t whole = count / 16 * 16;
+    for (int64_t c = 0; c < whole; c += 16)
+        put(out + c, f16_add(zero, f16_mul(q_at(piece, c, halves), step)), stream);
+    if (whole < count) {
+        F16 value = f16_add(zero, f16_mul(q_at(piece, whole, halves), step));
+        put(out + whole, f16_keep(value, mask_first(count - whole)), stream);
+    }
+}
+
+LANES_INLINE void piece_decode(float *out, Piece *piece, const uint8_t *payload, int64_t columns,
+                               int64_t first, int bits, Grid grid, bool stream) {
+    int64_t count = columns_here(columns, first);
+    if (bits == 16) {
+        memcpy(piece->half, payload + 2 * first, (size_t)(2 * count));
+        values_make(out + first, piece, count, grid, true, stream);
+        return;
+    }
+    for (int width = 8, shift = 0; width > 0; width /= 2)
+        if (bits & width) {
+            plane_unpack(piece->code, payload + first * width / 8, count, shift, width);
+            payload += (columns * width + 7) / 8;
+            shift += width;
+        }
+    values_make(out + first, piece, count, grid, false, stream);
+}
+
+LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t end, bool stream) {
+    const Quantized *from = &call->from;
+    const Rows out = call->out;
+    Piece piece;
+    for (int64_t i = begin; i < end; i++) {
+        Grid grid = {.zero = parameter_at(from->minimum, i, from->bf16),
+                     .step = parameter_at(from->step, i, from->bf16)};
+        for (int64_t first = 0; first < out.columns; first += BLOCK)
+            piece_decode(out.at + (call->begin + from->place[i]) * out.stride, &piece,
+                         from->payload + i * call->row_bytes, out.columns, first, from->bits, grid,
+                         stream);
+    }
+}
+
+void LANES_NAME(dequantize_rows)(const DequantizeCall *call, int64_t begin, int64_t end) {
+    if (call->stream) {
+        rows_decode(call, begin, end, true);
+        f16_stream_end();
+    } else
+        rows_decode(call, begin, end, false);
+}

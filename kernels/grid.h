@@ -1,0 +1,66 @@
+// The grid of a quantized row, Z + q S with q = 0 .. 2^b - 1 (ALGORITHMS A.1).
+//
+// The one idea: Z and S are made first, as they travel, and the row is quantized with these; so
+// what the receiver decodes is unbiased, whatever was lost in making them. Z is not above the row's
+// minimum and Z + (2^b - 1) S, as it is computed, not below its maximum.
+#ifndef FRINGE_KERNELS_GRID_H
+#define FRINGE_KERNELS_GRID_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct Grid {
+    float zero, step; // Z, S; S = 0: every value of the row is Z
+    float most;       // the largest q
+} Grid;
+
+static inline uint32_t float_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static inline float float_of_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// A bf16 is the upper half of a float, so both forms are floats whose bits are a multiple of a
+// grain, and neighbours of one sign differ by it.
+static inline uint32_t grid_grain(bool bf16) { return bf16 ? 1u << 16 : 1u; }
+
+// The largest number of that form that is not above `value`.
+static inline float grid_below(float value, uint32_t grain) {
+    uint32_t bits = float_bits(value);
+    if (bits >> 31) // a larger magnitude is below
+        bits += grain - 1;
+    return float_of_bits(bits & ~(grain - 1));
+}
+
+// False if the grid cannot be written: a parameter or the grid's end overflows. The row's values
+// are finite.
+static inline bool grid_make(Grid *grid, float minimum, float maximum, int bits, bool bf16) {
+    uint32_t grain = grid_grain(bf16);
+    *grid = (Grid){.most = (float)((1 << bits) - 1)};
+    grid->zero = grid_below(minimum + 0.0f, grain); // -0 becomes 0
+    if (maximum == grid->zero)
+        return true;
+    uint32_t step = float_bits((maximum - grid->zero) / grid->most);
+    step = (step + grain - 1) & ~(grain - 1);
+    if (step == 0) // underflown
+        step = grain;
+    while (grid->zero + grid->most * float_of_bits(step) < maximum)
+        step += grain;
+    grid->step = float_of_bits(step);
+    return isfinite(grid->most * grid->step) && isfinite(grid->zero + grid->most * grid->step);
+}
+
+// 1 / S is as good as S only where both are normal numbers, and a product with it cannot overflow
+// on the way; beyond these bounds values are divided.
+static inline bool grid_divides(const Grid *grid) {
+    return !(grid->step >= 0x1p-100f && grid->step <= 0x1p100f);
+}
+
+#endif
