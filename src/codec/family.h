@@ -6,5 +6,6 @@
 #include "fringe/codec.h"
 
 extern const Codec codec_fp32;
+extern const Codec codec_integer;
 
 #endif

@@ -1,0 +1,84 @@
+// integer: stochastic rounding to 2^b values above the row's minimum, b a width per row (ALGORITHMS
+// A.1; codec.h draws the message). The backend does the rows of one width at a time; here is only
+// where they lie in the message.
+
+#include "family.h"
+
+// The parts of a message: width by width, narrow ones first.
+typedef struct Parts {
+    const MessageShape *shape;
+    Quantized rows;
+} Parts;
+
+static size_t parameter_bytes(const MessageShape *shape) { return shape->bf16 ? 2 : 4; }
+
+static Parts parts_start(const MessageShape *shape, unsigned char *message) {
+    const Widths *widths = shape->widths;
+    assert(widths != NULL && widths->count == shape->rows);
+    size_t array = (size_t)shape->rows * parameter_bytes(shape);
+    return (Parts){shape,
+                   {.bf16 = shape->bf16,
+                    .place = widths->place,
+                    .minimum = message,
+                    .step = message + array,
+                    .payload = message + 2 * array}};
+}
+
+// The next width that has rows; false after the last.
+static bool parts_next(Parts *parts) {
+    Quantized *rows = &parts->rows;
+    const MessageShape *shape = parts->shape;
+    size_t parameters = (size_t)rows->count * parameter_bytes(shape);
+    rows->place += rows->count;
+    rows->minimum += parameters;
+    rows->step += parameters;
+    rows->payload += rows->count * quantized_row_bytes(shape->columns, rows->bits);
+    rows->count = 0;
+    while (rows->count == 0 && rows->bits < WIDTH_MOST)
+        rows->count = shape->widths->of[++rows->bits];
+    return rows->count > 0;
+}
+
+static size_t integer_bytes(const MessageShape *shape) {
+    assert(shape->widths != NULL && shape->widths->count == shape->rows);
+    size_t bytes = memory_product(shape->rows, 2 * parameter_bytes(shape));
+    for (int bits = 1; bits <= WIDTH_MOST; bits++)
+        bytes += memory_product(shape->widths->of[bits],
+                                (size_t)quantized_row_bytes(shape->columns, bits));
+    return bytes;
+}
+
+static int64_t integer_encode(unsigned char *out, const MessageShape *shape,
+                              const MessageSource *source, const Poll *poll) {
+    assert(source->x.columns == shape->columns);
+    QuantizeSource from = {.x = source->x,
+                           .scale = source->scale,
+                           .row = source->row,
+                           .stream = source->stream,
+                           .gid = source->gid,
+                           .peer = source->peer,
+                           .range = source->range};
+    int64_t bad = -1;
+    for (Parts parts = parts_start(shape, out); parts_next(&parts);) {
+        int64_t place = backend_cpu.quantize(&parts.rows, &from, poll);
+        if (place >= 0 && (bad < 0 || place < bad))
+            bad = place;
+    }
+    return bad;
+}
+
+static void integer_decode(Rows out, int64_t begin, const MessageShape *shape,
+                           const unsigned char *in, const Poll *poll) {
+    assert(out.columns == shape->columns);
+    // only read: Quantized serves both directions
+    for (Parts parts = parts_start(shape, (unsigned char *)in); parts_next(&parts);)
+        backend_cpu.dequantize(out, begin, &parts.rows, poll);
+}
+
+const Codec codec_integer = {
+    .name = "integer",
+    .has_widths = true,
+    .bytes = integer_bytes,
+    .encode = integer_encode,
+    .decode = integer_decode,
+};
