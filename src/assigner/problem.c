@@ -7,7 +7,8 @@
 
 // Ends of a term that are closer than this are equal: what is divided by them stays finite.
 static const double tiny = 1e-280;
-static const double largest_theta = 1e60, largest_gamma = 1e60, largest_beta = 1e100;
+static const double smallest_theta = 1e-60, largest_theta = 1e60;
+static const double largest_gamma = 1e60, largest_beta = 1e100;
 static const double exact_integers = 9007199254740992.0; // 2^53
 
 void problem_take(Problem *problem, int rounds, int lanes, int64_t groups) {
@@ -67,9 +68,9 @@ static bool check_group(const Problem *p, const Lane *lane, int64_t g, Error *er
     if (!(group->beta >= 0 && group->beta <= largest_beta))
         return error_set(err, EXIT_DATA, "group %lld has beta %g; it lies in [0, %g]", (long long)g,
                          group->beta, largest_beta);
-    if (!(group->theta >= 1 / largest_theta && group->theta <= largest_theta))
+    if (!(group->theta >= smallest_theta && group->theta <= largest_theta))
         return error_set(err, EXIT_DATA, "group %lld has theta %g; it lies in [%g, %g]",
-                         (long long)g, group->theta, 1 / largest_theta, largest_theta);
+                         (long long)g, group->theta, smallest_theta, largest_theta);
     if (group->rows < 1)
         return error_set(err, EXIT_DATA, "group %lld has %lld rows; it needs at least 1",
                          (long long)g, (long long)group->rows);

@@ -1,0 +1,231 @@
+// Problems and answers as text, for the pipe to fringe-solver:
+//
+//   fringe-problem 1                       fringe-answer 1
+//   layer 1 direction 0                    by glpk seconds 0.25 bound 0.1
+//   lambda 0.5 hidden 0                    groups 3
+//   widths 2                               012
+//   2 64                                   end
+//   4 128
+//   rounds 1 lanes 2 groups 3
+//   round 2                                lanes of the round
+//   lane 0 1 1e-4 2                        source, target, gamma, groups
+//   1.5 1e-9 100 0                         beta, theta, rows, index of the incumbent's width
+//   0.5 1e-9 37 0
+//   lane 1 0 1e-4 1
+//   2.5 1e-9 100 1
+//   end
+//
+// Doubles have 17 digits, so they come back bit for bit. A reader takes the whole text first: a
+// count that promises more than the text can hold is refused before anything is taken for it.
+
+#include "private.h"
+#include "words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    CHOICES_IN_LINE = 60,
+    ROUND_BYTES = 8, // "round 0\n": what one takes of the text at least
+    LANE_BYTES = 13, // "lane 0 1 0 0\n"
+    GROUP_BYTES = 8  // "0 1 1 0\n"
+};
+
+// --- writing
+
+static void write_head(const Problem *p, FILE *file) {
+    fprintf(file, "fringe-problem 1\nlayer %d direction %d\nlambda %.17g hidden %.17g\nwidths %d\n",
+            p->layer, p->direction, p->lambda, p->hidden, p->widths);
+    for (int b = 0; b < p->widths; b++)
+        fprintf(file, "%d %" PRId64 "\n", p->width[b], p->row_bytes[b]);
+    fprintf(file, "rounds %d lanes %d groups %" PRId64 "\n", p->rounds, p->lanes, p->groups);
+}
+
+bool problem_write(const Problem *p, const uint8_t *incumbent, FILE *file) {
+    write_head(p, file);
+    for (int r = 0; r < p->rounds; r++) {
+        fprintf(file, "round %d\n", p->round_begin[r + 1] - p->round_begin[r]);
+        for (int c = p->round_begin[r]; c < p->round_begin[r + 1]; c++) {
+            const Lane *lane = &p->lane[c];
+            fprintf(file, "lane %d %d %.17g %" PRId64 "\n", lane->source, lane->target, lane->gamma,
+                    lane->end - lane->begin);
+            for (int64_t g = lane->begin; g < lane->end; g++)
+                fprintf(file, "%.17g %.17g %" PRId64 " %d\n", p->group[g].beta, p->group[g].theta,
+                        p->group[g].rows, incumbent[g]);
+        }
+    }
+    fprintf(file, "end\n");
+    return fflush(file) == 0 && ferror(file) == 0;
+}
+
+bool answer_write(const Answer *answer, const Problem *problem, FILE *file) {
+    fprintf(file, "fringe-answer 1\nby %s seconds %.17g bound %.17g\ngroups %" PRId64 "\n",
+            answer->by, answer->seconds, answer->bound, problem->groups);
+    for (int64_t g = 0; g < problem->groups; g++) {
+        bool last = g == problem->groups - 1 || g % CHOICES_IN_LINE == CHOICES_IN_LINE - 1;
+        fprintf(file, "%d%s", answer->choice[g], last ? "\n" : "");
+    }
+    fprintf(file, "end\n");
+    return fflush(file) == 0 && ferror(file) == 0;
+}
+
+// A number of things of which each takes that many bytes of the text that is left.
+static bool read_count(Words *w, const char *what, int64_t bytes_each, int64_t *out) {
+    return words_int(w, what, 0, (w->end - w->at) / bytes_each, out);
+}
+
+static bool read_end(Words *w) {
+    if (!words_name(w, "end"))
+        return false;
+    words_next(w);
+    return w->word[0] == 0 || words_refuse(w, "nothing after the end");
+}
+
+// --- reading
+
+static bool read_head(Words *w, Problem *head) {
+    int version;
+    if (!words_name(w, "fringe-problem") || !words_small(w, "a version", &version))
+        return false;
+    if (version != 1)
+        return error_set(w->err, EXIT_DATA, "the problem has version %d; this program knows 1",
+                         version);
+    if (!words_name(w, "layer") || !words_small(w, "a layer", &head->layer) ||
+        !words_name(w, "direction") || !words_small(w, "a direction", &head->direction) ||
+        !words_name(w, "lambda") || !words_double(w, "a number", &head->lambda) ||
+        !words_name(w, "hidden") || !words_double(w, "seconds", &head->hidden) ||
+        !words_name(w, "widths") || !words_small(w, "a number of widths", &head->widths))
+        return false;
+    if (head->widths < 1 || head->widths > PROBLEM_WIDTHS)
+        return words_refuse(w, "1 to 8 widths");
+    for (int b = 0; b < head->widths; b++)
+        if (!words_small(w, "bits", &head->width[b]) ||
+            !words_int(w, "bytes of a row", 1, INT64_MAX, &head->row_bytes[b]))
+            return false;
+    return true;
+}
+
+// One lane and its groups, behind `*groups` that are there.
+static bool read_lane(Words *w, Problem *p, Lane *lane, int64_t *groups, uint8_t *incumbent) {
+    int64_t count, choice;
+    if (!words_name(w, "lane") || !words_small(w, "a rank", &lane->source) ||
+        !words_small(w, "a rank", &lane->target) || !words_double(w, "seconds", &lane->gamma) ||
+        !words_int(w, "groups that the problem has left", 0, p->groups - *groups, &count))
+        return false;
+    lane->begin = *groups;
+    lane->end = *groups += count;
+    for (int64_t g = lane->begin; g < lane->end; g++) {
+        Group *group = &p->group[g];
+        if (!words_double(w, "a beta", &group->beta) ||
+            !words_double(w, "a theta", &group->theta) ||
+            !words_int(w, "a number of rows", 1, INT64_MAX, &group->rows) ||
+            !words_int(w, "an index of a width", 0, p->widths - 1, &choice))
+            return false;
+        incumbent[g] = (uint8_t)choice;
+    }
+    return true;
+}
+
+static bool read_rounds(Words *w, Problem *p, uint8_t *incumbent) {
+    int64_t lanes, groups = 0;
+    for (int r = 0; r < p->rounds; r++) {
+        int begin = p->round_begin[r];
+        if (!words_name(w, "round") ||
+            !words_int(w, "lanes that the problem has left", 0, p->lanes - begin, &lanes))
+            return false;
+        p->round_begin[r + 1] = begin + (int)lanes;
+        for (int c = begin; c < begin + (int)lanes; c++)
+            if (!read_lane(w, p, &p->lane[c], &groups, incumbent))
+                return false;
+    }
+    return read_end(w) && problem_check(p, w->err);
+}
+
+bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err) {
+    Words w;
+    Problem head = {0};
+    int64_t rounds, lanes, groups;
+    *problem = (Problem){0};
+    *incumbent = NULL;
+    if (!words_open(&w, "the problem", file, err))
+        return false;
+    bool ok = read_head(&w, &head) && words_name(&w, "rounds") &&
+              read_count(&w, "as many rounds as the text holds", ROUND_BYTES, &rounds) &&
+              words_name(&w, "lanes") &&
+              read_count(&w, "as many lanes as the text holds", LANE_BYTES, &lanes) &&
+              words_name(&w, "groups") &&
+              read_count(&w, "as many groups as the text holds", GROUP_BYTES, &groups);
+    if (ok) {
+        problem_take(problem, (int)rounds, (int)lanes, groups);
+        head.rounds = problem->rounds;
+        head.round_begin = problem->round_begin;
+        head.lanes = problem->lanes;
+        head.lane = problem->lane;
+        head.groups = problem->groups;
+        head.group = problem->group;
+        *problem = head;
+        *incumbent = TAKE(uint8_t, groups, "incumbent of a problem");
+        ok = read_rounds(&w, problem, *incumbent);
+    }
+    words_close(&w);
+    if (!ok) {
+        memory_give(*incumbent);
+        *incumbent = NULL;
+        problem_clear(problem);
+    }
+    return ok;
+}
+
+// The digits of all groups, in words of any length.
+static bool read_choices(Words *w, const Problem *problem, uint8_t *choice) {
+    for (int64_t g = 0; g < problem->groups;) {
+        words_next(w);
+        for (const char *c = w->word; *c != 0 || c == w->word; c++, g++) {
+            if (*c < '0' || *c >= '0' + problem->widths || g == problem->groups)
+                return words_refuse(w, "an index of a width for each group");
+            choice[g] = (uint8_t)(*c - '0');
+        }
+    }
+    return true;
+}
+
+static bool read_answer(Words *w, Answer *answer, const Problem *problem) {
+    int version;
+    int64_t groups;
+    if (!words_name(w, "fringe-answer") || !words_small(w, "a version", &version))
+        return false;
+    if (version != 1)
+        return error_set(w->err, EXIT_DATA, "the answer has version %d; this program knows 1",
+                         version);
+    if (!words_name(w, "by"))
+        return false;
+    words_next(w);
+    size_t letters = strspn(w->word, "abcdefghijklmnopqrstuvwxyz-");
+    if (letters == 0 || w->word[letters] != 0 || letters >= sizeof answer->by)
+        return words_refuse(w, "a name");
+    memcpy(answer->by, w->word, letters + 1);
+    return words_name(w, "seconds") && words_double(w, "seconds", &answer->seconds) &&
+           words_name(w, "bound") && words_double(w, "a bound", &answer->bound) &&
+           words_name(w, "groups") &&
+           words_int(w, "as many groups as the problem has", problem->groups, problem->groups,
+                     &groups) &&
+           read_choices(w, problem, answer->choice) && read_end(w);
+}
+
+bool answer_read(Answer *answer, const Problem *problem, FILE *file, Error *err) {
+    Words w;
+    answer_take(answer, problem);
+    bool ok = words_open(&w, "the answer", file, err);
+    if (ok) {
+        ok = read_answer(&w, answer, problem);
+        words_close(&w);
+    }
+    if (!ok) {
+        answer_clear(answer);
+        return false;
+    }
+    answer->value = problem_value(problem, answer->choice);
+    answer->bound = fmin(fmax(answer->bound, 0), answer->value.objective);
+    return true;
+}

@@ -1,0 +1,32 @@
+// A text as words between spaces and line breaks; what is not as expected is refused with its line.
+#ifndef FRINGE_ASSIGNER_WORDS_H
+#define FRINGE_ASSIGNER_WORDS_H
+
+#include "fringe/base.h"
+
+#include <stdio.h>
+
+enum { LONGEST_WORD = 63 };
+
+typedef struct Words {
+    const char *what; // how messages call the text: "the problem"
+    char *text, *at, *end;
+    int64_t line;
+    char word[LONGEST_WORD + 1];
+    Error *err;
+} Words;
+
+// Reads the file to its end.
+bool words_open(Words *words, const char *what, FILE *file, Error *err);
+void words_close(Words *words);
+// Puts the next word into words->word; the empty word at the end of the text.
+void words_next(Words *words);
+// The next word must be this name, a whole number in [low, high], an int, a finite number.
+bool words_name(Words *words, const char *name);
+bool words_int(Words *words, const char *what, int64_t low, int64_t high, int64_t *out);
+bool words_small(Words *words, const char *what, int *out);
+bool words_double(Words *words, const char *what, double *out);
+// The last word is not what was expected; returns false.
+bool words_refuse(Words *words, const char *expected);
+
+#endif

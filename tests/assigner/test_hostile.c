@@ -1,0 +1,138 @@
+// ranks: 1
+// If this failed, some odd measurement (no groups, equal links, ranges twelve decades apart, links
+// of absurd speed) would stop a training run, or give widths worse than the same bits for all rows.
+#include "problems.h"
+
+static int64_t pick(Draws *d, const int64_t *from, int count) {
+    return from[draw_int(d, 0, count - 1)];
+}
+
+static Recipe hostile_recipe(uint64_t seed) {
+    static const int64_t sizes[] = {0, 1, 2, 5, 12, 40}, rows[] = {1, 2, 100, 1 << 20};
+    static const int64_t columns[] = {1, 2, 7, 41, 256, 602, 100000};
+    Draws d = draws_new(seed);
+    Recipe r = {.ranks = (int)draw_int(&d, 1, 5),
+                .by_sender = draw_chance(&d, 0.3),
+                .groups = pick(&d, sizes, 6),
+                .exactly = draw_chance(&d, 0.5),
+                .group_rows = pick(&d, rows, 4),
+                .sizes_differ = draw_chance(&d, 0.3),
+                .columns = pick(&d, columns, 7),
+                .betas = (Betas)draw_int(&d, BETAS_PLAIN, BETAS_ZERO),
+                .zero = draw_chance(&d, 0.3) ? draw(&d) : 0,
+                .spread = draw_chance(&d, 0.2)   ? 60 * draw(&d)
+                          : draw_chance(&d, 0.5) ? 1
+                                                 : 0,
+                .lambda = draw_chance(&d, 0.1)   ? 0
+                          : draw_chance(&d, 0.1) ? 1
+                          : draw_chance(&d, 0.2) ? pow(10, -12 * draw(&d))
+                                                 : draw(&d)};
+    for (int bits = 1; bits <= 8; bits++)
+        if (draw_chance(&d, 0.5) || (bits == 8 && r.widths == 0))
+            r.width[r.widths++] = bits;
+    return r;
+}
+
+// Sends some numbers to the ends of what is allowed.
+static void spoil(Problem *p, uint64_t seed) {
+    Draws d = draws_new(seed + 31);
+    double most = 0;
+    for (int c = 0; c < p->lanes; c++) {
+        Lane *lane = &p->lane[c];
+        if (draw_chance(&d, 0.1))
+            lane->gamma = draw_chance(&d, 0.5) ? 1e60 : 0;
+        bool odd = draw_chance(&d, 0.05), slow = draw_chance(&d, 0.5);
+        double scale = draw_chance(&d, 0.1) ? pow(10, 180 * draw(&d) - 90) : 1;
+        for (int64_t g = lane->begin; g < lane->end; g++) {
+            if (odd)
+                p->group[g].theta = slow ? 1e60 : 1e-60;
+            p->group[g].beta *= scale;
+            most = fmax(most, p->group[g].theta);
+        }
+    }
+    // A theta that became its neighbour's would put betas out of order: sort lane by lane.
+    for (int c = 0; c < p->lanes; c++)
+        qsort(p->group + p->lane[c].begin, (size_t)(p->lane[c].end - p->lane[c].begin),
+              sizeof *p->group, descending);
+    if (draw_chance(&d, 0.2)) {
+        uint8_t *choice = TAKE(uint8_t, p->groups, "test");
+        p->hidden = fmin(1e60, problem_value(p, choice).seconds * (0.5 + draw(&d)));
+        memory_give(choice);
+    }
+}
+
+static void try_problem(uint64_t seed) {
+    Recipe recipe = hostile_recipe(seed);
+    Problem p = problem_random(&recipe, seed);
+    if (seed % 2 == 0)
+        spoil(&p, seed);
+    Error err = {0};
+    assert_ok(problem_check(&p, &err), &err);
+    Answer a;
+    answer_take(&a, &p);
+    problem_solve(&p, &a);
+    Value again = problem_value(&p, a.choice);
+    assert_memory_equal(&again, &a.value, sizeof again);
+    assert_true(isfinite(again.objective) && isfinite(again.variance) && isfinite(again.seconds));
+    assert_true(a.bound >= 0 && a.bound <= again.objective);
+    assert_true(problem_bound(&p) <= again.objective + 1e-9);
+    uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+    for (int b = 0; b < p.widths; b++) {
+        problem_uniform(&p, b, choice);
+        Value uniform = problem_value(&p, choice);
+        assert_true(again.objective <= uniform.objective);
+        assert_true(a.bound <= uniform.objective + 1e-9);
+        if (again.objective == uniform.objective)
+            assert_true(again.variance <= uniform.variance);
+    }
+    Draws d = draws_new(seed + 7);
+    for (int i = 0; i < 5; i++) {
+        for (int64_t g = 0; g < p.groups; g++)
+            choice[g] = (uint8_t)draw_int(&d, 0, p.widths - 1);
+        assert_true(problem_value(&p, choice).objective >= a.bound - 1e-9);
+    }
+    memory_give(choice);
+    answer_clear(&a);
+    problem_clear(&p);
+}
+
+static void ten_thousand_problems(void **state) {
+    (void)state;
+    size_t before = memory_in_use();
+    for (uint64_t seed = 0; seed < 10000; seed++)
+        try_problem(seed);
+    assert_int_equal(memory_in_use(), before);
+}
+
+// A1 .. A2: nothing to choose, nothing to send, nobody to send to.
+static void empty_problems_have_answers(void **state) {
+    (void)state;
+    Problem p;
+    for (int rounds = 0; rounds < 3; rounds++)
+        for (int lanes = 0; lanes < 2 * rounds + 1; lanes++) {
+            problem_take(&p, rounds, lanes, 0);
+            p.widths = 1;
+            p.width[0] = 8;
+            p.row_bytes[0] = 16;
+            p.lambda = 0.5;
+            for (int r = 0; r < rounds; r++) // the first round may have none
+                p.round_begin[r + 1] = r == rounds - 1 ? lanes : lanes / 2;
+            for (int c = 0; c < lanes; c++)
+                p.lane[c] = (Lane){.source = 0, .target = 1, .gamma = c};
+            Error err = {0};
+            assert_ok(problem_check(&p, &err), &err);
+            Answer a;
+            answer_take(&a, &p);
+            problem_solve(&p, &a);
+            assert_true(a.value.objective == 0 && a.bound == 0 && problem_bound(&p) == 0);
+            answer_clear(&a);
+            problem_clear(&p);
+        }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ten_thousand_problems),
+    cmocka_unit_test(empty_problems_have_answers),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,282 @@
+// ranks: 1
+// If this failed, a problem would not reach the solver as it was posed, or a broken text could
+// crash a run, fill its memory or smuggle in widths that no one chose.
+#include "problems.h"
+
+static const Recipe some = {.ranks = 3,
+                            .groups = 4,
+                            .group_rows = 50,
+                            .widths = 3,
+                            .width = {2, 4, 8},
+                            .columns = 41,
+                            .betas = BETAS_DECADES,
+                            .spread = 3,
+                            .lambda = 1.0 / 3,
+                            .hidden = 0.1};
+
+static uint8_t *random_choice(const Problem *p, uint64_t seed) {
+    Draws d = draws_new(seed);
+    uint8_t *choice = TAKE(uint8_t, p->groups, "test");
+    for (int64_t g = 0; g < p->groups; g++)
+        choice[g] = (uint8_t)draw_int(&d, 0, p->widths - 1);
+    return choice;
+}
+
+// What writing leaves in a file, as a string.
+static char *text_of(FILE *file, size_t *bytes) {
+    *bytes = (size_t)ftell(file);
+    char *text = memory_take(*bytes + 1, "test");
+    rewind(file);
+    assert_int_equal(fread(text, 1, *bytes, file), *bytes);
+    fclose(file);
+    return text;
+}
+static char *problem_text(const Problem *p, const uint8_t *choice, size_t *bytes) {
+    FILE *file = tmpfile();
+    assert_true(problem_write(p, choice, file));
+    return text_of(file, bytes);
+}
+
+static bool read_problem(const char *text, size_t bytes, Problem *p, uint8_t **choice, Error *err) {
+    FILE *file =
+        bytes > 0 ? fmemopen((void *)(uintptr_t)text, bytes, "r") : fopen("/dev/null", "r");
+    *err = (Error){0};
+    bool ok = problem_read(p, choice, file, err);
+    fclose(file);
+    return ok;
+}
+static bool read_answer(const char *text, size_t bytes, const Problem *p, Answer *a, Error *err) {
+    FILE *file =
+        bytes > 0 ? fmemopen((void *)(uintptr_t)text, bytes, "r") : fopen("/dev/null", "r");
+    *err = (Error){0};
+    bool ok = answer_read(a, p, file, err);
+    fclose(file);
+    return ok;
+}
+
+static void assert_same(const Problem *a, const Problem *b) {
+    assert_true(a->layer == b->layer && a->direction == b->direction && a->widths == b->widths);
+    assert_memory_equal(a->width, b->width, (size_t)a->widths * sizeof *a->width);
+    assert_memory_equal(a->row_bytes, b->row_bytes, (size_t)a->widths * sizeof *a->row_bytes);
+    assert_memory_equal(&a->lambda, &b->lambda, sizeof a->lambda);
+    assert_memory_equal(&a->hidden, &b->hidden, sizeof a->hidden);
+    assert_true(a->rounds == b->rounds && a->lanes == b->lanes && a->groups == b->groups);
+    assert_memory_equal(a->round_begin, b->round_begin, (size_t)(a->rounds + 1) * sizeof(int));
+    for (int c = 0; c < a->lanes; c++) {
+        assert_true(a->lane[c].source == b->lane[c].source);
+        assert_true(a->lane[c].target == b->lane[c].target);
+        assert_memory_equal(&a->lane[c].gamma, &b->lane[c].gamma, sizeof(double));
+        assert_true(a->lane[c].begin == b->lane[c].begin && a->lane[c].end == b->lane[c].end);
+    }
+    assert_memory_equal(a->group, b->group, (size_t)a->groups * sizeof *a->group);
+}
+
+static void problems_come_back_bit_for_bit(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        Recipe recipe = some;
+        recipe.by_sender = seed % 3 == 0;
+        recipe.betas = (Betas)(seed % 5);
+        recipe.groups = (int64_t)(seed % 50);
+        recipe.spread = seed % 7 == 0 ? 60 : 1; // 1e-9 to 1e51
+        Problem p = problem_random(&recipe, seed), back;
+        p.layer = 2;
+        p.direction = (int)(seed % 2);
+        uint8_t *choice = random_choice(&p, seed), *choice_back;
+        size_t bytes;
+        char *text = problem_text(&p, choice, &bytes);
+        Error err;
+        assert_ok(read_problem(text, bytes, &back, &choice_back, &err), &err);
+        assert_same(&p, &back);
+        assert_memory_equal(choice, choice_back, (size_t)p.groups);
+        memory_give(text);
+        memory_give(choice_back);
+        memory_give(choice);
+        problem_clear(&back);
+        problem_clear(&p);
+    }
+}
+
+static void answers_come_back_and_are_valued_anew(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        Recipe recipe = some;
+        recipe.groups = (int64_t)(seed % 40);
+        Problem p = problem_random(&recipe, seed);
+        Answer a = {.by = "glpk", .seconds = 0.1, .choice = random_choice(&p, seed)}, back;
+        Value value = problem_value(&p, a.choice);
+        a.value.objective = -5; // a lie
+        a.bound = value.objective / 3;
+        FILE *file = tmpfile();
+        assert_true(answer_write(&a, &p, file));
+        size_t bytes;
+        char *text = text_of(file, &bytes);
+        Error err;
+        assert_ok(read_answer(text, bytes, &p, &back, &err), &err);
+        assert_string_equal(back.by, "glpk");
+        assert_memory_equal(a.choice, back.choice, (size_t)p.groups);
+        assert_memory_equal(&back.value, &value, sizeof value);
+        assert_true(back.bound == a.bound && back.seconds == a.seconds);
+        for (size_t length = 0; length + 1 < bytes;
+             length++) { // without its last line break it is whole
+            assert_false(read_answer(text, length, &p, &back, &err));
+            assert_true(err.code == EXIT_DATA && err.text[0] != 0);
+        }
+        memory_give(text);
+        answer_clear(&back);
+        answer_clear(&a);
+        problem_clear(&p);
+    }
+}
+
+static void cut_texts_are_refused(void **state) {
+    (void)state;
+    Problem p = problem_random(&some, 1), back;
+    uint8_t *choice = random_choice(&p, 1), *choice_back;
+    size_t bytes;
+    char *text = problem_text(&p, choice, &bytes);
+    Error err;
+    for (size_t length = 0; length + 1 < bytes; length++) {
+        assert_false(read_problem(text, length, &back, &choice_back, &err));
+        assert_true(err.code == EXIT_DATA && err.text[0] != 0);
+        assert_true(back.group == NULL && choice_back == NULL);
+    }
+    memory_give(text);
+    memory_give(choice);
+    problem_clear(&p);
+}
+
+// A mutated text is refused with a sentence, or is another problem that keeps all promises.
+static void mutated_texts_do_no_harm(void **state) {
+    (void)state;
+    static const char letters[] = "0123456789.-+eE \n\0xnaif\xff";
+    static const char *const words[] = {"-1",    "99999999999", "1e308",  "nan",  "inf", "0x10",
+                                        "1e999", "-0",          "1e-320", "lane", "end", ""};
+    Problem p = problem_random(&some, 2), back;
+    uint8_t *choice = random_choice(&p, 2), *choice_back;
+    size_t bytes;
+    char *text = problem_text(&p, choice, &bytes), *changed = memory_take(bytes + 64, "test");
+    Draws d = draws_new(9);
+    size_t before = memory_in_use();
+    int refused = 0;
+    for (int i = 0; i < 30000; i++) {
+        size_t length = bytes;
+        memcpy(changed, text, bytes);
+        if (i % 2 == 0) { // some bytes
+            for (int64_t k = draw_int(&d, 1, 3); k > 0; k--)
+                changed[draw_int(&d, 0, (int64_t)bytes - 1)] = letters[draw_int(&d, 0, 23)];
+        } else { // a word in the place of some bytes
+            const char *word = words[draw_int(&d, 0, 11)];
+            size_t at = (size_t)draw_int(&d, 0, (int64_t)bytes - 8), put = strlen(word);
+            size_t end = at;
+            while (end < bytes && text[end] != ' ' && text[end] != '\n')
+                end++;
+            memcpy(changed + at, word, put);
+            memcpy(changed + at + put, text + end, bytes - end);
+            length = at + put + bytes - end;
+        }
+        Error err;
+        if (read_problem(changed, length, &back, &choice_back, &err)) {
+            Error broken = {0};
+            assert_ok(problem_check(&back, &broken), &broken);
+            Answer a;
+            answer_take(&a, &back);
+            problem_solve(&back, &a);
+            assert_true(isfinite(a.value.objective));
+            answer_clear(&a);
+            memory_give(choice_back);
+            problem_clear(&back);
+        } else {
+            refused++;
+            assert_true(err.code == EXIT_DATA && strlen(err.text) > 20);
+        }
+        assert_int_equal(memory_in_use(), before);
+    }
+    assert_true(refused > 15000);
+    memory_give(changed);
+    memory_give(text);
+    memory_give(choice);
+    problem_clear(&p);
+}
+
+// Counts beyond what the text can hold take no memory.
+static void absurd_counts_are_refused(void **state) {
+    (void)state;
+#define HEAD "fringe-problem 1\nlayer 0 direction 0\nlambda 0.5 hidden 0\nwidths 1\n8 64\n"
+    static const struct {
+        const char *text, *part;
+    } cases[] = {
+        {"", "expected fringe-problem, found \"\""},
+        {"fringe-problem 2\n", "version 2"},
+        {"fringe-problem 1\nlayer 0 direction 0\nlambda 2 hidden 0\nwidths 9\n", "1 to 8 widths"},
+        {HEAD "rounds 2000000000 lanes 0 groups 0\nend\n", "as many rounds as the text holds"},
+        {HEAD "rounds 1 lanes 1000000 groups 0\nend\n", "as many lanes as the text holds"},
+        {HEAD "rounds 0 lanes 0 groups 9000000000000000000\nend\n", "as many groups"},
+        {HEAD "rounds 0 lanes 0 groups 99999999999999999999999\nend\n", "as many groups"},
+        {HEAD "rounds 0 lanes 0 groups -1\nend\n", "as many groups"},
+        {HEAD "rounds 1 lanes 0 groups 0\nround 1\nlane 0 1 0 0\nend\n", "lanes that the problem"},
+        {HEAD "rounds 1 lanes 2 groups 0\nround 1\nlane 0 1 0 0\nend\n            ", "2 lanes"},
+        {HEAD "rounds 0 lanes 0 groups 0\nend\nend\n", "nothing after the end"},
+        {HEAD "rounds 1 lanes 1 groups 1\nround 1\nlane 0 1 0 1\n1 1 1 1\nend\n",
+         "index of a width"},
+        {HEAD "rounds 1 lanes 1 groups 1\nround 1\nlane 0 1 0 1\n1 0 1 0\nend\n", "theta 0"},
+        {HEAD "rounds 1 lanes 1 groups 1\nround 1\nlane 0 1 0 1\n-1 1 1 0\nend\n", "beta -1"},
+        {HEAD "rounds 1 lanes 1 groups 1\nround 1\nlane 0 1 0 1\n1 1 900000000000000000 0\nend\n",
+         "at most 2^53"},
+        {HEAD "rounds 1 lanes 1 groups 2\nround 1\nlane 0 1 0 2\n1 1 1 0\n2 1 1 0\nend\n",
+         "beta descending"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        Problem p;
+        uint8_t *choice;
+        Error err;
+        int64_t peak = (int64_t)memory_peak();
+        assert_refused(read_problem(cases[i].text, strlen(cases[i].text), &p, &choice, &err), &err,
+                       EXIT_DATA, cases[i].part);
+        assert_true((int64_t)memory_peak() - peak < 1 << 20);
+    }
+}
+
+static void answers_to_other_problems_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *part;
+    } cases[] = {
+        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 4\n0000\nend\n", "as many groups"},
+        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n0003\nend\n", "index of a width"},
+        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n003\nend\n", "index of a width"},
+        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n00\nend\n", "index of a width"},
+        {"fringe-answer 1\nby glpk seconds 0 bound nan\ngroups 3\n000\nend\n", "a bound"},
+        {"fringe-answer 1\nby \"}glpk seconds 0 bound 0\ngroups 3\n000\nend\n", "a name"},
+        {"fringe-answer 1\nby aaaaaaaaaaaaaaaa seconds 0 bound 0\ngroups 3\n000\nend\n", "a name"},
+        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n000\nend\nend\n", "nothing after"},
+    };
+    Recipe recipe = some;
+    recipe.by_sender = recipe.exactly = true;
+    recipe.ranks = 3;
+    recipe.groups = 1;
+    Problem p = problem_random(&recipe, 1);
+    p.groups = 3; // of the 6 that are there
+    p.lanes = 1;
+    p.round_begin[1] = 1;
+    p.lane[0].end = 3;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        Answer a;
+        Error err;
+        assert_refused(read_answer(cases[i].text, strlen(cases[i].text), &p, &a, &err), &err,
+                       EXIT_DATA, cases[i].part);
+        assert_true(a.choice == NULL);
+    }
+    problem_clear(&p);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(problems_come_back_bit_for_bit),
+    cmocka_unit_test(answers_come_back_and_are_valued_anew),
+    cmocka_unit_test(cut_texts_are_refused),
+    cmocka_unit_test(mutated_texts_do_no_harm),
+    cmocka_unit_test(absurd_counts_are_refused),
+    cmocka_unit_test(answers_to_other_problems_are_refused),
+};
+
+TEST_MAIN(tests)
