@@ -68,6 +68,15 @@ typedef struct ChannelTrace {
 ChannelTrace *channel_trace(Channel *channel); // NULL: its codec has no widths
 void channel_trace_reset(Channel *channel);
 
+// Bytes of one row of `bits` bits with its parameters.
+int64_t channel_row_bytes(const Channel *channel, int bits);
+// Bytes of the message of ring round `round` if all its rows had `bits` bits, headers apart.
+int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bits);
+// Seconds that round `round` takes alone, with all ranks in it: `sent` bytes leave this rank and
+// `received` reach it (at most what its messages may take). What is in them is not looked at. Idle
+// only. Collective: sent here is received there.
+double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received);
+
 // What it moved since the start; bytes with headers; messages sent.
 typedef struct ChannelCount {
     int64_t bytes_sent, bytes_received, messages;
@@ -79,6 +88,7 @@ void channel_set_spans(Channel *channel, Spans *spans); // where time goes; borr
 // the bench of the schedules compares (own is what could hide wait).
 typedef struct ChannelSeconds {
     double pack, wait, unpack, own, halo;
+    double flight; // from post until the last message had landed, as far as polls could tell
 } ChannelSeconds;
 ChannelSeconds channel_seconds(const Channel *channel);
 

@@ -25,10 +25,24 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
                     const Comm *comm, const RunFacts *facts, int64_t resume_epoch, Error *err);
 // One line of metrics.jsonl, and a line on stderr when due.
 bool report_epoch(Report *report, const EpochRecord *record, Error *err);
+// <dir>/assignments/epoch-N.json and the widths beside it (assigner_widths).
+bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
+                       int count, Error *err);
+// Prints the assignments that a run stored; nothing if there are none.
+bool report_show_assignments(const char *run_dir, Error *err);
 // What was appended to metrics.jsonl is on the disk; call it before a checkpoint says so.
 bool report_sync(Report *report, Error *err);
 void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
                  size_t size);
+
+// One line of metrics.jsonl, read back. Seconds; scores are NaN where nothing was evaluated.
+typedef struct EpochTimes {
+    double bytes, seconds, compute, pack, wait, reduce, evaluation, assignment;
+    double validation, test; // accuracy, or micro-F1
+} EpochTimes;
+// The first `most` epochs of the run in that folder.
+bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_t *count,
+                    Error *err);
 
 // How a run ended; run.json gets it as "result".
 typedef struct RunResult {

@@ -4,6 +4,7 @@
 #ifndef FRINGE_TRAINER_H
 #define FRINGE_TRAINER_H
 
+#include "fringe/assigner.h"
 #include "fringe/base.h"
 #include "fringe/config.h"
 #include "fringe/model.h"
@@ -20,9 +21,14 @@ typedef struct EpochRecord {
     int64_t eval_bytes;           // sent for evaluation, counted apart
     double seconds, eval_seconds; // slowest rank
     Spans spans;                  // of this epoch, means over ranks
+    const Assignment *assignment; // widths that this epoch was the first to use; NULL: as before
+    double assign_seconds;        // before this epoch, slowest rank
 } EpochRecord;
 
 typedef struct Trainer Trainer;
+
+// The widths in use (assigner.h); 0 tensors where the codec knows none. Collective.
+int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);
 
 // Builds Patterns, model and optimizer on the shard. Prints nothing. Checks the predicted memory
 // first (EXIT_MEMORY). Collective.
@@ -36,7 +42,8 @@ int trainer_threads(const Trainer *trainer);
 const char *
 trainer_kernels(const Trainer *trainer); // what tuning chose: "own forward: panels of 64; ..."
 
-// One epoch; evaluates when due. False with EXIT_DIVERGED if the loss is not finite. Collective.
+// One epoch; assigns widths before it and evaluates after it when due. False with EXIT_DIVERGED if
+// the loss is not finite. Collective.
 bool trainer_epoch(Trainer *trainer, EpochRecord *record, Error *err);
 bool trainer_finished(const Trainer *trainer); // all epochs done, or early stopping said so
 int64_t trainer_epochs_done(const Trainer *trainer);

@@ -173,6 +173,19 @@ void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *w
     comm_wait_until(comm, all_done, &(Requests){requests, count}, what);
 }
 
+void comm_sleep(const Comm *comm) {
+    static const struct timespec moment = {.tv_nsec = 5000000};
+    MPI_Request request;
+    int done = 0;
+    CHECK_MPI(MPI_Ibarrier(comm->mpi, &request));
+    while (!done) {
+        life_answer();
+        CHECK_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        if (!done)
+            nanosleep(&moment, NULL);
+    }
+}
+
 void comm_beat(const Comm *comm) {
     (void)comm; // signs of life are the process's, whichever communicator is at hand
     life_answer();

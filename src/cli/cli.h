@@ -23,6 +23,7 @@ typedef struct Options { // what stood on the command line
     int layer;           // --layer; 0: not said
     int parts;           // --parts; 0: not said
     int64_t seed;        // --seed
+    const char *modes;   // --modes
 } Options;
 
 typedef struct Command {
@@ -64,6 +65,8 @@ typedef struct Session {
 
 // MPI, the config (read by rank 0) and the shard. False: session_end says why. Collective.
 bool session_begin(Session *session, const Options *options, int *argc, char ***argv);
+// The config that the options name, read by rank 0, on all ranks. Collective.
+bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 // Everything that can be said of a config without its data: keys, families, data.path.
@@ -74,6 +77,12 @@ bool session_binding(Session *session, int64_t seed, char *out, size_t size);
 bool load_weights(Session *session, Trainer *trainer, const Options *options);
 const char *metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 
+// --- cmd_train.c: what compare does several times
+
+void train_listen(void); // to USR1 and TERM
+// --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
+bool train_runs(Session *session, const Options *options, RunResult *result);
+
 // --- facts.c: what is printed before the first epoch
 
 // Collective; `trainer` has been built.
@@ -81,6 +90,7 @@ RunFacts facts_gather(const Session *session, const Trainer *trainer);
 void facts_print(const Session *session, const Trainer *trainer, const RunFacts *facts);
 
 ExitCode cmd_train(const Options *options, int *argc, char ***argv);
+ExitCode cmd_compare(const Options *options, int *argc, char ***argv);
 ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_predict(const Options *options, int *argc, char ***argv);
 ExitCode cmd_partition(const Options *options, int *argc, char ***argv);

@@ -36,7 +36,7 @@ static bool inspect(const char *path, Error *err) {
     if (holds(path, "partition.json"))
         return partition_report(path, err);
     if (holds(path, "checkpoint.json") || holds(path, "checkpoints"))
-        return checkpoint_inspect(path, err);
+        return checkpoint_inspect(path, err) && report_show_assignments(path, err);
     if (ends_with(path, ".safetensors"))
         return inspect_tensors(path, err);
     return dataset_inspect(path, err);

@@ -24,7 +24,7 @@ static volatile sig_atomic_t stop_signal;
 
 static void remember_signal(int number) { stop_signal = number; }
 
-static void listen(void) {
+void train_listen(void) {
     struct sigaction action = {.sa_handler = remember_signal, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -115,6 +115,15 @@ static bool save_due(const Run *run, int64_t epoch) {
     return every > 0 && epoch % every == 0;
 }
 
+// Widths are with all ranks, the report with rank 0.
+static void report_widths(Run *run, const Assignment *assignment) {
+    Tensor widths[ASSIGNED_CHANNELS];
+    int count = trainer_widths(run->trainer, widths);
+    if (run->report != NULL)
+        report_assignment(run->report, assignment, widths, count, &run->session->err);
+    assigner_widths_give(widths, count);
+}
+
 static bool train(Run *run) {
     Session *s = run->session;
     EpochRecord record;
@@ -123,6 +132,8 @@ static bool train(Run *run) {
             return comm_agree(&s->comm, &s->err);
         if (run->report != NULL)
             report_epoch(run->report, &record, &s->err);
+        if (record.assignment != NULL)
+            report_widths(run, record.assignment);
         bool stopping = stop_agreed(run);
         if (s->err.code != 0)
             return false;
@@ -224,16 +235,15 @@ static Run run_number(Session *s, int number, int runs) {
     return run;
 }
 
-static bool train_all(Session *s, const Options *options) {
+bool train_runs(Session *s, const Options *options, RunResult *result) {
     double *last = TAKE(double, options->runs, "results of runs");
     double *best = TAKE(double, options->runs, "results of runs");
     bool fine = true;
     for (int i = 0; i < options->runs && fine; i++) {
         Run run = run_number(s, i, options->runs);
-        RunResult result;
-        fine = train_once(&run, options, &result);
-        last[i] = fine ? result.last[SPLIT_TEST].micro_f1 : NAN;
-        best[i] = fine ? result.best[SPLIT_TEST].micro_f1 : NAN;
+        fine = train_once(&run, options, &result[i]);
+        last[i] = fine ? result[i].last[SPLIT_TEST].micro_f1 : NAN;
+        best[i] = fine ? result[i].best[SPLIT_TEST].micro_f1 : NAN;
     }
     if (fine && options->runs > 1 && s->comm.rank == 0)
         summarize(s, last, best, options->runs);
@@ -244,8 +254,10 @@ static bool train_all(Session *s, const Options *options) {
 
 ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
     Session session;
-    listen();
+    RunResult *result = TAKE(RunResult, options->runs, "results of runs");
+    train_listen();
     if (session_begin(&session, options, argc, argv))
-        train_all(&session, options);
+        train_runs(&session, options, result);
+    memory_give(result);
     return session_end(&session);
 }

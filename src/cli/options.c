@@ -24,6 +24,7 @@ static const Option table[] = {
     {'o', "output", "FOLDER", "where the results go"},
     {'k', "parts", "K", "how many parts (default: 2)"},
     {'d', "seed", "N", "seed of the generator (default: 1)"},
+    {'m', "modes", "A,B,...", "what to compare (default: vanilla,overlap,quantize,adaqp,alone)"},
     {'j', "json", NULL, "print JSON"},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
@@ -78,6 +79,9 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         return true;
     case 'o':
         options->output = text;
+        return true;
+    case 'm':
+        options->modes = text;
         return true;
     case 'b':
         options->best = true;

@@ -31,13 +31,15 @@ static void join(Error *err, const char *where, const Error *more) {
 // Names that belong to families are checked by the rooms that own them.
 static void check_families(const Config *config, const char *where, Error *err) {
     ModelShape shape;
-    Error model = {0}, codec = {0}, schedule = {0};
+    Error model = {0}, codec = {0}, schedule = {0}, rule = {0};
     model_shape(&shape, config, 1, 2, false, &model);
     codec_find(config->messages.codec, &codec);
     schedule_find(config->comm.schedule, &schedule);
     join(err, where, &model);
     join(err, where, &codec);
     join(err, where, &schedule);
+    assigner_known(config->messages.assign, &rule);
+    join(err, where, &rule);
 }
 
 // Is it a word of "reddit-small, reddit-medium, ..."?
@@ -87,7 +89,7 @@ bool load_config(Config *config, const char *path, const Options *options, Error
 
 // --- begin and end
 
-static bool share_config(Session *s, const Options *options) {
+bool session_config(Session *s, const Options *options) {
     if (s->comm.rank == 0)
         load_config(&s->config, options->argument[0], options, &s->err);
     if (!comm_agree(&s->comm, &s->err))
@@ -132,7 +134,7 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
     comm_start(&session->comm, argc, argv);
-    if (!check_lonely(session) || !check_ranks(session, options) || !share_config(session, options))
+    if (!check_lonely(session) || !check_ranks(session, options) || !session_config(session, options))
         return false;
     warn_of_binding(session);
     char remarks[1024] = "";

@@ -237,6 +237,36 @@ void config_store(Config *config, const Key *key, const Json *value, Complaints 
     }
 }
 
+// The widths that the codec integer has.
+static bool is_width(int64_t bits) { return (bits >= 1 && bits <= 8) || bits == 16; }
+
+static void check_messages(const Config *config, Complaints *complaints) {
+    const ConfigInts *widths = &config->messages.widths;
+    for (int i = 0; i < widths->count; i++)
+        if (!is_width(widths->value[i]) || (i > 0 && widths->value[i] <= widths->value[i - 1]))
+            config_complain(complaints,
+                            "messages.widths: expected ascending widths of 1 to 8 or 16 bits, "
+                            "found %lld at place %d",
+                            (long long)widths->value[i], i + 1);
+    if (widths->count < 1 || widths->count > 8)
+        config_complain(complaints, "messages.widths: expected 1 to 8 widths, found %d",
+                        widths->count);
+    if (!is_width(config->messages.first_width))
+        config_complain(complaints,
+                        "messages.first_width: expected 1 to 8 or 16 bits, found %lld",
+                        (long long)config->messages.first_width);
+    if (config->messages.link.count != 0 && config->messages.link.count != 2)
+        config_complain(complaints,
+                        "messages.link: expected no number, or seconds per byte and per message, "
+                        "found %d",
+                        config->messages.link.count);
+    if (config->messages.delay >= config->messages.period)
+        config_complain(complaints,
+                        "messages.delay: expected fewer epochs than messages.period (%lld), found "
+                        "%lld",
+                        (long long)config->messages.period, (long long)config->messages.delay);
+}
+
 void config_check_together(const Config *config, Complaints *complaints) {
     int64_t widths = config->model.layers - 1;
     if (config->model.hidden.count != 1 && config->model.hidden.count != widths && widths > 0)
@@ -263,6 +293,7 @@ void config_check_together(const Config *config, Complaints *complaints) {
                                 "model.post: expected each step once, found \"%s\" "
                                 "twice",
                                 post->word[i]);
+    check_messages(config, complaints);
     if (strcmp(config->train.schedule, "constant") != 0 &&
         config->train.warmup > config->train.epochs && config->train.epochs > 0)
         config_complain(complaints,

@@ -10,8 +10,9 @@
 
 // path, kind, where, default (JSON), range, choices, unit, help
 const Key config_keys[] = {
-    {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, "vanilla overlap", ANY,
-     "Preset of comm.schedule; an explicit key wins."},
+    {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY,
+     "vanilla overlap quantize adaqp adaqp-published", ANY,
+     "Preset of messages.codec, comm.schedule and lossless.order; an explicit key wins."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph: a file, or a dataset directory of fringe."},
@@ -101,7 +102,38 @@ const Key config_keys[] = {
      ANY, "What says which validation is better; auto: micro-f1 where nodes have several labels."},
 
     {"messages.codec", KEY_WORD, AT(messages.codec), "\"fp32\"", ANY, ANY, ANY,
-     "How rows are written into messages: fp32."},
+     "How rows are written into messages: fp32 | bf16 | integer (few bits, rounded at random without "
+     "bias). The mode presets it."},
+    {"messages.assign", KEY_TEXT, AT(messages.assign), "\"adaptive\"", ANY, ANY, ANY,
+     "Codec integer, which rows get which width: adaptive (assigned anew every messages.period) | "
+     "uniform (messages.first_width) | random | replay:RUN (what that run used)."},
+    {"messages.widths", KEY_INTS, AT(messages.widths), "[2, 4, 8]", "[1, 16]", ANY, "bits",
+     "Widths to choose from, ascending: 1 to 8, and 16."},
+    {"messages.first_width", KEY_INT, AT(messages.first_width), "8", "[1, 16]", ANY, "bits",
+     "Of all rows until the first assignment."},
+    {"messages.parameters", KEY_WORD, AT(messages.parameters), "\"bf16\"", ANY, "fp32 bf16", ANY,
+     "How the minimum and the step of a row travel."},
+    {"messages.period", KEY_INT, AT(messages.period), "100", "[1, 1000000000]", ANY, "epochs",
+     "Between two assignments."},
+    {"messages.delay", KEY_INT, AT(messages.delay), "1", "[0, 1000000]", ANY, "epochs",
+     "From asking the solver to taking its answer; training goes on meanwhile."},
+    {"messages.group_size", KEY_INT, AT(messages.group_size), "100", "[1, 1000000000]", ANY, "rows",
+     "Rows that share a width: neighbours in the order of their sensitivities."},
+    {"messages.lambda", KEY_DOUBLE, AT(messages.lambda), "0.5", "[0, 1]", ANY, ANY,
+     "Weight of the variance that rounding adds, against time: 1 is exact, 0 is fast."},
+    {"messages.sensitivity", KEY_WORD, AT(messages.sensitivity), "\"paper\"", ANY, "paper safe", ANY,
+     "What a row's noise counts: sum of the squares of its coefficients, or square of their sum."},
+    {"messages.time", KEY_WORD, AT(messages.time), "\"sum\"", ANY, "sum hidden", ANY,
+     "hidden: time that computation covers costs nothing."},
+    {"messages.wait", KEY_WORD, AT(messages.wait), "\"round\"", ANY, "round sender", ANY,
+     "What the slowest is taken of: the pairs of a ring round, or all that a rank sends."},
+    {"messages.link", KEY_DOUBLES, AT(messages.link), "[]", "[0, 1e9]", ANY, "seconds",
+     "Pinned link model for all pairs, seconds per byte and per message; empty: measured at each "
+     "assignment."},
+    {"messages.solver", KEY_WORD, AT(messages.solver), "\"glpk\"", ANY, "glpk exact", ANY,
+     "glpk: fringe-solver tries to improve the exact solution; exact: it is taken as it is."},
+    {"messages.solver_limit", KEY_DOUBLE, AT(messages.solver_limit), "1", "[0.01, 100000]", ANY,
+     "seconds", "For each problem (one per layer and direction)."},
 
     {"lossless.order", KEY_WORD, AT(lossless.order), "\"aggregate-first\"", ANY,
      "aggregate-first auto", ANY,

@@ -77,7 +77,7 @@ static void store_mode(Config *config, Complaints *complaints) {
     const Mode *mode = config_mode_find(config->mode);
     assert(mode != NULL);
     complaints->where = "mode";
-    for (int i = 0; i < 4 && mode->setting[i] != NULL; i++)
+    for (int i = 0; i < MODE_SETTINGS && mode->setting[i] != NULL; i++)
         store_setting(config, mode->setting[i], complaints);
 }
 

@@ -10,6 +10,15 @@ const Mode config_modes[] = {
     {"overlap",
      "fp32 rows, computes what needs no message while the messages fly",
      {"comm.schedule=overlap"}},
+    {"quantize",
+     "rows in few bits, widths assigned, every exchange waits for its messages",
+     {"messages.codec=integer", "comm.schedule=blocking"}},
+    {"adaqp",
+     "rows in few bits, widths assigned, computes while the messages fly",
+     {"messages.codec=integer", "comm.schedule=overlap"}},
+    {"adaqp-published",
+     "the bits of adaqp and none of fringe's own savings",
+     {"messages.codec=integer", "comm.schedule=overlap", "lossless.order=aggregate-first"}},
 };
 const int config_mode_count = sizeof config_modes / sizeof config_modes[0];
 

@@ -31,10 +31,11 @@ extern const Key config_keys[];
 extern const int config_key_count;
 
 // A mode is a preset: settings that stand between the defaults and the file.
+enum { MODE_SETTINGS = 6 };
 typedef struct Mode {
     const char *name;
     const char *help;
-    const char *setting[4]; // "comm.schedule=overlap"; the rest NULL
+    const char *setting[MODE_SETTINGS]; // "comm.schedule=overlap"; the rest NULL
 } Mode;
 extern const Mode config_modes[];
 extern const int config_mode_count;

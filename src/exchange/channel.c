@@ -83,9 +83,8 @@ static MessageShape shape_of(const Channel *channel, int side, int group) {
                           .widths = s->widths != NULL ? &s->widths[group] : NULL};
 }
 
-// Where the messages of one side lie and how long they are with the codec in use. A group without
-// rows has no message.
-static void lay_out(Channel *channel, int side) {
+// A group without rows has no message.
+void channel_lay_out(Channel *channel, int side) {
     unsigned char *box = channel->side[side].box;
     for (int g = 0; g < channel->flight.rounds; g++) {
         Stream *stream = &channel->flight.stream[g][side];
@@ -108,8 +107,8 @@ static void use_codec(Channel *channel, const Codec *codec) {
     if (channel->codec == codec)
         return;
     channel->codec = codec;
-    lay_out(channel, OUTGOING);
-    lay_out(channel, INCOMING);
+    channel_lay_out(channel, OUTGOING);
+    channel_lay_out(channel, INCOMING);
 }
 
 Channel *channel_new(const Pattern *pattern, const MessageForm *form, int64_t columns, int layer,
@@ -181,7 +180,7 @@ void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *re
         memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->pattern, side));
         for (int g = 0; g < channel->flight.rounds; g++)
             widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
-        lay_out(channel, side);
+        channel_lay_out(channel, side);
     }
 }
 
@@ -270,11 +269,24 @@ void channel_pack(Channel *channel, Rows x, const float *right, Occasion occasio
 
 void channel_post(Channel *channel) {
     assert(channel->state == CHANNEL_PACKED);
+    channel->posted_at = clock_seconds();
     flight_post(&channel->flight);
     channel->received = 0;
     channel->state = CHANNEL_FLYING;
     if (channel->flight.rounds == 0)
         channel->state = CHANNEL_LANDED;
+}
+
+static void note_landing(Channel *channel) {
+    if (channel->posted_at == 0)
+        return;
+    for (int g = 0; g < channel->flight.rounds; g++) {
+        const Stream *stream = &channel->flight.stream[g][INCOMING];
+        if (stream->done < stream->pieces)
+            return;
+    }
+    channel->seconds.flight += clock_seconds() - channel->posted_at;
+    channel->posted_at = 0;
 }
 
 // Signs of life cost as much as moving messages and are needed far less often.
@@ -283,6 +295,7 @@ static const double beat_seconds = 5e-3;
 void channel_progress(void *context) {
     Channel *channel = context;
     flight_progress(&channel->flight);
+    note_landing(channel);
     double now = clock_seconds();
     if (now < channel->next_beat)
         return;
@@ -304,7 +317,7 @@ static bool one_more(void *context) {
            landing->stream->done == landing->stream->pieces;
 }
 
-static void wait_for(Channel *channel, int group, int side) {
+void channel_wait_for(Channel *channel, int group, int side) {
     Flight *flight = &channel->flight;
     const Stream *stream = &flight->stream[group][side];
     char what[128];
@@ -336,7 +349,8 @@ void channel_receive(Channel *channel, int group) {
     const int64_t *offset = channel->pattern->receive_offset;
     assert(channel->state == CHANNEL_FLYING && group == channel->received);
     double since = begin_step(channel);
-    wait_for(channel, group, INCOMING);
+    channel_wait_for(channel, group, INCOMING);
+    note_landing(channel);
     end_step(channel, since, &channel->seconds.wait, SPAN_WAIT);
 
     const Stream *stream = &channel->flight.stream[group][INCOMING];
@@ -359,7 +373,7 @@ void channel_finish(Channel *channel) {
     assert(channel->state == CHANNEL_LANDED);
     double since = begin_step(channel);
     for (int g = 0; g < channel->flight.rounds; g++)
-        wait_for(channel, g, OUTGOING);
+        channel_wait_for(channel, g, OUTGOING);
     end_step(channel, since, &channel->seconds.wait, SPAN_WAIT);
     channel->state = CHANNEL_IDLE;
 }

@@ -36,9 +36,15 @@ struct Channel {
     float *range; // [rows sent] owned: of the exchange that runs; NULL without widths
     Flight flight;
     Poll poll;        // channel_progress on this channel
+    double posted_at; // clock_seconds() of channel_post; 0: all has landed since
     double next_beat; // clock_seconds() from which channel_progress answers for this rank again
     Spans *spans;     // borrowed; may be NULL
     ChannelSeconds seconds;
 };
+
+// Where the messages of one side lie and how long they are with the codec in use.
+void channel_lay_out(Channel *channel, int side);
+// Waits until a message has landed or left.
+void channel_wait_for(Channel *channel, int group, int side);
 
 #endif

@@ -354,6 +354,11 @@ Channel *model_channel(const Model *m, int layer, int direction) {
     return m->layer[layer].channel[direction];
 }
 
+const float *model_left(const Model *m, int layer, int direction) {
+    const Operator *op = m->layer[layer].operator[direction];
+    return op != NULL ? op->block.left : NULL;
+}
+
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
     const Shard *s = m->parts.shard;
     const Backend *b = m->parts.backend;

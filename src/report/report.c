@@ -53,7 +53,11 @@ static bool cut_back(const char *path, int64_t last, Error *err) {
 }
 
 static bool open_files(Report *report, Error *err) {
-    if (!file_make_folder(report->folder, err) || !cut_back(report->path, report->resumed_at, err))
+    char old[1100]; // assignments of a run that is started anew in this folder
+    path_join(old, sizeof old, report->folder, "assignments");
+    if (!file_make_folder(report->folder, err) ||
+        !cut_back(report->path, report->resumed_at, err) ||
+        (report->resumed_at == 0 && !file_remove(old, err)))
         return false;
     report->metrics = open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (report->metrics < 0)
@@ -110,6 +114,8 @@ static void put_time(JsonWriter *writer, const EpochRecord *record) {
     json_put_double(writer, "epoch", record->seconds);
     if (record->evaluated)
         json_put_double(writer, "evaluation", record->eval_seconds);
+    if (record->assign_seconds > 0)
+        json_put_double(writer, "assignment", record->assign_seconds);
     for (int kind = 0; kind < SPAN_KINDS; kind++)
         json_put_double(writer, span_names[kind], record->spans.seconds[kind]);
     json_end_object(writer);

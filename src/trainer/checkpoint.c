@@ -23,17 +23,19 @@ static void checkpoint_path(char *out, const char *run_dir, int64_t epoch) {
 
 // ---- writing
 
-static bool write_files(Trainer *t, const TrainerState *state, const char *folder,
-                        const char *binding, Error *err) {
+static void file_path(char *out, const char *folder, int file) {
+    path_join(out, CHECKPOINT_PATH, folder, checkpoint_files[file]);
+}
+
+static bool write_files(Trainer *t, const TrainerState *state, const char *folder, Error *err) {
     char model[CHECKPOINT_PATH], best[CHECKPOINT_PATH], optimizer[CHECKPOINT_PATH];
-    path_join(model, sizeof model, folder, checkpoint_files[0]);
-    path_join(best, sizeof best, folder, checkpoint_files[1]);
-    path_join(optimizer, sizeof optimizer, folder, checkpoint_files[2]);
-    return file_make_folder(folder, err) &&
+    file_path(model, folder, 0);
+    file_path(best, folder, 1);
+    file_path(optimizer, folder, 2);
+    return file_remove(folder, err) && file_make_folder(folder, err) &&
            model_write(&t->shape, t->parameters, model, true, err) &&
            model_write(&t->shape, trainer_parameters(t, true), best, true, err) &&
-           tensors_write(optimizer, state->tensor, 2, NULL, true, err) &&
-           checkpoint_manifest_write(state, folder, binding, err) && file_sync(folder, err);
+           tensors_write(optimizer, state->tensor, 2, NULL, true, err);
 }
 
 // The same command gives the same bytes, so a whole checkpoint of this run and epoch need not be
@@ -118,21 +120,31 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     return true;
 }
 
+// Widths and ranges are with all ranks, so all ranks come here; rank 0 says whether it writes.
+static bool write_messages(Trainer *t, const char *folder, bool anew, Error *err) {
+    char path[CHECKPOINT_PATH];
+    file_path(path, folder, 3);
+    return t->assigner == NULL || assigner_write(t->assigner, anew ? path : NULL, err);
+}
+
 bool checkpoint_write(Trainer *t, const char *run_dir, const char *binding, int keep, Error *err) {
-    if (t->comm->rank == 0) {
-        TrainerState state;
-        char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
-        trainer_state(t, &state);
-        checkpoint_path(folder, run_dir, t->epoch);
-        snprintf(temporary, sizeof temporary, "%s/checkpoints/.writing", run_dir);
-        bool ok = is_there(folder, binding) ||
-                  (file_remove(temporary, err) && write_files(t, &state, temporary, binding, err) &&
-                   put_in_place(temporary, folder, err));
-        ok = ok && write_latest(run_dir, folder, err) &&
+    bool first = t->comm->rank == 0;
+    TrainerState state;
+    char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
+    trainer_state(t, &state);
+    checkpoint_path(folder, run_dir, t->epoch);
+    snprintf(temporary, sizeof temporary, "%s/checkpoints/.writing", run_dir);
+    bool anew = first && !is_there(folder, binding);
+    bool ok = !anew || write_files(t, &state, temporary, err);
+    ok = write_messages(t, temporary, anew && ok, err) && ok;
+    if (first && ok && anew)
+        ok = checkpoint_manifest_write(&state, temporary, binding, err) &&
+             file_sync(temporary, err) && put_in_place(temporary, folder, err);
+    if (first && ok)
+        ok = write_latest(run_dir, folder, err) &&
              remove_old(run_dir, t->epoch, keep > 0 ? keep : 1, err);
-        if (!ok)
-            error_prefix(err, "checkpoint of epoch %lld", (long long)t->epoch);
-    }
+    if (first && !ok)
+        error_prefix(err, "checkpoint of epoch %lld", (long long)t->epoch);
     return comm_agree(t->comm, err);
 }
 
@@ -192,8 +204,8 @@ static bool find_newest(const char *run_dir, char *folder, TrainerState *state, 
 }
 
 static bool restore_on_first(Trainer *t, const char *run_dir, const char *binding, bool *found,
-                             char remarks[1024], Error *err) {
-    char folder[CHECKPOINT_PATH], theirs[256];
+                             char *folder, char remarks[1024], Error *err) {
+    char theirs[256];
     TrainerState state;
     trainer_state(t, &state);
     *found = find_newest(run_dir, folder, &state, theirs, sizeof theirs, remarks);
@@ -209,10 +221,11 @@ static bool restore_on_first(Trainer *t, const char *run_dir, const char *bindin
 
 bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bool *found,
                         char remarks[1024], Error *err) {
+    char folder[CHECKPOINT_PATH] = "", messages[CHECKPOINT_PATH];
     *found = false;
     remarks[0] = 0;
     if (t->comm->rank == 0)
-        restore_on_first(t, run_dir, binding, found, remarks, err);
+        restore_on_first(t, run_dir, binding, found, folder, remarks, err);
     if (!comm_agree(t->comm, err))
         return false;
     comm_broadcast(t->comm, found, sizeof *found, 0);
@@ -226,7 +239,8 @@ bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bo
         comm_broadcast(t->comm, (void *)state.tensor[i].data, bytes, 0);
     comm_broadcast(t->comm, &state.counters, sizeof state.counters, 0);
     trainer_restore(t, &state, t->parameters);
-    return true;
+    file_path(messages, folder, 3);
+    return t->assigner == NULL || assigner_read(t->assigner, messages, err);
 }
 
 // ---- for evaluate, predict and inspect
@@ -251,6 +265,12 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
                          remarks[0] ? ": " : "", remarks);
     path_join(path, size, folder, name);
     return true;
+}
+
+static bool holds(const char *folder, const char *name) {
+    char path[CHECKPOINT_PATH];
+    path_join(path, sizeof path, folder, name);
+    return file_exists(path);
 }
 
 static bool print_tensors(const char *folder, const char *name, Error *err) {
@@ -287,7 +307,7 @@ bool checkpoint_inspect(const char *where, Error *err) {
            "%.4f\n",
            last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
     for (int i = 0; i < CHECKPOINT_FILES; i++)
-        if (!print_tensors(folder, checkpoint_files[i], err))
+        if (holds(folder, checkpoint_files[i]) && !print_tensors(folder, checkpoint_files[i], err))
             return false;
     return true;
 }

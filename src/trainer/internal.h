@@ -2,6 +2,7 @@
 #ifndef FRINGE_TRAINER_INTERNAL_H
 #define FRINGE_TRAINER_INTERNAL_H
 
+#include "fringe/assigner.h"
 #include "fringe/gradsync.h"
 #include "fringe/trainer.h"
 
@@ -18,6 +19,7 @@ struct Trainer {
     Pattern *forward, *backward; // the same object if symmetric
     Model *model;
     GradSync *sync;
+    Assigner *assigner; // NULL: the codec knows no widths
     MemoryPlan plan;
     // flat arrays [parameter_count]
     float *parameters, *gradient, *moment1, *moment2, *decay, *best;
@@ -50,8 +52,9 @@ double rate_of(const Trainer *trainer, int64_t epoch);
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 bool metric_known(const Config *config, Error *err);
 
-// The files of a checkpoint folder: weights, best weights, optimizer; beside them checkpoint.json.
-enum { CHECKPOINT_FILES = 3, CHECKPOINT_PATH = 1400 };
+// The files of a checkpoint folder: weights, best weights, optimizer, widths and ranges of messages;
+// beside them checkpoint.json.
+enum { CHECKPOINT_FILES = 4, CHECKPOINT_PATH = 1400 };
 extern const char *const checkpoint_files[CHECKPOINT_FILES];
 // Hashes the files of `folder` and writes its checkpoint.json. Local.
 bool checkpoint_manifest_write(const TrainerState *state, const char *folder, const char *binding,

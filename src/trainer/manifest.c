@@ -7,7 +7,11 @@
 
 enum { CHECKPOINT_VERSION = 1 };
 const char *const checkpoint_files[CHECKPOINT_FILES] = {"model.safetensors", "best.safetensors",
-                                                        "optimizer.safetensors"};
+                                                        "optimizer.safetensors",
+                                                        "messages.safetensors"};
+
+// Only a run whose messages have widths writes the last one.
+static bool may_lack(int file) { return file == CHECKPOINT_FILES - 1; }
 
 // The members of Metrics that are numbers, in the file and in memory.
 enum { METRIC_NUMBERS = 4 };
@@ -42,6 +46,8 @@ static bool put_files(JsonWriter *w, const char *folder, Error *err) {
     for (int i = 0; i < CHECKPOINT_FILES; i++) {
         char path[CHECKPOINT_PATH], hash[33];
         path_join(path, sizeof path, folder, checkpoint_files[i]);
+        if (may_lack(i) && !file_exists(path))
+            continue;
         if (!hash_file(path, hash, err))
             return false;
         json_put_string(w, checkpoint_files[i], hash);
@@ -121,6 +127,8 @@ static bool check_files(const Json *document, const char *folder, Error *err) {
         const Json *said = files != NULL && json_type(files) == JSON_OBJECT
                                ? json_get(files, checkpoint_files[i])
                                : NULL;
+        if (said == NULL && may_lack(i))
+            continue;
         if (said == NULL || json_type(said) != JSON_STRING)
             return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder,
                              checkpoint_files[i]);

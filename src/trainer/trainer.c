@@ -44,7 +44,10 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->backend = backend_find("cpu", err);
     t->optimizer = optimizer_find(c->train.optimizer, err);
     t->rate_schedule = rate_schedule_find(c->train.schedule, err);
-    parts->form = (MessageForm){.codec = codec_find(c->messages.codec, err), .piece = c->comm.piece};
+    parts->form = (MessageForm){.codec = codec_find(c->messages.codec, err),
+                                .bf16 = strcmp(c->messages.parameters, "bf16") == 0,
+                                .width = (int)c->messages.first_width,
+                                .piece = c->comm.piece};
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && metric_known(c, err) && t->backend->start(c->run.vectors, err);
 }
@@ -81,6 +84,23 @@ static bool start_weights(Trainer *t, Error *err) {
     return comm_agree(t->comm, err);
 }
 
+// Every channel of training gets widths, where its codec knows them.
+static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
+    AssignedChannel channels[ASSIGNED_CHANNELS];
+    int count = 0;
+    if (!parts->form.codec->has_widths)
+        return true;
+    for (int l = 0; l < t->shape.layers; l++)
+        for (int d = 0; d < 2; d++) {
+            Channel *channel = model_channel(t->model, l, d);
+            if (channel != NULL)
+                channels[count++] =
+                    (AssignedChannel){channel, l, d, model_left(t->model, l, d)};
+        }
+    t->assigner = assigner_new(t->config, t->comm, t->seed, channels, count, err);
+    return comm_agree(t->comm, err);
+}
+
 static bool build(Trainer *t, Error *err) {
     ModelParts parts = {0};
     if (find_families(t, &parts, err) && check_data(t, err))
@@ -99,6 +119,8 @@ static bool build(Trainer *t, Error *err) {
         return false;
     t->model = model_new(&t->shape, &parts, t->config, err);
     if (!comm_agree(t->comm, err))
+        return false;
+    if (!build_assigner(t, &parts, err))
         return false;
     model_set_spans(t->model, &t->spans);
     t->sync = gradsync_new(t->comm, t->shape.parameter_count);
@@ -126,6 +148,7 @@ void trainer_free(Trainer *t) {
     for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
         memory_give(flat[i]);
     gradsync_free(t->sync);
+    assigner_free(t->assigner);
     model_free(t->model);
     if (t->backward != t->forward)
         pattern_free(t->backward);
@@ -139,6 +162,10 @@ const Model *trainer_model(const Trainer *t) { return t->model; }
 int trainer_threads(const Trainer *t) { return t->threads; }
 const char *trainer_kernels(const Trainer *t) { return t->kernels; }
 int64_t trainer_epochs_done(const Trainer *t) { return t->epoch; }
+
+int trainer_widths(Trainer *t, Tensor tensor[ASSIGNED_CHANNELS]) {
+    return t->assigner != NULL ? assigner_widths(t->assigner, tensor) : 0;
+}
 
 const float *trainer_parameters(const Trainer *t, bool best) {
     return best && t->best_epoch > 0 ? t->best : t->parameters;
@@ -211,8 +238,9 @@ static double clip(Trainer *t) {
 
 static void add_over_ranks(const Trainer *t, EpochRecord *record) {
     int64_t bytes[3] = {record->bytes, record->reduce_bytes, record->eval_bytes};
-    double seconds[2] = {comm_max_double(t->comm, record->seconds),
-                         comm_max_double(t->comm, record->eval_seconds)};
+    double seconds[3] = {comm_max_double(t->comm, record->seconds),
+                         comm_max_double(t->comm, record->eval_seconds),
+                         comm_max_double(t->comm, record->assign_seconds)};
     comm_sum_int64(t->comm, bytes, 3);
     comm_sum_double(t->comm, record->spans.seconds, SPAN_KINDS);
     for (int k = 0; k < SPAN_KINDS; k++)
@@ -222,6 +250,7 @@ static void add_over_ranks(const Trainer *t, EpochRecord *record) {
     record->eval_bytes = bytes[2];
     record->seconds = seconds[0];
     record->eval_seconds = seconds[1];
+    record->assign_seconds = seconds[2];
 }
 
 // The loss of the epoch's weights, and the step to the next ones.
@@ -246,9 +275,17 @@ static void train(Trainer *t, EpochRecord *record) {
 
 bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
     *record = (EpochRecord){.epoch = t->epoch + 1};
-    double begin = clock_seconds();
+    double asked = clock_seconds(), begin = asked;
+    if (t->assigner != NULL) {
+        if (!assigner_before(t->assigner, record->epoch, err))
+            return false;
+        begin = clock_seconds();
+        record->assign_seconds = begin - asked;
+    }
     train(t, record);
     record->seconds = clock_seconds() - begin;
+    if (t->assigner != NULL)
+        record->assignment = assigner_after(t->assigner, record->epoch);
     if (!isfinite(record->loss) || !isfinite(record->gradient_norm))
         return error_set(err, EXIT_DIVERGED,
                          "the loss or its gradient is not finite in epoch %lld (loss %g); lower "

@@ -46,6 +46,9 @@ void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *contex
 
 // Collectives. All ranks must call them, in the same order; each waits at most comm->timeout.
 void comm_barrier(const Comm *comm);
+// A barrier for ranks that leave the cores to another one meanwhile: it looks every few
+// milliseconds and has no limit (a rank that works alone takes its time).
+void comm_sleep(const Comm *comm);
 void comm_broadcast(const Comm *comm, void *data, size_t bytes, int root); // > 2 GiB is fine
 // every rank gets `bytes` from each: all[r] = one of rank r
 void comm_all_gather(const Comm *comm, const void *one, void *all, size_t bytes);

@@ -24,6 +24,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_GENERATE = 3, // generators; `layer` numbers the draw
     RANDOM_FEATURES = 4, // features made by data.prepare
     RANDOM_PARTITION = 5,
+    RANDOM_ASSIGN = 6, // widths drawn at random; epoch = when they were asked for
 } RandomPurpose;
 
 typedef struct RandomStream {

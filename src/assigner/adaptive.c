@@ -1,0 +1,162 @@
+// The adaptive rule: one problem per layer and direction on rank 0, solved exactly at once, and
+// given to fringe-solver with that solution, which has until the widths are taken.
+
+#include "internal.h"
+
+#include <string.h>
+
+// ---- posing the problem (rank 0)
+
+// Lanes of ring rounds: pairs (source, target) that have rows.
+static void pose_rounds(const Assigner *a, const Lot *lot, const Group *by_rank, Problem *p) {
+    int size = a->comm->size, rounds = size - 1, lane = 0;
+    int64_t group = 0;
+    for (int g = 0; g < rounds; g++) {
+        for (int source = 0; source < size; source++) {
+            int pair = source * rounds + g;
+            int64_t groups = lot->start[pair + 1] - lot->start[pair];
+            if (groups == 0)
+                continue;
+            p->lane[lane++] = (Lane){source, (source + 1 + g) % size, a->gamma[pair], group,
+                                     group + groups};
+            for (int64_t i = 0; i < groups; i++) {
+                p->group[group] = by_rank[lot->start[pair] + i];
+                p->group[group++].theta = a->theta[pair];
+            }
+        }
+        p->round_begin[g + 1] = lane;
+    }
+}
+
+// Lanes of senders: everything a rank sends, one message after the other.
+static void pose_senders(const Assigner *a, const Lot *lot, const Group *by_rank, Problem *p) {
+    int size = a->comm->size, rounds = size - 1, lane = 0;
+    for (int source = 0; source < size; source++) {
+        int64_t begin = lot->piece[source], end = lot->piece[source + 1];
+        if (begin == end)
+            continue;
+        Lane *of = &p->lane[lane++];
+        *of = (Lane){.source = source, .target = -1, .begin = begin, .end = end};
+        for (int g = 0; g < rounds; g++) {
+            int pair = source * rounds + g;
+            of->gamma += lot->start[pair + 1] > lot->start[pair] ? a->gamma[pair] : 0;
+            for (int64_t i = lot->start[pair]; i < lot->start[pair + 1]; i++) {
+                p->group[i] = by_rank[i];
+                p->group[i].theta = a->theta[pair];
+            }
+        }
+    }
+    p->round_begin[1] = lane;
+}
+
+static int count_lanes(const Assigner *a, const Lot *lot, bool senders) {
+    int rounds = a->comm->size - 1, lanes = 0;
+    int pieces = senders ? a->comm->size : a->comm->size * rounds;
+    const int64_t *offset = senders ? lot->piece : lot->start;
+    for (int i = 0; i < pieces; i++)
+        lanes += offset[i + 1] > offset[i];
+    return lanes;
+}
+
+static void pose(const Assigner *a, Lot *lot, const Group *by_rank, double hidden) {
+    const ConfigInts *widths = &a->config->messages.widths;
+    bool senders = strcmp(a->config->messages.wait, "sender") == 0;
+    Problem *p = &lot->problem;
+    problem_take(p, senders ? 1 : a->comm->size - 1, count_lanes(a, lot, senders),
+                 lot->piece[a->comm->size]);
+    p->layer = lot->of.layer;
+    p->direction = lot->of.direction;
+    p->lambda = a->config->messages.lambda;
+    p->hidden = hidden;
+    p->widths = widths->count;
+    for (int w = 0; w < widths->count; w++) {
+        p->width[w] = (int)widths->value[w];
+        p->row_bytes[w] = channel_row_bytes(lot->of.channel, p->width[w]);
+    }
+    (senders ? pose_senders : pose_rounds)(a, lot, by_rank, p);
+}
+
+// Choices in the order of lanes to the order of ranks.
+static void choices_by_rank(const Assigner *a, const Lot *lot, uint8_t *by_rank) {
+    int rounds = a->comm->size - 1;
+    const Problem *p = &lot->problem;
+    for (int c = 0; c < p->lanes; c++) {
+        const Lane *lane = &p->lane[c];
+        int round = (lane->target - lane->source - 1 + a->comm->size) % a->comm->size;
+        int64_t first = lane->target < 0 ? lot->piece[lane->source]
+                                         : lot->start[lane->source * rounds + round];
+        memcpy(by_rank + first, lot->answer.choice + lane->begin,
+               (size_t)(lane->end - lane->begin));
+    }
+}
+
+// ---- asking
+
+// Seconds of an exchange that the own part covers on every rank, since the last assignment.
+// Collective.
+static double hidden_seconds(const Assigner *a, Lot *lot) {
+    double own = channel_seconds(lot->of.channel).own - lot->own;
+    double mean = lot->exchanges > 0 ? own / (double)lot->exchanges : 0;
+    bool counts = strcmp(a->config->messages.time, "hidden") == 0;
+    return counts ? -comm_max_double(a->comm, -mean) : 0; // the least
+}
+
+static void ask_of(Assigner *a, Lot *lot) {
+    bool first = a->comm->rank == 0;
+    double hidden = hidden_seconds(a, lot);
+    Group *group = TAKE(Group, first ? lot->piece[a->comm->size] : 0, "groups of messages");
+    groups_gather(lot, a->comm, a->group_size, group);
+    if (first) {
+        pose(a, lot, group, hidden);
+        assert(problem_check(&lot->problem, &(Error){0}));
+        answer_take(&lot->answer, &lot->problem);
+        problem_solve(&lot->problem, &lot->answer);
+        if (strcmp(a->config->messages.solver, "glpk") == 0 &&
+            !solver_start(&lot->solver, &lot->problem, lot->answer.choice,
+                          a->config->messages.solver_limit))
+            snprintf(a->assignment.remark, sizeof a->assignment.remark,
+                     "fringe-solver could not be started; the exact solution is used");
+    }
+    memory_give(group);
+}
+
+bool adaptive_ask(Assigner *a, Error *err) {
+    (void)err;
+    link_measure(a);
+    for (int i = 0; i < a->lots; i++)
+        ask_of(a, &a->lot[i]);
+    return true;
+}
+
+// ---- deciding
+
+static void report(const Lot *lot, AssignmentPart *part) {
+    snprintf(part->by, sizeof part->by, "%s", lot->answer.by);
+    part->objective = lot->answer.value.objective;
+    part->bound = lot->answer.bound;
+    part->search = lot->answer.seconds;
+    part->predicted = lot->answer.value.seconds;
+}
+
+bool adaptive_decide(Assigner *a, Error *err) {
+    (void)err;
+    for (int i = 0; i < a->lots; i++) {
+        Lot *lot = &a->lot[i];
+        int width[PROBLEM_WIDTHS];
+        for (int w = 0; w < a->config->messages.widths.count; w++)
+            width[w] = (int)a->config->messages.widths.value[w];
+        uint8_t *choice = NULL;
+        if (a->comm->rank == 0) {
+            solver_finish(&lot->solver, &lot->problem, &lot->answer, a->comm,
+                          a->assignment.remark);
+            choice = TAKE(uint8_t, lot->problem.groups, "groups of messages");
+            choices_by_rank(a, lot, choice);
+            report(lot, &a->assignment.part[i]);
+        }
+        groups_spread(lot, a->comm, a->group_size, choice, width);
+        memory_give(choice);
+        answer_clear(&lot->answer);
+        problem_clear(&lot->problem);
+    }
+    return true;
+}

@@ -1,0 +1,132 @@
+// From ranges to groups and back (ALGORITHMS A.5, A.6). A message k counts
+// beta_k = c_k (D / 6) mean(range_k^2), where the reader's c_k says what its noise meets:
+// the sum over the reading rows v of coefficient^2 (paper), or the square of their sum (safe). A
+// message is a row already scaled by R, so the coefficient is left[v] times the edge's weight.
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t groups_of(int64_t rows, int64_t group_size) {
+    return (rows + group_size - 1) / group_size;
+}
+
+static int64_t row_sum(const Lot *lot, int rank, int rounds) {
+    int64_t rows = 0;
+    for (int g = 0; g < rounds; g++)
+        rows += lot->sent[rank * rounds + g];
+    return rows;
+}
+
+void groups_take(Lot *lot, const Comm *comm, int64_t group_size) {
+    const Pattern *p = lot->pattern;
+    int rounds = comm->size - 1;
+    lot->rows = p->send_offset[rounds];
+    lot->coefficient = TAKE(float, lot->rows, "sensitivities");
+    lot->order = TAKE(int32_t, lot->rows, "sensitivities");
+    lot->next = TAKE(uint8_t, lot->rows, "widths of messages");
+    lot->begin = TAKE(int64_t, comm->size, "groups of messages");
+    int64_t *mine = TAKE(int64_t, comm->size, "groups of messages");
+    for (int g = 0; g < rounds; g++) {
+        mine[g] = p->send_offset[g + 1] - p->send_offset[g];
+        lot->begin[g + 1] = lot->begin[g] + groups_of(mine[g], group_size);
+    }
+    lot->choice = TAKE(uint8_t, lot->begin[rounds], "groups of messages");
+    int64_t *offset = NULL;
+    if (comm->rank == 0) {
+        offset = TAKE(int64_t, comm->size + 1, "groups of messages");
+        for (int r = 0; r <= comm->size; r++)
+            offset[r] = (int64_t)r * rounds;
+        lot->sent = TAKE(int64_t, (int64_t)comm->size * rounds, "groups of messages");
+        lot->start = TAKE(int64_t, (int64_t)comm->size * rounds + 1, "groups of messages");
+        lot->piece = TAKE(int64_t, comm->size + 1, "groups of messages");
+        lot->row_piece = TAKE(int64_t, comm->size + 1, "groups of messages");
+    }
+    list_gather(comm, mine, rounds, lot->sent, offset, sizeof *mine);
+    for (int i = 0; comm->rank == 0 && i < comm->size * rounds; i++)
+        lot->start[i + 1] = lot->start[i] + groups_of(lot->sent[i], group_size);
+    for (int r = 0; comm->rank == 0 && r <= comm->size; r++)
+        lot->piece[r] = lot->start[r * rounds];
+    for (int r = 0; comm->rank == 0 && r < comm->size; r++)
+        lot->row_piece[r + 1] = lot->row_piece[r] + row_sum(lot, r, rounds);
+    memory_give(offset);
+    memory_give(mine);
+}
+
+void groups_coefficients(Lot *lot, bool safe) {
+    const Pattern *p = lot->pattern;
+    const Csr *halo = &p->halo;
+    float *read = TAKE(float, p->halo_count, "sensitivities");
+    for (int64_t i = 0; i < halo->rows; i++)
+        for (int64_t e = halo->offset[i]; e < halo->offset[i + 1]; e++) {
+            float left = lot->of.left != NULL ? lot->of.left[p->halo_row[i]] : 1;
+            float m = halo->weight != NULL ? left * halo->weight[e] : left;
+            read[halo->column[e]] += safe ? fabsf(m) : m * m;
+        }
+    for (int64_t k = 0; safe && k < p->halo_count; k++)
+        read[k] *= read[k];
+    list_to_owners(p, read, lot->coefficient, sizeof *read);
+    memory_give(read);
+}
+
+void groups_clear(Lot *lot) {
+    void *taken[] = {lot->row_piece, lot->piece, lot->start, lot->sent,  lot->choice,
+                     lot->begin,     lot->next,  lot->order, lot->coefficient};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        memory_give(taken[i]);
+}
+
+static int larger_beta_first(const void *a, const void *b, void *context) {
+    const double *beta = context;
+    int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+    return beta[i] != beta[j] ? (beta[i] > beta[j] ? -1 : 1) : (i > j) - (i < j);
+}
+
+static void sum_groups(const Lot *lot, int rounds, int64_t group_size, const double *beta,
+                       Group *mine) {
+    for (int g = 0; g < rounds; g++) {
+        int64_t first = lot->pattern->send_offset[g], end = lot->pattern->send_offset[g + 1];
+        for (int64_t k = first; k < end; k++) {
+            Group *group = &mine[lot->begin[g] + (k - first) / group_size];
+            group->beta += beta[lot->order[k]];
+            group->rows++;
+        }
+    }
+}
+
+void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group) {
+    const Pattern *p = lot->pattern;
+    ChannelTrace *trace = channel_trace(lot->of.channel);
+    int rounds = comm->size - 1;
+    double factor = (double)channel_columns(lot->of.channel) / 6 /
+                    (double)(trace->exchanges > 0 ? trace->exchanges : 1);
+    double *beta = TAKE(double, lot->rows, "sensitivities");
+    for (int64_t k = 0; k < lot->rows; k++) {
+        beta[k] = (double)lot->coefficient[k] * factor * (double)trace->square[k];
+        lot->order[k] = (int32_t)k;
+    }
+    for (int g = 0; g < rounds; g++)
+        qsort_r(lot->order + p->send_offset[g],
+                (size_t)(p->send_offset[g + 1] - p->send_offset[g]), sizeof *lot->order,
+                larger_beta_first, beta);
+    Group *mine = TAKE(Group, lot->begin[rounds], "groups of messages");
+    sum_groups(lot, rounds, group_size, beta, mine);
+    list_gather(comm, mine, lot->begin[rounds], group, lot->piece, sizeof *mine);
+    channel_trace_reset(lot->of.channel);
+    memory_give(mine);
+    memory_give(beta);
+}
+
+void groups_spread(Lot *lot, const Comm *comm, int64_t group_size, const uint8_t *choice,
+                   const int *width) {
+    int rounds = comm->size - 1;
+    list_scatter(comm, choice, lot->piece, lot->choice, lot->begin[rounds], 1);
+    for (int g = 0; g < rounds; g++) {
+        int64_t first = lot->pattern->send_offset[g], end = lot->pattern->send_offset[g + 1];
+        for (int64_t k = first; k < end; k++)
+            lot->next[lot->order[k]] =
+                (uint8_t)width[lot->choice[lot->begin[g] + (k - first) / group_size]];
+    }
+}

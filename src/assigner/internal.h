@@ -1,0 +1,112 @@
+// What the files of the assigner share. A Lot is one channel and what its assignment needs; lists
+// of rows and groups are in the order of the ring (law 4) on each rank, and by rank on rank 0.
+#ifndef FRINGE_SRC_ASSIGNER_INTERNAL_H
+#define FRINGE_SRC_ASSIGNER_INTERNAL_H
+
+#include "fringe/assigner.h"
+#include "fringe/problem.h"
+
+#include <sys/types.h>
+
+typedef struct SolverRun { // fringe-solver on one problem (solver.c)
+    pid_t pid;             // 0: none
+    FILE *answer;
+    double deadline; // clock_seconds()
+} SolverRun;
+
+typedef struct Lot {
+    AssignedChannel of;
+    const Pattern *pattern;
+    char name[32];      // "layer1.backward"
+    int64_t rows;       // of the send list
+    float *coefficient; // [rows] c_k
+    int32_t *order;     // [rows] places in the send list, by beta inside each ring round
+    int64_t *begin;     // [size] first group of each ring round
+    uint8_t *choice;    // [begin[size - 1]] of this rank's groups
+    uint8_t *next;      // [rows] widths to be taken
+    double flight, own; // channel_seconds() when counting started
+    int64_t exchanges;  // since then
+    // rank 0 only
+    int64_t *sent;  // [size, size - 1] rows that each rank sends in each round
+    int64_t *start; // [size, size - 1] first group of each rank and round, by rank; + 1
+    int64_t *piece;     // [size + 1] the same of whole ranks
+    int64_t *row_piece; // [size + 1] rows of whole ranks
+    Problem problem;
+    Answer answer;
+    SolverRun solver;
+} Lot;
+
+typedef enum Pending { NOTHING_PENDING, ANSWER_PENDING, WIDTHS_DECIDED } Pending;
+
+struct Assigner {
+    const Config *config; // borrowed
+    const Comm *comm;     // borrowed
+    const struct Rule *rule;
+    uint64_t seed;
+    int64_t group_size;
+    int lots;
+    Lot lot[ASSIGNED_CHANNELS];
+    Pending pending;
+    int64_t asked, taken; // epochs of the last assignment
+    Assignment assignment;
+    double *theta, *gamma; // rank 0: [size, size - 1] by source and ring round
+    int64_t replays, *replay; // taken epochs of the run that is replayed, ascending
+};
+
+// Rules say which row gets which width: a table (rules.c); uniform is the smallest member and the
+// one to copy. All collective.
+typedef struct Rule {
+    const char *name;
+    bool at_once; // taken when asked; else messages.delay later
+    bool (*due)(const Assigner *assigner, int64_t epoch);
+    bool (*ask)(Assigner *assigner, Error *err);    // before epoch assigner->asked
+    bool (*decide)(Assigner *assigner, Error *err); // fills Lot.next and the parts of the report
+} Rule;
+const Rule *rule_find(const char *text, Error *err);
+bool adaptive_ask(Assigner *assigner, Error *err);    // adaptive.c
+bool adaptive_decide(Assigner *assigner, Error *err);
+bool replay_open(Assigner *assigner, Error *err); // replay.c
+bool replay_due(const Assigner *assigner, int64_t epoch);
+bool replay_decide(Assigner *assigner, Error *err);
+
+// ---- assigner.c
+bool assigner_decide(Assigner *assigner, Error *err); // what is asked, at once. Collective.
+void lot_take(Lot *lot);                              // Lot.next comes into use. Collective.
+
+// ---- groups.c
+void groups_take(Lot *lot, const Comm *comm, int64_t group_size);
+void groups_coefficients(Lot *lot, bool safe);
+// Sorts the send list by beta; rank 0 gets (beta, rows) of all groups, by rank. Restarts tracing.
+void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group);
+// Choices of rank 0 (indices into width) to Lot.next on all ranks.
+void groups_spread(Lot *lot, const Comm *comm, int64_t group_size, const uint8_t *choice,
+                   const int *width);
+
+void groups_clear(Lot *lot);
+
+// ---- link.c
+void link_measure(Assigner *assigner); // fills theta, gamma and the report's link model
+
+// ---- solver.c
+bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbent, double limit);
+// Waits for the answer; keeps `answer` as it is where the solver was no help, and says why.
+void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const Comm *comm,
+                   char remark[256]);
+void solver_stop(SolverRun *run);
+
+// ---- state.c: what all ranks hold per message, on rank 0 by rank. Collective.
+int64_t lot_messages(const Lot *lot, const Comm *comm); // of all ranks; 0 but on rank 0
+void lot_gather_rows(const Lot *lot, const Comm *comm, const void *mine, void *all, size_t bytes);
+void lot_scatter_rows(const Lot *lot, const Comm *comm, const void *all, void *mine, size_t bytes);
+
+// ---- lists.c: lists in ring order between ranks. Collective.
+// `bytes` per row of the send list to the rows of the receive list, or back.
+void list_to_readers(const Pattern *pattern, const void *sent, void *received, size_t bytes);
+void list_to_owners(const Pattern *pattern, const void *received, void *sent, size_t bytes);
+// One piece from each rank to rank 0, by rank, and back; offset [size + 1] in elements, rank 0.
+void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,
+                 const int64_t *offset, size_t bytes);
+void list_scatter(const Comm *comm, const void *all, const int64_t *offset, void *mine,
+                  int64_t count, size_t bytes);
+
+#endif

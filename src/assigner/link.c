@@ -1,0 +1,118 @@
+// The link model: time of a message = theta bytes + gamma, for every ordered pair of ranks. Each
+// ring round is timed by itself at two sizes, with all ranks in it, because pairs share links; the
+// least of a few times is taken, because anything else that runs only adds to it. The sizes are
+// those of real messages at the narrowest and the widest width, capped so that measuring stays
+// short.
+
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPEATS = 3, SMALL_MOST = 256 << 10, LARGE_MOST = 1 << 20 };
+
+typedef struct PairTime {
+    double theta, gamma;
+} PairTime;
+
+static int64_t capped(const Channel *channel, int round, bool sent, int bits, int64_t most) {
+    int64_t bytes = channel_round_bytes(channel, round, sent, bits);
+    return bytes < most ? bytes : most;
+}
+
+// Least seconds of a round at one size; *bytes: what reaches this rank.
+static double time_round(Channel *channel, int round, int bits, int64_t most, int64_t *bytes) {
+    double least = 0;
+    *bytes = capped(channel, round, false, bits, most);
+    for (int i = 0; i <= REPEATS; i++) { // the first one warms up
+        double seconds =
+            channel_time_round(channel, round, capped(channel, round, true, bits, most), *bytes);
+        if (i == 1 || (i > 1 && seconds < least))
+            least = seconds;
+    }
+    return least;
+}
+
+static PairTime fit(double small, int64_t small_bytes, double large, int64_t large_bytes) {
+    PairTime pair = {1e-12, 0}; // where nothing travels
+    if (large_bytes == 0)
+        return pair;
+    pair.theta = large / (double)large_bytes;
+    if (large_bytes > small_bytes && large > small) {
+        pair.theta = (large - small) / (double)(large_bytes - small_bytes);
+        pair.gamma = small - pair.theta * (double)small_bytes;
+    }
+    if (pair.gamma < 0) {
+        pair.gamma = 0;
+        pair.theta = large / (double)large_bytes;
+    }
+    return pair;
+}
+
+static Channel *widest_channel(const Assigner *a) {
+    Channel *widest = a->lot[0].of.channel;
+    for (int i = 1; i < a->lots; i++)
+        if (channel_columns(a->lot[i].of.channel) > channel_columns(widest))
+            widest = a->lot[i].of.channel;
+    return widest;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void summarize(const double *value, int64_t count, double out[3]) {
+    double *sorted = TAKE(double, count, "link model");
+    memcpy(sorted, value, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    if (count > 0)
+        out[0] = sorted[0], out[1] = sorted[count / 2], out[2] = sorted[count - 1];
+    memory_give(sorted);
+}
+
+// all: by receiver and ring round.
+static void keep(Assigner *a, const PairTime *all) {
+    int size = a->comm->size, rounds = size - 1;
+    for (int receiver = 0; receiver < size; receiver++)
+        for (int g = 0; g < rounds; g++) {
+            int source = (receiver - 1 - g + size) % size;
+            a->theta[source * rounds + g] = all[receiver * rounds + g].theta;
+            a->gamma[source * rounds + g] = all[receiver * rounds + g].gamma;
+        }
+}
+
+static void measure(Assigner *a, PairTime *mine) {
+    const ConfigInts *widths = &a->config->messages.widths;
+    Channel *channel = widest_channel(a);
+    for (int g = 0; g < a->comm->size - 1; g++) {
+        int64_t small_bytes, large_bytes;
+        double small = time_round(channel, g, (int)widths->value[0], SMALL_MOST, &small_bytes);
+        double large = time_round(channel, g, (int)widths->value[widths->count - 1], LARGE_MOST,
+                                  &large_bytes);
+        mine[g] = fit(small, small_bytes, large, large_bytes);
+    }
+}
+
+void link_measure(Assigner *a) {
+    int rounds = a->comm->size - 1;
+    const ConfigDoubles *pinned = &a->config->messages.link;
+    PairTime *mine = TAKE(PairTime, rounds, "link model");
+    PairTime *all = TAKE(PairTime, a->comm->rank == 0 ? a->comm->size * rounds : 0, "link model");
+    int64_t *offset = TAKE(int64_t, a->comm->size + 1, "link model");
+    for (int g = 0; g < rounds && pinned->count == 2; g++)
+        mine[g] = (PairTime){pinned->value[0] > 0 ? pinned->value[0] : 1e-12, pinned->value[1]};
+    if (pinned->count != 2)
+        measure(a, mine);
+    for (int r = 0; r <= a->comm->size; r++)
+        offset[r] = (int64_t)r * rounds;
+    list_gather(a->comm, mine, rounds, all, offset, sizeof *mine);
+    if (a->comm->rank == 0) {
+        keep(a, all);
+        summarize(a->theta, offset[a->comm->size], a->assignment.byte_seconds);
+        summarize(a->gamma, offset[a->comm->size], a->assignment.message_seconds);
+    }
+    memory_give(offset);
+    memory_give(all);
+    memory_give(mine);
+}

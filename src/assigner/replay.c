@@ -1,0 +1,92 @@
+// The rule replay:RUN: what another run used, from its assignments/epoch-N.safetensors (report
+// writes them): a tensor of bytes per channel, one byte per message, by rank. Rank 0 reads.
+
+#include "internal.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPLAY_MOST = 100000, REPLAY_PATH = 2048 };
+
+static void replay_folder(const Assigner *a, char *out, size_t size) {
+    path_join(out, size, strchr(a->config->messages.assign, ':') + 1, "assignments");
+}
+
+static int ascending(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void list_epochs(Assigner *a, const char *folder, Error *err) {
+    DIR *open_folder = opendir(folder);
+    if (open_folder == NULL) {
+        error_set(err, EXIT_NO_INPUT,
+                  "%s is not there; messages.assign replay: wants the folder of a run that "
+                  "assigned widths",
+                  folder);
+        return;
+    }
+    struct dirent *entry;
+    while ((entry = readdir(open_folder)) != NULL && a->replays < REPLAY_MOST) {
+        long long epoch;
+        if (sscanf(entry->d_name, "epoch-%lld.safetensors", &epoch) == 1 && epoch > 0)
+            a->replay[a->replays++] = epoch;
+    }
+    closedir(open_folder);
+    qsort(a->replay, (size_t)a->replays, sizeof *a->replay, ascending);
+}
+
+bool replay_open(Assigner *a, Error *err) {
+    char folder[REPLAY_PATH];
+    int64_t *epochs = TAKE(int64_t, REPLAY_MOST, "replayed assignments");
+    a->replay = epochs;
+    replay_folder(a, folder, sizeof folder);
+    if (a->comm->rank == 0)
+        list_epochs(a, folder, err);
+    if (!comm_agree(a->comm, err))
+        return false;
+    comm_broadcast(a->comm, &a->replays, sizeof a->replays, 0);
+    comm_broadcast(a->comm, epochs, (size_t)a->replays * sizeof *epochs, 0);
+    return true;
+}
+
+bool replay_due(const Assigner *a, int64_t epoch) {
+    for (int64_t i = 0; i < a->replays; i++)
+        if (a->replay[i] == epoch)
+            return true;
+    return false;
+}
+
+static bool widths_are_known(const Tensor *tensor, const char *path, Error *err) {
+    const uint8_t *bits = tensor->data;
+    for (int64_t i = 0; i < tensor->shape[0]; i++)
+        if (!width_known(bits[i]))
+            return error_set(err, EXIT_DATA, "%s: message %lld of %s has a width of %d bits", path,
+                             (long long)i, tensor->name, bits[i]);
+    return true;
+}
+
+bool replay_decide(Assigner *a, Error *err) {
+    char folder[REPLAY_PATH], path[REPLAY_PATH + 64];
+    Tensors file = {0};
+    const Tensor *tensor[ASSIGNED_CHANNELS] = {NULL};
+    bool first = a->comm->rank == 0;
+    replay_folder(a, folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/epoch-%lld.safetensors", folder, (long long)a->asked);
+    bool open = first && tensors_open(&file, path, err);
+    for (int i = 0; open && i < a->lots && err->code == 0; i++) {
+        int64_t shape[1] = {lot_messages(&a->lot[i], a->comm)};
+        tensor[i] = tensors_need(&file, a->lot[i].name, TENSOR_U8, 1, shape, err);
+        if (tensor[i] != NULL)
+            widths_are_known(tensor[i], path, err);
+    }
+    bool fine = comm_agree(a->comm, err);
+    for (int i = 0; fine && i < a->lots; i++) {
+        lot_scatter_rows(&a->lot[i], a->comm, first ? tensor[i]->data : NULL, a->lot[i].next, 1);
+        snprintf(a->assignment.part[i].by, sizeof a->assignment.part[i].by, "replay");
+    }
+    if (open)
+        tensors_close(&file);
+    return fine;
+}

@@ -1,0 +1,68 @@
+// The table of rules. uniform is the smallest: all rows keep messages.first_width.
+
+#include "internal.h"
+
+#include <string.h>
+
+static bool never(const Assigner *a, int64_t epoch) {
+    (void)a, (void)epoch;
+    return false;
+}
+
+static bool nothing(Assigner *a, Error *err) {
+    (void)a, (void)err;
+    return true;
+}
+
+// Re-assign before epochs 1 + period, 1 + 2 period, ...
+static bool periodic(const Assigner *a, int64_t epoch) {
+    return epoch > 1 && (epoch - 1) % a->config->messages.period == 0;
+}
+
+// ---- random: every row draws one of the widths, by its global id and its reader
+
+static bool random_decide(Assigner *a, Error *err) {
+    (void)err;
+    const ConfigInts *widths = &a->config->messages.widths;
+    for (int i = 0; i < a->lots; i++) {
+        Lot *lot = &a->lot[i];
+        const Pattern *p = lot->pattern;
+        RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->asked,
+                                            lot->of.layer, lot->of.direction);
+        for (int g = 0; g < a->comm->size - 1; g++) {
+            int reader = (a->comm->rank + 1 + g) % a->comm->size;
+            for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
+                double u = random_uniform32(stream, p->gid[p->send_row[k]], reader, 0);
+                lot->next[k] = (uint8_t)widths->value[(int)(u * widths->count)];
+            }
+        }
+        snprintf(a->assignment.part[i].by, sizeof a->assignment.part[i].by, "random");
+    }
+    return true;
+}
+
+static const Rule rules[] = {
+    {.name = "uniform", .due = never, .ask = nothing, .decide = nothing},
+    {.name = "adaptive", .due = periodic, .ask = adaptive_ask, .decide = adaptive_decide},
+    {.name = "random", .due = periodic, .ask = nothing, .decide = random_decide},
+    {.name = "replay:", .at_once = true, .due = replay_due, .ask = nothing,
+     .decide = replay_decide},
+};
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+const Rule *rule_find(const char *text, Error *err) {
+    for (int i = 0; i < RULES; i++) {
+        size_t length = strlen(rules[i].name);
+        bool folder = rules[i].name[length - 1] == ':';
+        if (folder ? strncmp(text, rules[i].name, length) == 0 && text[length] != 0
+                   : strcmp(text, rules[i].name) == 0)
+            return &rules[i];
+    }
+    error_set(err, EXIT_CONFIG,
+              "messages.assign: there is no rule \"%s\"; rules are: adaptive, uniform, random, "
+              "replay:RUN",
+              text);
+    return NULL;
+}
+
+bool assigner_known(const char *rule, Error *err) { return rule_find(rule, err) != NULL; }

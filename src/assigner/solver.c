@@ -1,0 +1,121 @@
+// fringe-solver as a child process: the problem on its input, the answer in a file without a name.
+// Whatever happens to it, the solution that was found first stays.
+
+#include "internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NICE = 10 }; // training goes first
+static const double grace_seconds = 2; // beyond its limit
+
+// $FRINGE_SOLVER, or the program beside this one, or one in PATH.
+static void solver_path(char *out, size_t size) {
+    const char *said = getenv("FRINGE_SOLVER");
+    if (said != NULL && said[0] != 0) {
+        snprintf(out, size, "%s", said);
+        return;
+    }
+    char own[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(own, '/');
+    if (slash != NULL)
+        *slash = 0;
+    snprintf(out, size, "%s/fringe-solver", own);
+    if (!file_exists(out))
+        snprintf(out, size, "fringe-solver");
+}
+
+_Noreturn static void become_solver(const char *path, double limit, int question, int answer) {
+    char seconds[32];
+    snprintf(seconds, sizeof seconds, "%.3f", limit);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (nice(NICE) == -1 || dup2(question, STDIN_FILENO) < 0 || dup2(answer, STDOUT_FILENO) < 0)
+        _exit(127);
+    execlp(path, path, "--limit", seconds, (char *)NULL);
+    _exit(127);
+}
+
+bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbent, double limit) {
+    char path[PATH_MAX + 32];
+    *run = (SolverRun){.deadline = clock_seconds() + limit + grace_seconds};
+    solver_path(path, sizeof path);
+    FILE *question = tmpfile();
+    run->answer = tmpfile();
+    if (question != NULL && run->answer != NULL && problem_write(problem, incumbent, question) &&
+        fflush(question) == 0 && lseek(fileno(question), 0, SEEK_SET) == 0) {
+        pid_t pid = fork();
+        if (pid == 0)
+            become_solver(path, limit, fileno(question), fileno(run->answer));
+        run->pid = pid > 0 ? pid : 0;
+    }
+    if (question != NULL)
+        fclose(question);
+    if (run->pid == 0)
+        solver_stop(run);
+    return run->pid > 0;
+}
+
+void solver_stop(SolverRun *run) {
+    if (run->pid > 0) {
+        kill(run->pid, SIGKILL);
+        while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (run->answer != NULL)
+        fclose(run->answer);
+    *run = (SolverRun){0};
+}
+
+// Its exit status; -1: it had to be stopped. Answers for this rank meanwhile.
+static int wait_for(SolverRun *run, const Comm *comm) {
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(run->pid, &status, WNOHANG)) == 0 && clock_seconds() < run->deadline) {
+        comm_beat(comm);
+        usleep(1000);
+    }
+    if (ended != run->pid)
+        return -1;
+    run->pid = 0;
+    return status;
+}
+
+void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const Comm *comm,
+                   char remark[256]) {
+    if (run->pid == 0)
+        return;
+    int status = wait_for(run, comm);
+    Answer found;
+    Error err = {0};
+    if (status == -1)
+        snprintf(remark, 256, "fringe-solver did not end in its limit; the exact solution is used");
+    else if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        snprintf(remark, 256, "fringe-solver is not installed; the exact solution is used");
+    else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        snprintf(remark, 256, "fringe-solver %s %d; the exact solution is used",
+                 WIFEXITED(status) ? "left with" : "was ended by signal",
+                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+    else if (lseek(fileno(run->answer), 0, SEEK_SET) != 0 ||
+             !answer_read(&found, problem, run->answer, &err))
+        snprintf(remark, 256, "fringe-solver's answer is no answer (%.150s); the exact solution is "
+                              "used",
+                 err.text);
+    else {
+        if (found.value.objective < answer->value.objective) {
+            memcpy(answer->choice, found.choice, (size_t)problem->groups);
+            answer->value = found.value;
+            snprintf(answer->by, sizeof answer->by, "%s", found.by);
+        }
+        answer->seconds += found.seconds;
+        answer_clear(&found);
+    }
+    solver_stop(run);
+}

@@ -1,0 +1,282 @@
+// fringe compare: the same training in several modes, and a table of what each gained. Every arm is
+// a plain `train` in a folder of its own; the table is read from the metrics that it left.
+
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARMS = 16, HISTORY = 100000 };
+static const char default_modes[] = "vanilla,overlap,quantize,adaqp,alone";
+
+typedef struct Arm {
+    char name[CONFIG_WORD]; // also its folder
+    char mode[CONFIG_WORD];
+    bool alone;      // on rank 0, with the whole graph
+    int threads;     // alone: how many; 0: all cores
+    Summary test;    // at the last epoch, percent
+    EpochTimes mean; // of an epoch; seconds is the median
+    double total;    // seconds of training and assigning, of a run
+    double assigned; // of that, assigning
+    double to_target; // seconds until the validation reached the target; NaN: never
+} Arm;
+
+// ---- which arms
+
+static void add_arm(Arm *arm, int *count, const char *mode) {
+    if (strcmp(mode, "alone") == 0) {
+        arm[(*count)++] = (Arm){.name = "alone-1-thread", .mode = "vanilla", .alone = true,
+                                .threads = 1};
+        arm[(*count)++] = (Arm){.name = "alone-all-cores", .mode = "vanilla", .alone = true};
+        return;
+    }
+    Arm *new = &arm[(*count)++];
+    *new = (Arm){0};
+    snprintf(new->name, sizeof new->name, "%s", mode);
+    snprintf(new->mode, sizeof new->mode, "%s", mode);
+}
+
+static int list_arms(Arm *arm, const char *modes) {
+    char words[512], *rest = words;
+    int count = 0;
+    snprintf(words, sizeof words, "%s", modes != NULL ? modes : default_modes);
+    for (char *mode; (mode = strsep(&rest, ",")) != NULL && count < ARMS - 1;)
+        if (mode[0] != 0)
+            add_arm(arm, &count, mode);
+    return count;
+}
+
+// ---- running one
+
+// The config of an arm: mode and folder above everything that was set. Collective.
+static bool arm_config(Session *s, const Arm *arm, const Options *options, const char *base) {
+    char mode[CONFIG_WORD + 8], folder[8192], threads[32];
+    Options with = *options;
+    if (with.settings + 3 > CLI_SETTINGS)
+        return error_set(&s->err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS - 3);
+    snprintf(mode, sizeof mode, "mode=%s", arm->mode);
+    snprintf(folder, sizeof folder, "run.dir=%s/%s", base, arm->name);
+    snprintf(threads, sizeof threads, "run.threads=%d", arm->threads);
+    with.setting[with.settings++] = mode;
+    with.setting[with.settings++] = folder;
+    if (arm->alone)
+        with.setting[with.settings++] = threads;
+    return session_config(s, &with);
+}
+
+// On rank 0 only; the others sleep.
+static void run_alone(Session *s, const Options *options, RunResult *result) {
+    if (s->comm.rank == 0) {
+        Session alone = {.config = s->config, .started = clock_seconds()};
+        char remarks[1024] = "";
+        comm_self(&alone.comm);
+        comm_set_timeout(&alone.comm, s->config.comm.timeout);
+        if (partition_load(&alone.shard, &alone.config, &alone.comm, remarks, &alone.err)) {
+            train_runs(&alone, options, result);
+            shard_clear(&alone.shard);
+        }
+        s->err = alone.err;
+    }
+    comm_sleep(&s->comm);
+}
+
+static void run_dir_of(const Session *s, int run, int runs, char *out, size_t size) {
+    if (runs > 1)
+        snprintf(out, size, "%s/run-%d", s->config.run.dir, run + 1);
+    else
+        snprintf(out, size, "%s", s->config.run.dir);
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void add_times(EpochTimes *sum, const EpochTimes *t, double share) {
+    sum->bytes += t->bytes * share;
+    sum->compute += t->compute * share;
+    sum->pack += t->pack * share;
+    sum->wait += t->wait * share;
+    sum->reduce += t->reduce * share;
+    sum->evaluation += t->evaluation * share;
+    sum->assignment += t->assignment * share;
+}
+
+static double median_seconds(const EpochTimes *times, int64_t count) {
+    double *seconds = TAKE(double, count, "seconds of epochs"), median = 0;
+    for (int64_t e = 0; e < count; e++)
+        seconds[e] = times[e].seconds;
+    qsort(seconds, (size_t)count, sizeof *seconds, ascending);
+    if (count > 0)
+        median = seconds[count / 2];
+    memory_give(seconds);
+    return median;
+}
+
+// Means over the runs of an arm, from their metrics. Rank 0.
+static bool read_arm(Session *s, Arm *arm, const Options *options, EpochTimes *times) {
+    for (int run = 0; run < options->runs; run++) {
+        char folder[CONFIG_TEXT + 32];
+        int64_t count;
+        run_dir_of(s, run, options->runs, folder, sizeof folder);
+        if (!report_history(folder, times, HISTORY, &count, &s->err))
+            return false;
+        arm->mean.seconds += median_seconds(times, count) / options->runs;
+        for (int64_t e = 0; e < count; e++) {
+            add_times(&arm->mean, &times[e], 1.0 / ((double)count * options->runs));
+            arm->total += (times[e].seconds + times[e].assignment) / options->runs;
+            arm->assigned += times[e].assignment / options->runs;
+        }
+    }
+    return true;
+}
+
+static bool run_arm(Session *s, Arm *arm, const Options *options, const char *base,
+                    EpochTimes *times) {
+    RunResult *result = TAKE(RunResult, options->runs, "results of runs");
+    double *test = TAKE(double, options->runs, "results of runs");
+    if (s->comm.rank == 0)
+        fprintf(stderr, "compare    %s\n", arm->name);
+    bool fine = arm_config(s, arm, options, base);
+    if (fine && arm->alone)
+        run_alone(s, options, result);
+    else if (fine)
+        train_runs(s, options, result);
+    if (s->comm.rank == 0 && s->err.code == 0) {
+        for (int i = 0; i < options->runs; i++)
+            test[i] = 100 * result[i].last[SPLIT_TEST].micro_f1;
+        arm->test = report_summary(test, options->runs);
+        read_arm(s, arm, options, times);
+    }
+    memory_give(test);
+    memory_give(result);
+    return comm_agree(&s->comm, &s->err);
+}
+
+// ---- the table (rank 0)
+
+// Metrics of an arm's first run; the number of epochs, 0 with an error.
+static int64_t first_run(Session *s, const Arm *arm, const char *base, int runs,
+                         EpochTimes *times) {
+    char folder[8192];
+    int64_t count;
+    snprintf(folder, sizeof folder, "%s/%s%s", base, arm->name, runs > 1 ? "/run-1" : "");
+    return report_history(folder, times, HISTORY, &count, &s->err) ? count : 0;
+}
+
+// Seconds of the first run until its validation reaches the target.
+static double time_to(Session *s, const Arm *arm, const char *base, int runs, double target,
+                      EpochTimes *times) {
+    int64_t count = first_run(s, arm, base, runs, times);
+    double seconds = 0;
+    for (int64_t e = 0; e < count; e++) {
+        seconds += times[e].seconds + times[e].assignment;
+        if (times[e].validation >= target) // false for NaN
+            return seconds;
+    }
+    return NAN;
+}
+
+// 99 % of the best validation of the first arm.
+static double target_of(Session *s, const Arm *arm, const char *base, int runs, EpochTimes *times) {
+    int64_t count = first_run(s, arm, base, runs, times);
+    double best = 0;
+    for (int64_t e = 0; e < count; e++)
+        best = times[e].validation > best ? times[e].validation : best;
+    return 0.99 * best;
+}
+
+static double communication(const Arm *arm) { return arm->mean.pack + arm->mean.wait; }
+
+static void print_arm(const Arm *arm, const Arm *first) {
+    double epoch = arm->mean.seconds;
+    printf("%-16s %6.2f +- %-5.2f %9.3f %8.2fx %9.1f %9.1f %9.1f %9.2f %11.3f ", arm->name,
+           arm->test.mean, arm->test.count > 1 ? arm->test.deviation : 0.0, 1 / epoch,
+           first->mean.seconds / epoch, 100 * communication(arm) / epoch,
+           100 * arm->mean.wait / epoch, 100 * arm->mean.pack / epoch,
+           arm->total > 0 ? 100 * arm->assigned / arm->total : 0, arm->mean.bytes / 1e6);
+    if (isnan(arm->to_target))
+        printf("%10s\n", "never");
+    else
+        printf("%10.2f\n", arm->to_target);
+}
+
+static void print_table(const Session *s, const Arm *arm, int count, double target) {
+    printf("\n%-16s %-15s %9s %9s %9s %9s %9s %9s %11s %10s\n", "mode", "test %", "epochs/s",
+           "speed-up", "comm %", "wait %", "pack %", "assign %", "MB/epoch", "to target");
+    for (int i = 0; i < count; i++)
+        print_arm(&arm[i], &arm[0]);
+    printf("%d ranks. speed-up: epochs/s over those of %s. comm: packing, unpacking and waiting, "
+           "of the epoch; wait: what no computation covered; pack: both ends; assign: of the whole "
+           "training. to target: seconds of training until the validation reached %.2f %%.\n",
+           s->comm.size, arm[0].name, 100 * target);
+}
+
+static bool write_table(Session *s, const Arm *arm, int count, const char *base, double target) {
+    JsonWriter w;
+    char path[CONFIG_TEXT + 32];
+    json_writer_init(&w, true);
+    json_begin_object(&w, NULL);
+    json_put_int(&w, "ranks", s->comm.size);
+    json_put_string(&w, "speed_up_over", arm[0].name);
+    json_put_double(&w, "target", target);
+    json_begin_array(&w, "modes");
+    for (int i = 0; i < count; i++) {
+        const EpochTimes *t = &arm[i].mean;
+        json_begin_object(&w, NULL);
+        json_put_string(&w, "name", arm[i].name);
+        json_put_double(&w, "test_mean", arm[i].test.mean);
+        json_put_double(&w, "test_deviation", arm[i].test.deviation);
+        json_put_int(&w, "runs", arm[i].test.count);
+        json_put_double(&w, "epoch_seconds", t->seconds);
+        json_put_double(&w, "speed_up", arm[0].mean.seconds / t->seconds);
+        json_put_double(&w, "compute_seconds", t->compute);
+        json_put_double(&w, "pack_seconds", t->pack);
+        json_put_double(&w, "wait_seconds", t->wait);
+        json_put_double(&w, "reduce_seconds", t->reduce);
+        json_put_double(&w, "evaluation_seconds", t->evaluation);
+        json_put_double(&w, "assignment_seconds", t->assignment);
+        json_put_double(&w, "training_seconds", arm[i].total);
+        json_put_double(&w, "bytes", t->bytes);
+        json_put_double(&w, "seconds_to_target", arm[i].to_target);
+        json_end_object(&w);
+    }
+    json_end_array(&w);
+    json_end_object(&w);
+    snprintf(path, sizeof path, "%s/compare.json", base);
+    bool fine = file_replace(path, w.text, w.bytes, &s->err);
+    json_writer_clear(&w);
+    return fine;
+}
+
+static void tell(Session *s, Arm *arm, int count, const char *base, int runs, EpochTimes *times) {
+    double target = target_of(s, &arm[0], base, runs, times);
+    for (int i = 0; i < count; i++)
+        arm[i].to_target = time_to(s, &arm[i], base, runs, target, times);
+    print_table(s, arm, count, target);
+    write_table(s, arm, count, base, target);
+}
+
+static bool compare(Session *s, const Options *options) {
+    Arm arm[ARMS];
+    char base[CONFIG_TEXT];
+    int count = list_arms(arm, options->modes);
+    snprintf(base, sizeof base, "%s", s->config.run.dir);
+    EpochTimes *times = TAKE(EpochTimes, s->comm.rank == 0 ? HISTORY : 0, "metrics");
+    bool fine = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
+    for (int i = 0; i < count && fine; i++)
+        fine = run_arm(s, &arm[i], options, base, times);
+    if (fine && s->comm.rank == 0)
+        tell(s, arm, count, base, options->runs, times);
+    memory_give(times);
+    return comm_agree(&s->comm, &s->err);
+}
+
+ExitCode cmd_compare(const Options *options, int *argc, char ***argv) {
+    Session session;
+    train_listen();
+    if (session_begin(&session, options, argc, argv))
+        compare(&session, options);
+    return session_end(&session);
+}

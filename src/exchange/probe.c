@@ -1,0 +1,45 @@
+// Timing single rounds of the ring with a channel's own flight and boxes: what link models are
+// fitted on. Blocking, all ranks in the same round, because a polled overlap does not show what a
+// link can do.
+
+#include "channel.h"
+
+static int64_t rows_of_round(const Pattern *p, int round, int side) {
+    const int64_t *offset = side == INCOMING ? p->receive_offset : p->send_offset;
+    return offset[round + 1] - offset[round];
+}
+
+static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
+    Widths widths = {.count = rows};
+    MessageShape shape = {.rows = rows,
+                          .columns = channel->columns,
+                          .bf16 = channel->form.bf16,
+                          .widths = &widths};
+    widths.of[bits] = rows;
+    return (int64_t)channel->form.codec->bytes(&shape);
+}
+
+int64_t channel_row_bytes(const Channel *channel, int bits) { return bytes_of(channel, 1, bits); }
+
+int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bits) {
+    int64_t rows = rows_of_round(channel->pattern, round, sent ? OUTGOING : INCOMING);
+    return bytes_of(channel, rows, bits);
+}
+
+double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received) {
+    Flight *flight = &channel->flight;
+    assert(channel->state == CHANNEL_IDLE && round < flight->rounds);
+    for (int g = 0; g < flight->rounds; g++) {
+        flight->stream[g][OUTGOING].bytes = g == round ? sent : 0;
+        flight->stream[g][INCOMING].bytes = g == round ? received : 0;
+    }
+    comm_barrier(channel->pattern->comm);
+    double begin = clock_seconds();
+    flight_post(flight);
+    channel_wait_for(channel, round, INCOMING);
+    double seconds = clock_seconds() - begin;
+    channel_wait_for(channel, round, OUTGOING);
+    channel_lay_out(channel, OUTGOING);
+    channel_lay_out(channel, INCOMING);
+    return seconds;
+}

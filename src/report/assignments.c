@@ -1,0 +1,154 @@
+// What was assigned: <run.dir>/assignments/epoch-N.json says how the widths that epoch N was the
+// first to use were found and what came of them; epoch-N.safetensors beside it holds the widths
+// themselves, for messages.assign = replay:RUN.
+
+#include "private.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ASSIGNMENT_PATH = 2048, ASSIGNMENTS_SHOWN = 10000 };
+
+static const char *direction_name(int direction) {
+    return direction == FORWARD ? "forward" : "backward";
+}
+
+// ---- writing
+
+static void put_three(JsonWriter *w, const char *key, const double value[3]) {
+    json_begin_array(w, key);
+    for (int i = 0; i < 3; i++)
+        json_put_double(w, NULL, value[i]);
+    json_end_array(w);
+}
+
+static void put_part(JsonWriter *w, const AssignmentPart *part) {
+    json_begin_object(w, NULL);
+    json_put_int(w, "layer", part->layer);
+    json_put_string(w, "direction", direction_name(part->direction));
+    json_put_string(w, "by", part->by);
+    json_put_double(w, "objective", part->objective);
+    json_put_double(w, "bound", part->bound);
+    json_put_double(w, "search_seconds", part->search);
+    json_put_double(w, "predicted_seconds", part->predicted);
+    json_put_double(w, "measured_seconds", part->measured);
+    json_begin_object(w, "rows");
+    for (int b = 0; b <= WIDTH_MOST; b++) {
+        char bits[8];
+        snprintf(bits, sizeof bits, "%d", b);
+        if (part->rows[b] > 0)
+            json_put_int(w, bits, part->rows[b]);
+    }
+    json_end_object(w);
+    json_end_object(w);
+}
+
+static void put_assignment(JsonWriter *w, const Assignment *a) {
+    json_begin_object(w, NULL);
+    json_put_int(w, "asked", a->asked);
+    json_put_int(w, "taken", a->taken);
+    json_put_double(w, "seconds", a->seconds);
+    json_begin_object(w, "link");
+    put_three(w, "seconds_per_byte", a->byte_seconds);
+    put_three(w, "seconds_per_message", a->message_seconds);
+    json_end_object(w);
+    if (a->remark[0] != 0)
+        json_put_string(w, "remark", a->remark);
+    json_begin_array(w, "parts");
+    for (int i = 0; i < a->parts; i++)
+        put_part(w, &a->part[i]);
+    json_end_array(w);
+    json_end_object(w);
+}
+
+bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
+                       int count, Error *err) {
+    char folder[ASSIGNMENT_PATH], path[ASSIGNMENT_PATH + 64];
+    JsonWriter w;
+    path_join(folder, sizeof folder, report->folder, "assignments");
+    if (!file_make_folder(folder, err))
+        return false;
+    snprintf(path, sizeof path, "%s/epoch-%lld.safetensors", folder, (long long)assignment->taken);
+    if (!tensors_write(path, widths, count, NULL, false, err))
+        return false;
+    json_writer_init(&w, true);
+    put_assignment(&w, assignment);
+    snprintf(path, sizeof path, "%s/epoch-%lld.json", folder, (long long)assignment->taken);
+    bool fine = file_replace(path, w.text, w.bytes, err);
+    json_writer_clear(&w);
+    if (assignment->remark[0] != 0)
+        fprintf(stderr, "remark     epoch %lld: %s\n", (long long)assignment->taken,
+                assignment->remark);
+    return fine;
+}
+
+// ---- showing
+
+static double number(const Json *object, const char *key) {
+    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == JSON_NUMBER ? json_number(value) : 0;
+}
+
+static const char *text(const Json *object, const char *key) {
+    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == JSON_STRING ? json_string(value) : "";
+}
+
+static void show_rows(const Json *rows) {
+    for (const Json *r = rows != NULL ? json_first(rows) : NULL; r != NULL; r = json_next(r))
+        printf("  %s bit %.0f", json_key(r), json_type(r) == JSON_NUMBER ? json_number(r) : 0);
+    printf("\n");
+}
+
+static void show(const Json *assignment) {
+    printf("assignment asked before epoch %.0f, taken before %.0f, %.3f s%s%s\n",
+           number(assignment, "asked"), number(assignment, "taken"), number(assignment, "seconds"),
+           text(assignment, "remark")[0] ? "; " : "", text(assignment, "remark"));
+    const Json *parts = json_get(assignment, "parts");
+    if (parts == NULL || json_type(parts) != JSON_ARRAY)
+        return;
+    for (const Json *p = json_first(parts); p != NULL; p = json_next(p)) {
+        double objective = number(p, "objective"), bound = number(p, "bound");
+        printf("  layer %.0f %-8s %-7s", number(p, "layer"), text(p, "direction"), text(p, "by"));
+        if (number(p, "predicted_seconds") > 0)
+            printf(" objective %.5f gap %.2g %%, %.4f s; predicted %.4f s", objective,
+                   objective > 0 ? 100 * (objective - bound) / objective : 0.0,
+                   number(p, "search_seconds"), number(p, "predicted_seconds"));
+        printf(" measured %.4f s;", number(p, "measured_seconds"));
+        show_rows(json_type(p) == JSON_OBJECT ? json_get(p, "rows") : NULL);
+    }
+}
+
+static int ascending(const void *a, const void *b) {
+    long long x = *(const long long *)a, y = *(const long long *)b;
+    return (x > y) - (x < y);
+}
+
+bool report_show_assignments(const char *run_dir, Error *err) {
+    char folder[ASSIGNMENT_PATH], path[ASSIGNMENT_PATH + 64];
+    long long *epoch = TAKE(long long, ASSIGNMENTS_SHOWN, "assignments");
+    int count = 0;
+    path_join(folder, sizeof folder, run_dir, "assignments");
+    DIR *open_folder = opendir(folder);
+    struct dirent *entry;
+    while (open_folder != NULL && (entry = readdir(open_folder)) != NULL)
+        if (count < ASSIGNMENTS_SHOWN && strstr(entry->d_name, ".json") != NULL &&
+            sscanf(entry->d_name, "epoch-%lld", &epoch[count]) == 1)
+            count++;
+    if (open_folder != NULL)
+        closedir(open_folder);
+    qsort(epoch, (size_t)count, sizeof *epoch, ascending);
+    bool fine = true;
+    for (int i = 0; i < count && fine; i++) {
+        snprintf(path, sizeof path, "%s/epoch-%lld.json", folder, epoch[i]);
+        Json *assignment = json_read(path, err);
+        fine = assignment != NULL;
+        if (fine && json_type(assignment) == JSON_OBJECT)
+            show(assignment);
+        json_free(assignment);
+    }
+    memory_give(epoch);
+    return fine;
+}

@@ -1,0 +1,64 @@
+// metrics.jsonl read back: where the time of a run went, epoch by epoch.
+
+#include "private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double member(const Json *object, const char *key, double otherwise) {
+    const Json *value =
+        object != NULL && json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == JSON_NUMBER ? json_number(value) : otherwise;
+}
+
+static EpochTimes times_of(const Json *record) {
+    const Json *time = json_get(record, "time"), *validation = json_get(record, "validation");
+    double span[SPAN_KINDS];
+    for (int kind = 0; kind < SPAN_KINDS; kind++)
+        span[kind] = member(time, span_names[kind], 0);
+    return (EpochTimes){
+        .bytes = member(record, "bytes", 0),
+        .seconds = member(time, "epoch", 0),
+        .compute = span[SPAN_AGGREGATE_OWN] + span[SPAN_AGGREGATE_HALO] + span[SPAN_DENSE] +
+                   span[SPAN_POINTWISE],
+        .pack = span[SPAN_PACK] + span[SPAN_UNPACK],
+        .wait = span[SPAN_WAIT],
+        .reduce = span[SPAN_REDUCE],
+        .evaluation = member(time, "evaluation", 0),
+        .assignment = member(time, "assignment", 0),
+        .validation = member(validation, "micro_f1", NAN),
+        .test = member(json_get(record, "test"), "micro_f1", NAN),
+    };
+}
+
+static bool read_lines(FILE *file, const char *path, EpochTimes *times, int64_t most,
+                       int64_t *count, Error *err) {
+    char *line = NULL;
+    size_t room = 0;
+    bool fine = true;
+    for (ssize_t bytes; fine && *count < most && (bytes = getline(&line, &room, file)) > 0;) {
+        Json *record = json_parse(line, (size_t)bytes, path, err);
+        fine = record != NULL && json_type(record) == JSON_OBJECT;
+        if (fine)
+            times[(*count)++] = times_of(record);
+        json_free(record);
+    }
+    free(line);
+    return fine;
+}
+
+bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_t *count,
+                    Error *err) {
+    char path[1100];
+    path_join(path, sizeof path, run_dir, "metrics.jsonl");
+    *count = 0;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return error_set(err, EXIT_NO_INPUT, "%s: cannot read: %s", path, strerror(errno));
+    bool fine = read_lines(file, path, times, most, count, err);
+    fclose(file);
+    return fine;
+}
