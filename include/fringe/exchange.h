@@ -96,14 +96,16 @@ ChannelSeconds channel_seconds(const Channel *channel);
 // work on central rows, weight gradients); `halo` adds the landed rows of groups [begin, end),
 // called in order, `last` with the final ones (also called, with begin == end, where there are no
 // groups).
+typedef enum OwnPart { OWN_ALL, OWN_CENTRAL, OWN_MARGINAL } OwnPart; // of which rows
 typedef struct ExchangeWork {
-    void (*own)(void *context, const Poll *poll);
+    void (*own)(void *context, OwnPart part, const Poll *poll);
     void (*halo)(void *context, Rows landed, int begin, int end, bool last, const Poll *poll);
     void *context;
 } ExchangeWork;
 
 // A schedule is the order of the steps: a table. blocking: pack, post, receive, own, halo. overlap:
-// pack, post, own (while the messages fly), then receive and add sender by sender.
+// pack, post, own (while the messages fly), then receive and add sender by sender. central: what
+// AdaQP overlaps, for comparison: pack, post, sums of the central rows, receive, the rest.
 typedef struct Schedule {
     const char *name;
     void (*run)(Channel *channel, Rows x, const float *right, Occasion occasion,

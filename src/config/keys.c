@@ -140,7 +140,8 @@ const Key config_keys[] = {
      "auto: multiply by the weights first where that makes rows narrower."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
-     "blocking | overlap: the order of the steps of an exchange. The mode presets it."},
+     "blocking | overlap | central (hides messages behind central rows only, as AdaQP does): the order "
+     "of the steps of an exchange. The mode presets it."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
      "How long a wait may last before a silent rank is named and the job ends."},
     {"comm.piece", KEY_INT, AT(comm.piece), "65280", "[4096, 1073741824]", ANY, "bytes",

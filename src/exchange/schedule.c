@@ -9,9 +9,9 @@
 static int groups_of(const Channel *channel) { return channel->pattern->size - 1; }
 
 // Messages move while the own part is made, because its kernels call the Poll.
-static void do_own(Channel *channel, const ExchangeWork *work) {
+static void do_own(Channel *channel, const ExchangeWork *work, OwnPart part) {
     double since = clock_seconds();
-    work->own(work->context, &channel->poll);
+    work->own(work->context, part, &channel->poll);
     channel->seconds.own += clock_seconds() - since;
 }
 
@@ -29,7 +29,7 @@ static void blocking(Channel *channel, Rows x, const float *right, Occasion occa
     for (int group = 0; group < groups_of(channel); group++)
         channel_receive(channel, group);
     channel_finish(channel);
-    do_own(channel, work);
+    do_own(channel, work, OWN_ALL);
     do_halo(channel, work, 0, groups_of(channel));
 }
 
@@ -37,7 +37,7 @@ static void overlap(Channel *channel, Rows x, const float *right, Occasion occas
                     const ExchangeWork *work) {
     channel_pack(channel, x, right, occasion);
     channel_post(channel);
-    do_own(channel, work);
+    do_own(channel, work, OWN_ALL);
     for (int group = 0; group < groups_of(channel); group++) {
         channel_receive(channel, group);
         do_halo(channel, work, group, group + 1);
@@ -47,9 +47,22 @@ static void overlap(Channel *channel, Rows x, const float *right, Occasion occas
     channel_finish(channel);
 }
 
+static void central(Channel *channel, Rows x, const float *right, Occasion occasion,
+                    const ExchangeWork *work) {
+    channel_pack(channel, x, right, occasion);
+    channel_post(channel);
+    do_own(channel, work, OWN_CENTRAL);
+    for (int group = 0; group < groups_of(channel); group++)
+        channel_receive(channel, group);
+    channel_finish(channel);
+    do_own(channel, work, OWN_MARGINAL);
+    do_halo(channel, work, 0, groups_of(channel));
+}
+
 static const Schedule schedules[] = {
     {"blocking", blocking},
     {"overlap", overlap},
+    {"central", central},
 };
 enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
 

@@ -20,18 +20,37 @@ typedef struct Work { // the exchange that is running
     void (*finish)(struct Work *work, Range range, const Poll *poll); // rows whose sum is complete
 } Work;
 
-static void work_own(void *context, const Poll *poll) {
+static void aggregate_own(Work *work, const Range *range, int ranges, const Poll *poll) {
+    const Operator *op = work->op;
+    span_begin(work->m->spans);
+    for (int i = 0; i < ranges; i++)
+        work->m->parts.backend->aggregate_rows(op->aggregate, work->out, range[i], op->block.self,
+                                               op->left_own, poll);
+    span_end(work->m->spans, SPAN_AGGREGATE_OWN);
+}
+
+// Rows that are complete are finished only when all own sums are made: finishing may overwrite rows
+// that those sums read.
+static void work_own(void *context, OwnPart part, const Poll *poll) {
     Work *work = context;
     Model *m = work->m;
-    const Backend *b = m->parts.backend;
-    const Block *block = &work->op->block;
-    span_begin(m->spans);
-    b->aggregate_prepare(work->op->aggregate, work->in, block->right, poll);
-    b->aggregate_rows(work->op->aggregate, work->out, (Range){0, m->rows}, block->self,
-                      work->op->left_own, poll);
-    span_end(m->spans, SPAN_AGGREGATE_OWN);
-    for (int i = 0; i < block->pattern->range_count; i++)
-        work->finish(work, block->pattern->central[i], poll);
+    const Pattern *pattern = work->op->block.pattern;
+    if (part != OWN_MARGINAL) {
+        span_begin(m->spans);
+        m->parts.backend->aggregate_prepare(work->op->aggregate, work->in, work->op->block.right,
+                                            poll);
+        span_end(m->spans, SPAN_AGGREGATE_OWN);
+    }
+    if (part == OWN_CENTRAL) {
+        aggregate_own(work, pattern->central, pattern->range_count, poll);
+        return;
+    }
+    if (part == OWN_MARGINAL)
+        aggregate_own(work, work->op->rest, work->op->rest_count, poll);
+    else
+        aggregate_own(work, &(Range){0, m->rows}, 1, poll);
+    for (int i = 0; i < pattern->range_count; i++)
+        work->finish(work, pattern->central[i], poll);
     if (work->beside != NULL)
         work->beside(work, poll);
 }

@@ -28,8 +28,12 @@ static float expected_value(const Run *run, int64_t gid, int64_t column) {
     return run->scaled ? ring_scale(gid) * value : value;
 }
 
-static void own_part(void *context, const Poll *poll) {
+static void own_part(void *context, OwnPart part, const Poll *poll) {
     Run *run = context;
+    if (part == OWN_MARGINAL) { // the rest of what OWN_CENTRAL began
+        assert_int_equal(run->own_calls, 1);
+        return;
+    }
     for (int i = 0; i < run->polls; i++) {
         usleep(50);
         poll_call(poll);
@@ -70,7 +74,8 @@ static void exchange(Channel *channel, const Schedule *schedule, const float *ri
     Rows x = ring_fill(run->pattern, run->columns, run->epoch);
     run->own_calls = run->next_group = run->last_calls = 0;
     int64_t takes = memory_takes();
-    schedule->run(channel, x, right, (Occasion){.epoch = run->epoch}, &(ExchangeWork){own_part, halo_part, run});
+    schedule->run(channel, x, right, (Occasion){.epoch = run->epoch},
+                  &(ExchangeWork){own_part, halo_part, run});
     assert_int_equal(memory_takes(), takes);
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(run->last_calls, 1);
@@ -97,7 +102,8 @@ static void try_channel(uint64_t seed) {
     Error err = {0};
     MessageForm form = {.codec = codec_find("fp32", &err),
                         .piece = piece_sizes[ring_mix(seed, 2) % 5]};
-    const Schedule *schedules[] = {schedule_find("blocking", &err), schedule_find("overlap", &err)};
+    const Schedule *schedules[] = {schedule_find("blocking", &err), schedule_find("overlap", &err),
+                                   schedule_find("central", &err)};
     Pattern pattern = ring_pattern(seed, &test_comm);
     float *right = right_of(&pattern);
     Run run = {.pattern = &pattern, .columns = widths[ring_mix(seed, 1) % 5]};
@@ -107,7 +113,7 @@ static void try_channel(uint64_t seed) {
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
         run.scaled = ring_mix(seed, epoch) % 2 == 0;
-        for (int s = 0; s < 2; s++) {
+        for (int s = 0; s < 3; s++) {
             uint32_t draw = ring_mix(seed * 100 + epoch, (uint64_t)(10 + 2 * test_comm.rank + s));
             run.polls = (int)(draw % 8);
             if (draw % 16 == 15)
@@ -119,7 +125,7 @@ static void try_channel(uint64_t seed) {
                 assert_memory_equal(before.at, run.sum.at, rows_bytes(1, run.columns));
         }
     }
-    check_count(channel, &pattern, 2 * EPOCHS);
+    check_count(channel, &pattern, 3 * EPOCHS);
     channel_free(channel);
     rows_give(&before);
     rows_give(&run.sum);
@@ -188,7 +194,7 @@ static void plan_is_what_a_channel_takes(void **state) {
 static void wrong_schedule_names_the_list(void **state) {
     (void)state;
     Error err = {0};
-    assert_refused(schedule_find("overlapp", &err) != NULL, &err, EXIT_CONFIG, "blocking, overlap");
+    assert_refused(schedule_find("overlapp", &err) != NULL, &err, EXIT_CONFIG, "blocking, overlap, central");
 }
 
 static const struct CMUnitTest tests[] = {

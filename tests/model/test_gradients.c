@@ -158,6 +158,7 @@ static void run_case(const Case *c) {
 
     Model *blocking = make_model(&w, &shape, &config, "blocking");
     Model *overlap = make_model(&w, &shape, &config, "overlap");
+    Model *central = make_model(&w, &shape, &config, "central");
     int64_t takes = memory_takes();
     double loss = model_loss_and_gradient(blocking, p, g, 11, 3);
     assert_int_equal(takes, memory_takes()); // nothing is taken inside an epoch
@@ -169,6 +170,10 @@ static void run_case(const Case *c) {
     compare_windows(c, &shape, g, want);
     if (memcmp(&loss, &loss2, sizeof loss) != 0 || memcmp(g, g2, count * sizeof(float)) != 0)
         fail_msg("%s: blocking and overlap differ", c->name);
+    loss2 = distributed(central, p, g2, shape.parameter_count);
+    if (memcmp(&loss, &loss2, sizeof loss) != 0 || memcmp(g, g2, count * sizeof(float)) != 0)
+        fail_msg("%s: blocking and central differ", c->name);
+    model_free(central);
     model_free(overlap);
     model_free(blocking);
     oracle_clear(&graph);
