@@ -23,12 +23,10 @@ LANES_INLINE Bytes16 bytes_load(const uint8_t *from) {
 }
 LANES_INLINE void bytes_store(uint8_t *to, Bytes16 all) { __builtin_memcpy(to, &all, sizeof all); }
 
-// `low` bits set in every `every` bits of 64
+// The lowest `low` of every `every` bits of 64
+LANES_INLINE uint64_t mask_low(int low) { return low == 64 ? ~0ull : (1ull << low) - 1; }
 LANES_INLINE uint64_t mask_every(int every, int low) {
-    uint64_t mask = 0;
-    for (int i = 0; i < 64; i++)
-        mask |= (uint64_t)(i % every < low) << i;
-    return mask;
+    return ~0ull / mask_low(every) * mask_low(low);
 }
 
 // 8 bytes of `width` bits -> 8 width bits, by pairs, and back.
@@ -51,7 +49,6 @@ LANES_INLINE void plane_pack_width(uint8_t *to, const uint8_t *code, int64_t cou
     int64_t c = 0;
     for (; c + group <= count; c += group, to += 16) {
         Bytes16 all = {0};
-#pragma GCC unroll 8
         for (int part = 0; part < 8 / width; part++)
             all |= ((bytes_load(code + c + 16 * part) >> shift) & mask) << (part * width);
         bytes_store(to, all);
@@ -75,7 +72,6 @@ LANES_INLINE void plane_unpack_width(uint8_t *code, const uint8_t *from, int64_t
     int64_t c = 0;
     for (; c + group <= count; c += group, from += 16) {
         Bytes16 all = bytes_load(from);
-#pragma GCC unroll 8
         for (int part = 0; part < 8 / width; part++) {
             Bytes16 some = ((all >> (part * width)) & mask) << shift;
             uint8_t *to = code + c + 16 * part;
