@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const Codec *const codecs[] = {&codec_fp32, &codec_integer};
+static const Codec *const codecs[] = {&codec_fp32, &codec_bf16, &codec_integer};
 enum { CODECS = sizeof codecs / sizeof codecs[0] };
 
 const Codec *codec_find(const char *name, Error *err) {

@@ -6,6 +6,7 @@
 #include "fringe/codec.h"
 
 extern const Codec codec_fp32;
+extern const Codec codec_bf16;
 extern const Codec codec_integer;
 
 #endif

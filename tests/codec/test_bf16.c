@@ -1,0 +1,132 @@
+// ranks: 1
+// If this failed, bf16 messages would not hold the nearest bf16 of every value, or a value that has
+// none would be sent as something else.
+#include "fringe/codec.h"
+#include "support.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 3000, BEFORE = 1 };
+
+static float of_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+// By distance: the two neighbours are compared in double.
+static float nearest(float x) {
+    uint32_t low = bits_of(x) & 0xffff0000U, high = low + 0x10000;
+    double down = fabs((double)x - (double)of_bits(low));
+    double up = fabs((double)of_bits(high) - (double)x);
+    if (down != up)
+        return of_bits(down < up ? low : high);
+    return of_bits(low >> 16 & 1 ? high : low);
+}
+
+typedef struct Case {
+    const Codec *codec;
+    Rows x, back;
+    int32_t *row;
+    float *scale;
+    MessageShape shape;
+    MessageSource source;
+    size_t bytes;
+    unsigned char *message; // and a guard behind
+} Case;
+
+// Random bits of finite numbers below 2^100, every scale a power of two.
+static Case case_new(int64_t rows, int64_t columns) {
+    Error err = {0};
+    Case c = {.codec = codec_find("bf16", &err),
+              .x = rows_take(rows, columns, "x"),
+              .back = rows_take(BEFORE + rows + 1, columns, "back"),
+              .row = TAKE(int32_t, rows, "row"),
+              .scale = TAKE(float, rows, "scale"),
+              .shape = {.rows = rows, .columns = columns}};
+    assert_ok(c.codec != NULL, &err);
+    RandomStream stream = random_stream(5, RANDOM_FEATURES, 0, 0, 0);
+    for (int64_t r = 0; r < rows; r++) {
+        c.row[r] = (int32_t)(r - r % 2);
+        c.scale[r] = ldexpf(1, (int)(r % 5) - 2);
+        for (int64_t k = 0; k < columns; k++) {
+            uint32_t word[4];
+            random_block(word, stream, r, 0, (uint32_t)k);
+            uint32_t tie = word[1] % 4 == 0 ? 0xffff8000U : 0xffffffffU; // many halves
+            uint32_t bits = ((word[0] & 0x80ffffffU) | (word[2] % 227) << 23) & tie;
+            c.x.at[r * c.x.stride + k] = of_bits(bits);
+        }
+    }
+    c.source = (MessageSource){.x = c.x, .row = c.row};
+    c.bytes = c.codec->bytes(&c.shape);
+    assert_int_equal(c.bytes, rows * columns * 2);
+    c.message = memory_take(c.bytes + 1, "message");
+    c.message[c.bytes] = 0xA5;
+    return c;
+}
+
+static void case_clear(Case *c) {
+    memory_give(c->message), memory_give(c->row), memory_give(c->scale);
+    rows_give(&c->x);
+    rows_give(&c->back);
+}
+
+static int64_t encode(Case *c) {
+    int64_t bad = c->codec->encode(c->message, &c->shape, &c->source, NULL);
+    assert_int_equal(c->message[c->bytes], 0xA5);
+    return bad;
+}
+
+static void values_are_the_nearest(void **state) {
+    (void)state;
+    static const int64_t columns[] = {1, 7, 16, 41, 256};
+    for (int i = 0; i < 5; i++) {
+        Case c = case_new(i == 3 ? ROWS : 40, columns[i]);
+        if (i % 2 == 1)
+            c.source.scale = c.scale;
+        assert_int_equal(encode(&c), -1);
+        c.codec->decode(c.back, BEFORE, &c.shape, c.message, NULL);
+        for (int64_t r = 0; r < c.back.count; r++)
+            for (int64_t k = 0; k < c.back.stride; k++) {
+                float expected = 0;
+                int64_t place = r - BEFORE;
+                if (place >= 0 && place < c.shape.rows && k < columns[i]) {
+                    float x = c.x.at[c.row[place] * c.x.stride + k];
+                    expected = nearest(c.source.scale ? c.scale[c.row[place]] * x : x);
+                }
+                assert_memory_equal(&c.back.at[r * c.back.stride + k], &expected, 4);
+            }
+        case_clear(&c);
+    }
+}
+
+static void values_without_a_bf16_are_reported(void **state) {
+    (void)state;
+    const float bad[] = {NAN,      of_bits(0x7f800001), of_bits(0xffffffff),
+                         INFINITY, -INFINITY,           FLT_MAX};
+    for (int b = 0; b < 6; b++) {
+        Case c = case_new(ROWS, 41);
+        c.x.at[2000 * c.x.stride + 40] = bad[b];
+        assert_int_equal(encode(&c), 2000);
+        c.x.at[6 * c.x.stride] = bad[b];
+        assert_int_equal(encode(&c), 6);
+        case_clear(&c);
+    }
+    Case c = case_new(4, 3);
+    c.x.at[0] = of_bits(0x7f7f0000); // the largest one
+    assert_int_equal(encode(&c), -1);
+    case_clear(&c);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(values_are_the_nearest),
+    cmocka_unit_test(values_without_a_bf16_are_reported),
+};
+
+TEST_MAIN(tests)
