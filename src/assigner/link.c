@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEATS = 3, SMALL_MOST = 256 << 10, LARGE_MOST = 1 << 20 };
+enum { REPEATS = 2, SMALL_MOST = 128 << 10, LARGE_MOST = 512 << 10 };
 
 typedef struct PairTime {
     double theta, gamma;
