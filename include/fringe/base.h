@@ -15,5 +15,6 @@
 #include "fringe/base/random.h"
 #include "fringe/base/tensors.h"
 #include "fringe/base/threads.h"
+#include "fringe/base/trace.h"
 
 #endif

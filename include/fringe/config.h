@@ -119,6 +119,7 @@ typedef struct Config {
         double stop_after;         // wall-clock seconds, then checkpoint and exit 75; 0 = never
         int64_t log_every;         // epochs
         double memory_limit;       // GiB per rank; 0 = what the machine has / ranks on the node
+        ConfigInts trace;          // first and last epoch of trace.json; none: no trace
         char vectors[CONFIG_WORD]; // auto | plain | avx2 | avx512
         char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;

@@ -28,6 +28,8 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err);
 // <dir>/assignments/epoch-N.json and the widths beside it (assigner_widths).
 bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
                        int count, Error *err);
+// trace.json, from the events of all ranks (trace_gather).
+bool report_trace(const Report *report, const TraceEvent *event, const int64_t *offset, Error *err);
 // Prints the assignments that a run stored; nothing if there are none.
 bool report_show_assignments(const char *run_dir, Error *err);
 // What was appended to metrics.jsonl is on the disk; call it before a checkpoint says so.

@@ -54,6 +54,9 @@ Rows trainer_embedding(const Trainer *trainer, int layer); // of the last traine
 const float *trainer_parameters(const Trainer *trainer, bool best);
 void trainer_set_parameters(Trainer *trainer, const float *parameters);
 
+// The trace of the epochs of run.trace, complete after the last of them (or of all): NULL before.
+const Trace *trainer_trace(const Trainer *trainer);
+
 // State beside the weights, for checkpoints: optimizer moments, step, early stopping, best weights.
 // Replicated on all ranks, so rank 0's copy is the state. tensors point into the trainer; scalars
 // are in *counters.

@@ -1,6 +1,7 @@
 // Monotonic seconds, and the sum of seconds per kind of work.
 
 #include "fringe/base/clock.h"
+#include "fringe/base/trace.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -29,11 +30,25 @@ void span_begin(Spans *spans) {
 }
 
 void span_end(Spans *spans, SpanKind kind) {
-    if (spans != NULL)
-        spans->seconds[kind] += clock_seconds() - spans->opened;
+    if (spans == NULL)
+        return;
+    double now = clock_seconds();
+    spans->seconds[kind] += now - spans->opened;
+    trace_add(spans->trace, (TraceEvent){.begin = spans->opened,
+                                         .end = now,
+                                         .peer = -1,
+                                         .kind = TRACE_SPAN,
+                                         .span = (int16_t)kind});
 }
 
 void spans_reset(Spans *spans) {
     if (spans != NULL)
-        memset(spans, 0, sizeof *spans);
+        memset(spans->seconds, 0, sizeof spans->seconds);
+}
+
+void spans_place(Spans *spans, int layer, int direction) {
+    if (spans == NULL || spans->trace == NULL)
+        return;
+    spans->trace->layer = (int16_t)layer;
+    spans->trace->direction = (int16_t)direction;
 }

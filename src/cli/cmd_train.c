@@ -15,6 +15,7 @@ typedef struct Run { // one of --runs
     Report *report; // rank 0
     char binding[256];
     int64_t saved; // epoch of the newest checkpoint, -1: none
+    bool traced;   // trace.json is written
     RunFacts facts;
 } Run;
 
@@ -124,6 +125,20 @@ static void report_widths(Run *run, const Assignment *assignment) {
     assigner_widths_give(widths, count);
 }
 
+// Once, when the epochs of run.trace are over. Events are with all ranks, the report with rank 0.
+static void report_traced(Run *run) {
+    const Trace *trace = trainer_trace(run->trainer);
+    if (trace == NULL || run->traced)
+        return;
+    int64_t *offset;
+    TraceEvent *events = trace_gather(trace, &run->session->comm, &offset);
+    if (run->report != NULL)
+        report_trace(run->report, events, offset, &run->session->err);
+    memory_give(events);
+    memory_give(offset);
+    run->traced = true;
+}
+
 static bool train(Run *run) {
     Session *s = run->session;
     EpochRecord record;
@@ -134,6 +149,7 @@ static bool train(Run *run) {
             report_epoch(run->report, &record, &s->err);
         if (record.assignment != NULL)
             report_widths(run, record.assignment);
+        report_traced(run);
         bool stopping = stop_agreed(run);
         if (s->err.code != 0)
             return false;

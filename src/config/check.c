@@ -294,6 +294,9 @@ void config_check_together(const Config *config, Complaints *complaints) {
                                 "twice",
                                 post->word[i]);
     check_messages(config, complaints);
+    const ConfigInts *trace = &config->run.trace;
+    if (trace->count != 0 && (trace->count != 2 || trace->value[0] > trace->value[1]))
+        config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");
     if (strcmp(config->train.schedule, "constant") != 0 &&
         config->train.warmup > config->train.epochs && config->train.epochs > 0)
         config_complain(complaints,

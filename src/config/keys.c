@@ -165,6 +165,8 @@ const Key config_keys[] = {
      "Lines on the terminal; 0: none. metrics.jsonl has every epoch."},
     {"run.memory_limit", KEY_DOUBLE, AT(run.memory_limit), "0", "[0, 1000000]", ANY, "GiB",
      "What a rank may take; 0: what the machine has free / ranks on it."},
+    {"run.trace", KEY_INTS, AT(run.trace), "[]", "[1, 1000000000]", ANY, "epochs",
+     "First and last epoch whose spans and messages go into trace.json (for Perfetto); empty: none."},
     {"run.vectors", KEY_WORD, AT(run.vectors), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
      "Vector width of the kernels; changes no bit."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,

@@ -267,23 +267,41 @@ void channel_pack(Channel *channel, Rows x, const float *right, Occasion occasio
     end_step(channel, since, &channel->seconds.pack, SPAN_PACK);
 }
 
+static void trace_message(Channel *channel, int group, int side, double end) {
+    const Stream *stream = &channel->flight.stream[group][side];
+    if (channel->spans == NULL || stream->bytes == 0)
+        return;
+    trace_add(channel->spans->trace,
+              (TraceEvent){.begin = channel->posted_at,
+                           .end = end,
+                           .peer = stream->peer,
+                           .kind = side == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
+                           .layer = (int16_t)channel->layer,
+                           .direction = (int16_t)channel->direction});
+}
+
 void channel_post(Channel *channel) {
     assert(channel->state == CHANNEL_PACKED);
     channel->posted_at = clock_seconds();
     flight_post(&channel->flight);
+    channel->traced = 0;
+    for (int g = 0; g < channel->flight.rounds; g++)
+        trace_message(channel, g, OUTGOING, channel->posted_at);
     channel->received = 0;
     channel->state = CHANNEL_FLYING;
     if (channel->flight.rounds == 0)
         channel->state = CHANNEL_LANDED;
 }
 
+// Messages land in the order of the ring, or nearly: later ones are seen with the first that lacks.
 static void note_landing(Channel *channel) {
     if (channel->posted_at == 0)
         return;
-    for (int g = 0; g < channel->flight.rounds; g++) {
-        const Stream *stream = &channel->flight.stream[g][INCOMING];
+    for (; channel->traced < channel->flight.rounds; channel->traced++) {
+        const Stream *stream = &channel->flight.stream[channel->traced][INCOMING];
         if (stream->done < stream->pieces)
             return;
+        trace_message(channel, channel->traced, INCOMING, clock_seconds());
     }
     channel->seconds.flight += clock_seconds() - channel->posted_at;
     channel->posted_at = 0;

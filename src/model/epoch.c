@@ -125,6 +125,7 @@ static void forward_finish(Work *work, Range range, const Poll *poll) {
 
 static void forward_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
+    spans_place(m->spans, l, FORWARD);
     const Backend *b = m->parts.backend;
     Work work = {.m = m,
                  .l = l,
@@ -249,8 +250,10 @@ static void backward_post(Model *m, int l) {
 
 void model_backward(Model *m) {
     for (int l = m->shape.layers - 1; l >= 0; l--) {
+        spans_place(m->spans, l, BACKWARD);
         (m->shape.transform_first[l] ? backward_transform_first : backward_aggregate_first)(m, l);
         if (l > 0)
             backward_post(m, l);
     }
+    spans_place(m->spans, -1, -1);
 }

@@ -29,6 +29,7 @@ struct Trainer {
     Metrics best_metrics[4], last_metrics[4];
     bool stopped; // early
     Spans spans;
+    Trace trace; // of run.trace
     char kernels[256];
 };
 

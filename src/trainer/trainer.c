@@ -101,6 +101,14 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
     return comm_agree(t->comm, err);
 }
 
+// Room for the events of the epochs that are traced: spans and messages of every exchange.
+static int64_t trace_room(const Trainer *t) {
+    const int64_t *epoch = t->config->run.trace.value;
+    int64_t exchange = 24 + 2 * (int64_t)t->comm->size, most = 1 << 20;
+    int64_t room = (epoch[1] - epoch[0] + 1) * (2 * t->shape.layers + 1) * exchange;
+    return room < most ? room : most;
+}
+
 static bool build(Trainer *t, Error *err) {
     ModelParts parts = {0};
     if (find_families(t, &parts, err) && check_data(t, err))
@@ -122,6 +130,10 @@ static bool build(Trainer *t, Error *err) {
         return false;
     if (!build_assigner(t, &parts, err))
         return false;
+    if (t->config->run.trace.count == 2) {
+        trace_init(&t->trace, t->comm, trace_room(t));
+        t->spans.trace = &t->trace;
+    }
     model_set_spans(t->model, &t->spans);
     t->sync = gradsync_new(t->comm, t->shape.parameter_count);
     take_flat(t);
@@ -147,6 +159,7 @@ void trainer_free(Trainer *t) {
     float *flat[] = {t->best, t->decay, t->moment2, t->moment1, t->gradient, t->parameters};
     for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
         memory_give(flat[i]);
+    trace_clear(&t->trace);
     gradsync_free(t->sync);
     assigner_free(t->assigner);
     model_free(t->model);
@@ -223,6 +236,11 @@ static void evaluate_when_due(Trainer *t, EpochRecord *record) {
     memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
     record->eval_bytes = model_bytes_sent(t->model) - bytes;
     record->eval_seconds = clock_seconds() - begin;
+    trace_add(t->spans.trace, (TraceEvent){.begin = begin,
+                                           .end = clock_seconds(),
+                                           .peer = -1,
+                                           .kind = TRACE_SPAN,
+                                           .span = SPAN_KINDS});
 }
 
 // ---- one epoch
@@ -275,6 +293,10 @@ static void train(Trainer *t, EpochRecord *record) {
 
 bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
     *record = (EpochRecord){.epoch = t->epoch + 1};
+    const ConfigInts *traced = &t->config->run.trace;
+    t->trace.open = traced->count == 2 && record->epoch >= traced->value[0] &&
+                    record->epoch <= traced->value[1];
+    t->trace.epoch = (int32_t)record->epoch;
     double asked = clock_seconds(), begin = asked;
     if (t->assigner != NULL) {
         if (!assigner_before(t->assigner, record->epoch, err))
@@ -295,6 +317,12 @@ bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
     evaluate_when_due(t, record);
     add_over_ranks(t, record);
     return true;
+}
+
+const Trace *trainer_trace(const Trainer *t) {
+    bool over = t->config->run.trace.count == 2 &&
+                (t->epoch >= t->config->run.trace.value[1] || trainer_finished(t));
+    return over ? &t->trace : NULL;
 }
 
 bool trainer_finished(const Trainer *t) {

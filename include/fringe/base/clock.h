@@ -18,9 +18,11 @@ typedef enum SpanKind {
     SPAN_KINDS
 } SpanKind;
 
+struct Trace;
 typedef struct Spans {
     double seconds[SPAN_KINDS];
-    double opened; // clock_seconds() of the last span_begin
+    double opened;       // clock_seconds() of the last span_begin
+    struct Trace *trace; // keeps every span (trace.h); borrowed, may be NULL
 } Spans;
 
 extern const char *const span_names[SPAN_KINDS];
@@ -28,6 +30,8 @@ extern const char *const span_names[SPAN_KINDS];
 // A span is opened and closed by the same thread, one at a time. NULL: nothing is recorded.
 void span_begin(Spans *spans);
 void span_end(Spans *spans, SpanKind kind);
-void spans_reset(Spans *spans);
+void spans_reset(Spans *spans); // the seconds
+// Which layer and direction the spans that follow belong to; -1: none.
+void spans_place(Spans *spans, int layer, int direction);
 
 #endif

@@ -1,0 +1,101 @@
+// trace.json: Chrome trace events, for Perfetto. A process per rank; what it did and its messages on
+// two threads of it; an arrow from the post of a message to its landing.
+
+#include "private.h"
+
+#include <stdio.h>
+
+enum { DOING, MESSAGES, NAME_SIZE = 64 };
+
+static double micro(double seconds, double zero) { return 1e6 * (seconds - zero); }
+
+static void put_common(JsonWriter *w, const char *phase, const char *name, int rank, int thread,
+                       double at) {
+    json_put_string(w, "ph", phase);
+    json_put_string(w, "name", name);
+    json_put_int(w, "pid", rank);
+    json_put_int(w, "tid", thread);
+    json_put_double(w, "ts", at);
+}
+
+static void put_names(JsonWriter *w, int rank) {
+    static const char *const threads[] = {[DOING] = "work", [MESSAGES] = "messages"};
+    char name[NAME_SIZE];
+    for (int thread = -1; thread <= MESSAGES; thread++) {
+        snprintf(name, sizeof name, "rank %d", rank);
+        json_begin_object(w, NULL);
+        put_common(w, "M", thread < 0 ? "process_name" : "thread_name", rank,
+                   thread < 0 ? 0 : thread, 0);
+        json_begin_object(w, "args");
+        json_put_string(w, "name", thread < 0 ? name : threads[thread]);
+        json_end_object(w);
+        json_end_object(w);
+    }
+}
+
+static void put_args(JsonWriter *w, const TraceEvent *event) {
+    json_begin_object(w, "args");
+    json_put_int(w, "epoch", event->epoch);
+    if (event->layer >= 0) {
+        json_put_int(w, "layer", event->layer);
+        json_put_string(w, "direction", event->direction == FORWARD ? "forward" : "backward");
+    }
+    json_end_object(w);
+}
+
+static void put_slice(JsonWriter *w, const TraceEvent *event, int rank, double zero) {
+    char name[NAME_SIZE];
+    if (event->kind == TRACE_SPAN)
+        snprintf(name, sizeof name, "%s",
+                 event->span == SPAN_KINDS ? "evaluation" : span_names[event->span]);
+    else
+        snprintf(name, sizeof name, "%s %d", event->kind == TRACE_POST ? "post to" : "from",
+                 event->peer);
+    json_begin_object(w, NULL);
+    put_common(w, "X", name, rank, event->kind == TRACE_SPAN ? DOING : MESSAGES,
+               micro(event->begin, zero));
+    json_put_double(w, "dur", micro(event->end, event->begin));
+    put_args(w, event);
+    json_end_object(w);
+}
+
+// Both ends of an arrow carry the same name and id.
+static void put_arrow_end(JsonWriter *w, const TraceEvent *event, int rank, double zero) {
+    bool sent = event->kind == TRACE_POST;
+    char id[NAME_SIZE];
+    snprintf(id, sizeof id, "%d.%d.%d.%d.%d", event->epoch, event->layer, event->direction,
+             sent ? rank : event->peer, sent ? event->peer : rank);
+    json_begin_object(w, NULL);
+    put_common(w, sent ? "s" : "f", "message", rank, MESSAGES,
+               micro(sent ? event->begin : event->end, zero));
+    json_put_string(w, "cat", "message");
+    json_put_string(w, "id", id);
+    if (!sent)
+        json_put_string(w, "bp", "e");
+    json_end_object(w);
+}
+
+bool report_trace(const Report *report, const TraceEvent *event, const int64_t *offset,
+                  Error *err) {
+    JsonWriter w;
+    char path[1100];
+    double zero = offset[report->comm->size] > 0 ? event[0].begin : 0;
+    json_writer_init(&w, false);
+    json_begin_object(&w, NULL);
+    json_put_string(&w, "displayTimeUnit", "ms");
+    json_begin_array(&w, "traceEvents");
+    for (int rank = 0; rank < report->comm->size; rank++) {
+        put_names(&w, rank);
+        for (int64_t i = offset[rank]; i < offset[rank + 1]; i++) {
+            put_slice(&w, &event[i], rank, zero);
+            if (event[i].kind != TRACE_SPAN)
+                put_arrow_end(&w, &event[i], rank, zero);
+        }
+    }
+    json_end_array(&w);
+    json_end_object(&w);
+    path_join(path, sizeof path, report->folder, "trace.json");
+    bool fine = file_replace(path, w.text, w.bytes, err);
+    json_writer_clear(&w);
+    return fine;
+}
