@@ -19,7 +19,7 @@ enum { ASSIGNED_CHANNELS = 32 };
 // What came of one assignment, for reports. Rank 0 knows all of it.
 typedef struct AssignmentPart { // one layer and direction
     int layer, direction;
-    char by[16]; // who found the widths: "exact", "glpk", "uniform", "random", "replay"
+    char by[16];             // who found the widths: "exact", "glpk", "uniform", "random", "replay"
     double objective, bound; // of the problem; gap = objective - bound. 0 where none was solved
     double search;           // seconds rank 0 or the solver searched
     double predicted;        // seconds of an exchange, by the link model
@@ -27,10 +27,10 @@ typedef struct AssignmentPart { // one layer and direction
     int64_t rows[WIDTH_MOST + 1]; // messages of each width, all ranks
 } AssignmentPart;
 typedef struct Assignment {
-    int64_t asked, taken;                  // epochs
-    double seconds;                        // all that asking and taking cost, slowest rank
+    int64_t asked, taken;                       // epochs
+    double seconds;                             // all that asking and taking cost, slowest rank
     double byte_seconds[3], message_seconds[3]; // link model: least, median, most of all pairs
-    char remark[256];                      // why the solver was no help; ""
+    char remark[256];                           // why the solver was no help; ""
     int parts;
     AssignmentPart part[ASSIGNED_CHANNELS];
 } Assignment;
@@ -38,7 +38,7 @@ typedef struct Assignment {
 typedef struct Assigner Assigner;
 
 typedef struct AssignedChannel {
-    Channel *channel;  // borrowed; of a codec with widths
+    Channel *channel; // borrowed; of a codec with widths
     int layer, direction;
     const float *left; // [rows] of its Block; NULL: 1. Borrowed.
 } AssignedChannel;

@@ -28,7 +28,7 @@ typedef struct Widths {
     int64_t of[WIDTH_MOST + 1]; // of[b]: rows of b bits
 } Widths;
 
-bool width_known(int bits); // 1 .. 8 and 16
+bool width_known(int bits);                                // 1 .. 8 and 16
 void widths_take(Widths *widths, int64_t count, int bits); // all of them of `bits`
 void widths_clear(Widths *widths);
 void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in the send list

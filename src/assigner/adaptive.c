@@ -17,8 +17,8 @@ static void pose_rounds(const Assigner *a, const Lot *lot, const Group *by_rank,
             int64_t groups = lot->start[pair + 1] - lot->start[pair];
             if (groups == 0)
                 continue;
-            p->lane[lane++] = (Lane){source, (source + 1 + g) % size, a->gamma[pair], group,
-                                     group + groups};
+            p->lane[lane++] =
+                (Lane){source, (source + 1 + g) % size, a->gamma[pair], group, group + groups};
             for (int64_t i = 0; i < groups; i++) {
                 p->group[group] = by_rank[lot->start[pair] + i];
                 p->group[group++].theta = a->theta[pair];
@@ -83,8 +83,8 @@ static void choices_by_rank(const Assigner *a, const Lot *lot, uint8_t *by_rank)
     for (int c = 0; c < p->lanes; c++) {
         const Lane *lane = &p->lane[c];
         int round = (lane->target - lane->source - 1 + a->comm->size) % a->comm->size;
-        int64_t first = lane->target < 0 ? lot->piece[lane->source]
-                                         : lot->start[lane->source * rounds + round];
+        int64_t first =
+            lane->target < 0 ? lot->piece[lane->source] : lot->start[lane->source * rounds + round];
         memcpy(by_rank + first, lot->answer.choice + lane->begin,
                (size_t)(lane->end - lane->begin));
     }
@@ -147,8 +147,7 @@ bool adaptive_decide(Assigner *a, Error *err) {
             width[w] = (int)a->config->messages.widths.value[w];
         uint8_t *choice = NULL;
         if (a->comm->rank == 0) {
-            solver_finish(&lot->solver, &lot->problem, &lot->answer, a->comm,
-                          a->assignment.remark);
+            solver_finish(&lot->solver, &lot->problem, &lot->answer, a->comm, a->assignment.remark);
             choice = TAKE(uint8_t, lot->problem.groups, "groups of messages");
             choices_by_rank(a, lot, choice);
             report(lot, &a->assignment.part[i]);

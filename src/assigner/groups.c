@@ -72,7 +72,7 @@ void groups_coefficients(Lot *lot, bool safe) {
 }
 
 void groups_clear(Lot *lot) {
-    void *taken[] = {lot->row_piece, lot->piece, lot->start, lot->sent,  lot->choice,
+    void *taken[] = {lot->row_piece, lot->piece, lot->start, lot->sent,       lot->choice,
                      lot->begin,     lot->next,  lot->order, lot->coefficient};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         memory_give(taken[i]);
@@ -108,9 +108,8 @@ void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group)
         lot->order[k] = (int32_t)k;
     }
     for (int g = 0; g < rounds; g++)
-        qsort_r(lot->order + p->send_offset[g],
-                (size_t)(p->send_offset[g + 1] - p->send_offset[g]), sizeof *lot->order,
-                larger_beta_first, beta);
+        qsort_r(lot->order + p->send_offset[g], (size_t)(p->send_offset[g + 1] - p->send_offset[g]),
+                sizeof *lot->order, larger_beta_first, beta);
     Group *mine = TAKE(Group, lot->begin[rounds], "groups of messages");
     sum_groups(lot, rounds, group_size, beta, mine);
     list_gather(comm, mine, lot->begin[rounds], group, lot->piece, sizeof *mine);

@@ -27,8 +27,8 @@ typedef struct Lot {
     double flight, own; // channel_seconds() when counting started
     int64_t exchanges;  // since then
     // rank 0 only
-    int64_t *sent;  // [size, size - 1] rows that each rank sends in each round
-    int64_t *start; // [size, size - 1] first group of each rank and round, by rank; + 1
+    int64_t *sent;      // [size, size - 1] rows that each rank sends in each round
+    int64_t *start;     // [size, size - 1] first group of each rank and round, by rank; + 1
     int64_t *piece;     // [size + 1] the same of whole ranks
     int64_t *row_piece; // [size + 1] rows of whole ranks
     Problem problem;
@@ -49,7 +49,7 @@ struct Assigner {
     Pending pending;
     int64_t asked, taken; // epochs of the last assignment
     Assignment assignment;
-    double *theta, *gamma; // rank 0: [size, size - 1] by source and ring round
+    double *theta, *gamma;    // rank 0: [size, size - 1] by source and ring round
     int64_t replays, *replay; // taken epochs of the run that is replayed, ascending
 };
 
@@ -63,7 +63,7 @@ typedef struct Rule {
     bool (*decide)(Assigner *assigner, Error *err); // fills Lot.next and the parts of the report
 } Rule;
 const Rule *rule_find(const char *text, Error *err);
-bool adaptive_ask(Assigner *assigner, Error *err);    // adaptive.c
+bool adaptive_ask(Assigner *assigner, Error *err); // adaptive.c
 bool adaptive_decide(Assigner *assigner, Error *err);
 bool replay_open(Assigner *assigner, Error *err); // replay.c
 bool replay_due(const Assigner *assigner, int64_t epoch);

@@ -88,8 +88,8 @@ static void measure(Assigner *a, PairTime *mine) {
     for (int g = 0; g < a->comm->size - 1; g++) {
         int64_t small_bytes, large_bytes;
         double small = time_round(channel, g, (int)widths->value[0], SMALL_MOST, &small_bytes);
-        double large = time_round(channel, g, (int)widths->value[widths->count - 1], LARGE_MOST,
-                                  &large_bytes);
+        double large =
+            time_round(channel, g, (int)widths->value[widths->count - 1], LARGE_MOST, &large_bytes);
         mine[g] = fit(small, small_bytes, large, large_bytes);
     }
 }

@@ -1,5 +1,6 @@
 // Lists between ranks. Send and receive lists lie in the order of the ring, the collectives want
-// the order of ranks: so a list is cut into its groups and put together by rank, sent, and put back.
+// the order of ranks: so a list is cut into its groups and put together by rank, sent, and put
+// back.
 
 #include "internal.h"
 

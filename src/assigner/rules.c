@@ -45,7 +45,10 @@ static const Rule rules[] = {
     {.name = "uniform", .due = never, .ask = nothing, .decide = nothing},
     {.name = "adaptive", .due = periodic, .ask = adaptive_ask, .decide = adaptive_decide},
     {.name = "random", .due = periodic, .ask = nothing, .decide = random_decide},
-    {.name = "replay:", .at_once = true, .due = replay_due, .ask = nothing,
+    {.name = "replay:",
+     .at_once = true,
+     .due = replay_due,
+     .ask = nothing,
      .decide = replay_decide},
 };
 enum { RULES = sizeof rules / sizeof rules[0] };

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NICE = 10 }; // training goes first
+enum { NICE = 10 };                    // training goes first
 static const double grace_seconds = 2; // beyond its limit
 
 // $FRINGE_SOLVER, or the program beside this one, or one in PATH.
@@ -105,8 +105,9 @@ void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const
                  WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
     else if (lseek(fileno(run->answer), 0, SEEK_SET) != 0 ||
              !answer_read(&found, problem, run->answer, &err))
-        snprintf(remark, 256, "fringe-solver's answer is no answer (%.150s); the exact solution is "
-                              "used",
+        snprintf(remark, 256,
+                 "fringe-solver's answer is no answer (%.150s); the exact solution is "
+                 "used",
                  err.text);
     else {
         if (found.value.objective < answer->value.objective) {

@@ -1,5 +1,5 @@
-// What an assigner leaves in files: the widths in use, for reports and replays, and its whole state,
-// for checkpoints. Rank 0 writes and reads what all ranks hold, by rank.
+// What an assigner leaves in files: the widths in use, for reports and replays, and its whole
+// state, for checkpoints. Rank 0 writes and reads what all ranks hold, by rank.
 
 #include "internal.h"
 
@@ -37,8 +37,8 @@ static Tensor gathered(const Assigner *a, const Lot *lot, const char *what, Tens
 
 int assigner_widths(Assigner *a, Tensor tensor[ASSIGNED_CHANNELS]) {
     for (int i = 0; i < a->lots; i++)
-        tensor[i] = gathered(a, &a->lot[i], "", TENSOR_U8,
-                             channel_widths(a->lot[i].of.channel, true));
+        tensor[i] =
+            gathered(a, &a->lot[i], "", TENSOR_U8, channel_widths(a->lot[i].of.channel, true));
     return a->lots;
 }
 

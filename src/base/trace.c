@@ -2,9 +2,9 @@
 // Offsets of others are found as network time protocols do: the round trip that took least time was
 // most likely symmetric, so the other clock's reading belongs to its middle.
 
+#include "fringe/base/trace.h"
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
-#include "fringe/base/trace.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,8 +76,7 @@ TraceEvent *trace_gather(const Trace *trace, const Comm *comm, int64_t **offset)
     comm_all_gather(comm, &trace->count, count, sizeof *count);
     for (int r = 0; r < comm->size; r++)
         at[r + 1] = at[r] + count[r] * bytes;
-    TraceEvent *all =
-        memory_take(comm->rank == 0 ? (size_t)at[comm->size] : 0, "trace");
+    TraceEvent *all = memory_take(comm->rank == 0 ? (size_t)at[comm->size] : 0, "trace");
     comm_gather_v(comm, trace->event, all, at);
     for (int r = 0; r <= comm->size; r++)
         at[r] /= bytes;

@@ -13,12 +13,12 @@ static const char default_modes[] = "vanilla,overlap,quantize,adaqp,alone";
 typedef struct Arm {
     char name[CONFIG_WORD]; // also its folder
     char mode[CONFIG_WORD];
-    bool alone;      // on rank 0, with the whole graph
-    int threads;     // alone: how many; 0: all cores
-    Summary test;    // at the last epoch, percent
-    EpochTimes mean; // of an epoch; seconds is the median
-    double total;    // seconds of training and assigning, of a run
-    double assigned; // of that, assigning
+    bool alone;       // on rank 0, with the whole graph
+    int threads;      // alone: how many; 0: all cores
+    Summary test;     // at the last epoch, percent
+    EpochTimes mean;  // of an epoch; seconds is the median
+    double total;     // seconds of training and assigning, of a run
+    double assigned;  // of that, assigning
     double to_target; // seconds until the validation reached the target; NaN: never
 } Arm;
 
@@ -26,8 +26,8 @@ typedef struct Arm {
 
 static void add_arm(Arm *arm, int *count, const char *mode) {
     if (strcmp(mode, "alone") == 0) {
-        arm[(*count)++] = (Arm){.name = "alone-1-thread", .mode = "vanilla", .alone = true,
-                                .threads = 1};
+        arm[(*count)++] =
+            (Arm){.name = "alone-1-thread", .mode = "vanilla", .alone = true, .threads = 1};
         arm[(*count)++] = (Arm){.name = "alone-all-cores", .mode = "vanilla", .alone = true};
         return;
     }

@@ -134,7 +134,8 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
     comm_start(&session->comm, argc, argv);
-    if (!check_lonely(session) || !check_ranks(session, options) || !session_config(session, options))
+    if (!check_lonely(session) || !check_ranks(session, options) ||
+        !session_config(session, options))
         return false;
     warn_of_binding(session);
     char remarks[1024] = "";

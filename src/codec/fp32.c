@@ -72,8 +72,8 @@ static int64_t fp32_encode(unsigned char *out, const MessageShape *shape,
     return -1; // every value can be written
 }
 
-static void fp32_decode(Rows out, int64_t begin, const MessageShape *shape,
-                        const unsigned char *in, const Poll *poll) {
+static void fp32_decode(Rows out, int64_t begin, const MessageShape *shape, const unsigned char *in,
+                        const Poll *poll) {
     const size_t bytes = (size_t)out.columns * sizeof(float);
     const int64_t count = shape->rows;
     const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;

@@ -252,8 +252,7 @@ static void check_messages(const Config *config, Complaints *complaints) {
         config_complain(complaints, "messages.widths: expected 1 to 8 widths, found %d",
                         widths->count);
     if (!is_width(config->messages.first_width))
-        config_complain(complaints,
-                        "messages.first_width: expected 1 to 8 or 16 bits, found %lld",
+        config_complain(complaints, "messages.first_width: expected 1 to 8 or 16 bits, found %lld",
                         (long long)config->messages.first_width);
     if (config->messages.link.count != 0 && config->messages.link.count != 2)
         config_complain(complaints,

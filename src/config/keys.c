@@ -102,7 +102,8 @@ const Key config_keys[] = {
      ANY, "What says which validation is better; auto: micro-f1 where nodes have several labels."},
 
     {"messages.codec", KEY_WORD, AT(messages.codec), "\"fp32\"", ANY, ANY, ANY,
-     "How rows are written into messages: fp32 | bf16 | integer (few bits, rounded at random without "
+     "How rows are written into messages: fp32 | bf16 | integer (few bits, rounded at random "
+     "without "
      "bias). The mode presets it."},
     {"messages.assign", KEY_TEXT, AT(messages.assign), "\"adaptive\"", ANY, ANY, ANY,
      "Codec integer, which rows get which width: adaptive (assigned anew every messages.period) | "
@@ -121,7 +122,8 @@ const Key config_keys[] = {
      "Rows that share a width: neighbours in the order of their sensitivities."},
     {"messages.lambda", KEY_DOUBLE, AT(messages.lambda), "0.5", "[0, 1]", ANY, ANY,
      "Weight of the variance that rounding adds, against time: 1 is exact, 0 is fast."},
-    {"messages.sensitivity", KEY_WORD, AT(messages.sensitivity), "\"paper\"", ANY, "paper safe", ANY,
+    {"messages.sensitivity", KEY_WORD, AT(messages.sensitivity), "\"paper\"", ANY, "paper safe",
+     ANY,
      "What a row's noise counts: sum of the squares of its coefficients, or square of their sum."},
     {"messages.time", KEY_WORD, AT(messages.time), "\"sum\"", ANY, "sum hidden", ANY,
      "hidden: time that computation covers costs nothing."},
@@ -140,7 +142,8 @@ const Key config_keys[] = {
      "auto: multiply by the weights first where that makes rows narrower."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
-     "blocking | overlap | central (hides messages behind central rows only, as AdaQP does): the order "
+     "blocking | overlap | central (hides messages behind central rows only, as AdaQP does): the "
+     "order "
      "of the steps of an exchange. The mode presets it."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
      "How long a wait may last before a silent rank is named and the job ends."},
@@ -166,7 +169,8 @@ const Key config_keys[] = {
     {"run.memory_limit", KEY_DOUBLE, AT(run.memory_limit), "0", "[0, 1000000]", ANY, "GiB",
      "What a rank may take; 0: what the machine has free / ranks on it."},
     {"run.trace", KEY_INTS, AT(run.trace), "[]", "[1, 1000000000]", ANY, "epochs",
-     "First and last epoch whose spans and messages go into trace.json (for Perfetto); empty: none."},
+     "First and last epoch whose spans and messages go into trace.json (for Perfetto); empty: "
+     "none."},
     {"run.vectors", KEY_WORD, AT(run.vectors), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
      "Vector width of the kernels; changes no bit."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,

@@ -15,14 +15,15 @@
 static const Recipe recipes[] = {
     {"reddit-small", 23000, 1100000, 602, 41, 64, 0.84, 2.9, 0.05, 0.13, 1.0},
     {"reddit-medium", 233000, 11400000, 602, 41, 256, 0.84, 2.4, 0.05, 0.13, 1.0},
+    {"products-small", 24500, 1240000, 100, 47, 64, 0.47, 2.4, 0.05, 0.3, 1.0},
     {"tiny", 600, 6000, 16, 5, 10, 0.7, 1.9, 0.05, 0.6, 0.7},
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 
 const char *dataset_generator_list(void) {
-    return "reddit-small, reddit-medium, tiny, and planted:KEY=VALUE,... (reddit-small with some "
-           "of "
-           "nodes, edges, features, classes, communities, carriers, abroad, visitors, signal, "
+    return "reddit-small, reddit-medium, products-small, tiny, and planted:KEY=VALUE,... "
+           "(reddit-small with some of nodes, edges, features, classes, communities, carriers, "
+           "abroad, visitors, signal, "
            "spread changed)";
 }
 

@@ -151,10 +151,10 @@ void channel_free(Channel *channel) {
 void channel_plan(MemoryPlan *plan, const Pattern *pattern, const MessageForm *form,
                   int64_t columns) {
     int64_t sent = rows_on(pattern, OUTGOING), received = rows_on(pattern, INCOMING);
-    size_t widths = form->codec->has_widths ? widths_bytes(sent + received) +
-                                                  (size_t)(sent + received) +
-                                                  2 * (size_t)sent * sizeof(float)
-                                            : 0;
+    size_t widths = form->codec->has_widths
+                        ? widths_bytes(sent + received) + (size_t)(sent + received) +
+                              2 * (size_t)sent * sizeof(float)
+                        : 0;
     memory_plan_add(plan, "messages",
                     box_bytes(pattern, form, OUTGOING, columns) +
                         box_bytes(pattern, form, INCOMING, columns) + widths +
@@ -340,8 +340,8 @@ void channel_wait_for(Channel *channel, int group, int side) {
     const Stream *stream = &flight->stream[group][side];
     char what[128];
     snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d", channel->layer,
-             direction_name(channel), channel->epoch,
-             side == INCOMING ? "from" : "to", stream->peer);
+             direction_name(channel), channel->epoch, side == INCOMING ? "from" : "to",
+             stream->peer);
     while (stream->done < stream->pieces) {
         Landing landing = {flight, stream, stream->done};
         comm_wait_until(channel->pattern->comm, one_more, &landing, what);

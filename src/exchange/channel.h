@@ -27,9 +27,9 @@ struct Channel {
     int64_t columns;
     int layer, direction;
     ChannelState state;
-    int received;                  // groups, in order
-    uint32_t epoch;                // of the exchange
-    uint64_t sequence;             // number of the exchange
+    int received;      // groups, in order
+    uint32_t epoch;    // of the exchange
+    uint64_t sequence; // number of the exchange
     Side side[STREAMS];
     Rows landed; // [H, columns] owned
     ChannelTrace trace;

@@ -11,10 +11,8 @@ static int64_t rows_of_round(const Pattern *p, int round, int side) {
 
 static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
     Widths widths = {.count = rows};
-    MessageShape shape = {.rows = rows,
-                          .columns = channel->columns,
-                          .bf16 = channel->form.bf16,
-                          .widths = &widths};
+    MessageShape shape = {
+        .rows = rows, .columns = channel->columns, .bf16 = channel->form.bf16, .widths = &widths};
     widths.of[bits] = rows;
     return (int64_t)channel->form.codec->bytes(&shape);
 }

@@ -230,10 +230,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     if (blocking == NULL)
         return NULL;
     Model *m = TAKE(Model, 1, "model");
-    *m = (Model){.shape = *shape,
-                 .parts = *parts,
-                 .blocking = blocking,
-                 .rows = parts->shard->own};
+    *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns[0][FORWARD],
                parts->patterns[0][BACKWARD], parts->shard, err);

@@ -6,9 +6,8 @@
 #include <string.h>
 
 enum { CHECKPOINT_VERSION = 1 };
-const char *const checkpoint_files[CHECKPOINT_FILES] = {"model.safetensors", "best.safetensors",
-                                                        "optimizer.safetensors",
-                                                        "messages.safetensors"};
+const char *const checkpoint_files[CHECKPOINT_FILES] = {
+    "model.safetensors", "best.safetensors", "optimizer.safetensors", "messages.safetensors"};
 
 // Only a run whose messages have widths writes the last one.
 static bool may_lack(int file) { return file == CHECKPOINT_FILES - 1; }

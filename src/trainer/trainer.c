@@ -94,8 +94,7 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
         for (int d = 0; d < 2; d++) {
             Channel *channel = model_channel(t->model, l, d);
             if (channel != NULL)
-                channels[count++] =
-                    (AssignedChannel){channel, l, d, model_left(t->model, l, d)};
+                channels[count++] = (AssignedChannel){channel, l, d, model_left(t->model, l, d)};
         }
     t->assigner = assigner_new(t->config, t->comm, t->seed, channels, count, err);
     return comm_agree(t->comm, err);

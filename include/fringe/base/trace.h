@@ -1,5 +1,5 @@
-// When things happened: every span of some epochs, and messages from post to landing, with begin and
-// end. Taken once, filled without taking memory; the clock of rank 0 on all ranks.
+// When things happened: every span of some epochs, and messages from post to landing, with begin
+// and end. Taken once, filled without taking memory; the clock of rank 0 on all ranks.
 #ifndef FRINGE_BASE_TRACE_H
 #define FRINGE_BASE_TRACE_H
 

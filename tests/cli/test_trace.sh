@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# If this failed, trace.json would not show what happened when: arrows without an end, messages that
+# land before they leave, spans of epochs that were not asked for.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+tiny
+
+expect "a traced run ends" 0 "result" "$FRINGE" train tiny.json --ranks 3 --set run.dir=traced \
+    --set mode=adaqp --set run.trace=[4,6] --set train.epochs=8 --set train.eval_every=5
+"$FRINGE" train tiny.json --ranks 3 --set run.dir=plain --set mode=adaqp --set train.epochs=8 \
+    --set train.eval_every=5 >/dev/null 2>&1
+timeless traced >traced.txt
+timeless plain >plain.txt
+same "tracing changes nothing" traced.txt plain.txt
+[ ! -e plain/trace.json ] || fail "a run that was not asked has a trace"
+
+check=$(
+    cat <<'PYTHON'
+import json, sys
+events = json.load(open("traced/trace.json"))["traceEvents"]
+slices = [e for e in events if e["ph"] == "X"]
+starts = {e["id"]: e for e in events if e["ph"] == "s"}
+ends = {e["id"]: e for e in events if e["ph"] == "f"}
+wrong = []
+if {e["args"]["epoch"] for e in slices} != {4, 5, 6}:
+    wrong.append("epochs")
+if {e["pid"] for e in slices} != {0, 1, 2}:
+    wrong.append("ranks")
+# two layers, both directions but the first layer's backward; three epochs, six ordered pairs, and
+# layer 0 forward of the evaluation of epoch 5 is not traced as messages
+if set(starts) != set(ends) or len(starts) < 3 * 3 * 6:
+    wrong.append(f"arrows: {len(starts)} starts, {len(ends)} ends")
+if any(ends[i]["ts"] < starts[i]["ts"] for i in starts if i in ends):
+    wrong.append("a message landed before it left")
+names = {e["name"] for e in slices}
+if not {"pack", "unpack", "aggregate_own", "aggregate_halo", "dense", "reduce", "evaluation"} <= names:
+    wrong.append(f"spans: {sorted(names)}")
+for rank in range(3): # one thing at a time on the working thread, the evaluation apart
+    work = sorted((e["ts"], e["dur"]) for e in slices
+                  if e["pid"] == rank and e["tid"] == 0 and e["name"] != "evaluation")
+    if any(a + da > b + 1 for (a, da), (b, _) in zip(work, work[1:])):
+        wrong.append(f"spans of rank {rank} overlap")
+print("; ".join(wrong) or "fine")
+PYTHON
+)
+expect "the trace is whole" 0 "^fine$" python3 -c "$check"
+expect "a range of epochs backwards" 78 "run.trace: expected" "$FRINGE" train tiny.json \
+    --set run.trace=[6,4]
+finish
