@@ -265,6 +265,8 @@ static bool compare(Session *s, const Options *options) {
     snprintf(base, sizeof base, "%s", s->config.run.dir);
     EpochTimes *times = TAKE(EpochTimes, s->comm.rank == 0 ? HISTORY : 0, "metrics");
     bool fine = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
+    for (int i = 0; i < count && fine; i++) // a wrong name is told before hours are spent
+        fine = arm_config(s, &arm[i], options, base);
     for (int i = 0; i < count && fine; i++)
         fine = run_arm(s, &arm[i], options, base, times);
     if (fine && s->comm.rank == 0)
