@@ -102,6 +102,7 @@ typedef struct Config {
         double solver_limit;      // seconds for one problem
     } messages;
     struct {
+        char layer0[CONFIG_WORD]; // exchange | auto (the aggregate of constant features is made once)
         char order[CONFIG_WORD]; // aggregate-first | auto (transform first where that makes rows
                                  // narrower)
     } lossless;

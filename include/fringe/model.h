@@ -32,6 +32,8 @@ typedef struct ModelShape {
     bool self_weight;                   // sage-mean: Ws
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order)
+    bool layer0_once;                   // A·X of the constant features is made at set-up, and
+                                        // nothing is exchanged for it (lossless.layer0)
     char normalisation[32];             // of the Block (halo.h)
     int post_count;
     PostStep post[3];

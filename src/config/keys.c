@@ -12,7 +12,7 @@
 const Key config_keys[] = {
     {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY,
      "vanilla overlap quantize adaqp adaqp-published", ANY,
-     "Preset of messages.codec, comm.schedule and lossless.order; an explicit key wins."},
+     "Preset of messages.codec, comm.schedule and lossless.*; an explicit key wins."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph: a file, or a dataset directory of fringe."},
@@ -137,9 +137,12 @@ const Key config_keys[] = {
     {"messages.solver_limit", KEY_DOUBLE, AT(messages.solver_limit), "1", "[0.01, 100000]", ANY,
      "seconds", "For each problem (one per layer and direction)."},
 
-    {"lossless.order", KEY_WORD, AT(lossless.order), "\"aggregate-first\"", ANY,
+    {"lossless.layer0", KEY_WORD, AT(lossless.layer0), "\"auto\"", ANY, "exchange auto", ANY,
+     "auto: where the features are not dropped out their aggregate never changes, is made once and "
+     "never exchanged again. The mode presets it."},
+    {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY,
      "aggregate-first auto", ANY,
-     "auto: multiply by the weights first where that makes rows narrower."},
+     "auto: multiply by the weights first where that makes rows narrower. The mode presets it."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
      "blocking | overlap | central (hides messages behind central rows only, as AdaQP does): the "

@@ -18,7 +18,8 @@ const Mode config_modes[] = {
      {"messages.codec=integer", "comm.schedule=overlap"}},
     {"adaqp-published",
      "the bits of adaqp and none of fringe's own savings",
-     {"messages.codec=integer", "comm.schedule=overlap", "lossless.order=aggregate-first"}},
+     {"messages.codec=integer", "comm.schedule=overlap", "lossless.layer0=exchange",
+      "lossless.order=aggregate-first"}},
 };
 const int config_mode_count = sizeof config_modes / sizeof config_modes[0];
 

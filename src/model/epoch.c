@@ -123,9 +123,36 @@ static void forward_finish(Work *work, Range range, const Poll *poll) {
     span_end(m->spans, SPAN_POINTWISE);
 }
 
+static void nothing_to_finish(Work *work, Range range, const Poll *poll) {
+    (void)work, (void)range, (void)poll;
+}
+
+void model_features_once(Model *m, Operator *op) {
+    Work work = {
+        .m = m, .op = op, .in = m->x, .out = m->layer[0].a, .finish = nothing_to_finish};
+    exchange(&work, FORWARD);
+}
+
+// The first layer from its aggregate, which is there: in the ranges of an exchange, on which the
+// bits of dense products depend.
+static void forward_from_features(Model *m) {
+    const Pattern *pattern = m->block.pattern;
+    Range rest[PATTERN_RANGES + 1];
+    Work work = {.m = m};
+    for (int i = 0; i < pattern->range_count; i++)
+        forward_finish(&work, pattern->central[i], NULL);
+    int count = rest_ranges(pattern, rest);
+    for (int i = 0; i < count; i++)
+        forward_finish(&work, rest[i], NULL);
+}
+
 static void forward_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
     spans_place(m->spans, l, FORWARD);
+    if (l == 0 && m->shape.layer0_once) {
+        forward_from_features(m);
+        return;
+    }
     const Backend *b = m->parts.backend;
     Work work = {.m = m,
                  .l = l,
@@ -181,10 +208,6 @@ static void backward_finish(Work *work, Range range, const Poll *poll) {
     span_begin(m->spans);
     m->parts.backend->dense_transposed(work->out, range, m->g, p.ws, true, poll);
     span_end(m->spans, SPAN_DENSE);
-}
-
-static void nothing_to_finish(Work *work, Range range, const Poll *poll) {
-    (void)work, (void)range, (void)poll;
 }
 
 // dH into the next slot, by pulling rows of dA = G Wᵀ over the transposed Block.

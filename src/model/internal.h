@@ -72,6 +72,10 @@ double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
 
 static inline int64_t metric_counts(int64_t classes) { return 2 + 3 * classes; } // per split
 
+// The complement of a Pattern's central ranges.
+int rest_ranges(const Pattern *pattern, Range rest[PATTERN_RANGES + 1]);
+// A·X into the first layer's `a`, exactly, over the channel that lies there.
+void model_features_once(Model *m, Operator *op);
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
 // The buffer of that width, `turn` slots after the one of G.

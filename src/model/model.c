@@ -142,6 +142,8 @@ static void take_buffers(Model *m, const Taker *taker) {
 
 // Width of the rows that layer l exchanges; 0: it does not.
 static int64_t exchanged(const ModelShape *shape, int l, int direction) {
+    if (l == 0 && shape->layer0_once)
+        return 0;
     if (shape->transform_first[l])
         return shape->width[l + 1];
     return direction == FORWARD || l > 0 ? shape->width[l] : 0;
@@ -156,16 +158,22 @@ static int64_t widest(const ModelShape *shape, const ModelParts *parts, const Pa
     return most;
 }
 
-// The complement of the central ranges, and `left` for rows that are complete after the own part.
-static void operator_ready(Operator *op) {
-    const Pattern *p = op->block.pattern;
+int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
     int64_t at = 0;
+    int count = 0;
     for (int i = 0; i <= p->range_count; i++) {
         int64_t end = i < p->range_count ? p->central[i].begin : p->rows;
         if (at < end)
-            op->rest[op->rest_count++] = (Range){at, end};
+            rest[count++] = (Range){at, end};
         at = i < p->range_count ? p->central[i].end : end;
     }
+    return count;
+}
+
+// `left` is only for rows that are complete after the own part.
+static void operator_ready(Operator *op) {
+    const Pattern *p = op->block.pattern;
+    op->rest_count = rest_ranges(p, op->rest);
     op->cursor = TAKE(int64_t, p->halo.rows + 1, "halo cursors");
     if (op->block.left == NULL)
         return;
@@ -210,6 +218,27 @@ static void make_layer_exchange(Model *m, int l, const Block *base) {
     }
 }
 
+static void operator_clear(const Model *m, Operator *op) {
+    if (op->owns_aggregate)
+        m->parts.backend->aggregate_free(op->aggregate);
+    memory_give(op->left_own);
+    memory_give(op->cursor);
+}
+
+// The features' one exchange and aggregate, with an operator and a channel that go again.
+static void features_once(Model *m) {
+    const Pattern *p = m->block.pattern;
+    int64_t columns = m->shape.width[0];
+    Operator op = {.block = m->block, .owns_aggregate = true};
+    op.aggregate = m->parts.backend->aggregate_new(&p->own, p->sources, columns, "rows");
+    operator_ready(&op);
+    m->layer[0].channel[FORWARD] = channel_new(p, &m->parts.form, columns, 0, FORWARD);
+    model_features_once(m, &op);
+    channel_free(m->layer[0].channel[FORWARD]);
+    m->layer[0].channel[FORWARD] = NULL;
+    operator_clear(m, &op);
+}
+
 // Measures panel widths on the real Patterns, with buffers of the right width as scratch.
 static void tune(Model *m) {
     for (int l = 0; l < m->shape.layers; l++)
@@ -245,6 +274,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     for (int64_t r = 0; r < m->rows; r++)
         memcpy(m->x.at + r * m->x.stride, parts->shard->x + r * shape->width[0],
                (size_t)shape->width[0] * sizeof(float));
+    if (shape->layer0_once)
+        features_once(m);
     return m;
 }
 
@@ -254,6 +285,8 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
     take_buffers(m, &(Taker){plan});
     memory_give(m);
+    if (shape->layer0_once) // at set-up
+        channel_plan(plan, parts->patterns[0][FORWARD], &parts->form, shape->width[0]);
     for (int l = 0; l < shape->layers; l++)
         for (int d = 0; d < 2; d++) {
             const Pattern *p = parts->patterns[l][d];
@@ -301,12 +334,8 @@ void model_free(Model *m) {
             rows_give(&m->gradient_slot[i][slot]);
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
-    for (int i = 0; i < m->operators; i++) {
-        if (m->operator[i].owns_aggregate)
-            m->parts.backend->aggregate_free(m->operator[i].aggregate);
-        memory_give(m->operator[i].left_own);
-        memory_give(m->operator[i].cursor);
-    }
+    for (int i = 0; i < m->operators; i++)
+        operator_clear(m, &m->operator[i]);
     block_clear(&m->block);
     rows_give(&m->x);
     memory_give(m);

@@ -138,8 +138,10 @@ bool model_shape(ModelShape *shape, const Config *config, int64_t features, int6
              other ? kind->normalisation_other : kind->normalisation);
     shape->self_weight = kind->self_weight;
     bool automatic = strcmp(config->lossless.order, "auto") == 0;
+    shape->layer0_once = strcmp(config->lossless.layer0, "auto") == 0 && shape->input_keep >= 1;
     for (int l = 0; l < shape->layers; l++) {
-        shape->transform_first[l] = automatic && shape->width[l + 1] < shape->width[l];
+        shape->transform_first[l] = automatic && shape->width[l + 1] < shape->width[l] &&
+                                    !(l == 0 && shape->layer0_once);
         add_layer(shape, kind, l);
     }
     return true;

@@ -72,6 +72,7 @@ static Config case_config(const Case *c) {
     snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
     snprintf(config.model.gcn_norm, CONFIG_WORD, "%s", c->gcn_norm);
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
+    snprintf(config.lossless.layer0, CONFIG_WORD, "exchange");
     config.model.self_loops = c->self_loops;
     config.model.layers = c->layers;
     config.model.hidden = (ConfigInts){1, {9}};
@@ -136,6 +137,34 @@ static void compare_windows(const Case *c, const ModelShape *shape, const float 
     }
 }
 
+// lossless.layer0 = auto: the same loss and gradients, without an exchange of features, and the
+// same bits where the saving does not change the order of the first layer.
+static void run_layer0_once(const Case *c, const World *w, Config config, const float *p,
+                            double loss, const float *want_bits, const double *want) {
+    ModelShape shape, plain;
+    Error err = {0};
+    model_shape(&plain, &config, w->dataset.features, w->dataset.classes, w->dataset.multilabel,
+                &err);
+    snprintf(config.lossless.layer0, CONFIG_WORD, "auto");
+    assert_true(model_shape(&shape, &config, w->dataset.features, w->dataset.classes,
+                            w->dataset.multilabel, &err));
+    assert_int_equal(shape.layer0_once, c->input_dropout == 0);
+    Model *model = make_model(w, &shape, &config, "overlap");
+    float *g = TAKE(float, shape.parameter_count, "g");
+    double got = distributed(model, p, g, shape.parameter_count);
+    if (shape.layer0_once)
+        assert_null(model_channel(model, 0, FORWARD));
+    if (fabs(got - loss) > 1e-5 * fabs(loss))
+        fail_msg("%s: loss %.9g with layer0 once, %.9g without", c->name, got, loss);
+    compare_windows(c, &shape, g, want);
+    if (!plain.transform_first[0] &&
+        (memcmp(&got, &loss, sizeof got) != 0 ||
+         memcmp(g, want_bits, (size_t)shape.parameter_count * sizeof *g) != 0))
+        fail_msg("%s: layer0 once changes bits", c->name);
+    memory_give(g);
+    model_free(model);
+}
+
 static void run_case(const Case *c) {
     World w;
     Error err = {0};
@@ -174,6 +203,7 @@ static void run_case(const Case *c) {
     if (memcmp(&loss, &loss2, sizeof loss) != 0 || memcmp(g, g2, count * sizeof(float)) != 0)
         fail_msg("%s: blocking and central differ", c->name);
     model_free(central);
+    run_layer0_once(c, &w, config, p, loss, g, want);
     model_free(overlap);
     model_free(blocking);
     oracle_clear(&graph);
