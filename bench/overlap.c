@@ -54,6 +54,8 @@ static void configure(Config *config, const char *folder, const char *schedule, 
                               cache,
                               order,
                               bytes,
+                              "lossless.layer0=exchange", // every layer's messages, as published
+                              "lossless.order=aggregate-first",
                               "model.layers=3",
                               "model.hidden=[256]",
                               "run.threads=1",

@@ -1,0 +1,212 @@
+// Rows of floats to quantized rows and back, all rows in order and a send list of 30 % of them.
+//
+// Quantizing is held against the same kernel without random numbers: they are meant to hide behind
+// memory. Decoding is held against a copy of as many rows with the same kind of stores, around the
+// cache where the result is larger than it. Figures are GB/s of floats; memcpy of the same rows
+// stands beside them.
+#include "bench.h"
+#include "quantize.h"
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+enum { WIDTHS = 3 };
+static const int widths[WIDTHS] = {2, 4, 8};
+
+typedef struct Work {
+    Rows x, out;
+    int64_t *gid;
+    int32_t *row, *place;
+    int64_t count; // rows of the list
+    unsigned char *minimum, *step, *payload;
+} Work;
+
+typedef struct Job { // of bench_compare
+    Work *work;
+    const char *vectors;
+    int bits;
+} Job;
+
+static void vectors_choose(const char *vectors) {
+    Error err = {0};
+    CHECK(cpu_start(vectors, &err), EXIT_BUG, "%s", err.text);
+}
+
+static bool vectors_there(const char *vectors) {
+    Error err = {0};
+    bool is_there = cpu_start(vectors, &err);
+    vectors_choose("auto");
+    return is_there;
+}
+
+static Work work_new(int64_t rows, int64_t columns) {
+    Work w = {.x = rows_take(rows, columns, "x"),
+              .out = rows_take(rows, columns, "out"),
+              .gid = TAKE(int64_t, rows, "gid"),
+              .row = TAKE(int32_t, rows, "row"),
+              .place = TAKE(int32_t, rows, "place"),
+              .minimum = TAKE(unsigned char, rows * 4, "minimum"),
+              .step = TAKE(unsigned char, rows * 4, "step"),
+              .payload = TAKE(unsigned char, rows *columns, "payload")};
+    RandomStream stream = random_stream(1, RANDOM_FEATURES, 0, 0, 0);
+#pragma omp parallel for
+    for (int64_t r = 0; r < rows; r++) {
+        w.gid[r] = 3 * r;
+        w.place[r] = (int32_t)r;
+        for (int64_t c = 0; c < columns; c++)
+            w.x.at[r * w.x.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
+    }
+    return w;
+}
+
+// Each row with that chance, ascending.
+static void list_make(Work *w, float share) {
+    RandomStream stream = random_stream(2, RANDOM_GENERATE, 0, 0, 0);
+    w->count = 0;
+    for (int64_t r = 0; r < w->x.count; r++)
+        if (random_uniform16(stream, r, 0, 0) < share)
+            w->row[w->count++] = (int32_t)r;
+}
+
+static Quantized message_of(const Job *job) {
+    const Work *w = job->work;
+    return (Quantized){job->bits, false, w->count, w->place, w->minimum, w->step, w->payload};
+}
+
+static QuantizeSource source_of(const Work *w) {
+    return (QuantizeSource){.x = w->x,
+                            .row = w->row,
+                            .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
+                            .gid = w->gid,
+                            .peer = 1};
+}
+
+static void quantize(void *context) {
+    const Job *job = (const Job *)context;
+    Quantized to = message_of(job);
+    QuantizeSource from = source_of(job->work);
+    vectors_choose(job->vectors);
+    CHECK(cpu_quantize(&to, &from, NULL) == -1, EXIT_BUG, "a row was refused");
+}
+static void quantize_nearest(void *context) {
+    const Job *job = (const Job *)context;
+    Quantized to = message_of(job);
+    QuantizeSource from = source_of(job->work);
+    vectors_choose(job->vectors);
+    CHECK(cpu_quantize_nearest(&to, &from, NULL) == -1, EXIT_BUG, "a row was refused");
+}
+static void dequantize(void *context) {
+    const Job *job = (const Job *)context;
+    Quantized from = message_of(job);
+    vectors_choose(job->vectors);
+    cpu_dequantize(job->work->out, 0, &from, NULL);
+}
+
+static void row_around_cache(float *to, const float *from, int64_t count) {
+#if defined(__AVX__)
+    for (int64_t i = 0; i < count; i += 8)
+        _mm256_stream_ps(to + i, _mm256_load_ps(from + i));
+#elif defined(__SSE2__)
+    for (int64_t i = 0; i < count; i += 4)
+        _mm_stream_ps(to + i, _mm_load_ps(from + i));
+#else
+    memcpy(to, from, (size_t)count * sizeof *to);
+#endif
+}
+
+// The rows of the list, one after the other.
+static void copy_rows(const Work *w, bool around) {
+    int64_t stride = w->x.stride;
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < w->count; k++) {
+        float *to = w->out.at + k * stride;
+        const float *from = w->x.at + w->row[k] * stride;
+        if (around)
+            row_around_cache(to, from, stride);
+        else
+            memcpy(to, from, (size_t)stride * sizeof *to);
+    }
+}
+static void copy(void *context) { copy_rows(((const Job *)context)->work, false); }
+static void copy_around(void *context) { copy_rows(((const Job *)context)->work, true); }
+
+// Plain C is the reference: every byte of the message.
+static void check(Work *w) {
+    for (int i = 0; i < WIDTHS; i++) {
+        Job plain = {w, "plain", widths[i]}, vectors = {w, "auto", widths[i]};
+        size_t bytes = (size_t)(w->count * quantized_row_bytes(w->x.columns, widths[i]));
+        quantize(&plain);
+        unsigned char *payload = memory_take(bytes, "payload of the reference");
+        memcpy(payload, w->payload, bytes);
+        quantize(&vectors);
+        CHECK(memcmp(payload, w->payload, bytes) == 0, EXIT_BUG,
+              "the vector kernels differ from plain C");
+        memory_give(payload);
+    }
+}
+
+static void say(Bench *bench, const char *what, int bits, const char *list, double value,
+                const char *against, double limit, double bar) {
+    Figure f = {.value = value, .unit = "GB/s", .limit = limit, .bar = bar};
+    snprintf(f.against, sizeof f.against, "%s", against);
+    if (bits > 0)
+        snprintf(f.name, sizeof f.name, "%s %d bit, %s, %d threads", what, bits, list,
+                 omp_get_max_threads());
+    else
+        snprintf(f.name, sizeof f.name, "%s, %s, %d threads", what, list, omp_get_max_threads());
+    f.ratio = limit > 0 ? value / limit : 0;
+    bench_figure(bench, &f);
+}
+
+// Everything at one width, in the same rounds.
+static void measure(Bench *bench, Work *w, int bits, const char *list, int rounds) {
+    enum { QUANTIZE, NEAREST, QUANTIZE_AVX2, DECODE, DECODE_AVX2, COPY, COPY_AROUND, CASES };
+    bool wide = vectors_there("avx512");
+    const char *narrow = wide ? "avx2" : "auto";
+    Job job = {w, "auto", bits}, job_avx2 = {w, narrow, bits};
+    const BenchCase cases[CASES] = {
+        [QUANTIZE] = {"quantize", quantize, &job},
+        [NEAREST] = {"nearest", quantize_nearest, &job},
+        [QUANTIZE_AVX2] = {"quantize avx2", quantize, &job_avx2},
+        [DECODE] = {"dequantize", dequantize, &job},
+        [DECODE_AVX2] = {"dequantize avx2", dequantize, &job_avx2},
+        [COPY] = {"memcpy", copy, &job},
+        [COPY_AROUND] = {"copy around the cache", copy_around, &job},
+    };
+    double rate[CASES], table = (double)rows_bytes(w->count, w->x.columns) * 1e-9;
+    bench_compare(cases, CASES, rounds, rate);
+    for (int i = 0; i < CASES; i++)
+        rate[i] = table / rate[i];
+    bool around = table > 32e-3 * 1.048576; // as cpu_dequantize
+    double bar = wide ? 0.85 : 0;
+    say(bench, "quantize", bits, list, rate[QUANTIZE], "no random numbers", rate[NEAREST], bar);
+    say(bench, "dequantize", bits, list, rate[DECODE], around ? "copy around the cache" : "memcpy",
+        rate[around ? COPY_AROUND : COPY], bar);
+    if (wide) {
+        say(bench, "quantize avx2", bits, list, rate[QUANTIZE_AVX2], "avx512", rate[QUANTIZE], 0.5);
+        say(bench, "dequantize avx2", bits, list, rate[DECODE_AVX2], "avx512", rate[DECODE], 0.5);
+    }
+    say(bench, "memcpy", 0, list, rate[COPY], "", 0, 0);
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    bench_start(&bench, "message", argc, argv);
+    int64_t rows = bench_option(argc, argv, "--rows", 200000);
+    int64_t columns = bench_option(argc, argv, "--columns", 256);
+    int rounds = (int)bench_option(argc, argv, "--rounds", 9);
+    Work work = work_new(rows, columns);
+    printf("%lld rows of %lld, %s\n", (long long)rows, (long long)columns, backend_cpu.describe());
+    for (int threads = 1; threads <= 2; threads++)
+        for (int part = 0; part < 2; part++) {
+            omp_set_num_threads(threads);
+            list_make(&work, part == 0 ? 2 : 0.3f);
+            check(&work);
+            for (int i = 0; i < WIDTHS; i++)
+                measure(&bench, &work, widths[i], part == 0 ? "in order" : "list of 30 %", rounds);
+        }
+    return bench_end(&bench);
+}
