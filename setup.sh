@@ -14,6 +14,7 @@ needed=(
     "openmpi-bin: mpirun"
     "libmetis-dev: cutting graphs"
     "libcjson-dev: reading JSON"
+    "libglpk-dev: a second opinion on the widths of messages (fringe-solver)"
     "libzip-dev: reading npz archives"
     "zlib1g-dev: compressed files"
     "libxxhash-dev: checksums"

@@ -4,7 +4,7 @@
 # Prints every breach and fails.   usage: doors.sh SOURCE_FOLDER
 cd "$1" || exit 70
 
-for file in $(find src kernels include -name '*.[ch]' 2>/dev/null | sort); do
+for file in $(find src kernels include solver -name '*.[ch]' 2>/dev/null | sort); do
     grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "$file" |
         sed -E "s|^([0-9]+):[^<\"]*([<\"][^>\"]*).*|$file \1 \2|"
 done | awk '
@@ -14,6 +14,7 @@ BEGIN {
     for (i in order)
         floor[order[i]] = i + 0
     floor["gradsync"] = floor["exchange"] # side by side: neither opens the other
+    floor["solver"] = floor["model"]      # a program on the smaller door below
     owner["npy"] = "dataset"              # second, smaller doors
     owner["problem"] = "assigner"
     # header from outside -> files that may open it
@@ -36,6 +37,8 @@ function room_of(path, part) {
         return "backend"
     if (part[1] == "src")
         return part[2]
+    if (part[1] == "solver")
+        return "solver"
     sub(/\.h$/, "", part[3]) # include/fringe/<room>.h or include/fringe/<room>/x.h
     return part[3] in owner ? owner[part[3]] : part[3]
 }

@@ -5,7 +5,8 @@ set -u
 failed=0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-mkdir -p "$folder"/src/{base,halo,exchange,gradsync,model} "$folder"/kernels/cpu "$folder"/include/fringe/base
+mkdir -p "$folder"/src/{base,halo,exchange,gradsync,model} "$folder"/kernels/cpu "$folder"/include/fringe/base \
+    "$folder"/solver
 
 # refuse FILE LINE EXPECTED: a file with this include must be named
 refuse() {
@@ -39,12 +40,17 @@ refuse src/model/a.c '#include <metis.h>' '<metis.h>'
 refuse src/model/a.c '#include <mpi.h>' '<mpi.h>'
 refuse src/model/a.c '#include <cjson/cJSON.h>' '<cjson/cJSON.h>'
 refuse src/base/a.c '#include <dnnl.h>' '<dnnl.h>'
+refuse src/model/a.c '#include <glpk.h>' '<glpk.h>'
+refuse src/exchange/a.c '#include "fringe/problem.h"' '"fringe/problem.h": the room "exchange"'
+refuse solver/a.c '#include "fringe/trainer.h"' '"fringe/trainer.h": the room "solver"'
 refuse src/model/a.c '#include "fringe/attic.h"' '"fringe/attic.h" is no door'
 accept src/model/a.c '#include "fringe/halo.h"'
 accept src/model/a.c '#include "fringe/npy.h"'
 accept src/model/a.c '#include "fringe/base/json.h"'
 accept src/model/a.c '#include "private.h"'
 accept src/halo/a.c '#include <mpi.h>'
+accept solver/a.c '#include <glpk.h>'
+accept solver/a.c '#include "fringe/problem.h"'
 accept kernels/cpu/dense.c '#include <dnnl.h>'
 accept kernels/cpu/a.c '#include "../scalar.h"'
 

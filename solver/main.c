@@ -1,0 +1,216 @@
+// fringe-solver: reads one problem with a choice that is already known (its incumbent), looks for a
+// better one with GLPK, and writes an answer that is never worse.
+//
+//   fringe-solver --limit SECONDS [--gap G] < problem > answer
+//
+// A program of its own because GLPK calls abort() where it runs out of memory (and is GPL). Even
+// here it runs in one more process for each round, which may die, hang or swell: then the round
+// keeps its incumbent. Should this process itself be held up, an alarm writes the incumbent.
+
+#include "solver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct Options {
+    double limit; // seconds
+    double gap;   // of the objective
+} Options;
+
+static const double longest_limit = 1e6;
+static const double reserve = 0.03; // seconds, and as a share of the limit, for checks and writing
+
+// --- arguments
+
+static bool read_number(const char *text, double low, double high, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == 0 && *out >= low && *out <= high;
+}
+
+static bool read_options(Options *options, int argc, char **argv) {
+    static const struct option known[] = {
+        {"limit", required_argument, NULL, 'l'}, {"gap", required_argument, NULL, 'g'}, {0}};
+    *options = (Options){.limit = -1, .gap = 1e-4};
+    bool ok = true;
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;)
+        ok = ok && ((option == 'l' && read_number(optarg, 0, longest_limit, &options->limit)) ||
+                    (option == 'g' && read_number(optarg, 0, 1, &options->gap)));
+    return ok && options->limit >= 0 && optind == argc;
+}
+
+// --- the alarm
+
+static char *last_words; // an answer with the incumbent
+static size_t last_bytes;
+
+static void at_alarm(int number) {
+    (void)number;
+    for (size_t sent = 0; sent < last_bytes;) {
+        ssize_t wrote = write(STDOUT_FILENO, last_words + sent, last_bytes - sent);
+        if (wrote <= 0)
+            _exit(EXIT_IO);
+        sent += (size_t)wrote;
+    }
+    _exit(EXIT_OK);
+}
+
+static void arm_alarm(const Problem *problem, const Answer *answer, double seconds) {
+    FILE *file = open_memstream(&last_words, &last_bytes);
+    if (file == NULL || !answer_write(answer, problem, file) || fclose(file) != 0)
+        return; // short of memory; the limits below hold, too
+    signal(SIGALRM, at_alarm);
+    seconds = fmax(seconds, 1e-3);
+    struct timeval when = {(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))};
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value = when}, NULL);
+}
+
+static void disarm_alarm(void) { signal(SIGALRM, SIG_IGN); }
+
+// --- one round in a process of its own
+
+_Noreturn static void become_child(const Problem *problem, int round, const uint8_t *choice,
+                                   double seconds, double gap, int out) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    int nowhere = open("/dev/null", O_RDWR); // GLPK's last words are nobody's answer
+    if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0)
+        _exit(EXIT_IO);
+    glpk_round(problem, round, choice, seconds, gap, out);
+    _exit(EXIT_OK);
+}
+
+// Reads choices of `groups` bytes until the child ends or the time is over; the last whole one is
+// in `found`. False if there is none.
+static bool listen_to(int in, double end, int64_t groups, uint8_t *found) {
+    uint8_t *next = TAKE(uint8_t, groups, "a choice");
+    int64_t got = 0;
+    bool any = false;
+    for (;;) {
+        double left = end - clock_seconds();
+        struct pollfd ready = {.fd = in, .events = POLLIN};
+        int events = left > 0 ? poll(&ready, 1, (int)ceil(1e3 * left)) : 0;
+        if (events < 0 && errno == EINTR)
+            continue;
+        ssize_t bytes = events > 0 ? read(in, next + got, (size_t)(groups - got)) : 0;
+        if (bytes <= 0)
+            break;
+        got += bytes;
+        if (got == groups) {
+            memcpy(found, next, (size_t)groups);
+            any = true;
+            got = 0;
+        }
+    }
+    memory_give(next);
+    return any;
+}
+
+static bool search_round(const Problem *problem, int round, const uint8_t *choice, double seconds,
+                         double gap, int64_t groups, uint8_t *found) {
+    int ends[2];
+    double end = clock_seconds() + seconds;
+    if (pipe(ends) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        become_child(problem, round, choice, 0.8 * seconds, gap, ends[1]);
+    }
+    close(ends[1]);
+    bool any = pid > 0 && listen_to(ends[0], end, groups, found);
+    close(ends[0]);
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    return any;
+}
+
+// Puts the found widths of a round into the answer if that makes it better.
+static void take_round(const Problem *problem, Answer *answer, int64_t begin, int64_t groups,
+                       const uint8_t *found) {
+    uint8_t *choice = TAKE(uint8_t, problem->groups, "a choice");
+    memcpy(choice, answer->choice, (size_t)problem->groups);
+    for (int64_t g = 0; g < groups; g++)
+        if (found[g] < problem->widths)
+            choice[begin + g] = found[g];
+    Value value = problem_value(problem, choice);
+    if (value.objective < answer->value.objective) {
+        memcpy(answer->choice, choice, (size_t)problem->groups);
+        answer->value = value;
+        snprintf(answer->by, sizeof answer->by, "glpk");
+    }
+    memory_give(choice);
+}
+
+static void improve(const Problem *problem, Answer *answer, double end, double gap) {
+    uint8_t *found = TAKE(uint8_t, problem->groups, "a choice");
+    for (int r = 0; r < problem->rounds; r++) {
+        int first = problem->round_begin[r], last = problem->round_begin[r + 1];
+        int64_t begin = first < last ? problem->lane[first].begin : 0;
+        int64_t groups = first < last ? problem->lane[last - 1].end - begin : 0;
+        double seconds = (end - clock_seconds()) / (problem->rounds - r);
+        if (seconds <= 0)
+            break;
+        if (groups > 0 && search_round(problem, r, answer->choice, seconds, gap, groups, found))
+            take_round(problem, answer, begin, groups, found);
+    }
+    memory_give(found);
+}
+
+// False where the exact solution cannot be improved upon: one of the terms is dropped or weighs
+// nothing, or the rounds are tied by time that computation covers.
+static bool is_open(const Problem *problem) {
+    uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of one width");
+    Value small = problem_value(problem, choice);
+    problem_uniform(problem, problem->widths - 1, choice);
+    Value large = problem_value(problem, choice);
+    memory_give(choice);
+    return problem->lambda > 0 && problem->lambda < 1 && problem->hidden == 0 &&
+           small.variance > large.variance && large.seconds > small.seconds;
+}
+
+int main(int argc, char **argv) {
+    double start = clock_seconds();
+    Options options;
+    if (!read_options(&options, argc, argv)) {
+        fprintf(stderr, "usage: fringe-solver --limit SECONDS [--gap G] < problem > answer\n");
+        return EXIT_USAGE;
+    }
+    Problem problem;
+    uint8_t *incumbent;
+    Error err = {0};
+    if (!problem_read(&problem, &incumbent, stdin, &err)) {
+        fprintf(stderr, "fringe-solver: %s\n", err.text);
+        return err.code;
+    }
+    Answer answer = {.by = "exact", .choice = incumbent};
+    answer.value = problem_value(&problem, incumbent);
+    double end = start + options.limit;
+    arm_alarm(&problem, &answer, end - clock_seconds());
+    signal(SIGPIPE, SIG_IGN);
+    if (is_open(&problem))
+        improve(&problem, &answer, end - reserve * (1 + options.limit), options.gap);
+    answer.bound = fmin(problem_bound(&problem), answer.value.objective);
+    answer.seconds = clock_seconds() - start;
+    disarm_alarm();
+    bool written = answer_write(&answer, &problem, stdout);
+    answer_clear(&answer);
+    problem_clear(&problem);
+    if (!written)
+        fprintf(stderr, "fringe-solver: the answer cannot be written\n");
+    return written ? EXIT_OK : EXIT_IO;
+}

@@ -1,0 +1,58 @@
+// Poses problems to fringe-solver and judges its answers, for the script beside it.
+//
+//   helper_problem pose RANKS GROUPS ROWS decades|plain SEED exact|0|1|2 [LAMBDA [HIDDEN]]
+//       writes a problem of a ring with that incumbent: the exact solution or one width for all
+//   helper_problem judge PROBLEM ANSWER
+//       prints: by objective incumbent exact (objectives)
+#include "problems.h"
+
+static int pose(int argc, char **argv) {
+    Recipe recipe = {.ranks = atoi(argv[0]),
+                     .groups = atoi(argv[1]),
+                     .exactly = true,
+                     .group_rows = atoi(argv[2]),
+                     .widths = 3,
+                     .width = {2, 4, 8},
+                     .columns = 256,
+                     .betas = strcmp(argv[3], "plain") == 0 ? BETAS_PLAIN : BETAS_DECADES,
+                     .spread = 0.3,
+                     .lambda = argc > 6 ? atof(argv[6]) : 0.5,
+                     .hidden = argc > 7 ? atof(argv[7]) : 0};
+    Problem p = problem_random(&recipe, (uint64_t)atoi(argv[4]));
+    Answer a;
+    answer_take(&a, &p);
+    if (strcmp(argv[5], "exact") == 0)
+        problem_solve(&p, &a);
+    else
+        problem_uniform(&p, atoi(argv[5]), a.choice);
+    bool ok = problem_write(&p, a.choice, stdout);
+    answer_clear(&a);
+    problem_clear(&p);
+    return ok ? EXIT_OK : EXIT_IO;
+}
+
+static int judge(char **argv) {
+    Problem p;
+    uint8_t *incumbent;
+    Error err = {0};
+    FILE *posed = fopen(argv[0], "r"), *given = fopen(argv[1], "r");
+    Answer answer, exact;
+    if (posed == NULL || given == NULL || !problem_read(&p, &incumbent, posed, &err) ||
+        !answer_read(&answer, &p, given, &err)) {
+        fprintf(stderr, "helper_problem: %s\n", err.text);
+        return EXIT_DATA;
+    }
+    answer_take(&exact, &p);
+    problem_solve(&p, &exact);
+    printf("%s %.17g %.17g %.17g\n", answer.by, answer.value.objective,
+           problem_value(&p, incumbent).objective, exact.value.objective);
+    return EXIT_OK;
+}
+
+int main(int argc, char **argv) {
+    if (argc >= 8 && strcmp(argv[1], "pose") == 0)
+        return pose(argc - 2, argv + 2);
+    if (argc == 4 && strcmp(argv[1], "judge") == 0)
+        return judge(argv + 2);
+    return EXIT_USAGE;
+}
