@@ -1,0 +1,218 @@
+// Widths for messages: the five problems of a three-layer net (three forward, two backward) on 8
+// ranks with 100 groups in each of 56 lanes, solved exactly on one core, against 100 ms for all
+// five. Betas are plain, by a Pareto law, and spread over 12 decades; lanes have one theta, or one
+// for each receiver (all that a sender sends is one lane then). fringe-solver, where it is built,
+// starts from the exact solution with a limit of 1 s a problem.
+#include "bench.h"
+#include "fringe/problem.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RANKS = 8, GROUPS = 100, PROBLEMS = 5, ROWS = 100 };
+static const int64_t columns[PROBLEMS] = {602, 256, 256, 256, 41};
+
+typedef enum Betas { PLAIN, PARETO, DECADES, BETAS } Betas;
+static const char *const betas_name[BETAS] = {"plain beta", "Pareto beta", "12 decades of beta"};
+
+typedef struct Draws {
+    RandomStream stream;
+    int64_t next;
+} Draws;
+
+static double draw(Draws *d) {
+    int64_t k = d->next++;
+    return random_uniform32(d->stream, k >> 8, 0, k & 255);
+}
+
+static double draw_beta(Draws *d, Betas betas) {
+    double u = draw(d);
+    return betas == PLAIN ? 0.1 + u : betas == PARETO ? 1 / u : pow(10, 12 * u - 6);
+}
+
+static int descending(const void *a, const void *b) {
+    double x = ((const Group *)a)->beta, y = ((const Group *)b)->beta;
+    return x > y ? -1 : x < y;
+}
+
+static Problem problem_new(int which, Betas betas, bool by_sender) {
+    Draws d = {random_stream(1, RANDOM_GENERATE, (uint32_t)which, 0, 0), 0};
+    int rounds = by_sender ? 1 : RANKS - 1, links = by_sender ? RANKS - 1 : 1;
+    Problem p;
+    problem_take(&p, rounds, rounds * RANKS, (int64_t)RANKS * (RANKS - 1) * GROUPS);
+    p.layer = which;
+    p.lambda = 0.5;
+    p.widths = 3;
+    for (int b = 0; b < 3; b++) {
+        p.width[b] = 2 << b;
+        p.row_bytes[b] = (columns[which] * p.width[b] + 7) / 8;
+    }
+    int64_t at = 0;
+    for (int c = 0; c < p.lanes; c++) {
+        p.round_begin[c / RANKS + 1] = c + 1;
+        p.lane[c] = (Lane){.source = c % RANKS, .target = -1, .gamma = 1e-4, .begin = at};
+        if (!by_sender)
+            p.lane[c].target = (c % RANKS + c / RANKS + 1) % RANKS;
+        for (int k = 0; k < links; k++, at += GROUPS) {
+            double theta = 8e-9 * (0.8 + 0.4 * draw(&d)); // 1 Gbit/s, more or less
+            for (int64_t g = at; g < at + GROUPS; g++) {
+                int64_t rows = g < at + GROUPS - 1 ? ROWS : 1 + (int64_t)(draw(&d) * (ROWS - 1));
+                p.group[g] = (Group){draw_beta(&d, betas), theta, rows};
+            }
+            qsort(p.group + at, GROUPS, sizeof *p.group, descending);
+        }
+        p.lane[c].end = at;
+    }
+    return p;
+}
+
+typedef struct Five {
+    Problem problem[PROBLEMS];
+    Answer answer[PROBLEMS];
+} Five;
+
+// Seconds of the core for all five.
+static double solve(Five *five) {
+    struct timespec begin, end;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    for (int i = 0; i < PROBLEMS; i++)
+        problem_solve(&five->problem[i], &five->answer[i]);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+// The answer is what its widths give, between the bound and every single width.
+static void check(const Problem *p, const Answer *a) {
+    Error err = {0};
+    CHECK(problem_check(p, &err), EXIT_BUG, "%s", err.text);
+    Value value = problem_value(p, a->choice);
+    CHECK(memcmp(&value, &a->value, sizeof value) == 0 && a->bound <= value.objective &&
+              problem_bound(p) <= value.objective,
+          EXIT_BUG, "an answer is not what its widths give");
+    uint8_t *choice = TAKE(uint8_t, p->groups, "choice of one width");
+    for (int b = 0; b < p->widths; b++) {
+        problem_uniform(p, b, choice);
+        CHECK(value.objective <= problem_value(p, choice).objective, EXIT_BUG,
+              "%d bits everywhere are better than the answer", p->width[b]);
+    }
+    memory_give(choice);
+}
+
+// The largest distance from the relaxation, and from what is proved, in parts of the objective.
+static void say_gaps(Bench *bench, const Five *five, const char *what) {
+    double relaxed = 0, proved = 0;
+    for (int i = 0; i < PROBLEMS; i++) {
+        double objective = five->answer[i].value.objective;
+        relaxed = fmax(relaxed, 1 - problem_bound(&five->problem[i]) / objective);
+        proved = fmax(proved, 1 - five->answer[i].bound / objective);
+    }
+    Figure f = {.value = relaxed, .unit = ""};
+    snprintf(f.name, sizeof f.name, "%s, gap to the LP", what);
+    bench_figure(bench, &f);
+    f.value = proved;
+    snprintf(f.name, sizeof f.name, "%s, gap not closed", what);
+    bench_figure(bench, &f);
+}
+
+// --- fringe-solver, beside this program
+
+static bool solver_path(char path[1024]) {
+    ssize_t length = readlink("/proc/self/exe", path, 900);
+    path[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(path, '/');
+    strcpy(slash == NULL ? path : slash + 1, "fringe-solver");
+    return file_exists(path);
+}
+
+// Seconds that it takes for one problem; ends the bench if its answer is worse than the exact one.
+static double run_solver(const char *solver, const Problem *p, const Answer *exact) {
+    char folder[] = "/tmp/fringe-assign-XXXXXX", command[2048], path[64];
+    Error err = {0};
+    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "no folder for the solver's files");
+    snprintf(path, sizeof path, "%s/problem", folder);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && problem_write(p, exact->choice, file) && fclose(file) == 0, EXIT_IO,
+          "%s cannot be written", path);
+    snprintf(command, sizeof command, "'%s' --limit 1 <%s/problem >%s/answer", solver, folder,
+             folder);
+    double begin = clock_seconds();
+    CHECK(system(command) == 0, EXIT_BUG, "fringe-solver failed");
+    double seconds = clock_seconds() - begin;
+    snprintf(path, sizeof path, "%s/answer", folder);
+    Answer answer;
+    file = fopen(path, "r");
+    CHECK(file != NULL && answer_read(&answer, p, file, &err), EXIT_BUG, "%s", err.text);
+    fclose(file);
+    CHECK(answer.value.objective <= exact->value.objective, EXIT_BUG,
+          "fringe-solver's answer is worse than its start");
+    answer_clear(&answer);
+    file_remove(folder, &err);
+    return seconds;
+}
+
+static void measure_solver(Bench *bench, const Five *five, const char *what) {
+    char solver[1024];
+    if (!solver_path(solver)) {
+        printf("fringe-solver is not built: left out\n");
+        return;
+    }
+    double longest = 0;
+    for (int i = 0; i < PROBLEMS; i++)
+        longest = fmax(longest, run_solver(solver, &five->problem[i], &five->answer[i]));
+    Figure f = {.value = longest,
+                .unit = "s",
+                .against = "its limit",
+                .limit = 1,
+                .ratio = longest,
+                .bar = 1.1, // starting a program and reading its text
+                .at_most = true};
+    snprintf(f.name, sizeof f.name, "%s, fringe-solver", what);
+    bench_figure(bench, &f);
+}
+
+static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
+    Five five;
+    char what[64];
+    snprintf(what, sizeof what, "%s, %s", by_sender ? "senders" : "ring", betas_name[betas]);
+    for (int i = 0; i < PROBLEMS; i++) {
+        five.problem[i] = problem_new(i, betas, by_sender);
+        answer_take(&five.answer[i], &five.problem[i]);
+    }
+    solve(&five);
+    for (int i = 0; i < PROBLEMS; i++)
+        check(&five.problem[i], &five.answer[i]);
+    double *seconds = TAKE(double, rounds, "times of a bench");
+    for (int i = 0; i < rounds; i++)
+        seconds[i] = solve(&five);
+    Figure f = {.value = 1e3 * bench_median(seconds, rounds),
+                .unit = "ms",
+                .against = "what five may take",
+                .limit = 100};
+    snprintf(f.name, sizeof f.name, "%s, five problems", what);
+    f.ratio = f.value / f.limit;
+    f.bar = by_sender ? 0 : 1;
+    f.at_most = true;
+    memory_give(seconds);
+    bench_figure(bench, &f);
+    say_gaps(bench, &five, what);
+    if (!by_sender && betas != PARETO)
+        measure_solver(bench, &five, what);
+    for (int i = 0; i < PROBLEMS; i++) {
+        answer_clear(&five.answer[i]);
+        problem_clear(&five.problem[i]);
+    }
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    bench_start(&bench, "assign", argc, argv);
+    int rounds = (int)bench_option(argc, argv, "--rounds", 9);
+    printf("5 problems, %d ranks, 56 lanes of %d groups, widths 2, 4 and 8\n", RANKS, GROUPS);
+    for (int by_sender = 0; by_sender < 2; by_sender++)
+        for (Betas betas = PLAIN; betas < BETAS; betas++)
+            measure(&bench, betas, by_sender == 1, rounds);
+    return bench_end(&bench);
+}
