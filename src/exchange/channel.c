@@ -321,6 +321,26 @@ void channel_progress(void *context) {
     comm_beat(channel->pattern->comm);
 }
 
+// A header is looked at as soon as it has landed: of a message that is too short the rest would
+// never come. `payload` NULL: only the header.
+static void check_message(Channel *channel, int group, const unsigned char *payload) {
+    const Stream *stream = &channel->flight.stream[group][INCOMING];
+    MessageHeader expected = {
+        .layer = (uint8_t)channel->layer,
+        .direction = (uint8_t)channel->direction,
+        .epoch = channel->epoch,
+        .source = (uint32_t)stream->peer,
+        .target = (uint32_t)channel->pattern->rank,
+        .columns = (uint32_t)channel->columns,
+        .sequence = channel->sequence,
+        .rows = (uint64_t)rows_of(channel->pattern->receive_offset, group),
+        .bytes = (uint64_t)stream->bytes,
+    };
+    Error err = {0};
+    CHECK(message_check(&stream->header, &expected, payload, &channel->poll, &err), EXIT_INTEGRITY,
+          "%s", err.text);
+}
+
 // One wait ends with every piece that lands, so that slow is told from hung.
 typedef struct Landing {
     Flight *flight;
@@ -345,22 +365,9 @@ void channel_wait_for(Channel *channel, int group, int side) {
     while (stream->done < stream->pieces) {
         Landing landing = {flight, stream, stream->done};
         comm_wait_until(channel->pattern->comm, one_more, &landing, what);
+        if (side == INCOMING && stream->header_done && channel->state == CHANNEL_FLYING)
+            check_message(channel, group, NULL);
     }
-}
-
-static void check_message(Channel *channel, const Stream *stream, int64_t rows) {
-    MessageHeader expected = {.layer = (uint8_t)channel->layer,
-                              .direction = (uint8_t)channel->direction,
-                              .epoch = channel->epoch,
-                              .source = (uint32_t)stream->peer,
-                              .target = (uint32_t)channel->pattern->rank,
-                              .columns = (uint32_t)channel->columns,
-                              .sequence = channel->sequence,
-                              .rows = (uint64_t)rows,
-                              .bytes = (uint64_t)stream->bytes};
-    Error err = {0};
-    CHECK(message_check(&stream->header, &expected, stream->payload, &channel->poll, &err),
-          EXIT_INTEGRITY, "%s", err.text);
 }
 
 void channel_receive(Channel *channel, int group) {
@@ -374,7 +381,7 @@ void channel_receive(Channel *channel, int group) {
     const Stream *stream = &channel->flight.stream[group][INCOMING];
     if (stream->bytes > 0) {
         since = begin_step(channel);
-        check_message(channel, stream, rows_of(offset, group));
+        check_message(channel, group, stream->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
         channel->codec->decode(channel->landed, offset[group], &shape, stream->payload,
                                &channel->poll);

@@ -18,6 +18,7 @@ void flight_init(Flight *flight, const Comm *comm, int64_t piece) {
         memory_take(memory_product(flight->rounds, sizeof *flight->stream), "messages in flight");
     flight->request = TAKE(MPI_Request, slots(flight), "messages in flight");
     flight->landed = TAKE(int, slots(flight), "messages in flight");
+    flight->status = TAKE(MPI_Status, slots(flight), "messages in flight");
     for (int i = 0; i < slots(flight); i++)
         flight->request[i] = MPI_REQUEST_NULL;
     for (int g = 0; g < flight->rounds; g++) {
@@ -28,6 +29,7 @@ void flight_init(Flight *flight, const Comm *comm, int64_t piece) {
 }
 
 void flight_clear(Flight *flight) {
+    memory_give(flight->status);
     memory_give(flight->landed);
     memory_give(flight->request);
     memory_give(flight->stream);
@@ -37,7 +39,7 @@ void flight_clear(Flight *flight) {
 size_t flight_bytes(int size) {
     size_t requests = (size_t)window_of(size) * STREAMS * FLIGHT_PIECES;
     return (size_t)(size - 1) * STREAMS * sizeof(Stream) +
-           requests * (sizeof(MPI_Request) + sizeof(int));
+           requests * (sizeof(MPI_Request) + sizeof(int) + sizeof(MPI_Status));
 }
 
 static MPI_Request *request_of(const Flight *flight, int round, int side, int64_t piece) {
@@ -110,6 +112,7 @@ void flight_post(Flight *flight) {
         for (int side = 0; side < STREAMS; side++) {
             Stream *stream = &flight->stream[g][side];
             stream->posted = stream->done = 0;
+            stream->header_done = false;
             stream->pieces = pieces_of(flight, stream->bytes);
         }
     flight->posted = 0;
@@ -122,17 +125,32 @@ static int round_of(const Flight *flight, int place) {
     return last - (last - place + flight->window) % flight->window;
 }
 
+// A piece that was longer than the message should be has landed all the same: its header, which
+// says so, is checked before the message is used, and names who sent it.
+static void check_statuses(const Flight *flight, int code, int count) {
+    if (code != MPI_ERR_IN_STATUS)
+        CHECK_MPI(code);
+    for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++) {
+        int class = MPI_SUCCESS;
+        MPI_Error_class(flight->status[i].MPI_ERROR, &class);
+        if (class != MPI_ERR_TRUNCATE)
+            CHECK_MPI(flight->status[i].MPI_ERROR);
+    }
+}
+
 void flight_progress(Flight *flight) {
     int count = 0;
     if (flight->window == 0)
         return;
-    CHECK_MPI(
-        MPI_Testsome(slots(flight), flight->request, &count, flight->landed, MPI_STATUSES_IGNORE));
+    int code = MPI_Testsome(slots(flight), flight->request, &count, flight->landed, flight->status);
+    check_statuses(flight, code, count);
     if (count == MPI_UNDEFINED || count == 0)
         return;
     for (int i = 0; i < count; i++) {
-        int stream = flight->landed[i] / FLIGHT_PIECES;
-        flight->stream[round_of(flight, stream / STREAMS)][stream % STREAMS].done++;
+        int place = flight->landed[i] / FLIGHT_PIECES;
+        Stream *stream = &flight->stream[round_of(flight, place / STREAMS)][place % STREAMS];
+        stream->done++;
+        stream->header_done |= flight->landed[i] % FLIGHT_PIECES == 0; // piece 0 is its first there
     }
     for (int i = 0; i < count; i++) {
         int stream = flight->landed[i] / FLIGHT_PIECES;

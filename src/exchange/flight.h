@@ -24,6 +24,7 @@ typedef struct Stream {
     unsigned char *payload; // in outbox or inbox
     int64_t bytes;          // 0: there is no message, not even a header
     int64_t pieces, posted, done;
+    bool header_done; // piece 0 has landed or left
     int peer;
 } Stream;
 
@@ -35,6 +36,7 @@ typedef struct Flight {
     Stream (*stream)[STREAMS]; // [rounds] owned
     MPI_Request *request;      // [window, STREAMS, FLIGHT_PIECES] owned
     int *landed;               // [window * STREAMS * FLIGHT_PIECES] owned; scratch of Testsome
+    MPI_Status *status;        // likewise
     int posted;                // rounds
     int64_t messages, bytes_sent, bytes_received;
 } Flight;

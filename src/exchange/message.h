@@ -47,7 +47,7 @@ uint64_t message_payload_checksum(const void *payload, size_t bytes, const Poll 
 void message_seal(MessageHeader *header);
 
 // False with EXIT_INTEGRITY and a sentence if `found`, received with this payload, is not what
-// `expected` says (its two checksums are not read).
+// `expected` says (its two checksums are not read). payload NULL: only the header has arrived.
 bool message_check(const MessageHeader *found, const MessageHeader *expected, const void *payload,
                    const Poll *poll, Error *err);
 

@@ -1,8 +1,8 @@
 // ranks: 2 3
 // If this failed, a rank that computes for longer than the timeout would be taken for a hung one.
 //
-// With a word as its argument the program gets into that trouble instead: test_trouble.sh runs it
-// and looks at what the job says and how it ends.
+// With a word (and a codec) as its arguments the program gets into that trouble instead:
+// test_trouble.sh runs it and looks at what the job says and how it ends.
 #include "support.h"
 
 #include "exchange/channel.h"
@@ -22,13 +22,11 @@ typedef struct Scene {
     Rows x;
 } Scene;
 
-static void scene_init(Scene *scene) {
+static void scene_init(Scene *scene, const char *codec) {
     Error err = {0};
     scene->pattern = ring_pattern(SEED, &test_comm);
-    scene->channel =
-        channel_new(&scene->pattern,
-                    &(MessageForm){.codec = codec_find("fp32", &err), .piece = 4096}, COLUMNS,
-                    LAYER, BACKWARD);
+    MessageForm form = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
+    scene->channel = channel_new(&scene->pattern, &form, COLUMNS, LAYER, BACKWARD);
     scene->x = ring_fill(&scene->pattern, COLUMNS, EPOCH);
 }
 
@@ -64,19 +62,48 @@ static void be_an_epoch_behind(Scene *scene) {
     message_seal(&stream->header);
 }
 
+static void repeat_the_last(Scene *scene) {
+    Stream *stream = first_message(scene);
+    stream->header.sequence--;
+    message_seal(&stream->header);
+}
+
+static void leave_half_away(Scene *scene) {
+    Stream *stream = first_message(scene);
+    stream->bytes /= 2;
+    stream->header.bytes = (uint64_t)stream->bytes;
+    stream->header.payload = message_payload_checksum(stream->payload, (size_t)stream->bytes, NULL);
+    message_seal(&stream->header);
+}
+
+// Its widths are not those that the reader was told.
+static void take_other_widths(Scene *scene) {
+    Channel *channel = scene->channel;
+    int64_t rows = scene->pattern.send_offset[test_comm.size - 1];
+    uint8_t *bits = TAKE(uint8_t, rows, "test");
+    memset(bits, 4, (size_t)rows);
+    channel->state = CHANNEL_IDLE;
+    channel->sequence--;
+    channel_set_widths(channel, bits, channel_widths(channel, false));
+    channel_pack(channel, scene->x, NULL, (Occasion){.epoch = EPOCH});
+    memory_give(bits);
+}
+
 static void stop(Scene *scene) {
     (void)scene;
     raise(SIGSTOP);
 }
 
-static int get_into(const char *what) {
+static int get_into(const char *what, const char *codec) {
     static const struct {
         const char *name;
         void (*make)(Scene *scene);
-    } troubles[] = {{"flip", flip_a_byte}, {"behind", be_an_epoch_behind}, {"stop", stop}};
+    } troubles[] = {{"flip", flip_a_byte},         {"behind", be_an_epoch_behind},
+                    {"repeat", repeat_the_last},   {"half", leave_half_away},
+                    {"widths", take_other_widths}, {"stop", stop}};
     comm_set_timeout(&test_comm, 2.0);
     Scene scene;
-    scene_init(&scene);
+    scene_init(&scene, codec);
     channel_pack(scene.channel, scene.x, NULL, (Occasion){.epoch = EPOCH});
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
         if (strcmp(troubles[i].name, what) == 0 && test_comm.rank == GUILTY)
@@ -92,7 +119,7 @@ static int get_into(const char *what) {
 static void a_busy_rank_is_not_a_hung_one(void **state) {
     (void)state;
     Scene scene;
-    scene_init(&scene);
+    scene_init(&scene, "fp32");
     comm_set_timeout(&test_comm, 0.5);
     channel_pack(scene.channel, scene.x, NULL, (Occasion){.epoch = EPOCH});
     if (test_comm.rank == GUILTY)
@@ -109,5 +136,5 @@ int main(int argc, char **argv) {
     if (argc < 2)
         return test_main(&argc, &argv, "tests", tests, 1);
     comm_start(&test_comm, &argc, &argv);
-    return get_into(argv[1]);
+    return get_into(argv[1], argc > 2 ? argv[2] : "fp32");
 }

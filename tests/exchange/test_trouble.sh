@@ -6,11 +6,11 @@ program=$FRINGE_BUILD/tests/test_trouble
 [ -x "$program" ] || { echo "skipped: $program is not built"; exit 77; }
 failed=0
 
-# trouble WORD RANKS STATUS PATTERN: rank 1 gets into it
+# trouble WORD RANKS STATUS PATTERN [CODEC]: rank 1 gets into it
 trouble() {
     local said status
     said=$(OMP_NUM_THREADS=1 timeout 60 mpirun --oversubscribe --bind-to none -n "$2" \
-        "$program" "$1" 2>&1)
+        "$program" "$1" "${5:-fp32}" 2>&1)
     status=$?
     if [ "$status" -ne "$3" ] || ! grep -qE "$4" <<<"$said"; then
         echo "$1 on $2 ranks: expected status $3 and /$4/, found status $status and:"
@@ -21,9 +21,14 @@ trouble() {
 
 where='layer 2, backward, epoch 7 from rank 1 to rank'
 for ranks in 2 3; do
-    trouble none $ranks 0 ''
-    trouble flip $ranks 83 "$where [02] .*wrong payload checksum"
-    trouble behind $ranks 83 "$where [02] .*wrong epoch"
+    for codec in fp32 integer; do
+        trouble none $ranks 0 '' $codec
+        trouble flip $ranks 83 "$where [02] .*wrong payload checksum" $codec
+        trouble behind $ranks 83 "$where [02] .*wrong epoch" $codec
+        trouble repeat $ranks 83 "$where [02] .*wrong sequence number" $codec
+        trouble half $ranks 83 "$where [02] .*wrong bytes" $codec
+    done
+    trouble widths $ranks 83 "$where [02] .*wrong bytes" integer
 done
 trouble stop 2 81 'layer 2, backward, epoch 7 from rank 1; rank 1 of 2'
 trouble stop 4 81 'rank 1 of 4 gives no sign of life'
