@@ -47,10 +47,9 @@ static inline bool grid_make(Grid *grid, float minimum, float maximum, int bits,
     grid->zero = grid_below(minimum + 0.0f, grain); // -0 becomes 0
     if (maximum == grid->zero)
         return true;
+    // raised until it covers the maximum, also from an S that has underflown to 0
     uint32_t step = float_bits((maximum - grid->zero) / grid->most);
     step = (step + grain - 1) & ~(grain - 1);
-    if (step == 0) // underflown
-        step = grain;
     while (grid->zero + grid->most * float_of_bits(step) < maximum)
         step += grain;
     grid->step = float_of_bits(step);

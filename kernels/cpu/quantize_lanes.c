@@ -60,50 +60,73 @@ LANES_INLINE F16 last_16(const float *x, int64_t columns) {
     return f16_load(lane);
 }
 
+LANES_INLINE F16 scaled(F16 x, F16 scale, bool scales) { return scales ? f16_mul(x, scale) : x; }
+
 // The grid of scale x; false if there is none.
-LANES_INLINE bool row_grid(Grid *grid, const float *x, int64_t columns, F16 scale, int bits,
-                           bool bf16) {
+LANES_INLINE bool row_grid(Grid *grid, const float *x, const QuantizeCall *call, float factor,
+                           bool scales) {
+    int64_t columns = call->from.x.columns;
+    F16 scale = f16_set(factor);
     Extent extent = {f16_set(INFINITY), f16_set(-INFINITY), f16_set(0)};
     for (int64_t c = 0; c + 16 <= columns; c += 16)
-        extent_take(&extent, f16_mul(f16_load(x + c), scale));
+        extent_take(&extent, scaled(f16_load(x + c), scale, scales));
     if (columns % 16 != 0)
-        extent_take(&extent, f16_mul(last_16(x, columns), scale));
+        extent_take(&extent, scaled(last_16(x, columns), scale, scales));
     return f16_sum(extent.bad) == 0 &&
-           grid_make(grid, f16_least(extent.least), f16_most(extent.most), bits, bf16);
+           grid_make(grid, f16_least(extent.least), f16_most(extent.most), call->to.bits,
+                     call->to.bf16);
 }
 
-// A row on its way: where it is and what its values are measured in.
+// A row on its way.
 typedef struct Row {
     const float *x;
-    F16 scale, zero, step;
-    F16 inverse; // 2^16 / S
-    F16 most;    // the largest T
+    float scale;
+    Grid grid;
+    bool bad;      // has no grid
+    bool divide;   // (x - Z) / S, not times 1 / S
+    float inverse; // 2^16 / S, or 2^16 after a division
     int64_t gid;
+    uint8_t *payload;
 } Row;
 
-LANES_INLINE F16 above_zero(const Row *row, int64_t c) {
-    return f16_sub(f16_mul(f16_load(row->x + c), row->scale), row->zero);
+// What its values are measured in.
+typedef struct Measure {
+    F16 scale, zero, step, inverse, most; // most: the largest T
+} Measure;
+
+LANES_INLINE Measure measure_of(const Row *row) {
+    return (Measure){f16_set(row->scale), f16_set(row->grid.zero), f16_set(row->grid.step),
+                     f16_set(row->inverse), f16_set(row->grid.most * 0x1p16f)};
+}
+
+LANES_INLINE F16 above_zero(const Measure *in, const float *x, bool scales) {
+    return f16_sub(scaled(f16_load(x), in->scale, scales), in->zero);
 }
 
 // T, not yet an integer
-LANES_INLINE F16 fixed_at(const Row *row, int64_t c, bool divide) {
-    F16 above = above_zero(row, c);
-    F16 fixed =
-        divide ? f16_mul(f16_div(above, row->step), row->inverse) : f16_mul(above, row->inverse);
-    return f16_min(fixed, row->most); // a rounded quotient may be above 2^b - 1
+LANES_INLINE F16 fixed_of(const Measure *in, const float *x, bool scales, bool divide) {
+    F16 above = above_zero(in, x, scales);
+    F16 fixed = f16_mul(divide ? f16_div(above, in->step) : above, in->inverse);
+    return f16_min(fixed, in->most); // a rounded quotient may be above 2^b - 1
 }
 
 LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_t count,
-                             bool divide) {
+                             bool scales, bool divide) {
     const uint16_t *k = piece->random.half;
+    const float *x = row->x + first;
+    Measure in = measure_of(row);
+#pragma GCC unroll 2
     for (int64_t c = 0; c < count; c += 16)
-        codes_store(piece->code + c, fixed_at(row, first + c, divide), k + c);
+        codes_store(piece->code + c, fixed_of(&in, x + c, scales, divide), k + c);
     memset(piece->code + count, 0, 8); // not the codes of the padding
 }
 
-LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64_t count) {
+LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64_t count,
+                              bool scales) {
+    const float *x = row->x + first;
+    Measure in = measure_of(row);
     for (int64_t c = 0; c < count; c += 16) {
-        F16 t = f16_div(above_zero(row, first + c), row->step);
+        F16 t = f16_div(above_zero(&in, x + c, scales), in.step);
         t = f16_min(f16_max(t, f16_set(0)), f16_set(65535)); // padding may lie anywhere
         I16 whole = f16_floor(t), k;
         F16_EACH(i) {
@@ -127,22 +150,23 @@ LANES_INLINE void random_make(Piece *piece, const QuantizeCall *call, const Row 
                      (uint32_t)(first / each + at / 16));
 }
 
-// Columns first .. of a row with `columns` into its payload.
-LANES_INLINE void piece_encode(uint8_t *payload, Piece *piece, const QuantizeCall *call,
-                               const Row *row, int64_t first, bool divide, bool random) {
+// Columns first .. of a row into its payload.
+LANES_INLINE void piece_encode(Piece *piece, const QuantizeCall *call, const Row *row,
+                               int64_t first, bool scales, bool random) {
     int64_t columns = call->from.x.columns, count = columns_here(columns, first);
     int bits = call->to.bits;
+    uint8_t *payload = row->payload;
     if (random)
         random_make(piece, call, row, first, count, bits == 16 ? 4 : 8);
     if (bits == 16) {
-        halves_make(piece, row, first, count);
+        halves_make(piece, row, first, count, scales);
         memcpy(payload + 2 * first, piece->half, (size_t)(2 * count));
         return;
     }
-    if (divide)
-        codes_make(piece, row, first, count, true);
+    if (row->divide)
+        codes_make(piece, row, first, count, scales, true);
     else
-        codes_make(piece, row, first, count, false);
+        codes_make(piece, row, first, count, scales, false);
     for (int width = 8, shift = 0; width > 0; width /= 2)
         if (bits & width) {
             plane_pack(payload + first * width / 8, piece->code, count, shift, width);
@@ -165,35 +189,39 @@ LANES_INLINE void ask_for(const float *row, int64_t columns) {
         __builtin_prefetch(row + c);
 }
 
-// Row i of the message; false if it cannot be written.
-LANES_INLINE bool row_encode(const QuantizeCall *call, int64_t i, Piece *piece, bool random) {
+// The grid of row i of the message, into the message too.
+LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales) {
     const Quantized *to = &call->to;
     const QuantizeSource *from = &call->from;
     int32_t place = to->place[i], r = from->row[place];
-    Grid grid;
-    Row row = {.x = from->x.at + r * from->x.stride, .gid = from->gid[r]};
-    row.scale = f16_set(from->scale != NULL ? from->scale[r] : 1.0f);
-    if (!row_grid(&grid, row.x, from->x.columns, row.scale, to->bits, to->bf16))
-        return false;
-    parameter_put(to->minimum, i, grid.zero, to->bf16);
-    parameter_put(to->step, i, grid.step, to->bf16);
+    Row row = {.x = from->x.at + r * from->x.stride,
+               .gid = from->gid[r],
+               .payload = to->payload + i * call->row_bytes};
+    row.scale = scales ? from->scale[r] : 1.0f;
+    row.bad = !row_grid(&row.grid, row.x, call, row.scale, scales);
+    if (row.bad)
+        return row;
+    row.divide = grid_divides(&row.grid);
+    row.inverse = row.divide ? 0x1p16f : 1.0f / row.grid.step * 0x1p16f;
+    parameter_put(to->minimum, i, row.grid.zero, to->bf16);
+    parameter_put(to->step, i, row.grid.step, to->bf16);
     if (from->range != NULL)
-        from->range[place] = grid.most * grid.step;
-    uint8_t *payload = to->payload + i * call->row_bytes;
-    if (grid.step == 0) {
-        memset(payload, 0, (size_t)call->row_bytes);
-        return true;
-    }
-    bool divide = grid_divides(&grid);
-    row.zero = f16_set(grid.zero), row.step = f16_set(grid.step);
-    row.inverse = f16_set(divide ? 0x1p16f : 1.0f / grid.step * 0x1p16f);
-    row.most = f16_set(grid.most * 0x1p16f);
-    for (int64_t first = 0; first < from->x.columns; first += BLOCK)
-        piece_encode(payload, piece, call, &row, first, divide, random);
-    return true;
+        from->range[place] = row.grid.most * row.grid.step;
+    return row;
 }
 
-LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_t end,
+LANES_INLINE void row_encode(const QuantizeCall *call, const Row *row, Piece *piece, bool scales,
+                             bool random) {
+    if (row->grid.step == 0)
+        memset(row->payload, 0, (size_t)call->row_bytes);
+    else
+        for (int64_t first = 0; first < call->from.x.columns; first += BLOCK)
+            piece_encode(piece, call, row, first, scales, random);
+}
+
+// The grid of a row is a long chain of short operations: it is made while the row before it is
+// encoded.
+LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_t end, bool scales,
                                  bool random) {
     Piece piece;
     if (!random) // u = 1/2
@@ -201,20 +229,29 @@ LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_
             piece.random.word[c] = 0x80008000u;
     const Rows x = call->from.x;
     int64_t bad = NO_PLACE;
+    Row row = row_begin(call, begin, scales);
     for (int64_t i = begin; i < end; i++) {
         if (i + AHEAD < call->to.count)
             ask_for(x.at + call->from.row[call->to.place[i + AHEAD]] * x.stride, x.columns);
-        if (!row_encode(call, i, &piece, random) && call->to.place[i] < bad)
+        Row next = row;
+        if (i + 1 < end)
+            next = row_begin(call, i + 1, scales);
+        if (!row.bad)
+            row_encode(call, &row, &piece, scales, random);
+        else if (call->to.place[i] < bad)
             bad = call->to.place[i];
+        row = next;
     }
     return bad;
 }
 
 int64_t LANES_NAME(quantize_rows)(const QuantizeCall *call, int64_t begin, int64_t end) {
-    return rows_encode(call, begin, end, true);
+    return call->from.scale != NULL ? rows_encode(call, begin, end, true, true)
+                                    : rows_encode(call, begin, end, false, true);
 }
 int64_t LANES_NAME(quantize_nearest_rows)(const QuantizeCall *call, int64_t begin, int64_t end) {
-    return rows_encode(call, begin, end, false);
+    return call->from.scale != NULL ? rows_encode(call, begin, end, true, false)
+                                    : rows_encode(call, begin, end, false, false);
 }
 
 // ---- decode

@@ -460,6 +460,29 @@ static void constant_rows_are_exact(void **state) {
         }
 }
 
+// The largest of all 16-bit numbers meets the maximum of a row, whose t may be rounded to a little
+// more than the largest code.
+static void largest_value_never_wraps(void **state) {
+    (void)state;
+    enum { ROWS = 1000 };
+    Trip t = trip_new(ROWS, 8, false, 8);
+    int64_t gid = 0, column = 0;
+    while (random_uniform16(t.source.stream, gid, t.source.peer, column) < 1 - 0x1p-16F) {
+        column = (column + 1) % 8;
+        gid += column == 0;
+    }
+    for (int64_t r = 0; r < ROWS; r++) {
+        t.gid[r] = gid;
+        t.source.x.at[r * t.source.x.stride + column] = 1 + (float)r / ROWS;
+    }
+    trip_ready(&t);
+    assert_int_equal(trip_encode(&t), -1);
+    trip_decode(&t);
+    for (int64_t k = 0; k < ROWS; k++)
+        assert_true(landed(&t, k)[column] >= sent(&t, k)[column]);
+    trip_clear(&t);
+}
+
 // Integers from 0 to the largest code are their own codes, whatever the rounding.
 static void codes_come_back(void **state) {
     (void)state;
@@ -501,7 +524,8 @@ static void bad_rows_are_reported(void **state) {
             Trip t = trip_new(KNOWN + 1, width, b == 1, 8);
             for (int64_t k = 0; k < KNOWN; k++) {
                 trip_fill(&t, GAUSS, k, k);
-                t.bits[k] = (uint8_t)known[KNOWN - 1 - k]; // the first place is the last written
+                // the first place is the first written, or the last
+                t.bits[k] = (uint8_t)known[b == 0 ? k : KNOWN - 1 - k];
             }
             trip_ready(&t);
             expect_bad(&t, -1);
@@ -601,6 +625,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(variance_of_random_rows_is_a_sixth),
     cmocka_unit_test(ends_are_exact_and_errors_below_a_step),
     cmocka_unit_test(constant_rows_are_exact),
+    cmocka_unit_test(largest_value_never_wraps),
     cmocka_unit_test(codes_come_back),
     cmocka_unit_test(bad_rows_are_reported),
     cmocka_unit_test(overflowing_ranges_are_reported),
