@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS = 64 };
+enum { OWN_WORDS = 64 }; // at most, beside those of the command line
 static const char mark[] = "FRINGE_LAUNCHED";
 
 static bool is_set(const char *name) {
@@ -41,22 +41,14 @@ void launch_die_with_parent(void) {
 // --- the command line
 
 typedef struct Words {
-    char *word[WORDS];
-    char text[WORDS][64]; // words that are made here
-    int count, made;
+    char **word; // [room + 1], ends with NULL; owned
+    char ranks[16];
+    int count, room;
 } Words;
 
 static void add(Words *words, const char *word) {
-    assert(words->count < WORDS - 1);
+    assert(words->count < words->room);
     words->word[words->count++] = (char *)word;
-    words->word[words->count] = NULL;
-}
-
-static void add_number(Words *words, const char *flag, int value) {
-    char *text = words->text[words->made++];
-    snprintf(text, sizeof words->text[0], "%d", value);
-    add(words, flag);
-    add(words, text);
 }
 
 // Variables that ranks on other machines need, too; OMPI_MCA_... travel by themselves.
@@ -102,16 +94,22 @@ static void set_environment(const Options *options, int threads) {
 }
 
 static void build(Words *words, const Options *options, char *program, char **argv) {
+    words->room = OWN_WORDS;
+    for (int i = 1; argv[i] != NULL; i++)
+        words->room++;
+    words->word = TAKE(char *, words->room + 1, "command line");
+    snprintf(words->ranks, sizeof words->ranks, "%d", options->ranks);
     add(words, "mpirun");
     add(words, "-q");
     add(words, "--bind-to");
     add(words, "none");
     if (!is_set("SLURM_JOB_ID"))
         add(words, "--oversubscribe");
-    add_number(words, "-n", options->ranks);
+    add(words, "-n");
+    add(words, words->ranks);
     add_variables(words);
     add(words, program);
-    for (int i = 1; argv[i] != NULL && words->count < WORDS - 1; i++)
+    for (int i = 1; argv[i] != NULL; i++)
         add(words, argv[i]);
 }
 
@@ -163,7 +161,7 @@ static ExitCode explain(int status) {
 }
 
 ExitCode launch(const Options *options, int threads, char **argv) {
-    static Words words;
+    Words words = {0};
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     Error err = {0};
@@ -187,6 +185,7 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     int status = 0;
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    memory_give(words.word);
     return pid > 0 ? explain(status) : EXIT_UNAVAILABLE;
 }
 

@@ -31,6 +31,8 @@ expect "an mpirun of the user's is joined" 0 'result' mpirun -q --oversubscribe 
 same "and trains the same" <(timeless joined) <(timeless two)
 expect "it must have as many ranks as --ranks" 64 'says 3, but the MPI job around us has 2' \
     mpirun -q --oversubscribe --bind-to none -n 2 "$FRINGE" train tiny.json --ranks 3
+expect "a long command line reaches the ranks whole" 0 'result .* epoch 3 ' "$FRINGE" train tiny.json \
+    --ranks 2 $(printf -- '--set run.seed=%d ' $(seq 40)) --set train.epochs=3 --set run.dir=words
 orphans() { # SIGNAL
     local pid
     "$FRINGE" train tiny.json --ranks 2 --set train.epochs=1000000 --set run.dir=orphans-$1 \
