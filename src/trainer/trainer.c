@@ -96,6 +96,8 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
             if (channel != NULL)
                 channels[count++] = (AssignedChannel){channel, l, d, model_left(t->model, l, d)};
         }
+    if (count == 0)
+        return true;
     t->assigner = assigner_new(t->config, t->comm, t->seed, channels, count, err);
     return comm_agree(t->comm, err);
 }
