@@ -78,6 +78,9 @@ void groups_clear(Lot *lot) {
         memory_give(taken[i]);
 }
 
+// Squares of large ranges overflow; whatever sums of them a group makes is a number (problem.h).
+static double bounded(double beta) { return beta <= 1e80 ? beta : 1e80; }
+
 static int larger_beta_first(const void *a, const void *b, void *context) {
     const double *beta = context;
     int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
@@ -104,7 +107,7 @@ void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group)
                     (double)(trace->exchanges > 0 ? trace->exchanges : 1);
     double *beta = TAKE(double, lot->rows, "sensitivities");
     for (int64_t k = 0; k < lot->rows; k++) {
-        beta[k] = (double)lot->coefficient[k] * factor * (double)trace->square[k];
+        beta[k] = bounded((double)lot->coefficient[k] * factor * (double)trace->square[k]);
         lot->order[k] = (int32_t)k;
     }
     for (int g = 0; g < rounds; g++)
