@@ -3,12 +3,13 @@
 
 #include "internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // ---- posing the problem (rank 0)
 
 // Lanes of ring rounds: pairs (source, target) that have rows.
-static void pose_rounds(const Assigner *a, const Lot *lot, const Group *by_rank, Problem *p) {
+static void pose_rounds(const Assigner *a, Lot *lot, Problem *p) {
     int size = a->comm->size, rounds = size - 1, lane = 0;
     int64_t group = 0;
     for (int g = 0; g < rounds; g++) {
@@ -19,17 +20,25 @@ static void pose_rounds(const Assigner *a, const Lot *lot, const Group *by_rank,
                 continue;
             p->lane[lane++] =
                 (Lane){source, (source + 1 + g) % size, a->gamma[pair], group, group + groups};
-            for (int64_t i = 0; i < groups; i++) {
-                p->group[group] = by_rank[lot->start[pair] + i];
-                p->group[group++].theta = a->theta[pair];
-            }
+            for (int64_t i = lot->start[pair]; i < lot->start[pair + 1]; i++)
+                lot->place[group++] = i;
         }
         p->round_begin[g + 1] = lane;
     }
 }
 
+// Lanes want groups of one theta by beta descending (problem.h).
+static int by_theta_and_beta(const void *a, const void *b, void *context) {
+    const Group *group = context;
+    int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
+    const Group *x = &group[i], *y = &group[j];
+    if (x->theta != y->theta)
+        return x->theta < y->theta ? -1 : 1;
+    return x->beta != y->beta ? (x->beta > y->beta ? -1 : 1) : (i > j) - (i < j);
+}
+
 // Lanes of senders: everything a rank sends, one message after the other.
-static void pose_senders(const Assigner *a, const Lot *lot, const Group *by_rank, Problem *p) {
+static void pose_senders(const Assigner *a, Lot *lot, Group *by_rank, Problem *p) {
     int size = a->comm->size, rounds = size - 1, lane = 0;
     for (int source = 0; source < size; source++) {
         int64_t begin = lot->piece[source], end = lot->piece[source + 1];
@@ -40,11 +49,11 @@ static void pose_senders(const Assigner *a, const Lot *lot, const Group *by_rank
         for (int g = 0; g < rounds; g++) {
             int pair = source * rounds + g;
             of->gamma += lot->start[pair + 1] > lot->start[pair] ? a->gamma[pair] : 0;
-            for (int64_t i = lot->start[pair]; i < lot->start[pair + 1]; i++) {
-                p->group[i] = by_rank[i];
-                p->group[i].theta = a->theta[pair];
-            }
         }
+        for (int64_t i = begin; i < end; i++)
+            lot->place[i] = i;
+        qsort_r(lot->place + begin, (size_t)(end - begin), sizeof *lot->place, by_theta_and_beta,
+                by_rank);
     }
     p->round_begin[1] = lane;
 }
@@ -58,7 +67,7 @@ static int count_lanes(const Assigner *a, const Lot *lot, bool senders) {
     return lanes;
 }
 
-static void pose(const Assigner *a, Lot *lot, const Group *by_rank, double hidden) {
+static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
     const ConfigInts *widths = &a->config->messages.widths;
     bool senders = strcmp(a->config->messages.wait, "sender") == 0;
     Problem *p = &lot->problem;
@@ -72,22 +81,19 @@ static void pose(const Assigner *a, Lot *lot, const Group *by_rank, double hidde
     for (int w = 0; w < widths->count; w++) {
         p->width[w] = (int)widths->value[w];
         p->row_bytes[w] = channel_row_bytes(lot->of.channel, p->width[w]);
+        if (w > 0 && p->row_bytes[w] < p->row_bytes[w - 1]) // 7 bits are three planes, 8 are one
+            p->row_bytes[w] = p->row_bytes[w - 1];
     }
-    (senders ? pose_senders : pose_rounds)(a, lot, by_rank, p);
-}
-
-// Choices in the order of lanes to the order of ranks.
-static void choices_by_rank(const Assigner *a, const Lot *lot, uint8_t *by_rank) {
-    int rounds = a->comm->size - 1;
-    const Problem *p = &lot->problem;
-    for (int c = 0; c < p->lanes; c++) {
-        const Lane *lane = &p->lane[c];
-        int round = (lane->target - lane->source - 1 + a->comm->size) % a->comm->size;
-        int64_t first =
-            lane->target < 0 ? lot->piece[lane->source] : lot->start[lane->source * rounds + round];
-        memcpy(by_rank + first, lot->answer.choice + lane->begin,
-               (size_t)(lane->end - lane->begin));
-    }
+    lot->place = TAKE(int64_t, p->groups, "groups of messages");
+    for (int pair = 0; pair < a->comm->size * (a->comm->size - 1); pair++)
+        for (int64_t i = lot->start[pair]; i < lot->start[pair + 1]; i++)
+            by_rank[i].theta = a->theta[pair];
+    if (senders)
+        pose_senders(a, lot, by_rank, p);
+    else
+        pose_rounds(a, lot, p);
+    for (int64_t g = 0; g < p->groups; g++)
+        p->group[g] = by_rank[lot->place[g]];
 }
 
 // ---- asking
@@ -149,11 +155,14 @@ bool adaptive_decide(Assigner *a, Error *err) {
         if (a->comm->rank == 0) {
             solver_finish(&lot->solver, &lot->problem, &lot->answer, a->comm, a->assignment.remark);
             choice = TAKE(uint8_t, lot->problem.groups, "groups of messages");
-            choices_by_rank(a, lot, choice);
+            for (int64_t g = 0; g < lot->problem.groups; g++)
+                choice[lot->place[g]] = lot->answer.choice[g];
             report(lot, &a->assignment.part[i]);
         }
         groups_spread(lot, a->comm, a->group_size, choice, width);
         memory_give(choice);
+        memory_give(lot->place);
+        lot->place = NULL;
         answer_clear(&lot->answer);
         problem_clear(&lot->problem);
     }

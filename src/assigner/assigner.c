@@ -45,6 +45,7 @@ void assigner_free(Assigner *a) {
         return;
     for (int i = 0; i < a->lots; i++) {
         solver_stop(&a->lot[i].solver);
+        memory_give(a->lot[i].place);
         answer_clear(&a->lot[i].answer);
         problem_clear(&a->lot[i].problem);
         groups_clear(&a->lot[i]);

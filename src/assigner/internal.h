@@ -31,6 +31,7 @@ typedef struct Lot {
     int64_t *start;     // [size, size - 1] first group of each rank and round, by rank; + 1
     int64_t *piece;     // [size + 1] the same of whole ranks
     int64_t *row_piece; // [size + 1] rows of whole ranks
+    int64_t *place;     // [problem.groups] which of the groups by rank each of the problem's is
     Problem problem;
     Answer answer;
     SolverRun solver;
