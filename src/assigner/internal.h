@@ -99,6 +99,7 @@ void solver_stop(SolverRun *run);
 int64_t lot_messages(const Lot *lot, const Comm *comm); // of all ranks; 0 but on rank 0
 void lot_gather_rows(const Lot *lot, const Comm *comm, const void *mine, void *all, size_t bytes);
 void lot_scatter_rows(const Lot *lot, const Comm *comm, const void *all, void *mine, size_t bytes);
+bool widths_check(const Tensor *tensor, const char *path, Error *err); // all known. Local.
 
 // ---- lists.c: lists in ring order between ranks. Collective.
 // `bytes` per row of the send list to the rows of the receive list, or back.

@@ -58,15 +58,6 @@ bool replay_due(const Assigner *a, int64_t epoch) {
     return false;
 }
 
-static bool widths_are_known(const Tensor *tensor, const char *path, Error *err) {
-    const uint8_t *bits = tensor->data;
-    for (int64_t i = 0; i < tensor->shape[0]; i++)
-        if (!width_known(bits[i]))
-            return error_set(err, EXIT_DATA, "%s: message %lld of %s has a width of %d bits", path,
-                             (long long)i, tensor->name, bits[i]);
-    return true;
-}
-
 bool replay_decide(Assigner *a, Error *err) {
     char folder[REPLAY_PATH], path[REPLAY_PATH + 64];
     Tensors file = {0};
@@ -79,7 +70,7 @@ bool replay_decide(Assigner *a, Error *err) {
         int64_t shape[1] = {lot_messages(&a->lot[i], a->comm)};
         tensor[i] = tensors_need(&file, a->lot[i].name, TENSOR_U8, 1, shape, err);
         if (tensor[i] != NULL)
-            widths_are_known(tensor[i], path, err);
+            widths_check(tensor[i], path, err);
     }
     bool fine = comm_agree(a->comm, err);
     for (int i = 0; fine && i < a->lots; i++) {

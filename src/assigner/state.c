@@ -18,6 +18,15 @@ void lot_scatter_rows(const Lot *lot, const Comm *comm, const void *all, void *m
     list_scatter(comm, all, lot->row_piece, mine, lot->rows, bytes);
 }
 
+bool widths_check(const Tensor *tensor, const char *path, Error *err) {
+    const uint8_t *bits = tensor->data;
+    for (int64_t i = 0; i < tensor->shape[0]; i++)
+        if (!width_known(bits[i]))
+            return error_set(err, EXIT_DATA, "%s: message %lld of %s has a width of %d bits", path,
+                             (long long)i, tensor->name, bits[i]);
+    return true;
+}
+
 static Tensor tensor_of(const Lot *lot, const char *what, TensorType type, int64_t count,
                         const void *data) {
     Tensor tensor = {.type = type, .rank = 1, .shape = {count}, .data = data};
@@ -95,14 +104,28 @@ static const Tensor *need(const Assigner *a, const Tensors *file, const Lot *lot
     return tensors_need(file, name, lists[list].type, 1, shape, err);
 }
 
+static bool check_lot(const Assigner *a, const Tensors *file, const Lot *lot, Error *err) {
+    for (int list = 0; list < LISTS; list++) {
+        const Tensor *tensor = need(a, file, lot, list, err);
+        if (tensor == NULL ||
+            (tensor->type == TENSOR_U8 && !widths_check(tensor, file->path, err)))
+            return false;
+    }
+    return true;
+}
+
 static bool check(const Assigner *a, const Tensors *file, Error *err) {
     int64_t shape[1] = {COUNTERS + a->lots};
-    if (tensors_need(file, "counters", TENSOR_I64, 1, shape, err) == NULL)
+    const Tensor *counters = tensors_need(file, "counters", TENSOR_I64, 1, shape, err);
+    if (counters == NULL)
         return false;
+    int64_t pending = ((const int64_t *)counters->data)[1];
+    if (pending != NOTHING_PENDING && pending != WIDTHS_DECIDED)
+        return error_set(err, EXIT_DATA, "%s: counters has a state %lld that is not known",
+                         file->path, (long long)pending);
     for (int i = 0; i < a->lots; i++)
-        for (int list = 0; list < LISTS; list++)
-            if (need(a, file, &a->lot[i], list, err) == NULL)
-                return false;
+        if (!check_lot(a, file, &a->lot[i], err))
+            return false;
     return true;
 }
 
