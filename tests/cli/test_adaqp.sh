@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# If this failed, training with assigned widths could not be repeated, replayed, stopped and gone on
+# with, or would depend on a solver that is slow, broken or not there.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+tiny
+
+# Asked before epochs 9, 17, 25, taken before 14, 22.
+settings="--ranks 3 --set mode=adaqp --set messages.period=8 --set messages.delay=5
+    --set messages.group_size=7 --set messages.link=[1e-9,1e-5]"
+short="$settings --set train.epochs=28 --set train.eval_every=7"
+exact="$short --set messages.solver=exact"
+
+last() { cat "$1/checkpoints/LATEST"; }
+
+same_run() { # NAME FOLDER FOLDER: metrics, weights, moments, and what the assigner knows
+    local file
+    timeless "$2" >a
+    timeless "$3" >b
+    same "$1: metrics" a b
+    for file in model best optimizer messages; do
+        same "$1: $file" "$2/checkpoints/$(last "$2")/$file.safetensors" \
+            "$3/checkpoints/$(last "$3")/$file.safetensors"
+    done
+}
+
+expect "a run" 0 'result .* epoch 28 ' "$FRINGE" train tiny.json $exact \
+    --set run.dir=whole --set run.checkpoint_every=1 --set run.keep_checkpoints=100
+expect "the same again" 0 'result' "$FRINGE" train tiny.json $exact --set run.dir=again
+same_run "two runs are the same" whole again
+for epoch in 14 22; do
+    same "two runs assign the same before epoch $epoch" whole/assignments/epoch-$epoch.safetensors \
+        again/assignments/epoch-$epoch.safetensors
+done
+[ "$(ls whole/assignments | wc -l)" -eq 4 ] || fail "two assignments: $(ls whole/assignments)"
+bytes_of() { sed -n "$1s/.*\"bytes\": \([0-9]*\).*/\1/p" whole/metrics.jsonl; }
+[ "$(bytes_of 9)" -eq "$(bytes_of 13)" ] || fail "old widths stay until the new ones are taken"
+[ "$(bytes_of 14)" -lt "$(bytes_of 13)" ] || fail "assigned widths are narrower than 8 bits"
+expect "inspect shows when" 0 'assignment asked before epoch 17, taken before 22' \
+    "$FRINGE" inspect whole
+grep -qE 'layer 1 backward +exact +objective [0-9.]+ gap 0 %.*2 bit [0-9]+  4 bit [0-9]+' out ||
+    fail "and what: $(cat out)"
+
+# --- stopping
+resumed() { # EPOCH: as if killed after the checkpoint of that epoch
+    local cut=cut-$1 epoch
+    mkdir -p "$cut/checkpoints"
+    cp -r "whole/checkpoints/epoch-$1" "$cut/checkpoints/"
+    cp whole/metrics.jsonl "$cut/"
+    expect "resume after epoch $1" 0 "resume +after epoch $1\$" \
+        "$FRINGE" train tiny.json $exact --set run.dir="$cut" --resume auto
+    same_run "resumed after epoch $1" whole "$cut"
+    for epoch in 14 22; do
+        [ "$epoch" -le "$1" ] || same "and assigns the same before epoch $epoch" \
+            whole/assignments/epoch-$epoch.safetensors "$cut/assignments/epoch-$epoch.safetensors"
+    done
+}
+resumed 8  # nothing was asked; asks next
+resumed 11 # asked, not taken
+resumed 13 # takes next
+resumed 14 # taken
+resumed 18 # asked again
+
+long="$settings --set messages.solver=exact --set train.epochs=100 --set train.eval_every=50
+    --set run.checkpoint_every=9"
+expect "a long run" 0 'result' "$FRINGE" train tiny.json $long --set run.dir=long
+interrupted() { # SIGNAL CODE EPOCHS: after so many epochs
+    local status=0 pid
+    "$FRINGE" train tiny.json $long --set run.dir="by-$1" >out 2>&1 </dev/null &
+    pid=$!
+    begun "by-$1" $pid
+    while [ "$(wc -l <"by-$1/metrics.jsonl")" -lt "$3" ] && kill -0 $pid 2>/dev/null; do :; done
+    kill "-$1" $pid
+    wait $pid 2>/dev/null || status=$?
+    [ $status -eq "$2" ] || fail "$1: exit $status, expected $2: $(cat out)"
+    while grep -qsaz "run.dir=by-$1" /proc/[0-9]*/cmdline; do sleep 0.05; done
+    expect "resume after $1" 0 'resume +after epoch' \
+        "$FRINGE" train tiny.json $long --set run.dir="by-$1" --resume auto
+    same_run "gone on after $1" long "by-$1"
+}
+interrupted USR1 75 20
+interrupted KILL 137 40
+
+# --- replay
+expect "replay" 0 'result' "$FRINGE" train tiny.json $exact --set run.dir=replayed \
+    --set messages.assign=replay:whole --set messages.link=[]
+same "a replay has the same metrics" <(timeless whole) <(timeless replayed)
+same "and the same model" whole/checkpoints/epoch-28/model.safetensors \
+    replayed/checkpoints/epoch-28/model.safetensors
+for epoch in 14 22; do
+    same "and assigns the same before epoch $epoch" whole/assignments/epoch-$epoch.safetensors \
+        replayed/assignments/epoch-$epoch.safetensors
+done
+expect "a run without assignments is no replay" 66 'tiny/assignments is not there' \
+    "$FRINGE" train tiny.json $exact --set run.dir=no --set messages.assign=replay:tiny
+mkdir -p torn/assignments
+head -c 100 whole/assignments/epoch-14.safetensors >torn/assignments/epoch-14.safetensors
+expect "a torn assignment is told" 65 'torn/assignments/epoch-14.safetensors' \
+    "$FRINGE" train tiny.json $exact --set run.dir=no --set messages.assign=replay:torn
+expect "so is one of other ranks" 65 'layer1.forward' "$FRINGE" train tiny.json $exact --ranks 2 \
+    --set run.dir=no --set messages.assign=replay:whole
+
+# --- solvers that are no help
+printf '#!/bin/sh\nexec sleep 60.0625\n' >sleeps
+printf '#!/bin/sh\necho rubbish\n' >rubbish
+printf '#!/bin/sh\nkill -9 $$\n' >dies
+chmod +x sleeps rubbish dies
+with_solver() { # NAME PATH 'remark'
+    local begin=$SECONDS
+    expect "solver $1" 0 'result' env FRINGE_SOLVER="$2" "$FRINGE" train tiny.json $settings \
+        --set messages.solver=glpk --set messages.solver_limit=0.05 --set run.dir="with-$1" \
+        --set train.epochs=14 --set train.eval_every=7
+    [ $((SECONDS - begin)) -lt 50 ] || fail "solver $1: waited for it"
+    grep -qE "remark +epoch 14: $3; the exact solution is used" out || fail "no remark: $(cat out)"
+    grep -q "\"remark\": " "with-$1/assignments/epoch-14.json" || fail "$1: its report lacks the remark"
+    same "solver $1 changes nothing" <(timeless "with-$1") <(timeless whole | head -14)
+    same "nor the widths" "with-$1/assignments/epoch-14.safetensors" \
+        whole/assignments/epoch-14.safetensors
+}
+with_solver fails /bin/false 'fringe-solver left with 1'
+with_solver sleeps "$work/sleeps" 'fringe-solver did not end in its limit'
+grep -lsaz '60\.0625' /proc/[0-9]*/cmdline >left && fail "the solver outlives the run: $(cat left)"
+with_solver rubbish "$work/rubbish" "fringe-solver's answer is no answer \(.*\)"
+with_solver dies "$work/dies" 'fringe-solver was ended by signal 9'
+with_solver missing "$work/nothing-here" 'fringe-solver is not installed'
+
+# --- what has nothing to assign
+expect "one layer, links measured" 0 'result .* epoch 9 ' "$FRINGE" train tiny.json $exact \
+    --set messages.link=[] --set messages.delay=0 --set train.epochs=9 --set model.layers=1 \
+    --set run.dir=flat
+
+# --- mistakes
+expect "mistakes are told" 78 'messages.widths: .* found 2 at place 2' "$FRINGE" train tiny.json \
+    $short --set messages.widths=[4,2] --set messages.first_width=9 --set messages.delay=8
+grep -q 'messages.first_width: .* found 9' out || fail "the second one, too"
+grep -q 'messages.delay: .* found 8' out || fail "and the third one"
+expect "so is a rule that is not there" 78 'no rule "adaptiv"; rules are: adaptive, ' \
+    "$FRINGE" train tiny.json $short --set messages.assign=adaptiv
+expect "who diverges is told where" 80 \
+    'layer [01], (for|back)ward, epoch [0-9]+: the row of node [0-9]+|loss or its gradient is not' \
+    "$FRINGE" train tiny.json $short --set run.dir=diverges --set train.epochs=1000 \
+    --set train.optimizer=sgd --set train.rate=1000 --set model.norm=none
+
+# --- compare
+expect "compare" 0 '^adaqp +[0-9.]+ \+- 0.00 +[0-9.]+ +[0-9.]+x' "$FRINGE" compare tiny.json \
+    $exact --modes=vanilla,overlap,adaqp,alone --set run.dir=arms
+for arm in vanilla overlap adaqp alone-1-thread alone-all-cores; do
+    grep -qE "^$arm +[0-9.]+ \+-" out || fail "compare: $arm has no line"
+    grep -q "\"name\": \"$arm\"" arms/compare.json || fail "compare.json lacks $arm"
+done
+same_run "an arm is a plain run" whole arms/adaqp
+same "vanilla and overlap are the same model" arms/vanilla/checkpoints/epoch-28/model.safetensors \
+    arms/overlap/checkpoints/epoch-28/model.safetensors
+expect "a run alone" 0 'result' "$FRINGE" train tiny.json $exact --ranks 1 --set mode=vanilla \
+    --set run.dir=one
+same "alone is a run on one rank" <(timeless arms/alone-1-thread) <(timeless one)
+finish
