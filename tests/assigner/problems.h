@@ -30,7 +30,15 @@ static inline int64_t draw_int(Draws *d, int64_t low, int64_t high) { // [low, h
 }
 static inline bool draw_chance(Draws *d, double chance) { return draw(d) < chance; }
 
-typedef enum Betas { BETAS_PLAIN, BETAS_PARETO, BETAS_DECADES, BETAS_EQUAL, BETAS_ZERO } Betas;
+// BETAS_CLOSE: apart by less than a sum of them can tell.
+typedef enum Betas {
+    BETAS_PLAIN,
+    BETAS_PARETO,
+    BETAS_DECADES,
+    BETAS_EQUAL,
+    BETAS_ZERO,
+    BETAS_CLOSE
+} Betas;
 
 static inline double draw_beta(Draws *d, Betas betas) {
     switch (betas) {
@@ -44,6 +52,8 @@ static inline double draw_beta(Draws *d, Betas betas) {
         return 3;
     case BETAS_ZERO:
         return 0;
+    case BETAS_CLOSE:
+        return 1 + 1e-15 * draw(d);
     }
     return 0;
 }

@@ -117,7 +117,7 @@ static void covered_time_is_used(void **state) {
         answer_clear(&a);
         problem_clear(&p);
     }
-    assert_true(exact * 10 >= all * 7); // 8 to 12 groups: neighbours of the best are far from it
+    assert_true(exact * 100 >= all * 95); // 4 to 12 groups: neighbours of the best are far from it
 }
 
 static Recipe ring(void) {
@@ -161,6 +161,151 @@ static void lies_between_the_bound_and_every_other_choice(void **state) {
         answer_clear(&a);
         problem_clear(&p);
     }
+}
+
+// The fronts of A.7 as they stand there: all widths that do not ascend within the groups of one
+// size, any width for a short last group; and every time of every front tried as the time of the
+// round.
+typedef struct Plain {
+    double *seconds, *variance; // [count]
+    int64_t count;
+} Plain;
+
+static Plain plain_front(const Problem *p, const Lane *lane) {
+    int64_t full = lane->end - lane->begin - 1;
+    Plain front = {TAKE(double, 3 * (full + 1) * (full + 2) / 2, "test"),
+                   TAKE(double, 3 * (full + 1) * (full + 2) / 2, "test"), 0};
+    for (int64_t n8 = 0; n8 <= full; n8++)
+        for (int64_t n4 = n8; n4 <= full; n4++)
+            for (int last = 0; last < 3; last++) {
+                double bytes = 0, variance = 0;
+                for (int64_t i = 0; i <= full; i++) {
+                    int b = i == full ? last : i < n8 ? 2 : i < n4 ? 1 : 0;
+                    double levels = pow(2, p->width[b]) - 1;
+                    bytes += (double)(p->group[lane->begin + i].rows * p->row_bytes[b]);
+                    variance += p->group[lane->begin + i].beta / (levels * levels);
+                }
+                front.seconds[front.count] = lane->gamma + p->group[lane->begin].theta * bytes;
+                front.variance[front.count++] = variance;
+            }
+    return front;
+}
+
+static double plain_round(const Plain *front, int lanes, double variance_weight, double mu) {
+    double best = INFINITY;
+    for (int c = 0; c < lanes; c++)
+        for (int64_t i = 0; i < front[c].count; i++) {
+            double seconds = front[c].seconds[i], sum = mu * seconds;
+            for (int d = 0; d < lanes; d++) {
+                double least = INFINITY;
+                for (int64_t k = 0; k < front[d].count; k++)
+                    if (front[d].seconds[k] <= seconds)
+                        least = fmin(least, front[d].variance[k]);
+                sum += variance_weight * least;
+            }
+            best = fmin(best, sum);
+        }
+    return best;
+}
+
+static void is_what_the_plain_sweep_finds(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 120; seed++) {
+        Recipe recipe = ring();
+        recipe.groups = 9;
+        recipe.exactly = true;
+        recipe.betas = (Betas)(seed % 4);
+        recipe.lambda = 0.1 + 0.1 * (double)(seed % 9);
+        Problem p = problem_random(&recipe, seed);
+        for (int c = 0; c < p.lanes; c++) // sorting moved the short group: the last one is it
+            for (int64_t g = p.lane[c].begin; g < p.lane[c].end; g++)
+                p.group[g].rows = g == p.lane[c].end - 1 ? 37 : 100;
+        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        Value small = value_by_definition(&p, choice);
+        problem_uniform(&p, 2, choice);
+        Value large = value_by_definition(&p, choice);
+        memory_give(choice);
+        double a = p.lambda / (small.variance - large.variance);
+        double mu = (1 - p.lambda) / (large.seconds - small.seconds);
+        double best = -a * large.variance - mu * small.seconds;
+        for (int r = 0; r < p.rounds; r++) {
+            Plain front[4];
+            for (int c = 0; c < 4; c++)
+                front[c] = plain_front(&p, &p.lane[p.round_begin[r] + c]);
+            best += plain_round(front, 4, a, mu);
+            for (int c = 0; c < 4; c++) {
+                memory_give(front[c].variance);
+                memory_give(front[c].seconds);
+            }
+        }
+        Answer answer;
+        answer_take(&answer, &p);
+        problem_solve(&p, &answer);
+        assert_near(answer.value.objective, best, 1e-11); // other orders of sums
+        answer_clear(&answer);
+        problem_clear(&p);
+    }
+}
+
+// In large problems there are choices that take just as long as is covered.
+static void covered_time_is_filled(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        Recipe recipe = ring();
+        recipe.exactly = true;
+        recipe.betas = (Betas)(seed % 3);
+        recipe.lambda = seed % 4 == 0 ? 0 : 0.3;
+        Problem p = problem_random(&recipe, seed);
+        Answer plain, covered;
+        answer_take(&plain, &p);
+        answer_take(&covered, &p);
+        problem_solve(&p, &plain);
+        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        problem_uniform(&p, 2, choice);
+        double longest = problem_value(&p, choice).seconds;
+        memory_give(choice);
+        p.hidden = plain.value.seconds + 0.5 * (longest - plain.value.seconds);
+        problem_solve(&p, &covered);
+        assert_reported(&p, &covered);
+        assert_true(covered.value.variance < plain.value.variance);
+        // a few of 360 groups do not fit any more
+        assert_true(covered.value.seconds > 0.97 * p.hidden);
+        assert_true(covered.value.objective - covered.bound < 1e-3);
+        answer_clear(&covered);
+        answer_clear(&plain);
+        problem_clear(&p);
+    }
+}
+
+// Where all groups are alike a price makes all rounds change at once; they are taken one by one.
+static void covered_time_is_filled_round_by_round(void **state) {
+    (void)state;
+    Recipe recipe = ring();
+    recipe.ranks = 8;
+    recipe.exactly = true;
+    recipe.betas = BETAS_EQUAL;
+    recipe.lambda = 0.05; // bits that cost time are not worth it
+    Problem p = problem_random(&recipe, 1);
+    for (int c = 0; c < p.lanes; c++)
+        p.lane[c].gamma = 0;
+    for (int64_t g = 0; g < p.groups; g++) {
+        p.group[g].theta = 1e-9;
+        p.group[g].rows = 100;
+    }
+    uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+    double two = problem_value(&p, choice).seconds;
+    problem_uniform(&p, 1, choice);
+    double four = problem_value(&p, choice).seconds;
+    memory_give(choice);
+    p.hidden = two + 0.95 * (four - two);
+    Answer a;
+    answer_take(&a, &p);
+    problem_solve(&p, &a);
+    assert_reported(&p, &a);
+    assert_true(a.value.seconds <= p.hidden);
+    assert_true(a.value.seconds >= two + 6 / 7.0 * (four - two) - 1e-12); // 6 of 7 rounds
+    answer_clear(&a);
+    problem_clear(&p);
 }
 
 // A10
@@ -216,7 +361,7 @@ static void larger_beta_never_gets_fewer_bits(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
         Recipe recipe = ring();
-        recipe.betas = (Betas)(seed % 4);
+        recipe.betas = seed % 4 == 3 ? BETAS_CLOSE : (Betas)(seed % 4);
         recipe.lambda = seed % 5 == 0 ? 0 : 0.1 * (double)(seed % 10);
         Problem p = problem_random(&recipe, seed);
         Answer a;
@@ -258,7 +403,10 @@ static void answers_are_repeated(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(is_what_brute_force_finds),
     cmocka_unit_test(covered_time_is_used),
+    cmocka_unit_test(is_what_the_plain_sweep_finds),
     cmocka_unit_test(lies_between_the_bound_and_every_other_choice),
+    cmocka_unit_test(covered_time_is_filled),
+    cmocka_unit_test(covered_time_is_filled_round_by_round),
     cmocka_unit_test(more_weight_of_the_variance_buys_bits),
     cmocka_unit_test(free_bits_are_taken),
     cmocka_unit_test(larger_beta_never_gets_fewer_bits),
