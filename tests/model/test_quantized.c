@@ -1,0 +1,373 @@
+// ranks: 2 4
+// If this failed, gradients from messages of few bits would be noisier than their widths say, biased
+// where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or evaluation would
+// not be exact.
+#include "../support.h"
+#include "../world.h"
+#include "fringe/gradsync.h"
+#include "fringe/model.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- a small model with messages of any form
+
+typedef struct Small {
+    World world;
+    Config config;
+    ModelShape shape;
+    GradSync *sync;
+    float *p;
+} Small;
+
+static void small_init(Small *s, WorldKind kind, const char *layer, const char *post,
+                       double dropout, const char *order) {
+    Error err = {0};
+    const char *word = post;
+    *s = (Small){0};
+    world_init(&s->world, kind, 42, &test_comm);
+    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    snprintf(s->config.model.layer, CONFIG_WORD, "%s", layer);
+    snprintf(s->config.lossless.order, CONFIG_WORD, "%s", order);
+    snprintf(s->config.lossless.layer0, CONFIG_WORD, "exchange");
+    s->config.model.layers = 2;
+    s->config.model.hidden = (ConfigInts){1, {12}};
+    s->config.model.dropout = dropout;
+    s->config.model.input_dropout = 0;
+    s->config.model.post.count = 0;
+    while (*word != 0) {
+        size_t length = strcspn(word, ",");
+        snprintf(s->config.model.post.word[s->config.model.post.count++], CONFIG_WORD, "%.*s",
+                 (int)length, word);
+        word += length + (word[length] == ',');
+    }
+    assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err), &err);
+    s->sync = gradsync_new(&test_comm, s->shape.parameter_count);
+    s->p = TAKE(float, s->shape.parameter_count, "test");
+    model_initial(&s->shape, 7, s->p);
+}
+
+static void small_clear(Small *s) {
+    memory_give(s->p);
+    gradsync_free(s->sync);
+    world_clear(&s->world);
+}
+
+static Model *model_of(const Small *s, const char *codec, bool bf16, const char *schedule) {
+    Error err = {0};
+    ModelParts parts = {
+        .shard = &s->world.shard,
+        .comm = &test_comm,
+        .backend = &backend_cpu,
+        .form = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
+        .schedule = schedule_find(schedule, &err)};
+    for (int l = 0; l < s->shape.layers; l++) {
+        parts.patterns[l][FORWARD] = s->world.forward;
+        parts.patterns[l][BACKWARD] = s->world.backward;
+    }
+    Model *model = model_new(&s->shape, &parts, &s->config, &err);
+    if (model == NULL)
+        fail_msg("%s", err.text);
+    return model;
+}
+
+// The gradient of all ranks; takes no memory but for gradsync.
+static double gradient_of(const Small *s, Model *model, float *g, uint32_t epoch) {
+    int64_t takes = memory_takes();
+    double loss = model_loss_and_gradient(model, s->p, g, 11, epoch);
+    assert_int_equal(takes, memory_takes());
+    gradsync_sum(s->sync, g);
+    comm_sum_double(&test_comm, &loss, 1);
+    return loss;
+}
+
+typedef int WidthOf(int64_t gid, int reader, int setting);
+
+static int the_same(int64_t gid, int reader, int setting) {
+    (void)gid, (void)reader;
+    return setting;
+}
+
+static int of_all_kinds(int64_t gid, int reader, int setting) {
+    static const int kinds[] = {2, 4, 8, 1, 3, 5, 6, 7, 16};
+    return kinds[(gid * 31 + reader * 7 + setting) % 9];
+}
+
+// By global id and reader, so both ends say the same without asking.
+static void set_widths(Channel *channel, WidthOf *width, int setting) {
+    const Pattern *p = channel_pattern(channel);
+    uint8_t *sent = TAKE(uint8_t, p->send_offset[p->size - 1], "test");
+    uint8_t *received = TAKE(uint8_t, p->halo_count, "test");
+    for (int g = 0; g + 1 < p->size; g++)
+        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
+            sent[k] = (uint8_t)width(p->gid[p->send_row[k]], (p->rank + 1 + g) % p->size, setting);
+    for (int64_t h = 0; h < p->halo_count; h++)
+        received[h] = (uint8_t)width(p->gid[p->sources + h], p->rank, setting);
+    channel_set_widths(channel, sent, received);
+    memory_give(received);
+    memory_give(sent);
+}
+
+static void set_direction(Model *model, int direction, int bits) {
+    int channels = 0;
+    for (int l = 0; l < 2; l++)
+        if (model_channel(model, l, direction) != NULL) {
+            set_widths(model_channel(model, l, direction), the_same, bits);
+            channels++;
+        }
+    assert_int_equal(channels, direction == FORWARD ? 2 : 1);
+}
+
+// ---- the experiment of A.4: noise and bias of the gradient over repetitions
+
+enum { REPEATS = 400 };
+
+static const WorldKind graph = {.nodes = 100, .degree = 6, .features = 8, .classes = 4};
+
+typedef struct Experiment {
+    double noise, bias; // of the weights' gradient, by its norm; what noise leaves of a mean is
+                        // taken off the bias
+    double z;           // largest of the first layer's weights (ALGORITHMS 0)
+} Experiment;
+
+// Where z of a mean of m unbiased elements lies, but for one time in 1e9.
+static double z_bound(int64_t elements) { return sqrt(2 * log(2 * (double)elements / 1e-9)); }
+
+static Experiment experiment(const Small *s, Model *model, const float *exact, int forward_bits,
+                             int backward_bits) {
+    int64_t n = s->shape.parameter_count;
+    float *g = TAKE(float, n, "test");
+    double *sum = TAKE(double, n, "test"), *square = TAKE(double, n, "test");
+    set_direction(model, FORWARD, forward_bits);
+    set_direction(model, BACKWARD, backward_bits);
+    for (uint32_t epoch = 1; epoch <= REPEATS; epoch++) {
+        gradient_of(s, model, g, epoch);
+        for (int64_t k = 0; k < n; k++) {
+            double d = (double)g[k] - (double)exact[k];
+            sum[k] += d;
+            square[k] += d * d;
+        }
+    }
+    Experiment e = {0};
+    double norm = 0, variance = 0, off = 0;
+    for (int i = 0; i < s->shape.parameter_windows; i++) {
+        const Parameter *w = &s->shape.parameter[i];
+        for (int64_t k = w->begin; w->matrix && k < w->begin + w->rows * w->columns; k++) {
+            double mean = sum[k] / REPEATS;
+            double var = (square[k] - REPEATS * mean * mean) / (REPEATS - 1);
+            norm += (double)exact[k] * (double)exact[k];
+            variance += var;
+            off += mean * mean - var / REPEATS;
+            // where nothing but the rounding of floats is left, that is not judged
+            double floor = 1e-7 * fabs((double)exact[k]) + 1e-12;
+            if (w->layer == 0)
+                e.z = fmax(e.z, fabs(mean) / (sqrt(var / REPEATS) + floor));
+        }
+    }
+    e.noise = sqrt(variance / norm);
+    e.bias = sqrt(fmax(off, 0) / norm);
+    memory_give(square);
+    memory_give(sum);
+    memory_give(g);
+    if (test_comm.rank == 0)
+        print_message("forward %2d bits, backward %2d bits: noise %.2e, bias %.2e, z %.1f\n",
+                      forward_bits, backward_bits, e.noise, e.bias, e.z);
+    return e;
+}
+
+static void experiment_init(Small *s, Model **model, float **exact, const char *post, bool bf16) {
+    small_init(s, graph, "gcn", post, 0, "aggregate-first");
+    *model = model_of(s, "integer", bf16, "blocking");
+    *exact = TAKE(float, s->shape.parameter_count, "test");
+    Model *fp32 = model_of(s, "fp32", false, "blocking");
+    gradient_of(s, fp32, *exact, 1);
+    model_free(fp32);
+}
+
+static void experiment_clear(Small *s, Model *model, float *exact) {
+    memory_give(exact);
+    model_free(model);
+    small_clear(s);
+}
+
+// Noise at 2 to 8 bits for all messages.
+static void noise_by_bits(const char *post, double noise[9]) {
+    Small s;
+    Model *model;
+    float *exact;
+    experiment_init(&s, &model, &exact, post, true);
+    for (int bits = 2; bits <= 8; bits++)
+        noise[bits] = experiment(&s, model, exact, bits, bits).noise;
+    experiment_clear(&s, model, exact);
+}
+
+static double steps(int bits) { return (double)((1 << bits) - 1); } // of a row's range
+
+static void noise_is_that_of_the_step(void **state) {
+    (void)state;
+    double noise[9];
+    noise_by_bits("", noise); // no ReLU
+    for (int bits = 2; bits < 8; bits++) {
+        double ratio = noise[bits] / noise[bits + 1] * steps(bits) / steps(bits + 1);
+        if (!(ratio > 0.8 && ratio < 1.25)) // where in a step values lie changes with it
+            fail_msg("%d bits are %.2f times as noisy as %d by their steps", bits, ratio, bits + 1);
+    }
+    double ratio = noise[2] / noise[8] * steps(2) / steps(8);
+    assert_true(ratio > 0.8 && ratio < 1.25);
+}
+
+// Units of ReLU that lie within a step of 0 change sides, and there are fewer or more of them in a
+// step: only about 2 a bit. A.4 has 0.19 of the norm at 2 bits.
+static void a_bit_more_halves_the_noise(void **state) {
+    (void)state;
+    double noise[9];
+    noise_by_bits("activation", noise);
+    for (int bits = 2; bits < 8; bits++) {
+        double ratio = noise[bits] / noise[bits + 1];
+        if (!(ratio > 1.3 && ratio < 2.7))
+            fail_msg("%d bits are %.2f times as noisy as %d", bits, ratio, bits + 1);
+    }
+    assert_true(noise[2] / noise[8] > 25 && noise[2] / noise[8] < 110); // 85 without ReLU
+    assert_true(noise[2] < 0.6 && noise[2] > 0.06);
+}
+
+static void noise_of_backward_messages_is_unbiased(void **state) {
+    (void)state;
+    Small s;
+    Model *model;
+    float *exact;
+    static const int widths[] = {1, 2, 3, 4, 6, 8};
+    experiment_init(&s, &model, &exact, "activation", true);
+    double bound = z_bound(s.shape.width[0] * s.shape.width[1]);
+    for (int i = 0; i < 6; i++) {
+        Experiment e = experiment(&s, model, exact, 16, widths[i]);
+        if (e.z > bound)
+            fail_msg("%d bits: z %.1f, at most %.1f", widths[i], e.z, bound);
+        assert_true(e.noise > 0.01 / (1 << widths[i])); // it was on
+    }
+    experiment_clear(&s, model, exact);
+}
+
+static void noise_of_forward_messages_is_biased(void **state) {
+    (void)state;
+    Small s;
+    Model *model;
+    float *exact;
+    experiment_init(&s, &model, &exact, "activation", false);
+    double bound = z_bound(s.shape.width[0] * s.shape.width[1]);
+    Experiment two = experiment(&s, model, exact, 2, 16);
+    Experiment four = experiment(&s, model, exact, 4, 16);
+    Experiment six = experiment(&s, model, exact, 6, 16);
+    assert_true(two.z > bound);
+    assert_true(two.bias > 0.01);
+    assert_true(two.bias > 1.5 * four.bias);
+    assert_true(four.bias > 1.5 * six.bias);
+    experiment_clear(&s, model, exact);
+}
+
+// ---- schedules and inference
+
+typedef struct Case {
+    const char *name, *layer, *post;
+    double dropout;
+    const char *order;
+    bool directed, weighted, bf16;
+} Case;
+
+static const Case cases[] = {
+    {"gcn", "gcn", "dropout,norm,activation", 0.5, "aggregate-first", false, false, true},
+    {"gcn, directed, transform first", "gcn", "activation", 0, "auto", true, true, false},
+    {"sage-mean, directed", "sage-mean", "norm,activation,dropout", 0.3, "aggregate-first", true,
+     false, true},
+    {"sage-gcn, weighted", "sage-gcn", "activation", 0, "auto", false, true, true},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void case_init(Small *s, const Case *c) {
+    WorldKind kind = {.nodes = 83, .degree = 6, .directed = c->directed, .weighted = c->weighted,
+                      .features = 13, .classes = 5};
+    small_init(s, kind, c->layer, c->post, c->dropout, c->order);
+}
+
+// Widths of all kinds mixed, other ones in every channel.
+static Model *mixed_model(const Small *s, const Case *c, const char *schedule) {
+    Model *model = model_of(s, "integer", c->bf16, schedule);
+    for (int l = 0; l < 2; l++)
+        for (int d = 0; d < 2; d++)
+            if (model_channel(model, l, d) != NULL)
+                set_widths(model_channel(model, l, d), of_all_kinds, 2 * l + d);
+    return model;
+}
+
+static void schedules_give_the_same_bits(void **state) {
+    (void)state;
+    static const char *const names[] = {"blocking", "overlap", "central"};
+    for (int i = 0; i < CASES; i++) {
+        Small s;
+        case_init(&s, &cases[i]);
+        size_t bytes = (size_t)s.shape.parameter_count * sizeof(float);
+        float *g[3], *other = TAKE(float, s.shape.parameter_count, "test");
+        Model *model[3];
+        for (int k = 0; k < 3; k++) {
+            model[k] = mixed_model(&s, &cases[i], names[k]);
+            g[k] = TAKE(float, s.shape.parameter_count, "test");
+        }
+        for (uint32_t epoch = 1; epoch <= 4; epoch++) {
+            double loss[3];
+            for (int k = 0; k < 3; k++) {
+                loss[k] = gradient_of(&s, model[k], g[k], epoch);
+                if (memcmp(&loss[0], &loss[k], sizeof *loss) != 0 ||
+                    memcmp(g[0], g[k], bytes) != 0)
+                    fail_msg("%s: %s and blocking differ", cases[i].name, names[k]);
+            }
+            gradient_of(&s, model[0], other, epoch); // again: the same
+            assert_memory_equal(g[0], other, bytes);
+            gradient_of(&s, model[0], other, epoch + 100); // another draw
+            assert_true(memcmp(g[0], other, bytes) != 0);
+        }
+        for (int k = 0; k < 3; k++) {
+            memory_give(g[k]);
+            model_free(model[k]);
+        }
+        memory_give(other);
+        small_clear(&s);
+    }
+}
+
+static void same_logits(const Case *c, Rows a, Rows b) {
+    for (int64_t r = 0; r < a.count; r++)
+        if (memcmp(a.at + r * a.stride, b.at + r * b.stride,
+                   (size_t)a.columns * sizeof(float)) != 0)
+            fail_msg("%s: logits of row %lld differ from those of fp32", c->name, (long long)r);
+}
+
+static void inference_is_exact(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        Small s;
+        case_init(&s, &cases[i]);
+        float *g = TAKE(float, s.shape.parameter_count, "test");
+        Model *fp32 = model_of(&s, "fp32", false, "overlap");
+        Model *model = mixed_model(&s, &cases[i], "overlap");
+        for (uint32_t epoch = 1; epoch <= 3; epoch++) {
+            gradient_of(&s, model, g, epoch);
+            Rows want = model_infer(fp32, s.p);
+            assert_int_equal(want.count, s.world.shard.own);
+            same_logits(&cases[i], model_infer(model, s.p), want);
+        }
+        model_free(model);
+        model_free(fp32);
+        memory_give(g);
+        small_clear(&s);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(noise_is_that_of_the_step),
+    cmocka_unit_test(a_bit_more_halves_the_noise),
+    cmocka_unit_test(noise_of_backward_messages_is_unbiased),
+    cmocka_unit_test(noise_of_forward_messages_is_biased),
+    cmocka_unit_test(schedules_give_the_same_bits),
+    cmocka_unit_test(inference_is_exact),
+};
+TEST_MAIN(tests)
