@@ -1,9 +1,9 @@
 // Rows of floats to quantized rows and back, all rows in order and a send list of 30 % of them.
 //
 // Quantizing is held against the same kernel without random numbers: they are meant to hide behind
-// memory. Decoding is held against a copy of as many rows with the same kind of stores, around the
-// cache where the result is larger than it. Figures are GB/s of floats; memcpy of the same rows
-// stands beside them.
+// memory. Decoding is held against a copy of as many rows in order with the same kind of stores,
+// around the cache where the result is larger than it. Figures are GB/s of floats; memcpy of the
+// same rows stands beside them.
 #include "bench.h"
 #include "quantize.h"
 #include <omp.h>
@@ -118,20 +118,30 @@ static void row_around_cache(float *to, const float *from, int64_t count) {
 }
 
 // The rows of the list, one after the other.
-static void copy_rows(const Work *w, bool around) {
+static void copy_listed(void *context) {
+    const Work *w = ((const Job *)context)->work;
     int64_t stride = w->x.stride;
 #pragma omp parallel for schedule(static)
-    for (int64_t k = 0; k < w->count; k++) {
-        float *to = w->out.at + k * stride;
-        const float *from = w->x.at + w->row[k] * stride;
-        if (around)
-            row_around_cache(to, from, stride);
-        else
-            memcpy(to, from, (size_t)stride * sizeof *to);
-    }
+    for (int64_t k = 0; k < w->count; k++)
+        memcpy(w->out.at + k * stride, w->x.at + w->row[k] * stride,
+               (size_t)stride * sizeof(float));
 }
-static void copy(void *context) { copy_rows(((const Job *)context)->work, false); }
-static void copy_around(void *context) { copy_rows(((const Job *)context)->work, true); }
+
+// As cpu_dequantize decides.
+static bool is_around_cache(const Work *w) { return rows_bytes(w->count, w->x.columns) > 32 << 20; }
+
+// As many rows in order, stored as decoded rows are.
+static void copy_in_order(void *context) {
+    const Work *w = ((const Job *)context)->work;
+    int64_t stride = w->x.stride;
+    bool around = is_around_cache(w);
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < w->count; k++)
+        if (around)
+            row_around_cache(w->out.at + k * stride, w->x.at + k * stride, stride);
+        else
+            memcpy(w->out.at + k * stride, w->x.at + k * stride, (size_t)stride * sizeof(float));
+}
 
 // Plain C is the reference: every byte of the message.
 static void check(Work *w) {
@@ -163,7 +173,7 @@ static void say(Bench *bench, const char *what, int bits, const char *list, doub
 
 // Everything at one width, in the same rounds.
 static void measure(Bench *bench, Work *w, int bits, const char *list, int rounds) {
-    enum { QUANTIZE, NEAREST, QUANTIZE_AVX2, DECODE, DECODE_AVX2, COPY, COPY_AROUND, CASES };
+    enum { QUANTIZE, NEAREST, QUANTIZE_AVX2, DECODE, DECODE_AVX2, COPY, DECODE_COPY, CASES };
     bool wide = vectors_there("avx512");
     const char *narrow = wide ? "avx2" : "auto";
     Job job = {w, "auto", bits}, job_avx2 = {w, narrow, bits};
@@ -173,18 +183,17 @@ static void measure(Bench *bench, Work *w, int bits, const char *list, int round
         [QUANTIZE_AVX2] = {"quantize avx2", quantize, &job_avx2},
         [DECODE] = {"dequantize", dequantize, &job},
         [DECODE_AVX2] = {"dequantize avx2", dequantize, &job_avx2},
-        [COPY] = {"memcpy", copy, &job},
-        [COPY_AROUND] = {"copy around the cache", copy_around, &job},
+        [COPY] = {"memcpy", copy_listed, &job},
+        [DECODE_COPY] = {"copy as decoded", copy_in_order, &job},
     };
     double rate[CASES], table = (double)rows_bytes(w->count, w->x.columns) * 1e-9;
     bench_compare(cases, CASES, rounds, rate);
     for (int i = 0; i < CASES; i++)
         rate[i] = table / rate[i];
-    bool around = table > 32e-3 * 1.048576; // as cpu_dequantize
     double bar = wide ? 0.85 : 0;
     say(bench, "quantize", bits, list, rate[QUANTIZE], "no random numbers", rate[NEAREST], bar);
-    say(bench, "dequantize", bits, list, rate[DECODE], around ? "copy around the cache" : "memcpy",
-        rate[around ? COPY_AROUND : COPY], bar);
+    say(bench, "dequantize", bits, list, rate[DECODE],
+        is_around_cache(w) ? "copy around the cache" : "memcpy in order", rate[DECODE_COPY], bar);
     if (wide) {
         say(bench, "quantize avx2", bits, list, rate[QUANTIZE_AVX2], "avx512", rate[QUANTIZE], 0.5);
         say(bench, "dequantize avx2", bits, list, rate[DECODE_AVX2], "avx512", rate[DECODE], 0.5);

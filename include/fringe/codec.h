@@ -11,8 +11,9 @@
 // value = Z + q S. A row of D values of b bits takes ceil(D b / 8) bytes: full groups of 128 / b
 // values lie byte-planar in 16 bytes (byte l holds the values l, l + 16, l + 32, ... of the group,
 // the first in the low bits), the tail of the row one value after the other, low bits first. Widths
-// 3, 5, 6 and 7 are planes of 1, 2 and 4 bits laid one after the other, low bits first (3 = 2 + 1,
-// 5 = 4 + 1, 6 = 4 + 2, 7 = 4 + 2 + 1). 16 bits are little-endian halves.
+// 3, 5, 6 and 7 are planes of 1, 2 and 4 bits one after the other, each laid out and filled up to
+// whole bytes as a row of its width, low bits first (3 = 2 + 1, 5 = 4 + 1, 6 = 4 + 2, 7 = 4 + 2 +
+// 1). 16 bits are little-endian halves.
 #ifndef FRINGE_CODEC_H
 #define FRINGE_CODEC_H
 
