@@ -76,8 +76,8 @@ static Quantized message_of(const Job *job) {
     return (Quantized){job->bits, false, w->count, w->place, w->minimum, w->step, w->payload};
 }
 
-static QuantizeSource source_of(const Work *w) {
-    return (QuantizeSource){.x = w->x,
+static MessageSource source_of(const Work *w) {
+    return (MessageSource){.x = w->x,
                             .row = w->row,
                             .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
                             .gid = w->gid,
@@ -87,14 +87,14 @@ static QuantizeSource source_of(const Work *w) {
 static void quantize(void *context) {
     const Job *job = (const Job *)context;
     Quantized to = message_of(job);
-    QuantizeSource from = source_of(job->work);
+    MessageSource from = source_of(job->work);
     vectors_choose(job->vectors);
     CHECK(cpu_quantize(&to, &from, NULL) == -1, EXIT_BUG, "a row was refused");
 }
 static void quantize_nearest(void *context) {
     const Job *job = (const Job *)context;
     Quantized to = message_of(job);
-    QuantizeSource from = source_of(job->work);
+    MessageSource from = source_of(job->work);
     vectors_choose(job->vectors);
     CHECK(cpu_quantize_nearest(&to, &from, NULL) == -1, EXIT_BUG, "a row was refused");
 }

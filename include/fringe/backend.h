@@ -75,7 +75,8 @@ typedef struct Quantized {
 // ceil(columns b / 8) for b = 1, 2, 4, 8, 16; for other widths the sum over their planes.
 int64_t quantized_row_bytes(int64_t columns, int bits);
 
-typedef struct QuantizeSource {
+// Where the rows of a message come from.
+typedef struct MessageSource {
     Rows x;
     const float *scale;  // row r is scale[r] * x[r]; NULL: 1
     const int32_t *row;  // the send list: which row of x, by place
@@ -83,7 +84,7 @@ typedef struct QuantizeSource {
     const int64_t *gid;
     int peer;
     float *range; // by place: (2^b - 1) S; NULL: not wanted
-} QuantizeSource;
+} MessageSource;
 
 typedef struct Backend {
     const char *name;
@@ -166,7 +167,7 @@ typedef struct Backend {
     // ---- messages
     // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). Returns -1, or
     // the smallest place of a row that has a value that is not finite or a range that overflows.
-    int64_t (*quantize)(const Quantized *to, const QuantizeSource *source, const Poll *poll);
+    int64_t (*quantize)(const Quantized *to, const MessageSource *source, const Poll *poll);
     // out[begin + place[i]] = Z + q S, multiplied first, not fused.
     void (*dequantize)(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 

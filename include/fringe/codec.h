@@ -42,23 +42,12 @@ typedef struct MessageShape {
     const Widths *widths; // of `rows` rows; NULL: the codec knows none
 } MessageShape;
 
-// Where its values come from.
-typedef struct MessageSource {
-    Rows x;
-    const float *scale;  // row r is scale[r] * x[r]; NULL: 1
-    const int32_t *row;  // [rows] the send list
-    RandomStream stream; // of rounding ...
-    const int64_t *gid;  // ... by global id of the source row
-    int peer;            // ... and receiving rank
-    float *range;        // [rows], by place in the send list: the range that travels, (2^b - 1) S;
-                         // NULL: not wanted
-} MessageSource;
-
 typedef struct Codec {
     const char *name;
     bool has_widths; // reads MessageShape.widths
     size_t (*bytes)(const MessageShape *shape);
-    // Writes the message to `out`, 64-byte aligned. Returns -1, or the place in the send list of a
+    // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
+    // from. Returns -1, or the place in the send list of a
     // row that cannot be written because a value is not finite or its range overflows.
     int64_t (*encode)(unsigned char *out, const MessageShape *shape, const MessageSource *source,
                       const Poll *poll);

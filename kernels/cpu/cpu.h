@@ -81,7 +81,7 @@ double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *s
                     float weight);
 
 // quantize*.c
-int64_t cpu_quantize(const Quantized *to, const QuantizeSource *source, const Poll *poll);
+int64_t cpu_quantize(const Quantized *to, const MessageSource *source, const Poll *poll);
 void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 
 // optimizer*.c

@@ -27,7 +27,7 @@ static Pace pace_begin(const Poll *poll) {
     return pace;
 }
 
-static int64_t quantize_with(QuantizeRows *rows, const Quantized *to, const QuantizeSource *source,
+static int64_t quantize_with(QuantizeRows *rows, const Quantized *to, const MessageSource *source,
                              const Poll *poll) {
     QuantizeCall call = {.to = *to,
                          .from = *source,
@@ -47,11 +47,11 @@ static int64_t quantize_with(QuantizeRows *rows, const Quantized *to, const Quan
     return bad == NO_PLACE ? -1 : bad;
 }
 
-int64_t cpu_quantize(const Quantized *to, const QuantizeSource *source, const Poll *poll) {
+int64_t cpu_quantize(const Quantized *to, const MessageSource *source, const Poll *poll) {
     return quantize_with(LANES_PICK(quantize_rows), to, source, poll);
 }
 
-int64_t cpu_quantize_nearest(const Quantized *to, const QuantizeSource *source, const Poll *poll) {
+int64_t cpu_quantize_nearest(const Quantized *to, const MessageSource *source, const Poll *poll) {
     return quantize_with(LANES_PICK(quantize_nearest_rows), to, source, poll);
 }
 

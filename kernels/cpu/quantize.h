@@ -8,7 +8,7 @@
 
 typedef struct QuantizeCall {
     Quantized to;
-    QuantizeSource from;
+    MessageSource from;
     PhiloxKey key;
     int64_t row_bytes; // of the payload
 } QuantizeCall;
@@ -35,6 +35,6 @@ QUANTIZE_LANES(avx512)
 
 // As cpu_quantize with u = 1/2 for every value: rounding to the nearest, which is biased. What is
 // left when random numbers cost nothing (bench/message.c).
-int64_t cpu_quantize_nearest(const Quantized *to, const QuantizeSource *source, const Poll *poll);
+int64_t cpu_quantize_nearest(const Quantized *to, const MessageSource *source, const Poll *poll);
 
 #endif

@@ -192,7 +192,7 @@ LANES_INLINE void ask_for(const float *row, int64_t columns) {
 // The grid of row i of the message, into the message too.
 LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales) {
     const Quantized *to = &call->to;
-    const QuantizeSource *from = &call->from;
+    const MessageSource *from = &call->from;
     int32_t place = to->place[i], r = from->row[place];
     Row row = {.x = from->x.at + r * from->x.stride,
                .gid = from->gid[r],

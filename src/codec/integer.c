@@ -51,16 +51,9 @@ static size_t integer_bytes(const MessageShape *shape) {
 static int64_t integer_encode(unsigned char *out, const MessageShape *shape,
                               const MessageSource *source, const Poll *poll) {
     assert(source->x.columns == shape->columns);
-    QuantizeSource from = {.x = source->x,
-                           .scale = source->scale,
-                           .row = source->row,
-                           .stream = source->stream,
-                           .gid = source->gid,
-                           .peer = source->peer,
-                           .range = source->range};
     int64_t bad = -1;
     for (Parts parts = parts_start(shape, out); parts_next(&parts);) {
-        int64_t place = backend_cpu.quantize(&parts.rows, &from, poll);
+        int64_t place = backend_cpu.quantize(&parts.rows, source, poll);
         if (place >= 0 && (bad < 0 || place < bad))
             bad = place;
     }
