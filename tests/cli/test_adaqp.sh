@@ -111,7 +111,7 @@ with_solver() { # NAME PATH 'remark'
         --set train.epochs=14 --set train.eval_every=7
     [ $((SECONDS - begin)) -lt 50 ] || fail "solver $1: waited for it"
     grep -qE "remark +epoch 14: $3; the exact solution is used" out || fail "no remark: $(cat out)"
-    grep -q "\"remark\": " "with-$1/assignments/epoch-14.json" || fail "$1: its report lacks the remark"
+    grep -q "\"remark\": " "with-$1/assignments/epoch-14.json" || fail "$1: no remark in the report"
     same "solver $1 changes nothing" <(timeless "with-$1") <(timeless whole | head -14)
     same "nor the widths" "with-$1/assignments/epoch-14.safetensors" \
         whole/assignments/epoch-14.safetensors

@@ -1,7 +1,7 @@
 // ranks: 2 4
-// If this failed, gradients from messages of few bits would be noisier than their widths say, biased
-// where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or evaluation would
-// not be exact.
+// If this failed, gradients from messages of few bits would be noisier than their widths say,
+// biased where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or
+// evaluation would not be exact.
 #include "../support.h"
 #include "../world.h"
 #include "fringe/gradsync.h"
@@ -284,8 +284,12 @@ static const Case cases[] = {
 enum { CASES = sizeof cases / sizeof *cases };
 
 static void case_init(Small *s, const Case *c) {
-    WorldKind kind = {.nodes = 83, .degree = 6, .directed = c->directed, .weighted = c->weighted,
-                      .features = 13, .classes = 5};
+    WorldKind kind = {.nodes = 83,
+                      .degree = 6,
+                      .directed = c->directed,
+                      .weighted = c->weighted,
+                      .features = 13,
+                      .classes = 5};
     small_init(s, kind, c->layer, c->post, c->dropout, c->order);
 }
 
@@ -316,8 +320,7 @@ static void schedules_give_the_same_bits(void **state) {
             double loss[3];
             for (int k = 0; k < 3; k++) {
                 loss[k] = gradient_of(&s, model[k], g[k], epoch);
-                if (memcmp(&loss[0], &loss[k], sizeof *loss) != 0 ||
-                    memcmp(g[0], g[k], bytes) != 0)
+                if (memcmp(&loss[0], &loss[k], sizeof *loss) != 0 || memcmp(g[0], g[k], bytes) != 0)
                     fail_msg("%s: %s and blocking differ", cases[i].name, names[k]);
             }
             gradient_of(&s, model[0], other, epoch); // again: the same
@@ -336,8 +339,8 @@ static void schedules_give_the_same_bits(void **state) {
 
 static void same_logits(const Case *c, Rows a, Rows b) {
     for (int64_t r = 0; r < a.count; r++)
-        if (memcmp(a.at + r * a.stride, b.at + r * b.stride,
-                   (size_t)a.columns * sizeof(float)) != 0)
+        if (memcmp(a.at + r * a.stride, b.at + r * b.stride, (size_t)a.columns * sizeof(float)) !=
+            0)
             fail_msg("%s: logits of row %lld differ from those of fp32", c->name, (long long)r);
 }
 
