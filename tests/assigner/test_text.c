@@ -119,7 +119,8 @@ static void answers_come_back_and_are_valued_anew(void **state) {
         assert_true(back.bound == a.bound && back.seconds == a.seconds);
         for (size_t length = 0; length + 1 < bytes;
              length++) { // without its last line break it is whole
-            assert_false(read_answer(text, length, &p, &back, &err));
+            Answer cut;
+            assert_false(read_answer(text, length, &p, &cut, &err));
             assert_true(err.code == EXIT_DATA && err.text[0] != 0);
         }
         memory_give(text);
