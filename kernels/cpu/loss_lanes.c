@@ -9,9 +9,11 @@
 #include "masks_lanes.h"
 #include <math.h>
 
-// 2^n for n = -126 .. 127; `shifted` is n + 1.5 2^23, whose low bits are n.
+// 2^n for n = -126 .. 127; `shifted` is n + 1.5 2^23, whose low bits are n. Unsigned, because a
+// loss that diverges brings any bits.
+typedef uint32_t VecBits __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
 LANES_INLINE Vec vec_power2(Vec shifted) {
-    VecInt n = (VecInt)shifted - (VecInt)vec_set(0x1.8p23f);
+    VecBits n = (VecBits)shifted - (VecBits)vec_set(0x1.8p23f);
     return (Vec)((n + 127) << 23);
 }
 

@@ -46,6 +46,12 @@ static int judge(char **argv) {
     problem_solve(&p, &exact);
     printf("%s %.17g %.17g %.17g\n", answer.by, answer.value.objective,
            problem_value(&p, incumbent).objective, exact.value.objective);
+    fclose(given);
+    fclose(posed);
+    answer_clear(&exact);
+    answer_clear(&answer);
+    memory_give(incumbent);
+    problem_clear(&p);
     return EXIT_OK;
 }
 
