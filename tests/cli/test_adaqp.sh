@@ -63,18 +63,24 @@ resumed 18 # asked again
 long="$settings --set messages.solver=exact --set train.epochs=100 --set train.eval_every=50
     --set run.checkpoint_every=9"
 expect "a long run" 0 'result' "$FRINGE" train tiny.json $long --set run.dir=long
+# the brackets keep grep from finding itself
+processes() { grep -lsaz "run[.]dir=$work/$1" /proc/[0-9]*/cmdline | cut -d/ -f3; }
 interrupted() { # SIGNAL CODE EPOCHS: after so many epochs
     local status=0 pid
-    "$FRINGE" train tiny.json $long --set run.dir="by-$1" >out 2>&1 </dev/null &
+    "$FRINGE" train tiny.json $long --set run.dir="$work/by-$1" >out 2>&1 </dev/null &
     pid=$!
     begun "by-$1" $pid
     while [ "$(wc -l <"by-$1/metrics.jsonl")" -lt "$3" ] && kill -0 $pid 2>/dev/null; do :; done
-    kill "-$1" $pid
+    if [ "$1" = KILL ]; then # the ranks, too, at once
+        kill -KILL $(processes "by-$1")
+    else
+        kill "-$1" $pid
+    fi
     wait $pid 2>/dev/null || status=$?
     [ $status -eq "$2" ] || fail "$1: exit $status, expected $2: $(cat out)"
-    while grep -qsaz "run.dir=by-$1" /proc/[0-9]*/cmdline; do sleep 0.05; done
-    expect "resume after $1" 0 'resume +after epoch' \
-        "$FRINGE" train tiny.json $long --set run.dir="by-$1" --resume auto
+    while [ -n "$(processes "by-$1")" ]; do sleep 0.05; done
+    expect "resume after $1" 0 'resume +after epoch [1-9][0-9]?$' \
+        "$FRINGE" train tiny.json $long --set run.dir="$work/by-$1" --resume auto
     same_run "gone on after $1" long "by-$1"
 }
 interrupted USR1 75 20
