@@ -6,7 +6,9 @@
 #include <string.h>
 
 const Mode config_modes[] = {
-    {"vanilla", "fp32 rows, every exchange waits for its messages", {"comm.schedule=blocking"}},
+    {"vanilla",
+     "as the papers define it: fp32 rows, every exchange waits for its messages, nothing is saved",
+     {"comm.schedule=blocking", "lossless.layer0=exchange", "lossless.order=aggregate-first"}},
     {"overlap",
      "fp32 rows, computes what needs no message while the messages fly",
      {"comm.schedule=overlap"}},

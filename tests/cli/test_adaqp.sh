@@ -78,7 +78,10 @@ interrupted() { # SIGNAL CODE EPOCHS: after so many epochs
     fi
     wait $pid 2>/dev/null || status=$?
     [ $status -eq "$2" ] || fail "$1: exit $status, expected $2: $(cat out)"
-    while [ -n "$(processes "by-$1")" ]; do sleep 0.05; done
+    for _ in $(seq 200); do
+        [ -n "$(processes "by-$1")" ] || break
+        sleep 0.05
+    done
     expect "resume after $1" 0 'resume +after epoch [1-9][0-9]?$' \
         "$FRINGE" train tiny.json $long --set run.dir="$work/by-$1" --resume auto
     same_run "gone on after $1" long "by-$1"

@@ -234,6 +234,22 @@ static void paths_are_looked_for_beside_the_config_then_in_the_data_folder(void 
     unsetenv("FRINGE_DATA");
 }
 
+// What is published is compared without fringe's own savings; every other mode has them.
+static void published_modes_save_nothing(void **state) {
+    (void)state;
+    for (int i = 0; i < config_mode_count; i++) {
+        const char *name = config_modes[i].name;
+        bool published = strcmp(name, "vanilla") == 0 || strstr(name, "-published") != NULL;
+        char mode[CONFIG_WORD + 8];
+        const char *const settings[] = {mode};
+        Config config;
+        snprintf(mode, sizeof mode, "mode=%s", name);
+        load(&config, "{}", settings, 1);
+        assert_string_equal(config.lossless.layer0, published ? "exchange" : "auto");
+        assert_string_equal(config.lossless.order, published ? "aggregate-first" : "auto");
+    }
+}
+
 static void caches_lie_where_the_desktop_says(void **state) {
     (void)state;
     Config config;
@@ -251,6 +267,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(defaults_are_the_published_recipe),
     cmocka_unit_test(a_mode_presets_and_an_explicit_key_wins),
     cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
+    cmocka_unit_test(published_modes_save_nothing),
     cmocka_unit_test(all_mistakes_are_told_at_once),
     cmocka_unit_test(more_mistakes_than_fit_end_in_a_remark),
     cmocka_unit_test(a_suggestion_is_near_or_missing),
