@@ -103,9 +103,12 @@ def main():
         sys.exit("adaqp: the network rig needs root (network namespaces, tc)")
     bench, graph, epochs = Bench("adaqp"), option("graph", "reddit-small"), option("epochs", 5)
     shares = [float(share) for share in option("shares", "66.8,75.2,78.2").split(",")]
-    rows = ["| model | hosts x ranks | communication % | Mbit/s | vanilla s | compute s | quantized exchange s "
+    head = ["| model | hosts x ranks | communication % | Mbit/s | vanilla s | compute s | quantized exchange s "
             "| blocking s | central s | adaqp s | speed-up | ideal | of the ideal | pack % | assignment % | fewer bytes |",
             "|" + "---|" * 16]
+    table_path = os.path.join(ROOT, "bench", "reference", "adaqp.json")  # rows of earlier calls stay
+    table = json.load(open(table_path)) if os.path.exists(table_path) else {}
+    rows = table.setdefault(graph, {})
     with tempfile.TemporaryDirectory(prefix="fringe-adaqp-") as work:
         for model in option("models", "gcn,sage").split(","):
             config = os.path.join(ROOT, "configs", f"{graph}-{model}.json")
@@ -113,12 +116,14 @@ def main():
                 rate = 1000
                 for share in shares:
                     row, rate = measure(bench, work, config, model, layout, share, rate, epochs)
-                    rows.append(row)
+                    rows[f"{model} {layout} {share}"] = row
+                    with open(table_path, "w") as out:
+                        json.dump(table, out, indent=1)
     caption = (f"`bench/run.sh adaqp --graph={graph}`: seconds per epoch on the network rig; `blocking` quantizes "
                "without overlap, `central` hides messages behind central rows only (as AdaQP does), `adaqp` behind the "
                "whole own part; assignment: of a training with the published period of 100 epochs.")
     write_section(os.path.join(ROOT, "docs", "results.md"), f"AdaQP on the network rig, {graph}",
-                  caption + "\n\n" + "\n".join(rows))
+                  caption + "\n\n" + "\n".join(head + list(rows.values())))
     bench.end()
 
 
