@@ -44,17 +44,19 @@ function(test_room out source)
     set(${out} ${folder} PARENT_SCOPE)
 endfunction()
 
-# `first` is the line that names the ranks; the word "long" in it gives the test more time and
-# leaves it out under the sanitizers.
+# `first` is the line that names the ranks; the word "long" in it gives the test more time, starts it
+# first, so that others run beside it, and leaves it out under the sanitizers.
 function(test_settings name room ranks first)
     set(labels ${room})
+    set(cost 0)
     set(timeout 300) # a crowded machine may take ten times as long as a quiet one
     if(first MATCHES "long")
         list(APPEND labels long)
         set(timeout 600)
+        set(cost 1000)
     endif()
     math(EXPR processors "(${ranks} + 1) / 2") # ranks of one test wait for each other
-    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} COST ${cost}
                          PROCESSORS ${processors} SKIP_RETURN_CODE 77)
 endfunction()
 

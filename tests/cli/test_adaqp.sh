@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# long
 # If this failed, training with assigned widths could not be repeated, replayed, stopped and gone on
 # with, or would depend on a solver that is slow, broken or not there.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
