@@ -56,6 +56,9 @@ function(test_settings name room ranks first)
         set(cost 1000)
     endif()
     math(EXPR processors "(${ranks} + 1) / 2") # ranks of one test wait for each other
+    if(first MATCHES "long") # starting and stopping programs is mostly waiting
+        set(processors 1)
+    endif()
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} COST ${cost}
                          PROCESSORS ${processors} SKIP_RETURN_CODE 77)
 endfunction()
