@@ -87,10 +87,11 @@ def write_table(table, threads, rounds):
              "| graph, model | threads | rounds | fringe, s | saving, s | DGL, s | PyG, s | × DGL | × PyG | saving × DGL "
              "| saving × PyG |", "|" + "---|" * 11]
     for name, t in sorted(rows.items()):
-        saving = t.get("saving", float("nan"))
-        lines.append(f"| {name} | {t['threads']} | {t['rounds']} | {t['fringe']:.3f} | {saving:.3f} | {t['dgl']:.3f} | "
+        saving = t.get("saving", float("nan"))  # rows of before the savings have none
+        line = (f"| {name} | {t['threads']} | {t['rounds']} | {t['fringe']:.3f} | {saving:.3f} | {t['dgl']:.3f} | "
                      f"{t['pyg']:.3f} | {t['dgl'] / t['fringe']:.2f} | {t['pyg'] / t['fringe']:.2f} | "
                      f"{t['dgl'] / saving:.2f} | {t['pyg'] / saving:.2f} |")
+        lines.append(line.replace("nan", "-"))
     write_section(os.path.join(ROOT, "docs", "results.md"), "One process against DGL and PyG", "\n".join(lines))
 
 
