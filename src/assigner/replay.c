@@ -13,6 +13,16 @@ static void replay_folder(const Assigner *a, char *out, size_t size) {
     path_join(out, size, strchr(a->config->messages.assign, ':') + 1, "assignments");
 }
 
+// A run begins by removing the assignments that lie in its folder.
+static bool is_own_folder(const Assigner *a) {
+    char *own = realpath(a->config->run.dir, NULL);
+    char *replayed = realpath(strchr(a->config->messages.assign, ':') + 1, NULL);
+    bool same = own != NULL && replayed != NULL && strcmp(own, replayed) == 0;
+    free(own);
+    free(replayed);
+    return same;
+}
+
 static int ascending(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -42,7 +52,11 @@ bool replay_open(Assigner *a, Error *err) {
     int64_t *epochs = TAKE(int64_t, REPLAY_MOST, "replayed assignments");
     a->replay = epochs;
     replay_folder(a, folder, sizeof folder);
-    if (a->comm->rank == 0)
+    if (a->comm->rank == 0 && is_own_folder(a))
+        error_set(err, EXIT_CONFIG,
+                  "messages.assign: %s is the folder of this run itself; give another run.dir",
+                  a->config->run.dir);
+    else if (a->comm->rank == 0)
         list_epochs(a, folder, err);
     if (!comm_agree(a->comm, err))
         return false;

@@ -81,11 +81,15 @@ static void run_alone(Session *s, const Options *options, RunResult *result) {
     comm_sleep(&s->comm);
 }
 
-static void run_dir_of(const Session *s, int run, int runs, char *out, size_t size) {
+// Metrics of run `run` of an arm; the number of epochs, 0 with an error.
+static int64_t read_run(Session *s, const Arm *arm, const char *base, int run, int runs,
+                        EpochTimes *times) {
+    char folder[8192], number[32] = "";
+    int64_t count;
     if (runs > 1)
-        snprintf(out, size, "%s/run-%d", s->config.run.dir, run + 1);
-    else
-        snprintf(out, size, "%s", s->config.run.dir);
+        snprintf(number, sizeof number, "/run-%d", run + 1);
+    snprintf(folder, sizeof folder, "%s/%s%s", base, arm->name, number);
+    return report_history(folder, times, HISTORY, &count, &s->err) ? count : 0;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -115,21 +119,16 @@ static double median_seconds(const EpochTimes *times, int64_t count) {
 }
 
 // Means over the runs of an arm, from their metrics. Rank 0.
-static bool read_arm(Session *s, Arm *arm, const Options *options, EpochTimes *times) {
-    for (int run = 0; run < options->runs; run++) {
-        char folder[CONFIG_TEXT + 32];
-        int64_t count;
-        run_dir_of(s, run, options->runs, folder, sizeof folder);
-        if (!report_history(folder, times, HISTORY, &count, &s->err))
-            return false;
-        arm->mean.seconds += median_seconds(times, count) / options->runs;
+static void read_arm(Session *s, Arm *arm, const char *base, int runs, EpochTimes *times) {
+    for (int run = 0; run < runs; run++) {
+        int64_t count = read_run(s, arm, base, run, runs, times);
+        arm->mean.seconds += median_seconds(times, count) / runs;
         for (int64_t e = 0; e < count; e++) {
-            add_times(&arm->mean, &times[e], 1.0 / ((double)count * options->runs));
-            arm->total += (times[e].seconds + times[e].assignment) / options->runs;
-            arm->assigned += times[e].assignment / options->runs;
+            add_times(&arm->mean, &times[e], 1.0 / ((double)count * runs));
+            arm->total += (times[e].seconds + times[e].assignment) / runs;
+            arm->assigned += times[e].assignment / runs;
         }
     }
-    return true;
 }
 
 static bool run_arm(Session *s, Arm *arm, const Options *options, const char *base,
@@ -147,7 +146,7 @@ static bool run_arm(Session *s, Arm *arm, const Options *options, const char *ba
         for (int i = 0; i < options->runs; i++)
             test[i] = 100 * result[i].last[SPLIT_TEST].micro_f1;
         arm->test = report_summary(test, options->runs);
-        read_arm(s, arm, options, times);
+        read_arm(s, arm, base, options->runs, times);
     }
     memory_give(test);
     memory_give(result);
@@ -156,19 +155,10 @@ static bool run_arm(Session *s, Arm *arm, const Options *options, const char *ba
 
 // ---- the table (rank 0)
 
-// Metrics of an arm's first run; the number of epochs, 0 with an error.
-static int64_t first_run(Session *s, const Arm *arm, const char *base, int runs,
-                         EpochTimes *times) {
-    char folder[8192];
-    int64_t count;
-    snprintf(folder, sizeof folder, "%s/%s%s", base, arm->name, runs > 1 ? "/run-1" : "");
-    return report_history(folder, times, HISTORY, &count, &s->err) ? count : 0;
-}
-
 // Seconds of the first run until its validation reaches the target.
 static double time_to(Session *s, const Arm *arm, const char *base, int runs, double target,
                       EpochTimes *times) {
-    int64_t count = first_run(s, arm, base, runs, times);
+    int64_t count = read_run(s, arm, base, 0, runs, times);
     double seconds = 0;
     for (int64_t e = 0; e < count; e++) {
         seconds += times[e].seconds + times[e].assignment;
@@ -180,7 +170,7 @@ static double time_to(Session *s, const Arm *arm, const char *base, int runs, do
 
 // 99 % of the best validation of the first arm.
 static double target_of(Session *s, const Arm *arm, const char *base, int runs, EpochTimes *times) {
-    int64_t count = first_run(s, arm, base, runs, times);
+    int64_t count = read_run(s, arm, base, 0, runs, times);
     double best = 0;
     for (int64_t e = 0; e < count; e++)
         best = times[e].validation > best ? times[e].validation : best;

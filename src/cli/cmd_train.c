@@ -132,8 +132,16 @@ static void report_traced(Run *run) {
         return;
     int64_t *offset;
     TraceEvent *events = trace_gather(trace, &run->session->comm, &offset);
-    if (run->report != NULL)
+    int64_t lost = trace->lost;
+    comm_sum_int64(&run->session->comm, &lost, 1);
+    if (run->report != NULL) {
         report_trace(run->report, events, offset, &run->session->err);
+        if (lost > 0)
+            fprintf(stderr,
+                    "remark     trace.json lacks %lld events; name fewer epochs in "
+                    "run.trace\n",
+                    (long long)lost);
+    }
     memory_give(events);
     memory_give(offset);
     run->traced = true;

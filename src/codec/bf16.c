@@ -4,18 +4,10 @@
 //
 //   payload   row 0: columns bf16 | row 1: columns bf16 | ...     little-endian, no padding
 
+#include "blocks.h"
 #include "family.h"
 
-#include <omp.h>
 #include <string.h>
-
-enum {
-    AHEAD = 8,         // rows asked for before they are read: send lists have gaps
-    LINE = 16,         // floats of a cache line
-    CHUNK = 1 << 14,   // floats that a thread takes at a time
-    POLL_EVERY = 16,   // chunks between two calls of the Poll: about a tenth of a millisecond
-    PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
-};
 
 static size_t bf16_bytes(const MessageShape *shape) {
     return memory_product(shape->rows, memory_product(shape->columns, sizeof(uint16_t)));
@@ -49,20 +41,14 @@ static void decode_row(float *out, const unsigned char *from, int64_t columns) {
     }
 }
 
-static void ask_for(const float *row, int64_t columns) {
-    for (int64_t c = 0; c < columns; c += LINE)
-        __builtin_prefetch(row + c);
-}
-
 // Rows [begin, end) of the list; the first place that cannot be written, or `count`.
-static int64_t encode_chunk(unsigned char *out, const MessageSource *source, int64_t begin,
+static int64_t encode_block(unsigned char *out, const MessageSource *source, int64_t begin,
                             int64_t end, int64_t count) {
     const Rows x = source->x;
     int64_t bad = count;
     for (int64_t k = begin; k < end; k++) {
         int32_t row = source->row[k];
-        if (k + AHEAD < count)
-            ask_for(x.at + source->row[k + AHEAD] * x.stride, x.columns);
+        ask_ahead(source, k, count);
         float scale = source->scale != NULL ? source->scale[row] : 1;
         if (!encode_row(out + 2 * k * x.columns, x.at + row * x.stride, scale, x.columns) &&
             bad == count)
@@ -71,24 +57,15 @@ static int64_t encode_chunk(unsigned char *out, const MessageSource *source, int
     return bad;
 }
 
-static int64_t chunk_rows(int64_t columns) {
-    return columns >= CHUNK ? 1 : CHUNK / (columns > 0 ? columns : 1);
-}
-
-static void poll_sometimes(const Poll *poll, int64_t chunk) {
-    if (chunk % POLL_EVERY == POLL_EVERY - 1 && omp_get_thread_num() == 0)
-        poll_call(poll);
-}
-
 static int64_t bf16_encode(unsigned char *out, const MessageShape *shape,
                            const MessageSource *source, const Poll *poll) {
     const int64_t count = shape->rows, columns = shape->columns;
-    const int64_t step = chunk_rows(columns), chunks = (count + step - 1) / step;
+    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
     int64_t bad = count;
 #pragma omp parallel for schedule(static) reduction(min : bad) if (count * columns > PARALLEL)
-    for (int64_t i = 0; i < chunks; i++) {
+    for (int64_t i = 0; i < blocks; i++) {
         int64_t begin = i * step, end = begin + step < count ? begin + step : count;
-        int64_t found = encode_chunk(out, source, begin, end, count);
+        int64_t found = encode_block(out, source, begin, end, count);
         bad = found < bad ? found : bad;
         poll_sometimes(poll, i);
     }
@@ -98,9 +75,9 @@ static int64_t bf16_encode(unsigned char *out, const MessageShape *shape,
 static void bf16_decode(Rows out, int64_t begin, const MessageShape *shape, const unsigned char *in,
                         const Poll *poll) {
     const int64_t count = shape->rows, columns = shape->columns;
-    const int64_t step = chunk_rows(columns), chunks = (count + step - 1) / step;
+    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
 #pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
-    for (int64_t i = 0; i < chunks; i++) {
+    for (int64_t i = 0; i < blocks; i++) {
         int64_t end = (i + 1) * step < count ? (i + 1) * step : count;
         for (int64_t k = i * step; k < end; k++)
             decode_row(out.at + (begin + k) * out.stride, in + 2 * k * columns, columns);

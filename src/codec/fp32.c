@@ -1,30 +1,15 @@
 // fp32: a row is its floats, tight. The smallest codec, and the one to copy: bytes, encode, decode,
-// and the table entry last. Both directions are bound by memory, so the one idea is to ask for rows
-// of the gather some time before they are read: send lists ascend (law 5), but with gaps that the
-// hardware does not guess.
+// and the table entry last. Both directions are bound by memory (blocks.h).
 //
 //   payload   row 0: columns floats | row 1: columns floats | ...     no padding, no ids (law 6)
 
+#include "blocks.h"
 #include "family.h"
 
-#include <omp.h>
 #include <string.h>
-
-enum {
-    AHEAD = 8,         // rows asked for before they are read
-    LINE = 16,         // floats of a cache line
-    BLOCK = 1 << 14,   // floats that a thread takes at a time
-    POLL_EVERY = 16,   // blocks between two calls of the Poll: about a tenth of a millisecond
-    PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
-};
 
 static size_t fp32_bytes(const MessageShape *shape) {
     return memory_product(shape->rows, memory_product(shape->columns, sizeof(float)));
-}
-
-static void ask_for(const float *row, int64_t columns) {
-    for (int64_t c = 0; c < columns; c += LINE)
-        __builtin_prefetch(row + c);
 }
 
 // out[c] = scale * x[c]
@@ -39,23 +24,13 @@ static void encode_block(float *out, const MessageSource *source, int64_t begin,
     const Rows x = source->x;
     const int32_t *row = source->row;
     for (int64_t k = begin; k < end; k++) {
-        if (k + AHEAD < count)
-            ask_for(x.at + row[k + AHEAD] * x.stride, x.columns);
+        ask_ahead(source, k, count);
         const float *from = x.at + row[k] * x.stride;
         if (source->scale == NULL)
             memcpy(out + k * x.columns, from, (size_t)x.columns * sizeof(float));
         else
             scale_row(out + k * x.columns, from, source->scale[row[k]], x.columns);
     }
-}
-
-static int64_t rows_of_a_block(int64_t columns) {
-    return columns >= BLOCK ? 1 : BLOCK / (columns > 0 ? columns : 1);
-}
-
-static void poll_sometimes(const Poll *poll, int64_t block) {
-    if (block % POLL_EVERY == POLL_EVERY - 1 && omp_get_thread_num() == 0)
-        poll_call(poll);
 }
 
 static int64_t fp32_encode(unsigned char *out, const MessageShape *shape,

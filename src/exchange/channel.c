@@ -13,18 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t rows_of(const int64_t *offset, int group) {
-    return offset[group + 1] - offset[group];
-}
-
 static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static const int64_t *offsets(const Pattern *pattern, int side) {
-    return side == INCOMING ? pattern->receive_offset : pattern->send_offset;
-}
-
 static int64_t rows_on(const Pattern *pattern, int side) {
-    return offsets(pattern, side)[pattern->size - 1];
+    return channel_offsets(pattern, side)[pattern->size - 1];
 }
 
 // --- making
@@ -50,7 +42,7 @@ static size_t box_bytes(const Pattern *pattern, const MessageForm *form, int sid
                         int64_t columns) {
     size_t bytes = 0;
     for (int g = 0; g + 1 < pattern->size; g++)
-        bytes += group_bytes(form, rows_of(offsets(pattern, side), g), columns);
+        bytes += group_bytes(form, channel_group_rows(pattern, side, g), columns);
     return bytes;
 }
 
@@ -64,7 +56,7 @@ static void take_side(Channel *channel, int side) {
     memset(s->bits, channel->form.width, (size_t)rows_on(p, side));
     s->widths = TAKE(Widths, channel->flight.rounds, "widths of messages");
     for (int g = 0; g < channel->flight.rounds; g++)
-        widths_take(&s->widths[g], rows_of(offsets(p, side), g), channel->form.width);
+        widths_take(&s->widths[g], channel_group_rows(p, side, g), channel->form.width);
 }
 
 static void give_side(Side *side, int rounds) {
@@ -77,7 +69,7 @@ static void give_side(Side *side, int rounds) {
 
 static MessageShape shape_of(const Channel *channel, int side, int group) {
     const Side *s = &channel->side[side];
-    return (MessageShape){.rows = rows_of(offsets(channel->pattern, side), group),
+    return (MessageShape){.rows = channel_group_rows(channel->pattern, side, group),
                           .columns = channel->columns,
                           .bf16 = channel->form.bf16,
                           .widths = s->widths != NULL ? &s->widths[group] : NULL};
@@ -176,7 +168,7 @@ void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *re
     assert(channel->state == CHANNEL_IDLE && channel->form.codec->has_widths);
     const uint8_t *bits[STREAMS] = {[OUTGOING] = sent, [INCOMING] = received};
     for (int side = 0; side < STREAMS; side++) {
-        const int64_t *offset = offsets(channel->pattern, side);
+        const int64_t *offset = channel_offsets(channel->pattern, side);
         memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->pattern, side));
         for (int g = 0; g < channel->flight.rounds; g++)
             widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
@@ -333,7 +325,7 @@ static void check_message(Channel *channel, int group, const unsigned char *payl
         .target = (uint32_t)channel->pattern->rank,
         .columns = (uint32_t)channel->columns,
         .sequence = channel->sequence,
-        .rows = (uint64_t)rows_of(channel->pattern->receive_offset, group),
+        .rows = (uint64_t)channel_group_rows(channel->pattern, INCOMING, group),
         .bytes = (uint64_t)stream->bytes,
     };
     Error err = {0};

@@ -43,6 +43,15 @@ struct Channel {
     ChannelSeconds seconds;
 };
 
+// Offsets of the groups of one side's list.
+static inline const int64_t *channel_offsets(const Pattern *pattern, int side) {
+    return side == INCOMING ? pattern->receive_offset : pattern->send_offset;
+}
+static inline int64_t channel_group_rows(const Pattern *pattern, int side, int group) {
+    const int64_t *offset = channel_offsets(pattern, side);
+    return offset[group + 1] - offset[group];
+}
+
 // Where the messages of one side lie and how long they are with the codec in use.
 void channel_lay_out(Channel *channel, int side);
 // Waits until a message has landed or left.

@@ -4,11 +4,6 @@
 
 #include "channel.h"
 
-static int64_t rows_of_round(const Pattern *p, int round, int side) {
-    const int64_t *offset = side == INCOMING ? p->receive_offset : p->send_offset;
-    return offset[round + 1] - offset[round];
-}
-
 static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
     Widths widths = {.count = rows};
     MessageShape shape = {
@@ -20,7 +15,7 @@ static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
 int64_t channel_row_bytes(const Channel *channel, int bits) { return bytes_of(channel, 1, bits); }
 
 int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bits) {
-    int64_t rows = rows_of_round(channel->pattern, round, sent ? OUTGOING : INCOMING);
+    int64_t rows = channel_group_rows(channel->pattern, sent ? OUTGOING : INCOMING, round);
     return bytes_of(channel, rows, bits);
 }
 

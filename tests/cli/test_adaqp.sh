@@ -100,6 +100,9 @@ for epoch in 14 22; do
 done
 expect "a run without assignments is no replay" 66 'tiny/assignments is not there' \
     "$FRINGE" train tiny.json $exact --ranks 1 --set run.dir=no --set messages.assign=replay:tiny
+expect "no run replays itself" 78 'is the folder of this run itself' \
+    "$FRINGE" train tiny.json $exact --set run.dir=whole --set messages.assign=replay:whole
+[ "$(ls whole/assignments | wc -l)" -eq 4 ] || fail "and it loses nothing: $(ls whole/assignments)"
 mkdir -p torn/assignments
 head -c 100 whole/assignments/epoch-14.safetensors >torn/assignments/epoch-14.safetensors
 expect "a torn assignment is told" 65 'torn/assignments/epoch-14.safetensors' \
