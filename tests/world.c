@@ -92,8 +92,10 @@ void world_init(World *w, WorldKind kind, uint64_t seed, const Comm *comm) {
     add_edges(&w->dataset, &kind, seed);
     add_rows(&w->dataset, &kind, seed);
     share(w, &kind, seed);
-    w->forward = pattern_new(&w->shard, false, comm);
-    w->backward = w->shard.symmetric ? w->forward : pattern_new(&w->shard, true, comm);
+    PatternKind forward = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL}, backward = forward;
+    backward.backward = true;
+    w->forward = pattern_new(&w->shard, &forward, NULL, comm);
+    w->backward = w->shard.symmetric ? w->forward : pattern_new(&w->shard, &backward, NULL, comm);
 }
 
 void world_clear(World *w) {

@@ -75,16 +75,29 @@ typedef struct Quantized {
 // ceil(columns b / 8) for b = 1, 2, 4, 8, 16; for other widths the sum over their planes.
 int64_t quantized_row_bytes(int64_t columns, int bits);
 
-// Where the rows of a message come from.
+// Where the rows of a message come from: own rows, and after them partial sums (halo.h, law 5).
 typedef struct MessageSource {
-    Rows x;
-    const float *scale;  // row r is scale[r] * x[r]; NULL: 1
-    const int32_t *row;  // the send list: which row of x, by place
+    Rows x;              // row r < x.count is scale[r] * x[r]
+    const float *scale;  // NULL: 1
+    Rows sums;           // row r >= x.count is sums[r - x.count]
+    const int32_t *row;  // the send list: which row, by place
     RandomStream stream; // of rounding: row = gid[r], peer, column
     const int64_t *gid;
-    int peer;
+    int peer;     // who reads the message
+    int sum_peer; // in its place for sums, whose ids say who reads them and not who made them
     float *range; // by place: (2^b - 1) S; NULL: not wanted
 } MessageSource;
+
+static inline const float *message_row(const MessageSource *source, int64_t r) {
+    return r < source->x.count ? source->x.at + r * source->x.stride
+                               : source->sums.at + (r - source->x.count) * source->sums.stride;
+}
+static inline float message_scale(const MessageSource *source, int64_t r) {
+    return source->scale != NULL && r < source->x.count ? source->scale[r] : 1.0f;
+}
+static inline int message_peer(const MessageSource *source, int64_t r) {
+    return r < source->x.count ? source->peer : source->sum_peer;
+}
 
 typedef struct Backend {
     const char *name;
@@ -113,7 +126,7 @@ typedef struct Backend {
     void (*column_sums)(float *db, Rows g, float *scratch);
     int64_t (*column_sums_scratch)(int64_t rows, int64_t columns);
 
-    // ---- sparse aggregate. `columns` is the widest row it will see; `sources` the rows of x.
+    // ---- sparse aggregate. `columns` is the widest row it will see; `sources` the most rows of x.
     // panels: auto (aggregate_tune measures) | rows | 128 | 64 | 32 | 16.
     Aggregate *(*aggregate_new)(const Csr *csr, int64_t sources, int64_t columns,
                                 const char *panels);
@@ -125,8 +138,8 @@ typedef struct Backend {
     void (*aggregate_free)(Aggregate *aggregate);
     const char *(*aggregate_describe)(const Aggregate *aggregate,
                                       int64_t columns); // "panels of 64"
-    // Looks at x (may repack it); x and right must stay until the rows are done. right: [sources]
-    // or NULL (1).
+    // Looks at x (may repack it); x and right must stay until the rows are done. right: [x.count]
+    // or NULL (1). Rows that are asked for later name no column beyond x.count.
     void (*aggregate_prepare)(Aggregate *aggregate, Rows x, const float *right, const Poll *poll);
     // out[i] = left[i] * ( [self] right[i] x[i] + sum_j w[i,j] right[j] x[j] ), i in range; left
     // NULL: 1. Each term is (right[j] x[j]) first, then w times it, added in ascending j after the

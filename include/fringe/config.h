@@ -88,23 +88,25 @@ typedef struct Config {
         char assign[CONFIG_TEXT]; // adaptive | uniform | random | replay:RUN
         ConfigInts widths;        // bits that rows may get, ascending
         int64_t first_width;      // bits of all rows until the first assignment; uniform: for good
-        char parameters[CONFIG_WORD]; // fp32 | bf16: how a row's minimum and step travel
-        int64_t period;               // epochs between two assignments
-        int64_t delay;                // epochs from asking to taking
-        int64_t group_size;           // rows that share a width
-        double lambda;                // weight of the variance against time
+        char parameters[CONFIG_WORD];  // fp32 | bf16: how a row's minimum and step travel
+        int64_t period;                // epochs between two assignments
+        int64_t delay;                 // epochs from asking to taking
+        int64_t group_size;            // rows that share a width
+        double lambda;                 // weight of the variance against time
         char sensitivity[CONFIG_WORD]; // paper | safe
         char time[CONFIG_WORD];        // sum | hidden
         char wait[CONFIG_WORD];        // round | sender: what a lane of the problem is
-        ConfigDoubles link;  // pinned link model: seconds per byte, seconds per message; none:
-                             // measured
+        ConfigDoubles link;       // pinned link model: seconds per byte, seconds per message; none:
+                                  // measured
         char solver[CONFIG_WORD]; // glpk | exact
         double solver_limit;      // seconds for one problem
     } messages;
     struct {
-        char layer0[CONFIG_WORD]; // exchange | auto (the aggregate of constant features is made once)
-        char order[CONFIG_WORD]; // aggregate-first | auto (transform first where that makes rows
-                                 // narrower)
+        char layer0[CONFIG_WORD]; // exchange | auto (features are exchanged once)
+        char order[CONFIG_WORD];  // aggregate-first | auto (transform first where that makes rows
+                                  // narrower)
+        char train_rows[CONFIG_WORD]; // all | auto (only rows that training feels)
+        char cover[CONFIG_WORD];      // sources | targets | min
     } lossless;
     struct {
         char schedule[CONFIG_WORD]; // blocking | overlap

@@ -41,10 +41,16 @@ typedef struct Occasion {
     bool exact; // fp32, not traced
 } Occasion;
 
-// The named steps. x: [S, columns]; right: [S] or NULL: messages are rows times right. All ranks
-// take the same steps. A row that is not finite ends the job (EXIT_DIVERGED) and is named, unless
-// the message is fp32.
-void channel_pack(Channel *channel, Rows x, const float *right, Occasion occasion);
+// What is sent: own rows times right, and the partial sums that the Pattern asks for.
+typedef struct SentRows {
+    Rows x;             // [S, columns]
+    const float *right; // [S] or NULL: 1
+    Rows sums;          // [pre.rows, columns]
+} SentRows;
+
+// The named steps. All ranks take the same steps. A row that is not finite ends the job
+// (EXIT_DIVERGED) and is named, unless the message is fp32.
+void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion);
 void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: moves messages along; never blocks
 void channel_receive(Channel *channel,
@@ -108,7 +114,7 @@ typedef struct ExchangeWork {
 // AdaQP overlaps, for comparison: pack, post, sums of the central rows, receive, the rest.
 typedef struct Schedule {
     const char *name;
-    void (*run)(Channel *channel, Rows x, const float *right, Occasion occasion,
+    void (*run)(Channel *channel, const SentRows *rows, Occasion occasion,
                 const ExchangeWork *work);
 } Schedule;
 const Schedule *schedule_find(const char *name, Error *err);

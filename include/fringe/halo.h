@@ -8,19 +8,18 @@
 // the stored edge weight), and each rank needs the diagonals of its own rows only.
 //
 // The numbering law (pattern_is_valid asserts it; code cites it by number):
-//  1. the own rows of a shard have one order for every Pattern: forward-central rows first, then
-//  forward-marginal
-//     ones; inside each, cluster by cluster for locality;
+//  1. the own rows of a shard have one order for every Pattern: by hops from the training nodes; at
+//  each distance forward-central rows first, then forward-marginal ones; inside those, cluster by
+//  cluster for locality;
 //  2. work on rows takes ranges [begin, end); a set of rows is a short list of ranges, never an
-//  index list;
+//  index list: what a layer of training needs are the first rows of a shard;
 //  3. columns are [0, S) own sources, then [S, S+H) halo; the halo Csr counts its columns from 0;
 //  4. halo columns are grouped by sender in the order of the ring, rank-1 first, the order in which
-//  they arrive;
-//     inside a group in the order of the sender's list. A halo pass may be made sender by sender or
-//     at once: each row adds in the same order, so the bits are the same;
+//  they arrive; inside a group in the order of the sender's list. A halo pass may be made sender by
+//  sender or at once: each row adds in the same order, so the bits are the same;
 //  5. the send list of rank a to b names exactly b's halo columns from a, in b's order: ascending
-//  rows of a;
-//  6. so messages carry rows only, no ids; global ids stay in a side array, for the random numbers;
+//  entries of a's [own sources | partial sums];
+//  6. so messages carry rows only, no ids; ids stay in side arrays, for the random numbers;
 //  7. offset arrays have one entry more than groups.
 #ifndef FRINGE_HALO_H
 #define FRINGE_HALO_H
@@ -29,37 +28,69 @@
 #include "fringe/base.h"
 #include "fringe/partition.h"
 
-enum { PATTERN_RANGES = 64 };
+enum { PATTERN_RANGES = 64, HOPS_ALL = -1 };
+
+// What serves the edges between two ranks: the rows of their sources; sums of them, made by the
+// sender, for their targets; or the fewest of both together, a minimum vertex cover (ALGORITHMS A.3
+// v). Aggregation is linear, so a partial sum is a row like any other.
+typedef enum Cover { COVER_SOURCES, COVER_TARGETS, COVER_MIN } Cover;
+
+// Which of a shard's edges a Pattern holds, and what travels for them.
+typedef struct PatternKind {
+    bool backward;                // the transposed edges
+    int target_hops, source_hops; // only rows at most so many hops from training nodes; HOPS_ALL
+    Cover cover;
+} PatternKind;
 
 typedef struct Pattern {
     int rank, size;
-    int64_t rows;       // N targets on this rank
-    int64_t sources;    // S own sources
-    int64_t halo_count; // H
-    Csr own;            // [N] rows over [0, S)
-    Csr halo;           // [halo.rows] over [0, H); only rows that have any
-    int32_t *halo_row;  // [halo.rows] ascending: which target each is
-    int range_count;    // rows without halo columns, as ranges; for a symmetric graph one: [0,
-                        // central)
+    PatternKind kind;
+    int64_t rows;                  // N targets on this rank: own rows [0, N)
+    int64_t sources;               // S sources on this rank: own rows [0, S)
+    int64_t halo_count;            // H
+    Csr own;                       // [N] rows over [0, S)
+    Csr halo;                      // [halo.rows] over [0, H); only rows that have any
+    int32_t *halo_row;             // [halo.rows] ascending: which target each is
+    Csr pre;                       // [partial sums made here] over [0, S)
+    int range_count;               // rows without halo columns, as ranges
     Range central[PATTERN_RANGES]; // if more were needed the shorter ones are left out (they then
                                    // wait for the halo)
-    int64_t *receive_offset; // [size] offsets: group g (0..size-2) comes from (rank - 1 - g + size)
-                             // % size
-    int64_t *send_offset;    // [size] offsets: group g goes to (rank + 1 + g) % size
-    int32_t *send_row;       // [send_offset[size-1]] ascending inside a group
-    int64_t *gid;            // [S + H] global ids, own then halo
-    const Comm *comm;        // borrowed, outlives the Pattern
-    bool borrowed_own;       // arrays that point into the shard are not freed
+    int64_t *receive_offset;       // [size] offsets: group g (0..size-2) comes from ring_sender(g)
+    int64_t *send_offset;          // [size] offsets: group g goes to ring_reader(g)
+    int32_t *send_row;             // [send_offset[size-1]] ascending inside a group
+    int64_t *sources_read;         // [size-1] rows of each group if sources alone travelled
+    int64_t *gid;      // [S + pre.rows] of what may be sent: global ids of own sources; of a
+                       // partial sum -1 - id of its target
+    int64_t *halo_gid; // [H] likewise of what arrives
+    const Comm *comm;  // borrowed, outlives the Pattern
+    bool borrowed_own; // arrays that point into the shard or another Pattern are not freed
 } Pattern;
 
-// Builds the Pattern of the shard's forward (or backward) edges; exchanges the send lists.
-// Collective.
-Pattern *pattern_new(const Shard *shard, bool backward, const Comm *comm);
+// Builds a Pattern from the shard's edges; tells every owner what to send. `like` (may be NULL)
+// outlives the new Pattern, which borrows its own edges where they are the same. Collective.
+Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *like,
+                     const Comm *comm);
 void pattern_free(Pattern *pattern);
 // Asserts laws 1 to 7 on this rank; with `deep` also across ranks (collective). For builders and
 // tests.
 bool pattern_is_valid(const Pattern *pattern, bool deep);
-void pattern_plan(MemoryPlan *plan, const Shard *shard, bool backward); // bytes pattern_new takes
+// Bytes that pattern_new takes at most; a little more while it works.
+void pattern_plan(MemoryPlan *plan, const Shard *shard, const PatternKind *kind, bool like);
+// Own rows at most `hops` from a training node.
+int64_t shard_reach(const Shard *shard, int hops);
+
+// ---- the ring: group g of a receive list comes from ring_sender(g), of a send list goes to
+// ring_reader(g)
+int ring_sender(const Comm *comm, int group);
+int ring_reader(const Comm *comm, int group);
+// Elements of `bytes` bytes, one for each entry of a list, from owners to readers and back. Both
+// ends give their own offsets. Collective.
+void ring_to_readers(const Comm *comm, const int64_t *send_offset, const void *sent,
+                     const int64_t *receive_offset, void *received, size_t bytes);
+void ring_to_owners(const Comm *comm, const int64_t *receive_offset, const void *received,
+                    const int64_t *send_offset, void *sent, size_t bytes);
+// The offsets that the owners' lists have, from those of the readers'; to be freed. Collective.
+int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset);
 
 typedef struct Block {
     const Pattern *pattern;    // borrowed
@@ -82,11 +113,5 @@ void block_clear(Block *block);
 // The operator of the backward pass: diagonals swapped, Patterns swapped. Borrows everything from
 // `block`.
 Block block_transpose(const Block *block);
-
-// What a report says of a Pattern: own, central, marginal, boundary rows, halo rows, messages.
-typedef struct HaloCounts {
-    int64_t own, central, marginal, boundary, halo, sent;
-} HaloCounts;
-HaloCounts pattern_counts(const Pattern *pattern);
 
 #endif

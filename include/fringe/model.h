@@ -32,9 +32,14 @@ typedef struct ModelShape {
     bool self_weight;                   // sage-mean: Ws
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order)
-    bool layer0_once;                   // A·X of the constant features is made at set-up, and
-                                        // nothing is exchanged for it (lossless.layer0)
-    char normalisation[32];             // of the Block (halo.h)
+    enum {
+        LAYER0_EXCHANGED,   // like other layers
+        LAYER0_ONCE,        // A·X of the constant features is made at set-up, nothing is exchanged
+        LAYER0_KEPT         // features are dropped out: halo rows are kept and masked at both ends
+    } layer0;               // lossless.layer0
+    bool train_rows;        // training leaves out rows that it cannot feel (lossless.train_rows)
+    Cover cover;            // lossless.cover
+    char normalisation[32]; // of the Block (halo.h)
     int post_count;
     PostStep post[3];
     float keep, input_keep;
@@ -55,13 +60,32 @@ bool model_write(const ModelShape *shape, const float *parameters, const char *p
                  Error *err);
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err);
 
-typedef struct Model Model; // with data: patterns, channels, activations
+// Floats of a row that layer `layer` exchanges in an epoch of training; 0: it exchanges none.
+int64_t model_exchanged(const ModelShape *shape, int layer, int direction);
 
-// Everything an epoch needs is taken here. patterns[layer][direction] may repeat the same object;
-// x, labels and split are the shard's. Collective.
+// The Patterns of the layers, the same object where they are equal. A layer needs the rows that its
+// outputs read, and training the outputs that reach a training node (ALGORITHMS A.3, ii and iii).
+typedef struct ModelPatterns {
+    int count;
+    Pattern *made[2 * MODEL_LAYERS + 1]; // owned
+    const Pattern *of[MODEL_LAYERS][2];  // [layer][direction] of training; NULL: aggregates nothing
+    const Pattern *full;                 // forward, all rows: of evaluation
+    int64_t rows[MODEL_LAYERS + 1];      // own rows of every layer's input that training needs, and
+                                         // of the logits
+} ModelPatterns;
+// Collective.
+void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
+                         const Comm *comm);
+void model_patterns_clear(ModelPatterns *patterns);
+void model_patterns_plan(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
+                         const Comm *comm);
+
+typedef struct Model Model; // with data: channels, activations
+
+// Everything an epoch needs is taken here. Collective.
 typedef struct ModelParts {
     const Shard *shard;
-    const Pattern *patterns[MODEL_LAYERS][2];
+    const ModelPatterns *patterns;
     const Comm *comm;
     const Backend *backend;
     MessageForm form;
@@ -75,8 +99,8 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
 void model_set_spans(Model *model, Spans *spans);
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
-int64_t model_bytes_sent(const Model *model); // by all channels of training since the start
-// The channel of a layer and direction; NULL: that layer exchanges nothing there.
+int64_t model_bytes_sent(const Model *model); // by all channels since the start
+// The channel of training of a layer and direction; NULL: that layer exchanges nothing there.
 Channel *model_channel(const Model *model, int layer, int direction);
 const float *model_left(const Model *model, int layer, int direction); // of its Block; NULL: 1
 

@@ -5,8 +5,9 @@
 // shard is all one rank keeps, in one safetensors file; a rank maps its own and no other. The cache
 // key is made of content hashes, never of names.
 //
-// The order of a part's own rows is fixed here (numbering law 1, halo.h): forward-central rows
-// first, then forward-marginal ones; inside each, cluster by cluster for locality.
+// The order of a part's own rows is fixed here (numbering law 1, halo.h): by hops from the training
+// nodes; at each distance forward-central rows first, then forward-marginal ones; inside those,
+// cluster by cluster for locality.
 #ifndef FRINGE_PARTITION_H
 #define FRINGE_PARTITION_H
 
@@ -30,12 +31,16 @@ typedef struct ShardEdges {
     const int64_t *remote_gid;   // [H]
 } ShardEdges;
 
+enum { SHARD_HOPS = 16 }; // as many as a model may have layers
+
 typedef struct Shard {
     int part, parts;
     int64_t nodes, train_nodes, val_nodes, test_nodes; // of the whole graph
     int64_t edges;                                     // of the whole graph
     int64_t own;                                       // N rows
-    int64_t central;                                   // forward-central rows: [0, central)
+    int64_t central;                                   // forward-central rows
+    const int64_t *reach; // [SHARD_HOPS + 1] own rows that some training node is at most so many
+                          // hops away from, along edges: the rows [0, reach[h])
     bool symmetric; // then `backward` equals `forward`, is not stored and points to the same arrays
     ShardEdges forward;  // sources of my rows: in-edges
     ShardEdges backward; // readers of my rows: out-edges
@@ -61,16 +66,16 @@ bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *
                     Error *err);
 void shard_clear(Shard *shard);
 
-// The local part of that road: makes sure that the cache holds the shards of `parts` parts, and says
-// in which folder. `remarks` holds 1024 bytes. Two processes may do so at once.
+// The local part of that road: makes sure that the cache holds the shards of `parts` parts, and
+// says in which folder. `remarks` holds 1024 bytes. Two processes may do so at once.
 bool partition_build(const Config *config, int parts, char *folder, size_t size, char *remarks,
                      Error *err);
 // Moves a folder found damaged out of the cache; the next partition_build makes it anew.
 void partition_discard(const Config *config, const char *folder);
 
 // Only the cut: part[n] in 0..parts-1. Local. No part is empty but for `file:`, which says so
-// in a remark (METIS leaves parts empty on tiny graphs: they get a node each, with a remark). Parts >
-// nodes is an error.
+// in a remark (METIS leaves parts empty on tiny graphs: they get a node each, with a remark). Parts
+// > nodes is an error.
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
                    Error *err, char remarks[1024]);
 

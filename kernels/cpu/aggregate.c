@@ -32,7 +32,7 @@ typedef struct Tuned {
 
 struct Aggregate {
     const Csr *csr;  // borrowed
-    int64_t sources; // rows of x
+    int64_t sources; // rows of x, at most
     int64_t stride;  // of its widest rows
     int forced;      // index of a width, or AUTO
     float *panel;    // [sources, width]; NULL where none is ever used
@@ -112,7 +112,7 @@ const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns) 
 }
 
 void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const float *right, const Poll *poll) {
-    assert(x.count >= aggregate->sources && x.stride <= aggregate->stride);
+    assert(x.count <= aggregate->sources && x.stride <= aggregate->stride);
     aggregate->x = x;
     aggregate->right = right;
     poll_call(poll);
@@ -142,11 +142,11 @@ static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
 // In a parallel region: panel = columns at .. at + width of x, times right.
 static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pace *pace) {
     AggregateCopy *copy = LANES_PICK(aggregate_copy);
-    const int64_t rows = 1024, blocks = (aggregate->sources + rows - 1) / rows;
+    const int64_t rows = 1024, blocks = (aggregate->x.count + rows - 1) / rows;
 #pragma omp for schedule(dynamic, 1)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t begin = b * rows;
-        int64_t end = begin + rows < aggregate->sources ? begin + rows : aggregate->sources;
+        int64_t end = begin + rows < aggregate->x.count ? begin + rows : aggregate->x.count;
         copy(aggregate->panel, width, aggregate->x.at + at, aggregate->x.stride, aggregate->right,
              begin, end);
         if (omp_get_thread_num() == 0)
@@ -305,6 +305,7 @@ void cpu_aggregate_tune(Aggregate *aggregate, Rows out, Rows x) {
         return;
     pages_touch(x);
     pages_touch(out);
+    x.count = aggregate->sources;
     cpu_aggregate_prepare(aggregate, x, NULL, NULL);
     Tuned *tuned = aggregate->tuned + aggregate->tuned_count;
     tuned->stride = x.stride;

@@ -86,6 +86,7 @@ typedef struct Row {
     bool divide;   // (x - Z) / S, not times 1 / S
     float inverse; // 2^16 / S, or 2^16 after a division
     int64_t gid;
+    int peer;
     uint8_t *payload;
 } Row;
 
@@ -146,7 +147,7 @@ LANES_INLINE void random_make(Piece *piece, const QuantizeCall *call, const Row 
                               int64_t count, int each) {
     int64_t bytes = count * (16 / each);
     for (int64_t at = 0; at < bytes; at += 16 * PHILOX_BLOCKS)
-        philox_store((unsigned char *)&piece->random + at, &call->key, row->gid, call->from.peer,
+        philox_store((unsigned char *)&piece->random + at, &call->key, row->gid, row->peer,
                      (uint32_t)(first / each + at / 16));
 }
 
@@ -194,10 +195,11 @@ LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales) {
     const Quantized *to = &call->to;
     const MessageSource *from = &call->from;
     int32_t place = to->place[i], r = from->row[place];
-    Row row = {.x = from->x.at + r * from->x.stride,
+    Row row = {.x = message_row(from, r),
                .gid = from->gid[r],
+               .peer = message_peer(from, r),
                .payload = to->payload + i * call->row_bytes};
-    row.scale = scales ? from->scale[r] : 1.0f;
+    row.scale = scales ? message_scale(from, r) : 1.0f;
     row.bad = !row_grid(&row.grid, row.x, call, row.scale, scales);
     if (row.bad)
         return row;
@@ -227,12 +229,12 @@ LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_
     if (!random) // u = 1/2
         for (int64_t c = 0; c < BLOCK; c++)
             piece.random.word[c] = 0x80008000u;
-    const Rows x = call->from.x;
     int64_t bad = NO_PLACE;
     Row row = row_begin(call, begin, scales);
     for (int64_t i = begin; i < end; i++) {
         if (i + AHEAD < call->to.count)
-            ask_for(x.at + call->from.row[call->to.place[i + AHEAD]] * x.stride, x.columns);
+            ask_for(message_row(&call->from, call->from.row[call->to.place[i + AHEAD]]),
+                    call->from.x.columns);
         Row next = row;
         if (i + 1 < end)
             next = row_begin(call, i + 1, scales);

@@ -77,8 +77,9 @@ bool assigner_decide(Assigner *a, Error *err) {
 }
 
 void lot_take(Lot *lot) {
-    uint8_t *received = TAKE(uint8_t, lot->pattern->halo_count, "widths of messages");
-    list_to_readers(lot->pattern, lot->next, received, 1);
+    const Pattern *p = lot->pattern;
+    uint8_t *received = TAKE(uint8_t, p->halo_count, "widths of messages");
+    ring_to_readers(p->comm, p->send_offset, lot->next, p->receive_offset, received, 1);
     channel_set_widths(lot->of.channel, lot->next, received);
     memory_give(received);
 }

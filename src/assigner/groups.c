@@ -67,7 +67,8 @@ void groups_coefficients(Lot *lot, bool safe) {
         }
     for (int64_t k = 0; safe && k < p->halo_count; k++)
         read[k] *= read[k];
-    list_to_owners(p, read, lot->coefficient, sizeof *read);
+    ring_to_owners(p->comm, p->receive_offset, read, p->send_offset, lot->coefficient,
+                   sizeof *read);
     memory_give(read);
 }
 

@@ -101,10 +101,7 @@ void lot_gather_rows(const Lot *lot, const Comm *comm, const void *mine, void *a
 void lot_scatter_rows(const Lot *lot, const Comm *comm, const void *all, void *mine, size_t bytes);
 bool widths_check(const Tensor *tensor, const char *path, Error *err); // all known. Local.
 
-// ---- lists.c: lists in ring order between ranks. Collective.
-// `bytes` per row of the send list to the rows of the receive list, or back.
-void list_to_readers(const Pattern *pattern, const void *sent, void *received, size_t bytes);
-void list_to_owners(const Pattern *pattern, const void *received, void *sent, size_t bytes);
+// ---- lists.c. Collective.
 // One piece from each rank to rank 0, by rank, and back; offset [size + 1] in elements, rank 0.
 void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,
                  const int64_t *offset, size_t bytes);

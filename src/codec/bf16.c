@@ -44,13 +44,13 @@ static void decode_row(float *out, const unsigned char *from, int64_t columns) {
 // Rows [begin, end) of the list; the first place that cannot be written, or `count`.
 static int64_t encode_block(unsigned char *out, const MessageSource *source, int64_t begin,
                             int64_t end, int64_t count) {
-    const Rows x = source->x;
+    const int64_t columns = source->x.columns;
     int64_t bad = count;
     for (int64_t k = begin; k < end; k++) {
         int32_t row = source->row[k];
         ask_ahead(source, k, count);
-        float scale = source->scale != NULL ? source->scale[row] : 1;
-        if (!encode_row(out + 2 * k * x.columns, x.at + row * x.stride, scale, x.columns) &&
+        if (!encode_row(out + 2 * k * columns, message_row(source, row), message_scale(source, row),
+                        columns) &&
             bad == count)
             bad = k;
     }

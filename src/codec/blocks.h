@@ -20,7 +20,7 @@ enum {
 static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t count) {
     if (k + AHEAD >= count)
         return;
-    const float *row = source->x.at + source->row[k + AHEAD] * source->x.stride;
+    const float *row = message_row(source, source->row[k + AHEAD]);
     for (int64_t c = 0; c < source->x.columns; c += LINE)
         __builtin_prefetch(row + c);
 }

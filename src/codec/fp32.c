@@ -21,15 +21,14 @@ static void scale_row(float *out, const float *x, float scale, int64_t columns) 
 // Rows [begin, end) of the list.
 static void encode_block(float *out, const MessageSource *source, int64_t begin, int64_t end,
                          int64_t count) {
-    const Rows x = source->x;
-    const int32_t *row = source->row;
+    const int64_t columns = source->x.columns;
     for (int64_t k = begin; k < end; k++) {
         ask_ahead(source, k, count);
-        const float *from = x.at + row[k] * x.stride;
+        const float *from = message_row(source, source->row[k]);
         if (source->scale == NULL)
-            memcpy(out + k * x.columns, from, (size_t)x.columns * sizeof(float));
+            memcpy(out + k * columns, from, (size_t)columns * sizeof(float));
         else
-            scale_row(out + k * x.columns, from, source->scale[row[k]], x.columns);
+            scale_row(out + k * columns, from, message_scale(source, source->row[k]), columns);
     }
 }
 

@@ -138,11 +138,16 @@ const Key config_keys[] = {
      "seconds", "For each problem (one per layer and direction)."},
 
     {"lossless.layer0", KEY_WORD, AT(lossless.layer0), "\"auto\"", ANY, "exchange auto", ANY,
-     "auto: where the features are not dropped out their aggregate never changes, is made once and "
-     "never exchanged again. The mode presets it."},
-    {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY,
-     "aggregate-first auto", ANY,
+     "auto: features are exchanged once. Their aggregate is made once, too; where they are dropped "
+     "out, both ends drop the same values of rows that are kept. The mode presets it."},
+    {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY, "aggregate-first auto", ANY,
      "auto: multiply by the weights first where that makes rows narrower. The mode presets it."},
+    {"lossless.train_rows", KEY_WORD, AT(lossless.train_rows), "\"auto\"", ANY, "all auto", ANY,
+     "auto: rows that no training node can feel are neither computed nor sent, evaluation apart. "
+     "The mode presets it."},
+    {"lossless.cover", KEY_WORD, AT(lossless.cover), "\"min\"", ANY, "sources targets min", ANY,
+     "What travels between two ranks: rows of sources | partial sums for targets | min (the fewest "
+     "of both together). The mode presets it."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
      "blocking | overlap | central (hides messages behind central rows only, as AdaQP does): the "

@@ -5,10 +5,14 @@
 
 #include <string.h>
 
+#define SAVES_NOTHING                                                                              \
+    "lossless.layer0=exchange", "lossless.order=aggregate-first", "lossless.train_rows=all",       \
+        "lossless.cover=sources"
+
 const Mode config_modes[] = {
     {"vanilla",
      "as the papers define it: fp32 rows, every exchange waits for its messages, nothing is saved",
-     {"comm.schedule=blocking", "lossless.layer0=exchange", "lossless.order=aggregate-first"}},
+     {"comm.schedule=blocking", SAVES_NOTHING}},
     {"overlap",
      "fp32 rows, computes what needs no message while the messages fly",
      {"comm.schedule=overlap"}},
@@ -20,8 +24,7 @@ const Mode config_modes[] = {
      {"messages.codec=integer", "comm.schedule=overlap"}},
     {"adaqp-published",
      "the bits of adaqp and none of fringe's own savings",
-     {"messages.codec=integer", "comm.schedule=overlap", "lossless.layer0=exchange",
-      "lossless.order=aggregate-first"}},
+     {"messages.codec=integer", "comm.schedule=overlap", SAVES_NOTHING}},
 };
 const int config_mode_count = sizeof config_modes / sizeof config_modes[0];
 

@@ -31,7 +31,7 @@ extern const Key config_keys[];
 extern const int config_key_count;
 
 // A mode is a preset: settings that stand between the defaults and the file.
-enum { MODE_SETTINGS = 6 };
+enum { MODE_SETTINGS = 8 };
 typedef struct Mode {
     const char *name;
     const char *help;

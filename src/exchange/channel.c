@@ -212,31 +212,35 @@ static const char *direction_name(const Channel *channel) {
     return channel->direction == FORWARD ? "forward" : "backward";
 }
 
-static void encode(Channel *channel, int group, Rows x, const float *right, Occasion occasion,
+static void encode(Channel *channel, int group, const SentRows *rows, Occasion occasion,
                    const Poll *beat) {
     const Pattern *p = channel->pattern;
     Stream *stream = &channel->flight.stream[group][OUTGOING];
     int64_t first = p->send_offset[group];
     MessageShape shape = shape_of(channel, OUTGOING, group);
-    MessageSource source = {.x = x,
-                            .scale = right,
+    MessageSource source = {.x = rows->x,
+                            .scale = rows->right,
+                            .sums = rows->sums,
                             .row = p->send_row + first,
                             .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch,
                                                     channel->layer, channel->direction),
                             .gid = p->gid,
                             .peer = stream->peer,
+                            .sum_peer = p->size + p->rank,
                             .range = channel->range != NULL ? channel->range + first : NULL};
     int64_t bad = channel->codec->encode(stream->payload, &shape, &source, beat);
+    int64_t id = bad < 0 ? 0 : p->gid[source.row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
-          "layer %d, %s, epoch %u: the row of node %lld holds a value that is not finite, or too "
+          "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.rate or set train.clip",
           channel->layer, direction_name(channel), occasion.epoch,
-          (long long)p->gid[source.row[bad]]);
+          id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
 }
 
-void channel_pack(Channel *channel, Rows x, const float *right, Occasion occasion) {
+void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion) {
     assert(channel->state == CHANNEL_IDLE);
-    assert(x.count == channel->pattern->sources && x.columns == channel->columns);
+    assert(rows->x.count == channel->pattern->sources && rows->x.columns == channel->columns);
+    assert(rows->sums.count == channel->pattern->pre.rows);
     double since = begin_step(channel);
     Poll beat = {channel_progress, channel}; // nothing flies yet; answers for this rank
     use_codec(channel, occasion.exact ? channel->exact : channel->form.codec);
@@ -246,7 +250,7 @@ void channel_pack(Channel *channel, Rows x, const float *right, Occasion occasio
         Stream *stream = &channel->flight.stream[g][OUTGOING];
         if (stream->bytes == 0)
             continue;
-        encode(channel, g, x, right, occasion, &beat);
+        encode(channel, g, rows, occasion, &beat);
         stream->header.epoch = occasion.epoch;
         stream->header.sequence = channel->sequence;
         stream->header.payload =

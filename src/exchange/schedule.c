@@ -22,9 +22,9 @@ static void do_halo(Channel *channel, const ExchangeWork *work, int begin, int e
     channel->seconds.halo += clock_seconds() - since;
 }
 
-static void blocking(Channel *channel, Rows x, const float *right, Occasion occasion,
+static void blocking(Channel *channel, const SentRows *rows, Occasion occasion,
                      const ExchangeWork *work) {
-    channel_pack(channel, x, right, occasion);
+    channel_pack(channel, rows, occasion);
     channel_post(channel);
     for (int group = 0; group < groups_of(channel); group++)
         channel_receive(channel, group);
@@ -33,9 +33,9 @@ static void blocking(Channel *channel, Rows x, const float *right, Occasion occa
     do_halo(channel, work, 0, groups_of(channel));
 }
 
-static void overlap(Channel *channel, Rows x, const float *right, Occasion occasion,
+static void overlap(Channel *channel, const SentRows *rows, Occasion occasion,
                     const ExchangeWork *work) {
-    channel_pack(channel, x, right, occasion);
+    channel_pack(channel, rows, occasion);
     channel_post(channel);
     do_own(channel, work, OWN_ALL);
     for (int group = 0; group < groups_of(channel); group++) {
@@ -47,9 +47,9 @@ static void overlap(Channel *channel, Rows x, const float *right, Occasion occas
     channel_finish(channel);
 }
 
-static void central(Channel *channel, Rows x, const float *right, Occasion occasion,
+static void central(Channel *channel, const SentRows *rows, Occasion occasion,
                     const ExchangeWork *work) {
-    channel_pack(channel, x, right, occasion);
+    channel_pack(channel, rows, occasion);
     channel_post(channel);
     do_own(channel, work, OWN_CENTRAL);
     for (int group = 0; group < groups_of(channel); group++)

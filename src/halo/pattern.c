@@ -1,82 +1,197 @@
-// shard -> Pattern: the shard's edges cut into those between own rows and those that read the halo,
-// and the send lists, which each reader hands to the owners of its halo rows (law 5). Where a part
-// reads nothing remote the own Csr is the shard's, borrowed; else both are copies, because a shard
-// keeps a row's own and remote columns together.
-#include "fringe/halo.h"
+// shard -> Pattern: the shard's edges cut into those between own rows and those across the
+// boundary; of the latter the columns that arrive (boundary.c says which rows and partial sums
+// serve them); then every reader tells the owners what to send, and they make their send lists and
+// the edges of the partial sums. Where no edge of a row is left out its own edges are the shard's
+// or another Pattern's, borrowed.
+#include "internal.h"
 #include <string.h>
 
-// Part that group g of the receive side comes from, and that group g of the send side goes to.
-static int sender_of(const Pattern *pattern, int g) {
-    return (pattern->rank - 1 - g + pattern->size) % pattern->size;
-}
-static int reader_of(const Pattern *pattern, int g) {
-    return (pattern->rank + 1 + g) % pattern->size;
-}
-
-static void csr_take(Csr *csr, int64_t rows, int64_t edges, bool weighted) {
+void edges_take(Csr *csr, int64_t rows, int64_t edges, bool weighted) {
     csr->rows = rows;
     csr->offset = TAKE(int64_t, rows + 1, "offsets of a Pattern");
     csr->column = TAKE(int32_t, edges, "columns of a Pattern");
     csr->weight = weighted ? TAKE(float, edges, "weights of a Pattern") : NULL;
 }
 
-static void csr_give(Csr *csr) {
+void edges_give(Csr *csr) {
     memory_give(csr->offset);
     memory_give(csr->column);
     memory_give(csr->weight);
 }
 
-// First halo column of row i: columns ascend, and own ones come first.
-static int64_t first_remote(const ShardEdges *edges, int64_t i, int64_t own) {
+int64_t shard_reach(const Shard *shard, int hops) {
+    return hops == HOPS_ALL ? shard->own : shard->reach[hops];
+}
+
+static const ShardEdges *edges_of(const Shard *shard, const PatternKind *kind) {
+    return kind->backward ? &shard->backward : &shard->forward;
+}
+
+// ---- edges between own rows
+
+// Edges of row i whose column is below `sources`: columns ascend, so these are its first ones.
+static int64_t own_end(const ShardEdges *edges, int64_t i, int64_t sources) {
     int64_t e = edges->offset[i + 1];
-    while (e > edges->offset[i] && edges->column[e - 1] >= own)
+    while (e > edges->offset[i] && edges->column[e - 1] >= sources)
         e--;
     return e;
 }
 
-static void csr_append(Csr *csr, int64_t row, const ShardEdges *edges, int64_t begin, int64_t end,
-                       int32_t first_column) {
-    int64_t at = csr->offset[row];
-    for (int64_t e = begin; e < end; e++, at++) {
-        csr->column[at] = edges->column[e] - first_column;
-        if (csr->weight != NULL)
-            csr->weight[at] = edges->weight[e];
-    }
-    csr->offset[row + 1] = at;
+// Does a row read an own row that is no source? Then its edges cannot be borrowed.
+static bool leaves_out(const ShardEdges *edges, int64_t rows, int64_t sources, int64_t own) {
+    for (int64_t i = 0; i < rows && sources < own; i++)
+        if (own_end(edges, i, sources) < own_end(edges, i, own))
+            return true;
+    return false;
 }
 
-static void borrow_own(Pattern *pattern, const ShardEdges *edges) {
-    // the Csr's fields are not const because other Csrs own theirs; nobody writes to this one
-    pattern->own = (Csr){pattern->rows, (int64_t *)(uintptr_t)edges->offset,
-                         (int32_t *)(uintptr_t)edges->column, (float *)(uintptr_t)edges->weight};
-    pattern->borrowed_own = true;
-    csr_take(&pattern->halo, 0, 0, edges->weight != NULL);
-    pattern->halo_row = TAKE(int32_t, 0, "rows with halo columns");
-}
-
-static void split_edges(Pattern *pattern, const ShardEdges *edges) {
-    if (edges->remote == 0) {
-        borrow_own(pattern, edges);
-        return;
-    }
-    int64_t rows = 0, remote = 0, n = pattern->rows;
+static void copy_own(Pattern *pattern, const ShardEdges *edges) {
+    int64_t count = 0, n = pattern->rows;
+    for (int64_t i = 0; i < n; i++)
+        count += own_end(edges, i, pattern->sources) - edges->offset[i];
+    Csr *own = &pattern->own;
+    edges_take(own, n, count, edges->weight != NULL);
     for (int64_t i = 0; i < n; i++) {
-        int64_t count = edges->offset[i + 1] - first_remote(edges, i, n);
-        rows += count > 0;
-        remote += count;
+        int64_t begin = edges->offset[i], more = own_end(edges, i, pattern->sources) - begin;
+        memcpy(own->column + own->offset[i], edges->column + begin, (size_t)more * sizeof(int32_t));
+        if (own->weight != NULL)
+            memcpy(own->weight + own->offset[i], edges->weight + begin,
+                   (size_t)more * sizeof(float));
+        own->offset[i + 1] = own->offset[i] + more;
     }
-    csr_take(&pattern->own, n, edges->edges - remote, edges->weight != NULL);
-    csr_take(&pattern->halo, rows, remote, edges->weight != NULL);
+}
+
+static void take_own(Pattern *pattern, const ShardEdges *edges, const Shard *shard,
+                     const Pattern *like) {
+    bool whole = !leaves_out(edges, pattern->rows, pattern->sources, shard->own);
+    pattern->borrowed_own = true;
+    if (whole && edges->remote == 0) // fields of a Csr are not const; nobody writes to these
+        pattern->own =
+            (Csr){pattern->rows, (int64_t *)(uintptr_t)edges->offset,
+                  (int32_t *)(uintptr_t)edges->column, (float *)(uintptr_t)edges->weight};
+    else if (whole && like != NULL && like->kind.backward == pattern->kind.backward &&
+             like->rows >= pattern->rows && like->sources == shard->own)
+        pattern->own = (Csr){pattern->rows, like->own.offset, like->own.column, like->own.weight};
+    else {
+        pattern->borrowed_own = false;
+        copy_own(pattern, edges);
+    }
+}
+
+// ---- what arrives
+
+// One more than the last edge of the boundary that has the target of edge e.
+static int64_t target_end(const Boundary *b, int64_t e, int64_t end) {
+    int64_t next = e + 1;
+    while (next < end && b->target[next] == b->target[e])
+        next++;
+    return next;
+}
+
+static bool any_sum(const Boundary *b, int64_t begin, int64_t end) {
+    for (int64_t e = begin; e < end; e++)
+        if (b->as_sum[e])
+            return true;
+    return false;
+}
+
+// Halo columns: of each group the rows of sources that travel, then the partial sums. column: [all
+// remote sources] where the row of each is.
+static void number_columns(Pattern *pattern, const Boundary *b, const ShardEdges *edges,
+                           const int64_t *own_gid, int32_t *column) {
+    int64_t most = b->edge_begin[b->groups], count = 0;
+    int64_t *gid = TAKE(int64_t, most, "global ids");
+    for (int g = 0; g < b->groups; g++) {
+        for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+            if (b->as_row[h]) {
+                gid[count] = edges->remote_gid[h];
+                column[h] = (int32_t)count++;
+            }
+        int64_t end = b->edge_begin[g + 1];
+        for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
+            next = target_end(b, e, end);
+            if (any_sum(b, e, next))
+                gid[count++] = -1 - own_gid[b->target[e]];
+        }
+        pattern->receive_offset[g + 1] = count;
+        pattern->sources_read[g] = b->used[g];
+    }
+    pattern->halo_count = count;
+    pattern->halo_gid = TAKE(int64_t, count, "global ids");
+    memcpy(pattern->halo_gid, gid, (size_t)count * sizeof *gid);
+    memory_give(gid);
+}
+
+// Entries of each target in the halo Csr (left in entries[target + 1], of `rows` targets).
+static void count_entries(const Boundary *b, int64_t *entries) {
+    for (int g = 0; g < b->groups; g++)
+        for (int64_t e = b->edge_begin[g], next; e < b->edge_begin[g + 1]; e = next) {
+            next = target_end(b, e, b->edge_begin[g + 1]);
+            entries[b->target[e]] += any_sum(b, e, next);
+            for (int64_t i = e; i < next; i++)
+                entries[b->target[e]] += !b->as_sum[i];
+        }
+}
+
+// Turns counts into the offsets of the rows that have any, and leaves in entries[target] where the
+// next entry of a target goes.
+static void list_halo_rows(Pattern *pattern, int64_t *entries, bool weighted) {
+    int64_t rows = 0, count = 0;
+    for (int64_t i = 0; i < pattern->rows; i++) {
+        rows += entries[i] > 0;
+        count += entries[i];
+    }
+    edges_take(&pattern->halo, rows, count, weighted);
     pattern->halo_row = TAKE(int32_t, rows, "rows with halo columns");
     int64_t k = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t middle = first_remote(edges, i, n), end = edges->offset[i + 1];
-        csr_append(&pattern->own, i, edges, edges->offset[i], middle, 0);
-        if (middle == end)
+    for (int64_t i = 0; i < pattern->rows; i++) {
+        if (entries[i] == 0)
             continue;
-        pattern->halo_row[k] = (int32_t)i;
-        csr_append(&pattern->halo, k++, edges, middle, end, (int32_t)n);
+        int64_t begin = pattern->halo.offset[k];
+        pattern->halo_row[k++] = (int32_t)i;
+        pattern->halo.offset[k] = begin + entries[i];
+        entries[i] = begin;
     }
+}
+
+static void put_entry(Csr *csr, int64_t *at, int32_t column, float weight) {
+    csr->column[*at] = column;
+    if (csr->weight != NULL)
+        csr->weight[*at] = weight;
+    ++*at;
+}
+
+// Groups come in order and sums after rows, so columns ascend (law 3).
+static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column,
+                      int64_t *entries) {
+    for (int g = 0; g < b->groups; g++) {
+        int64_t end = b->edge_begin[g + 1], sums = pattern->receive_offset[g + 1];
+        for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
+            next = target_end(b, e, end);
+            sums -= any_sum(b, e, next);
+        }
+        for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
+            next = target_end(b, e, end);
+            for (int64_t i = e; i < next; i++)
+                if (!b->as_sum[i])
+                    put_entry(&pattern->halo, &entries[b->target[e]], column[b->source[i]],
+                              b->weight != NULL ? b->weight[i] : 1);
+            if (any_sum(b, e, next))
+                put_entry(&pattern->halo, &entries[b->target[e]], (int32_t)sums++, 1);
+        }
+    }
+}
+
+static void take_halo(Pattern *pattern, const Boundary *b, const ShardEdges *edges,
+                      const int64_t *own_gid) {
+    int32_t *column = TAKE(int32_t, edges->remote, "halo columns");
+    int64_t *entries = TAKE(int64_t, pattern->rows, "halo columns");
+    number_columns(pattern, b, edges, own_gid, column);
+    count_entries(b, entries);
+    list_halo_rows(pattern, entries, edges->weight != NULL);
+    fill_halo(pattern, b, column, entries);
+    memory_give(entries);
+    memory_give(column);
 }
 
 // Rows without halo columns as ranges (law 2), ascending. Where there are more than fit the shorter
@@ -105,63 +220,31 @@ static void find_central(Pattern *pattern) {
     }
 }
 
-// Tells every owner which of its rows this rank reads, in halo order, and learns the same of its
-// own rows. comm_all_to_all_v has its pieces in rank order, lists here are in ring order.
-static void exchange_lists(Pattern *pattern, const ShardEdges *edges, const Comm *comm) {
-    int size = pattern->size;
-    int64_t *ask_count = TAKE(int64_t, size, "send lists");
-    int64_t *give_count = TAKE(int64_t, size, "send lists");
-    for (int g = 0; g + 1 < size; g++)
-        ask_count[sender_of(pattern, g)] =
-            pattern->receive_offset[g + 1] - pattern->receive_offset[g];
-    comm_all_to_all(comm, ask_count, give_count, sizeof(int64_t));
-    int64_t *ask_offset = TAKE(int64_t, size + 1, "send lists");
-    int64_t *give_offset = TAKE(int64_t, size + 1, "send lists");
-    for (int r = 0; r < size; r++) {
-        ask_offset[r + 1] = ask_offset[r] + ask_count[r] * (int64_t)sizeof(int32_t);
-        give_offset[r + 1] = give_offset[r] + give_count[r] * (int64_t)sizeof(int32_t);
-    }
-    char *ask = memory_take((size_t)ask_offset[size], "send lists");
-    char *give = memory_take((size_t)give_offset[size], "send lists");
-    for (int g = 0; g + 1 < size; g++)
-        memcpy(ask + ask_offset[sender_of(pattern, g)],
-               edges->remote_row + pattern->receive_offset[g],
-               (size_t)ask_count[sender_of(pattern, g)] * sizeof(int32_t));
-    comm_all_to_all_v(comm, ask, ask_offset, give, give_offset);
-    for (int g = 0; g + 1 < size; g++)
-        pattern->send_offset[g + 1] = pattern->send_offset[g] + give_count[reader_of(pattern, g)];
-    pattern->send_row = TAKE(int32_t, pattern->send_offset[size - 1], "send lists");
-    for (int g = 0; g + 1 < size; g++)
-        memcpy(pattern->send_row + pattern->send_offset[g],
-               give + give_offset[reader_of(pattern, g)],
-               (size_t)give_count[reader_of(pattern, g)] * sizeof(int32_t));
-    memory_give(give);
-    memory_give(ask);
-    memory_give(give_offset);
-    memory_give(ask_offset);
-    memory_give(give_count);
-    memory_give(ask_count);
-}
-
-Pattern *pattern_new(const Shard *shard, bool backward, const Comm *comm) {
+Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *like,
+                     const Comm *comm) {
     assert(shard->part == comm->rank && shard->parts == comm->size);
-    const ShardEdges *edges = backward ? &shard->backward : &shard->forward;
+    const ShardEdges *edges = edges_of(shard, kind);
+    int size = comm->size;
     Pattern *pattern = TAKE(Pattern, 1, "Pattern");
     *pattern = (Pattern){.rank = comm->rank,
-                         .size = comm->size,
-                         .rows = shard->own,
-                         .sources = shard->own,
-                         .halo_count = edges->remote,
-                         .receive_offset = TAKE(int64_t, comm->size, "groups of the halo"),
-                         .send_offset = TAKE(int64_t, comm->size, "groups of the send lists"),
-                         .gid = TAKE(int64_t, shard->own + edges->remote, "global ids"),
+                         .size = size,
+                         .kind = *kind,
+                         .rows = shard_reach(shard, kind->target_hops),
+                         .sources = shard_reach(shard, kind->source_hops),
+                         .receive_offset = TAKE(int64_t, size, "groups of the halo"),
+                         .sources_read = TAKE(int64_t, size, "groups of the halo"),
                          .comm = comm};
-    memcpy(pattern->gid, shard->gid, (size_t)shard->own * sizeof(int64_t));
-    memcpy(pattern->gid + shard->own, edges->remote_gid, (size_t)edges->remote * sizeof(int64_t));
-    memcpy(pattern->receive_offset, edges->remote_group, (size_t)comm->size * sizeof(int64_t));
-    split_edges(pattern, edges);
+    int64_t *limit = TAKE(int64_t, size, "sources of all ranks");
+    comm_all_gather(comm, &pattern->sources, limit, sizeof *limit);
+    Boundary boundary;
+    boundary_init(&boundary, edges, shard->own, pattern->rows, limit, comm->rank, size);
+    boundary_cover(&boundary, edges, kind->cover);
+    take_own(pattern, edges, shard, like);
+    take_halo(pattern, &boundary, edges, shard->gid);
     find_central(pattern);
-    exchange_lists(pattern, edges, comm);
+    requests_make(pattern, &boundary, shard);
+    boundary_clear(&boundary);
+    memory_give(limit);
     CHECK(pattern_is_valid(pattern, true), EXIT_INTEGRITY,
           "the shards of the ranks do not fit each other; remove the folder data.cache");
     return pattern;
@@ -171,39 +254,28 @@ void pattern_free(Pattern *pattern) {
     if (pattern == NULL)
         return;
     if (!pattern->borrowed_own)
-        csr_give(&pattern->own);
-    csr_give(&pattern->halo);
-    memory_give(pattern->halo_row);
-    memory_give(pattern->receive_offset);
-    memory_give(pattern->send_offset);
-    memory_give(pattern->send_row);
-    memory_give(pattern->gid);
+        edges_give(&pattern->own);
+    edges_give(&pattern->halo);
+    edges_give(&pattern->pre);
+    void *taken[] = {pattern->halo_row,    pattern->receive_offset, pattern->sources_read,
+                     pattern->send_offset, pattern->send_row,       pattern->gid,
+                     pattern->halo_gid};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        memory_give(taken[i]);
     memory_give(pattern);
 }
 
-void pattern_plan(MemoryPlan *plan, const Shard *shard, bool backward) {
-    const ShardEdges *edges = backward ? &shard->backward : &shard->forward;
+// Rows and partial sums together are never more than the sources alone, but for COVER_TARGETS.
+void pattern_plan(MemoryPlan *plan, const Shard *shard, const PatternKind *kind, bool like) {
+    const ShardEdges *edges = edges_of(shard, kind);
     size_t own = (size_t)shard->own, remote = (size_t)edges->remote, count = (size_t)edges->edges;
     size_t each = sizeof(int32_t) + (edges->weight != NULL ? sizeof(float) : 0);
+    bool whole = kind->source_hops == HOPS_ALL || !kind->backward;
+    bool shared = whole && (edges->remote == 0 || like);
     memory_plan_add(plan, "edges of the Patterns",
-                    edges->remote == 0 ? 0 : count * each + (own + 1) * sizeof(int64_t) * 2);
+                    (shared ? 0 : count * each + (own + 1) * sizeof(int64_t)) +
+                        (edges->remote == 0 ? 0 : count * each + own * sizeof(int64_t)));
     memory_plan_add(plan, "halo lists and global ids",
-                    (own + remote) * sizeof(int64_t) + own * sizeof(int32_t) +
+                    (own + 2 * remote) * sizeof(int64_t) + own * sizeof(int32_t) +
                         remote * 2 * sizeof(int32_t));
-}
-
-HaloCounts pattern_counts(const Pattern *pattern) {
-    int64_t sent = pattern->send_offset[pattern->size - 1];
-    uint8_t *read = TAKE(uint8_t, pattern->rows, "boundary rows");
-    HaloCounts counts = {.own = pattern->rows,
-                         .central = pattern->rows - pattern->halo.rows,
-                         .marginal = pattern->halo.rows,
-                         .halo = pattern->halo_count,
-                         .sent = sent};
-    for (int64_t k = 0; k < sent; k++) {
-        counts.boundary += read[pattern->send_row[k]] == 0;
-        read[pattern->send_row[k]] = 1;
-    }
-    memory_give(read);
-    return counts;
 }

@@ -20,12 +20,24 @@ typedef struct Work { // the exchange that is running
     void (*finish)(struct Work *work, Range range, const Poll *poll); // rows whose sum is complete
 } Work;
 
-static void aggregate_own(Work *work, const Range *range, int ranges, const Poll *poll) {
+// The diagonal ends with the sources: on the way back there are more rows than gradients.
+static void aggregate_range(Work *work, Range range, const Poll *poll) {
     const Operator *op = work->op;
+    const Backend *b = work->m->parts.backend;
+    int64_t middle = op->block.pattern->sources;
+    middle = middle < range.begin ? range.begin : middle > range.end ? range.end : middle;
+    if (range.begin < middle)
+        b->aggregate_rows(op->aggregate, work->out, (Range){range.begin, middle}, op->block.self,
+                          op->left_own, poll);
+    if (middle < range.end)
+        b->aggregate_rows(op->aggregate, work->out, (Range){middle, range.end}, false, op->left_own,
+                          poll);
+}
+
+static void aggregate_own(Work *work, const Range *range, int ranges, const Poll *poll) {
     span_begin(work->m->spans);
     for (int i = 0; i < ranges; i++)
-        work->m->parts.backend->aggregate_rows(op->aggregate, work->out, range[i], op->block.self,
-                                               op->left_own, poll);
+        aggregate_range(work, range[i], poll);
     span_end(work->m->spans, SPAN_AGGREGATE_OWN);
 }
 
@@ -48,7 +60,7 @@ static void work_own(void *context, OwnPart part, const Poll *poll) {
     if (part == OWN_MARGINAL)
         aggregate_own(work, work->op->rest, work->op->rest_count, poll);
     else
-        aggregate_own(work, &(Range){0, m->rows}, 1, poll);
+        aggregate_own(work, &(Range){0, pattern->rows}, 1, poll);
     for (int i = 0; i < pattern->range_count; i++)
         work->finish(work, pattern->central[i], poll);
     if (work->beside != NULL)
@@ -70,20 +82,49 @@ static void work_halo(void *context, Rows landed, int begin, int end, bool last,
         work->finish(work, work->op->rest[i], poll);
 }
 
-static void exchange(Work *work, int direction) {
+// The partial sums that others read, before anything is sent.
+static SentRows sent_rows(Work *work, Rows sums) {
+    const Operator *op = work->op;
+    const Backend *b = work->m->parts.backend;
+    SentRows rows = {.x = work->in, .right = op->block.right, .sums = sums};
+    if (sums.count == 0)
+        return rows;
+    span_begin(work->m->spans);
+    b->aggregate_prepare(op->pre, work->in, op->block.right, NULL);
+    b->aggregate_rows(op->pre, sums, (Range){0, sums.count}, false, NULL, NULL);
+    span_end(work->m->spans, SPAN_AGGREGATE_OWN);
+    return rows;
+}
+
+static void exchange(Work *work, const Route *route) {
     Model *m = work->m;
+    work->op = route->op;
     const Pattern *pattern = work->op->block.pattern;
     memcpy(work->op->cursor, pattern->halo.offset, (size_t)pattern->halo.rows * sizeof(int64_t));
+    if (route->channel == NULL) { // the halo rows are here already
+        work_own(work, OWN_ALL, NULL);
+        work_halo(work, m->masked, 0, pattern->size - 1, true, NULL);
+        return;
+    }
     const Schedule *schedule = m->training ? m->parts.schedule : m->blocking;
-    schedule->run(m->layer[work->l].channel[direction], work->in, work->op->block.right,
+    SentRows rows = sent_rows(work, route->sums);
+    schedule->run(route->channel, &rows,
                   (Occasion){.seed = m->seed, .epoch = m->epoch, .exact = !m->training},
                   &(ExchangeWork){work_own, work_halo, work});
 }
 
+// Input and aggregate of a layer, as many rows as the running call needs.
 static Rows layer_input(Model *m, int l) {
-    if (l > 0)
-        return m->training ? m->layer[l].h : m->layer[l - 1].z;
-    return m->training && m->shape.input_keep < 1 ? m->layer[0].h : m->x;
+    bool dropped = m->training && m->shape.input_keep < 1;
+    Rows h = l > 0 ? (m->training ? m->layer[l].h : m->layer[l - 1].z)
+                   : (dropped ? m->layer[0].h : m->x);
+    return first_rows(h, level_rows(m, l));
+}
+
+// Is the first layer's aggregate made already?
+static bool features_ready(const Model *m, int l) {
+    return l == 0 &&
+           (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
 }
 
 Post layer_post(const Model *m, int l) {
@@ -105,10 +146,11 @@ static void forward_finish(Work *work, Range range, const Poll *poll) {
     Layer *layer = &m->layer[work->l];
     LayerWindows p = layer_windows(&m->shape, m->parameters, work->l);
     Rows h = layer_input(m, work->l);
+    Rows a = features_ready(m, work->l) ? m->features : layer->a;
     bool sum_ready = m->shape.transform_first[work->l]; // z holds the aggregate
     span_begin(m->spans);
     if (!sum_ready)
-        b->dense(layer->z, range, layer->a, p.w, p.bias, false, poll);
+        b->dense(layer->z, range, a, p.w, p.bias, false, poll);
     if (p.ws != NULL)
         b->dense(layer->z, range, h, p.ws, sum_ready ? p.bias : NULL, true, poll);
     else if (sum_ready && p.bias != NULL)
@@ -127,58 +169,50 @@ static void nothing_to_finish(Work *work, Range range, const Poll *poll) {
     (void)work, (void)range, (void)poll;
 }
 
-void model_features_once(Model *m, Operator *op) {
-    Work work = {
-        .m = m, .op = op, .in = m->x, .out = m->layer[0].a, .finish = nothing_to_finish};
-    exchange(&work, FORWARD);
-}
-
-// The first layer from its aggregate, which is there: in the ranges of an exchange, on which the
-// bits of dense products depend.
-static void forward_from_features(Model *m) {
-    const Pattern *pattern = m->block.pattern;
-    Range rest[PATTERN_RANGES + 1];
-    Work work = {.m = m};
-    for (int i = 0; i < pattern->range_count; i++)
-        forward_finish(&work, pattern->central[i], NULL);
-    int count = rest_ranges(pattern, rest);
-    for (int i = 0; i < count; i++)
-        forward_finish(&work, rest[i], NULL);
+void model_features_once(Model *m) {
+    Work work = {.m = m, .in = m->x, .out = m->features, .finish = nothing_to_finish};
+    exchange(&work, &m->layer[0].infer);
 }
 
 static void forward_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
+    const Backend *b = m->parts.backend;
+    Work work = {
+        .m = m, .l = l, .finish = forward_finish, .in = layer_input(m, l), .out = layer->a};
     spans_place(m->spans, l, FORWARD);
-    if (l == 0 && m->shape.layer0_once) {
-        forward_from_features(m);
+    if (features_ready(m, l)) {
+        forward_finish(&work, (Range){0, level_rows(m, 1)}, NULL);
         return;
     }
-    const Backend *b = m->parts.backend;
-    Work work = {.m = m,
-                 .l = l,
-                 .op = layer->operator[FORWARD],
-                 .finish = forward_finish,
-                 .in = layer_input(m, l),
-                 .out = layer->a};
     if (m->shape.transform_first[l]) {
         LayerWindows p = layer_windows(&m->shape, m->parameters, l);
         span_begin(m->spans);
-        b->dense(layer->y, (Range){0, m->rows}, work.in, p.w, NULL, false, NULL);
+        b->dense(layer->y, (Range){0, work.in.count}, work.in, p.w, NULL, false, NULL);
         span_end(m->spans, SPAN_DENSE);
-        work.in = layer->y;
+        work.in = first_rows(layer->y, work.in.count);
         work.out = layer->z;
     }
-    exchange(&work, FORWARD);
+    exchange(&work, m->training ? &layer->route[FORWARD] : &layer->infer);
+}
+
+// Every value is dropped by a mask that is a function of its place, so halo rows that are kept are
+// dropped here as they are at their owner.
+static void drop_features(Model *m) {
+    const Backend *b = m->parts.backend;
+    RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
+    float keep = m->shape.input_keep;
+    span_begin(m->spans);
+    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->parts.shard->gid,
+               NULL);
+    if (m->shape.layer0 == LAYER0_KEPT)
+        b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream,
+                   m->layer[0].route[FORWARD].op->block.pattern->halo_gid, NULL);
+    span_end(m->spans, SPAN_POINTWISE);
 }
 
 void model_forward(Model *m) {
-    if (m->training && m->shape.input_keep < 1) {
-        span_begin(m->spans);
-        m->parts.backend->dropout(m->layer[0].h, (Range){0, m->rows}, m->x, m->shape.input_keep,
-                                  random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0),
-                                  m->parts.shard->gid, NULL);
-        span_end(m->spans, SPAN_POINTWISE);
-    }
+    if (m->training && m->shape.input_keep < 1)
+        drop_features(m);
     for (int l = 0; l < m->shape.layers; l++)
         forward_layer(m, l);
 }
@@ -191,19 +225,20 @@ static void parameter_gradients(Work *work, const Poll *poll) {
     Rows g = m->g;
     span_begin(m->spans);
     if (!m->shape.transform_first[work->l])
-        b->dense_gradient(d.w, m->layer[work->l].a, g, m->scratch, poll);
+        b->dense_gradient(d.w, first_rows(m->layer[work->l].a, g.count), g, m->scratch, poll);
     if (d.ws != NULL)
-        b->dense_gradient(d.ws, layer_input(m, work->l), g, m->scratch, poll);
+        b->dense_gradient(d.ws, first_rows(layer_input(m, work->l), g.count), g, m->scratch, poll);
     if (d.bias != NULL)
         b->column_sums(d.bias, g, m->scratch);
     span_end(m->spans, SPAN_DENSE);
 }
 
-// Aggregate first: rows of dH whose aggregate is complete get the self term.
+// Aggregate first: rows of dH whose aggregate is complete get the self term, if they have a G.
 static void backward_finish(Work *work, Range range, const Poll *poll) {
     Model *m = work->m;
     LayerWindows p = layer_windows(&m->shape, m->parameters, work->l);
-    if (p.ws == NULL)
+    range.end = range.end < m->g.count ? range.end : m->g.count;
+    if (p.ws == NULL || range.begin >= range.end)
         return;
     span_begin(m->spans);
     m->parts.backend->dense_transposed(work->out, range, m->g, p.ws, true, poll);
@@ -214,21 +249,17 @@ static void backward_finish(Work *work, Range range, const Poll *poll) {
 static void backward_aggregate_first(Model *m, int l) {
     LayerWindows p = layer_windows(&m->shape, m->parameters, l);
     int64_t in = m->shape.width[l];
-    Work work = {.m = m,
-                 .l = l,
-                 .op = m->layer[l].operator[BACKWARD],
-                 .beside = parameter_gradients,
-                 .finish = backward_finish};
+    Work work = {.m = m, .l = l, .beside = parameter_gradients, .finish = backward_finish};
     if (l == 0) { // no gradient of the features is wanted
         parameter_gradients(&work, NULL);
         return;
     }
-    work.in = gradient_rows(m, in, 2);
-    work.out = gradient_rows(m, in, 1);
+    work.in = first_rows(gradient_rows(m, in, 2), m->g.count);
+    work.out = first_rows(gradient_rows(m, in, 1), level_rows(m, l));
     span_begin(m->spans);
-    m->parts.backend->dense_transposed(work.in, (Range){0, m->rows}, m->g, p.w, false, NULL);
+    m->parts.backend->dense_transposed(work.in, (Range){0, m->g.count}, m->g, p.w, false, NULL);
     span_end(m->spans, SPAN_DENSE);
-    exchange(&work, BACKWARD);
+    exchange(&work, &m->layer[l].route[BACKWARD]);
 }
 
 // dY by pulling rows of G; then dW = Hᵀ dY and dH = dY Wᵀ + G Wsᵀ.
@@ -236,23 +267,22 @@ static void backward_transform_first(Model *m, int l) {
     const Backend *b = m->parts.backend;
     LayerWindows p = layer_windows(&m->shape, m->parameters, l);
     LayerWindows d = layer_windows(&m->shape, m->gradient, l);
-    Range all = {0, m->rows};
-    Rows dy = gradient_rows(m, m->shape.width[l + 1], 2);
+    Rows h = layer_input(m, l);
+    Rows dy = first_rows(gradient_rows(m, m->shape.width[l + 1], 2), h.count);
     Work work = {.m = m,
                  .l = l,
-                 .op = m->layer[l].operator[BACKWARD],
                  .in = m->g,
                  .out = dy,
                  .beside = parameter_gradients,
                  .finish = nothing_to_finish};
-    exchange(&work, BACKWARD);
+    exchange(&work, &m->layer[l].route[BACKWARD]);
     span_begin(m->spans);
-    b->dense_gradient(d.w, layer_input(m, l), dy, m->scratch, NULL);
+    b->dense_gradient(d.w, h, dy, m->scratch, NULL);
     if (l > 0) {
         Rows dh = gradient_rows(m, m->shape.width[l], 1);
-        b->dense_transposed(dh, all, dy, p.w, false, NULL);
+        b->dense_transposed(dh, (Range){0, h.count}, dy, p.w, false, NULL);
         if (p.ws != NULL)
-            b->dense_transposed(dh, all, m->g, p.ws, true, NULL);
+            b->dense_transposed(dh, (Range){0, m->g.count}, m->g, p.ws, true, NULL);
     }
     span_end(m->spans, SPAN_DENSE);
 }
@@ -262,10 +292,10 @@ static void backward_post(Model *m, int l) {
     LayerWindows d = layer_windows(&m->shape, m->gradient, l - 1);
     Layer *below = &m->layer[l - 1];
     Post post = layer_post(m, l - 1);
-    Rows dh = gradient_rows(m, m->shape.width[l], 1);
+    Rows dh = first_rows(gradient_rows(m, m->shape.width[l], 1), level_rows(m, l));
     span_begin(m->spans);
-    m->parts.backend->post_backward(dh, dh, below->z, &post, below->saved, d.gamma, d.beta,
-                                    m->scratch, NULL);
+    m->parts.backend->post_backward(dh, dh, first_rows(below->z, dh.count), &post, below->saved,
+                                    d.gamma, d.beta, m->scratch, NULL);
     span_end(m->spans, SPAN_POINTWISE);
     m->g = dh;
     m->slot = (m->slot + 1) % GRADIENT_SLOTS;

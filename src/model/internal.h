@@ -11,14 +11,22 @@ typedef struct Operator {
     float *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is NULL
     Aggregate *aggregate; // over block.pattern->own
     bool owns_aggregate;
+    Aggregate *pre;  // over block.pattern->pre
     int64_t *cursor; // [halo.rows] edge cursors of the halo pass
     int rest_count;  // rows that wait for the halo: the complement of pattern->central
     Range rest[PATTERN_RANGES + 1];
 } Operator;
 
+// How the rows that a layer aggregates reach their readers.
+typedef struct Route {
+    Operator *op;     // borrowed from the model; NULL: nothing is aggregated
+    Channel *channel; // NULL: nothing is sent
+    Rows sums;        // [pre.rows, columns] partial sums, sent after own rows
+} Route;
+
 typedef struct Layer {
-    Operator *operator[2]; // [FORWARD], [BACKWARD]; borrowed from the model; NULL: no exchange
-    Channel *channel[2];
+    Route route[2]; // [FORWARD], [BACKWARD]: of training
+    Route infer;    // of evaluation, forward: the same channel where the Pattern is the same
     Rows h; // [N, in] input while training; kept for Ws and transform-first, else one buffer serves
             // all layers
     Rows a; // [N, in] A·H, aggregate-first only
@@ -34,9 +42,12 @@ struct Model {
     ModelParts parts;
     const Schedule *blocking; // for evaluation
     char panels[CONFIG_WORD];
-    int64_t rows; // N
-    Block block;  // the normalised operator; its diagonals are owned here
-    Rows x;       // [N, F] features
+    int64_t rows;  // N
+    Block block;   // the normalised operator; its diagonals are owned here
+    Rows x;        // [N, F] features
+    Rows features; // [N, F] their aggregate, where it is made once
+    Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
+    Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
     int operators;
     Operator operator[MODEL_OPERATORS];
@@ -74,8 +85,17 @@ static inline int64_t metric_counts(int64_t classes) { return 2 + 3 * classes; }
 
 // The complement of a Pattern's central ranges.
 int rest_ranges(const Pattern *pattern, Range rest[PATTERN_RANGES + 1]);
-// A·X into the first layer's `a`, exactly, over the channel that lies there.
-void model_features_once(Model *m, Operator *op);
+// A·X into m->features, exactly, over the route that evaluation has for the first layer meanwhile.
+void model_features_once(Model *m);
+// Rows of layer l's input (l = layers: the logits) that the running call needs: [0, level_rows).
+static inline int64_t level_rows(const Model *m, int l) {
+    return m->training ? m->parts.patterns->rows[l] : m->rows;
+}
+static inline Rows first_rows(Rows rows, int64_t count) {
+    assert(count <= rows.count);
+    rows.count = count;
+    return rows;
+}
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
 // The buffer of that width, `turn` slots after the one of G.

@@ -67,10 +67,14 @@ static void take_layer(Model *m, const Taker *taker, int l) {
     bool dropped = l == 0 && shape->input_keep < 1;
     if (dropped || (l > 0 && keeps_input(shape, l)))
         take_rows(taker, &layer->h, n, in, dropped ? "features after dropout" : "layer inputs");
+    if (l == 0 && shape->layer0 != LAYER0_EXCHANGED)
+        take_rows(taker, &m->features, n, in, "aggregated features");
     if (shape->transform_first[l])
         take_rows(taker, &layer->y, n, out, "transformed rows");
+    else if (l == 0 && shape->layer0 == LAYER0_ONCE)
+        layer->a = m->features;
     else
-        take_rows(taker, &layer->a, n, in, l == 0 ? "aggregated features" : "aggregated rows");
+        take_rows(taker, &layer->a, n, in, "aggregated rows");
     take_rows(taker, &layer->z, n, out, "layer outputs");
     if (l == shape->layers - 1)
         return;
@@ -126,9 +130,18 @@ static int64_t scratch_floats(const Model *m) {
     return most;
 }
 
+static void take_kept(Model *m, const Taker *taker) {
+    if (m->shape.layer0 != LAYER0_KEPT)
+        return;
+    int64_t count = m->parts.patterns->of[0][FORWARD]->halo_count;
+    take_rows(taker, &m->kept, count, m->shape.width[0], "features of the halo");
+    take_rows(taker, &m->masked, count, m->shape.width[0], "features of the halo");
+}
+
 static void take_buffers(Model *m, const Taker *taker) {
     int64_t classes = m->shape.width[m->shape.layers];
     take_rows(taker, &m->x, m->rows, m->shape.width[0], "features");
+    take_kept(m, taker);
     for (int l = 0; l < m->shape.layers; l++)
         take_layer(m, taker, l);
     take_inputs(m, taker);
@@ -140,21 +153,24 @@ static void take_buffers(Model *m, const Taker *taker) {
 
 // ---- operators and channels
 
-// Width of the rows that layer l exchanges; 0: it does not.
-static int64_t exchanged(const ModelShape *shape, int l, int direction) {
-    if (l == 0 && shape->layer0_once)
-        return 0;
-    if (shape->transform_first[l])
-        return shape->width[l + 1];
-    return direction == FORWARD || l > 0 ? shape->width[l] : 0;
+// Floats of a row that is aggregated there, in training or evaluation; 0: none is.
+static int64_t aggregated(const ModelShape *shape, int l, int direction) {
+    if (l == 0 && direction == FORWARD && shape->layer0 == LAYER0_KEPT)
+        return shape->width[0];
+    return model_exchanged(shape, l, direction);
 }
 
+// The widest rows that an operator on these own edges will see.
 static int64_t widest(const ModelShape *shape, const ModelParts *parts, const Pattern *pattern) {
     int64_t most = 0;
     for (int l = 0; l < shape->layers; l++)
-        for (int d = 0; d < 2; d++)
-            if (parts->patterns[l][d] == pattern)
-                most = max64(most, exchanged(shape, l, d));
+        for (int d = 0; d < 2; d++) {
+            const Pattern *used[] = {parts->patterns->of[l][d],
+                                     d == FORWARD ? parts->patterns->full : NULL};
+            for (int i = 0; i < 2; i++)
+                if (used[i] != NULL && used[i]->own.offset == pattern->own.offset)
+                    most = max64(most, aggregated(shape, l, d));
+        }
     return most;
 }
 
@@ -183,67 +199,133 @@ static void operator_ready(Operator *op) {
         op->left_own[p->halo_row[k]] = 1;
 }
 
-// Two operators on one Pattern (a symmetric graph's forward and backward differ in their diagonals)
-// share the kernel and its scratch: only one exchange runs at a time.
+// The Pattern with the same own edges that has the most rows.
+static const Pattern *most_rows_of(const ModelPatterns *patterns, const Pattern *pattern) {
+    for (int i = 0; i < patterns->count; i++)
+        if (patterns->made[i]->own.offset == pattern->own.offset &&
+            patterns->made[i]->rows > pattern->rows)
+            pattern = patterns->made[i];
+    return pattern;
+}
+
+// Operators on the same own edges (a symmetric graph's forward and backward differ in their
+// diagonals, a layer's rows may be the first ones of another's) share the kernel and its scratch:
+// only one exchange runs at a time.
 static Operator *operator_find(Model *m, const Block *block) {
+    const Backend *b = m->parts.backend;
+    const Pattern *p = block->pattern;
     Aggregate *shared = NULL;
     for (int i = 0; i < m->operators; i++) {
         Operator *op = &m->operator[i];
-        if (op->block.pattern != block->pattern)
+        if (op->block.pattern->own.offset != p->own.offset)
             continue;
-        if (op->block.left == block->left && op->block.right == block->right)
+        if (op->block.pattern == p && op->block.left == block->left &&
+            op->block.right == block->right)
             return op;
         shared = op->aggregate;
     }
     Operator *op = &m->operator[m->operators++];
+    int64_t most = widest(&m->shape, &m->parts, p);
     *op = (Operator){.block = *block, .aggregate = shared, .owns_aggregate = shared == NULL};
-    const Pattern *p = block->pattern;
-    if (shared == NULL)
-        op->aggregate = m->parts.backend->aggregate_new(&p->own, p->sources,
-                                                        widest(&m->shape, &m->parts, p), m->panels);
+    if (shared == NULL) {
+        const Pattern *whole = most_rows_of(m->parts.patterns, p);
+        op->aggregate = b->aggregate_new(&whole->own, whole->sources, most, m->panels);
+    }
+    op->pre = b->aggregate_new(&p->pre, p->sources, most, "rows");
     operator_ready(op);
     return op;
 }
 
-static void make_layer_exchange(Model *m, int l, const Block *base) {
-    for (int d = 0; d < 2; d++) {
-        int64_t columns = exchanged(&m->shape, l, d);
-        if (columns == 0)
-            continue;
-        const Pattern *pattern = m->parts.patterns[l][d];
-        Block block = d == FORWARD ? *base : block_transpose(base);
-        assert(block.pattern == pattern);
-        m->layer[l].operator[d] = operator_find(m, &block);
-        m->layer[l].channel[d] = channel_new(pattern, &m->parts.form, columns, l, d);
-    }
+// The Block of a layer and direction over one of its Patterns.
+static Block block_on(const Model *m, const Pattern *pattern, int direction) {
+    Block block = direction == FORWARD ? m->block : block_transpose(&m->block);
+    block.pattern = pattern;
+    return block;
+}
+
+static void route_make(Model *m, Route *route, const Pattern *pattern, int l, int direction,
+                       const MessageForm *form) {
+    Block block = block_on(m, pattern, direction);
+    int64_t columns = aggregated(&m->shape, l, direction);
+    route->op = operator_find(m, &block);
+    if (model_exchanged(&m->shape, l, direction) == 0)
+        return;
+    route->channel = channel_new(pattern, form, columns, l, direction);
+    route->sums = rows_take(pattern->pre.rows, columns, "partial sums");
+}
+
+static MessageForm exact_form(const Model *m) {
+    Error none = {0};
+    return (MessageForm){.codec = codec_find("fp32", &none), .piece = m->parts.form.piece};
+}
+
+static void make_routes(Model *m, int l) {
+    const ModelPatterns *patterns = m->parts.patterns;
+    Layer *layer = &m->layer[l];
+    for (int d = 0; d < 2; d++)
+        if (patterns->of[l][d] != NULL)
+            route_make(m, &layer->route[d], patterns->of[l][d], l, d, &m->parts.form);
+    if (l == 0 && m->shape.layer0 != LAYER0_EXCHANGED)
+        return;
+    MessageForm exact = exact_form(m);
+    if (patterns->of[l][FORWARD] == patterns->full)
+        layer->infer = layer->route[FORWARD];
+    else
+        route_make(m, &layer->infer, patterns->full, l, FORWARD, &exact);
 }
 
 static void operator_clear(const Model *m, Operator *op) {
     if (op->owns_aggregate)
         m->parts.backend->aggregate_free(op->aggregate);
+    m->parts.backend->aggregate_free(op->pre);
     memory_give(op->left_own);
     memory_give(op->cursor);
 }
 
-// The features' one exchange and aggregate, with an operator and a channel that go again.
+// ---- what is made of the features once (lossless.layer0)
+
+// Their aggregate, with an operator and a channel that go again.
 static void features_once(Model *m) {
-    const Pattern *p = m->block.pattern;
+    const Backend *b = m->parts.backend;
+    const Pattern *p = m->parts.patterns->full;
+    MessageForm exact = exact_form(m);
     int64_t columns = m->shape.width[0];
-    Operator op = {.block = m->block, .owns_aggregate = true};
-    op.aggregate = m->parts.backend->aggregate_new(&p->own, p->sources, columns, "rows");
+    Operator op = {.block = block_on(m, p, FORWARD), .owns_aggregate = true};
+    op.aggregate = b->aggregate_new(&p->own, p->sources, columns, "rows");
+    op.pre = b->aggregate_new(&p->pre, p->sources, columns, "rows");
     operator_ready(&op);
-    m->layer[0].channel[FORWARD] = channel_new(p, &m->parts.form, columns, 0, FORWARD);
-    model_features_once(m, &op);
-    channel_free(m->layer[0].channel[FORWARD]);
-    m->layer[0].channel[FORWARD] = NULL;
+    Route *route = &m->layer[0].infer;
+    *route = (Route){.op = &op,
+                     .channel = channel_new(p, &exact, columns, 0, FORWARD),
+                     .sums = rows_take(p->pre.rows, columns, "partial sums")};
+    model_features_once(m);
+    rows_give(&route->sums);
+    channel_free(route->channel);
+    *route = (Route){0};
     operator_clear(m, &op);
+}
+
+// The halo's features, for masks that both ends make.
+static void features_kept(Model *m) {
+    const Pattern *p = m->parts.patterns->of[0][FORWARD];
+    MessageForm exact = exact_form(m);
+    Channel *channel = channel_new(p, &exact, m->shape.width[0], 0, FORWARD);
+    SentRows rows = {.x = first_rows(m->x, p->sources), .right = m->block.right};
+    channel_pack(channel, &rows, (Occasion){.exact = true});
+    channel_post(channel);
+    for (int group = 0; group + 1 < p->size; group++)
+        channel_receive(channel, group);
+    channel_finish(channel);
+    Rows landed = channel_rows(channel);
+    memcpy(m->kept.at, landed.at, rows_bytes(landed.count, landed.columns));
+    channel_free(channel);
 }
 
 // Measures panel widths on the real Patterns, with buffers of the right width as scratch.
 static void tune(Model *m) {
     for (int l = 0; l < m->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            Operator *op = m->layer[l].operator[d];
+            Operator *op = m->layer[l].route[d].op;
             if (op == NULL)
                 continue;
             bool first = m->shape.transform_first[l];
@@ -261,22 +343,37 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     Model *m = TAKE(Model, 1, "model");
     *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
-    block_init(&m->block, shape->normalisation, parts->patterns[0][FORWARD],
-               parts->patterns[0][BACKWARD], parts->shard, err);
+    block_init(&m->block, shape->normalisation, parts->patterns->full, NULL, parts->shard, err);
     if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all
         model_free(m);
         return NULL;
     }
     take_buffers(m, &(Taker){NULL});
     for (int l = 0; l < shape->layers; l++)
-        make_layer_exchange(m, l, &m->block);
+        make_routes(m, l);
     tune(m);
     for (int64_t r = 0; r < m->rows; r++)
         memcpy(m->x.at + r * m->x.stride, parts->shard->x + r * shape->width[0],
                (size_t)shape->width[0] * sizeof(float));
-    if (shape->layer0_once)
+    if (shape->layer0 != LAYER0_EXCHANGED)
         features_once(m);
+    if (shape->layer0 == LAYER0_KEPT)
+        features_kept(m);
     return m;
+}
+
+static void route_plan(MemoryPlan *plan, const Pattern *pattern, const MessageForm *form,
+                       int64_t columns) {
+    channel_plan(plan, pattern, form, columns);
+    memory_plan_add(plan, "messages", rows_bytes(pattern->pre.rows, columns));
+}
+
+// Does a Pattern before the i-th have the same own edges?
+static bool shares_kernel(const ModelPatterns *patterns, int i) {
+    for (int k = 0; k < i; k++)
+        if (patterns->made[k]->own.offset == patterns->made[i]->own.offset)
+            return true;
+    return false;
 }
 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
@@ -284,32 +381,40 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
     take_buffers(m, &(Taker){plan});
+    MessageForm exact = exact_form(m);
+    const ModelPatterns *patterns = parts->patterns;
+    if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
+        route_plan(plan, patterns->full, &exact, shape->width[0]);
+    for (int l = 0; l < shape->layers; l++) {
+        for (int d = 0; d < 2; d++)
+            if (model_exchanged(shape, l, d) > 0)
+                route_plan(plan, patterns->of[l][d], &parts->form, model_exchanged(shape, l, d));
+        if (model_exchanged(shape, l, FORWARD) > 0 && patterns->of[l][FORWARD] != patterns->full)
+            route_plan(plan, patterns->full, &exact, model_exchanged(shape, l, FORWARD));
+    }
+    for (int i = 0; i < patterns->count; i++) {
+        const Pattern *p = patterns->made[i];
+        if (!shares_kernel(patterns, i))
+            memory_plan_add(plan, "repacked columns",
+                            parts->backend->aggregate_bytes(p->sources, widest(shape, parts, p),
+                                                            config->run.panels));
+    }
     memory_give(m);
-    if (shape->layer0_once) // at set-up
-        channel_plan(plan, parts->patterns[0][FORWARD], &parts->form, shape->width[0]);
-    for (int l = 0; l < shape->layers; l++)
-        for (int d = 0; d < 2; d++) {
-            const Pattern *p = parts->patterns[l][d];
-            int64_t columns = exchanged(shape, l, d);
-            if (columns == 0)
-                continue;
-            channel_plan(plan, p, &parts->form, columns);
-            bool seen = d == BACKWARD && p == parts->patterns[l][FORWARD];
-            for (int k = 0; k < l; k++)
-                seen |= parts->patterns[k][d] == p && exchanged(shape, k, d) > 0;
-            if (!seen)
-                memory_plan_add(plan, "repacked columns",
-                                parts->backend->aggregate_bytes(p->sources, widest(shape, parts, p),
-                                                                config->run.panels));
-        }
 }
 
 // ---- freeing, in reverse
 
+static void route_clear(Route *route) {
+    channel_free(route->channel);
+    rows_give(&route->sums);
+}
+
 static void free_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
-    for (int d = 0; d < 2; d++)
-        channel_free(layer->channel[d]);
+    if (layer->infer.channel != layer->route[FORWARD].channel)
+        route_clear(&layer->infer);
+    route_clear(&layer->route[FORWARD]);
+    route_clear(&layer->route[BACKWARD]);
     memory_give(layer->saved.mean);
     memory_give(layer->saved.inverse);
     memory_give(layer->saved.kept);
@@ -319,7 +424,8 @@ static void free_layer(Model *m, int l) {
         shared |= m->layer[k].h.at == layer->h.at;
     if (!shared)
         rows_give(&layer->h);
-    rows_give(&layer->a);
+    if (layer->a.at != m->features.at)
+        rows_give(&layer->a);
     rows_give(&layer->y);
     rows_give(&layer->z);
 }
@@ -337,18 +443,32 @@ void model_free(Model *m) {
     for (int i = 0; i < m->operators; i++)
         operator_clear(m, &m->operator[i]);
     block_clear(&m->block);
+    rows_give(&m->masked);
+    rows_give(&m->kept);
+    rows_give(&m->features);
     rows_give(&m->x);
     memory_give(m);
 }
 
 // ---- the door
 
+// All channels, one after the other; NULL after the last.
+static Channel *channel_at(const Model *m, int i) {
+    for (int l = 0; l < m->shape.layers; l++) {
+        const Layer *layer = &m->layer[l];
+        Channel *infer = layer->infer.channel, *forward = layer->route[FORWARD].channel;
+        Channel *all[] = {forward, layer->route[BACKWARD].channel, infer != forward ? infer : NULL};
+        for (int k = 0; k < 3; k++)
+            if (all[k] != NULL && i-- == 0)
+                return all[k];
+    }
+    return NULL;
+}
+
 void model_set_spans(Model *m, Spans *spans) {
     m->spans = spans;
-    for (int l = 0; l < m->shape.layers; l++)
-        for (int d = 0; d < 2; d++)
-            if (m->layer[l].channel[d] != NULL)
-                channel_set_spans(m->layer[l].channel[d], spans);
+    for (int i = 0; channel_at(m, i) != NULL; i++)
+        channel_set_spans(channel_at(m, i), spans);
 }
 
 void model_describe(const Model *m, char *out, size_t size) {
@@ -356,8 +476,8 @@ void model_describe(const Model *m, char *out, size_t size) {
     out[0] = 0;
     for (int l = 0; l < m->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            const Operator *op = m->layer[l].operator[d];
-            int64_t columns = exchanged(&m->shape, l, d);
+            const Operator *op = m->layer[l].route[d].op;
+            int64_t columns = aggregated(&m->shape, l, d);
             if (op == NULL || at >= size)
                 continue;
             at += (size_t)snprintf(out + at, size - at, "%slayer %d %s (%lld wide): %s",
@@ -369,19 +489,17 @@ void model_describe(const Model *m, char *out, size_t size) {
 
 int64_t model_bytes_sent(const Model *m) {
     int64_t bytes = 0;
-    for (int l = 0; l < m->shape.layers; l++)
-        for (int d = 0; d < 2; d++)
-            if (m->layer[l].channel[d] != NULL)
-                bytes += channel_count(m->layer[l].channel[d]).bytes_sent;
+    for (int i = 0; channel_at(m, i) != NULL; i++)
+        bytes += channel_count(channel_at(m, i)).bytes_sent;
     return bytes;
 }
 
 Channel *model_channel(const Model *m, int layer, int direction) {
-    return m->layer[layer].channel[direction];
+    return m->layer[layer].route[direction].channel;
 }
 
 const float *model_left(const Model *m, int layer, int direction) {
-    const Operator *op = m->layer[layer].operator[direction];
+    const Operator *op = m->layer[layer].route[direction].op;
     return op != NULL ? op->block.left : NULL;
 }
 
@@ -401,11 +519,12 @@ double model_loss_and_gradient(Model *m, const float *parameters, float *gradien
     m->training = true;
     model_forward(m);
     m->slot = 0;
-    m->g = gradient_rows(m, m->shape.width[m->shape.layers], 0);
+    int last = m->shape.layers;
+    m->g = first_rows(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     double train = (double)m->parts.shard->train_nodes;
     span_begin(m->spans);
-    double loss =
-        loss_of(m, m->g, m->layer[m->shape.layers - 1].z, SPLIT_TRAIN, (float)(1 / train));
+    double loss = loss_of(m, m->g, first_rows(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
+                          (float)(1 / train));
     span_end(m->spans, SPAN_POINTWISE);
     model_backward(m);
     return loss / train;

@@ -138,13 +138,26 @@ bool model_shape(ModelShape *shape, const Config *config, int64_t features, int6
              other ? kind->normalisation_other : kind->normalisation);
     shape->self_weight = kind->self_weight;
     bool automatic = strcmp(config->lossless.order, "auto") == 0;
-    shape->layer0_once = strcmp(config->lossless.layer0, "auto") == 0 && shape->input_keep >= 1;
+    if (strcmp(config->lossless.layer0, "auto") == 0)
+        shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
+    shape->train_rows = strcmp(config->lossless.train_rows, "auto") == 0;
+    shape->cover = strcmp(config->lossless.cover, "min") == 0       ? COVER_MIN
+                   : strcmp(config->lossless.cover, "targets") == 0 ? COVER_TARGETS
+                                                                    : COVER_SOURCES;
     for (int l = 0; l < shape->layers; l++) {
         shape->transform_first[l] = automatic && shape->width[l + 1] < shape->width[l] &&
-                                    !(l == 0 && shape->layer0_once);
+                                    (l > 0 || shape->layer0 == LAYER0_EXCHANGED);
         add_layer(shape, kind, l);
     }
     return true;
+}
+
+int64_t model_exchanged(const ModelShape *shape, int layer, int direction) {
+    if (layer == 0 && shape->layer0 != LAYER0_EXCHANGED)
+        return 0;
+    if (shape->transform_first[layer])
+        return shape->width[layer + 1];
+    return direction == FORWARD || layer > 0 ? shape->width[layer] : 0;
 }
 
 static bool ends_with(const char *text, const char *end) {

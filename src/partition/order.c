@@ -1,9 +1,10 @@
-// The order of a part's own rows (law 1, halo.h): forward-central rows first, then forward-marginal
-// ones; inside each, cluster by cluster. Clusters are a METIS cut of the part's own induced
-// subgraph into groups of about 1000 rows: a group of 256-wide rows then is 1 MiB and stays in the
-// cache while its rows read each other (LIMITS 2, worth 1.6 to 1.9 times). METIS numbers parts by
-// recursive halving, so groups with near numbers are near in the graph. Inside a cluster rows
-// keep the order of their ids.
+// The order of a part's own rows (law 1, halo.h): by hops from the training nodes, so that the rows
+// that a layer needs are the first ones; at each distance forward-central rows, then
+// forward-marginal ones; inside those, cluster by cluster. Clusters are a METIS cut of the part's
+// own induced subgraph into groups of about 1000 rows: a group of 256-wide rows then is 1 MiB and
+// stays in the cache while its rows read each other (LIMITS 2, worth 1.6 to 1.9 times). METIS
+// numbers parts by recursive halving, so groups with near numbers are near in the graph. Inside a
+// cluster rows keep the order of their ids.
 #include "parts.h"
 
 enum { CLUSTER_ROWS = 1000, CLUSTER_FROM = 2000 };
@@ -47,8 +48,35 @@ static void sort_by_key(int32_t *nodes, const int32_t *key, int64_t count, int64
     memory_give(next);
 }
 
-static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part, int p,
-                       bool reorder, Error *err) {
+enum { FAR = SHARD_HOPS + 1 };
+
+// hops[v]: the shortest way from v along edges to a training node, FAR where it is longer: what
+// training feels of v ends there (ALGORITHMS A.3, ii and iii). One search for all.
+static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
+    int64_t nodes = graph->nodes, last = 0;
+    uint8_t *hops = TAKE(uint8_t, nodes, "order of rows");
+    int32_t *queue = TAKE(int32_t, nodes, "order of rows");
+    for (int64_t v = 0; v < nodes; v++) {
+        hops[v] = split[v] == SPLIT_TRAIN ? 0 : FAR;
+        if (hops[v] == 0)
+            queue[last++] = (int32_t)v;
+    }
+    for (int64_t first = 0; first < last; first++) {
+        int32_t v = queue[first];
+        for (int64_t e = graph->in.offset[v]; e < graph->in.offset[v + 1]; e++) {
+            int32_t u = graph->in.column[e];
+            if (hops[u] <= hops[v] + 1)
+                continue;
+            hops[u] = (uint8_t)(hops[v] + 1);
+            queue[last++] = u;
+        }
+    }
+    memory_give(queue);
+    return hops;
+}
+
+static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part,
+                       const uint8_t *hops, int p, bool reorder, Error *err) {
     int32_t *nodes = order->node + order->begin[p];
     int64_t count = order->begin[p + 1] - order->begin[p];
     int clusters = reorder && count >= CLUSTER_FROM ? (int)(count / CLUSTER_ROWS) : 1;
@@ -57,29 +85,36 @@ static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part
         clusters == 1 || metis_clusters(key, graph, part, order->row, nodes, count, clusters, err);
     for (int64_t i = 0; i < count && good; i++) {
         bool marginal = is_marginal(graph, part, nodes[i]);
-        key[i] += marginal ? clusters : 0;
+        key[i] += (2 * hops[nodes[i]] + marginal) * clusters;
         order->central[p] += !marginal;
+        for (int h = hops[nodes[i]]; h < FAR; h++)
+            order->reach[p * FAR + h]++;
     }
     if (good)
-        sort_by_key(nodes, key, count, 2 * (int64_t)clusters);
+        sort_by_key(nodes, key, count, 2 * (FAR + 1) * (int64_t)clusters);
     memory_give(key);
     return good;
 }
 
-bool order_init(PartOrder *order, const Graph *graph, const int32_t *part, int parts, bool reorder,
-                Error *err) {
+bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
+                int parts, bool reorder, Error *err) {
     int64_t nodes = graph->nodes;
     *order = (PartOrder){.parts = parts,
                          .begin = TAKE(int64_t, parts + 1, "order of rows"),
                          .node = TAKE(int32_t, nodes, "order of rows"),
                          .row = TAKE(int32_t, nodes, "order of rows"),
-                         .central = TAKE(int64_t, parts, "order of rows")};
+                         .central = TAKE(int64_t, parts, "order of rows"),
+                         .reach = TAKE(int64_t, parts * FAR, "order of rows")};
+    uint8_t *hops = hops_to_training(graph, split);
     list_by_part(order, part, nodes);
-    for (int p = 0; p < parts; p++)
-        if (!order_part(order, graph, part, p, reorder, err)) {
-            order_clear(order);
-            return false;
-        }
+    bool good = true;
+    for (int p = 0; p < parts && good; p++)
+        good = order_part(order, graph, part, hops, p, reorder, err);
+    memory_give(hops);
+    if (!good) {
+        order_clear(order);
+        return false;
+    }
     for (int p = 0; p < parts; p++)
         for (int64_t i = order->begin[p]; i < order->begin[p + 1]; i++)
             order->row[order->node[i]] = (int32_t)(i - order->begin[p]);
@@ -91,5 +126,6 @@ void order_clear(PartOrder *order) {
     memory_give(order->node);
     memory_give(order->row);
     memory_give(order->central);
+    memory_give(order->reach);
     *order = (PartOrder){0};
 }

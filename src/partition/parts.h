@@ -7,7 +7,7 @@
 #include "fringe/partition.h"
 
 // Goes into every cache key: raise it when the bytes of a shard or the order of its rows change.
-enum { PARTS_VERSION = 1 };
+enum { PARTS_VERSION = 2 };
 
 // ---- graph.c: the stored edges, by source and by target
 typedef struct Graph {
@@ -65,9 +65,10 @@ typedef struct PartOrder {
     int32_t *node;    // [nodes] part by part, in row order
     int32_t *row;     // [nodes] row of a node in its part
     int64_t *central; // [parts] forward-central rows
+    int64_t *reach;   // [parts, SHARD_HOPS + 1] rows at most so many hops from a training node
 } PartOrder;
-bool order_init(PartOrder *order, const Graph *graph, const int32_t *part, int parts, bool reorder,
-                Error *err);
+bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
+                int parts, bool reorder, Error *err);
 void order_clear(PartOrder *order);
 
 // ---- edges.c: one direction of one part

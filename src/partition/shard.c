@@ -2,7 +2,7 @@
 // arrays of a Shard (partition.h). One table of facts and one list of fields serve writer and
 // reader. Tensors go by element size, 8 bytes first, so that each is aligned in the mapping:
 //
-//   gid degree_in degree_out  forward.offset .remote_group .remote_gid  (backward.)   8 bytes
+//   gid degree_in degree_out reach  forward.offset .remote_group .remote_gid  (backward.)   8 bytes
 //   forward.column .weight .remote_row  (backward.)  label  features                  4 bytes
 //   split labels                                                                      1 byte
 //
@@ -109,6 +109,7 @@ static void shard_fields(Fields *fields, Shard *s, bool weighted) {
     field_add(fields, "", "gid", TENSOR_I64, s->own, -1, &s->gid);
     field_add(fields, "", "degree_in", TENSOR_F64, s->own, -1, &s->degree_in);
     field_add(fields, "", "degree_out", TENSOR_F64, s->own, -1, &s->degree_out);
+    field_add(fields, "", "reach", TENSOR_I64, SHARD_HOPS + 1, -1, &s->reach);
     edge_fields(fields, s, weighted, true);
     edge_fields(fields, s, weighted, false);
     if (s->classes > 0 && !s->multilabel)
@@ -271,6 +272,9 @@ static bool check_edges(const Shard *shard, const ShardEdges *edges, Error *err)
 }
 
 static bool check_rows(const Shard *shard, Error *err) {
+    for (int h = 0; h <= SHARD_HOPS; h++)
+        if (shard->reach[h] < (h > 0 ? shard->reach[h - 1] : 0) || shard->reach[h] > shard->own)
+            return damaged(shard, err, "reach");
     for (int64_t i = 0; i < shard->own; i++) {
         if (shard->gid[i] < 0 || shard->gid[i] >= shard->nodes)
             return damaged(shard, err, "ids");

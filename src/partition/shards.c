@@ -150,6 +150,7 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     shard.part = p;
     shard.own = order->begin[p + 1] - order->begin[p];
     shard.central = order->central[p];
+    shard.reach = order->reach + p * (SHARD_HOPS + 1);
     part_edges_init(&forward, &maker->graph->in, maker->part, order, p, maker->slot);
     shard.forward = shard.backward = shard_edges(&forward);
     count_sent(manifest->sent, &forward, p, manifest->parts);
@@ -214,7 +215,7 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
     hash_parts(manifest, part, dataset->nodes);
     count_cut(manifest, graph, part);
     PartOrder order;
-    if (!order_init(&order, graph, part, manifest->parts, manifest->reorder, err))
+    if (!order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))
         return false;
     Maker maker = {.manifest = manifest,
                    .dataset = dataset,

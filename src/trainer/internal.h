@@ -16,7 +16,7 @@ struct Trainer {
     uint64_t seed;
     int threads;
     ModelShape shape;
-    Pattern *forward, *backward; // the same object if symmetric
+    ModelPatterns patterns;
     Model *model;
     GradSync *sync;
     Assigner *assigner; // NULL: the codec knows no widths
@@ -53,8 +53,8 @@ double rate_of(const Trainer *trainer, int64_t epoch);
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 bool metric_known(const Config *config, Error *err);
 
-// The files of a checkpoint folder: weights, best weights, optimizer, widths and ranges of messages;
-// beside them checkpoint.json.
+// The files of a checkpoint folder: weights, best weights, optimizer, widths and ranges of
+// messages; beside them checkpoint.json.
 enum { CHECKPOINT_FILES = 4, CHECKPOINT_PATH = 1400 };
 extern const char *const checkpoint_files[CHECKPOINT_FILES];
 // Hashes the files of `folder` and writes its checkpoint.json. Local.

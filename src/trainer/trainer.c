@@ -30,10 +30,7 @@ static void fill_decay(Trainer *t) {
 }
 
 static void model_parts(const Trainer *t, ModelParts *parts) {
-    for (int l = 0; l < t->shape.layers; l++) {
-        parts->patterns[l][FORWARD] = t->forward;
-        parts->patterns[l][BACKWARD] = t->backward;
-    }
+    parts->patterns = &t->patterns;
     parts->shard = t->shard;
     parts->comm = t->comm;
     parts->backend = t->backend;
@@ -118,11 +115,8 @@ static bool build(Trainer *t, Error *err) {
     if (!comm_agree(t->comm, err))
         return false;
     t->threads = threads_set((int)t->config->run.threads, t->comm->node_size);
-    pattern_plan(&t->plan, t->shard, false);
-    if (!t->shard->symmetric)
-        pattern_plan(&t->plan, t->shard, true);
-    t->forward = pattern_new(t->shard, false, t->comm);
-    t->backward = t->shard->symmetric ? t->forward : pattern_new(t->shard, true, t->comm);
+    model_patterns_plan(&t->plan, &t->shape, t->shard, t->comm);
+    model_patterns_init(&t->patterns, &t->shape, t->shard, t->comm);
     model_parts(t, &parts);
     if (!check_memory(t, &parts, err))
         return false;
@@ -164,9 +158,7 @@ void trainer_free(Trainer *t) {
     gradsync_free(t->sync);
     assigner_free(t->assigner);
     model_free(t->model);
-    if (t->backward != t->forward)
-        pattern_free(t->backward);
-    pattern_free(t->forward);
+    model_patterns_clear(&t->patterns);
     memory_give(t);
 }
 

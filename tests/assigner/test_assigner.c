@@ -192,7 +192,7 @@ static void halo_part(void *context, Rows landed, int begin, int end, bool last,
     Look *look = context;
     const Pattern *p = channel_pattern(look->channel);
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++)
-        look_at_row(look, p->gid[p->sources + h], look->bits[h], landed.at + h * landed.stride);
+        look_at_row(look, p->halo_gid[h], look->bits[h], landed.at + h * landed.stride);
 }
 
 // Of one row: a width is one plane, or planes of 1, 2 and 4 bits (codec.h).
@@ -231,7 +231,7 @@ static void exchange(const Net *net, int which, uint32_t epoch, bool exact) {
                  .bf16 = net->bf16};
     int64_t before = channel_count(channel).bytes_sent, takes = memory_takes();
     schedule_find(names[epoch % 3], &err)
-        ->run(channel, x, net->right, (Occasion){9, epoch, exact},
+        ->run(channel, &(SentRows){.x = x, .right = net->right}, (Occasion){9, epoch, exact},
               &(ExchangeWork){no_own_part, halo_part, &look});
     assert_int_equal(memory_takes(), takes);
     if (!exact) {
@@ -288,7 +288,7 @@ static int64_t *widths_of(const Net *net, int which, bool sent) {
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
             out[p->gid[p->send_row[k]] * size + (p->rank + 1 + g) % size] += bits[k];
     for (int64_t h = 0; h < p->halo_count && !sent; h++)
-        out[p->gid[p->sources + h] * size + p->rank] += bits[h];
+        out[p->halo_gid[h] * size + p->rank] += bits[h];
     comm_sum_int64(&test_comm, out, (int)net->world.dataset.nodes * size);
     return out;
 }
@@ -351,14 +351,14 @@ static void lists_are_inverse_and_follow_global_ids(void **state) {
                 unsigned char *read = TAKE(unsigned char, p->halo_count *(int64_t)bytes, "test");
                 for (int64_t k = 0; k < rows; k++)
                     memset(sent + (size_t)k * bytes, (int)p->gid[p->send_row[k]], bytes);
-                list_to_readers(p, sent, read, bytes);
+                ring_to_readers(p->comm, p->send_offset, sent, p->receive_offset, read, bytes);
                 for (int64_t h = 0; h < p->halo_count; h++)
                     for (size_t j = 0; j < bytes; j++)
-                        assert_int_equal(read[(size_t)h * bytes + j], p->gid[p->sources + h]);
+                        assert_int_equal(read[(size_t)h * bytes + j], p->halo_gid[h]);
                 for (size_t j = 0; j < (size_t)rows * bytes; j++)
                     sent[j] = (unsigned char)(j * 31 + (size_t)p->rank);
-                list_to_readers(p, sent, read, bytes);
-                list_to_owners(p, read, back, bytes);
+                ring_to_readers(p->comm, p->send_offset, sent, p->receive_offset, read, bytes);
+                ring_to_owners(p->comm, p->receive_offset, read, p->send_offset, back, bytes);
                 assert_memory_equal(sent, back, (size_t)rows * bytes);
                 memory_give(read);
                 memory_give(back);

@@ -161,7 +161,7 @@ done
 same_run "an arm is a plain run" whole arms/adaqp
 expect "overlap, but nothing saved" 0 'result' "$FRINGE" train tiny.json $exact \
     --set mode=overlap --set lossless.layer0=exchange --set lossless.order=aggregate-first \
-    --set run.dir=overlapped
+    --set lossless.train_rows=all --set lossless.cover=sources --set run.dir=overlapped
 same "is the model of vanilla" arms/vanilla/checkpoints/epoch-28/model.safetensors \
     overlapped/checkpoints/epoch-28/model.safetensors
 expect "a run alone" 0 'result' "$FRINGE" train tiny.json $exact --ranks 1 --set mode=vanilla \

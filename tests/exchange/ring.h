@@ -5,7 +5,7 @@
 #ifndef FRINGE_TESTS_EXCHANGE_RING_H
 #define FRINGE_TESTS_EXCHANGE_RING_H
 
-#include "fringe/halo.h"
+#include "fringe/exchange.h"
 
 static inline uint32_t ring_mix(uint64_t a, uint64_t b) {
     uint32_t out[4],
@@ -21,7 +21,15 @@ static inline int64_t ring_rows(uint64_t seed, int rank) {
     return draw % 5 == 0 ? 0 : 1 + draw / 5 % 96;
 }
 
-static inline int64_t ring_gid(int rank, int64_t row) { return rank * 1000000LL + row; }
+// The last quarter of them stand for partial sums.
+static inline int64_t ring_sources(uint64_t seed, int rank) {
+    return ring_rows(seed, rank) - ring_rows(seed, rank) / 4;
+}
+
+static inline int64_t ring_gid(uint64_t seed, int rank, int64_t row) {
+    int64_t id = rank * 1000000LL + row;
+    return row < ring_sources(seed, rank) ? id : -1 - id;
+}
 
 // Whether `from` sends its row to `to`: of a quarter of the pairs none, of the others about a half.
 static inline bool ring_sends(uint64_t seed, int from, int to, int64_t row) {
@@ -40,7 +48,9 @@ static inline int64_t ring_count(uint64_t seed, int from, int to) {
 static inline Pattern ring_pattern(uint64_t seed, const Comm *comm) {
     int size = comm->size, rank = comm->rank;
     Pattern p = {.rank = rank, .size = size, .comm = comm};
-    p.rows = p.sources = ring_rows(seed, rank);
+    int64_t rows = ring_rows(seed, rank);
+    p.rows = p.sources = ring_sources(seed, rank);
+    p.pre.rows = rows - p.sources;
     p.receive_offset = TAKE(int64_t, size, "test");
     p.send_offset = TAKE(int64_t, size, "test");
     for (int g = 0; g + 1 < size; g++) {
@@ -50,24 +60,26 @@ static inline Pattern ring_pattern(uint64_t seed, const Comm *comm) {
     }
     p.halo_count = p.receive_offset[size - 1];
     p.send_row = TAKE(int32_t, p.send_offset[size - 1], "test");
-    p.gid = TAKE(int64_t, p.sources + p.halo_count, "test");
-    for (int64_t row = 0; row < p.sources; row++)
-        p.gid[row] = ring_gid(rank, row);
-    int64_t sent = 0, read = p.sources;
+    p.gid = TAKE(int64_t, rows, "test");
+    p.halo_gid = TAKE(int64_t, p.halo_count, "test");
+    for (int64_t row = 0; row < rows; row++)
+        p.gid[row] = ring_gid(seed, rank, row);
+    int64_t sent = 0, read = 0;
     for (int g = 0; g + 1 < size; g++) {
         int sender = (rank - 1 - g + size) % size, reader = (rank + 1 + g) % size;
-        for (int64_t row = 0; row < p.sources; row++)
+        for (int64_t row = 0; row < rows; row++)
             if (ring_sends(seed, rank, reader, row))
                 p.send_row[sent++] = (int32_t)row;
         for (int64_t row = 0; row < ring_rows(seed, sender); row++)
             if (ring_sends(seed, sender, rank, row))
-                p.gid[read++] = ring_gid(sender, row);
+                p.halo_gid[read++] = ring_gid(seed, sender, row);
     }
     return p;
 }
 
 static inline void ring_clear(Pattern *p) {
     memory_give(p->gid);
+    memory_give(p->halo_gid);
     memory_give(p->send_row);
     memory_give(p->send_offset);
     memory_give(p->receive_offset);
@@ -82,11 +94,20 @@ static inline float ring_value(int64_t gid, int64_t column, uint32_t epoch) {
 static inline float ring_scale(int64_t gid) { return 0.1F + (float)(gid % 97) / 31.0F; }
 
 static inline Rows ring_fill(const Pattern *p, int64_t columns, uint32_t epoch) {
-    Rows x = rows_take(p->sources, columns, "test");
-    for (int64_t row = 0; row < p->sources; row++)
+    Rows x = rows_take(p->sources + p->pre.rows, columns, "test");
+    for (int64_t row = 0; row < x.count; row++)
         for (int64_t c = 0; c < columns; c++)
             x.at[row * x.stride + c] = ring_value(p->gid[row], c, epoch);
     return x;
+}
+
+// Rows and partial sums of ring_fill.
+static inline SentRows ring_sent(const Pattern *p, Rows x, const float *right) {
+    SentRows rows = {.x = x, .right = right, .sums = x};
+    rows.x.count = p->sources;
+    rows.sums.at += p->sources * x.stride;
+    rows.sums.count = p->pre.rows;
+    return rows;
 }
 
 #endif

@@ -20,6 +20,7 @@ typedef struct Scene {
     Pattern pattern;
     Channel *channel;
     Rows x;
+    SentRows rows;
 } Scene;
 
 static void scene_init(Scene *scene, const char *codec) {
@@ -28,6 +29,7 @@ static void scene_init(Scene *scene, const char *codec) {
     MessageForm form = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
     scene->channel = channel_new(&scene->pattern, &form, COLUMNS, LAYER, BACKWARD);
     scene->x = ring_fill(&scene->pattern, COLUMNS, EPOCH);
+    scene->rows = ring_sent(&scene->pattern, scene->x, NULL);
 }
 
 static void scene_clear(Scene *scene) {
@@ -85,7 +87,7 @@ static void take_other_widths(Scene *scene) {
     channel->state = CHANNEL_IDLE;
     channel->sequence--;
     channel_set_widths(channel, bits, channel_widths(channel, false));
-    channel_pack(channel, scene->x, NULL, (Occasion){.epoch = EPOCH});
+    channel_pack(channel, &scene->rows, (Occasion){.epoch = EPOCH});
     memory_give(bits);
 }
 
@@ -104,7 +106,7 @@ static int get_into(const char *what, const char *codec) {
     comm_set_timeout(&test_comm, 2.0);
     Scene scene;
     scene_init(&scene, codec);
-    channel_pack(scene.channel, scene.x, NULL, (Occasion){.epoch = EPOCH});
+    channel_pack(scene.channel, &scene.rows, (Occasion){.epoch = EPOCH});
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
         if (strcmp(troubles[i].name, what) == 0 && test_comm.rank == GUILTY)
             troubles[i].make(&scene);
@@ -121,7 +123,7 @@ static void a_busy_rank_is_not_a_hung_one(void **state) {
     Scene scene;
     scene_init(&scene, "fp32");
     comm_set_timeout(&test_comm, 0.5);
-    channel_pack(scene.channel, scene.x, NULL, (Occasion){.epoch = EPOCH});
+    channel_pack(scene.channel, &scene.rows, (Occasion){.epoch = EPOCH});
     if (test_comm.rank == GUILTY)
         for (double end = clock_seconds() + 2.0; clock_seconds() < end; usleep(1000))
             channel_progress(scene.channel);

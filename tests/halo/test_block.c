@@ -60,7 +60,7 @@ static void assert_is(const Block *block, double m[N][N], bool transposed) {
             row[p->gid[p->own.column[e]]] += p->own.weight ? (double)p->own.weight[e] : 1.0;
         if (k < p->halo.rows && p->halo_row[k] == i) {
             for (int64_t e = p->halo.offset[k]; e < p->halo.offset[k + 1]; e++)
-                row[p->gid[p->sources + p->halo.column[e]]] +=
+                row[p->halo_gid[p->halo.column[e]]] +=
                     p->halo.weight ? (double)p->halo.weight[e] : 1.0;
             k++;
         }

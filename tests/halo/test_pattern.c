@@ -18,16 +18,64 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 // A payload that names its row: right at any number of ranks, no oracle needed.
 static double payload(int64_t gid) { return 1000003.0 * (double)gid + 0.5; }
 
-static void for_each_pattern(void (*check)(const World *world, const Pattern *pattern,
-                                           bool backward)) {
+// Which rows, and what travels for them: forward and backward of a layer in the middle, of the last
+// one, of one that reads whatever training reaches.
+static const PatternKind variants[] = {
+    {false, HOPS_ALL, HOPS_ALL, COVER_SOURCES},
+    {true, HOPS_ALL, HOPS_ALL, COVER_SOURCES},
+    {false, HOPS_ALL, HOPS_ALL, COVER_TARGETS},
+    {true, HOPS_ALL, HOPS_ALL, COVER_TARGETS},
+    {false, HOPS_ALL, HOPS_ALL, COVER_MIN},
+    {true, HOPS_ALL, HOPS_ALL, COVER_MIN},
+    {false, 0, 1, COVER_SOURCES},
+    {true, 1, 0, COVER_SOURCES},
+    {false, 0, 1, COVER_MIN},
+    {true, 1, 0, COVER_MIN},
+    {false, 1, 2, COVER_TARGETS},
+    {true, 2, 1, COVER_TARGETS},
+    {false, SHARD_HOPS, SHARD_HOPS, COVER_MIN},
+    {true, 3, 3, COVER_MIN},
+};
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
+
+static int rarely_trains(int64_t node) { return node % 11 == 3 ? SPLIT_TRAIN : SPLIT_TEST; }
+
+static void for_each_pattern(void (*check)(const World *world, const Pattern *pattern)) {
     for (int k = 0; k < KINDS; k++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
             World world;
-            world_init(&world, kinds[k], seed, &test_comm);
-            check(&world, world.forward, false);
-            check(&world, world.backward, true);
+            WorldKind kind = kinds[k];
+            kind.split = seed == 3 ? rarely_trains : NULL;
+            world_init(&world, kind, seed, &test_comm);
+            for (int v = 0; v < VARIANTS; v++) {
+                const Pattern *like = v % 3 == 1 ? world.forward : NULL;
+                Pattern *pattern = pattern_new(&world.shard, &variants[v], like, &test_comm);
+                check(&world, pattern);
+                pattern_free(pattern);
+            }
             world_clear(&world);
         }
+}
+
+// Hops from every node along edges to a training node, by relaxing until nothing changes.
+static int *hops_of(const Dataset *d) {
+    int *hops = TAKE(int, d->nodes, "test");
+    for (int64_t v = 0; v < d->nodes; v++)
+        hops[v] = d->split[v] == SPLIT_TRAIN ? 0 : 1000;
+    for (bool again = true; again;) {
+        again = false;
+        for (int64_t u = 0; u < d->nodes; u++)
+            for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++)
+                if (hops[u] > hops[d->target[e]] + 1) {
+                    hops[u] = hops[d->target[e]] + 1;
+                    again = true;
+                }
+    }
+    return hops;
+}
+
+static bool within(const int *hops, int64_t node, int limit) {
+    return limit == HOPS_ALL || hops[node] <= limit;
 }
 
 // Offsets in bytes and rank order of groups that are in ring order; `first` is the rank of group 0,
@@ -41,7 +89,21 @@ static void rank_offsets(int64_t *out, const int64_t *offset, int size, int firs
         out[r + 1] = out[r] + count[r] * (int64_t)sizeof(double);
 }
 
+static double csr_sum(const Csr *csr, int64_t row, const int64_t *gid) {
+    double sum = 0;
+    for (int64_t e = csr->offset[row]; e < csr->offset[row + 1]; e++)
+        sum += (csr->weight != NULL ? (double)csr->weight[e] : 1.0) * payload(gid[csr->column[e]]);
+    return sum;
+}
+
 // halo[H]: what arrives when every owner sends payloads over its send lists.
+// What a rank may send: payloads of own rows, and partial sums of them.
+static double sent_value(const Pattern *p, int64_t row) {
+    if (row < p->sources)
+        return payload(p->gid[row]);
+    return csr_sum(&p->pre, row - p->sources, p->gid);
+}
+
 static void exchange_by_hand(double *halo, const Pattern *p) {
     int64_t send[65], receive[65], sent = p->send_offset[p->size - 1];
     rank_offsets(send, p->send_offset, p->size, p->rank + 1, 1);
@@ -50,7 +112,7 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
     for (int g = 0; g + 1 < p->size; g++) {
         int reader = (p->rank + 1 + g) % p->size;
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            from[send[reader] / 8 + k - p->send_offset[g]] = payload(p->gid[p->send_row[k]]);
+            from[send[reader] / 8 + k - p->send_offset[g]] = sent_value(p, p->send_row[k]);
     }
     comm_all_to_all_v(&test_comm, from, send, to, receive);
     for (int g = 0; g + 1 < p->size; g++) {
@@ -62,12 +124,13 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
     memory_give(to);
 }
 
-static void payloads_arrive(const World *world, const Pattern *p, bool backward) {
-    (void)world, (void)backward;
+static void payloads_arrive(const World *world, const Pattern *p) {
+    (void)world;
     double *halo = TAKE(double, p->halo_count, "test");
     exchange_by_hand(halo, p);
     for (int64_t h = 0; h < p->halo_count; h++)
-        assert_true(halo[h] == payload(p->gid[p->sources + h]));
+        if (p->halo_gid[h] >= 0)
+            assert_true(halo[h] == payload(p->halo_gid[h]));
     memory_give(halo);
 }
 
@@ -75,42 +138,54 @@ static double weight_of(const Dataset *d, int64_t e) {
     return d->weight != NULL ? (double)d->weight[e] : 1.0;
 }
 
-// By definition: sum over stored edges u -> v (or v -> u, backward) of w payload(u).
-static double sum_by_definition(const Dataset *d, int64_t v, bool backward, int64_t *count) {
+// By definition: sum over stored edges u -> v (or v -> u, backward) from sources of w payload(u).
+static double sum_by_definition(const Dataset *d, const int *hops, int64_t v,
+                                const PatternKind *kind, int64_t *count) {
     double sum = 0;
     *count = 0;
     for (int64_t u = 0; u < d->nodes; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
-            if (!backward && d->target[e] == v)
-                sum += weight_of(d, e) * payload(u), ++*count;
-            if (backward && u == v)
-                sum += weight_of(d, e) * payload(d->target[e]), ++*count;
+            int64_t target = kind->backward ? u : d->target[e];
+            int64_t source = kind->backward ? d->target[e] : u;
+            if (target == v && within(hops, source, kind->source_hops))
+                sum += weight_of(d, e) * payload(source), ++*count;
         }
     return sum;
 }
 
-static double csr_sum(const Csr *csr, int64_t row, const int64_t *gid) {
+static double halo_sum(const Pattern *p, int64_t k, const double *halo) {
     double sum = 0;
-    for (int64_t e = csr->offset[row]; e < csr->offset[row + 1]; e++)
-        sum += (csr->weight != NULL ? (double)csr->weight[e] : 1.0) * payload(gid[csr->column[e]]);
+    for (int64_t e = p->halo.offset[k]; e < p->halo.offset[k + 1]; e++)
+        sum += (p->halo.weight != NULL ? (double)p->halo.weight[e] : 1.0) * halo[p->halo.column[e]];
     return sum;
 }
 
-static void sums_are_those_of_the_graph(const World *world, const Pattern *p, bool backward) {
-    int64_t k = 0;
+static void sums_are_those_of_the_graph(const World *world, const Pattern *p) {
+    int *hops = hops_of(&world->dataset);
+    double *halo = TAKE(double, p->halo_count, "test");
+    exchange_by_hand(halo, p);
+    int64_t k = 0, wanted = 0;
+    for (int64_t i = 0; i < world->shard.own; i++)
+        wanted += within(hops, world->shard.gid[i], p->kind.target_hops);
+    assert_int_equal(p->rows, wanted); // law 2: they are the first ones
     for (int64_t i = 0; i < p->rows; i++) {
+        int64_t v = world->shard.gid[i];
+        assert_true(within(hops, v, p->kind.target_hops));
         int64_t expected_count, count = p->own.offset[i + 1] - p->own.offset[i];
-        double expected = sum_by_definition(&world->dataset, p->gid[i], backward, &expected_count);
+        double expected = sum_by_definition(&world->dataset, hops, v, &p->kind, &expected_count);
         double sum = csr_sum(&p->own, i, p->gid);
         if (k < p->halo.rows && p->halo_row[k] == i) {
-            sum += csr_sum(&p->halo, k, p->gid + p->sources);
+            sum += halo_sum(p, k, halo);
             count += p->halo.offset[k + 1] - p->halo.offset[k];
             k++;
         }
-        assert_int_equal(count, expected_count);
+        if (p->kind.cover == COVER_SOURCES)
+            assert_int_equal(count, expected_count);
         assert_near(sum, expected, 1e-13 * fabs(expected)); // sum of a few dozen doubles
     }
     assert_int_equal(k, p->halo.rows);
+    memory_give(halo);
+    memory_give(hops);
 }
 
 // Which rank owns every node, on every rank.
@@ -139,42 +214,63 @@ static bool reads_remote(const Dataset *d, const int32_t *owner, int64_t v, bool
     return false;
 }
 
-// How many ranks other than v's read v.
-static int64_t readers(const Dataset *d, const int32_t *owner, int64_t v, bool backward) {
-    bool reads[64] = {0};
-    for (int64_t u = 0; u < d->nodes; u++)
-        for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
-            int64_t target = backward ? u : d->target[e], source = backward ? d->target[e] : u;
-            if (source == v && owner[target] != owner[v])
-                reads[owner[target]] = true;
-        }
-    int64_t count = 0;
-    for (int r = 0; r < 64; r++)
-        count += reads[r];
-    return count;
+// Law 1: by hops; at each distance rows that read nothing remote come first.
+static void rows_are_in_order(const World *world, const int *hops, const int32_t *owner) {
+    int before = -1;
+    for (int64_t i = 0; i < world->shard.own; i++) {
+        int64_t v = world->shard.gid[i];
+        int far = hops[v] <= SHARD_HOPS ? hops[v] : SHARD_HOPS + 1;
+        int key = 2 * far + reads_remote(&world->dataset, owner, v, false);
+        assert_true(key >= before);
+        before = key;
+    }
+    for (int h = 0; h <= SHARD_HOPS; h++)
+        for (int64_t i = 0; i < world->shard.own; i++)
+            assert_int_equal(hops[world->shard.gid[i]] <= h, i < world->shard.reach[h]);
 }
 
-static void laws_one_and_two_hold(const World *world, const Pattern *p, bool backward) {
+static void laws_one_and_two_hold(const World *world, const Pattern *p) {
     const Dataset *d = &world->dataset;
     int32_t *owner = owners(world);
-    HaloCounts expected = {.own = p->rows, .halo = p->halo_count}, counts = pattern_counts(p);
-    for (int64_t i = 0; i < p->rows; i++) {
-        bool marginal = reads_remote(d, owner, p->gid[i], backward), inside = false;
+    int *hops = hops_of(d);
+    rows_are_in_order(world, hops, owner);
+    bool whole = p->kind.source_hops == HOPS_ALL;
+    for (int64_t i = 0; i < p->rows && whole; i++) {
+        bool inside = false;
+        bool marginal = reads_remote(d, owner, world->shard.gid[i], p->kind.backward);
         for (int r = 0; r < p->range_count; r++)
             inside = inside || (i >= p->central[r].begin && i < p->central[r].end);
         assert_int_equal(inside, !marginal); // small graphs never have too many ranges
-        if (!backward)
-            assert_int_equal(marginal, i >= world->shard.central);
-        expected.marginal += marginal;
-        int64_t read = readers(d, owner, p->gid[i], backward);
-        expected.boundary += read > 0;
-        expected.sent += read;
     }
-    expected.central = p->rows - expected.marginal;
-    assert_memory_equal(&counts, &expected, sizeof counts);
-    if (!backward)
-        assert_int_equal(p->range_count, world->shard.central > 0);
+    memory_give(hops);
     memory_give(owner);
+}
+
+// A cover never takes more rows than sources alone or targets alone, and every partial sum is read
+// once.
+static void covers_save_rows(const World *world, const Pattern *p) {
+    PatternKind kind = p->kind;
+    if (kind.cover != COVER_MIN)
+        return;
+    kind.cover = COVER_SOURCES;
+    Pattern *sources = pattern_new(&world->shard, &kind, NULL, &test_comm);
+    kind.cover = COVER_TARGETS;
+    Pattern *targets = pattern_new(&world->shard, &kind, NULL, &test_comm);
+    for (int g = 0; g + 1 < p->size; g++) {
+        int64_t rows = p->receive_offset[g + 1] - p->receive_offset[g];
+        assert_int_equal(p->sources_read[g],
+                         sources->receive_offset[g + 1] - sources->receive_offset[g]);
+        assert_true(rows <= p->sources_read[g]);
+        assert_true(rows <= targets->receive_offset[g + 1] - targets->receive_offset[g]);
+    }
+    int *reads = TAKE(int, p->halo_count, "test");
+    for (int64_t e = 0; e < p->halo.offset[p->halo.rows]; e++)
+        reads[p->halo.column[e]]++;
+    for (int64_t h = 0; h < p->halo_count; h++)
+        assert_true(p->halo_gid[h] < 0 ? reads[h] == 1 : reads[h] >= 1);
+    memory_give(reads);
+    pattern_free(targets);
+    pattern_free(sources);
 }
 
 static void test_payloads_arrive(void **state) {
@@ -187,7 +283,12 @@ static void test_sums_are_those_of_the_graph(void **state) {
     for_each_pattern(sums_are_those_of_the_graph);
 }
 
-static void test_central_rows_and_counts_are_those_of_the_graph(void **state) {
+static void test_covers_save_rows(void **state) {
+    (void)state;
+    for_each_pattern(covers_save_rows);
+}
+
+static void test_rows_are_in_order_and_central_ones_known(void **state) {
     (void)state;
     for_each_pattern(laws_one_and_two_hold);
 }
@@ -200,7 +301,7 @@ static int64_t spoil(const Pattern *p) {
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
             bool last = k + 1 == p->send_offset[g + 1];
-            if (p->send_row[k] + 1 >= (last ? p->rows : p->send_row[k + 1]))
+            if (p->send_row[k] + 1 >= (last ? p->sources + p->pre.rows : p->send_row[k + 1]))
                 continue;
             p->send_row[k]++;
             return k;
@@ -209,8 +310,8 @@ static int64_t spoil(const Pattern *p) {
 }
 
 // One rank's send list names a row that its reader does not expect there: every rank hears of it.
-static void stale_list_is_found(const World *world, const Pattern *p, bool backward) {
-    (void)world, (void)backward;
+static void stale_list_is_found(const World *world, const Pattern *p) {
+    (void)world;
     assert_true(pattern_is_valid(p, true));
     int64_t place = test_comm.rank == 0 ? spoil(p) : -1, any = place >= 0;
     comm_sum_int64(&test_comm, &any, 1);
@@ -229,8 +330,8 @@ static void test_stale_send_list_is_found(void **state) {
 }
 
 // A list that does not ascend, a column out of range, a range over a marginal row: found alone.
-static void broken_pattern_is_found(const World *world, const Pattern *p, bool backward) {
-    (void)world, (void)backward;
+static void broken_pattern_is_found(const World *world, const Pattern *p) {
+    (void)world;
     Pattern broken = *p;
     broken.halo_count++;
     assert_false(pattern_is_valid(&broken, false));
@@ -291,7 +392,7 @@ static void test_too_many_ranges_keep_the_longest(void **state) {
     comm_barrier(&test_comm);
     Shard shard;
     assert_ok(shard_open(&shard, folder, test_comm.rank, &err), &err);
-    Pattern *p = pattern_new(&shard, true, &test_comm);
+    Pattern *p = pattern_new(&shard, &variants[1], NULL, &test_comm);
     if (test_comm.rank == 0) {
         int long_ones = 0;
         assert_int_equal(p->range_count, PATTERN_RANGES);
@@ -310,14 +411,17 @@ static void test_plan_covers_what_is_taken(void **state) {
     for (int k = 0; k < KINDS; k++) {
         World world;
         world_init(&world, kinds[k], 1, &test_comm);
-        MemoryPlan plan = {0};
-        pattern_plan(&plan, &world.shard, true);
-        size_t before = memory_in_use();
-        Pattern *p = pattern_new(&world.shard, true, &test_comm);
-        // small arrays that do not scale with the shard, and rounding to 64 bytes, are left out
-        assert_true(memory_in_use() - before <= memory_plan_total(&plan) + sizeof *p + 4096);
-        pattern_free(p);
-        assert_int_equal(memory_in_use(), before);
+        for (int v = 0; v < VARIANTS; v++) {
+            const Pattern *like = v % 2 == 1 ? world.forward : NULL;
+            MemoryPlan plan = {0};
+            pattern_plan(&plan, &world.shard, &variants[v], like != NULL);
+            size_t before = memory_in_use();
+            Pattern *p = pattern_new(&world.shard, &variants[v], like, &test_comm);
+            // small arrays that do not scale with the shard, and rounding to 64 bytes, are left out
+            assert_true(memory_in_use() - before <= memory_plan_total(&plan) + sizeof *p + 8192);
+            pattern_free(p);
+            assert_int_equal(memory_in_use(), before);
+        }
         world_clear(&world);
     }
 }
@@ -325,7 +429,8 @@ static void test_plan_covers_what_is_taken(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_payloads_arrive),
     cmocka_unit_test(test_sums_are_those_of_the_graph),
-    cmocka_unit_test(test_central_rows_and_counts_are_those_of_the_graph),
+    cmocka_unit_test(test_rows_are_in_order_and_central_ones_known),
+    cmocka_unit_test(test_covers_save_rows),
     cmocka_unit_test(test_stale_send_list_is_found),
     cmocka_unit_test(test_broken_pattern_is_found),
     cmocka_unit_test(test_symmetric_graph_has_one_pattern),

@@ -73,6 +73,8 @@ static Config case_config(const Case *c) {
     snprintf(config.model.gcn_norm, CONFIG_WORD, "%s", c->gcn_norm);
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
     snprintf(config.lossless.layer0, CONFIG_WORD, "exchange");
+    snprintf(config.lossless.train_rows, CONFIG_WORD, "all");
+    snprintf(config.lossless.cover, CONFIG_WORD, "sources");
     config.model.self_loops = c->self_loops;
     config.model.layers = c->layers;
     config.model.hidden = (ConfigInts){1, {9}};
@@ -86,22 +88,34 @@ static Config case_config(const Case *c) {
     return config;
 }
 
-static Model *make_model(const World *w, const ModelShape *shape, const Config *config,
-                         const char *schedule) {
+// A model and what it stands on.
+typedef struct Made {
+    ModelShape shape;
+    ModelPatterns patterns;
+    Model *model;
+} Made;
+
+static void make(Made *made, const World *w, const Config *config, const char *schedule) {
     Error err = {0};
+    *made = (Made){0};
+    assert_ok(model_shape(&made->shape, config, w->dataset.features, w->dataset.classes,
+                          w->dataset.multilabel, &err),
+              &err);
+    model_patterns_init(&made->patterns, &made->shape, &w->shard, w->comm);
     ModelParts parts = {.shard = &w->shard,
+                        .patterns = &made->patterns,
                         .comm = w->comm,
                         .backend = &backend_cpu,
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(schedule, &err)};
-    for (int l = 0; l < shape->layers; l++) {
-        parts.patterns[l][FORWARD] = w->forward;
-        parts.patterns[l][BACKWARD] = w->backward;
-    }
-    Model *model = model_new(shape, &parts, config, &err);
-    if (model == NULL)
+    made->model = model_new(&made->shape, &parts, config, &err);
+    if (made->model == NULL)
         fail_msg("%s", err.text);
-    return model;
+}
+
+static void unmake(Made *made) {
+    model_free(made->model);
+    model_patterns_clear(&made->patterns);
 }
 
 // Parameters away from zero everywhere, so that no gradient hides.
@@ -137,32 +151,78 @@ static void compare_windows(const Case *c, const ModelShape *shape, const float 
     }
 }
 
-// lossless.layer0 = auto: the same loss and gradients, without an exchange of features, and the
-// same bits where the saving does not change the order of the first layer.
-static void run_layer0_once(const Case *c, const World *w, Config config, const float *p,
-                            double loss, const float *want_bits, const double *want) {
-    ModelShape shape, plain;
-    Error err = {0};
-    model_shape(&plain, &config, w->dataset.features, w->dataset.classes, w->dataset.multilabel,
-                &err);
-    snprintf(config.lossless.layer0, CONFIG_WORD, "auto");
-    assert_true(model_shape(&shape, &config, w->dataset.features, w->dataset.classes,
-                            w->dataset.multilabel, &err));
-    assert_int_equal(shape.layer0_once, c->input_dropout == 0);
-    Model *model = make_model(w, &shape, &config, "overlap");
-    float *g = TAKE(float, shape.parameter_count, "g");
-    double got = distributed(model, p, g, shape.parameter_count);
-    if (shape.layer0_once)
-        assert_null(model_channel(model, 0, FORWARD));
-    if (fabs(got - loss) > 1e-5 * fabs(loss))
-        fail_msg("%s: loss %.9g with layer0 once, %.9g without", c->name, got, loss);
-    compare_windows(c, &shape, g, want);
-    if (!plain.transform_first[0] &&
-        (memcmp(&got, &loss, sizeof got) != 0 ||
-         memcmp(g, want_bits, (size_t)shape.parameter_count * sizeof *g) != 0))
-        fail_msg("%s: layer0 once changes bits", c->name);
-    memory_give(g);
-    model_free(model);
+typedef struct Truth { // of the oracle
+    double loss;
+    double *gradient;
+} Truth;
+
+static void compare(const Case *c, const char *what, const ModelShape *shape, double loss,
+                    const float *gradient, const Truth *want) {
+    if (fabs(loss - want->loss) > 1e-5 * fabs(want->loss))
+        fail_msg("%s, %s: loss %.9g, oracle %.9g", c->name, what, loss, want->loss);
+    compare_windows(c, shape, gradient, want->gradient);
+}
+
+// Every schedule gives the same bits, and nothing is taken inside an epoch.
+static void run_schedules(const Case *c, const World *w, const Config *config, const float *p,
+                          const char *what, const Truth *want) {
+    static const char *const names[] = {"blocking", "overlap", "central"};
+    float *first = NULL;
+    double first_loss = 0;
+    for (int i = 0; i < 3; i++) {
+        Made made;
+        make(&made, w, config, names[i]);
+        int64_t count = made.shape.parameter_count;
+        float *g = TAKE(float, count, "g");
+        model_loss_and_gradient(made.model, p, g, 11, 3);
+        int64_t takes = memory_takes();
+        model_loss_and_gradient(made.model, p, g, 11, 3);
+        assert_int_equal(takes, memory_takes());
+        double loss = distributed(made.model, p, g, count);
+        compare(c, what, &made.shape, loss, g, want);
+        if (first != NULL && (memcmp(&loss, &first_loss, sizeof loss) != 0 ||
+                              memcmp(g, first, (size_t)count * sizeof *g) != 0))
+            fail_msg("%s, %s: %s and %s differ", c->name, what, names[0], names[i]);
+        unmake(&made);
+        if (first == NULL) {
+            first = g;
+            first_loss = loss;
+        } else {
+            memory_give(g);
+        }
+    }
+    memory_give(first);
+}
+
+enum { LAYER0 = 1, ORDER = 2, TRAIN_ROWS = 4, COVER = 8, ALL_SAVINGS = 15 };
+
+static Config with_savings(Config config, int savings, const char *cover) {
+    snprintf(config.lossless.layer0, CONFIG_WORD, savings & LAYER0 ? "auto" : "exchange");
+    snprintf(config.lossless.order, CONFIG_WORD, savings & ORDER ? "auto" : "aggregate-first");
+    snprintf(config.lossless.train_rows, CONFIG_WORD, savings & TRAIN_ROWS ? "auto" : "all");
+    snprintf(config.lossless.cover, CONFIG_WORD, "%s", savings & COVER ? cover : "sources");
+    return config;
+}
+
+// Any savings together: the same loss and gradients.
+static void run_savings(const Case *c, const World *w, const Config *config, const float *p,
+                        const Truth *want) {
+    for (int savings = 0; savings <= ALL_SAVINGS + 1; savings++) {
+        char what[64];
+        int which = savings & ALL_SAVINGS;
+        const char *cover = savings > ALL_SAVINGS ? "targets" : "min";
+        Config saving = with_savings(*config, savings > ALL_SAVINGS ? ALL_SAVINGS : which, cover);
+        Made made;
+        snprintf(what, sizeof what, "savings %d", savings);
+        make(&made, w, &saving, "overlap");
+        float *g = TAKE(float, made.shape.parameter_count, "g");
+        double loss = distributed(made.model, p, g, made.shape.parameter_count);
+        compare(c, what, &made.shape, loss, g, want);
+        if (which & LAYER0)
+            assert_null(model_channel(made.model, 0, FORWARD));
+        memory_give(g);
+        unmake(&made);
+    }
 }
 
 static void run_case(const Case *c) {
@@ -172,45 +232,25 @@ static void run_case(const Case *c) {
     assert_int_equal(w.shard.symmetric, !c->world.directed);
     Config config = case_config(c);
     ModelShape shape;
-    if (!model_shape(&shape, &config, w.dataset.features, w.dataset.classes, w.dataset.multilabel,
-                     &err))
-        fail_msg("%s", err.text);
-    size_t count = (size_t)shape.parameter_count;
-    float *p = TAKE(float, count, "p"), *g = TAKE(float, count, "g"),
-          *g2 = TAKE(float, count, "g2");
-    double *p64 = TAKE(double, count, "p64"), *want = TAKE(double, count, "want");
+    assert_ok(model_shape(&shape, &config, w.dataset.features, w.dataset.classes,
+                          w.dataset.multilabel, &err),
+              &err);
+    int64_t count = shape.parameter_count;
+    float *p = TAKE(float, count, "p");
+    double *p64 = TAKE(double, count, "p64");
+    Truth want = {.gradient = TAKE(double, count, "want")};
     some_parameters(&shape, p);
-    for (size_t k = 0; k < count; k++)
+    for (int64_t k = 0; k < count; k++)
         p64[k] = (double)p[k];
     OracleGraph graph = oracle_graph(&w.dataset);
-    double want_loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want, NULL);
-
-    Model *blocking = make_model(&w, &shape, &config, "blocking");
-    Model *overlap = make_model(&w, &shape, &config, "overlap");
-    Model *central = make_model(&w, &shape, &config, "central");
-    int64_t takes = memory_takes();
-    double loss = model_loss_and_gradient(blocking, p, g, 11, 3);
-    assert_int_equal(takes, memory_takes()); // nothing is taken inside an epoch
-    comm_sum_double(&test_comm, &loss, 1);
-    loss = distributed(blocking, p, g, shape.parameter_count);
-    double loss2 = distributed(overlap, p, g2, shape.parameter_count);
-    if (fabs(loss - want_loss) > 1e-5 * fabs(want_loss))
-        fail_msg("%s: loss %.9g, oracle %.9g", c->name, loss, want_loss);
-    compare_windows(c, &shape, g, want);
-    if (memcmp(&loss, &loss2, sizeof loss) != 0 || memcmp(g, g2, count * sizeof(float)) != 0)
-        fail_msg("%s: blocking and overlap differ", c->name);
-    loss2 = distributed(central, p, g2, shape.parameter_count);
-    if (memcmp(&loss, &loss2, sizeof loss) != 0 || memcmp(g, g2, count * sizeof(float)) != 0)
-        fail_msg("%s: blocking and central differ", c->name);
-    model_free(central);
-    run_layer0_once(c, &w, config, p, loss, g, want);
-    model_free(overlap);
-    model_free(blocking);
+    want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
+    Config saving = with_savings(config, ALL_SAVINGS, "min");
+    run_schedules(c, &w, &config, p, "as published", &want);
+    run_schedules(c, &w, &saving, p, "all savings", &want);
+    run_savings(c, &w, &config, p, &want);
     oracle_clear(&graph);
-    memory_give(want);
+    memory_give(want.gradient);
     memory_give(p64);
-    memory_give(g2);
-    memory_give(g);
     memory_give(p);
     world_clear(&w);
 }
@@ -271,12 +311,13 @@ static void inference_equals_the_oracle(void **state) {
     (void)state;
     for (int i = 0; i < CASES; i++) {
         World w;
-        Error err = {0};
         world_init(&w, cases[i].world, 42, &test_comm);
         Config config = case_config(&cases[i]);
-        ModelShape shape;
-        assert_true(model_shape(&shape, &config, w.dataset.features, w.dataset.classes,
-                                w.dataset.multilabel, &err));
+        if (i % 2 == 0)
+            config = with_savings(config, ALL_SAVINGS, "min");
+        Made made;
+        make(&made, &w, &config, "overlap");
+        ModelShape shape = made.shape;
         int64_t k = w.dataset.classes;
         float *p = TAKE(float, shape.parameter_count, "p");
         double *q = TAKE(double, shape.parameter_count, "q"),
@@ -286,15 +327,17 @@ static void inference_equals_the_oracle(void **state) {
             q[j] = (double)p[j];
         OracleGraph graph = oracle_graph(&w.dataset);
         oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
-        Model *model = make_model(&w, &shape, &config, "overlap");
-        Rows z = model_infer(model, p);
+        float *g = TAKE(float, shape.parameter_count, "g");
+        model_loss_and_gradient(made.model, p, g, 11, 3); // what training leaves behind is no input
+        Rows z = model_infer(made.model, p);
         for (int64_t r = 0; r < w.shard.own; r++)
             for (int64_t c = 0; c < k; c++)
                 if (fabs((double)z.at[r * z.stride + c] - want[w.shard.gid[r] * k + c]) > 2e-5)
                     fail_msg("%s: logit %lld of node %lld is %g, oracle %g", cases[i].name,
                              (long long)c, (long long)w.shard.gid[r],
                              (double)z.at[r * z.stride + c], want[w.shard.gid[r] * k + c]);
-        model_free(model);
+        memory_give(g);
+        unmake(&made);
         oracle_clear(&graph);
         memory_give(want);
         memory_give(q);

@@ -16,6 +16,7 @@ typedef struct Small {
     World world;
     Config config;
     ModelShape shape;
+    ModelPatterns patterns;
     GradSync *sync;
     float *p;
 } Small;
@@ -30,6 +31,8 @@ static void small_init(Small *s, WorldKind kind, const char *layer, const char *
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", layer);
     snprintf(s->config.lossless.order, CONFIG_WORD, "%s", order);
     snprintf(s->config.lossless.layer0, CONFIG_WORD, "exchange");
+    snprintf(s->config.lossless.train_rows, CONFIG_WORD, "all");
+    snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
     s->config.model.layers = 2;
     s->config.model.hidden = (ConfigInts){1, {12}};
     s->config.model.dropout = dropout;
@@ -42,6 +45,7 @@ static void small_init(Small *s, WorldKind kind, const char *layer, const char *
         word += length + (word[length] == ',');
     }
     assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err), &err);
+    model_patterns_init(&s->patterns, &s->shape, &s->world.shard, &test_comm);
     s->sync = gradsync_new(&test_comm, s->shape.parameter_count);
     s->p = TAKE(float, s->shape.parameter_count, "test");
     model_initial(&s->shape, 7, s->p);
@@ -50,6 +54,7 @@ static void small_init(Small *s, WorldKind kind, const char *layer, const char *
 static void small_clear(Small *s) {
     memory_give(s->p);
     gradsync_free(s->sync);
+    model_patterns_clear(&s->patterns);
     world_clear(&s->world);
 }
 
@@ -57,14 +62,11 @@ static Model *model_of(const Small *s, const char *codec, bool bf16, const char 
     Error err = {0};
     ModelParts parts = {
         .shard = &s->world.shard,
+        .patterns = &s->patterns,
         .comm = &test_comm,
         .backend = &backend_cpu,
         .form = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
         .schedule = schedule_find(schedule, &err)};
-    for (int l = 0; l < s->shape.layers; l++) {
-        parts.patterns[l][FORWARD] = s->world.forward;
-        parts.patterns[l][BACKWARD] = s->world.backward;
-    }
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
     if (model == NULL)
         fail_msg("%s", err.text);
@@ -102,7 +104,7 @@ static void set_widths(Channel *channel, WidthOf *width, int setting) {
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
             sent[k] = (uint8_t)width(p->gid[p->send_row[k]], (p->rank + 1 + g) % p->size, setting);
     for (int64_t h = 0; h < p->halo_count; h++)
-        received[h] = (uint8_t)width(p->gid[p->sources + h], p->rank, setting);
+        received[h] = (uint8_t)width(p->halo_gid[h], p->rank, setting);
     channel_set_widths(channel, sent, received);
     memory_give(received);
     memory_give(sent);

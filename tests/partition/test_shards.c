@@ -138,12 +138,20 @@ static void check_remote(const Cut *cut, const Shard *s, const ShardEdges *w) {
 static void order_is_that_of_the_law(const Cut *cut) {
     for (int p = 0; p < cut->parts; p++) {
         const Shard *s = &cut->shard[p];
+        int64_t central = 0;
+        int hops = 0, before = -1;
         for (int64_t i = 0; i < s->own; i++) {
             bool marginal = false;
             for (int64_t e = s->forward.offset[i]; e < s->forward.offset[i + 1]; e++)
                 marginal = marginal || s->forward.column[e] >= s->own;
-            assert_int_equal(marginal, i >= s->central);
+            while (hops <= SHARD_HOPS && i >= s->reach[hops])
+                hops++;
+            assert_int_equal(hops == 0, s->split[i] == SPLIT_TRAIN);
+            assert_true(2 * hops + marginal >= before); // by hops, then central ones first
+            before = 2 * hops + marginal;
+            central += !marginal;
         }
+        assert_int_equal(central, s->central);
         check_remote(cut, s, &s->forward);
         check_remote(cut, s, &s->backward);
     }

@@ -1,0 +1,105 @@
+// The boundary of a part: its edges from remote sources, group by group of senders, and for each of
+// them what serves it: the source's row, or a partial sum that the sender makes for the target.
+#include "cover.h"
+#include "internal.h"
+#include <string.h>
+
+// The group of ring order that each remote source belongs to, or -1 where its owner leaves it out.
+static int32_t *groups_of_sources(const ShardEdges *edges, const int64_t *limit, int rank,
+                                  int size) {
+    int32_t *group = TAKE(int32_t, edges->remote, "boundary");
+    for (int g = 0; g + 1 < size; g++) {
+        int owner = (rank - 1 - g + size) % size;
+        for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+            group[h] = edges->remote_row[h] < limit[owner] ? g : -1;
+    }
+    return group;
+}
+
+void boundary_init(Boundary *b, const ShardEdges *edges, int64_t own, int64_t targets,
+                   const int64_t *limit, int rank, int size) {
+    *b = (Boundary){.groups = size - 1,
+                    .edge_begin = TAKE(int64_t, size, "boundary"),
+                    .sources = edges->remote,
+                    .used = TAKE(int64_t, size, "boundary")};
+    int32_t *group = groups_of_sources(edges, limit, rank, size);
+    int64_t end = edges->offset[targets];
+    for (int64_t e = 0; e < end; e++)
+        if (edges->column[e] >= own && group[edges->column[e] - own] >= 0)
+            b->edge_begin[group[edges->column[e] - own] + 1]++;
+    for (int g = 0; g < b->groups; g++)
+        b->edge_begin[g + 1] += b->edge_begin[g];
+    int64_t count = b->edge_begin[b->groups];
+    b->target = TAKE(int32_t, count, "boundary");
+    b->source = TAKE(int32_t, count, "boundary");
+    b->weight = edges->weight != NULL ? TAKE(float, count, "boundary") : NULL;
+    b->as_row = TAKE(uint8_t, b->sources, "boundary");
+    b->as_sum = TAKE(uint8_t, count, "boundary");
+    int64_t *next = TAKE(int64_t, size, "boundary");
+    memcpy(next, b->edge_begin, (size_t)size * sizeof *next);
+    for (int64_t i = 0; i < targets; i++)
+        for (int64_t e = edges->offset[i]; e < edges->offset[i + 1]; e++) {
+            int32_t source = edges->column[e] - (int32_t)own;
+            if (source < 0 || group[source] < 0)
+                continue;
+            int64_t at = next[group[source]]++;
+            b->target[at] = (int32_t)i;
+            b->source[at] = source;
+            if (b->weight != NULL)
+                b->weight[at] = edges->weight[e];
+        }
+    memory_give(next);
+    memory_give(group);
+}
+
+// The edges of one group as a bipartite graph: its targets by number, its sources from 0.
+static Csr group_graph(const Boundary *b, int group, int64_t first_source) {
+    int64_t begin = b->edge_begin[group], end = b->edge_begin[group + 1], targets = 0;
+    for (int64_t e = begin; e < end; e++)
+        targets += e == begin || b->target[e] != b->target[e - 1];
+    Csr graph;
+    edges_take(&graph, targets, end - begin, false);
+    int64_t t = -1;
+    for (int64_t e = begin; e < end; e++) {
+        t += e == begin || b->target[e] != b->target[e - 1];
+        graph.column[e - begin] = b->source[e] - (int32_t)first_source;
+        graph.offset[t + 1] = e - begin + 1;
+    }
+    return graph;
+}
+
+static void cover_group(Boundary *b, const ShardEdges *edges, int group) {
+    int64_t begin = b->edge_begin[group], end = b->edge_begin[group + 1], t = -1;
+    int64_t first = edges->remote_group[group], sources = edges->remote_group[group + 1] - first;
+    Csr graph = group_graph(b, group, first);
+    uint8_t *in_cover = TAKE(uint8_t, graph.rows, "boundary");
+    cover_minimum(&graph, sources, in_cover, b->as_row + first);
+    for (int64_t e = begin; e < end; e++) {
+        t += e == begin || b->target[e] != b->target[e - 1];
+        b->as_sum[e] = in_cover[t] && !b->as_row[b->source[e]]; // what travels anyhow is not summed
+    }
+    memory_give(in_cover);
+    edges_give(&graph);
+}
+
+void boundary_cover(Boundary *b, const ShardEdges *edges, Cover cover) {
+    for (int64_t e = 0; e < b->edge_begin[b->groups]; e++)
+        b->as_row[b->source[e]] = 1;
+    for (int g = 0; g < b->groups; g++)
+        for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+            b->used[g] += b->as_row[h];
+    if (cover == COVER_SOURCES)
+        return;
+    memset(b->as_row, 0, (size_t)b->sources);
+    if (cover == COVER_TARGETS)
+        memset(b->as_sum, 1, (size_t)b->edge_begin[b->groups]);
+    for (int g = 0; cover == COVER_MIN && g < b->groups; g++)
+        cover_group(b, edges, g);
+}
+
+void boundary_clear(Boundary *b) {
+    void *taken[] = {b->edge_begin, b->target, b->source, b->weight, b->as_row, b->as_sum, b->used};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        memory_give(taken[i]);
+    *b = (Boundary){0};
+}

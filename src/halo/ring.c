@@ -1,0 +1,88 @@
+// Lists between ranks. Send and receive lists lie in the order of the ring (law 4), the collectives
+// want the order of ranks: so a list is cut into its groups and put together by rank, sent, and put
+// back.
+#include "fringe/halo.h"
+#include <string.h>
+
+int ring_sender(const Comm *comm, int group) {
+    return (comm->rank - 1 - group + comm->size) % comm->size;
+}
+int ring_reader(const Comm *comm, int group) { return (comm->rank + 1 + group) % comm->size; }
+
+// The group in which `rank` sends to (or hears from) `peer`: the same formulas, turned round.
+static int group_of(const Comm *comm, int peer, bool sending) {
+    int from = sending ? comm->rank : peer, to = sending ? peer : comm->rank;
+    return (to - from - 1 + comm->size) % comm->size;
+}
+
+typedef struct List { // a copy in the order of ranks
+    unsigned char *at;
+    int64_t *offset; // [size + 1] bytes
+} List;
+
+static List list_by_rank(const Comm *comm, const int64_t *ring_offset, bool sending, size_t bytes) {
+    List list = {.offset = TAKE(int64_t, comm->size + 1, "lists")};
+    for (int r = 0; r < comm->size; r++) {
+        int group = group_of(comm, r, sending);
+        int64_t rows = r == comm->rank ? 0 : ring_offset[group + 1] - ring_offset[group];
+        list.offset[r + 1] = list.offset[r] + rows * (int64_t)bytes;
+    }
+    list.at = memory_take((size_t)list.offset[comm->size], "lists");
+    return list;
+}
+
+static void list_clear(List *list) {
+    memory_give(list->at);
+    memory_give(list->offset);
+}
+
+// Between the ring order of `ring` and the rank order of `list`.
+static void copy_groups(const Comm *comm, const int64_t *ring_offset, bool sending, List *list,
+                        unsigned char *ring, bool into_list, size_t bytes) {
+    for (int r = 0; r < comm->size; r++) {
+        if (r == comm->rank)
+            continue;
+        unsigned char *group = ring + (size_t)ring_offset[group_of(comm, r, sending)] * bytes;
+        unsigned char *piece = list->at + list->offset[r];
+        size_t size = (size_t)(list->offset[r + 1] - list->offset[r]);
+        if (size > 0)
+            memcpy(into_list ? piece : group, into_list ? group : piece, size);
+    }
+}
+
+static void move(const Comm *comm, const int64_t *from_ring, bool sending, const void *from,
+                 const int64_t *to_ring, void *to, size_t bytes) {
+    if (comm->size == 1)
+        return;
+    List out = list_by_rank(comm, from_ring, sending, bytes);
+    List in = list_by_rank(comm, to_ring, !sending, bytes);
+    copy_groups(comm, from_ring, sending, &out, (unsigned char *)(uintptr_t)from, true, bytes);
+    comm_all_to_all_v(comm, out.at, out.offset, in.at, in.offset);
+    copy_groups(comm, to_ring, !sending, &in, to, false, bytes);
+    list_clear(&in);
+    list_clear(&out);
+}
+
+void ring_to_readers(const Comm *comm, const int64_t *send_offset, const void *sent,
+                     const int64_t *receive_offset, void *received, size_t bytes) {
+    move(comm, send_offset, true, sent, receive_offset, received, bytes);
+}
+
+void ring_to_owners(const Comm *comm, const int64_t *receive_offset, const void *received,
+                    const int64_t *send_offset, void *sent, size_t bytes) {
+    move(comm, receive_offset, false, received, send_offset, sent, bytes);
+}
+
+int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset) {
+    int size = comm->size;
+    int64_t *offset = TAKE(int64_t, size, "lists"), *ask = TAKE(int64_t, size, "lists");
+    int64_t *asked = TAKE(int64_t, size, "lists");
+    for (int g = 0; g + 1 < size; g++)
+        ask[ring_sender(comm, g)] = receive_offset[g + 1] - receive_offset[g];
+    comm_all_to_all(comm, ask, asked, sizeof *ask);
+    for (int g = 0; g + 1 < size; g++)
+        offset[g + 1] = offset[g] + asked[ring_reader(comm, g)];
+    memory_give(asked);
+    memory_give(ask);
+    return offset;
+}
