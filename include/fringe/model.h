@@ -72,6 +72,7 @@ typedef struct ModelPatterns {
     const Pattern *full;                 // forward, all rows: of evaluation
     int64_t rows[MODEL_LAYERS + 1];      // own rows of every layer's input that training needs, and
                                          // of the logits
+    double seconds;                      // that they took to make
 } ModelPatterns;
 // Collective.
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,

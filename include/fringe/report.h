@@ -10,6 +10,19 @@
 
 typedef struct Report Report;
 
+// One exchange of a training epoch, over all ranks.
+typedef struct ExchangeFacts {
+    int layer, direction;
+    int64_t columns;
+    int64_t rows;    // sent
+    int64_t sums;    // of them partial sums
+    int64_t sources; // rows, if sources alone were sent
+    int64_t *pair;   // [reader, sender, 2] rows and sources; rank 0 of at most FACTS_PAIRS
+                     // ranks, else NULL
+} ExchangeFacts;
+
+enum { FACTS_PAIRS = 32 };
+
 // What only all ranks together know of a run; run.json keeps it.
 typedef struct RunFacts {
     double baseline[4];          // by SPLIT_...: accuracy of the most frequent training class, or
@@ -17,6 +30,9 @@ typedef struct RunFacts {
     int64_t own_least, own_most; // rows of a rank
     int64_t central, halo;       // rows, over all ranks
     size_t predicted;            // bytes of the largest MemoryPlan
+    int exchanges;
+    ExchangeFacts exchange[2 * MODEL_LAYERS]; // pairs owned
+    double patterns_seconds;                  // to make the Patterns, slowest rank
 } RunFacts;
 
 // Opens <dir>; `resume_epoch` > 0 cuts metrics.jsonl back to that epoch, 0 starts anew. Writes

@@ -87,6 +87,7 @@ bool train_runs(Session *session, const Options *options, RunResult *result);
 
 // Collective; `trainer` has been built.
 RunFacts facts_gather(const Session *session, const Trainer *trainer);
+void facts_clear(RunFacts *facts);
 void facts_print(const Session *session, const Trainer *trainer, const RunFacts *facts);
 
 ExitCode cmd_train(const Options *options, int *argc, char ***argv);

@@ -83,6 +83,7 @@ static bool begin(Run *run, const Options *options) {
 
 static void end(Run *run) {
     report_close(run->report);
+    facts_clear(&run->facts);
     trainer_free(run->trainer);
 }
 

@@ -59,6 +59,58 @@ static void baseline_single(const Session *s, double baseline[4]) {
         baseline[split] = all[split] > 0 ? (double)hit[split] / (double)all[split] : 0;
 }
 
+// --- exchanges
+
+static int64_t *gather_pairs(const Comm *comm, const Pattern *p) {
+    int size = comm->size;
+    if (size > FACTS_PAIRS)
+        return NULL;
+    int64_t *mine = TAKE(int64_t, 2 * size, "facts of all ranks"); // by sender
+    int64_t *all = TAKE(int64_t, 2 * (int64_t)size * size, "facts of all ranks");
+    for (int g = 0; g + 1 < size; g++) {
+        int64_t *from = mine + 2 * ring_sender(comm, g);
+        from[0] = p->receive_offset[g + 1] - p->receive_offset[g];
+        from[1] = p->sources_read[g];
+    }
+    comm_all_gather(comm, mine, all, 2 * (size_t)size * sizeof *mine);
+    memory_give(mine);
+    if (comm->rank == 0)
+        return all; // [reader, sender]
+    memory_give(all);
+    return NULL;
+}
+
+static ExchangeFacts exchange_facts(const Comm *comm, const Channel *channel, int l, int d) {
+    const Pattern *p = channel_pattern(channel);
+    int64_t count[3] = {p->halo_count, p->pre.rows, 0};
+    for (int g = 0; g + 1 < p->size; g++)
+        count[2] += p->sources_read[g];
+    comm_sum_int64(comm, count, 3);
+    return (ExchangeFacts){.layer = l,
+                           .direction = d,
+                           .columns = channel_columns(channel),
+                           .rows = count[0],
+                           .sums = count[1],
+                           .sources = count[2],
+                           .pair = gather_pairs(comm, p)};
+}
+
+static void exchanges_gather(RunFacts *facts, const Comm *comm, const Trainer *trainer) {
+    for (int l = 0; l < trainer_shape(trainer)->layers; l++)
+        for (int d = 0; d < 2; d++) {
+            Channel *channel = model_channel(trainer_model(trainer), l, d);
+            if (channel != NULL)
+                facts->exchange[facts->exchanges++] = exchange_facts(comm, channel, l, d);
+        }
+    facts->patterns_seconds = comm_max_double(comm, trainer_patterns(trainer)->seconds);
+}
+
+void facts_clear(RunFacts *facts) {
+    for (int i = 0; i < facts->exchanges; i++)
+        memory_give(facts->exchange[i].pair);
+    facts->exchanges = 0;
+}
+
 // --- all ranks
 
 RunFacts facts_gather(const Session *s, const Trainer *trainer) {
@@ -77,6 +129,7 @@ RunFacts facts_gather(const Session *s, const Trainer *trainer) {
             facts.predicted = (size_t)all[rank].predicted;
     }
     memory_give(all);
+    exchanges_gather(&facts, &s->comm, trainer);
     if (shard->multilabel)
         baseline_multilabel(s, facts.baseline);
     else
@@ -105,6 +158,20 @@ static void print_memory(const Trainer *trainer, const RunFacts *facts) {
     fprintf(stderr, "\n");
 }
 
+// Floats, because rows of layers differ in width.
+static void print_exchanges(const Session *s, const RunFacts *facts) {
+    double sent = 0, sources = 0;
+    for (int i = 0; i < facts->exchanges; i++) {
+        sent += (double)facts->exchange[i].rows * (double)facts->exchange[i].columns;
+        sources += (double)facts->exchange[i].sources * (double)facts->exchange[i].columns;
+    }
+    if (s->comm.size > 1)
+        fprintf(stderr,
+                "messages   %d exchanges an epoch, %.3g floats (%.3g if sources alone travelled), "
+                "planned in %.2f s\n",
+                facts->exchanges, sent, sources, facts->patterns_seconds);
+}
+
 void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts) {
     const Shard *shard = &s->shard;
     fprintf(stderr,
@@ -122,6 +189,7 @@ void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts
             (long long)facts->own_least, (long long)facts->own_most,
             100.0 * (double)facts->central / (double)shard->nodes,
             100.0 * (double)facts->halo / (double)shard->nodes);
+    print_exchanges(s, facts);
     print_memory(trainer, facts);
     fprintf(stderr, "kernels    %s\n", trainer_kernels(trainer));
     fprintf(stderr, "baseline   %s: validation %.2f %%, test %.2f %% %s\n",

@@ -74,6 +74,7 @@ static PatternKind full_kind(const ModelShape *shape) {
 
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                          const Comm *comm) {
+    double since = clock_seconds();
     *patterns = (ModelPatterns){0};
     Reach reach = reach_of(shard, comm);
     PatternKind full = full_kind(shape);
@@ -86,6 +87,7 @@ void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const
         }
     for (int l = 0; l <= shape->layers; l++)
         patterns->rows[l] = shard_reach(shard, hops_of(shape, reach, shape->layers - l));
+    patterns->seconds = clock_seconds() - since;
 }
 
 void model_patterns_clear(ModelPatterns *patterns) {

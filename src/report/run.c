@@ -71,6 +71,44 @@ static void put_parts(JsonWriter *writer, const Report *report) {
     json_end_object(writer);
 }
 
+// "pairs": for every rank a, for every rank b: rows that a sends b, and those if sources alone
+// travelled.
+static void put_pairs(JsonWriter *writer, const int64_t *pair, int size) {
+    json_begin_array(writer, "pairs");
+    for (int a = 0; a < size; a++) {
+        json_begin_array(writer, NULL);
+        for (int b = 0; b < size; b++) {
+            const int64_t *of = pair + 2 * ((int64_t)b * size + a);
+            json_begin_array(writer, NULL);
+            json_put_int(writer, NULL, of[0]);
+            json_put_int(writer, NULL, of[1]);
+            json_end_array(writer);
+        }
+        json_end_array(writer);
+    }
+    json_end_array(writer);
+}
+
+static void put_exchanges(JsonWriter *writer, const Report *report) {
+    json_put_double(writer, "patterns_seconds", report->facts.patterns_seconds);
+    json_begin_array(writer, "exchanges");
+    for (int i = 0; i < report->facts.exchanges; i++) {
+        const ExchangeFacts *exchange = &report->facts.exchange[i];
+        json_begin_object(writer, NULL);
+        json_put_int(writer, "layer", exchange->layer);
+        json_put_string(writer, "direction",
+                        exchange->direction == FORWARD ? "forward" : "backward");
+        json_put_int(writer, "columns", exchange->columns);
+        json_put_int(writer, "rows", exchange->rows);
+        json_put_int(writer, "partial_sums", exchange->sums);
+        json_put_int(writer, "rows_of_sources_alone", exchange->sources);
+        if (exchange->pair != NULL)
+            put_pairs(writer, exchange->pair, report->comm->size);
+        json_end_object(writer);
+    }
+    json_end_array(writer);
+}
+
 static void put_memory_plan(JsonWriter *writer, const Report *report) {
     const MemoryPlan *plan = trainer_plan(report->trainer);
     json_begin_object(writer, "memory_plan");
@@ -153,6 +191,7 @@ bool report_write_run(const Report *report, const RunResult *result, Error *err)
     report_machine(&writer, report);
     put_data(&writer, report);
     put_parts(&writer, report);
+    put_exchanges(&writer, report);
     put_memory_plan(&writer, report);
     if (result != NULL)
         put_result(&writer, report, result);
