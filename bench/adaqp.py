@@ -127,4 +127,5 @@ def main():
     bench.end()
 
 
-main()
+if __name__ == "__main__":
+    main()

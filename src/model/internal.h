@@ -83,8 +83,15 @@ double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
 
 static inline int64_t metric_counts(int64_t classes) { return 2 + 3 * classes; } // per split
 
-// The complement of a Pattern's central ranges.
-int rest_ranges(const Pattern *pattern, Range rest[PATTERN_RANGES + 1]);
+// ---- routes.c
+// Floats of a row that is aggregated there, in training or evaluation; 0: none is.
+int64_t aggregated(const ModelShape *shape, int l, int direction);
+void routes_make(Model *m);     // operators and channels of all layers. Collective.
+void routes_features(Model *m); // what is made of the features once. Collective.
+void routes_plan(MemoryPlan *plan, const Model *m, const Config *config);
+void routes_clear(Model *m);
+
+// ---- epoch.c
 // A·X into m->features, exactly, over the route that evaluation has for the first layer meanwhile.
 void model_features_once(Model *m);
 // Rows of layer l's input (l = layers: the logits) that the running call needs: [0, level_rows).

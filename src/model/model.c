@@ -151,190 +151,6 @@ static void take_buffers(Model *m, const Taker *taker) {
         take(taker, (size_t)(4 * metric_counts(classes)) * sizeof(int64_t), "metric counts");
 }
 
-// ---- operators and channels
-
-// Floats of a row that is aggregated there, in training or evaluation; 0: none is.
-static int64_t aggregated(const ModelShape *shape, int l, int direction) {
-    if (l == 0 && direction == FORWARD && shape->layer0 == LAYER0_KEPT)
-        return shape->width[0];
-    return model_exchanged(shape, l, direction);
-}
-
-// The widest rows that an operator on these own edges will see.
-static int64_t widest(const ModelShape *shape, const ModelParts *parts, const Pattern *pattern) {
-    int64_t most = 0;
-    for (int l = 0; l < shape->layers; l++)
-        for (int d = 0; d < 2; d++) {
-            const Pattern *used[] = {parts->patterns->of[l][d],
-                                     d == FORWARD ? parts->patterns->full : NULL};
-            for (int i = 0; i < 2; i++)
-                if (used[i] != NULL && used[i]->own.offset == pattern->own.offset)
-                    most = max64(most, aggregated(shape, l, d));
-        }
-    return most;
-}
-
-int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
-    int64_t at = 0;
-    int count = 0;
-    for (int i = 0; i <= p->range_count; i++) {
-        int64_t end = i < p->range_count ? p->central[i].begin : p->rows;
-        if (at < end)
-            rest[count++] = (Range){at, end};
-        at = i < p->range_count ? p->central[i].end : end;
-    }
-    return count;
-}
-
-// `left` is only for rows that are complete after the own part.
-static void operator_ready(Operator *op) {
-    const Pattern *p = op->block.pattern;
-    op->rest_count = rest_ranges(p, op->rest);
-    op->cursor = TAKE(int64_t, p->halo.rows + 1, "halo cursors");
-    if (op->block.left == NULL)
-        return;
-    op->left_own = TAKE(float, p->rows + 1, "diagonals");
-    memcpy(op->left_own, op->block.left, (size_t)p->rows * sizeof(float));
-    for (int64_t k = 0; k < p->halo.rows; k++)
-        op->left_own[p->halo_row[k]] = 1;
-}
-
-// The Pattern with the same own edges that has the most rows.
-static const Pattern *most_rows_of(const ModelPatterns *patterns, const Pattern *pattern) {
-    for (int i = 0; i < patterns->count; i++)
-        if (patterns->made[i]->own.offset == pattern->own.offset &&
-            patterns->made[i]->rows > pattern->rows)
-            pattern = patterns->made[i];
-    return pattern;
-}
-
-// Operators on the same own edges (a symmetric graph's forward and backward differ in their
-// diagonals, a layer's rows may be the first ones of another's) share the kernel and its scratch:
-// only one exchange runs at a time.
-static Operator *operator_find(Model *m, const Block *block) {
-    const Backend *b = m->parts.backend;
-    const Pattern *p = block->pattern;
-    Aggregate *shared = NULL;
-    for (int i = 0; i < m->operators; i++) {
-        Operator *op = &m->operator[i];
-        if (op->block.pattern->own.offset != p->own.offset)
-            continue;
-        if (op->block.pattern == p && op->block.left == block->left &&
-            op->block.right == block->right)
-            return op;
-        shared = op->aggregate;
-    }
-    Operator *op = &m->operator[m->operators++];
-    int64_t most = widest(&m->shape, &m->parts, p);
-    *op = (Operator){.block = *block, .aggregate = shared, .owns_aggregate = shared == NULL};
-    if (shared == NULL) {
-        const Pattern *whole = most_rows_of(m->parts.patterns, p);
-        op->aggregate = b->aggregate_new(&whole->own, whole->sources, most, m->panels);
-    }
-    op->pre = b->aggregate_new(&p->pre, p->sources, most, "rows");
-    operator_ready(op);
-    return op;
-}
-
-// The Block of a layer and direction over one of its Patterns.
-static Block block_on(const Model *m, const Pattern *pattern, int direction) {
-    Block block = direction == FORWARD ? m->block : block_transpose(&m->block);
-    block.pattern = pattern;
-    return block;
-}
-
-static void route_make(Model *m, Route *route, const Pattern *pattern, int l, int direction,
-                       const MessageForm *form) {
-    Block block = block_on(m, pattern, direction);
-    int64_t columns = aggregated(&m->shape, l, direction);
-    route->op = operator_find(m, &block);
-    if (model_exchanged(&m->shape, l, direction) == 0)
-        return;
-    route->channel = channel_new(pattern, form, columns, l, direction);
-    route->sums = rows_take(pattern->pre.rows, columns, "partial sums");
-}
-
-static MessageForm exact_form(const Model *m) {
-    Error none = {0};
-    return (MessageForm){.codec = codec_find("fp32", &none), .piece = m->parts.form.piece};
-}
-
-static void make_routes(Model *m, int l) {
-    const ModelPatterns *patterns = m->parts.patterns;
-    Layer *layer = &m->layer[l];
-    for (int d = 0; d < 2; d++)
-        if (patterns->of[l][d] != NULL)
-            route_make(m, &layer->route[d], patterns->of[l][d], l, d, &m->parts.form);
-    if (l == 0 && m->shape.layer0 != LAYER0_EXCHANGED)
-        return;
-    MessageForm exact = exact_form(m);
-    if (patterns->of[l][FORWARD] == patterns->full)
-        layer->infer = layer->route[FORWARD];
-    else
-        route_make(m, &layer->infer, patterns->full, l, FORWARD, &exact);
-}
-
-static void operator_clear(const Model *m, Operator *op) {
-    if (op->owns_aggregate)
-        m->parts.backend->aggregate_free(op->aggregate);
-    m->parts.backend->aggregate_free(op->pre);
-    memory_give(op->left_own);
-    memory_give(op->cursor);
-}
-
-// ---- what is made of the features once (lossless.layer0)
-
-// Their aggregate, with an operator and a channel that go again.
-static void features_once(Model *m) {
-    const Backend *b = m->parts.backend;
-    const Pattern *p = m->parts.patterns->full;
-    MessageForm exact = exact_form(m);
-    int64_t columns = m->shape.width[0];
-    Operator op = {.block = block_on(m, p, FORWARD), .owns_aggregate = true};
-    op.aggregate = b->aggregate_new(&p->own, p->sources, columns, "rows");
-    op.pre = b->aggregate_new(&p->pre, p->sources, columns, "rows");
-    operator_ready(&op);
-    Route *route = &m->layer[0].infer;
-    *route = (Route){.op = &op,
-                     .channel = channel_new(p, &exact, columns, 0, FORWARD),
-                     .sums = rows_take(p->pre.rows, columns, "partial sums")};
-    model_features_once(m);
-    rows_give(&route->sums);
-    channel_free(route->channel);
-    *route = (Route){0};
-    operator_clear(m, &op);
-}
-
-// The halo's features, for masks that both ends make.
-static void features_kept(Model *m) {
-    const Pattern *p = m->parts.patterns->of[0][FORWARD];
-    MessageForm exact = exact_form(m);
-    Channel *channel = channel_new(p, &exact, m->shape.width[0], 0, FORWARD);
-    SentRows rows = {.x = first_rows(m->x, p->sources), .right = m->block.right};
-    channel_pack(channel, &rows, (Occasion){.exact = true});
-    channel_post(channel);
-    for (int group = 0; group + 1 < p->size; group++)
-        channel_receive(channel, group);
-    channel_finish(channel);
-    Rows landed = channel_rows(channel);
-    memcpy(m->kept.at, landed.at, rows_bytes(landed.count, landed.columns));
-    channel_free(channel);
-}
-
-// Measures panel widths on the real Patterns, with buffers of the right width as scratch.
-static void tune(Model *m) {
-    for (int l = 0; l < m->shape.layers; l++)
-        for (int d = 0; d < 2; d++) {
-            Operator *op = m->layer[l].route[d].op;
-            if (op == NULL)
-                continue;
-            bool first = m->shape.transform_first[l];
-            Rows out = first ? m->layer[l].z : m->layer[l].a;
-            Rows in = first ? m->layer[l].y : l == 0 ? m->x : m->layer[l].h;
-            m->parts.backend->aggregate_tune(op->aggregate, out, in);
-        }
-}
-
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err) {
     const Schedule *blocking = schedule_find("blocking", err);
@@ -349,31 +165,12 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         return NULL;
     }
     take_buffers(m, &(Taker){NULL});
-    for (int l = 0; l < shape->layers; l++)
-        make_routes(m, l);
-    tune(m);
+    routes_make(m);
     for (int64_t r = 0; r < m->rows; r++)
         memcpy(m->x.at + r * m->x.stride, parts->shard->x + r * shape->width[0],
                (size_t)shape->width[0] * sizeof(float));
-    if (shape->layer0 != LAYER0_EXCHANGED)
-        features_once(m);
-    if (shape->layer0 == LAYER0_KEPT)
-        features_kept(m);
+    routes_features(m);
     return m;
-}
-
-static void route_plan(MemoryPlan *plan, const Pattern *pattern, const MessageForm *form,
-                       int64_t columns) {
-    channel_plan(plan, pattern, form, columns);
-    memory_plan_add(plan, "messages", rows_bytes(pattern->pre.rows, columns));
-}
-
-// Does a Pattern before the i-th have the same own edges?
-static bool shares_kernel(const ModelPatterns *patterns, int i) {
-    for (int k = 0; k < i; k++)
-        if (patterns->made[k]->own.offset == patterns->made[i]->own.offset)
-            return true;
-    return false;
 }
 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
@@ -381,40 +178,14 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
     take_buffers(m, &(Taker){plan});
-    MessageForm exact = exact_form(m);
-    const ModelPatterns *patterns = parts->patterns;
-    if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
-        route_plan(plan, patterns->full, &exact, shape->width[0]);
-    for (int l = 0; l < shape->layers; l++) {
-        for (int d = 0; d < 2; d++)
-            if (model_exchanged(shape, l, d) > 0)
-                route_plan(plan, patterns->of[l][d], &parts->form, model_exchanged(shape, l, d));
-        if (model_exchanged(shape, l, FORWARD) > 0 && patterns->of[l][FORWARD] != patterns->full)
-            route_plan(plan, patterns->full, &exact, model_exchanged(shape, l, FORWARD));
-    }
-    for (int i = 0; i < patterns->count; i++) {
-        const Pattern *p = patterns->made[i];
-        if (!shares_kernel(patterns, i))
-            memory_plan_add(plan, "repacked columns",
-                            parts->backend->aggregate_bytes(p->sources, widest(shape, parts, p),
-                                                            config->run.panels));
-    }
+    routes_plan(plan, m, config);
     memory_give(m);
 }
 
 // ---- freeing, in reverse
 
-static void route_clear(Route *route) {
-    channel_free(route->channel);
-    rows_give(&route->sums);
-}
-
 static void free_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
-    if (layer->infer.channel != layer->route[FORWARD].channel)
-        route_clear(&layer->infer);
-    route_clear(&layer->route[FORWARD]);
-    route_clear(&layer->route[BACKWARD]);
     memory_give(layer->saved.mean);
     memory_give(layer->saved.inverse);
     memory_give(layer->saved.kept);
@@ -433,6 +204,7 @@ static void free_layer(Model *m, int l) {
 void model_free(Model *m) {
     if (m == NULL)
         return;
+    routes_clear(m);
     memory_give(m->counts);
     memory_give(m->scratch);
     for (int i = 0; i < m->widths; i++)
@@ -440,8 +212,6 @@ void model_free(Model *m) {
             rows_give(&m->gradient_slot[i][slot]);
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
-    for (int i = 0; i < m->operators; i++)
-        operator_clear(m, &m->operator[i]);
     block_clear(&m->block);
     rows_give(&m->masked);
     rows_give(&m->kept);
