@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { ARMS = 16, HISTORY = 100000 };
-static const char default_modes[] = "vanilla,overlap,quantize,adaqp,alone";
+static const char default_modes[] = "vanilla,lossless,adaqp-published,adaqp,alone";
 
 typedef struct Arm {
     char name[CONFIG_WORD]; // also its folder

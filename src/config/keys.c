@@ -11,7 +11,7 @@
 // path, kind, where, default (JSON), range, choices, unit, help
 const Key config_keys[] = {
     {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY,
-     "vanilla overlap quantize adaqp adaqp-published", ANY,
+     "vanilla lossless overlap quantize adaqp adaqp-published", ANY,
      "Preset of messages.codec, comm.schedule and lossless.*; an explicit key wins."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,

@@ -247,6 +247,8 @@ static void published_modes_save_nothing(void **state) {
         load(&config, "{}", settings, 1);
         assert_string_equal(config.lossless.layer0, published ? "exchange" : "auto");
         assert_string_equal(config.lossless.order, published ? "aggregate-first" : "auto");
+        assert_string_equal(config.lossless.train_rows, published ? "all" : "auto");
+        assert_string_equal(config.lossless.cover, published ? "sources" : "min");
     }
 }
 

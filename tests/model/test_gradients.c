@@ -38,6 +38,9 @@ static const Case cases[] = {
     {"gcn, no norm", "gcn", "both", false, SYMMETRIC, 2, "activation,dropout", 0.5, 0.5,
      "aggregate-first"},
     {"gcn, one layer", "gcn", "both", false, SYMMETRIC, 1, "", 0, 0, "aggregate-first"},
+    // rows of gradients lie where an epoch before left more of them
+    {"gcn, four layers", "gcn", "both", false, SYMMETRIC, 4, "norm,activation", 0, 0,
+     "aggregate-first"},
     {"gcn, directed", "gcn", "both", false, DIRECTED, 3, "dropout,norm,activation", 0.5, 0,
      "aggregate-first"},
     {"gcn, directed, in-degrees", "gcn", "in", false, DIRECTED, 3, "activation", 0, 0,
@@ -51,6 +54,8 @@ static const Case cases[] = {
     {"gcn, transform first", "gcn", "both", false, DIRECTED, 3, "dropout,norm,activation", 0.5, 0.3,
      "auto"},
     {"sage-mean", "sage-mean", "both", false, SYMMETRIC, 3, "dropout,norm,activation", 0.5, 0,
+     "aggregate-first"},
+    {"sage-mean, four layers", "sage-mean", "both", false, SYMMETRIC, 4, "norm,activation", 0, 0,
      "aggregate-first"},
     {"sage-mean, input dropout", "sage-mean", "both", false, SYMMETRIC, 2, "activation,dropout",
      0.5, 0.5, "aggregate-first"},
