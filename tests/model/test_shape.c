@@ -53,8 +53,7 @@ static void savings_narrow_what_is_exchanged(void **state) {
     static const char *const modes[] = {"overlap", "quantize", "adaqp"};
     for (int i = 0; i < RECIPES; i++)
         for (int mode = 0; mode < 3; mode++) {
-            assert_int_equal(floats_of_a_row(&recipes[i], modes[mode], "gcn", 0),
-                             recipes[i].saved);
+            assert_int_equal(floats_of_a_row(&recipes[i], modes[mode], "gcn", 0), recipes[i].saved);
             assert_int_equal(floats_of_a_row(&recipes[i], modes[mode], "sage-mean", 0.5),
                              recipes[i].saved);
         }
