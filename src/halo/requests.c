@@ -3,52 +3,42 @@
 #include "internal.h"
 #include <string.h>
 
-// Lists of one kind, group after group: at the reader as it asks, at the owner as it was asked.
-typedef struct Lists {
-    int64_t *asked_offset, *offset; // [size] at the reader; at the owner
-    void *asked, *got;              // elements of those lists
-} Lists;
-
-static void lists_move(Lists *lists, const Comm *comm, size_t bytes) {
-    lists->offset = ring_offsets_at_owners(comm, lists->asked_offset);
-    lists->got =
-        memory_take(memory_product(lists->offset[comm->size - 1], bytes), "requests to owners");
-    ring_to_owners(comm, lists->asked_offset, lists->asked, lists->offset, lists->got, bytes);
-}
-
-static Lists lists_take(int size, int64_t count, size_t bytes) {
-    return (Lists){.asked_offset = TAKE(int64_t, size, "requests to owners"),
-                   .asked = memory_take(memory_product(count, bytes), "requests to owners")};
-}
-
-static void lists_clear(Lists *lists) {
-    memory_give(lists->asked_offset);
-    memory_give(lists->offset);
-    memory_give(lists->asked);
-    memory_give(lists->got);
-}
+// Three kinds of lists, group after group, each with offsets at the reader, as it asks, and at the
+// owner, as it was asked.
+typedef enum Kind { ROWS, SUMS, MEMBERS, KINDS } Kind;
 
 typedef struct Requests {
-    Lists rows;    // int32_t: a row of the owner
-    Lists targets; // int64_t: id of the row that a sum is for
-    Lists members; // int32_t: rows of the owner, sum after sum
-    Lists weights; // float: of members; empty without weights
-    Lists ends;    // int64_t: of each sum, members up to its end, counted inside the group
+    int64_t *asked[KINDS]; // [size] offsets at the reader
+    int64_t *got[KINDS];   // [size] offsets at the owner
+    int32_t *row;          // [ROWS] a row of the owner
+    int64_t *target;       // [SUMS] id of the row that a sum is for
+    int64_t *end;          // [SUMS] its members up to its end, counted inside the group
+    int32_t *member;       // [MEMBERS] rows of the owner, sum after sum
+    float *weight;         // [MEMBERS] or NULL
 } Requests;
 
-static void ask_rows(Requests *ask, const Boundary *b, const ShardEdges *edges) {
-    int32_t *row = ask->rows.asked;
+// What was asked, at the owner; gives the reader's list back.
+static void *ask_owners(const Requests *ask, Kind kind, const Comm *comm, void *list,
+                        size_t bytes) {
+    int64_t count = ask->got[kind][comm->size - 1];
+    void *got = memory_take(memory_product(count, bytes), "requests to owners");
+    ring_to_owners(comm, ask->asked[kind], list, ask->got[kind], got, bytes);
+    memory_give(list);
+    return got;
+}
+
+static void list_rows(Requests *ask, const Boundary *b, const ShardEdges *edges) {
     int64_t count = 0;
     for (int g = 0; g < b->groups; g++) {
         for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
             if (b->as_row[h])
-                row[count++] = edges->remote_row[h];
-        ask->rows.asked_offset[g + 1] = count;
+                ask->row[count++] = edges->remote_row[h];
+        ask->asked[ROWS][g + 1] = count;
     }
 }
 
-static void ask_sums(Requests *ask, const Boundary *b, const ShardEdges *edges,
-                     const int64_t *gid) {
+static void list_sums(Requests *ask, const Boundary *b, const ShardEdges *edges,
+                      const int64_t *gid) {
     int64_t sums = 0, members = 0;
     for (int g = 0; g < b->groups; g++) {
         int64_t first = members;
@@ -56,45 +46,59 @@ static void ask_sums(Requests *ask, const Boundary *b, const ShardEdges *edges,
             if (!b->as_sum[e])
                 continue;
             int64_t id = gid[b->target[e]];
-            if (members == first || ((int64_t *)ask->targets.asked)[sums - 1] != id)
-                ((int64_t *)ask->targets.asked)[sums++] = id;
-            if (b->weight != NULL)
-                ((float *)ask->weights.asked)[members] = b->weight[e];
-            ((int32_t *)ask->members.asked)[members++] = edges->remote_row[b->source[e]];
-            ((int64_t *)ask->ends.asked)[sums - 1] = members - first;
+            if (members == first || ask->target[sums - 1] != id)
+                ask->target[sums++] = id;
+            if (ask->weight != NULL)
+                ask->weight[members] = b->weight[e];
+            ask->member[members++] = edges->remote_row[b->source[e]];
+            ask->end[sums - 1] = members - first;
         }
-        ask->targets.asked_offset[g + 1] = ask->ends.asked_offset[g + 1] = sums;
-        ask->members.asked_offset[g + 1] = members;
-        ask->weights.asked_offset[g + 1] = b->weight != NULL ? members : 0;
+        ask->asked[SUMS][g + 1] = sums;
+        ask->asked[MEMBERS][g + 1] = members;
     }
 }
 
+static void move_all(Requests *ask, const Comm *comm, Cover cover) {
+    for (int kind = 0; kind < KINDS; kind++) // all ranks know that there are no sums
+        ask->got[kind] = kind == ROWS || cover != COVER_SOURCES
+                             ? ring_offsets_at_owners(comm, ask->asked[kind])
+                             : TAKE(int64_t, comm->size, "requests to owners");
+    ask->row = ask_owners(ask, ROWS, comm, ask->row, sizeof *ask->row);
+    if (cover == COVER_SOURCES)
+        return;
+    ask->target = ask_owners(ask, SUMS, comm, ask->target, sizeof *ask->target);
+    ask->end = ask_owners(ask, SUMS, comm, ask->end, sizeof *ask->end);
+    ask->member = ask_owners(ask, MEMBERS, comm, ask->member, sizeof *ask->member);
+    if (ask->weight != NULL)
+        ask->weight = ask_owners(ask, MEMBERS, comm, ask->weight, sizeof *ask->weight);
+}
+
 static void make_send_lists(Pattern *pattern, const Requests *got) {
-    const int64_t *rows = got->rows.offset, *sums = got->targets.offset;
+    const int64_t *rows = got->got[ROWS], *sums = got->got[SUMS];
+    int groups = pattern->size - 1;
     int64_t at = 0;
     pattern->send_offset = TAKE(int64_t, pattern->size, "send lists");
-    pattern->send_row =
-        TAKE(int32_t, rows[pattern->size - 1] + sums[pattern->size - 1], "send lists");
-    for (int g = 0; g + 1 < pattern->size; g++) {
+    pattern->send_row = TAKE(int32_t, rows[groups] + sums[groups], "send lists");
+    for (int g = 0; g < groups; g++) {
         for (int64_t k = rows[g]; k < rows[g + 1]; k++)
-            pattern->send_row[at++] = ((const int32_t *)got->rows.got)[k];
+            pattern->send_row[at++] = got->row[k];
         for (int64_t k = sums[g]; k < sums[g + 1]; k++)
             pattern->send_row[at++] = (int32_t)(pattern->sources + k);
         pattern->send_offset[g + 1] = at;
     }
 }
 
-static void make_sums(Pattern *pattern, const Requests *got, bool weighted) {
-    const int64_t *sums = got->targets.offset, *members = got->members.offset;
+static void make_sums(Pattern *pattern, const Requests *got) {
+    const int64_t *sums = got->got[SUMS], *members = got->got[MEMBERS];
     int groups = pattern->size - 1;
     Csr *pre = &pattern->pre;
-    edges_take(pre, sums[groups], members[groups], weighted);
-    memcpy(pre->column, got->members.got, (size_t)members[groups] * sizeof(int32_t));
-    if (weighted)
-        memcpy(pre->weight, got->weights.got, (size_t)members[groups] * sizeof(float));
+    edges_take(pre, sums[groups], members[groups], got->weight != NULL);
+    memcpy(pre->column, got->member, (size_t)members[groups] * sizeof *got->member);
+    if (pre->weight != NULL)
+        memcpy(pre->weight, got->weight, (size_t)members[groups] * sizeof *got->weight);
     for (int g = 0; g < groups; g++)
         for (int64_t k = sums[g]; k < sums[g + 1]; k++)
-            pre->offset[k + 1] = members[g] + ((const int64_t *)got->ends.got)[k];
+            pre->offset[k + 1] = members[g] + got->end[k];
 }
 
 static void make_ids(Pattern *pattern, const Shard *shard, const Requests *got) {
@@ -102,30 +106,31 @@ static void make_ids(Pattern *pattern, const Shard *shard, const Requests *got) 
     pattern->gid = TAKE(int64_t, sources + sums, "global ids");
     memcpy(pattern->gid, shard->gid, (size_t)sources * sizeof(int64_t));
     for (int64_t k = 0; k < sums; k++)
-        pattern->gid[sources + k] = -1 - ((const int64_t *)got->targets.got)[k];
+        pattern->gid[sources + k] = -1 - got->target[k];
 }
 
 void requests_make(Pattern *pattern, const Boundary *b, const Shard *shard) {
     const ShardEdges *edges = pattern->kind.backward ? &shard->backward : &shard->forward;
-    int64_t most = b->edge_begin[b->groups];
-    bool weighted = edges->weight != NULL;
-    int size = pattern->size;
-    Requests ask = {.rows = lists_take(size, pattern->halo_count, sizeof(int32_t)),
-                    .targets = lists_take(size, pattern->halo_count, sizeof(int64_t)),
-                    .members = lists_take(size, most, sizeof(int32_t)),
-                    .weights = lists_take(size, weighted ? most : 0, sizeof(float)),
-                    .ends = lists_take(size, pattern->halo_count, sizeof(int64_t))};
-    ask_rows(&ask, b, edges);
-    ask_sums(&ask, b, edges, shard->gid);
-    lists_move(&ask.rows, pattern->comm, sizeof(int32_t));
-    lists_move(&ask.targets, pattern->comm, sizeof(int64_t));
-    lists_move(&ask.members, pattern->comm, sizeof(int32_t));
-    lists_move(&ask.weights, pattern->comm, sizeof(float));
-    lists_move(&ask.ends, pattern->comm, sizeof(int64_t));
+    int64_t members = b->edge_begin[b->groups];
+    Requests ask = {.row = TAKE(int32_t, pattern->halo_count, "requests to owners"),
+                    .target = TAKE(int64_t, pattern->halo_count, "requests to owners"),
+                    .end = TAKE(int64_t, pattern->halo_count, "requests to owners"),
+                    .member = TAKE(int32_t, members, "requests to owners")};
+    if (edges->weight != NULL)
+        ask.weight = TAKE(float, members, "requests to owners");
+    for (int kind = 0; kind < KINDS; kind++)
+        ask.asked[kind] = TAKE(int64_t, pattern->size, "requests to owners");
+    list_rows(&ask, b, edges);
+    list_sums(&ask, b, edges, shard->gid);
+    move_all(&ask, pattern->comm, pattern->kind.cover);
     make_send_lists(pattern, &ask);
-    make_sums(pattern, &ask, weighted);
+    make_sums(pattern, &ask);
     make_ids(pattern, shard, &ask);
-    Lists *lists[] = {&ask.rows, &ask.targets, &ask.members, &ask.weights, &ask.ends};
-    for (int i = 0; i < 5; i++)
-        lists_clear(lists[i]);
+    for (int kind = 0; kind < KINDS; kind++) {
+        memory_give(ask.asked[kind]);
+        memory_give(ask.got[kind]);
+    }
+    void *lists[] = {ask.row, ask.target, ask.end, ask.member, ask.weight};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        memory_give(lists[i]);
 }
