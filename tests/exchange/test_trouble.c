@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { COLUMNS = 48, LAYER = 2, EPOCH = 7, GUILTY = 1 };
@@ -96,13 +97,23 @@ static void stop(Scene *scene) {
     raise(SIGSTOP);
 }
 
+// Says when, so that the script knows how long the others lived on.
+static void die(Scene *scene) {
+    (void)scene;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    fprintf(stderr, "died at %lld.%09ld\n", (long long)now.tv_sec, now.tv_nsec);
+    raise(SIGKILL);
+}
+
 static int get_into(const char *what, const char *codec) {
     static const struct {
         const char *name;
         void (*make)(Scene *scene);
     } troubles[] = {{"flip", flip_a_byte},         {"behind", be_an_epoch_behind},
                     {"repeat", repeat_the_last},   {"half", leave_half_away},
-                    {"widths", take_other_widths}, {"stop", stop}};
+                    {"widths", take_other_widths}, {"stop", stop},
+                    {"die", die}};
     comm_set_timeout(&test_comm, 2.0);
     Scene scene;
     scene_init(&scene, codec);
