@@ -107,8 +107,7 @@ static const Tensor *need(const Assigner *a, const Tensors *file, const Lot *lot
 static bool check_lot(const Assigner *a, const Tensors *file, const Lot *lot, Error *err) {
     for (int list = 0; list < LISTS; list++) {
         const Tensor *tensor = need(a, file, lot, list, err);
-        if (tensor == NULL ||
-            (tensor->type == TENSOR_U8 && !widths_check(tensor, file->path, err)))
+        if (tensor == NULL || (tensor->type == TENSOR_U8 && !widths_check(tensor, file->path, err)))
             return false;
     }
     return true;

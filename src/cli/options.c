@@ -24,7 +24,9 @@ static const Option table[] = {
     {'o', "output", "FOLDER", "where the results go"},
     {'k', "parts", "K", "how many parts (default: 2)"},
     {'d', "seed", "N", "seed of the generator (default: 1)"},
-    {'m', "modes", "A,B,...", "what to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     alone)"},
+    {'m', "modes", "A,B,...",
+     "what to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
+     "alone)"},
     {'j', "json", NULL, "print JSON"},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };

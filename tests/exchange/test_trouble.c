@@ -110,9 +110,12 @@ static int get_into(const char *what, const char *codec) {
     static const struct {
         const char *name;
         void (*make)(Scene *scene);
-    } troubles[] = {{"flip", flip_a_byte},         {"behind", be_an_epoch_behind},
-                    {"repeat", repeat_the_last},   {"half", leave_half_away},
-                    {"widths", take_other_widths}, {"stop", stop},
+    } troubles[] = {{"flip", flip_a_byte},
+                    {"behind", be_an_epoch_behind},
+                    {"repeat", repeat_the_last},
+                    {"half", leave_half_away},
+                    {"widths", take_other_widths},
+                    {"stop", stop},
                     {"die", die}};
     comm_set_timeout(&test_comm, 2.0);
     Scene scene;
