@@ -93,11 +93,10 @@ void ring_to_owners(const Comm *comm, const int64_t *receive_offset, const void 
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset);
 
 typedef struct Block {
-    const Pattern *pattern;    // borrowed
-    const Pattern *transposed; // borrowed; the same object if symmetric
-    float *left;               // [N] or NULL (1); owned
-    float *right;              // [N] or NULL (1); owned
-    bool self;                 // adds the diagonal: A + I
+    const Pattern *pattern; // borrowed
+    float *left;            // [own rows] or NULL (1); owned
+    float *right;           // [own rows] or NULL (1); owned
+    bool self;              // adds the diagonal: A + I
 } Block;
 
 // Normalisations are a table: name -> diagonals and self, from the shard's global degrees
@@ -107,11 +106,12 @@ typedef struct Block {
 //   mean           left = 1/max(1, d_in)                                            GraphSAGE
 //   mean-self      self; left = 1/(d_in + 1)                                        GraphSAGE-gcn;
 //   AdaQP's SAGE
-bool block_init(Block *block, const char *normalisation, const Pattern *pattern,
-                const Pattern *transposed, const Shard *shard, Error *err);
+bool block_init(Block *block, const char *normalisation, const Pattern *pattern, const Shard *shard,
+                Error *err);
 void block_clear(Block *block);
-// The operator of the backward pass: diagonals swapped, Patterns swapped. Borrows everything from
-// `block`.
-Block block_transpose(const Block *block);
+// The same operator on other rows, and the operator of the way back: diagonals swapped, on a
+// transposed Pattern. Both borrow their diagonals from `block`.
+Block block_on(const Block *block, const Pattern *pattern);
+Block block_transpose(const Block *block, const Pattern *transposed);
 
 #endif

@@ -79,9 +79,9 @@ static const struct Normalisation *find(const char *name, Error *err) {
     return NULL;
 }
 
-bool block_init(Block *block, const char *normalisation, const Pattern *pattern,
-                const Pattern *transposed, const Shard *shard, Error *err) {
-    *block = (Block){.pattern = pattern, .transposed = transposed};
+bool block_init(Block *block, const char *normalisation, const Pattern *pattern, const Shard *shard,
+                Error *err) {
+    *block = (Block){.pattern = pattern};
     const struct Normalisation *row = find(normalisation, err);
     if (row == NULL)
         return false;
@@ -99,11 +99,14 @@ void block_clear(Block *block) {
     *block = (Block){0};
 }
 
+Block block_on(const Block *block, const Pattern *pattern) {
+    Block on = *block;
+    on.pattern = pattern;
+    return on;
+}
+
 // (L A R)^T = R A^T L
-Block block_transpose(const Block *block) {
-    return (Block){.pattern = block->transposed,
-                   .transposed = block->pattern,
-                   .left = block->right,
-                   .right = block->left,
-                   .self = block->self};
+Block block_transpose(const Block *block, const Pattern *transposed) {
+    return (Block){
+        .pattern = transposed, .left = block->right, .right = block->left, .self = block->self};
 }

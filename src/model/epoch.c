@@ -1,12 +1,13 @@
 // Forward and backward through the layers (ALGORITHMS A.3).
 //
-//   aggregate first   A = L·M·R·H     Z = A W + H Ws + b       dW = Aᵀ G    dH = (L·M·R)ᵀ (G Wᵀ) +
-//   G Wsᵀ transform first   Y = H W         Z = L·M·R·Y + H Ws + b   dY = (L·M·R)ᵀ G   dW = Hᵀ dY
-//   dH = dY Wᵀ + G Wsᵀ both              dWs = Hᵀ G      db = column sums of G    G of the layer
-//   below = post'(Z) ∘ dH
+//   aggregate first   A = L·M·R·H    Z = A W + H Ws + b
+//                     dW = Aᵀ G      dH = (L·M·R)ᵀ (G Wᵀ) + G Wsᵀ
+//   transform first   Y = H W        Z = L·M·R·Y + H Ws + b
+//                     dY = (L·M·R)ᵀ G    dW = Hᵀ dY    dH = dY Wᵀ + G Wsᵀ
+//   both              dWs = Hᵀ G    db = column sums of G    G of the layer below = post'(Z) ∘ dH
 //
 // Each exchange is told to its schedule as two pieces of work: `own` needs no message and hides it,
-// `halo` waits for it. Both schedules do the same work on the same rows, so they give the same
+// `halo` waits for it. All schedules do the same work on the same rows, so they give the same
 // bits.
 #include "internal.h"
 #include <string.h>

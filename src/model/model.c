@@ -159,7 +159,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     Model *m = TAKE(Model, 1, "model");
     *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
-    block_init(&m->block, shape->normalisation, parts->patterns->full, NULL, parts->shard, err);
+    block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
     if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all
         model_free(m);
         return NULL;

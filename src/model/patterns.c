@@ -51,25 +51,33 @@ static PatternKind kind_of(const ModelShape *shape, const Shard *shard, Reach re
     return kind;
 }
 
-static const Pattern *find_or_make(ModelPatterns *patterns, const PatternKind *kind,
-                                   const Shard *shard, const Comm *comm) {
-    for (int i = 0; i < patterns->count; i++)
-        if (same_kind(&patterns->made[i]->kind, kind))
-            return patterns->made[i];
-    const Pattern *like = patterns->count > 0 ? patterns->made[0] : NULL;
-    Pattern *pattern = pattern_new(shard, kind, like, comm);
-    patterns->made[patterns->count++] = pattern;
-    return pattern;
+// Every kind once, the full Pattern's first, and which of them each exchange needs (-1: none).
+typedef struct Kinds {
+    int count;
+    PatternKind kind[2 * MODEL_LAYERS + 1];
+    int of[MODEL_LAYERS][2];
+} Kinds;
+
+static int kind_number(Kinds *kinds, PatternKind kind) {
+    int i = 0;
+    while (i < kinds->count && !same_kind(&kinds->kind[i], &kind))
+        i++;
+    if (i == kinds->count)
+        kinds->kind[kinds->count++] = kind;
+    return i;
 }
 
-// Does training aggregate over the halo there?
-static bool aggregates(const ModelShape *shape, int layer, int direction) {
-    return model_exchanged(shape, layer, direction) > 0 ||
-           (layer == 0 && direction == FORWARD && shape->layer0 == LAYER0_KEPT);
-}
-
-static PatternKind full_kind(const ModelShape *shape) {
-    return (PatternKind){.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = shape->cover};
+static Kinds list_kinds(const ModelShape *shape, const Shard *shard, Reach reach) {
+    Kinds kinds = {0};
+    kind_number(
+        &kinds,
+        (PatternKind){.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = shape->cover});
+    for (int l = 0; l < shape->layers; l++)
+        for (int d = 0; d < 2; d++)
+            kinds.of[l][d] = aggregated(shape, l, d) > 0
+                                 ? kind_number(&kinds, kind_of(shape, shard, reach, l, d))
+                                 : -1;
+    return kinds;
 }
 
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
@@ -77,14 +85,15 @@ void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const
     double since = clock_seconds();
     *patterns = (ModelPatterns){0};
     Reach reach = reach_of(shard, comm);
-    PatternKind full = full_kind(shape);
-    patterns->full = find_or_make(patterns, &full, shard, comm);
+    Kinds kinds = list_kinds(shape, shard, reach);
+    while (patterns->count < kinds.count) {
+        const PatternKind *kind = &kinds.kind[patterns->count];
+        patterns->made[patterns->count++] = pattern_new(shard, kind, patterns->made[0], comm);
+    }
+    patterns->full = patterns->made[0];
     for (int l = 0; l < shape->layers; l++)
-        for (int d = 0; d < 2; d++) {
-            PatternKind kind = kind_of(shape, shard, reach, l, d);
-            if (aggregates(shape, l, d))
-                patterns->of[l][d] = find_or_make(patterns, &kind, shard, comm);
-        }
+        for (int d = 0; d < 2; d++)
+            patterns->of[l][d] = kinds.of[l][d] >= 0 ? patterns->made[kinds.of[l][d]] : NULL;
     for (int l = 0; l <= shape->layers; l++)
         patterns->rows[l] = shard_reach(shard, hops_of(shape, reach, shape->layers - l));
     patterns->seconds = clock_seconds() - since;
@@ -98,19 +107,7 @@ void model_patterns_clear(ModelPatterns *patterns) {
 
 void model_patterns_plan(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
                          const Comm *comm) {
-    Reach reach = reach_of(shard, comm);
-    PatternKind seen[2 * MODEL_LAYERS + 1] = {full_kind(shape)};
-    int count = 1;
-    pattern_plan(plan, shard, &seen[0], false);
-    for (int l = 0; l < shape->layers; l++)
-        for (int d = 0; d < 2; d++) {
-            PatternKind kind = kind_of(shape, shard, reach, l, d);
-            int same = 0;
-            while (same < count && !same_kind(&seen[same], &kind))
-                same++;
-            if (same < count || !aggregates(shape, l, d))
-                continue;
-            seen[count++] = kind;
-            pattern_plan(plan, shard, &kind, true);
-        }
+    Kinds kinds = list_kinds(shape, shard, reach_of(shard, comm));
+    for (int i = 0; i < kinds.count; i++)
+        pattern_plan(plan, shard, &kinds.kind[i], i > 0);
 }

@@ -90,16 +90,10 @@ static Operator *operator_find(Model *m, const Block *block) {
     return op;
 }
 
-// The Block of a layer and direction over one of its Patterns.
-static Block block_on(const Model *m, const Pattern *pattern, int direction) {
-    Block block = direction == FORWARD ? m->block : block_transpose(&m->block);
-    block.pattern = pattern;
-    return block;
-}
-
 static void route_make(Model *m, Route *route, const Pattern *pattern, int l, int direction,
                        const MessageForm *form) {
-    Block block = block_on(m, pattern, direction);
+    Block block =
+        direction == FORWARD ? block_on(&m->block, pattern) : block_transpose(&m->block, pattern);
     int64_t columns = aggregated(&m->shape, l, direction);
     route->op = operator_find(m, &block);
     if (model_exchanged(&m->shape, l, direction) == 0)
@@ -144,7 +138,7 @@ static void features_once(Model *m) {
     const Pattern *p = m->parts.patterns->full;
     MessageForm exact = exact_form(m);
     int64_t columns = m->shape.width[0];
-    Operator op = {.block = block_on(m, p, FORWARD), .owns_aggregate = true};
+    Operator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
     op.aggregate = b->aggregate_new(&p->own, p->sources, columns, "rows");
     op.pre = b->aggregate_new(&p->pre, p->sources, columns, "rows");
     operator_ready(&op);

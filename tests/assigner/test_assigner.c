@@ -81,10 +81,10 @@ static void net_init(Net *net, const Scene *scene, int first_width) {
     Error err = {0};
     *net = (Net){.bf16 = scene->bf16};
     world_init(&net->world, scene->world, 42, &test_comm);
-    assert_ok(block_init(&net->block, scene->normalisation, net->world.forward, net->world.backward,
-                         &net->world.shard, &err),
-              &err);
-    net->transposed = block_transpose(&net->block);
+    assert_ok(
+        block_init(&net->block, scene->normalisation, net->world.forward, &net->world.shard, &err),
+        &err);
+    net->transposed = block_transpose(&net->block, net->world.backward);
     const Pattern *patterns[CHANNELS] = {net->world.forward, net->world.forward,
                                          net->world.backward};
     const int64_t columns[CHANNELS] = {scene->world.features, 16, 5};
@@ -331,41 +331,6 @@ static bool all_have(const Net *net, int bits) {
             return false;
     }
     return true;
-}
-
-// ---- (g) lists
-
-static void lists_are_inverse_and_follow_global_ids(void **state) {
-    (void)state;
-    static const size_t sizes[] = {1, 4, 8, 20};
-    for (int s = 0; s < SCENES; s++) {
-        Net net;
-        net_init(&net, &scenes[s], 8);
-        for (int i = 1; i < CHANNELS; i++)
-            for (int b = 0; b < 4; b++) {
-                const Pattern *p = channel_pattern(net.channel[i]);
-                size_t bytes = sizes[b];
-                int64_t rows = p->send_offset[p->size - 1];
-                unsigned char *sent = TAKE(unsigned char, rows *(int64_t)bytes, "test");
-                unsigned char *back = TAKE(unsigned char, rows *(int64_t)bytes, "test");
-                unsigned char *read = TAKE(unsigned char, p->halo_count *(int64_t)bytes, "test");
-                for (int64_t k = 0; k < rows; k++)
-                    memset(sent + (size_t)k * bytes, (int)p->gid[p->send_row[k]], bytes);
-                ring_to_readers(p->comm, p->send_offset, sent, p->receive_offset, read, bytes);
-                for (int64_t h = 0; h < p->halo_count; h++)
-                    for (size_t j = 0; j < bytes; j++)
-                        assert_int_equal(read[(size_t)h * bytes + j], p->halo_gid[h]);
-                for (size_t j = 0; j < (size_t)rows * bytes; j++)
-                    sent[j] = (unsigned char)(j * 31 + (size_t)p->rank);
-                ring_to_readers(p->comm, p->send_offset, sent, p->receive_offset, read, bytes);
-                ring_to_owners(p->comm, p->receive_offset, read, p->send_offset, back, bytes);
-                assert_memory_equal(sent, back, (size_t)rows * bytes);
-                memory_give(read);
-                memory_give(back);
-                memory_give(sent);
-            }
-        net_clear(&net);
-    }
 }
 
 // ---- (a) coefficients
@@ -933,7 +898,6 @@ static void wrong_rule_names_the_list(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lists_are_inverse_and_follow_global_ids),
     cmocka_unit_test(coefficients_are_those_of_the_matrix),
     cmocka_unit_test(widths_follow_sensitivities_at_both_ends),
     cmocka_unit_test(groups_of_any_size_and_widths_of_any_kind),

@@ -1,0 +1,107 @@
+// ranks: 1
+// If this failed, a partial sum in a message would not be written as a row of its own is: scaled
+// twice, taken from the wrong place, or rounded with the numbers of another sender's.
+#include "fringe/codec.h"
+#include "support.h"
+
+#include <string.h>
+
+enum { SOURCES = 13, SUMS = 7, COLUMNS = 41, READER = 2, SENDER = 9 };
+
+static const char *const codecs[] = {"fp32", "bf16", "integer"};
+static const int32_t rows_sent[] = {1, 4, 9, 12};
+static const int32_t sums_sent[] = {SOURCES, SOURCES + 2, SOURCES + 6};
+enum { ROWS_SENT = 4, SUMS_SENT = 3, SENT = ROWS_SENT + SUMS_SENT };
+
+typedef struct Scene {
+    Rows all, x, sums; // x and sums are views of all
+    float scale[SOURCES];
+    int64_t gid[SOURCES + SUMS];
+} Scene;
+
+static void scene_init(Scene *scene) {
+    scene->all = rows_take(SOURCES + SUMS, COLUMNS, "test");
+    for (int64_t r = 0; r < scene->all.count; r++) {
+        scene->gid[r] = r < SOURCES ? 100 + r : -1 - r;
+        for (int64_t c = 0; c < COLUMNS; c++)
+            scene->all.at[r * scene->all.stride + c] = (float)((r * 37 + c * 11) % 29) / 7 - 2;
+    }
+    for (int r = 0; r < SOURCES; r++)
+        scene->scale[r] = 0.3F + (float)r / 5;
+    scene->x = scene->sums = scene->all;
+    scene->x.count = SOURCES;
+    scene->sums.at += SOURCES * scene->all.stride;
+    scene->sums.count = SUMS;
+}
+
+// What a reader gets of the listed rows: [count, COLUMNS].
+static Rows through(const Codec *codec, MessageSource source, const int32_t *row, int64_t count) {
+    Widths widths = {0};
+    widths_take(&widths, count, 4);
+    MessageShape shape = {.rows = count, .columns = COLUMNS, .bf16 = true};
+    shape.widths = codec->has_widths ? &widths : NULL;
+    unsigned char *message = memory_take(codec->bytes(&shape), "test");
+    Rows landed = rows_take(count, COLUMNS, "test");
+    source.row = row;
+    source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
+    assert_int_equal(codec->encode(message, &shape, &source, NULL), -1);
+    codec->decode(landed, 0, &shape, message, NULL);
+    memory_give(message);
+    widths_clear(&widths);
+    return landed;
+}
+
+static void sums_travel_as_rows_of_their_own(void **state) {
+    (void)state;
+    Scene scene;
+    Error err = {0};
+    int32_t both[SENT];
+    memcpy(both, rows_sent, sizeof rows_sent);
+    memcpy(both + ROWS_SENT, sums_sent, sizeof sums_sent);
+    scene_init(&scene);
+    MessageSource mixed = {.x = scene.x,
+                           .scale = scene.scale,
+                           .sums = scene.sums,
+                           .gid = scene.gid,
+                           .peer = READER,
+                           .sum_peer = SENDER};
+    MessageSource as_rows = {.x = scene.all, .gid = scene.gid, .peer = SENDER}; // scale 1
+    for (int i = 0; i < 3; i++) {
+        const Codec *codec = codec_find(codecs[i], &err);
+        Rows got = through(codec, mixed, both, SENT);
+        Rows rows = through(codec, mixed, rows_sent, ROWS_SENT);
+        Rows sums = through(codec, as_rows, sums_sent, SUMS_SENT);
+        assert_memory_equal(got.at, rows.at, rows_bytes(ROWS_SENT, COLUMNS));
+        assert_memory_equal(got.at + ROWS_SENT * got.stride, sums.at,
+                            rows_bytes(SUMS_SENT, COLUMNS));
+        rows_give(&sums);
+        rows_give(&rows);
+        rows_give(&got);
+    }
+    rows_give(&scene.all);
+}
+
+// Two senders that make sums for one target must not round them alike.
+static void senders_round_differently(void **state) {
+    (void)state;
+    Scene scene;
+    Error err = {0};
+    scene_init(&scene);
+    const Codec *codec = codec_find("integer", &err);
+    MessageSource one = {.x = scene.x, .sums = scene.sums, .gid = scene.gid, .peer = READER};
+    MessageSource other = one;
+    one.sum_peer = SENDER;
+    other.sum_peer = SENDER + 1;
+    Rows a = through(codec, one, sums_sent, SUMS_SENT);
+    Rows b = through(codec, other, sums_sent, SUMS_SENT);
+    assert_memory_not_equal(a.at, b.at, rows_bytes(SUMS_SENT, COLUMNS));
+    rows_give(&b);
+    rows_give(&a);
+    rows_give(&scene.all);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sums_travel_as_rows_of_their_own),
+    cmocka_unit_test(senders_round_differently),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,64 @@
+// ranks: 1 2 3 4 8
+// If this failed, what ranks tell each other about the rows of a list (widths, sensitivities, ids)
+// would belong to other rows.
+#include "support.h"
+#include "world.h"
+
+#include <string.h>
+
+static const WorldKind kinds[] = {
+    {.nodes = 60, .degree = 4, .features = 3, .classes = 3},
+    {.nodes = 150, .degree = 9, .directed = true, .features = 1, .classes = 2},
+};
+
+static void lists_go_there_and_back(const Pattern *p, size_t bytes) {
+    int64_t rows = p->send_offset[p->size - 1];
+    unsigned char *sent = TAKE(unsigned char, rows *(int64_t)bytes, "test");
+    unsigned char *back = TAKE(unsigned char, rows *(int64_t)bytes, "test");
+    unsigned char *read = TAKE(unsigned char, p->halo_count *(int64_t)bytes, "test");
+    for (int64_t k = 0; k < rows; k++)
+        memset(sent + (size_t)k * bytes, (int)p->gid[p->send_row[k]], bytes);
+    ring_to_readers(p->comm, p->send_offset, sent, p->receive_offset, read, bytes);
+    for (int64_t h = 0; h < p->halo_count; h++)
+        for (size_t j = 0; j < bytes; j++)
+            assert_int_equal(read[(size_t)h * bytes + j], p->halo_gid[h]);
+    for (size_t j = 0; j < (size_t)rows * bytes; j++)
+        sent[j] = (unsigned char)(j * 31 + (size_t)p->rank);
+    ring_to_readers(p->comm, p->send_offset, sent, p->receive_offset, read, bytes);
+    ring_to_owners(p->comm, p->receive_offset, read, p->send_offset, back, bytes);
+    assert_memory_equal(sent, back, (size_t)rows * bytes);
+    memory_give(read);
+    memory_give(back);
+    memory_give(sent);
+}
+
+static void lists_are_inverse_and_follow_global_ids(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 4, 8, 20};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        World world;
+        world_init(&world, kinds[k], 42, &test_comm);
+        for (int b = 0; b < 4; b++) {
+            lists_go_there_and_back(world.forward, sizes[b]);
+            lists_go_there_and_back(world.backward, sizes[b]);
+        }
+        world_clear(&world);
+    }
+}
+
+static void owners_learn_their_offsets(void **state) {
+    (void)state;
+    World world;
+    world_init(&world, kinds[1], 7, &test_comm);
+    const Pattern *p = world.forward;
+    int64_t *offset = ring_offsets_at_owners(&test_comm, p->receive_offset);
+    assert_memory_equal(offset, p->send_offset, (size_t)p->size * sizeof *offset);
+    memory_give(offset);
+    world_clear(&world);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lists_are_inverse_and_follow_global_ids),
+    cmocka_unit_test(owners_learn_their_offsets),
+};
+TEST_MAIN(tests)
