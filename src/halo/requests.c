@@ -1,136 +1,142 @@
-// What readers ask of owners: the rows of a group, then the partial sums of that group, each with
-// the rows it adds up. From these an owner makes its send lists (law 5) and the edges of the sums.
+// What readers ask of owners: the rows of a group, and its partial sums, each with the rows that it
+// adds up. From these an owner makes its send lists (law 5) and the edges of the sums.
+//
+// The one idea: all that a reader asks of an owner is one list of words, so that however much there
+// is to say it takes two collective calls, one for the lengths and one for the lists.
 #include "internal.h"
 #include <string.h>
 
-// Three kinds of lists, group after group, each with offsets at the reader, as it asks, and at the
-// owner, as it was asked.
-typedef enum Kind { ROWS, SUMS, MEMBERS, KINDS } Kind;
+enum { ROWS, SUMS, MEMBERS, HEAD };
 
-typedef struct Requests {
-    int64_t *asked[KINDS]; // [size] offsets at the reader
-    int64_t *got[KINDS];   // [size] offsets at the owner
-    int32_t *row;          // [ROWS] a row of the owner
-    int64_t *target;       // [SUMS] id of the row that a sum is for
-    int64_t *end;          // [SUMS] its members up to its end, counted inside the group
-    int32_t *member;       // [MEMBERS] rows of the owner, sum after sum
-    float *weight;         // [MEMBERS] or NULL
-} Requests;
+typedef struct Request { // of one group; its parts lie in this order
+    int64_t *count;      // [HEAD] how long they are
+    int64_t *row;        // [ROWS] a row of the owner, which travels itself
+    int64_t *target;     // [SUMS] id of the row that a sum is for
+    int64_t *end;        // [SUMS] its members up to its end
+    int64_t *member;     // [MEMBERS] a row of the owner, sum after sum
+    int64_t *weight;     // [MEMBERS] of the edge to it, a float; or none of them
+    int64_t words;
+} Request;
 
-// What was asked, at the owner; gives the reader's list back.
-static void *ask_owners(const Requests *ask, Kind kind, const Comm *comm, void *list,
-                        size_t bytes) {
-    int64_t count = ask->got[kind][comm->size - 1];
-    void *got = memory_take(memory_product(count, bytes), "requests to owners");
-    ring_to_owners(comm, ask->asked[kind], list, ask->got[kind], got, bytes);
-    memory_give(list);
-    return got;
+static Request request_at(int64_t *word, bool weighted) {
+    Request r = {.count = word, .row = word + HEAD};
+    r.target = r.row + word[ROWS];
+    r.end = r.target + word[SUMS];
+    r.member = r.end + word[SUMS];
+    r.weight = r.member + word[MEMBERS];
+    r.words = r.weight + (weighted ? word[MEMBERS] : 0) - word;
+    return r;
 }
 
-static void list_rows(Requests *ask, const Boundary *b, const ShardEdges *edges) {
-    int64_t count = 0;
-    for (int g = 0; g < b->groups; g++) {
-        for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
-            if (b->as_row[h])
-                ask->row[count++] = edges->remote_row[h];
-        ask->asked[ROWS][g + 1] = count;
-    }
-}
+// ---- the reader
 
-static void list_sums(Requests *ask, const Boundary *b, const ShardEdges *edges,
-                      const int64_t *gid) {
-    int64_t sums = 0, members = 0;
-    for (int g = 0; g < b->groups; g++) {
-        int64_t first = members;
-        for (int64_t e = b->edge_begin[g]; e < b->edge_begin[g + 1]; e++) {
-            if (!b->as_sum[e])
-                continue;
-            int64_t id = gid[b->target[e]];
-            if (members == first || ask->target[sums - 1] != id)
-                ask->target[sums++] = id;
-            if (ask->weight != NULL)
-                ask->weight[members] = b->weight[e];
-            ask->member[members++] = edges->remote_row[b->source[e]];
-            ask->end[sums - 1] = members - first;
+static void count_group(int64_t *count, const Boundary *b, const ShardEdges *edges, int g) {
+    for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+        count[ROWS] += b->as_row[h];
+    int32_t target = -1;
+    for (int64_t e = b->edge_begin[g]; e < b->edge_begin[g + 1]; e++)
+        if (b->as_sum[e]) {
+            count[SUMS] += b->target[e] != target;
+            count[MEMBERS]++;
+            target = b->target[e];
         }
-        ask->asked[SUMS][g + 1] = sums;
-        ask->asked[MEMBERS][g + 1] = members;
+}
+
+static void fill_group(const Request *ask, const Boundary *b, const ShardEdges *edges,
+                       const int64_t *gid, int g) {
+    int64_t rows = 0, sums = 0, members = 0;
+    for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+        if (b->as_row[h])
+            ask->row[rows++] = edges->remote_row[h];
+    int32_t target = -1;
+    for (int64_t e = b->edge_begin[g]; e < b->edge_begin[g + 1]; e++) {
+        if (!b->as_sum[e])
+            continue;
+        sums += b->target[e] != target;
+        target = b->target[e];
+        if (edges->weight != NULL)
+            memcpy(&ask->weight[members], &b->weight[e], sizeof *b->weight);
+        ask->member[members++] = edges->remote_row[b->source[e]];
+        ask->target[sums - 1] = gid[target];
+        ask->end[sums - 1] = members;
     }
 }
 
-static void move_all(Requests *ask, const Comm *comm, Cover cover) {
-    for (int kind = 0; kind < KINDS; kind++) // all ranks know that there are no sums
-        ask->got[kind] = kind == ROWS || cover != COVER_SOURCES
-                             ? ring_offsets_at_owners(comm, ask->asked[kind])
-                             : TAKE(int64_t, comm->size, "requests to owners");
-    ask->row = ask_owners(ask, ROWS, comm, ask->row, sizeof *ask->row);
-    if (cover == COVER_SOURCES)
-        return;
-    ask->target = ask_owners(ask, SUMS, comm, ask->target, sizeof *ask->target);
-    ask->end = ask_owners(ask, SUMS, comm, ask->end, sizeof *ask->end);
-    ask->member = ask_owners(ask, MEMBERS, comm, ask->member, sizeof *ask->member);
-    if (ask->weight != NULL)
-        ask->weight = ask_owners(ask, MEMBERS, comm, ask->weight, sizeof *ask->weight);
+// The words of all groups, group g's from offset[g] on.
+static int64_t *write_requests(const Boundary *b, const ShardEdges *edges, const int64_t *gid,
+                               int64_t *offset) {
+    bool weighted = edges->weight != NULL;
+    int64_t *count = TAKE(int64_t, (int64_t)HEAD * b->groups, "requests to owners");
+    for (int g = 0; g < b->groups; g++) {
+        count_group(count + HEAD * g, b, edges, g);
+        offset[g + 1] = offset[g] + request_at(count + HEAD * g, weighted).words;
+    }
+    int64_t *word = TAKE(int64_t, offset[b->groups], "requests to owners");
+    for (int g = 0; g < b->groups; g++) {
+        memcpy(word + offset[g], count + HEAD * g, HEAD * sizeof *count);
+        Request ask = request_at(word + offset[g], weighted);
+        fill_group(&ask, b, edges, gid, g);
+    }
+    memory_give(count);
+    return word;
 }
 
-static void make_send_lists(Pattern *pattern, const Requests *got) {
-    const int64_t *rows = got->got[ROWS], *sums = got->got[SUMS];
-    int groups = pattern->size - 1;
-    int64_t at = 0;
+// ---- the owner
+
+static void take_lists(Pattern *pattern, const Shard *shard, int64_t *word, const int64_t *offset,
+                       bool weighted) {
+    int64_t count[HEAD] = {0};
+    for (int g = 0; g + 1 < pattern->size; g++)
+        for (int part = 0; part < HEAD; part++)
+            count[part] += word[offset[g] + part];
     pattern->send_offset = TAKE(int64_t, pattern->size, "send lists");
-    pattern->send_row = TAKE(int32_t, rows[groups] + sums[groups], "send lists");
-    for (int g = 0; g < groups; g++) {
-        for (int64_t k = rows[g]; k < rows[g + 1]; k++)
-            pattern->send_row[at++] = got->row[k];
-        for (int64_t k = sums[g]; k < sums[g + 1]; k++)
-            pattern->send_row[at++] = (int32_t)(pattern->sources + k);
-        pattern->send_offset[g + 1] = at;
+    pattern->send_row = TAKE(int32_t, count[ROWS] + count[SUMS], "send lists");
+    edges_take(&pattern->pre, count[SUMS], count[MEMBERS], weighted);
+    pattern->gid = TAKE(int64_t, pattern->sources + count[SUMS], "global ids");
+    memcpy(pattern->gid, shard->gid, (size_t)pattern->sources * sizeof(int64_t));
+}
+
+// Puts a group behind those that are there: `sent` rows, `sums` of them partial sums.
+static void take_group(Pattern *pattern, const Request *asked, int64_t sent, int64_t sums) {
+    Csr *pre = &pattern->pre;
+    int64_t members = pre->offset[sums];
+    for (int64_t k = 0; k < asked->count[ROWS]; k++)
+        pattern->send_row[sent++] = (int32_t)asked->row[k];
+    for (int64_t k = 0; k < asked->count[SUMS]; k++, sums++) {
+        pattern->send_row[sent++] = (int32_t)(pattern->sources + sums);
+        pattern->gid[pattern->sources + sums] = -1 - asked->target[k];
+        pre->offset[sums + 1] = members + asked->end[k];
+    }
+    for (int64_t k = 0; k < asked->count[MEMBERS]; k++) {
+        pre->column[members + k] = (int32_t)asked->member[k];
+        if (pre->weight != NULL)
+            memcpy(&pre->weight[members + k], &asked->weight[k], sizeof *pre->weight);
     }
 }
 
-static void make_sums(Pattern *pattern, const Requests *got) {
-    const int64_t *sums = got->got[SUMS], *members = got->got[MEMBERS];
-    int groups = pattern->size - 1;
-    Csr *pre = &pattern->pre;
-    edges_take(pre, sums[groups], members[groups], got->weight != NULL);
-    memcpy(pre->column, got->member, (size_t)members[groups] * sizeof *got->member);
-    if (pre->weight != NULL)
-        memcpy(pre->weight, got->weight, (size_t)members[groups] * sizeof *got->weight);
-    for (int g = 0; g < groups; g++)
-        for (int64_t k = sums[g]; k < sums[g + 1]; k++)
-            pre->offset[k + 1] = members[g] + got->end[k];
-}
-
-static void make_ids(Pattern *pattern, const Shard *shard, const Requests *got) {
-    int64_t sources = pattern->sources, sums = pattern->pre.rows;
-    pattern->gid = TAKE(int64_t, sources + sums, "global ids");
-    memcpy(pattern->gid, shard->gid, (size_t)sources * sizeof(int64_t));
-    for (int64_t k = 0; k < sums; k++)
-        pattern->gid[sources + k] = -1 - got->target[k];
+static void take_requests(Pattern *pattern, const Shard *shard, int64_t *word,
+                          const int64_t *offset, bool weighted) {
+    take_lists(pattern, shard, word, offset, weighted);
+    int64_t sent = 0, sums = 0;
+    for (int g = 0; g + 1 < pattern->size; g++) {
+        Request asked = request_at(word + offset[g], weighted);
+        take_group(pattern, &asked, sent, sums);
+        sent += asked.count[ROWS] + asked.count[SUMS];
+        sums += asked.count[SUMS];
+        pattern->send_offset[g + 1] = sent;
+    }
 }
 
 void requests_make(Pattern *pattern, const Boundary *b, const Shard *shard) {
     const ShardEdges *edges = pattern->kind.backward ? &shard->backward : &shard->forward;
-    int64_t members = b->edge_begin[b->groups];
-    Requests ask = {.row = TAKE(int32_t, pattern->halo_count, "requests to owners"),
-                    .target = TAKE(int64_t, pattern->halo_count, "requests to owners"),
-                    .end = TAKE(int64_t, pattern->halo_count, "requests to owners"),
-                    .member = TAKE(int32_t, members, "requests to owners")};
-    if (edges->weight != NULL)
-        ask.weight = TAKE(float, members, "requests to owners");
-    for (int kind = 0; kind < KINDS; kind++)
-        ask.asked[kind] = TAKE(int64_t, pattern->size, "requests to owners");
-    list_rows(&ask, b, edges);
-    list_sums(&ask, b, edges, shard->gid);
-    move_all(&ask, pattern->comm, pattern->kind.cover);
-    make_send_lists(pattern, &ask);
-    make_sums(pattern, &ask);
-    make_ids(pattern, shard, &ask);
-    for (int kind = 0; kind < KINDS; kind++) {
-        memory_give(ask.asked[kind]);
-        memory_give(ask.got[kind]);
-    }
-    void *lists[] = {ask.row, ask.target, ask.end, ask.member, ask.weight};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        memory_give(lists[i]);
+    int64_t *offset = TAKE(int64_t, pattern->size, "requests to owners");
+    int64_t *word = write_requests(b, edges, shard->gid, offset);
+    int64_t *got_offset = ring_offsets_at_owners(pattern->comm, offset);
+    int64_t *got = TAKE(int64_t, got_offset[b->groups], "requests to owners");
+    ring_to_owners(pattern->comm, offset, word, got_offset, got, sizeof *got);
+    take_requests(pattern, shard, got, got_offset, edges->weight != NULL);
+    memory_give(got);
+    memory_give(got_offset);
+    memory_give(word);
+    memory_give(offset);
 }
