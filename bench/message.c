@@ -209,7 +209,8 @@ int main(int argc, char **argv) {
     int rounds = (int)bench_option(argc, argv, "--rounds", 9);
     Work work = work_new(rows, columns);
     printf("%lld rows of %lld, %s\n", (long long)rows, (long long)columns, backend_cpu.describe());
-    for (int threads = 1; threads <= 2; threads++)
+    int only = (int)bench_option(argc, argv, "--threads", 0); // 0: one, then two
+    for (int threads = only > 0 ? only : 1; threads <= (only > 0 ? only : 2); threads++)
         for (int part = 0; part < 2; part++) {
             omp_set_num_threads(threads);
             list_make(&work, part == 0 ? 2 : 0.3f);
