@@ -2,10 +2,10 @@
 // round r rank i sends to i+r and receives from i-r, so that no link is hit by everyone at once.
 //
 // The life of a channel: idle -pack-> packed -post-> flying -receive-> landed -use-> idle.
-// Outbox, inbox and landed rows are apart. One message per ordered pair: a header (drawn in
-// message.h of the room) and a payload cut into pieces told apart by tag; the receives of a round
-// are posted before the sends, with a bounded window of requests. The receiver checks the header; a
-// wrong one ends the job with EXIT_INTEGRITY and names rank, layer, epoch.
+// Outbox, inbox and landed rows are apart: a mailbox. One message per ordered pair: a header (drawn
+// in message.h of the room) and a payload cut into pieces told apart by tag; the receives of a
+// round are posted before the sends, with a bounded window of requests. The receiver checks the
+// header; a wrong one ends the job with EXIT_INTEGRITY and names rank, layer, epoch.
 #ifndef FRINGE_EXCHANGE_H
 #define FRINGE_EXCHANGE_H
 
@@ -18,6 +18,16 @@ enum { FORWARD = 0, BACKWARD = 1 };
 
 typedef struct Channel Channel;
 
+// The memory of the exchange that runs. Channels whose exchanges take turns share one, which is as
+// large as the largest of them needs; channels whose messages fly at once have one each.
+typedef struct Mailbox Mailbox;
+typedef struct MailboxSize { // bytes
+    size_t box[2], landed;
+} MailboxSize;
+Mailbox *mailbox_new(void);
+void mailbox_free(Mailbox *mailbox); // after its channels
+void mailbox_plan(MemoryPlan *plan, const MailboxSize *size);
+
 // How the messages of a channel are written. Exact exchanges (evaluation) are fp32 all the same.
 typedef struct MessageForm {
     const Codec *codec;
@@ -26,13 +36,15 @@ typedef struct MessageForm {
     int64_t piece; // bytes per MPI message
 } MessageForm;
 
-// A channel for rows of `columns` floats over the pattern's send and receive lists. Collective in
-// order: all ranks make their channels in the same order (tags).
-Channel *channel_new(const Pattern *pattern, const MessageForm *form, int64_t columns, int layer,
-                     int direction);
+// A channel for rows of `columns` floats over the pattern's send and receive lists. The mailbox is
+// borrowed, and made large enough. Collective in order: all ranks make their channels in the same
+// order (tags).
+Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm *form,
+                     int64_t columns, int layer, int direction);
 void channel_free(Channel *channel);
-void channel_plan(MemoryPlan *plan, const Pattern *pattern, const MessageForm *form,
-                  int64_t columns);
+// What the channel itself takes; `most`, of all channels of a mailbox, is made large enough.
+void channel_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
+                  const MessageForm *form, int64_t columns);
 
 // Which exchange it is: of a training epoch, rounded by (seed, epoch), or an exact one.
 typedef struct Occasion {
@@ -53,10 +65,10 @@ typedef struct SentRows {
 void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion);
 void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: moves messages along; never blocks
-void channel_receive(Channel *channel,
-                     int group); // waits for group g of the ring (law 4), checks, decodes
-Rows channel_rows(
-    const Channel *channel); // [H, columns] landed rows; valid from receive to the next one
+// Waits for group g of the ring (law 4), checks, decodes.
+void channel_receive(Channel *channel, int group);
+// [H, columns] landed rows; valid from receive to the next pack of this mailbox.
+Rows channel_rows(const Channel *channel);
 void channel_finish(Channel *channel); // waits until the own messages have left; back to idle
 
 // Widths of rows, for codecs that have them: one byte per row of the send and of the receive list,

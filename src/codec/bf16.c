@@ -39,6 +39,7 @@ static void decode_row(float *out, const unsigned char *from, int64_t columns) {
         uint32_t bits = (uint32_t)half << 16;
         memcpy(out + c, &bits, sizeof bits);
     }
+    clear_padding(out, columns);
 }
 
 // Rows [begin, end) of the list; the first place that cannot be written, or `count`.

@@ -7,6 +7,7 @@
 #include "fringe/codec.h"
 
 #include <omp.h>
+#include <string.h>
 
 enum {
     AHEAD = 8,         // rows asked for before they are read
@@ -23,6 +24,11 @@ static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t cou
     const float *row = message_row(source, source->row[k + AHEAD]);
     for (int64_t c = 0; c < source->x.columns; c += LINE)
         __builtin_prefetch(row + c);
+}
+
+// Rows are written whole, padding too.
+static inline void clear_padding(float *row, int64_t columns) {
+    memset(row + columns, 0, (size_t)(rows_stride(columns) - columns) * sizeof(float));
 }
 
 static inline int64_t rows_of_a_block(int64_t columns) {

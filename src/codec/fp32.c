@@ -54,8 +54,11 @@ static void fp32_decode(Rows out, int64_t begin, const MessageShape *shape, cons
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t end = (b + 1) * step < count ? (b + 1) * step : count;
-        for (int64_t k = b * step; k < end; k++)
-            memcpy(out.at + (begin + k) * out.stride, in + (size_t)k * bytes, bytes);
+        for (int64_t k = b * step; k < end; k++) {
+            float *row = out.at + (begin + k) * out.stride;
+            memcpy(row, in + (size_t)k * bytes, bytes);
+            clear_padding(row, out.columns);
+        }
         poll_sometimes(poll, b);
     }
 }

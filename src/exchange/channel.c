@@ -1,5 +1,5 @@
-// A channel: the rows of one layer and direction on their way to their readers. The idea: three
-// buffers and a life of four states, each step asserting the one before it.
+// A channel: the rows of one layer and direction on their way to their readers. The idea: the three
+// buffers of a mailbox and a life of four states, each step asserting the one before it.
 //
 //   x --encode--> outbox ==flight==> inbox --check, decode--> landed --> the halo part
 //
@@ -9,6 +9,7 @@
 // while they are being read.
 
 #include "channel.h"
+#include "mailbox.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,18 +39,21 @@ static size_t group_bytes(const MessageForm *form, int64_t rows, int64_t columns
     return aligned(bytes > most ? bytes : most);
 }
 
-static size_t box_bytes(const Pattern *pattern, const MessageForm *form, int side,
-                        int64_t columns) {
-    size_t bytes = 0;
-    for (int g = 0; g + 1 < pattern->size; g++)
-        bytes += group_bytes(form, channel_group_rows(pattern, side, g), columns);
-    return bytes;
+static bool is_free(const Mailbox *mailbox) {
+    return mailbox->user == NULL || mailbox->user->state == CHANNEL_IDLE;
+}
+
+static MailboxSize mailbox_size(const Pattern *pattern, const MessageForm *form, int64_t columns) {
+    MailboxSize size = {.landed = rows_bytes(pattern->halo_count, columns)};
+    for (int side = 0; side < STREAMS; side++)
+        for (int g = 0; g + 1 < pattern->size; g++)
+            size.box[side] += group_bytes(form, channel_group_rows(pattern, side, g), columns);
+    return size;
 }
 
 static void take_side(Channel *channel, int side) {
     const Pattern *p = channel->pattern;
     Side *s = &channel->side[side];
-    s->box = memory_take(box_bytes(p, &channel->form, side, channel->columns), "messages");
     if (!channel->form.codec->has_widths)
         return;
     s->bits = TAKE(uint8_t, rows_on(p, side), "widths of messages");
@@ -64,7 +68,6 @@ static void give_side(Side *side, int rounds) {
         widths_clear(&side->widths[g]);
     memory_give(side->widths);
     memory_give(side->bits);
-    memory_give(side->box);
 }
 
 static MessageShape shape_of(const Channel *channel, int side, int group) {
@@ -76,8 +79,8 @@ static MessageShape shape_of(const Channel *channel, int side, int group) {
 }
 
 // A group without rows has no message.
-void channel_lay_out(Channel *channel, int side) {
-    unsigned char *box = channel->side[side].box;
+static void lay_out_side(Channel *channel, int side) {
+    unsigned char *box = channel->mailbox->box[side];
     for (int g = 0; g < channel->flight.rounds; g++) {
         Stream *stream = &channel->flight.stream[g][side];
         MessageShape shape = shape_of(channel, side, g);
@@ -95,20 +98,19 @@ void channel_lay_out(Channel *channel, int side) {
     }
 }
 
-static void use_codec(Channel *channel, const Codec *codec) {
-    if (channel->codec == codec)
-        return;
+void channel_lay_out(Channel *channel, const Codec *codec) {
     channel->codec = codec;
-    channel_lay_out(channel, OUTGOING);
-    channel_lay_out(channel, INCOMING);
+    for (int side = 0; side < STREAMS; side++)
+        lay_out_side(channel, side);
 }
 
-Channel *channel_new(const Pattern *pattern, const MessageForm *form, int64_t columns, int layer,
-                     int direction) {
+Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm *form,
+                     int64_t columns, int layer, int direction) {
     assert(columns > 0 && layer >= 0 && layer < 256);
     assert(direction == FORWARD || direction == BACKWARD);
     Channel *channel = TAKE(Channel, 1, "channel");
-    *channel = (Channel){.pattern = pattern,
+    *channel = (Channel){.mailbox = mailbox,
+                         .pattern = pattern,
                          .form = *form,
                          .exact = exact_codec(),
                          .columns = columns,
@@ -116,14 +118,15 @@ Channel *channel_new(const Pattern *pattern, const MessageForm *form, int64_t co
                          .direction = direction,
                          .poll = {channel_progress, channel}};
     flight_init(&channel->flight, pattern->comm, form->piece);
+    MailboxSize size = mailbox_size(pattern, form, columns);
+    assert(is_free(mailbox));
+    mailbox_fit(mailbox, &size);
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
-    channel->landed = rows_take(pattern->halo_count, columns, "halo rows");
     if (form->codec->has_widths) {
         channel->range = TAKE(float, rows_on(pattern, OUTGOING), "ranges of messages");
         channel->trace.square = TAKE(float, rows_on(pattern, OUTGOING), "ranges of messages");
     }
-    use_codec(channel, form->codec);
     return channel;
 }
 
@@ -131,27 +134,26 @@ void channel_free(Channel *channel) {
     if (channel == NULL)
         return;
     assert(channel->state == CHANNEL_IDLE || channel->state == CHANNEL_PACKED);
+    if (channel->mailbox->user == channel)
+        channel->mailbox->user = NULL;
     memory_give(channel->trace.square);
     memory_give(channel->range);
-    rows_give(&channel->landed);
     give_side(&channel->side[INCOMING], channel->flight.rounds);
     give_side(&channel->side[OUTGOING], channel->flight.rounds);
     flight_clear(&channel->flight);
     memory_give(channel);
 }
 
-void channel_plan(MemoryPlan *plan, const Pattern *pattern, const MessageForm *form,
-                  int64_t columns) {
+void channel_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
+                  const MessageForm *form, int64_t columns) {
+    MailboxSize size = mailbox_size(pattern, form, columns);
+    mailbox_size_add(most, &size);
     int64_t sent = rows_on(pattern, OUTGOING), received = rows_on(pattern, INCOMING);
     size_t widths = form->codec->has_widths
                         ? widths_bytes(sent + received) + (size_t)(sent + received) +
                               2 * (size_t)sent * sizeof(float)
                         : 0;
-    memory_plan_add(plan, "messages",
-                    box_bytes(pattern, form, OUTGOING, columns) +
-                        box_bytes(pattern, form, INCOMING, columns) + widths +
-                        flight_bytes(pattern->size));
-    memory_plan_add(plan, "halo rows", rows_bytes(pattern->halo_count, columns));
+    memory_plan_add(plan, "messages", widths + flight_bytes(pattern->size));
 }
 
 // --- widths and ranges
@@ -172,7 +174,6 @@ void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *re
         memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->pattern, side));
         for (int g = 0; g < channel->flight.rounds; g++)
             widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
-        channel_lay_out(channel, side);
     }
 }
 
@@ -238,12 +239,13 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
 }
 
 void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion) {
-    assert(channel->state == CHANNEL_IDLE);
+    assert(channel->state == CHANNEL_IDLE && is_free(channel->mailbox));
     assert(rows->x.count == channel->pattern->sources && rows->x.columns == channel->columns);
     assert(rows->sums.count == channel->pattern->pre.rows);
     double since = begin_step(channel);
     Poll beat = {channel_progress, channel}; // nothing flies yet; answers for this rank
-    use_codec(channel, occasion.exact ? channel->exact : channel->form.codec);
+    channel->mailbox->user = channel;
+    channel_lay_out(channel, occasion.exact ? channel->exact : channel->form.codec);
     channel->epoch = occasion.epoch;
     channel->sequence++;
     for (int g = 0; g < channel->flight.rounds; g++) {
@@ -379,7 +381,7 @@ void channel_receive(Channel *channel, int group) {
         since = begin_step(channel);
         check_message(channel, group, stream->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
-        channel->codec->decode(channel->landed, offset[group], &shape, stream->payload,
+        channel->codec->decode(channel_rows(channel), offset[group], &shape, stream->payload,
                                &channel->poll);
         end_step(channel, since, &channel->seconds.unpack, SPAN_UNPACK);
     }
@@ -388,7 +390,11 @@ void channel_receive(Channel *channel, int group) {
         channel->state = CHANNEL_LANDED;
 }
 
-Rows channel_rows(const Channel *channel) { return channel->landed; }
+Rows channel_rows(const Channel *channel) {
+    assert(channel->mailbox->user == channel);
+    return (Rows){channel->mailbox->landed, channel->pattern->halo_count, channel->columns,
+                  rows_stride(channel->columns)};
+}
 
 void channel_finish(Channel *channel) {
     assert(channel->state == CHANNEL_LANDED);

@@ -14,12 +14,12 @@ typedef enum ChannelState {
 
 // The messages of one side: widths of its rows, by group. Codecs without widths have none.
 typedef struct Side {
-    unsigned char *box; // owned; the groups one after the other, each 64-byte aligned
-    uint8_t *bits;      // [rows] owned; NULL without widths
-    Widths *widths;     // [rounds] owned; NULL without widths
+    uint8_t *bits;  // [rows] owned; NULL without widths
+    Widths *widths; // [rounds] owned; NULL without widths
 } Side;
 
 struct Channel {
+    Mailbox *mailbox;       // borrowed
     const Pattern *pattern; // borrowed
     MessageForm form;
     const Codec *exact; // fp32
@@ -31,7 +31,6 @@ struct Channel {
     uint32_t epoch;    // of the exchange
     uint64_t sequence; // number of the exchange
     Side side[STREAMS];
-    Rows landed; // [H, columns] owned
     ChannelTrace trace;
     float *range; // [rows sent] owned: of the exchange that runs; NULL without widths
     Flight flight;
@@ -52,8 +51,9 @@ static inline int64_t channel_group_rows(const Pattern *pattern, int side, int g
     return offset[group + 1] - offset[group];
 }
 
-// Where the messages of one side lie and how long they are with the codec in use.
-void channel_lay_out(Channel *channel, int side);
+// Where the messages lie in the mailbox and how long they are with a codec, the one in use from now
+// on. The groups one after the other, each 64-byte aligned.
+void channel_lay_out(Channel *channel, const Codec *codec);
 // Waits until a message has landed or left.
 void channel_wait_for(Channel *channel, int group, int side);
 

@@ -21,7 +21,7 @@ enum { INCOMING, OUTGOING, STREAMS };
 
 typedef struct Stream {
     MessageHeader header;
-    unsigned char *payload; // in outbox or inbox
+    unsigned char *payload; // in the mailbox
     int64_t bytes;          // 0: there is no message, not even a header
     int64_t pieces, posted, done;
     bool header_done; // piece 0 has landed or left
@@ -41,7 +41,7 @@ typedef struct Flight {
     int64_t messages, bytes_sent, bytes_received;
 } Flight;
 
-// Collective. The streams' payloads and bytes are filled in by the owner afterwards, once.
+// Collective. The streams' payloads and bytes are filled in by the owner before flight_post.
 void flight_init(Flight *flight, const Comm *comm, int64_t piece);
 void flight_clear(Flight *flight);
 size_t flight_bytes(int size); // that flight_init takes

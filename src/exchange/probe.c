@@ -1,4 +1,4 @@
-// Timing single rounds of the ring with a channel's own flight and boxes: what link models are
+// Timing single rounds of the ring with a channel's flight and mailbox: what link models are
 // fitted on. Blocking, all ranks in the same round, because a polled overlap does not show what a
 // link can do.
 
@@ -22,6 +22,7 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received) {
     Flight *flight = &channel->flight;
     assert(channel->state == CHANNEL_IDLE && round < flight->rounds);
+    channel_lay_out(channel, channel->form.codec); // for the places
     for (int g = 0; g < flight->rounds; g++) {
         flight->stream[g][OUTGOING].bytes = g == round ? sent : 0;
         flight->stream[g][INCOMING].bytes = g == round ? received : 0;
@@ -32,7 +33,5 @@ double channel_time_round(Channel *channel, int round, int64_t sent, int64_t rec
     channel_wait_for(channel, round, INCOMING);
     double seconds = clock_seconds() - begin;
     channel_wait_for(channel, round, OUTGOING);
-    channel_lay_out(channel, OUTGOING);
-    channel_lay_out(channel, INCOMING);
     return seconds;
 }

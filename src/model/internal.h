@@ -49,6 +49,7 @@ struct Model {
     Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
+    Mailbox *mailbox; // of all channels: only one exchange runs at a time
     int operators;
     Operator operator[MODEL_OPERATORS];
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).

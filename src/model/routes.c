@@ -98,7 +98,7 @@ static void route_make(Model *m, Route *route, const Pattern *pattern, int l, in
     route->op = operator_find(m, &block);
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
-    route->channel = channel_new(pattern, form, columns, l, direction);
+    route->channel = channel_new(m->mailbox, pattern, form, columns, l, direction);
     route->sums = rows_take(pattern->pre.rows, columns, "partial sums");
 }
 
@@ -133,7 +133,7 @@ static void operator_clear(const Model *m, Operator *op) {
 // ---- what is made of the features once (lossless.layer0)
 
 // Their aggregate, with an operator and a channel that go again.
-static void features_once(Model *m) {
+static void features_once(Model *m, Mailbox *mailbox) {
     const Backend *b = m->parts.backend;
     const Pattern *p = m->parts.patterns->full;
     MessageForm exact = exact_form(m);
@@ -144,7 +144,7 @@ static void features_once(Model *m) {
     operator_ready(&op);
     Route *route = &m->layer[0].infer;
     *route = (Route){.op = &op,
-                     .channel = channel_new(p, &exact, columns, 0, FORWARD),
+                     .channel = channel_new(mailbox, p, &exact, columns, 0, FORWARD),
                      .sums = rows_take(p->pre.rows, columns, "partial sums")};
     model_features_once(m);
     rows_give(&route->sums);
@@ -154,10 +154,10 @@ static void features_once(Model *m) {
 }
 
 // The halo's features, for masks that both ends make.
-static void features_kept(Model *m) {
+static void features_kept(Model *m, Mailbox *mailbox) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
     MessageForm exact = exact_form(m);
-    Channel *channel = channel_new(p, &exact, m->shape.width[0], 0, FORWARD);
+    Channel *channel = channel_new(mailbox, p, &exact, m->shape.width[0], 0, FORWARD);
     SentRows rows = {.x = first_rows(m->x, p->sources), .right = m->block.right};
     channel_pack(channel, &rows, (Occasion){.exact = true});
     channel_post(channel);
@@ -184,23 +184,27 @@ static void tune(Model *m) {
 }
 
 void routes_make(Model *m) {
+    m->mailbox = mailbox_new();
     for (int l = 0; l < m->shape.layers; l++)
         make_layer(m, l);
     tune(m);
 }
 
+// Features may be far wider than what travels later, so their mailbox goes again, too.
 void routes_features(Model *m) {
+    Mailbox *mailbox = mailbox_new();
     if (m->shape.layer0 != LAYER0_EXCHANGED)
-        features_once(m);
+        features_once(m, mailbox);
     if (m->shape.layer0 == LAYER0_KEPT)
-        features_kept(m);
+        features_kept(m, mailbox);
+    mailbox_free(mailbox);
 }
 
 // ---- the plan
 
-static void route_plan(MemoryPlan *plan, const Pattern *pattern, const MessageForm *form,
-                       int64_t columns) {
-    channel_plan(plan, pattern, form, columns);
+static void route_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
+                       const MessageForm *form, int64_t columns) {
+    channel_plan(plan, most, pattern, form, columns);
     memory_plan_add(plan, "messages", rows_bytes(pattern->pre.rows, columns));
 }
 
@@ -217,15 +221,19 @@ void routes_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     const ModelParts *parts = &m->parts;
     const ModelPatterns *patterns = parts->patterns;
     MessageForm exact = exact_form(m);
+    MailboxSize most = {0}, features = {0};
     if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
-        route_plan(plan, patterns->full, &exact, shape->width[0]);
+        route_plan(plan, &features, patterns->full, &exact, shape->width[0]);
     for (int l = 0; l < shape->layers; l++) {
         for (int d = 0; d < 2; d++)
             if (model_exchanged(shape, l, d) > 0)
-                route_plan(plan, patterns->of[l][d], &parts->form, model_exchanged(shape, l, d));
+                route_plan(plan, &most, patterns->of[l][d], &parts->form,
+                           model_exchanged(shape, l, d));
         if (model_exchanged(shape, l, FORWARD) > 0 && patterns->of[l][FORWARD] != patterns->full)
-            route_plan(plan, patterns->full, &exact, model_exchanged(shape, l, FORWARD));
+            route_plan(plan, &most, patterns->full, &exact, model_exchanged(shape, l, FORWARD));
     }
+    mailbox_plan(plan, &features);
+    mailbox_plan(plan, &most);
     for (int i = 0; i < patterns->count; i++) {
         const Pattern *p = patterns->made[i];
         if (!shares_kernel(patterns, i))
@@ -250,6 +258,7 @@ void routes_clear(Model *m) {
         route_clear(&layer->route[FORWARD]);
         route_clear(&layer->route[BACKWARD]);
     }
+    mailbox_free(m->mailbox);
     for (int i = 0; i < m->operators; i++)
         operator_clear(m, &m->operator[i]);
 }

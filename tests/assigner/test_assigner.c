@@ -60,6 +60,7 @@ typedef struct Net {
     World world;
     Block block, transposed;
     bool bf16;
+    Mailbox *mailbox;
     Channel *channel[CHANNELS];
     AssignedChannel of[CHANNELS];
     float *right; // [own] powers of two, so that a scaled row is exact
@@ -92,9 +93,11 @@ static void net_init(Net *net, const Scene *scene, int first_width) {
                         .bf16 = scene->bf16,
                         .width = first_width,
                         .piece = 1000};
+    net->mailbox = mailbox_new();
     for (int i = 0; i < CHANNELS; i++) {
         int layer = i > 0, direction = i == 2 ? BACKWARD : FORWARD;
-        net->channel[i] = channel_new(patterns[i], &form, columns[i], layer, direction);
+        net->channel[i] =
+            channel_new(net->mailbox, patterns[i], &form, columns[i], layer, direction);
         net->of[i] = (AssignedChannel){net->channel[i], layer, direction,
                                        i == 2 ? net->transposed.left : net->block.left};
     }
@@ -107,6 +110,7 @@ static void net_clear(Net *net) {
     memory_give(net->right);
     for (int i = 0; i < CHANNELS; i++)
         channel_free(net->channel[i]);
+    mailbox_free(net->mailbox);
     block_clear(&net->block);
     world_clear(&net->world);
 }

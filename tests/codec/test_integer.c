@@ -131,6 +131,7 @@ static int64_t trip_encode(Trip *t) {
     return bad;
 }
 static void trip_decode(Trip *t) {
+    memset(t->back.at + BEFORE * t->back.stride, 0xff, rows_bytes(t->shape.rows, t->back.columns));
     integer()->decode(t->back, BEFORE, &t->shape, t->message, NULL);
 }
 static const float *sent(const Trip *t, int64_t place) {

@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "exchange/channel.h"
+#include "exchange/mailbox.h"
 #include "ring.h"
 
 #include <string.h>
@@ -70,9 +71,17 @@ static float *right_of(const Pattern *p) {
     return right;
 }
 
+// As if another channel had used the mailbox before.
+static void mailbox_dirty(Mailbox *mailbox) {
+    for (int side = 0; side < STREAMS; side++)
+        memset(mailbox->box[side], 0xff, mailbox->size.box[side]);
+    memset(mailbox->landed, 0xff, mailbox->size.landed);
+}
+
 static void exchange(Channel *channel, const Schedule *schedule, const float *right, Run *run) {
     Rows x = ring_fill(run->pattern, run->columns, run->epoch);
     run->own_calls = run->next_group = run->last_calls = 0;
+    mailbox_dirty(channel->mailbox);
     int64_t takes = memory_takes();
     SentRows rows = ring_sent(run->pattern, x, right);
     schedule->run(channel, &rows, (Occasion){.epoch = run->epoch},
@@ -110,7 +119,9 @@ static void try_channel(uint64_t seed) {
     Run run = {.pattern = &pattern, .columns = widths[ring_mix(seed, 1) % 5]};
     run.sum = rows_take(1, run.columns, "test");
     Rows before = rows_take(1, run.columns, "test");
-    Channel *channel = channel_new(&pattern, &form, run.columns, (int)(seed % 7), (int)(seed % 2));
+    Mailbox *mailbox = mailbox_new();
+    Channel *channel =
+        channel_new(mailbox, &pattern, &form, run.columns, (int)(seed % 7), (int)(seed % 2));
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
         run.scaled = ring_mix(seed, epoch) % 2 == 0;
@@ -128,6 +139,7 @@ static void try_channel(uint64_t seed) {
     }
     check_count(channel, &pattern, 3 * EPOCHS);
     channel_free(channel);
+    mailbox_free(mailbox);
     rows_give(&before);
     rows_give(&run.sum);
     memory_give(right);
@@ -146,10 +158,13 @@ static void channels_do_not_mix(void **state) {
     Error err = {0};
     MessageForm form = {.codec = codec_find("fp32", &err), .piece = 500};
     Pattern pattern = ring_pattern(77, &test_comm);
+    Mailbox *mailbox[2];
     Channel *channel[2];
     Rows x[2];
-    for (int i = 0; i < 2; i++)
-        channel[i] = channel_new(&pattern, &form, 41, 1, i);
+    for (int i = 0; i < 2; i++) {
+        mailbox[i] = mailbox_new();
+        channel[i] = channel_new(mailbox[i], &pattern, &form, 41, 1, i);
+    }
     for (uint32_t epoch = 1; epoch <= 10; epoch++) {
         for (int i = 0; i < 2; i++) {
             x[i] = ring_fill(&pattern, 41, 2 * epoch + (uint32_t)i);
@@ -172,8 +187,10 @@ static void channels_do_not_mix(void **state) {
         for (int i = 0; i < 2; i++)
             channel_finish(channel[i]);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         channel_free(channel[i]);
+        mailbox_free(mailbox[i]);
+    }
     ring_clear(&pattern);
 }
 
@@ -183,13 +200,20 @@ static void plan_is_what_a_channel_takes(void **state) {
     MessageForm form = {.codec = codec_find("fp32", &err), .piece = 4096};
     Pattern pattern = ring_pattern(3, &test_comm);
     MemoryPlan plan = {0};
-    channel_plan(&plan, &pattern, &form, 256);
+    MailboxSize size = {0};
+    channel_plan(&plan, &size, &pattern, &form, 256);
+    channel_plan(&plan, &size, &pattern, &form, 41);
+    mailbox_plan(&plan, &size);
     size_t before = memory_in_use();
-    Channel *channel = channel_new(&pattern, &form, 256, 0, FORWARD);
+    Mailbox *mailbox = mailbox_new();
+    Channel *wide = channel_new(mailbox, &pattern, &form, 256, 0, FORWARD);
+    Channel *narrow = channel_new(mailbox, &pattern, &form, 41, 1, FORWARD);
     size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
-    assert_true(taken <= planned + 4096); // the Channel itself and alignment
+    assert_true(taken <= planned + 4096); // the Channels themselves and alignment
     assert_true(planned <= taken + 4096);
-    channel_free(channel);
+    channel_free(narrow);
+    channel_free(wide);
+    mailbox_free(mailbox);
     ring_clear(&pattern);
 }
 

@@ -19,6 +19,7 @@ enum { SEED = 3 }; // of a ring in which rank 1 sends to all others on 2, 3 and 
 
 typedef struct Scene {
     Pattern pattern;
+    Mailbox *mailbox;
     Channel *channel;
     Rows x;
     SentRows rows;
@@ -28,7 +29,8 @@ static void scene_init(Scene *scene, const char *codec) {
     Error err = {0};
     scene->pattern = ring_pattern(SEED, &test_comm);
     MessageForm form = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
-    scene->channel = channel_new(&scene->pattern, &form, COLUMNS, LAYER, BACKWARD);
+    scene->mailbox = mailbox_new();
+    scene->channel = channel_new(scene->mailbox, &scene->pattern, &form, COLUMNS, LAYER, BACKWARD);
     scene->x = ring_fill(&scene->pattern, COLUMNS, EPOCH);
     scene->rows = ring_sent(&scene->pattern, scene->x, NULL);
 }
@@ -36,6 +38,7 @@ static void scene_init(Scene *scene, const char *codec) {
 static void scene_clear(Scene *scene) {
     rows_give(&scene->x);
     channel_free(scene->channel);
+    mailbox_free(scene->mailbox);
     ring_clear(&scene->pattern);
 }
 

@@ -1,0 +1,20 @@
+// What a Mailbox is made of: for channels.
+#ifndef FRINGE_SRC_EXCHANGE_MAILBOX_H
+#define FRINGE_SRC_EXCHANGE_MAILBOX_H
+
+#include "flight.h"
+#include "fringe/exchange.h"
+
+struct Mailbox {
+    MailboxSize size;
+    unsigned char *box[STREAMS]; // owned
+    float *landed;               // owned
+    const Channel *user;         // whose messages and rows are in it, or NULL
+};
+
+// As large as the larger of both, part by part.
+void mailbox_size_add(MailboxSize *size, const MailboxSize *more);
+// Makes it large enough. What is in it is lost.
+void mailbox_fit(Mailbox *mailbox, const MailboxSize *size);
+
+#endif
