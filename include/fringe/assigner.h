@@ -48,6 +48,8 @@ bool assigner_known(const char *rule, Error *err); // messages.assign
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
+// What it takes for a channel over that pattern, groups (few) apart.
+void assigner_plan(MemoryPlan *plan, const Pattern *pattern);
 
 // Before epoch `epoch` (from 1): asks and takes when due. Collective.
 bool assigner_before(Assigner *assigner, int64_t epoch, Error *err);

@@ -55,6 +55,13 @@ void groups_take(Lot *lot, const Comm *comm, int64_t group_size) {
     memory_give(mine);
 }
 
+// Coefficient, order and width of every row, and its sensitivity while groups are made.
+void assigner_plan(MemoryPlan *plan, const Pattern *pattern) {
+    size_t rows = (size_t)pattern->send_offset[pattern->size - 1];
+    memory_plan_add(plan, "sensitivities",
+                    rows * (sizeof(float) + sizeof(int32_t) + sizeof(uint8_t) + sizeof(double)));
+}
+
 void groups_coefficients(Lot *lot, bool safe) {
     const Pattern *p = lot->pattern;
     const Csr *halo = &p->halo;

@@ -62,11 +62,30 @@ static bool check_data(const Trainer *t, Error *err) {
     return true;
 }
 
+// Room for the events of the epochs that are traced, if any: spans and messages of every exchange.
+static int64_t trace_room(const Trainer *t) {
+    const int64_t *epoch = t->config->run.trace.value;
+    if (t->config->run.trace.count != 2)
+        return 0;
+    int64_t exchange = 24 + 2 * (int64_t)t->comm->size, most = 1 << 20;
+    int64_t room = (epoch[1] - epoch[0] + 1) * (2 * t->shape.layers + 1) * exchange;
+    return room < most ? room : most;
+}
+
+static void plan_assigner(Trainer *t, const ModelParts *parts) {
+    for (int l = 0; l < t->shape.layers && parts->form.codec->has_widths; l++)
+        for (int d = 0; d < 2; d++)
+            if (model_exchanged(&t->shape, l, d) > 0)
+                assigner_plan(&t->plan, t->patterns.of[l][d]);
+}
+
 static bool check_memory(Trainer *t, const ModelParts *parts, Error *err) {
     memory_plan_add(&t->plan, "parameters and optimizer",
                     6 * (size_t)t->shape.parameter_count * sizeof(float));
     gradsync_plan(&t->plan, t->shape.parameter_count, t->comm->size);
     model_plan(&t->plan, &t->shape, parts, t->config);
+    plan_assigner(t, parts);
+    memory_plan_add(&t->plan, "trace", (size_t)trace_room(t) * sizeof(TraceEvent));
     double wanted = t->config->run.memory_limit;
     size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
                               : (memory_available() + memory_in_use()) / (size_t)t->comm->node_size;
@@ -99,14 +118,6 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
     return comm_agree(t->comm, err);
 }
 
-// Room for the events of the epochs that are traced: spans and messages of every exchange.
-static int64_t trace_room(const Trainer *t) {
-    const int64_t *epoch = t->config->run.trace.value;
-    int64_t exchange = 24 + 2 * (int64_t)t->comm->size, most = 1 << 20;
-    int64_t room = (epoch[1] - epoch[0] + 1) * (2 * t->shape.layers + 1) * exchange;
-    return room < most ? room : most;
-}
-
 static bool build(Trainer *t, Error *err) {
     ModelParts parts = {0};
     if (find_families(t, &parts, err) && check_data(t, err))
@@ -125,7 +136,7 @@ static bool build(Trainer *t, Error *err) {
         return false;
     if (!build_assigner(t, &parts, err))
         return false;
-    if (t->config->run.trace.count == 2) {
+    if (trace_room(t) > 0) {
         trace_init(&t->trace, t->comm, trace_room(t));
         t->spans.trace = &t->trace;
     }
