@@ -1,0 +1,340 @@
+// A Net: three channels as a model of two layers has them, messages by arithmetic, exchanges that
+// check themselves, and the same told densely. Static functions: only tests of this room need it.
+#ifndef FRINGE_TESTS_ASSIGNER_NET_H
+#define FRINGE_TESTS_ASSIGNER_NET_H
+
+#include "support.h"
+#include "world.h"
+
+#include "assigner/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHANNELS = 3, PERIOD = 4, DELAY = 2 };
+
+typedef struct Scene {
+    const char *name;
+    WorldKind world;
+    const char *normalisation;
+    bool bf16;
+} Scene;
+
+// The last rank has no rows, where there are several.
+static inline int but_the_last(int64_t node, int parts) {
+    return (int)(node * 7 % (parts > 1 ? parts - 1 : 1));
+}
+// Nobody sends to or hears from anybody but the two first.
+static inline int two_only(int64_t node, int parts) { return parts > 1 ? (int)(node % 3 == 0) : 0; }
+
+static const Scene scenes[] = {
+    {"symmetric", {.nodes = 97, .degree = 6, .features = 13, .classes = 5}, "gcn", true},
+    {"directed",
+     {.nodes = 97, .degree = 6, .directed = true, .features = 13, .classes = 5},
+     "mean",
+     false},
+    {"weighted, a rank without rows",
+     {.nodes = 97,
+      .degree = 6,
+      .weighted = true,
+      .features = 33,
+      .classes = 5,
+      .cut = but_the_last},
+     "gcn",
+     false},
+    {"directed, weighted, two ranks of all",
+     {.nodes = 61,
+      .degree = 5,
+      .directed = true,
+      .weighted = true,
+      .features = 13,
+      .classes = 5,
+      .cut = two_only},
+     "gcn-in",
+     true},
+};
+enum { SCENES = sizeof scenes / sizeof *scenes };
+
+typedef struct Net {
+    World world;
+    Block block, transposed;
+    bool bf16;
+    Mailbox *mailbox;
+    Channel *channel[CHANNELS];
+    AssignedChannel of[CHANNELS];
+    float *right; // [own] powers of two, so that a scaled row is exact
+} Net;
+
+static inline float right_of(int64_t gid) { return exp2f((float)(gid % 5 - 2)); }
+
+static float loudness = 1; // of every 13th node
+
+// A row's scale is of one of 11 octaves, so that rows differ in what their noise counts.
+static inline float value_of(const Channel *channel, int64_t gid, int64_t column, uint32_t epoch) {
+    RandomStream stream =
+        random_stream(3, RANDOM_GENERATE, epoch, 7, channel_columns(channel) % 2 == 0);
+    float u = (float)random_uniform32(stream, gid, 0, column);
+    return exp2f((float)(gid * 5 % 11 - 5)) * (2 * u - 0.5F) * (gid % 13 == 0 ? loudness : 1);
+}
+
+static inline void net_init(Net *net, const Scene *scene, int first_width) {
+    Error err = {0};
+    *net = (Net){.bf16 = scene->bf16};
+    world_init(&net->world, scene->world, 42, &test_comm);
+    assert_ok(
+        block_init(&net->block, scene->normalisation, net->world.forward, &net->world.shard, &err),
+        &err);
+    net->transposed = block_transpose(&net->block, net->world.backward);
+    const Pattern *patterns[CHANNELS] = {net->world.forward, net->world.forward,
+                                         net->world.backward};
+    const int64_t columns[CHANNELS] = {scene->world.features, 16, 5};
+    MessageForm form = {.codec = codec_find("integer", &err),
+                        .bf16 = scene->bf16,
+                        .width = first_width,
+                        .piece = 1000};
+    net->mailbox = mailbox_new();
+    for (int i = 0; i < CHANNELS; i++) {
+        int layer = i > 0, direction = i == 2 ? BACKWARD : FORWARD;
+        net->channel[i] =
+            channel_new(net->mailbox, patterns[i], &form, columns[i], layer, direction);
+        net->of[i] = (AssignedChannel){net->channel[i], layer, direction,
+                                       i == 2 ? net->transposed.left : net->block.left};
+    }
+    net->right = TAKE(float, net->world.shard.own, "test");
+    for (int64_t r = 0; r < net->world.shard.own; r++)
+        net->right[r] = right_of(net->world.shard.gid[r]);
+}
+
+static inline void net_clear(Net *net) {
+    memory_give(net->right);
+    for (int i = 0; i < CHANNELS; i++)
+        channel_free(net->channel[i]);
+    mailbox_free(net->mailbox);
+    block_clear(&net->block);
+    world_clear(&net->world);
+}
+
+static inline Config config_of(void) {
+    Config config;
+    Error err = {0};
+    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    config.messages.period = PERIOD;
+    config.messages.delay = DELAY;
+    config.messages.group_size = 5;
+    config.messages.link = (ConfigDoubles){2, {1e-8, 1e-6}};
+    snprintf(config.messages.solver, CONFIG_WORD, "exact");
+    return config;
+}
+
+static inline Assigner *assigner_of(Net *net, const Config *config) {
+    Error err = {0};
+    Assigner *a = assigner_new(config, &test_comm, 5, net->of, CHANNELS, &err);
+    if (a == NULL)
+        fail_msg("%s", err.text);
+    return a;
+}
+
+// ---- exchanges that check themselves
+
+typedef struct Look {
+    Channel *channel;
+    const uint8_t *bits; // [H] of the receive list
+    uint32_t epoch;
+    bool exact, bf16;
+    int64_t mixed; // rows seen
+} Look;
+
+static inline void no_own_part(void *context, OwnPart part, const Poll *poll) {
+    (void)context, (void)part, (void)poll;
+}
+
+// What a step may be: parameters in bf16 have 8 bits, and the minimum is rounded down.
+static inline double step_of(const float *row, int64_t columns, int bits, bool bf16) {
+    double low = INFINITY, high = -INFINITY, levels = (double)((1 << bits) - 1);
+    for (int64_t c = 0; c < columns; c++) {
+        low = fmin(low, (double)row[c]);
+        high = fmax(high, (double)row[c]);
+    }
+    double down = bf16 ? ldexp(fabs(low), -7) : 0;
+    return (high - low + down) / levels * (bf16 ? 1 + ldexp(1, -6) : 1 + ldexp(1, -20));
+}
+
+static inline int distinct(const float *row, int64_t columns) {
+    int count = 0;
+    for (int64_t c = 0; c < columns; c++) {
+        bool seen = false;
+        for (int64_t d = 0; d < c && !seen; d++)
+            seen = row[d] == row[c];
+        count += !seen;
+    }
+    return count;
+}
+
+static inline void look_at_row(Look *look, int64_t gid, int bits, const float *row) {
+    int64_t columns = channel_columns(look->channel);
+    float sent[64];
+    assert_true(columns <= 64);
+    for (int64_t c = 0; c < columns; c++)
+        sent[c] = right_of(gid) * value_of(look->channel, gid, c, look->epoch);
+    if (look->exact) {
+        assert_memory_equal(row, sent, (size_t)columns * sizeof(float));
+        return;
+    }
+    double step = step_of(sent, columns, bits, look->bf16);
+    for (int64_t c = 0; c < columns; c++)
+        if (!(fabs((double)row[c] - (double)sent[c]) <= step))
+            fail_msg("node %lld, column %lld, %d bits: received %g, sent %g, step %g",
+                     (long long)gid, (long long)c, bits, (double)row[c], (double)sent[c], step);
+    if (bits <= 8 && distinct(row, columns) > 1 << bits)
+        fail_msg("node %lld: more than %d values in %d bits", (long long)gid, 1 << bits, bits);
+    look->mixed++;
+}
+
+static inline void halo_part(void *context, Rows landed, int begin, int end, bool last,
+                             const Poll *poll) {
+    (void)last, (void)poll;
+    Look *look = context;
+    const Pattern *p = channel_pattern(look->channel);
+    for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++)
+        look_at_row(look, p->halo_gid[h], look->bits[h], landed.at + h * landed.stride);
+}
+
+// Of one row: a width is one plane, or planes of 1, 2 and 4 bits (codec.h).
+static inline int64_t row_bytes(int64_t columns, int bits, bool bf16) {
+    int64_t bytes = bf16 ? 4 : 8;
+    for (int plane = 1; plane <= 16; plane *= 2)
+        bytes += bits & plane ? (columns * plane + 7) / 8 : 0;
+    return bytes;
+}
+
+// Headers, parameters and payload of all messages that this rank sends (ALGORITHMS A.1).
+static inline int64_t bytes_of(const Channel *channel, bool bf16) {
+    const Pattern *p = channel_pattern(channel);
+    const uint8_t *bits = channel_widths(channel, true);
+    int64_t bytes = 0;
+    for (int g = 0; g + 1 < p->size; g++)
+        bytes += p->send_offset[g + 1] > p->send_offset[g] ? 64 : 0;
+    for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++)
+        bytes += row_bytes(channel_columns(channel), bits[k], bf16);
+    return bytes;
+}
+
+static inline void exchange(const Net *net, int which, uint32_t epoch, bool exact) {
+    static const char *const names[] = {"blocking", "overlap", "central"};
+    Error err = {0};
+    Channel *channel = net->channel[which];
+    const Pattern *p = channel_pattern(channel);
+    Rows x = rows_take(p->sources, channel_columns(channel), "test");
+    for (int64_t r = 0; r < p->sources; r++)
+        for (int64_t c = 0; c < x.columns; c++)
+            x.at[r * x.stride + c] = value_of(channel, p->gid[r], c, epoch);
+    Look look = {.channel = channel,
+                 .bits = channel_widths(channel, false),
+                 .epoch = epoch,
+                 .exact = exact,
+                 .bf16 = net->bf16};
+    int64_t before = channel_count(channel).bytes_sent, takes = memory_takes();
+    schedule_find(names[epoch % 3], &err)
+        ->run(channel, &(SentRows){.x = x, .right = net->right}, (Occasion){9, epoch, exact},
+              &(ExchangeWork){no_own_part, halo_part, &look});
+    assert_int_equal(memory_takes(), takes);
+    if (!exact) {
+        assert_int_equal(channel_count(channel).bytes_sent - before, bytes_of(channel, net->bf16));
+        assert_int_equal(look.mixed, p->halo_count);
+    }
+    rows_give(&x);
+}
+
+// One epoch as the trainer makes it. An exact exchange in between changes nothing.
+static const Assignment *epoch_of(const Net *net, Assigner *a, uint32_t epoch) {
+    Error err = {0};
+    assert_ok(assigner_before(a, epoch, &err), &err);
+    for (int i = 0; i < CHANNELS; i++)
+        exchange(net, i, epoch, false);
+    const Assignment *assignment = assigner_after(a, epoch);
+    for (int i = 0; i < CHANNELS; i++) {
+        ChannelTrace *trace = channel_trace(net->channel[i]);
+        int64_t rows = a->lot[i].rows, exchanges = trace->exchanges;
+        float *square = TAKE(float, rows, "test");
+        memcpy(square, trace->square, (size_t)rows * sizeof *square);
+        exchange(net, i, epoch, true);
+        assert_memory_equal(square, trace->square, (size_t)rows * sizeof *square);
+        assert_int_equal(exchanges, trace->exchanges);
+        memory_give(square);
+    }
+    return assignment;
+}
+
+static inline void epochs_of(const Net *net, Assigner *a, uint32_t first, uint32_t last) {
+    for (uint32_t epoch = first; epoch <= last; epoch++)
+        epoch_of(net, a, epoch);
+}
+
+// ---- the same told densely: node by node, for all ranks
+
+// [nodes] who owns each.
+static inline int64_t *owners(const World *w) {
+    int64_t *owner = TAKE(int64_t, w->dataset.nodes, "test");
+    for (int64_t r = 0; r < w->shard.own; r++)
+        owner[w->shard.gid[r]] = test_comm.rank;
+    comm_sum_int64(&test_comm, owner, (int)w->dataset.nodes);
+    return owner;
+}
+
+// [nodes, ranks] bits of the message of a node to a rank, 0: there is none; as the sending or the
+// receiving ends have it.
+static inline int64_t *widths_of(const Net *net, int which, bool sent) {
+    const Pattern *p = channel_pattern(net->channel[which]);
+    const uint8_t *bits = channel_widths(net->channel[which], sent);
+    int size = test_comm.size;
+    int64_t *out = TAKE(int64_t, net->world.dataset.nodes * size, "test");
+    for (int g = 0; g + 1 < size && sent; g++)
+        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
+            out[p->gid[p->send_row[k]] * size + (p->rank + 1 + g) % size] += bits[k];
+    for (int64_t h = 0; h < p->halo_count && !sent; h++)
+        out[p->halo_gid[h] * size + p->rank] += bits[h];
+    comm_sum_int64(&test_comm, out, (int)net->world.dataset.nodes * size);
+    return out;
+}
+
+static inline bool is_one_of(const ConfigInts *widths, int64_t bits) {
+    for (int i = 0; i < widths->count; i++)
+        if (widths->value[i] == bits)
+            return true;
+    return false;
+}
+
+static inline void ends_agree(const Net *net, const ConfigInts *widths) {
+    int64_t cells = net->world.dataset.nodes * test_comm.size;
+    for (int i = 0; i < CHANNELS; i++) {
+        int64_t *sent = widths_of(net, i, true), *received = widths_of(net, i, false);
+        assert_memory_equal(sent, received, (size_t)cells * sizeof *sent);
+        for (int64_t k = 0; k < cells; k++)
+            assert_true(sent[k] == 0 || is_one_of(widths, sent[k]));
+        memory_give(received);
+        memory_give(sent);
+    }
+}
+
+// Messages of each width on all ranks.
+static inline void census(const Net *net, int which, int64_t rows[WIDTH_MOST + 1]) {
+    memset(rows, 0, (WIDTH_MOST + 1) * sizeof *rows);
+    const Pattern *p = channel_pattern(net->channel[which]);
+    for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++)
+        rows[channel_widths(net->channel[which], true)[k]]++;
+    comm_sum_int64(&test_comm, rows, WIDTH_MOST + 1);
+}
+
+static inline bool all_have(const Net *net, int bits) {
+    for (int i = 0; i < CHANNELS; i++) {
+        int64_t rows[WIDTH_MOST + 1], all = 0;
+        census(net, i, rows);
+        for (int b = 0; b <= WIDTH_MOST; b++)
+            all += rows[b];
+        if (rows[bits] != all)
+            return false;
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,155 @@
+// ranks: 1 2 3 4 8
+// If this failed, an assigner would not go on from its file as it was, or take a damaged one.
+#include "net.h"
+
+#include <stdio.h>
+
+static void same_bytes(const void *a, const void *b, int64_t count, size_t size) {
+    if (count > 0)
+        assert_memory_equal(a, b, (size_t)count * size);
+}
+
+static void same_state(const Assigner *a, const Assigner *b) {
+    assert_int_equal(a->pending, b->pending);
+    assert_int_equal(a->asked, b->asked);
+    assert_int_equal(a->taken, b->taken);
+    for (int i = 0; i < CHANNELS; i++) {
+        const Lot *x = &a->lot[i], *y = &b->lot[i];
+        ChannelTrace *s = channel_trace(x->of.channel), *t = channel_trace(y->of.channel);
+        same_bytes(channel_widths(x->of.channel, true), channel_widths(y->of.channel, true),
+                   x->rows, 1);
+        same_bytes(channel_widths(x->of.channel, false), channel_widths(y->of.channel, false),
+                   x->pattern->halo_count, 1);
+        same_bytes(x->next, y->next, x->rows, 1);
+        same_bytes(s->square, t->square, x->rows, sizeof *s->square);
+        assert_int_equal(s->exchanges, t->exchanges);
+    }
+}
+
+static void state_comes_back(void **state) {
+    (void)state;
+    static const uint32_t stops[] = {2, PERIOD + 1, PERIOD + 1 + DELAY, 2 * PERIOD};
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        Net net, other;
+        Error err = {0};
+        Config config = config_of();
+        const Scene *scene = &scenes[i % SCENES];
+        const char *path = test_path("messages.safetensors");
+        net_init(&net, scene, 8);
+        net_init(&other, scene, 8);
+        Assigner *a = assigner_of(&net, &config), *b = assigner_of(&other, &config);
+        epochs_of(&net, a, 1, stops[i]);
+        assert_ok(assigner_write(a, path, &err), &err);
+        assert_ok(assigner_read(b, path, &err), &err);
+        same_state(a, b);
+        assert_true(a->pending == (stops[i] == PERIOD + 1 ? WIDTHS_DECIDED : NOTHING_PENDING));
+        for (uint32_t epoch = stops[i] + 1; epoch <= 2 * PERIOD + 1 + DELAY; epoch++) {
+            bool first = epoch_of(&net, a, epoch) != NULL;
+            assert_int_equal(first, epoch_of(&other, b, epoch) != NULL);
+            for (int c = 0; c < CHANNELS; c++)
+                assert_true(a->pending == ANSWER_PENDING || a->lot[c].rows == 0 ||
+                            memcmp(a->lot[c].next, b->lot[c].next, (size_t)a->lot[c].rows) == 0);
+        }
+        same_state(a, b);
+        assigner_free(b);
+        assigner_free(a);
+        net_clear(&other);
+        net_clear(&net);
+    }
+}
+
+// The part of a file up to `bytes`, with the byte at `at` set, if `at` is in it.
+static void spoil(const char *path, const char *from, int64_t bytes, int64_t at, int value) {
+    if (test_comm.rank != 0)
+        return;
+    static unsigned char content[1 << 20];
+    FILE *file = fopen(from, "rb");
+    assert_non_null(file);
+    int64_t size = (int64_t)fread(content, 1, sizeof content, file);
+    fclose(file);
+    if (at >= 0 && at < size)
+        content[at] = (unsigned char)value;
+    test_write(path, content, (size_t)(bytes < 0 || bytes > size ? size : bytes));
+}
+
+static int64_t file_bytes(const char *path) {
+    int64_t bytes = 0;
+    if (test_comm.rank == 0) {
+        FILE *file = fopen(path, "rb");
+        assert_non_null(file);
+        fseek(file, 0, SEEK_END);
+        bytes = ftell(file);
+        fclose(file);
+    }
+    comm_broadcast(&test_comm, &bytes, sizeof bytes, 0);
+    return bytes;
+}
+
+// Where a tensor's data begins in a file; -1: it has none.
+static int64_t place_of(const char *path, const char *name) {
+    int64_t at = -1;
+    Tensors file;
+    Error err = {0};
+    if (test_comm.rank == 0) {
+        assert_ok(tensors_open(&file, path, &err), &err);
+        const Tensor *tensor = tensors_find(&file, name);
+        if (tensor != NULL && tensor_bytes(tensor) > 0)
+            at = (const char *)tensor->data - (const char *)file.mapping;
+        tensors_close(&file);
+    }
+    comm_broadcast(&test_comm, &at, sizeof at, 0);
+    return at;
+}
+
+static void refused(Assigner *a, const char *path, ExitCode code, const char *part) {
+    Error err = {0};
+    assert_refused(assigner_read(a, path, &err), &err, code, part);
+    assert_null(strchr(err.text, '\n')); // one sentence
+}
+
+static void damaged_and_foreign_files_are_refused(void **state) {
+    (void)state;
+    Net net, other;
+    Error err = {0};
+    Config config = config_of();
+    const char *path = test_path("whole.safetensors"), *bad = test_path("bad.safetensors");
+    net_init(&net, &scenes[0], 8);
+    net_init(&other, &scenes[3], 8); // another graph
+    Assigner *a = assigner_of(&net, &config), *b = assigner_of(&other, &config);
+    epochs_of(&net, a, 1, PERIOD + 1);
+    assert_ok(assigner_write(a, path, &err), &err);
+    int64_t bytes = file_bytes(path);
+    for (int64_t cut = 0; cut < bytes; cut += 1 + bytes / 13) {
+        spoil(bad, path, cut, -1, 0);
+        refused(a, bad, EXIT_DATA, "bad.safetensors");
+    }
+    if (test_comm.size > 1)
+        refused(b, path, EXIT_DATA, "layer0.forward");
+    refused(a, test_path("nothing"), EXIT_NO_INPUT, "nothing");
+    static const char *const names[] = {"layer0.forward.widths", "layer1.backward.next"};
+    static const int widths[] = {0, 9, 15, 17, 255};
+    for (int i = 0; i < 10; i++) {
+        int64_t at = place_of(path, names[i % 2]);
+        if (at < 0)
+            continue; // one rank sends nothing
+        spoil(bad, path, -1, at, widths[i / 2]);
+        refused(a, bad, EXIT_DATA, names[i % 2]);
+    }
+    int64_t pending = bytes - (3 + CHANNELS) * 8 + 8; // the second of the counters, which lie last
+    spoil(bad, path, -1, pending, 77);                // no state that is known
+    refused(a, bad, EXIT_DATA, "counters");
+    assert_ok(assigner_read(a, path, &err), &err); // and nothing is the worse for it
+    epochs_of(&net, a, PERIOD + 2, PERIOD + 1 + DELAY);
+    ends_agree(&net, &config.messages.widths);
+    assigner_free(b);
+    assigner_free(a);
+    net_clear(&other);
+    net_clear(&net);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(state_comes_back),
+    cmocka_unit_test(damaged_and_foreign_files_are_refused),
+};
+
+TEST_MAIN(tests)
