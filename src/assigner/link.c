@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMES = 2, SMALL_MOST = 64 << 10, LARGE_MOST = 256 << 10 };
+enum { TIMES = 2, SMALL_MOST = 32 << 10, LARGE_MOST = 128 << 10 };
 
 typedef struct PairTime {
     double theta, gamma;

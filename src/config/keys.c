@@ -116,7 +116,7 @@ const Key config_keys[] = {
      "How the minimum and the step of a row travel."},
     {"messages.period", KEY_INT, AT(messages.period), "100", "[1, 1000000000]", ANY, "epochs",
      "Between two assignments."},
-    {"messages.delay", KEY_INT, AT(messages.delay), "1", "[0, 1000000]", ANY, "epochs",
+    {"messages.delay", KEY_INT, AT(messages.delay), "3", "[0, 1000000]", ANY, "epochs",
      "From asking the solver to taking its answer; training goes on meanwhile."},
     {"messages.group_size", KEY_INT, AT(messages.group_size), "100", "[1, 1000000000]", ANY, "rows",
      "Rows that share a width: neighbours in the order of their sensitivities."},
