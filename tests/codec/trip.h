@@ -1,0 +1,177 @@
+// Rows of every kind, and a message of them on its way through the integer codec.
+#ifndef FRINGE_TESTS_CODEC_TRIP_H
+#define FRINGE_TESTS_CODEC_TRIP_H
+
+#include "fringe/codec.h"
+#include "kernels/kernels.h"
+#include <float.h>
+#include <math.h>
+
+static const int known[] = {1, 2, 3, 4, 5, 6, 7, 8, 16};
+enum { KNOWN = 9, GUARD = 0xA5 };
+
+static inline double largest_code(int bits) { return (double)((1 << bits) - 1); }
+
+// ---- rows of every kind
+
+typedef enum Kind {
+    GAUSS,
+    RELU,
+    LAPLACE,
+    OFFSET,
+    USUAL, // as many kinds as statistics are made of; odd ones follow
+    CONSTANT = USUAL,
+    ZEROS, // of both signs
+    DENORMAL,
+    HUGE_RANGE,  // 1 / S is not a normal number
+    HUGE_OFFSET, // a range of few ulps
+    BELOW_ZERO,  // the maximum is lost beside the minimum
+    KINDS
+} Kind;
+
+static inline float value(Kind kind, int64_t row, int64_t column) {
+    RandomStream stream = random_stream(3, RANDOM_FEATURES, (uint32_t)kind, 0, 0);
+    double normal = random_normal(stream, row, 0, column);
+    double uniform = random_uniform32(stream, row, 1, column);
+    switch (kind) {
+    case GAUSS:
+        return (float)normal;
+    case RELU:
+        return normal > 0 ? (float)normal : 0;
+    case LAPLACE:
+        return (float)(normal > 0 ? -log(uniform) : log(uniform));
+    case OFFSET:
+        return (float)(1000 + normal);
+    case CONSTANT:
+        return (float)row * 1.7F - 11;
+    case ZEROS:
+        return column % 3 == 1 ? -0.0F : 0.0F;
+    case DENORMAL:
+        return (float)(floor(uniform * (double)(1 + row % 40)) * 0x1p-149);
+    case HUGE_RANGE:
+        return (float)((uniform - 0.5) * 0x1.8p127);
+    case HUGE_OFFSET:
+        return (float)(-3e30 * (1 + floor(uniform * 9) * 0x1p-23));
+    default:
+        return column % 2 == 0 ? (float)(-1000 * uniform) : (float)(1e-7 * uniform);
+    }
+}
+
+// A message on its way: everything that encode and decode are called with.
+typedef struct Trip {
+    MessageShape shape;
+    MessageSource source;
+    Widths widths;
+    int64_t *gid;
+    int32_t *row;
+    float *scale;
+    uint8_t *bits; // [rows] by place
+    size_t bytes;
+    unsigned char *message; // and a guard behind
+    Rows back;
+} Trip;
+
+enum { BEFORE = 2 }; // rows of `back` before the first
+
+static inline const Codec *integer(void) {
+    Error err = {0};
+    const Codec *codec = codec_find("integer", &err);
+    assert_ok(codec != NULL, &err);
+    return codec;
+}
+
+// All rows of x in order; every row has `bits`.
+static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) {
+    Trip t = {.gid = TAKE(int64_t, rows, "gid"),
+              .row = TAKE(int32_t, rows, "row"),
+              .scale = TAKE(float, rows, "scale"),
+              .bits = TAKE(uint8_t, rows, "bits"),
+              .back = rows_take(BEFORE + rows + 1, columns, "back")};
+    for (int64_t r = 0; r < rows; r++) {
+        t.gid[r] = r % 2 == 0 ? r : ((int64_t)1 << 41) + 7 * r; // both words of an id
+        t.row[r] = (int32_t)r;
+        t.scale[r] = (float)(r % 7 - 3) / 3; // also 0 and negative
+        t.bits[r] = (uint8_t)bits;
+    }
+    widths_take(&t.widths, rows, bits);
+    t.shape = (MessageShape){.rows = rows, .columns = columns, .bf16 = bf16};
+    t.source = (MessageSource){.x = rows_take(rows, columns, "x"),
+                               .stream = random_stream(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
+                               .peer = 5,
+                               .range = TAKE(float, rows, "range")};
+    return t;
+}
+
+// Looks at `bits` and makes room for the message.
+static inline void trip_ready(Trip *t) {
+    t->shape.widths = &t->widths;
+    t->source.row = t->row, t->source.gid = t->gid;
+    widths_set(&t->widths, t->bits);
+    t->bytes = integer()->bytes(&t->shape);
+    memory_give(t->message);
+    t->message = memory_take(t->bytes + 1, "message");
+    t->message[t->bytes] = GUARD;
+}
+
+static inline void trip_clear(Trip *t) {
+    memory_give(t->gid), memory_give(t->row), memory_give(t->scale), memory_give(t->bits);
+    memory_give(t->message), memory_give(t->source.range);
+    widths_clear(&t->widths);
+    rows_give(&t->back);
+    rows_give(&t->source.x);
+}
+
+static inline void trip_fill(Trip *t, Kind kind, int64_t r, int64_t like) {
+    for (int64_t c = 0; c < t->shape.columns; c++)
+        t->source.x.at[r * t->source.x.stride + c] = value(kind, like, c);
+}
+
+static inline int64_t trip_encode(Trip *t) {
+    int64_t bad = integer()->encode(t->message, &t->shape, &t->source, NULL);
+    assert_int_equal(t->message[t->bytes], GUARD);
+    return bad;
+}
+static inline void trip_decode(Trip *t) {
+    memset(t->back.at + BEFORE * t->back.stride, 0xff, rows_bytes(t->shape.rows, t->back.columns));
+    integer()->decode(t->back, BEFORE, &t->shape, t->message, NULL);
+}
+static inline const float *sent(const Trip *t, int64_t place) {
+    return t->source.x.at + t->row[place] * t->source.x.stride;
+}
+static inline const float *landed(const Trip *t, int64_t place) {
+    return t->back.at + (BEFORE + place) * t->back.stride;
+}
+
+static inline float parameter(const Trip *t, int array, int64_t position) {
+    int size = t->shape.bf16 ? 2 : 4;
+    uint32_t bits = 0;
+    memcpy((char *)&bits + 4 - size, t->message + (array * t->shape.rows + position) * size,
+           (size_t)size);
+    float found;
+    memcpy(&found, &bits, 4);
+    return found;
+}
+
+static inline int64_t true_bytes(int64_t columns, int bits) {
+    int64_t bytes = 0;
+    for (int plane = 1; plane <= 16; plane *= 2)
+        bytes += bits & plane ? (columns * plane + 7) / 8 : 0;
+    return bytes;
+}
+
+static inline float bf16_cut(float x) { // towards zero
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    bits &= 0xffff0000U;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+static inline float bf16_next(float x) { // away from zero
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    bits += 0x10000;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+#endif
