@@ -76,7 +76,7 @@ class Case:
         shutil.rmtree(folder, ignore_errors=True)
         words = ["mode=vanilla"] if mode == "vanilla" else [FEW_BITS, *MODES[mode]]
         words += self.shape + [f"run.dir={folder}", f"run.seed={first}", "train.eval_every=5", "run.log_every=0",
-                               "run.checkpoint_every=0", f"messages.period={PERIOD}", f"messages.group_size={GROUP}"]
+                               "run.checkpoint_every=0", f"messages.period={PERIOD}", "messages.delay=1", f"messages.group_size={GROUP}"]
         fringe("train", self.config, "--ranks", self.parts, "--runs", seeds, *settings(words))
         scores = []
         for path in sorted(glob.glob(os.path.join(folder, "**", "metrics.jsonl"), recursive=True),

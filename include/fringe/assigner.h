@@ -48,7 +48,8 @@ bool assigner_known(const char *rule, Error *err); // messages.assign
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
-// What it takes for a channel over that pattern, groups (few) apart.
+// What it takes for the rows that a channel over that pattern sends; its groups apart, of which
+// rank 0 has those of all ranks.
 void assigner_plan(MemoryPlan *plan, const Pattern *pattern);
 
 // Before epoch `epoch` (from 1): asks and takes when due. Collective.

@@ -181,7 +181,8 @@ typedef struct Backend {
     // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). Returns -1, or
     // the smallest place of a row that has a value that is not finite or a range that overflows.
     int64_t (*quantize)(const Quantized *to, const MessageSource *source, const Poll *poll);
-    // out[begin + place[i]] = Z + q S, multiplied first, not fused.
+    // out[begin + place[i]] = Z + q S, multiplied first, not fused; the rows' padding is zero,
+    // whatever was there.
     void (*dequantize)(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 
     // ---- optimizer, on flat arrays of `count`; decay[i] is the L2 factor added to the gradient

@@ -22,7 +22,7 @@ typedef struct Channel Channel;
 // large as the largest of them needs; channels whose messages fly at once have one each.
 typedef struct Mailbox Mailbox;
 typedef struct MailboxSize { // bytes
-    size_t box[2], landed;
+    size_t box[2], landed;   // inbox and outbox; landed rows
 } MailboxSize;
 Mailbox *mailbox_new(void);
 void mailbox_free(Mailbox *mailbox); // after its channels
@@ -37,7 +37,8 @@ typedef struct MessageForm {
 } MessageForm;
 
 // A channel for rows of `columns` floats over the pattern's send and receive lists. The mailbox is
-// borrowed, and made large enough. Collective in order: all ranks make their channels in the same
+// borrowed, and made large enough: no exchange may run on it, and rows that landed in it are gone.
+// Collective in order: all ranks make their channels in the same
 // order (tags).
 Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm *form,
                      int64_t columns, int layer, int direction);
@@ -67,7 +68,8 @@ void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: moves messages along; never blocks
 // Waits for group g of the ring (law 4), checks, decodes.
 void channel_receive(Channel *channel, int group);
-// [H, columns] landed rows; valid from receive to the next pack of this mailbox.
+// [H, columns] landed rows; valid from receive to the next pack, probe or new channel of
+// this mailbox.
 Rows channel_rows(const Channel *channel);
 void channel_finish(Channel *channel); // waits until the own messages have left; back to idle
 
@@ -91,8 +93,9 @@ int64_t channel_row_bytes(const Channel *channel, int bits);
 // Bytes of the message of ring round `round` if all its rows had `bits` bits, headers apart.
 int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bits);
 // Seconds that round `round` takes alone, with all ranks in it: `sent` bytes leave this rank and
-// `received` reach it (at most what its messages may take). What is in them is not looked at. Idle
-// only. Collective: sent here is received there.
+// `received` reach it (at most what its messages may take). What is in them is not looked at. Only
+// while no exchange runs on its mailbox, whose rows are gone afterwards. Collective: sent here is
+// received there.
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received);
 
 // What it moved since the start; bytes with headers; messages sent.

@@ -108,7 +108,8 @@ bool assigner_before(Assigner *a, int64_t epoch, Error *err) {
     if (a->pending == NOTHING_PENDING && a->rule->due(a, epoch) && !ask(a, epoch, err))
         return false;
     int64_t delay = a->rule->at_once ? 0 : a->config->messages.delay;
-    if (a->pending != NOTHING_PENDING && epoch >= a->asked + delay) {
+    bool due = epoch >= a->asked + delay || epoch + 1 >= a->asked + a->config->messages.period;
+    if (a->pending != NOTHING_PENDING && due) {
         if (!assigner_decide(a, err))
             return false;
         take(a, epoch);

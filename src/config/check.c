@@ -259,11 +259,6 @@ static void check_messages(const Config *config, Complaints *complaints) {
                         "messages.link: expected no number, or seconds per byte and per message, "
                         "found %d",
                         config->messages.link.count);
-    if (config->messages.delay >= config->messages.period)
-        config_complain(complaints,
-                        "messages.delay: expected fewer epochs than messages.period (%lld), found "
-                        "%lld",
-                        (long long)config->messages.period, (long long)config->messages.delay);
 }
 
 void config_check_together(const Config *config, Complaints *complaints) {

@@ -117,7 +117,8 @@ const Key config_keys[] = {
     {"messages.period", KEY_INT, AT(messages.period), "100", "[1, 1000000000]", ANY, "epochs",
      "Between two assignments."},
     {"messages.delay", KEY_INT, AT(messages.delay), "3", "[0, 1000000]", ANY, "epochs",
-     "From asking the solver to taking its answer; training goes on meanwhile."},
+     "From asking the solver to taking its answer, or up to the next asking; training goes on "
+     "meanwhile."},
     {"messages.group_size", KEY_INT, AT(messages.group_size), "100", "[1, 1000000000]", ANY, "rows",
      "Rows that share a width: neighbours in the order of their sensitivities."},
     {"messages.lambda", KEY_DOUBLE, AT(messages.lambda), "0.5", "[0, 1]", ANY, ANY,

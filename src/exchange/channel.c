@@ -30,17 +30,17 @@ static const Codec *exact_codec(void) {
 // Room for a group's message at the widest, and for an exact one.
 static size_t group_bytes(const MessageForm *form, int64_t rows, int64_t columns) {
     MessageShape shape = {.rows = rows, .columns = columns};
-    size_t bytes = exact_codec()->bytes(&shape), most = bytes;
-    if (form->codec->has_widths) {
-        Widths widest = {.count = rows, .of[WIDTH_MOST] = rows};
-        shape.widths = &widest;
-        most = form->codec->bytes(&shape);
+    size_t most = exact_codec()->bytes(&shape);
+    for (int bits = 1; bits <= WIDTH_MOST && form->codec->has_widths; bits++) {
+        if (!width_known(bits)) // which is the widest? 7 bits, three planes, in rows of one column
+            continue;
+        Widths widths = {.count = rows};
+        widths.of[bits] = rows;
+        shape.widths = &widths;
+        size_t bytes = form->codec->bytes(&shape);
+        most = bytes > most ? bytes : most;
     }
-    return aligned(bytes > most ? bytes : most);
-}
-
-static bool is_free(const Mailbox *mailbox) {
-    return mailbox->user == NULL || mailbox->user->state == CHANNEL_IDLE;
+    return aligned(most);
 }
 
 static MailboxSize mailbox_size(const Pattern *pattern, const MessageForm *form, int64_t columns) {
@@ -119,7 +119,7 @@ Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm
                          .poll = {channel_progress, channel}};
     flight_init(&channel->flight, pattern->comm, form->piece);
     MailboxSize size = mailbox_size(pattern, form, columns);
-    assert(is_free(mailbox));
+    assert(mailbox_is_free(mailbox));
     mailbox_fit(mailbox, &size);
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
@@ -239,7 +239,7 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
 }
 
 void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion) {
-    assert(channel->state == CHANNEL_IDLE && is_free(channel->mailbox));
+    assert(channel->state == CHANNEL_IDLE && mailbox_is_free(channel->mailbox));
     assert(rows->x.count == channel->pattern->sources && rows->x.columns == channel->columns);
     assert(rows->sums.count == channel->pattern->pre.rows);
     double since = begin_step(channel);

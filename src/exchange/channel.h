@@ -12,7 +12,7 @@ typedef enum ChannelState {
     CHANNEL_LANDED
 } ChannelState;
 
-// The messages of one side: widths of its rows, by group. Codecs without widths have none.
+// Widths of the rows of one side, where the codec has any.
 typedef struct Side {
     uint8_t *bits;  // [rows] owned; NULL without widths
     Widths *widths; // [rounds] owned; NULL without widths

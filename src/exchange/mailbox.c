@@ -2,6 +2,7 @@
 // and all, so it does not matter whose they were before: channels whose exchanges take turns share
 // them.
 #include "mailbox.h"
+#include <string.h>
 
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -31,9 +32,12 @@ void mailbox_free(Mailbox *mailbox) {
 }
 
 void mailbox_fit(Mailbox *mailbox, const MailboxSize *size) {
-    give(mailbox);
-    mailbox->user = NULL;
+    MailboxSize before = mailbox->size;
     mailbox_size_add(&mailbox->size, size);
+    mailbox->user = NULL;
+    if (mailbox->landed != NULL && memcmp(&before, &mailbox->size, sizeof before) == 0)
+        return;
+    give(mailbox);
     for (int side = 0; side < STREAMS; side++)
         mailbox->box[side] = memory_take(mailbox->size.box[side], "messages");
     mailbox->landed = memory_take(mailbox->size.landed, "halo rows");

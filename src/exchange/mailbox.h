@@ -1,9 +1,8 @@
-// What a Mailbox is made of: for channels.
+// What a Mailbox is made of: for channels, and for tests that dirty it.
 #ifndef FRINGE_SRC_EXCHANGE_MAILBOX_H
 #define FRINGE_SRC_EXCHANGE_MAILBOX_H
 
-#include "flight.h"
-#include "fringe/exchange.h"
+#include "channel.h"
 
 struct Mailbox {
     MailboxSize size;
@@ -12,6 +11,10 @@ struct Mailbox {
     const Channel *user;         // whose messages and rows are in it, or NULL
 };
 
+// Does no exchange run on it?
+static inline bool mailbox_is_free(const Mailbox *mailbox) {
+    return mailbox->user == NULL || mailbox->user->state == CHANNEL_IDLE;
+}
 // As large as the larger of both, part by part.
 void mailbox_size_add(MailboxSize *size, const MailboxSize *more);
 // Makes it large enough. What is in it is lost.

@@ -2,7 +2,7 @@
 // fitted on. Blocking, all ranks in the same round, because a polled overlap does not show what a
 // link can do.
 
-#include "channel.h"
+#include "mailbox.h"
 
 static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
     Widths widths = {.count = rows};
@@ -21,7 +21,7 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received) {
     Flight *flight = &channel->flight;
-    assert(channel->state == CHANNEL_IDLE && round < flight->rounds);
+    assert(mailbox_is_free(channel->mailbox) && round < flight->rounds);
     channel_lay_out(channel, channel->form.codec); // for the places
     for (int g = 0; g < flight->rounds; g++) {
         flight->stream[g][OUTGOING].bytes = g == round ? sent : 0;

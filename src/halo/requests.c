@@ -15,16 +15,18 @@ typedef struct Request { // of one group; its parts lie in this order
     int64_t *end;        // [SUMS] its members up to its end
     int64_t *member;     // [MEMBERS] a row of the owner, sum after sum
     int64_t *weight;     // [MEMBERS] of the edge to it, a float; or none of them
-    int64_t words;
 } Request;
 
-static Request request_at(int64_t *word, bool weighted) {
+static int64_t words_of(const int64_t *count, bool weighted) {
+    return HEAD + count[ROWS] + 2 * count[SUMS] + (weighted ? 2 : 1) * count[MEMBERS];
+}
+
+static Request request_at(int64_t *word) {
     Request r = {.count = word, .row = word + HEAD};
     r.target = r.row + word[ROWS];
     r.end = r.target + word[SUMS];
     r.member = r.end + word[SUMS];
     r.weight = r.member + word[MEMBERS];
-    r.words = r.weight + (weighted ? word[MEMBERS] : 0) - word;
     return r;
 }
 
@@ -69,12 +71,12 @@ static int64_t *write_requests(const Boundary *b, const ShardEdges *edges, const
     int64_t *count = TAKE(int64_t, (int64_t)HEAD * b->groups, "requests to owners");
     for (int g = 0; g < b->groups; g++) {
         count_group(count + HEAD * g, b, edges, g);
-        offset[g + 1] = offset[g] + request_at(count + HEAD * g, weighted).words;
+        offset[g + 1] = offset[g] + words_of(count + HEAD * g, weighted);
     }
     int64_t *word = TAKE(int64_t, offset[b->groups], "requests to owners");
     for (int g = 0; g < b->groups; g++) {
         memcpy(word + offset[g], count + HEAD * g, HEAD * sizeof *count);
-        Request ask = request_at(word + offset[g], weighted);
+        Request ask = request_at(word + offset[g]);
         fill_group(&ask, b, edges, gid, g);
     }
     memory_give(count);
@@ -119,7 +121,7 @@ static void take_requests(Pattern *pattern, const Shard *shard, int64_t *word,
     take_lists(pattern, shard, word, offset, weighted);
     int64_t sent = 0, sums = 0;
     for (int g = 0; g + 1 < pattern->size; g++) {
-        Request asked = request_at(word + offset[g], weighted);
+        Request asked = request_at(word + offset[g]);
         take_group(pattern, &asked, sent, sums);
         sent += asked.count[ROWS] + asked.count[SUMS];
         sums += asked.count[SUMS];

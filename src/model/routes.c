@@ -6,7 +6,6 @@
 
 static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Floats of a row that is aggregated there, in training or evaluation; 0: none is.
 int64_t aggregated(const ModelShape *shape, int l, int direction) {
     if (l == 0 && direction == FORWARD && shape->layer0 == LAYER0_KEPT)
         return shape->width[0];
@@ -224,6 +223,8 @@ void routes_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     MailboxSize most = {0}, features = {0};
     if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
         route_plan(plan, &features, patterns->full, &exact, shape->width[0]);
+    if (shape->layer0 == LAYER0_KEPT)
+        channel_plan(plan, &features, patterns->of[0][FORWARD], &exact, shape->width[0]);
     for (int l = 0; l < shape->layers; l++) {
         for (int d = 0; d < 2; d++)
             if (model_exchanged(shape, l, d) > 0)

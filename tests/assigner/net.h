@@ -246,7 +246,7 @@ static inline void exchange(const Net *net, int which, uint32_t epoch, bool exac
 }
 
 // One epoch as the trainer makes it. An exact exchange in between changes nothing.
-static const Assignment *epoch_of(const Net *net, Assigner *a, uint32_t epoch) {
+static inline const Assignment *epoch_of(const Net *net, Assigner *a, uint32_t epoch) {
     Error err = {0};
     assert_ok(assigner_before(a, epoch, &err), &err);
     for (int i = 0; i < CHANNELS; i++)

@@ -192,7 +192,8 @@ static void check_report(const Net *net, const Config *config, const Assignment 
     }
 }
 
-// Two assignments: nothing changes before asked + delay; then both ends have what was decided.
+// Two assignments: nothing changes before asked + delay, or the end of the period; then both ends
+// have what was decided.
 static void try_adaptive(const Scene *scene, const Config *config) {
     Net net;
     net_init(&net, scene, 8);
@@ -204,7 +205,8 @@ static void try_adaptive(const Scene *scene, const Config *config) {
         check_trace(&net, i, 1, PERIOD);
         beta[i] = betas_of(a, i);
     }
-    uint32_t asked = PERIOD + 1, taken = asked + (uint32_t)config->messages.delay;
+    int64_t delay = config->messages.delay < PERIOD ? config->messages.delay : PERIOD - 1;
+    uint32_t asked = PERIOD + 1, taken = asked + (uint32_t)delay;
     for (uint32_t epoch = asked; epoch < taken; epoch++) {
         assert_null(epoch_of(&net, a, epoch));
         assert_true(all_have(&net, 8));
@@ -230,7 +232,7 @@ static void widths_follow_sensitivities_at_both_ends(void **state) {
     (void)state;
     for (int s = 0; s < SCENES; s++) {
         Config config = config_of();
-        config.messages.delay = s % 3; // 0: taken when asked
+        config.messages.delay = s < 3 ? s : 9; // 0: taken when asked; 9: longer than the period
         try_adaptive(&scenes[s], &config);
     }
 }

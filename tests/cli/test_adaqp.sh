@@ -141,9 +141,9 @@ expect "one layer, links measured" 0 'result .* epoch 9 ' "$FRINGE" train tiny.j
 
 # --- mistakes
 expect "mistakes are told" 78 'messages.widths: .* found 2 at place 2' "$FRINGE" train tiny.json \
-    $short --set messages.widths=[4,2] --set messages.first_width=9 --set messages.delay=8
+    $short --set messages.widths=[4,2] --set messages.first_width=9 --set messages.link=[1]
 grep -q 'messages.first_width: .* found 9' out || fail "the second one, too"
-grep -q 'messages.delay: .* found 8' out || fail "and the third one"
+grep -q 'messages.link: .* found 1' out || fail "and the third one"
 expect "so is a rule that is not there" 78 'no rule "adaptiv"; rules are: adaptive, ' \
     "$FRINGE" train tiny.json $short --set messages.assign=adaptiv
 expect "who diverges is told where" 80 \

@@ -194,6 +194,27 @@ static void channels_do_not_mix(void **state) {
     ring_clear(&pattern);
 }
 
+// 7 bits are three planes, and of one column each takes a byte: more than 16 bits take. The one
+// value of such a row is exact.
+static void narrow_rows_fit_at_every_width(void **state) {
+    (void)state;
+    Error err = {0};
+    Pattern pattern = ring_pattern(4, &test_comm);
+    for (int bits = 1; bits <= WIDTH_MOST; bits++) {
+        if (!width_known(bits))
+            continue;
+        MessageForm form = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
+        Mailbox *mailbox = mailbox_new();
+        Channel *channel = channel_new(mailbox, &pattern, &form, 1, 0, FORWARD);
+        Run run = {.pattern = &pattern, .epoch = 1, .columns = 1, .sum = rows_take(1, 1, "test")};
+        exchange(channel, schedule_find("blocking", &err), NULL, &run);
+        rows_give(&run.sum);
+        channel_free(channel);
+        mailbox_free(mailbox);
+    }
+    ring_clear(&pattern);
+}
+
 static void plan_is_what_a_channel_takes(void **state) {
     (void)state;
     Error err = {0};
@@ -227,6 +248,7 @@ static void wrong_schedule_names_the_list(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rows_arrive_under_every_schedule),
     cmocka_unit_test(channels_do_not_mix),
+    cmocka_unit_test(narrow_rows_fit_at_every_width),
     cmocka_unit_test(plan_is_what_a_channel_takes),
     cmocka_unit_test(wrong_schedule_names_the_list),
 };
