@@ -32,6 +32,7 @@ MODES = {  # beyond it
     "uniform 8": ["messages.assign=uniform", "messages.first_width=8"],
     "random": ["messages.assign=random"],
 }
+KNOWN = os.path.join(ROOT, "bench", "reference", "adaqp_accuracy.json")
 PERIOD, GROUP, BATCH, NOISE_SEEDS = 20, 50, 5, 8
 
 
@@ -59,7 +60,7 @@ def distance(a, b):
 class Case:
     """One set, number of parts and depth: the scores and noises that are known, and how to find more."""
 
-    def __init__(self, work, name, parts, layers, known):
+    def __init__(self, work, name, parts, layers, known, keep):
         self.config, self.parts = os.path.join(ROOT, "configs", name + ".json"), parts
         self.folder = os.path.join(work, f"{name}-{parts}-{layers}")
         with open(self.config) as file:
@@ -68,6 +69,7 @@ class Case:
         self.shape = [f"model.layers={layers}"]
         if layers == 2 and isinstance(decay, list):
             self.shape.append(f"train.weight_decay={json.dumps(decay[:2])}")
+        self.keep = keep  # writes down what is known
         self.scores, self.noises = known.setdefault("scores", {}), known.setdefault("noise", {})
 
     def train(self, mode, first, seeds):
@@ -90,6 +92,7 @@ class Case:
         have = self.scores.setdefault(mode, [])
         while len(have) < count:
             have += self.train(mode, len(have), min(BATCH, count - len(have)))
+            self.keep()
 
     def measure(self, mode, least, most):
         """Paired seeds, until the standard error says enough."""
@@ -102,6 +105,7 @@ class Case:
             seeds = min(most, seeds + BATCH)
         if mode not in self.noises:
             self.noises[mode] = round(self.noise(mode), 4)
+            self.keep()
 
     def one_step(self, name, weights, words, seed):
         """The gradient at `weights`: one step of plain descent at rate 1."""
@@ -140,6 +144,12 @@ class Case:
         return math.sqrt(statistics.mean(error**2 for error in errors)) / distance(exact, [0.0] * len(exact))
 
 
+def keep(table):
+    lines = [f"{json.dumps(key)}: {json.dumps(known)}" for key, known in table.items()]
+    with open(KNOWN, "w") as out:
+        out.write("{\n" + ",\n".join(lines) + "\n}\n")
+
+
 def difference(scores, mode):
     """Mean of mode - vanilla over the seeds both have, its standard error, what is allowed."""
     pairs = [a - b for a, b in zip(scores[mode], scores["vanilla"])]
@@ -175,20 +185,16 @@ def write_table(table):
 
 def main():
     bench, least, most = Bench("adaqp_accuracy"), option("least", 5), option("most", 40)
-    table_path = os.path.join(ROOT, "bench", "reference", "adaqp_accuracy.json")
-    table = json.load(open(table_path)) if os.path.exists(table_path) else {}
+    table = json.load(open(KNOWN)) if os.path.exists(KNOWN) else {}
     modes = option("modes", ",".join(MODES)).split(",")
     with tempfile.TemporaryDirectory(prefix="fringe-adaqp-") as work:
         for name in option("only", ",".join(SETS)).split(","):
             for parts in map(int, option("parts", "4,8").split(",")):
                 for layers in map(int, option("layers", "2,3").split(",")):
                     row = f"{name}, {parts} parts, {layers} layers"
-                    case = Case(work, name, parts, layers, table.setdefault(row, {}))
+                    case = Case(work, name, parts, layers, table.setdefault(row, {}), lambda: keep(table))
                     for mode in modes:
                         case.measure(mode, least, most if mode == "adaqp" else least)
-                        with open(table_path, "w") as out:
-                            lines = [f"{json.dumps(key)}: {json.dumps(known)}" for key, known in table.items()]
-                            out.write("{\n" + ",\n".join(lines) + "\n}\n")
                         mean, _, allowed = difference(case.scores, mode)
                         bar = 1.0 if mode == "adaqp" else 0.0
                         bench.figure(f"{row}, {mode}", mean, "points", "allowed", allowed, abs(mean) / allowed + 1e-9,
