@@ -38,8 +38,7 @@ typedef struct MessageForm {
 
 // A channel for rows of `columns` floats over the pattern's send and receive lists. The mailbox is
 // borrowed, and made large enough: no exchange may run on it, and rows that landed in it are gone.
-// Collective in order: all ranks make their channels in the same
-// order (tags).
+// Collective in order: all ranks make their channels in the same order (tags).
 Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm *form,
                      int64_t columns, int layer, int direction);
 void channel_free(Channel *channel);
@@ -68,8 +67,8 @@ void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: moves messages along; never blocks
 // Waits for group g of the ring (law 4), checks, decodes.
 void channel_receive(Channel *channel, int group);
-// [H, columns] landed rows; valid from receive to the next pack, probe or new channel of
-// this mailbox.
+// [H, columns] landed rows; valid from receive to the next pack, probe or new channel of this
+// mailbox.
 Rows channel_rows(const Channel *channel);
 void channel_finish(Channel *channel); // waits until the own messages have left; back to idle
 

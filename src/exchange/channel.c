@@ -14,46 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 static int64_t rows_on(const Pattern *pattern, int side) {
     return channel_offsets(pattern, side)[pattern->size - 1];
 }
 
 // --- making
 
-static const Codec *exact_codec(void) {
-    Error none = {0};
-    return codec_find("fp32", &none);
-}
-
-// Room for a group's message at the widest, and for an exact one.
-static size_t group_bytes(const MessageForm *form, int64_t rows, int64_t columns) {
-    MessageShape shape = {.rows = rows, .columns = columns};
-    size_t most = exact_codec()->bytes(&shape);
-    for (int bits = 1; bits <= WIDTH_MOST && form->codec->has_widths; bits++) {
-        if (!width_known(bits)) // which is the widest? 7 bits, three planes, in rows of one column
-            continue;
-        Widths widths = {.count = rows};
-        widths.of[bits] = rows;
-        shape.widths = &widths;
-        size_t bytes = form->codec->bytes(&shape);
-        most = bytes > most ? bytes : most;
-    }
-    return aligned(most);
-}
-
-static MailboxSize mailbox_size(const Pattern *pattern, const MessageForm *form, int64_t columns) {
-    MailboxSize size = {.landed = rows_bytes(pattern->halo_count, columns)};
-    for (int side = 0; side < STREAMS; side++)
-        for (int g = 0; g + 1 < pattern->size; g++)
-            size.box[side] += group_bytes(form, channel_group_rows(pattern, side, g), columns);
-    return size;
-}
-
 static void take_side(Channel *channel, int side) {
     const Pattern *p = channel->pattern;
     Side *s = &channel->side[side];
+    s->place = TAKE(size_t, channel->flight.rounds + 1, "messages");
+    for (int g = 0; g < channel->flight.rounds; g++)
+        s->place[g + 1] = s->place[g] + mailbox_room(&channel->form, channel_group_rows(p, side, g),
+                                                     channel->columns);
     if (!channel->form.codec->has_widths)
         return;
     s->bits = TAKE(uint8_t, rows_on(p, side), "widths of messages");
@@ -68,6 +41,7 @@ static void give_side(Side *side, int rounds) {
         widths_clear(&side->widths[g]);
     memory_give(side->widths);
     memory_give(side->bits);
+    memory_give(side->place);
 }
 
 static MessageShape shape_of(const Channel *channel, int side, int group) {
@@ -80,12 +54,11 @@ static MessageShape shape_of(const Channel *channel, int side, int group) {
 
 // A group without rows has no message.
 static void lay_out_side(Channel *channel, int side) {
-    unsigned char *box = channel->mailbox->box[side];
     for (int g = 0; g < channel->flight.rounds; g++) {
         Stream *stream = &channel->flight.stream[g][side];
         MessageShape shape = shape_of(channel, side, g);
         stream->bytes = (int64_t)channel->codec->bytes(&shape);
-        stream->payload = box;
+        stream->payload = channel->mailbox->box[side] + channel->side[side].place[g];
         if (side == OUTGOING)
             stream->header = (MessageHeader){.layer = (uint8_t)channel->layer,
                                              .direction = (uint8_t)channel->direction,
@@ -94,7 +67,6 @@ static void lay_out_side(Channel *channel, int side) {
                                              .columns = (uint32_t)channel->columns,
                                              .rows = (uint64_t)shape.rows,
                                              .bytes = (uint64_t)stream->bytes};
-        box += group_bytes(&channel->form, shape.rows, channel->columns);
     }
 }
 
@@ -112,14 +84,13 @@ Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm
     *channel = (Channel){.mailbox = mailbox,
                          .pattern = pattern,
                          .form = *form,
-                         .exact = exact_codec(),
+                         .exact = mailbox_exact_codec(),
                          .columns = columns,
                          .layer = layer,
                          .direction = direction,
                          .poll = {channel_progress, channel}};
     flight_init(&channel->flight, pattern->comm, form->piece);
     MailboxSize size = mailbox_size(pattern, form, columns);
-    assert(mailbox_is_free(mailbox));
     mailbox_fit(mailbox, &size);
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
@@ -153,7 +124,9 @@ void channel_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
                         ? widths_bytes(sent + received) + (size_t)(sent + received) +
                               2 * (size_t)sent * sizeof(float)
                         : 0;
-    memory_plan_add(plan, "messages", widths + flight_bytes(pattern->size));
+    memory_plan_add(plan, "messages",
+                    widths + flight_bytes(pattern->size) +
+                        STREAMS * (size_t)pattern->size * sizeof(size_t));
 }
 
 // --- widths and ranges

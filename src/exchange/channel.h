@@ -12,8 +12,9 @@ typedef enum ChannelState {
     CHANNEL_LANDED
 } ChannelState;
 
-// Widths of the rows of one side, where the codec has any.
+// One side's messages: where they lie, and the widths of their rows, where the codec has any.
 typedef struct Side {
+    size_t *place;  // [rounds + 1] owned; of each group in the mailbox's box
     uint8_t *bits;  // [rows] owned; NULL without widths
     Widths *widths; // [rounds] owned; NULL without widths
 } Side;
@@ -52,7 +53,7 @@ static inline int64_t channel_group_rows(const Pattern *pattern, int side, int g
 }
 
 // Where the messages lie in the mailbox and how long they are with a codec, the one in use from now
-// on. The groups one after the other, each 64-byte aligned.
+// on.
 void channel_lay_out(Channel *channel, const Codec *codec);
 // Waits until a message has landed or left.
 void channel_wait_for(Channel *channel, int group, int side);

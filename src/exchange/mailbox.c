@@ -6,6 +6,35 @@
 
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
+static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+const Codec *mailbox_exact_codec(void) {
+    Error none = {0};
+    return codec_find("fp32", &none);
+}
+
+size_t mailbox_room(const MessageForm *form, int64_t rows, int64_t columns) {
+    MessageShape shape = {.rows = rows, .columns = columns};
+    size_t room = mailbox_exact_codec()->bytes(&shape);
+    for (int bits = 1; bits <= WIDTH_MOST && form->codec->has_widths; bits++) {
+        if (!width_known(bits)) // which is the widest? 7 bits, three planes, in rows of one column
+            continue;
+        Widths widths = {.count = rows};
+        widths.of[bits] = rows;
+        shape.widths = &widths;
+        room = most(room, form->codec->bytes(&shape));
+    }
+    return aligned(room);
+}
+
+MailboxSize mailbox_size(const Pattern *pattern, const MessageForm *form, int64_t columns) {
+    MailboxSize size = {.landed = rows_bytes(pattern->halo_count, columns)};
+    for (int side = 0; side < STREAMS; side++)
+        for (int g = 0; g + 1 < pattern->size; g++)
+            size.box[side] += mailbox_room(form, channel_group_rows(pattern, side, g), columns);
+    return size;
+}
+
 void mailbox_size_add(MailboxSize *size, const MailboxSize *more) {
     for (int side = 0; side < STREAMS; side++)
         size->box[side] = most(size->box[side], more->box[side]);
@@ -32,6 +61,7 @@ void mailbox_free(Mailbox *mailbox) {
 }
 
 void mailbox_fit(Mailbox *mailbox, const MailboxSize *size) {
+    assert(mailbox_is_free(mailbox));
     MailboxSize before = mailbox->size;
     mailbox_size_add(&mailbox->size, size);
     mailbox->user = NULL;
