@@ -1,17 +1,23 @@
 // gradsync: weight gradients between ranks. Each element is summed over ranks in rank order
 // (MPI_Allreduce changes bits with its algorithm, TRAPS 8): slices go to their owners all-to-all,
-// are added there, and come back.
+// are added there, and come back. The backward pass makes the flat gradient from its end to its
+// beginning, so the sum of what is made already travels while the rest is computed.
 #ifndef FRINGE_GRADSYNC_H
 #define FRINGE_GRADSYNC_H
 
 #include "fringe/base.h"
 
 typedef struct GradSync GradSync;
-GradSync *gradsync_new(const Comm *comm, int64_t count);
+GradSync *gradsync_new(const Comm *comm, int64_t count); // collective
 void gradsync_free(GradSync *sync);
 void gradsync_plan(MemoryPlan *plan, int64_t count, int size);
-// gradient [count] = sum over ranks, on every rank, the same bits. Collective.
-void gradsync_sum(GradSync *sync, float *gradient);
+// Elements [from, count) of gradient [count] are made on this rank; they belong to the sum until
+// gradsync_finish. `from` only falls. Never waits for other ranks, nor need they say the same.
+void gradsync_made(GradSync *sync, float *gradient, int64_t from);
+void gradsync_progress(void *sync); // a Poll function: moves what is on its way; never blocks
+// gradient [count] = sum over ranks, on every rank, the same bits whatever was said when.
+// Collective.
+void gradsync_finish(GradSync *sync, float *gradient);
 int64_t gradsync_bytes(const GradSync *sync); // sent by this rank per sum
 
 #endif

@@ -11,6 +11,7 @@
 #include "fringe/base.h"
 #include "fringe/config.h"
 #include "fringe/exchange.h"
+#include "fringe/gradsync.h"
 #include "fringe/halo.h"
 
 enum { MODEL_LAYERS = 16 };
@@ -91,6 +92,7 @@ typedef struct ModelParts {
     const Backend *backend;
     MessageForm form;
     const Schedule *schedule;
+    GradSync *sync; // told what is made of the gradient; NULL: nobody is
 } ModelParts;
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err);
@@ -106,7 +108,8 @@ Channel *model_channel(const Model *model, int layer, int direction);
 const float *model_left(const Model *model, int layer, int direction); // of its Block; NULL: 1
 
 // Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
-// [parameter_count] of this rank (add over ranks). Collective.
+// [parameter_count] of this rank (add over ranks: gradsync_finish, of ModelParts.sync if it is
+// told). Collective.
 double model_loss_and_gradient(Model *model, const float *parameters, float *gradient,
                                uint64_t seed, uint32_t epoch);
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next

@@ -278,17 +278,10 @@ static void note_landing(Channel *channel) {
     channel->posted_at = 0;
 }
 
-// Signs of life cost as much as moving messages and are needed far less often.
-static const double beat_seconds = 5e-3;
-
 void channel_progress(void *context) {
     Channel *channel = context;
     flight_progress(&channel->flight);
     note_landing(channel);
-    double now = clock_seconds();
-    if (now < channel->next_beat)
-        return;
-    channel->next_beat = now + beat_seconds;
     comm_beat(channel->pattern->comm);
 }
 

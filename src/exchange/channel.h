@@ -38,7 +38,6 @@ struct Channel {
     Poll poll;        // channel_progress on this channel
     double posted_at; // clock_seconds() of channel_post; 0: all has landed since
     int traced;       // messages that were seen to have landed, in the order of the ring
-    double next_beat; // clock_seconds() from which channel_progress answers for this rank again
     Spans *spans;     // borrowed; may be NULL
     ChannelSeconds seconds;
 };

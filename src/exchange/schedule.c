@@ -60,9 +60,9 @@ static void central(Channel *channel, const SentRows *rows, Occasion occasion,
 }
 
 static const Schedule schedules[] = {
-    {"blocking", blocking},
-    {"overlap", overlap},
-    {"central", central},
+    {"blocking", false, blocking},
+    {"overlap", true, overlap},
+    {"central", true, central},
 };
 enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
 

@@ -218,19 +218,38 @@ void model_forward(Model *m) {
         forward_layer(m, l);
 }
 
-// Gradients that need G only: of Ws, b, and of W where the aggregate came first.
+int64_t gradient_block(int64_t out) { return (BLOCK_FLOATS / out + 63) / 64 * 64; }
+
+// dw = Aᵀ G, a block of its rows after the other, from the end of the flat gradient to its
+// beginning: what is made is summed over ranks while the next block is computed.
+static void weight_gradient(Model *m, float *dw, Rows a, const Rows *g, const Poll *poll) {
+    GradSync *sync = m->parts.sync;
+    Poll sums = {gradsync_progress, sync};
+    int64_t block = gradient_block(g->columns);
+    a = first_rows(a, g->count);
+    for (int64_t end = a.columns, begin; end > 0; end = begin) {
+        begin = (end - 1) / block * block;
+        Rows part = {a.at + begin, a.count, end - begin, a.stride};
+        float *at = dw + begin * g->columns;
+        m->parts.backend->dense_gradient(at, part, *g, m->scratch,
+                                         poll != NULL || sync == NULL ? poll : &sums);
+        if (sync != NULL)
+            gradsync_made(sync, m->gradient, at - m->gradient);
+    }
+}
+
+// Gradients that need G only: of b, Ws, and of W where the aggregate came first; the last of the
+// flat array first.
 static void parameter_gradients(Work *work, const Poll *poll) {
     Model *m = work->m;
-    const Backend *b = m->parts.backend;
     LayerWindows d = layer_windows(&m->shape, m->gradient, work->l);
-    Rows g = m->g;
     span_begin(m->spans);
-    if (!m->shape.transform_first[work->l])
-        b->dense_gradient(d.w, first_rows(m->layer[work->l].a, g.count), g, m->scratch, poll);
-    if (d.ws != NULL)
-        b->dense_gradient(d.ws, first_rows(layer_input(m, work->l), g.count), g, m->scratch, poll);
     if (d.bias != NULL)
-        b->column_sums(d.bias, g, m->scratch);
+        m->parts.backend->column_sums(d.bias, m->g, m->scratch);
+    if (d.ws != NULL)
+        weight_gradient(m, d.ws, layer_input(m, work->l), &m->g, poll);
+    if (!m->shape.transform_first[work->l])
+        weight_gradient(m, d.w, m->layer[work->l].a, &m->g, poll);
     span_end(m->spans, SPAN_DENSE);
 }
 
@@ -278,7 +297,7 @@ static void backward_transform_first(Model *m, int l) {
                  .finish = nothing_to_finish};
     exchange(&work, &m->layer[l].route[BACKWARD]);
     span_begin(m->spans);
-    b->dense_gradient(d.w, h, dy, m->scratch, NULL);
+    weight_gradient(m, d.w, h, &dy, NULL);
     if (l > 0) {
         Rows dh = gradient_rows(m, m->shape.width[l], 1);
         b->dense_transposed(dh, (Range){0, h.count}, dy, p.w, false, NULL);

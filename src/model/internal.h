@@ -35,7 +35,11 @@ typedef struct Layer {
     PostSaved saved;
 } Layer;
 
-enum { MODEL_OPERATORS = 2 * MODEL_LAYERS + 2, GRADIENT_SLOTS = 3 };
+enum {
+    MODEL_OPERATORS = 2 * MODEL_LAYERS + 2,
+    GRADIENT_SLOTS = 3,
+    BLOCK_FLOATS = 1 << 15, // of a weight gradient, made at once
+};
 
 struct Model {
     ModelShape shape;
@@ -106,6 +110,8 @@ static inline Rows first_rows(Rows rows, int64_t count) {
 }
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
+// Rows of a weight gradient `out` wide that are made at once: whole tiles of the library.
+int64_t gradient_block(int64_t out);
 // The buffer of that width, `turn` slots after the one of G.
 Rows gradient_rows(const Model *m, int64_t width, int turn);
 

@@ -123,7 +123,8 @@ static int64_t scratch_floats(const Model *m) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
         int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
-        most = max64(most, b->dense_gradient_scratch(m->rows, in, out));
+        int64_t block = gradient_block(out) < in ? gradient_block(out) : in;
+        most = max64(most, b->dense_gradient_scratch(m->rows, block, out));
         most = max64(most, b->column_sums_scratch(m->rows, out));
         most = max64(most, b->post_scratch(m->rows, out));
     }

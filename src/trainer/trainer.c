@@ -131,6 +131,8 @@ static bool build(Trainer *t, Error *err) {
     model_parts(t, &parts);
     if (!check_memory(t, &parts, err))
         return false;
+    t->sync = gradsync_new(t->comm, t->shape.parameter_count);
+    parts.sync = parts.schedule->hides ? t->sync : NULL;
     t->model = model_new(&t->shape, &parts, t->config, err);
     if (!comm_agree(t->comm, err))
         return false;
@@ -141,7 +143,6 @@ static bool build(Trainer *t, Error *err) {
         t->spans.trace = &t->trace;
     }
     model_set_spans(t->model, &t->spans);
-    t->sync = gradsync_new(t->comm, t->shape.parameter_count);
     take_flat(t);
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
@@ -283,7 +284,7 @@ static void train(Trainer *t, EpochRecord *record) {
     record->loss = model_loss_and_gradient(t->model, t->parameters, t->gradient, t->seed,
                                            (uint32_t)record->epoch);
     span_begin(&t->spans);
-    gradsync_sum(t->sync, t->gradient);
+    gradsync_finish(t->sync, t->gradient);
     comm_sum_double(t->comm, &record->loss, 1);
     span_end(&t->spans, SPAN_REDUCE);
     span_begin(&t->spans);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const int64_t counts[] = {0, 1, 3, 7, 1000, 100003};
+static const int64_t counts[] = {0, 1, 3, 7, 1000, 100003, 700001};
 enum { COUNTS = sizeof counts / sizeof counts[0], SUMS = 3 };
 
 // Magnitudes from 2^-12 to 2^12, so that another order of adding gives other bits.
@@ -18,6 +18,27 @@ static float element(int rank, int64_t i, uint32_t round) {
     return ldexpf((float)draw, (int)((i * 7 + rank * 11) % 25) - 12);
 }
 
+static void fill(float *gradient, int64_t begin, int64_t end, uint32_t round) {
+    for (int64_t i = begin; i < end; i++)
+        gradient[i] = element(test_comm.rank, i, round);
+}
+
+// From its end to its beginning in `steps` steps, saying so after each, or at once without a word;
+// other messages of the same ranks pass by.
+static void make(GradSync *sync, float *gradient, int64_t count, uint32_t round, int steps) {
+    for (int step = steps - 1; step >= 0; step--) {
+        int64_t from = count * step / steps;
+        fill(gradient, from, count * (step + 1) / steps, round);
+        gradsync_made(sync, gradient, from);
+    }
+    if (steps == 0)
+        fill(gradient, 0, count, round);
+    int64_t one = 1;
+    comm_sum_int64(&test_comm, &one, 1);
+    assert_int_equal(one, test_comm.size);
+}
+
+// Whatever the ranks say, and when: each makes its gradient in other steps.
 static void sum_is_that_of_the_rank_order(void **state) {
     (void)state;
     for (int k = 0; k < COUNTS; k++) {
@@ -25,10 +46,9 @@ static void sum_is_that_of_the_rank_order(void **state) {
         float *gradient = TAKE(float, counts[k] + 1, "test");
         gradient[counts[k]] = 42; // must stay
         for (uint32_t round = 0; round < SUMS; round++) {
-            for (int64_t i = 0; i < counts[k]; i++)
-                gradient[i] = element(test_comm.rank, i, round);
             int64_t takes = memory_takes();
-            gradsync_sum(sync, gradient);
+            make(sync, gradient, counts[k], round, (test_comm.rank * 5 + (int)round) % 13);
+            gradsync_finish(sync, gradient);
             assert_int_equal(memory_takes(), takes);
             for (int64_t i = 0; i < counts[k]; i++) {
                 float expected = element(0, i, round);
@@ -67,8 +87,9 @@ static void plan_and_bytes(void **state) {
         GradSync *sync = gradsync_new(&test_comm, counts[k]);
         size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
         assert_true(taken <= planned + 1024 && planned <= taken + 1024);
-        int64_t slice = (counts[k] + test_comm.size - 1) / test_comm.size;
-        assert_int_equal(gradsync_bytes(sync), 8 * slice * (test_comm.size - 1));
+        int64_t bytes = gradsync_bytes(sync); // of all ranks: every element goes and comes back
+        comm_sum_int64(&test_comm, &bytes, 1);
+        assert_int_equal(bytes, 8 * counts[k] * (test_comm.size - 1));
         gradsync_free(sync);
     }
 }

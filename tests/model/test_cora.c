@@ -42,9 +42,10 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
                         .backend = &backend_cpu,
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(arm->config.comm.schedule, &err)};
+    arm->sync = gradsync_new(&test_comm, arm->shape.parameter_count);
+    parts.sync = parts.schedule->hides ? arm->sync : NULL;
     arm->model = model_new(&arm->shape, &parts, &arm->config, &err);
     assert_ok(arm->model != NULL, &err);
-    arm->sync = gradsync_new(&test_comm, arm->shape.parameter_count);
     arm->gradient = TAKE(float, arm->shape.parameter_count, "test");
 }
 
@@ -58,7 +59,7 @@ static void arm_clear(Arm *arm) {
 
 static double arm_epoch(Arm *arm, const float *p, uint32_t epoch) {
     double loss = model_loss_and_gradient(arm->model, p, arm->gradient, 5, epoch);
-    gradsync_sum(arm->sync, arm->gradient);
+    gradsync_finish(arm->sync, arm->gradient);
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }

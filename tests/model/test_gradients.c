@@ -97,6 +97,7 @@ static Config case_config(const Case *c) {
 typedef struct Made {
     ModelShape shape;
     ModelPatterns patterns;
+    GradSync *sync; // told by the model, unless its schedule hides nothing
     Model *model;
 } Made;
 
@@ -113,6 +114,8 @@ static void make(Made *made, const World *w, const Config *config, const char *s
                         .backend = &backend_cpu,
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(schedule, &err)};
+    made->sync = gradsync_new(&test_comm, made->shape.parameter_count);
+    parts.sync = parts.schedule->hides ? made->sync : NULL;
     made->model = model_new(&made->shape, &parts, config, &err);
     if (made->model == NULL)
         fail_msg("%s", err.text);
@@ -120,6 +123,7 @@ static void make(Made *made, const World *w, const Config *config, const char *s
 
 static void unmake(Made *made) {
     model_free(made->model);
+    gradsync_free(made->sync);
     model_patterns_clear(&made->patterns);
 }
 
@@ -131,11 +135,9 @@ static void some_parameters(const ModelShape *shape, float *p) {
             p[shape->parameter[i].begin + k] += 0.1f * (float)((k * 7 + i) % 5 - 2);
 }
 
-static double distributed(Model *model, const float *p, float *gradient, int64_t count) {
-    double loss = model_loss_and_gradient(model, p, gradient, 11, 3);
-    GradSync *sync = gradsync_new(&test_comm, count);
-    gradsync_sum(sync, gradient);
-    gradsync_free(sync);
+static double distributed(const Made *made, const float *p, float *gradient) {
+    double loss = model_loss_and_gradient(made->model, p, gradient, 11, 3);
+    gradsync_finish(made->sync, gradient);
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }
@@ -179,11 +181,10 @@ static void run_schedules(const Case *c, const World *w, const Config *config, c
         make(&made, w, config, names[i]);
         int64_t count = made.shape.parameter_count;
         float *g = TAKE(float, count, "g");
-        model_loss_and_gradient(made.model, p, g, 11, 3);
+        distributed(&made, p, g);
         int64_t takes = memory_takes();
-        model_loss_and_gradient(made.model, p, g, 11, 3);
+        double loss = distributed(&made, p, g);
         assert_int_equal(takes, memory_takes());
-        double loss = distributed(made.model, p, g, count);
         compare(c, what, &made.shape, loss, g, want);
         if (first != NULL && (memcmp(&loss, &first_loss, sizeof loss) != 0 ||
                               memcmp(g, first, (size_t)count * sizeof *g) != 0))
@@ -221,7 +222,7 @@ static void run_savings(const Case *c, const World *w, const Config *config, con
         snprintf(what, sizeof what, "savings %d", savings);
         make(&made, w, &saving, "overlap");
         float *g = TAKE(float, made.shape.parameter_count, "g");
-        double loss = distributed(made.model, p, g, made.shape.parameter_count);
+        double loss = distributed(&made, p, g);
         compare(c, what, &made.shape, loss, g, want);
         if (which & LAYER0)
             assert_null(model_channel(made.model, 0, FORWARD));

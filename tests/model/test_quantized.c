@@ -78,7 +78,7 @@ static double gradient_of(const Small *s, Model *model, float *g, uint32_t epoch
     int64_t takes = memory_takes();
     double loss = model_loss_and_gradient(model, s->p, g, 11, epoch);
     assert_int_equal(takes, memory_takes());
-    gradsync_sum(s->sync, g);
+    gradsync_finish(s->sync, g);
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }

@@ -31,7 +31,7 @@ void comm_set_timeout(Comm *comm, double seconds); // local
 void comm_duplicate(Comm *copy, const Comm *comm);
 void comm_release(Comm *copy);
 
-// Answers requests for signs of life. Cheap (about a microsecond); call about every millisecond.
+// Answers requests for signs of life, every few milliseconds however often it is called.
 void comm_beat(const Comm *comm);
 // Runs work(context) on a second thread while this one answers for the rank. work must not call
 // MPI.
