@@ -19,7 +19,7 @@ enum {
     PIECES = 32,  // at most
 };
 
-typedef enum State { BEING_MADE, SHARES_FLY, SUMS_FLY, SUMMED } State;
+typedef enum State { SHARES_FLY, SUMS_FLY, SUMMED } State; // of a piece that has left
 
 typedef struct Piece {
     State state;
@@ -114,33 +114,29 @@ static int slice_floats(const Piece *piece, int r) {
     return (int)(left < 0 ? 0 : left < piece->slice ? left : piece->slice);
 }
 
-static void receive(const GradSync *sync, Piece *piece, float *to, int floats, int from, int tag) {
+// The tag is the piece: between two ranks its shares go before its sums.
+static void receive(const GradSync *sync, Piece *piece, float *to, int floats, int from) {
     if (floats > 0)
-        CHECK_MPI(MPI_Irecv(to, floats, MPI_FLOAT, from, tag, sync->comm.mpi,
+        CHECK_MPI(MPI_Irecv(to, floats, MPI_FLOAT, from, (int)(piece - sync->piece), sync->comm.mpi,
                             &piece->request[piece->requests++]));
 }
 
-static void send(const GradSync *sync, Piece *piece, const float *at, int floats, int to, int tag) {
+static void send(const GradSync *sync, Piece *piece, const float *at, int floats, int to) {
     if (floats > 0)
-        CHECK_MPI(MPI_Isend(at, floats, MPI_FLOAT, to, tag, sync->comm.mpi,
+        CHECK_MPI(MPI_Isend(at, floats, MPI_FLOAT, to, (int)(piece - sync->piece), sync->comm.mpi,
                             &piece->request[piece->requests++]));
-}
-
-static int tag_of(const GradSync *sync, const Piece *piece, State state) {
-    return 2 * (int)(piece - sync->piece) + (state == SUMS_FLY);
 }
 
 // In round r rank i sends to i+r and receives from i-r (DESIGN 4).
 static void send_shares(GradSync *sync, Piece *piece) {
-    int rank = sync->comm.rank, size = sync->comm.size, tag = tag_of(sync, piece, SHARES_FLY);
+    int rank = sync->comm.rank, size = sync->comm.size;
     piece->state = SHARES_FLY;
     piece->requests = 0;
     for (int round = 1; round < size; round++) {
         int to = (rank + round) % size, from = (rank - round + size) % size;
-        receive(sync, piece, piece->received + from * piece->slice, slice_floats(piece, rank), from,
-                tag);
-        send(sync, piece, sync->gradient + slice_begin(piece, to), slice_floats(piece, to), to,
-             tag);
+        receive(sync, piece, piece->received + from * piece->slice, slice_floats(piece, rank),
+                from);
+        send(sync, piece, sync->gradient + slice_begin(piece, to), slice_floats(piece, to), to);
     }
 }
 
@@ -159,16 +155,15 @@ static void add_in_rank_order(GradSync *sync, Piece *piece) {
 
 // The shares that lie where sums will land have left.
 static void send_sums(GradSync *sync, Piece *piece) {
-    int rank = sync->comm.rank, size = sync->comm.size, tag = tag_of(sync, piece, SUMS_FLY);
+    int rank = sync->comm.rank, size = sync->comm.size;
     add_in_rank_order(sync, piece);
     piece->state = SUMS_FLY;
     piece->requests = 0;
     for (int round = 1; round < size; round++) {
         int to = (rank + round) % size, from = (rank - round + size) % size;
         receive(sync, piece, sync->gradient + slice_begin(piece, from), slice_floats(piece, from),
-                from, tag);
-        send(sync, piece, sync->gradient + slice_begin(piece, rank), slice_floats(piece, rank), to,
-             tag);
+                from);
+        send(sync, piece, sync->gradient + slice_begin(piece, rank), slice_floats(piece, rank), to);
     }
 }
 
@@ -220,8 +215,6 @@ void gradsync_finish(GradSync *sync, float *gradient) {
     for (int i = sync->pieces - 1; i >= 0; i--)
         comm_wait_until(&sync->comm, arrived, &(Arrival){sync, &sync->piece[i]},
                         "the sum of the weight gradients");
-    for (int i = 0; i < sync->pieces; i++)
-        sync->piece[i].state = BEING_MADE;
     sync->flown = 0;
 }
 
