@@ -186,7 +186,8 @@ def rig(bench, work):
                 with open(path, "w") as out:
                     json.dump(table, out, indent=1)
     return ("Speed-ups over published vanilla on the network rig: modes `lossless`, `adaqp-published` and `adaqp` over "
-            "`vanilla`.\n\n" + "\n".join(head + list(rows.values())))
+            "`vanilla`. The ideal leaves the greater of messages and everything else, the sum of the weight gradients "
+            "among it; that is hidden too, so the ideal may be passed.\n\n" + "\n".join(head + list(rows.values())))
 
 
 def main():
