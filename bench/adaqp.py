@@ -46,9 +46,10 @@ def run(work, config, layout, rate, mode, epochs, *settings):
 
 
 def times(records):
-    """Means of an epoch in seconds."""
+    """Means of an epoch in seconds; `epoch` is the median, `all` its mean."""
     spans = [record["time"] for record in records]
     mean = {key: statistics.mean(span[key] for span in spans) for key in spans[0] if key != "assignment"}
+    mean["all"] = mean["epoch"]
     mean["epoch"] = statistics.median(span["epoch"] for span in spans)
     mean["pack"] += mean.pop("unpack")
     mean["bytes"] = statistics.mean(record["bytes"] for record in records)
@@ -132,7 +133,7 @@ def write_table(graph, rows):
             "| pack of bytes / rate | assignment % | fewer bytes |", "|" + "---|" * 17]
     caption = (f"`bench/run.sh adaqp --graph={graph}`: seconds per epoch on the network rig; compute: of vanilla, with "
                "the sum of the weight gradients (which other schedules hide, so the ideal may be passed); `blocking` "
-               "quantizes without overlap, `central` hides messages behind central rows only (as AdaQP does), `adaqp` behind the "
+               "quantizes without overlap, `central` hides rows behind central rows only (as AdaQP does), `adaqp` behind the "
                "whole own part; assignment: of a training with the published period of 100 epochs.")
     write_section(os.path.join(ROOT, "docs", "results.md"), f"AdaQP on the network rig, {graph}",
                   caption + "\n\n" + "\n".join(head + list(rows.values())))

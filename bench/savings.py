@@ -139,9 +139,10 @@ def alone(bench, work, graph):
 def spent(record):
     """How an epoch is spent, in percent."""
     parts = {"dense": record["dense"], "aggregate": record["aggregate_own"] + record["aggregate_halo"],
-             "pointwise": record["pointwise"], "pack": record["pack"], "wait": record["wait"]}
-    rest = record["epoch"] - sum(parts.values())
-    return ", ".join(f"{key} {100 * value / record['epoch']:.0f}" for key, value in {**parts, "rest": rest}.items())
+             "pointwise": record["pointwise"], "pack": record["pack"], "wait": record["wait"],
+             "sum of weights": record["reduce"]}
+    rest = record["all"] - sum(parts.values())
+    return ", ".join(f"{key} {100 * value / record['all']:.0f}" for key, value in {**parts, "rest": rest}.items())
 
 
 def at_share(bench, work, model, layout, share, rate, epochs):

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WIDEST = 1 << 16 }; // columns of a row
+
 static double *matrix(int64_t rows, int64_t columns) {
     return calloc((size_t)(rows * columns) + 1, sizeof(double));
 }
@@ -90,8 +92,8 @@ static Windows windows(const ModelShape *shape, const double *p, double *g, int 
 
 // One row through post; u[s] is the input of step s (u[count] the result).
 static void post_row(const ModelShape *shape, const Windows *w, int layer, int64_t row,
-                     int64_t width, const double *z, double u[4][1024], double *mean, double *sigma,
-                     bool training, uint64_t seed, uint32_t epoch) {
+                     int64_t width, const double *z, double u[4][WIDEST], double *mean,
+                     double *sigma, bool training, uint64_t seed, uint32_t epoch) {
     memcpy(u[0], z, (size_t)width * sizeof(double));
     for (int s = 0; s < shape->post_count; s++) {
         double m = 0, v = 0;
@@ -116,7 +118,7 @@ static void post_row(const ModelShape *shape, const Windows *w, int layer, int64
 
 // d (in: of post's output, out: of z)
 static void post_row_back(const ModelShape *shape, const Windows *w, int layer, int64_t row,
-                          int64_t width, double u[4][1024], double mean, double sigma, double *d,
+                          int64_t width, double u[4][WIDEST], double mean, double sigma, double *d,
                           bool training, uint64_t seed, uint32_t epoch) {
     double n = (double)width;
     for (int s = shape->post_count - 1; s >= 0; s--) {
@@ -172,7 +174,7 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
                     const double *m, OracleLayer *layer, bool training, uint64_t seed,
                     uint32_t epoch) {
     int64_t n = graph->n;
-    static double u[4][1024];
+    static double u[4][WIDEST];
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < shape->width[0]; c++) {
             double x = (double)graph->x[i * shape->width[0] + c];
@@ -201,7 +203,7 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
                      const double *m, OracleLayer *layer, double *g, double *gradient,
                      uint64_t seed, uint32_t epoch) {
     int64_t n = graph->n;
-    static double u[4][1024];
+    static double u[4][WIDEST];
     for (int l = shape->layers - 1; l >= 0; l--) {
         int64_t in = shape->width[l], out = shape->width[l + 1];
         Windows w = windows(shape, p, gradient, l);
@@ -239,7 +241,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
     double *m = aggregation(graph, shape->normalisation), *g = matrix(n, k);
     for (int l = 0; l <= shape->layers; l++) {
         int64_t in = shape->width[l], out = l < shape->layers ? shape->width[l + 1] : 0;
-        assert(in <= 1024);
+        assert(in <= WIDEST);
         layer[l] =
             (OracleLayer){matrix(n, in), matrix(n, in), matrix(n, out), matrix(n, 1), matrix(n, 1)};
     }

@@ -128,7 +128,7 @@ typedef struct ExchangeWork {
 // AdaQP overlaps, for comparison: pack, post, sums of the central rows, receive, the rest.
 typedef struct Schedule {
     const char *name;
-    bool hides; // messages fly while something is computed
+    bool hides; // messages behind computation; then the model hides the weight gradients', too
     void (*run)(Channel *channel, const SentRows *rows, Occasion occasion,
                 const ExchangeWork *work);
 } Schedule;

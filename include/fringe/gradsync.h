@@ -9,14 +9,15 @@
 
 typedef struct GradSync GradSync;
 GradSync *gradsync_new(const Comm *comm, int64_t count); // collective
-void gradsync_free(GradSync *sync);
+void gradsync_free(GradSync *sync);                      // collective; not before a sum is finished
 void gradsync_plan(MemoryPlan *plan, int64_t count, int size);
 // Elements [from, count) of gradient [count] are made on this rank; they belong to the sum until
-// gradsync_finish. `from` only falls. Never waits for other ranks, nor need they say the same.
+// gradsync_finish: not read, written or freed. `from` falls from call to call. Waits for nobody;
+// each rank says what and when it likes, or nothing.
 void gradsync_made(GradSync *sync, float *gradient, int64_t from);
 void gradsync_progress(void *sync); // a Poll function: moves what is on its way; never blocks
-// gradient [count] = sum over ranks, on every rank, the same bits whatever was said when.
-// Collective.
+// gradient [count], the one that was made = sum over ranks, on every rank, the same bits whatever
+// was said when. Collective.
 void gradsync_finish(GradSync *sync, float *gradient);
 int64_t gradsync_bytes(const GradSync *sync); // sent by this rank per sum
 

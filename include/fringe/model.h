@@ -92,7 +92,8 @@ typedef struct ModelParts {
     const Backend *backend;
     MessageForm form;
     const Schedule *schedule;
-    GradSync *sync; // told what is made of the gradient; NULL: nobody is
+    GradSync *sync; // borrowed; told what is made of the gradient, if the schedule hides messages;
+                    // then gradsync_finish must follow every model_loss_and_gradient. May be NULL.
 } ModelParts;
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err);
@@ -108,8 +109,7 @@ Channel *model_channel(const Model *model, int layer, int direction);
 const float *model_left(const Model *model, int layer, int direction); // of its Block; NULL: 1
 
 // Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
-// [parameter_count] of this rank (add over ranks: gradsync_finish, of ModelParts.sync if it is
-// told). Collective.
+// [parameter_count] of this rank (add over ranks: gradsync_finish). Collective.
 double model_loss_and_gradient(Model *model, const float *parameters, float *gradient,
                                uint64_t seed, uint32_t epoch);
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next

@@ -151,7 +151,7 @@ const Key config_keys[] = {
      "of both together). The mode presets it."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
-     "blocking | overlap | central (hides messages behind central rows only, as AdaQP does): the "
+     "blocking | overlap | central (hides rows behind central rows only, as AdaQP does): the "
      "order "
      "of the steps of an exchange. The mode presets it."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",

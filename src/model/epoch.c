@@ -21,6 +21,19 @@ typedef struct Work { // the exchange that is running
     void (*finish)(struct Work *work, Range range, const Poll *poll); // rows whose sum is complete
 } Work;
 
+static const Poll *sums(const Model *m) { return m->sync != NULL ? &m->sums : NULL; }
+
+// What an exchange moves, and the sums of gradients beside it.
+typedef struct Both {
+    const Poll *exchange, *sums;
+} Both;
+
+static void poll_both(void *context) {
+    const Both *both = context;
+    poll_call(both->exchange);
+    poll_call(both->sums);
+}
+
 // The diagonal ends with the sources: on the way back there are more rows than gradients.
 static void aggregate_range(Work *work, Range range, const Poll *poll) {
     const Operator *op = work->op;
@@ -44,9 +57,11 @@ static void aggregate_own(Work *work, const Range *range, int ranges, const Poll
 
 // Rows that are complete are finished only when all own sums are made: finishing may overwrite rows
 // that those sums read.
-static void work_own(void *context, OwnPart part, const Poll *poll) {
+static void work_own(void *context, OwnPart part, const Poll *exchange) {
     Work *work = context;
     Model *m = work->m;
+    Both both = {exchange, sums(m)};
+    const Poll *poll = &(Poll){poll_both, &both};
     const Pattern *pattern = work->op->block.pattern;
     if (part != OWN_MARGINAL) {
         span_begin(m->spans);
@@ -68,9 +83,12 @@ static void work_own(void *context, OwnPart part, const Poll *poll) {
         work->beside(work, poll);
 }
 
-static void work_halo(void *context, Rows landed, int begin, int end, bool last, const Poll *poll) {
+static void work_halo(void *context, Rows landed, int begin, int end, bool last,
+                      const Poll *exchange) {
     Work *work = context;
     Model *m = work->m;
+    Both both = {exchange, sums(m)};
+    const Poll *poll = &(Poll){poll_both, &both};
     const Block *block = &work->op->block;
     const Pattern *pattern = block->pattern;
     span_begin(m->spans);
@@ -218,23 +236,23 @@ void model_forward(Model *m) {
         forward_layer(m, l);
 }
 
-int64_t gradient_block(int64_t out) { return (BLOCK_FLOATS / out + 63) / 64 * 64; }
+int64_t strip_rows(int64_t out) {
+    int64_t rows = STRIP_FLOATS / out / 64 * 64;
+    return rows > 64 ? rows : 64;
+}
 
-// dw = Aᵀ G, a block of its rows after the other, from the end of the flat gradient to its
-// beginning: what is made is summed over ranks while the next block is computed.
-static void weight_gradient(Model *m, float *dw, Rows a, const Rows *g, const Poll *poll) {
-    GradSync *sync = m->parts.sync;
-    Poll sums = {gradsync_progress, sync};
-    int64_t block = gradient_block(g->columns);
-    a = first_rows(a, g->count);
+// dw = Aᵀ G, a strip of its rows after the other, from the end of the flat gradient to its
+// beginning: what is made is summed over ranks while the next strip is computed.
+static void weight_gradient(Model *m, float *dw, Rows a, Rows g, const Poll *poll) {
+    int64_t most = strip_rows(g.columns);
+    a = first_rows(a, g.count);
     for (int64_t end = a.columns, begin; end > 0; end = begin) {
-        begin = (end - 1) / block * block;
-        Rows part = {a.at + begin, a.count, end - begin, a.stride};
-        float *at = dw + begin * g->columns;
-        m->parts.backend->dense_gradient(at, part, *g, m->scratch,
-                                         poll != NULL || sync == NULL ? poll : &sums);
-        if (sync != NULL)
-            gradsync_made(sync, m->gradient, at - m->gradient);
+        begin = (end - 1) / most * most;
+        float *strip = dw + begin * g.columns;
+        m->parts.backend->dense_gradient(
+            strip, (Rows){a.at + begin, a.count, end - begin, a.stride}, g, m->scratch, poll);
+        if (m->sync != NULL)
+            gradsync_made(m->sync, m->gradient, strip - m->gradient);
     }
 }
 
@@ -247,9 +265,9 @@ static void parameter_gradients(Work *work, const Poll *poll) {
     if (d.bias != NULL)
         m->parts.backend->column_sums(d.bias, m->g, m->scratch);
     if (d.ws != NULL)
-        weight_gradient(m, d.ws, layer_input(m, work->l), &m->g, poll);
+        weight_gradient(m, d.ws, layer_input(m, work->l), m->g, poll);
     if (!m->shape.transform_first[work->l])
-        weight_gradient(m, d.w, m->layer[work->l].a, &m->g, poll);
+        weight_gradient(m, d.w, m->layer[work->l].a, m->g, poll);
     span_end(m->spans, SPAN_DENSE);
 }
 
@@ -271,13 +289,13 @@ static void backward_aggregate_first(Model *m, int l) {
     int64_t in = m->shape.width[l];
     Work work = {.m = m, .l = l, .beside = parameter_gradients, .finish = backward_finish};
     if (l == 0) { // no gradient of the features is wanted
-        parameter_gradients(&work, NULL);
+        parameter_gradients(&work, sums(m));
         return;
     }
     work.in = first_rows(gradient_rows(m, in, 2), m->g.count);
     work.out = first_rows(gradient_rows(m, in, 1), level_rows(m, l));
     span_begin(m->spans);
-    m->parts.backend->dense_transposed(work.in, (Range){0, m->g.count}, m->g, p.w, false, NULL);
+    m->parts.backend->dense_transposed(work.in, (Range){0, m->g.count}, m->g, p.w, false, sums(m));
     span_end(m->spans, SPAN_DENSE);
     exchange(&work, &m->layer[l].route[BACKWARD]);
 }
@@ -297,12 +315,12 @@ static void backward_transform_first(Model *m, int l) {
                  .finish = nothing_to_finish};
     exchange(&work, &m->layer[l].route[BACKWARD]);
     span_begin(m->spans);
-    weight_gradient(m, d.w, h, &dy, NULL);
+    weight_gradient(m, d.w, h, dy, sums(m));
     if (l > 0) {
         Rows dh = gradient_rows(m, m->shape.width[l], 1);
-        b->dense_transposed(dh, (Range){0, h.count}, dy, p.w, false, NULL);
+        b->dense_transposed(dh, (Range){0, h.count}, dy, p.w, false, sums(m));
         if (p.ws != NULL)
-            b->dense_transposed(dh, (Range){0, m->g.count}, m->g, p.ws, true, NULL);
+            b->dense_transposed(dh, (Range){0, m->g.count}, m->g, p.ws, true, sums(m));
     }
     span_end(m->spans, SPAN_DENSE);
 }
@@ -315,7 +333,7 @@ static void backward_post(Model *m, int l) {
     Rows dh = first_rows(gradient_rows(m, m->shape.width[l], 1), level_rows(m, l));
     span_begin(m->spans);
     m->parts.backend->post_backward(dh, dh, first_rows(below->z, dh.count), &post, below->saved,
-                                    d.gamma, d.beta, m->scratch, NULL);
+                                    d.gamma, d.beta, m->scratch, sums(m));
     span_end(m->spans, SPAN_POINTWISE);
     m->g = dh;
     m->slot = (m->slot + 1) % GRADIENT_SLOTS;

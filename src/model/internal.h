@@ -38,7 +38,7 @@ typedef struct Layer {
 enum {
     MODEL_OPERATORS = 2 * MODEL_LAYERS + 2,
     GRADIENT_SLOTS = 3,
-    BLOCK_FLOATS = 1 << 15, // of a weight gradient, made at once
+    STRIP_FLOATS = 1 << 15, // of a weight gradient, made at once
 };
 
 struct Model {
@@ -54,6 +54,8 @@ struct Model {
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
     Mailbox *mailbox; // of all channels: only one exchange runs at a time
+    GradSync *sync;   // told what is made of the gradient; NULL: nobody is
+    Poll sums;        // moves what it was told
     int operators;
     Operator operator[MODEL_OPERATORS];
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
@@ -111,7 +113,7 @@ static inline Rows first_rows(Rows rows, int64_t count) {
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
 // Rows of a weight gradient `out` wide that are made at once: whole tiles of the library.
-int64_t gradient_block(int64_t out);
+int64_t strip_rows(int64_t out);
 // The buffer of that width, `turn` slots after the one of G.
 Rows gradient_rows(const Model *m, int64_t width, int turn);
 

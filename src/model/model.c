@@ -123,8 +123,8 @@ static int64_t scratch_floats(const Model *m) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
         int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
-        int64_t block = gradient_block(out) < in ? gradient_block(out) : in;
-        most = max64(most, b->dense_gradient_scratch(m->rows, block, out));
+        int64_t strip = strip_rows(out) < in ? strip_rows(out) : in;
+        most = max64(most, b->dense_gradient_scratch(m->rows, strip, out));
         most = max64(most, b->column_sums_scratch(m->rows, out));
         most = max64(most, b->post_scratch(m->rows, out));
     }
@@ -159,6 +159,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         return NULL;
     Model *m = TAKE(Model, 1, "model");
     *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
+    m->sync = parts->schedule->hides ? parts->sync : NULL;
+    m->sums = (Poll){gradsync_progress, m->sync};
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
     if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all

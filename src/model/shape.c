@@ -47,8 +47,8 @@ static void add_parameter(ModelShape *shape, int layer, const char *name, int64_
     shape->parameter_count += rows * columns;
 }
 
-// W, then Ws, b, gamma, beta, as far as the layer has them; PARAMETER_... in internal.h finds them
-// again.
+// W, then Ws, b, gamma, beta, as far as the layer has them. The backward pass makes their gradients
+// from the last to the first (epoch.c) and says so to gradsync.
 static void add_layer(ModelShape *shape, const LayerKind *kind, int layer) {
     int64_t in = shape->width[layer], out = shape->width[layer + 1];
     char name[64];

@@ -132,7 +132,7 @@ static bool build(Trainer *t, Error *err) {
     if (!check_memory(t, &parts, err))
         return false;
     t->sync = gradsync_new(t->comm, t->shape.parameter_count);
-    parts.sync = parts.schedule->hides ? t->sync : NULL;
+    parts.sync = t->sync;
     t->model = model_new(&t->shape, &parts, t->config, err);
     if (!comm_agree(t->comm, err))
         return false;
@@ -167,9 +167,9 @@ void trainer_free(Trainer *t) {
     for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
         memory_give(flat[i]);
     trace_clear(&t->trace);
-    gradsync_free(t->sync);
     assigner_free(t->assigner);
     model_free(t->model);
+    gradsync_free(t->sync);
     model_patterns_clear(&t->patterns);
     memory_give(t);
 }

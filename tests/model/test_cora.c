@@ -43,7 +43,7 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(arm->config.comm.schedule, &err)};
     arm->sync = gradsync_new(&test_comm, arm->shape.parameter_count);
-    parts.sync = parts.schedule->hides ? arm->sync : NULL;
+    parts.sync = arm->sync;
     arm->model = model_new(&arm->shape, &parts, &arm->config, &err);
     assert_ok(arm->model != NULL, &err);
     arm->gradient = TAKE(float, arm->shape.parameter_count, "test");
@@ -51,8 +51,8 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
 
 static void arm_clear(Arm *arm) {
     memory_give(arm->gradient);
-    gradsync_free(arm->sync);
     model_free(arm->model);
+    gradsync_free(arm->sync);
     model_patterns_clear(&arm->patterns);
     shard_clear(&arm->shard);
 }

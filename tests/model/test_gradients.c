@@ -97,7 +97,7 @@ static Config case_config(const Case *c) {
 typedef struct Made {
     ModelShape shape;
     ModelPatterns patterns;
-    GradSync *sync; // told by the model, unless its schedule hides nothing
+    GradSync *sync;
     Model *model;
 } Made;
 
@@ -115,7 +115,7 @@ static void make(Made *made, const World *w, const Config *config, const char *s
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(schedule, &err)};
     made->sync = gradsync_new(&test_comm, made->shape.parameter_count);
-    parts.sync = parts.schedule->hides ? made->sync : NULL;
+    parts.sync = made->sync;
     made->model = model_new(&made->shape, &parts, config, &err);
     if (made->model == NULL)
         fail_msg("%s", err.text);
@@ -231,12 +231,13 @@ static void run_savings(const Case *c, const World *w, const Config *config, con
     }
 }
 
-static void run_case(const Case *c) {
+static void run_case(const Case *c, int hidden) {
     World w;
     Error err = {0};
     world_init(&w, c->world, 42, &test_comm);
     assert_int_equal(w.shard.symmetric, !c->world.directed);
     Config config = case_config(c);
+    config.model.hidden = (ConfigInts){1, {hidden}};
     ModelShape shape;
     assert_ok(model_shape(&shape, &config, w.dataset.features, w.dataset.classes,
                           w.dataset.multilabel, &err),
@@ -264,7 +265,7 @@ static void run_case(const Case *c) {
 static void gradients_equal_the_oracle(void **state) {
     (void)state;
     for (int i = 0; i < CASES; i++)
-        run_case(&cases[i]);
+        run_case(&cases[i], 9);
 }
 
 // The oracle itself: its gradient against central differences of its loss. Kinks of ReLU lie rarely
@@ -334,7 +335,7 @@ static void inference_equals_the_oracle(void **state) {
         OracleGraph graph = oracle_graph(&w.dataset);
         oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
         float *g = TAKE(float, shape.parameter_count, "g");
-        model_loss_and_gradient(made.model, p, g, 11, 3); // what training leaves behind is no input
+        distributed(&made, p, g); // what training leaves behind is no input
         Rows z = model_infer(made.model, p);
         for (int64_t r = 0; r < w.shard.own; r++)
             for (int64_t c = 0; c < k; c++)
@@ -352,9 +353,27 @@ static void inference_equals_the_oracle(void **state) {
     }
 }
 
+// A gradient of many strips and chunks, which leave while others are made.
+static void wide_gradients_equal_the_oracle(void **state) {
+    (void)state;
+    static const WorldKind many = {61, 5, false, false, false, 290, 5, NULL, NULL};
+    static const WorldKind few = {20, 4, false, false, false, 3, 4, NULL, NULL};
+    const Case wide[] = {
+        {"gcn, wide", "gcn", "both", false, many, 3, "norm,activation", 0, 0, "aggregate-first"},
+        {"gcn, wide, transform first", "gcn", "both", false, many, 3, "norm,activation", 0, 0,
+         "auto"},
+        {"sage-mean, wide", "sage-mean", "both", false, many, 2, "norm,activation", 0, 0, "auto"},
+        {"gcn, wider than a strip has floats", "gcn", "both", false, few, 2, "activation", 0, 0,
+         "aggregate-first"},
+    };
+    for (int i = 0; i < 4; i++)
+        run_case(&wide[i], i < 3 ? 270 : 32800);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(oracle_equals_finite_differences),
     cmocka_unit_test(gradients_equal_the_oracle),
+    cmocka_unit_test(wide_gradients_equal_the_oracle),
     cmocka_unit_test(inference_equals_the_oracle),
 };
 TEST_MAIN(tests)

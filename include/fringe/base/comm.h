@@ -31,7 +31,8 @@ void comm_set_timeout(Comm *comm, double seconds); // local
 void comm_duplicate(Comm *copy, const Comm *comm);
 void comm_release(Comm *copy);
 
-// Answers requests for signs of life, every few milliseconds however often it is called.
+// Answers requests for signs of life if 5 ms have passed since it last did; call about every
+// millisecond. Main thread only.
 void comm_beat(const Comm *comm);
 // Runs work(context) on a second thread while this one answers for the rank. work must not call
 // MPI.
