@@ -58,11 +58,11 @@ static int chunks_of(int64_t count, int size) {
 
 // --- making
 
-static void cut(GradSync *sync, int64_t count) {
+static void cut(GradSync *sync) {
     int size = sync->comm.size;
-    int64_t whole = slice_of(count, size) * size;
+    int64_t whole = slice_of(sync->count, size) * size;
     for (int i = 0; i < sync->chunks; i++) {
-        int64_t begin = i * whole, end = begin + whole < count ? begin + whole : count;
+        int64_t begin = i * whole, end = begin + whole < sync->count ? begin + whole : sync->count;
         sync->chunk[i] = (Chunk){.begin = begin,
                                  .end = end,
                                  .slice = ceil_div(end - begin, size),
@@ -83,7 +83,7 @@ GradSync *gradsync_new(const Comm *comm, int64_t count) {
     sync->request =
         TAKE(MPI_Request, (int64_t)sync->chunks * 2 * (comm->size - 1), "gradient exchange");
     sync->received = TAKE(float, received_floats(count, comm->size), "gradients on their way");
-    cut(sync, count);
+    cut(sync);
     return sync;
 }
 
