@@ -236,15 +236,16 @@ void model_forward(Model *m) {
         forward_layer(m, l);
 }
 
-int64_t strip_rows(int64_t out) {
+int64_t strip_rows(const Model *m, int64_t in, int64_t out) {
     int64_t rows = STRIP_FLOATS / out / 64 * 64;
-    return rows > 64 ? rows : 64;
+    rows = rows > 64 ? rows : 64;
+    return m->parts.comm->size == 1 || rows > in ? in : rows;
 }
 
 // dw = Aᵀ G, a strip of its rows after the other, from the end of the flat gradient to its
 // beginning: what is made is summed over ranks while the next strip is computed.
 static void weight_gradient(Model *m, float *dw, Rows a, Rows g, const Poll *poll) {
-    int64_t most = strip_rows(g.columns);
+    int64_t most = strip_rows(m, a.columns, g.columns);
     a = first_rows(a, g.count);
     for (int64_t end = a.columns, begin; end > 0; end = begin) {
         begin = (end - 1) / most * most;

@@ -112,8 +112,9 @@ static inline Rows first_rows(Rows rows, int64_t count) {
 }
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
-// Rows of a weight gradient `out` wide that are made at once: whole tiles of the library.
-int64_t strip_rows(int64_t out);
+// Rows of a weight gradient [in, out] that are made at once: whole tiles of the library; all of
+// them where no other rank waits for their sum.
+int64_t strip_rows(const Model *m, int64_t in, int64_t out);
 // The buffer of that width, `turn` slots after the one of G.
 Rows gradient_rows(const Model *m, int64_t width, int turn);
 

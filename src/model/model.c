@@ -123,7 +123,7 @@ static int64_t scratch_floats(const Model *m) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
         int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
-        int64_t strip = strip_rows(out) < in ? strip_rows(out) : in;
+        int64_t strip = strip_rows(m, in, out);
         most = max64(most, b->dense_gradient_scratch(m->rows, strip, out));
         most = max64(most, b->column_sums_scratch(m->rows, out));
         most = max64(most, b->post_scratch(m->rows, out));
