@@ -7,9 +7,8 @@ For every model, layout (hosts x ranks of each) and share the link rate is searc
 spends that share of its epoch packing, sending and unpacking; there all modes run. The ideal is vanilla's epoch over
 max(compute, quantized exchange), its parts measured in the same run: compute is what vanilla does beside exchanges
 (summing weight gradients, too: only the blocking schedule hides none of it, so the ideal may be passed), the exchange
-is what the same messages make it wait under that schedule. What packing and unpacking must take
-is their bytes of floats at the rates of bench/message.c, every core busy. Published speed-ups: 2.19 to 3.01. Writes
-docs/results.md.
+is what the same messages make it wait under that schedule. What packing and unpacking must take is their bytes of
+floats at the rates of bench/message.c, every core busy. Published speed-ups: 2.19 to 3.01. Writes docs/results.md.
 """
 import json
 import os
@@ -133,8 +132,8 @@ def write_table(graph, rows):
             "| pack of bytes / rate | assignment % | fewer bytes |", "|" + "---|" * 17]
     caption = (f"`bench/run.sh adaqp --graph={graph}`: seconds per epoch on the network rig; compute: of vanilla, with "
                "the sum of the weight gradients (which other schedules hide, so the ideal may be passed); `blocking` "
-               "quantizes without overlap, `central` hides rows behind central rows only (as AdaQP does), `adaqp` behind the "
-               "whole own part; assignment: of a training with the published period of 100 epochs.")
+               "quantizes without overlap, `central` hides rows behind central rows only (as AdaQP does), `adaqp` behind "
+               "the whole own part; assignment: of a training with the published period of 100 epochs.")
     write_section(os.path.join(ROOT, "docs", "results.md"), f"AdaQP on the network rig, {graph}",
                   caption + "\n\n" + "\n".join(head + list(rows.values())))
 

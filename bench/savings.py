@@ -188,7 +188,8 @@ def rig(bench, work):
                     json.dump(table, out, indent=1)
     return ("Speed-ups over published vanilla on the network rig: modes `lossless`, `adaqp-published` and `adaqp` over "
             "`vanilla`. The ideal leaves the greater of messages and everything else, the sum of the weight gradients "
-            "among it; that is hidden too, so the ideal may be passed. Older rows count it in the rest.\n\n" + "\n".join(head + list(rows.values())))
+            "among it; that is hidden too, so the ideal may be passed. Older rows count it in the rest.\n\n" +
+            "\n".join(head + list(rows.values())))
 
 
 def main():
