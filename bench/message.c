@@ -128,7 +128,7 @@ static void copy_listed(void *context) {
 }
 
 // As cpu_dequantize decides.
-static bool is_around_cache(const Work *w) { return rows_bytes(w->count, w->x.columns) > 32 << 20; }
+static bool is_around_cache(const Work *w) { return cpu_beyond_cache(w->out.count, w->out.stride); }
 
 // As many rows in order, stored as decoded rows are.
 static void copy_in_order(void *context) {

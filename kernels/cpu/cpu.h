@@ -40,6 +40,13 @@ static inline void pace_call(Pace *pace) {
     pace->next = clock_seconds() + 0.5e-3;
 }
 
+// Rows that a last-level cache cannot hold are stored around it: a cached store reads its line from
+// memory first, half as much traffic again. The size is a constant because the C library's answer
+// is not to be had (it takes all caches of a server for one).
+static inline bool cpu_beyond_cache(int64_t rows, int64_t stride) {
+    return rows * stride * (int64_t)sizeof(float) > 32 << 20;
+}
+
 // dense.c
 void cpu_dense(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
                const Poll *poll);

@@ -17,13 +17,6 @@ static int64_t chunk_rows(Rows rows) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Results that a last-level cache cannot hold are stored around it: a cached store reads its line
-// from memory first, half as much traffic again. The size is a constant because the C library's
-// answer is not to be had (it takes all caches of a server for one).
-static bool beyond_cache(int64_t rows, Rows out) {
-    return rows * out.stride * (int64_t)sizeof(float) > 32 << 20;
-}
-
 DropoutKey dropout_key(float keep, RandomStream stream) {
     assert(keep > 0 && keep <= 1);
     return (DropoutKey){.philox = philox_key(stream),
@@ -85,7 +78,7 @@ void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved s
     assert(h.at != z.at || !post->training);
     PointwiseCall call = post_call(h, z, post, saved);
     call.gid = gid;
-    call.stream = h.at != z.at && beyond_cache(range.end - range.begin, h);
+    call.stream = h.at != z.at && cpu_beyond_cache(range.end - range.begin, h.stride);
     each_chunk(LANES_PICK(post_forward_rows), &call, range, chunk_rows(z), poll);
 }
 
@@ -122,7 +115,7 @@ void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved sav
     assert(post->training && dh.columns == z.columns && dh.stride == z.stride);
     PointwiseCall call = post_call(dz, z, post, saved);
     call.dh = dh;
-    call.stream = dz.at != dh.at && beyond_cache(dz.count, dz);
+    call.stream = dz.at != dh.at && cpu_beyond_cache(dz.count, dz.stride);
     call.block = block_rows(z.count);
     call.partial = aligned(scratch);
     each_chunk(LANES_PICK(post_backward_rows), &call, (Range){0, z.count}, call.block, poll);
@@ -155,6 +148,6 @@ void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
         return;
     }
     PointwiseCall call = {.out = out, .z = x, .gid = gid, .key = dropout_key(keep, stream)};
-    call.stream = out.at != x.at && beyond_cache(range.end - range.begin, out);
+    call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, out.stride);
     each_chunk(LANES_PICK(dropout_rows), &call, range, chunk_rows(x), poll);
 }

@@ -60,8 +60,8 @@ void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *
                            .out = out,
                            .begin = begin,
                            .row_bytes = quantized_row_bytes(out.columns, from->bits)};
-    // as in pointwise.c: what a last-level cache cannot hold is stored around it
-    call.stream = from->count * out.stride * (int64_t)sizeof(float) > 32 << 20;
+    // all that lands in `out` counts: nothing is read before the last message has come
+    call.stream = cpu_beyond_cache(out.count, out.stride);
     int64_t chunk = chunk_rows(out);
 #pragma omp parallel if (from->count * out.columns > PARALLEL)
     {
