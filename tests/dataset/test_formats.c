@@ -4,26 +4,12 @@
 // test_expect walks those of FRINGE_DATA.
 
 #include "bytes.h"
-#include "fringe/dataset.h"
+#include "loading.h"
+
 #include "fringe/npy.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static bool load(Dataset *dataset, const char *path, Error *err) {
-    Config config = {0};
-    *err = (Error){0};
-    snprintf(config.data.path, sizeof config.data.path, "%s", path);
-    return dataset_load(dataset, &config, err);
-}
-
-static void assert_int32(const int32_t *found, int count, const int32_t *wanted) {
-    for (int i = 0; i < count; i++)
-        assert_int_equal(found[i], wanted[i]);
-}
-#define ASSERT_INTS(found, ...)                                                                    \
-    assert_int32(found, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t),                        \
-                 (int32_t[]){__VA_ARGS__})
 
 // --- npz graphs
 

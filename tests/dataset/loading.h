@@ -1,0 +1,26 @@
+// Loading a graph in a test, and holding its arrays against numbers written down.
+#ifndef FRINGE_TESTS_LOADING_H
+#define FRINGE_TESTS_LOADING_H
+
+#include "support.h"
+
+#include "fringe/dataset.h"
+
+#include <stdio.h>
+
+static inline bool load(Dataset *dataset, const char *path, Error *err) {
+    Config config = {0};
+    *err = (Error){0};
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    return dataset_load(dataset, &config, err);
+}
+
+static inline void assert_int32(const int32_t *found, int count, const int32_t *wanted) {
+    for (int i = 0; i < count; i++)
+        assert_int_equal(found[i], wanted[i]);
+}
+#define ASSERT_INTS(found, ...)                                                                    \
+    assert_int32(found, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t),                        \
+                 (int32_t[]){__VA_ARGS__})
+
+#endif
