@@ -174,6 +174,23 @@ static void hashes_are_xxh3(void **state) {
     assert_refused(hash_file(test_path("absent"), file, &err), &err, EXIT_NO_INPUT, "absent");
 }
 
+// Long enough for vectors; the values are those of the library's plain C.
+static void hashes_do_not_depend_on_vectors(void **state) {
+    (void)state;
+    enum { BYTES = 5000 };
+    unsigned char data[BYTES];
+    char text[33];
+    for (int i = 0; i < BYTES; i++)
+        data[i] = (unsigned char)(i * 7);
+    Hash *hash = hash_new();
+    hash_add(hash, data, 1999);
+    hash_add(hash, data + 1999, BYTES - 1999);
+    hash_text(hash, text);
+    hash_free(hash);
+    assert_string_equal(text, "a4ba2a60fb07e0166abe8be5abcb2760");
+    assert_true(hash_bytes(data, BYTES) == 0x6abe8be5abcb2760u);
+}
+
 static const struct CMUnitTest files[] = {
     cmocka_unit_test(a_file_is_whole_after_a_death_at_any_step),
     cmocka_unit_test(replacing_keeps_the_folder_clean),
@@ -182,5 +199,6 @@ static const struct CMUnitTest files[] = {
     cmocka_unit_test(folders_come_and_go),
     cmocka_unit_test(paths_are_cut_and_joined),
     cmocka_unit_test(hashes_are_xxh3),
+    cmocka_unit_test(hashes_do_not_depend_on_vectors),
 };
 TEST_MAIN(files)
