@@ -68,7 +68,7 @@ def seconds_of_planning(work, name, cover):
 
 
 def covers(bench, work):
-    rows = ["| graph | rows, sources alone | rows | saved % | prototype % | planning s | without covers s | METIS s |",
+    rows = ["| graph | rows, sources alone | rows | saved % | an independent prototype % | planning s | without covers s | METIS s |",
             "|" + "---|" * 8]
     for name, prototype in SAVED.items():
         run, _ = train(work, name, 8, "lossless.train_rows=all")
@@ -188,7 +188,7 @@ def rig(bench, work):
                     json.dump(table, out, indent=1)
     return ("Speed-ups over published vanilla on the network rig: modes `lossless`, `adaqp-published` and `adaqp` over "
             "`vanilla`. The ideal leaves the greater of messages and everything else, the sum of the weight gradients "
-            "among it; that is hidden too, so the ideal may be passed. Older rows count it in the rest.\n\n" +
+            "among it; that is hidden too, so the ideal may be passed. Rows without a sum of weights count it in the rest.\n\n" +
             "\n".join(head + list(rows.values())))
 
 

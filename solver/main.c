@@ -66,10 +66,27 @@ static void at_alarm(int number) {
     _exit(EXIT_OK);
 }
 
-static void arm_alarm(const Problem *problem, const Answer *answer, double seconds) {
-    FILE *file = open_memstream(&last_words, &last_bytes);
+// The answer as it stands, for the alarm. Short of memory it keeps the one before, and with none
+// there is no alarm; the limits below hold, too.
+static void remember(const Problem *problem, const Answer *answer) {
+    char *words = NULL, *old = last_words;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&words, &bytes);
     if (file == NULL || !answer_write(answer, problem, file) || fclose(file) != 0)
-        return; // short of memory; the limits below hold, too
+        return;
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarms, NULL);
+    last_words = words;
+    last_bytes = bytes;
+    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+    free(old);
+}
+
+static void arm_alarm(double seconds) {
+    if (last_words == NULL)
+        return;
     signal(SIGALRM, at_alarm);
     seconds = fmax(seconds, 1e-3);
     struct timeval when = {(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))};
@@ -83,7 +100,6 @@ static void disarm_alarm(void) { signal(SIGALRM, SIG_IGN); }
 _Noreturn static void become_child(const Problem *problem, int round, const uint8_t *choice,
                                    double seconds, double gap, int out) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
     int nowhere = open("/dev/null", O_RDWR); // GLPK's last words are nobody's answer
     if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0)
         _exit(EXIT_IO);
@@ -152,6 +168,7 @@ static void take_round(const Problem *problem, Answer *answer, int64_t begin, in
         memcpy(answer->choice, choice, (size_t)problem->groups);
         answer->value = value;
         snprintf(answer->by, sizeof answer->by, "glpk");
+        remember(problem, answer);
     }
     memory_give(choice);
 }
@@ -200,11 +217,13 @@ int main(int argc, char **argv) {
     Answer answer = {.by = "exact", .choice = incumbent};
     answer.value = problem_value(&problem, incumbent);
     double end = start + options.limit;
-    arm_alarm(&problem, &answer, end - clock_seconds());
+    remember(&problem, &answer);
+    arm_alarm(end - clock_seconds());
     signal(SIGPIPE, SIG_IGN);
+    answer.bound = fmin(problem_bound(&problem), answer.value.objective);
     if (is_open(&problem))
         improve(&problem, &answer, end - reserve * (1 + options.limit), options.gap);
-    answer.bound = fmin(problem_bound(&problem), answer.value.objective);
+    answer.bound = fmin(answer.bound, answer.value.objective);
     answer.seconds = clock_seconds() - start;
     disarm_alarm();
     bool written = answer_write(&answer, &problem, stdout);

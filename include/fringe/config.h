@@ -13,9 +13,9 @@
 
 enum { CONFIG_TEXT = 512, CONFIG_LIST = 16, CONFIG_WORD = 64 };
 
-typedef struct ConfigWords { // a list of short words
+typedef struct ConfigWords { // a list of words, or of names of files
     int count;
-    char word[CONFIG_LIST][CONFIG_WORD];
+    char word[CONFIG_LIST][CONFIG_TEXT];
 } ConfigWords;
 typedef struct ConfigInts {
     int count;
@@ -36,7 +36,7 @@ typedef struct Config {
         char features[CONFIG_TEXT]; // .npy beside graphs that have none; "" = none
         char labels[CONFIG_TEXT];   // .npy: (n) integer classes or (n,K) 0/1
         char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
-        ConfigWords split_keys;     // [train_idx, val_idx, test_idx]; .npy paths are fine, too
+        ConfigWords split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
         bool undirected;            // edges format: each line stands for both directions
         ConfigWords prepare;     // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,
                                  // standardize, random:D, degree
@@ -148,6 +148,9 @@ void config_print_markdown(void);        // docs/config.md (stdout)
 // "cora.npz" -> the first of <config's folder>/cora.npz, <FRINGE_DATA>/cora.npz that exists, else
 // the first.
 void config_resolve(const Config *config, const char *path, char *out, size_t size);
+
+// An entry of data.split_keys is a file of its own, not the name of an array.
+bool config_split_is_file(const char *key);
 
 // The closest of `names` to a wrong word, or NULL; for "did you mean".
 const char *config_suggest(const char *word, const char *const *names, int count);

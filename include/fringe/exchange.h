@@ -1,7 +1,7 @@
 // exchange: halo rows between ranks, one Channel per layer and direction, as a ring all-to-all: in
 // round r rank i sends to i+r and receives from i-r, so that no link is hit by everyone at once.
 //
-// The life of a channel: idle -pack-> packed -post-> flying -receive-> landed -use-> idle.
+// The life of a channel: idle -pack-> packed -post-> flying -receive-> landed -finish-> idle.
 // Outbox, inbox and landed rows are apart: a mailbox. One message per ordered pair: a header (drawn
 // in message.h of the room) and a payload cut into pieces told apart by tag; the receives of a
 // round are posted before the sends, with a bounded window of requests. The receiver checks the
@@ -108,7 +108,8 @@ void channel_set_spans(Channel *channel, Spans *spans); // where time goes; borr
 // the bench of the schedules compares (own is what could hide wait).
 typedef struct ChannelSeconds {
     double pack, wait, unpack, own, halo;
-    double flight; // from post until the last message had landed, as far as polls could tell
+    double covered; // of own: while messages of the channel's own codec flew
+    double flight;  // from post until the last message had landed, as far as polls could tell
 } ChannelSeconds;
 ChannelSeconds channel_seconds(const Channel *channel);
 

@@ -1,5 +1,5 @@
 // The adaptive rule: one problem per layer and direction on rank 0, solved exactly at once, and
-// given to fringe-solver with that solution, which has until the widths are taken.
+// given to fringe-solver with that solution. Taking the widths waits for it.
 
 #include "internal.h"
 
@@ -98,18 +98,21 @@ static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
 
 // ---- asking
 
-// Seconds of an exchange that the own part covers on every rank, since the last assignment.
-// Collective.
-static double hidden_seconds(const Assigner *a, Lot *lot) {
-    double own = channel_seconds(lot->of.channel).own - lot->own;
-    double mean = lot->exchanges > 0 ? own / (double)lot->exchanges : 0;
-    bool counts = strcmp(a->config->messages.time, "hidden") == 0;
-    return counts ? -comm_max_double(a->comm, -mean) : 0; // the least
+double lot_hidden(const Assigner *a, Lot *lot) {
+    const ConfigDoubles *pinned = &a->config->messages.link;
+    if (strcmp(a->config->messages.time, "hidden") != 0)
+        return 0;
+    if (pinned->count == 3)
+        return pinned->value[2];
+    double covered = channel_seconds(lot->of.channel).covered - lot->covered;
+    if (lot->exchanges > 0)
+        lot->hidden = -comm_max_double(a->comm, -covered / (double)lot->exchanges); // the least
+    return lot->hidden;
 }
 
 static void ask_of(Assigner *a, Lot *lot) {
     bool first = a->comm->rank == 0;
-    double hidden = hidden_seconds(a, lot);
+    double hidden = lot_hidden(a, lot);
     Group *group = TAKE(Group, first ? lot->piece[a->comm->size] : 0, "groups of messages");
     groups_gather(lot, a->comm, a->group_size, group);
     if (first) {
@@ -131,6 +134,7 @@ bool adaptive_ask(Assigner *a, Error *err) {
     link_measure(a);
     for (int i = 0; i < a->lots; i++)
         ask_of(a, &a->lot[i]);
+    comm_barrier(a->comm); // that rank 0 solves is not the next exchange's waiting
     return true;
 }
 
@@ -142,6 +146,7 @@ static void report(const Lot *lot, AssignmentPart *part) {
     part->bound = lot->answer.bound;
     part->search = lot->answer.seconds;
     part->predicted = lot->answer.value.seconds;
+    part->hidden = lot->problem.hidden;
 }
 
 bool adaptive_decide(Assigner *a, Error *err) {

@@ -98,7 +98,7 @@ static void take(Assigner *a, int64_t epoch) {
         lot_take(lot);
         count_widths(a, lot, &a->assignment.part[i]);
         lot->flight = channel_seconds(lot->of.channel).flight;
-        lot->own = channel_seconds(lot->of.channel).own;
+        lot->covered = channel_seconds(lot->of.channel).covered;
         lot->exchanges = 0;
     }
 }

@@ -2,17 +2,21 @@
 // ring round is timed by itself at two sizes, with all ranks in it, because pairs share links; the
 // least of a few times is taken, because anything else that runs only adds to it. The sizes are
 // those of real messages at the narrowest and the widest width, capped so that measuring stays
-// short.
+// short. Pairs that send nothing in the channel that is timed, or too little to tell bytes from
+// messages, are taken for ordinary ones: for the median of the others.
 
 #include "internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMES = 2, SMALL_MOST = 32 << 10, LARGE_MOST = 128 << 10 };
+enum { TIMES = 2, LEAST = 4 << 10, SMALL_MOST = 32 << 10, LARGE_MOST = 128 << 10 };
+static const double least_theta = 1e-12; // seconds per byte; a problem wants some
 
 typedef struct PairTime {
     double theta, gamma;
+    double bytes; // of the longer message
 } PairTime;
 
 static int64_t capped(const Channel *channel, int round, bool sent, int bits, int64_t most) {
@@ -34,7 +38,7 @@ static double time_round(Channel *channel, int round, int bits, int64_t most, in
 }
 
 static PairTime fit(double small, int64_t small_bytes, double large, int64_t large_bytes) {
-    PairTime pair = {1e-12, 0}; // where nothing travels
+    PairTime pair = {least_theta, 0, (double)large_bytes};
     if (large_bytes == 0)
         return pair;
     pair.theta = large / (double)large_bytes;
@@ -62,13 +66,37 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+// Sorts them, too.
+static double median(double *value, int64_t count) {
+    qsort(value, (size_t)count, sizeof *value, ascending);
+    return value[count / 2];
+}
+
 static void summarize(const double *value, int64_t count, double out[3]) {
     double *sorted = TAKE(double, count, "link model");
     memcpy(sorted, value, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
     if (count > 0)
-        out[0] = sorted[0], out[1] = sorted[count / 2], out[2] = sorted[count - 1];
+        out[1] = median(sorted, count), out[0] = sorted[0], out[2] = sorted[count - 1];
     memory_give(sorted);
+}
+
+// Pairs of which too little is known.
+static void fill_in(PairTime *all, int64_t pairs) {
+    double *theta = TAKE(double, pairs, "link model"), *gamma = TAKE(double, pairs, "link model");
+    int64_t known = 0;
+    for (int64_t i = 0; i < pairs; i++)
+        if (all[i].bytes >= LEAST) {
+            theta[known] = all[i].theta;
+            gamma[known++] = all[i].gamma;
+        }
+    if (known > 0) {
+        PairTime ordinary = {median(theta, known), median(gamma, known), 0};
+        for (int64_t i = 0; i < pairs; i++)
+            if (all[i].bytes < LEAST)
+                all[i] = ordinary;
+    }
+    memory_give(gamma);
+    memory_give(theta);
 }
 
 // all: by receiver and ring round.
@@ -100,14 +128,15 @@ void link_measure(Assigner *a) {
     PairTime *mine = TAKE(PairTime, rounds, "link model");
     PairTime *all = TAKE(PairTime, a->comm->rank == 0 ? a->comm->size * rounds : 0, "link model");
     int64_t *offset = TAKE(int64_t, a->comm->size + 1, "link model");
-    for (int g = 0; g < rounds && pinned->count == 2; g++)
-        mine[g] = (PairTime){pinned->value[0] > 0 ? pinned->value[0] : 1e-12, pinned->value[1]};
-    if (pinned->count != 2)
+    for (int g = 0; g < rounds && pinned->count > 0; g++)
+        mine[g] = (PairTime){fmax(pinned->value[0], least_theta), pinned->value[1], LEAST};
+    if (pinned->count == 0)
         measure(a, mine);
     for (int r = 0; r <= a->comm->size; r++)
         offset[r] = (int64_t)r * rounds;
     list_gather(a->comm, mine, rounds, all, offset, sizeof *mine);
     if (a->comm->rank == 0) {
+        fill_in(all, offset[a->comm->size]);
         keep(a, all);
         summarize(a->theta, offset[a->comm->size], a->assignment.byte_seconds);
         summarize(a->gamma, offset[a->comm->size], a->assignment.message_seconds);

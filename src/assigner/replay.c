@@ -40,7 +40,9 @@ static void list_epochs(Assigner *a, const char *folder, Error *err) {
     struct dirent *entry;
     while ((entry = readdir(open_folder)) != NULL && a->replays < REPLAY_MOST) {
         long long epoch;
-        if (sscanf(entry->d_name, "epoch-%lld.safetensors", &epoch) == 1 && epoch > 0)
+        int end = 0;
+        if (sscanf(entry->d_name, "epoch-%lld.safetensors%n", &epoch, &end) == 1 && epoch > 0 &&
+            end > 0 && entry->d_name[end] == 0)
             a->replay[a->replays++] = epoch;
     }
     closedir(open_folder);

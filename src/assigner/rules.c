@@ -30,7 +30,7 @@ static bool random_decide(Assigner *a, Error *err) {
         RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->asked,
                                             lot->of.layer, lot->of.direction);
         for (int g = 0; g < a->comm->size - 1; g++) {
-            int reader = (a->comm->rank + 1 + g) % a->comm->size;
+            int reader = ring_reader(a->comm, g);
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 double u = random_uniform32(stream, p->gid[p->send_row[k]], reader, 0);
                 lot->next[k] = (uint8_t)widths->value[(int)(u * widths->count)];

@@ -70,28 +70,90 @@ static const void *list_of(const Lot *lot, int list) {
                        : channel_trace(lot->of.channel)->square;
 }
 
+// What is known of an assignment before it is taken, for the report, but times of this process.
+// Rank 0 holds it.
+enum { NUMBERS = 6, PART_NUMBERS = 5, TEXTS = 256, PART_TEXTS = 16 };
+typedef struct Known {
+    double number[NUMBERS + PART_NUMBERS * ASSIGNED_CHANNELS];
+    char text[TEXTS + PART_TEXTS * ASSIGNED_CHANNELS];
+} Known;
+static int64_t known_numbers(const Assigner *a) { return NUMBERS + PART_NUMBERS * a->lots; }
+static int64_t known_texts(const Assigner *a) { return TEXTS + PART_TEXTS * a->lots; }
+
+// The members of a Known, from or to the assigner.
+static void known_copy(Assigner *a, Known *known, bool store) {
+    Assignment *of = &a->assignment;
+    double *number[NUMBERS + PART_NUMBERS * ASSIGNED_CHANNELS];
+    static_assert(sizeof of->remark == TEXTS && sizeof of->part[0].by == PART_TEXTS, "");
+    for (int i = 0; i < 3; i++) {
+        number[i] = &of->byte_seconds[i];
+        number[3 + i] = &of->message_seconds[i];
+    }
+    memcpy(store ? known->text : of->remark, store ? of->remark : known->text, TEXTS);
+    for (int i = 0; i < a->lots; i++) {
+        AssignmentPart *part = &of->part[i];
+        double *numbers[PART_NUMBERS] = {&part->objective, &part->bound, &part->predicted,
+                                         &part->hidden, &a->lot[i].hidden};
+        char *text = known->text + TEXTS + PART_TEXTS * i;
+        memcpy(number + NUMBERS + PART_NUMBERS * i, numbers, sizeof numbers);
+        memcpy(store ? text : part->by, store ? part->by : text, PART_TEXTS);
+    }
+    for (int64_t i = 0; i < known_numbers(a); i++)
+        *(store ? &known->number[i] : number[i]) = *(store ? number[i] : &known->number[i]);
+}
+
+enum { KNOWN_TENSORS = 2 };
+static void known_tensors(const Assigner *a, const Known *known, Tensor tensor[KNOWN_TENSORS]) {
+    tensor[0] = (Tensor){.name = "report.numbers",
+                         .type = TENSOR_F64,
+                         .rank = 1,
+                         .shape = {known_numbers(a)},
+                         .data = known->number};
+    tensor[1] = (Tensor){.name = "report.texts",
+                         .type = TENSOR_U8,
+                         .rank = 1,
+                         .shape = {known_texts(a)},
+                         .data = known->text};
+}
+
 // Whatever is asked is decided first, so that a resumed run needs no solver's answer.
+static bool decide_first(Assigner *a, Error *err) {
+    double begin = clock_seconds();
+    bool pending = a->pending == ANSWER_PENDING;
+    bool fine = assigner_decide(a, err);
+    if (pending)
+        a->assignment.seconds += clock_seconds() - begin;
+    for (int i = 0; i < a->lots; i++)
+        lot_hidden(a, &a->lot[i]);
+    return fine;
+}
+
+// Numbers come first, where they are aligned in the file.
 bool assigner_write(Assigner *a, const char *path, Error *err) {
-    Tensor tensor[LISTS * ASSIGNED_CHANNELS + 1];
+    enum { FIXED = 1 + KNOWN_TENSORS };
+    Tensor tensor[FIXED + LISTS * ASSIGNED_CHANNELS];
     int64_t counters[COUNTERS + ASSIGNED_CHANNELS] = {a->asked, 0, a->taken};
-    int count = 0;
-    if (!assigner_decide(a, err))
+    Known known = {0};
+    int count = FIXED;
+    if (!decide_first(a, err))
         return false;
     counters[1] = a->pending;
+    tensor[0] = (Tensor){.name = "counters",
+                         .type = TENSOR_I64,
+                         .rank = 1,
+                         .shape = {COUNTERS + a->lots},
+                         .data = counters};
+    known_copy(a, &known, true);
+    known_tensors(a, &known, tensor + 1);
     for (int i = 0; i < a->lots; i++) {
         counters[COUNTERS + i] = channel_trace(a->lot[i].of.channel)->exchanges;
         for (int list = 0; list < LISTS; list++)
             tensor[count++] = gathered(a, &a->lot[i], lists[list].name, lists[list].type,
                                        list_of(&a->lot[i], list));
     }
-    tensor[count] = (Tensor){.name = "counters",
-                             .type = TENSOR_I64,
-                             .rank = 1,
-                             .shape = {COUNTERS + a->lots},
-                             .data = counters};
     if (path != NULL && a->comm->rank == 0)
-        tensors_write(path, tensor, count + 1, NULL, true, err);
-    for (int i = 0; i < count; i++)
+        tensors_write(path, tensor, count, NULL, true, err);
+    for (int i = FIXED; i < count; i++)
         memory_give((void *)tensor[i].data);
     return comm_agree(a->comm, err);
 }
@@ -125,7 +187,23 @@ static bool check(const Assigner *a, const Tensors *file, Error *err) {
     for (int i = 0; i < a->lots; i++)
         if (!check_lot(a, file, &a->lot[i], err))
             return false;
+    Tensor want[KNOWN_TENSORS];
+    known_tensors(a, &(Known){0}, want);
+    for (int i = 0; i < KNOWN_TENSORS; i++)
+        if (tensors_need(file, want[i].name, want[i].type, 1, want[i].shape, err) == NULL)
+            return false;
     return true;
+}
+
+static void restore_known(Assigner *a, const Tensors *file) {
+    Known known = {0};
+    memcpy(known.number, tensors_find(file, "report.numbers")->data,
+           (size_t)known_numbers(a) * sizeof *known.number);
+    memcpy(known.text, tensors_find(file, "report.texts")->data, (size_t)known_texts(a));
+    known.text[TEXTS - 1] = 0;
+    for (int i = 1; i <= a->lots; i++)
+        known.text[TEXTS + PART_TEXTS * i - 1] = 0;
+    known_copy(a, &known, false);
 }
 
 static void restore(Assigner *a, const Tensors *file, Error *err) {
@@ -153,6 +231,8 @@ static void restore(Assigner *a, const Tensors *file, Error *err) {
         a->assignment.part[i].layer = lot->of.layer;
         a->assignment.part[i].direction = lot->of.direction;
     }
+    if (first)
+        restore_known(a, file);
 }
 
 bool assigner_read(Assigner *a, const char *path, Error *err) {

@@ -6,6 +6,7 @@
 #include "fringe/base/threads.h"
 #include "private.h"
 
+#include <omp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -48,10 +49,23 @@ static void find_node(Comm *comm) {
     CHECK_MPI(MPI_Comm_free(&node));
 }
 
+// Nothing of MPI's start can be polled: an alarm ends it.
+enum { start_seconds = 600 };
+static void late_start(int number) {
+    (void)number;
+    static const char text[] = "fringe: the ranks did not find each other within 600 seconds; a "
+                               "host hangs, or a firewall keeps two of them apart\n";
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(EXIT_SILENT);
+}
+
 void comm_start(Comm *comm, int *argc, char ***argv) {
     // ob1's put protocol can make an exchange between two hosts half-duplex; 1 = send pipeline.
     setenv("OMPI_MCA_btl_tcp_flags", "1", 0);
     int level = 0;
+    signal(SIGALRM, late_start);
+    alarm(start_seconds);
     CHECK_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level));
     CHECK(level >= MPI_THREAD_FUNNELED, EXIT_UNAVAILABLE,
           "this MPI offers no thread level above %d; fringe needs MPI_THREAD_FUNNELED", level);
@@ -63,6 +77,7 @@ void comm_start(Comm *comm, int *argc, char ***argv) {
     CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->mpi));
     CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->control));
     find_node(comm);
+    alarm(0);
     life_start(comm);
 }
 
@@ -201,12 +216,14 @@ void comm_beat(const Comm *comm) {
 typedef struct Aside {
     void (*work)(void *context);
     void *context;
+    int threads; // of this thread: OpenMP gives a new one those of the whole machine
     atomic_bool done;
 } Aside;
 
 static void *run_aside(void *pointer) {
     Aside *aside = pointer;
     on_the_side = true;
+    omp_set_num_threads(aside->threads);
     aside->work(aside->context);
     atomic_store(&aside->done, true);
     return NULL;
@@ -218,7 +235,7 @@ void comm_aside(const Comm *comm, void (*work)(void *context), void *context) {
         work(context);
         return;
     }
-    Aside aside = {.work = work, .context = context};
+    Aside aside = {.work = work, .context = context, .threads = omp_get_max_threads()};
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

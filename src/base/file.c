@@ -234,8 +234,13 @@ bool file_make_folder(const char *path, Error *err) {
             continue;
         char kept = *end;
         *end = 0;
-        if (mkdir(partial, 0777) != 0 && !file_is_folder(partial))
-            return cannot(err, EXIT_CANNOT_WRITE, "make the folder", partial);
+        if (mkdir(partial, 0777) != 0) {
+            int reason = errno;
+            if (!file_is_folder(partial)) {
+                errno = reason;
+                return cannot(err, EXIT_CANNOT_WRITE, "make the folder", partial);
+            }
+        }
         *end = kept;
         if (kept == 0)
             return true;

@@ -145,26 +145,43 @@ static size_t cgroup_left(const char *folder, const char *limit_name, const char
     return limit > usage ? limit - usage : 0;
 }
 
-// The tightest limit of this process's cgroup (version 2) and of those above it; version 1's own.
-static size_t cgroups_left(void) {
-    char line[1024], folder[1100];
-    size_t least = cgroup_left("/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-                               "memory.usage_in_bytes", "total_inactive_file");
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    if (file == NULL)
-        return least;
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "0::", 3) != 0)
-            continue;
-        line[strcspn(line, "\n")] = 0;
-        snprintf(folder, sizeof folder, "/sys/fs/cgroup%s", line + 3);
-        while (strlen(folder) >= strlen("/sys/fs/cgroup")) {
-            size_t left = cgroup_left(folder, "memory.max", "memory.current", "inactive_file");
-            least = left < least ? left : least;
-            *strrchr(folder, '/') = 0;
-        }
+// The tightest limit of the cgroup at `path` below `root` and of those above it.
+static size_t cgroups_left_at(const char *root, const char *path, const char *limit_name,
+                              const char *usage_name, const char *cache_key) {
+    char folder[1100];
+    size_t least = SIZE_MAX;
+    snprintf(folder, sizeof folder, "%s%s", root, path);
+    while (strlen(folder) >= strlen(root)) {
+        size_t left = cgroup_left(folder, limit_name, usage_name, cache_key);
+        least = left < least ? left : least;
+        *strrchr(folder, '/') = 0;
     }
-    fclose(file);
+    return least;
+}
+
+// Of this process's cgroups: version 2, or the memory controller of version 1.
+static size_t cgroups_left(void) {
+    char line[1024];
+    size_t least = SIZE_MAX;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = 0;
+        char *controllers = strchr(line, ':'); // "5:cpu,memory:/path", "0::/path"
+        char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (path == NULL)
+            continue;
+        *path++ = 0;
+        size_t left = SIZE_MAX;
+        if (strcmp(line, "0:") == 0)
+            left = cgroups_left_at("/sys/fs/cgroup", path, "memory.max", "memory.current",
+                                   "inactive_file");
+        else if (strstr(controllers, "memory") != NULL)
+            left = cgroups_left_at("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes",
+                                   "memory.usage_in_bytes", "total_inactive_file");
+        least = left < least ? left : least;
+    }
+    if (file != NULL)
+        fclose(file);
     return least;
 }
 

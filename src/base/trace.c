@@ -28,10 +28,10 @@ static bool same_clock(const Comm *comm) {
 static double offset_to_first(const Comm *comm) {
     double best = 1e30, offset = 0, *all = TAKE(double, comm->size, "clocks");
     for (int trip = 0; trip < ROUND_TRIPS; trip++) {
-        double zero = 0;
-        comm_all_gather(comm, &zero, all, sizeof zero); // all start together
         double sent = clock_seconds();
-        comm_all_gather(comm, &sent, all, sizeof sent);
+        comm_all_gather(comm, &sent, all, sizeof sent); // rank 0 goes on when it has heard of this
+        double turned = clock_seconds();
+        comm_all_gather(comm, &turned, all, sizeof turned);
         double landed = clock_seconds();
         if (landed - sent < best) {
             best = landed - sent;

@@ -92,25 +92,41 @@ static bool write_classes(Session *s, const char *folder, const float *scores) {
     return fine;
 }
 
+// What rank 0 writes aside: disks may take their time.
+typedef struct Output {
+    Session *session;
+    const char *folder;
+    int layer; // 0: no embedding
+    int64_t classes, width;
+    float *scores, *embedding;
+} Output;
+
+static void write_aside(void *context) {
+    Output *out = context;
+    Session *s = out->session;
+    char name[64];
+    snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
+    if (file_make_folder(out->folder, &s->err) &&
+        write_rows(s, out->folder, "scores.npy", out->scores, out->classes) &&
+        write_classes(s, out->folder, out->scores) && out->layer > 0)
+        write_rows(s, out->folder, name, out->embedding, out->width);
+}
+
 // Rank 0 writes; the others only send. Collective.
 static void write_all(Session *s, Trainer *trainer, const char *folder, int layer) {
     int64_t *gid = gather_gids(s);
     Rows logits = trainer_infer(trainer, false);
-    float *scores = gather_rows(s, logits, gid), *embedding = NULL;
-    Rows entering = {0};
+    Output out = {s, folder, layer, logits.columns, 0, gather_rows(s, logits, gid), NULL};
     if (layer > 0) {
-        entering = trainer_embedding(trainer, layer);
-        embedding = gather_rows(s, entering, gid);
+        Rows entering = trainer_embedding(trainer, layer);
+        out.width = entering.columns;
+        out.embedding = gather_rows(s, entering, gid);
     }
-    char name[64];
-    snprintf(name, sizeof name, "embeddings-%d.npy", layer);
-    if (s->comm.rank == 0 && file_make_folder(folder, &s->err) &&
-        write_rows(s, folder, "scores.npy", scores, logits.columns) &&
-        write_classes(s, folder, scores) && layer > 0)
-        write_rows(s, folder, name, embedding, entering.columns);
+    if (s->comm.rank == 0)
+        comm_aside(&s->comm, write_aside, &out);
     comm_agree(&s->comm, &s->err);
-    memory_give(embedding);
-    memory_give(scores);
+    memory_give(out.embedding);
+    memory_give(out.scores);
     memory_give(gid);
 }
 

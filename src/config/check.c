@@ -169,7 +169,7 @@ static bool read_entry(void *list, int index, const Key *key, const Json *value,
                        Complaints *complaints) {
     switch (key->kind) {
     case KEY_WORDS:
-        return read_word(((ConfigWords *)list)->word[index], CONFIG_WORD, key, value, complaints);
+        return read_word(((ConfigWords *)list)->word[index], CONFIG_TEXT, key, value, complaints);
     case KEY_INTS:
         return read_int(&((ConfigInts *)list)->value[index], key, value, complaints);
     default:
@@ -254,10 +254,12 @@ static void check_messages(const Config *config, Complaints *complaints) {
     if (!is_width(config->messages.first_width))
         config_complain(complaints, "messages.first_width: expected 1 to 8 or 16 bits, found %lld",
                         (long long)config->messages.first_width);
-    if (config->messages.link.count != 0 && config->messages.link.count != 2)
+    bool hidden = strcmp(config->messages.time, "hidden") == 0;
+    if (config->messages.link.count != 0 && config->messages.link.count != (hidden ? 3 : 2))
         config_complain(complaints,
-                        "messages.link: expected no number, or seconds per byte and per message, "
+                        "messages.link: expected no number, or seconds per byte and per message%s, "
                         "found %d",
+                        hidden ? " and those that computation hides" : "",
                         config->messages.link.count);
 }
 

@@ -131,7 +131,8 @@ const Key config_keys[] = {
     {"messages.wait", KEY_WORD, AT(messages.wait), "\"round\"", ANY, "round sender", ANY,
      "What the slowest is taken of: the pairs of a ring round, or all that a rank sends."},
     {"messages.link", KEY_DOUBLES, AT(messages.link), "[]", "[0, 1e9]", ANY, "seconds",
-     "Pinned link model for all pairs, seconds per byte and per message; empty: measured at each "
+     "Pinned link model for all pairs: seconds per byte (at least 1e-12) and per message, and with "
+     "messages.time hidden those of an exchange that computation hides; empty: measured at each "
      "assignment."},
     {"messages.solver", KEY_WORD, AT(messages.solver), "\"glpk\"", ANY, "glpk exact", ANY,
      "glpk: fringe-solver tries to improve the exact solution; exact: it is taken as it is."},

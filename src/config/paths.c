@@ -35,6 +35,11 @@ void config_resolve(const Config *config, const char *path, char *out, size_t si
     absolute(out, size, file_exists(found) ? found : first);
 }
 
+bool config_split_is_file(const char *key) {
+    size_t length = strlen(key);
+    return length > 4 && strcmp(key + length - 4, ".npy") == 0;
+}
+
 // Resolves the path inside config text `at` after its first `skip` letters.
 static void resolve_at(Config *config, const char *key, char *at, size_t skip, size_t size,
                        Complaints *complaints) {
@@ -80,6 +85,10 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
         if (config_keys[i].kind == KEY_PATH && at[0] != 0)
             resolve_at(config, config_keys[i].path, at, 0, CONFIG_TEXT, complaints);
     }
+    ConfigWords *splits = &config->data.split_keys;
+    for (int i = 0; i < splits->count; i++)
+        if (config_split_is_file(splits->word[i]))
+            resolve_at(config, "data.split_keys", splits->word[i], 0, CONFIG_TEXT, complaints);
     // file:PATH may also be the beginning of a name (PATH.part.K): the partition looks for that.
     static const char file[] = "file:";
     char whole[4096];

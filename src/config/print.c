@@ -212,6 +212,13 @@ static void print_row(const Key *key) {
     printf(" |\n");
 }
 
+static void print_mode(const Mode *mode) {
+    printf("| `%s` | %s | ", mode->name, mode->help);
+    for (int i = 0; i < MODE_SETTINGS && mode->setting[i] != NULL; i++)
+        printf("%s`%s`", i > 0 ? ", " : "", mode->setting[i]);
+    printf(" |\n");
+}
+
 void config_print_markdown(void) {
     printf("# Config\n\n"
            "One JSON file, checked as a whole; `--set section.key=value` goes above it. This page "
@@ -220,8 +227,7 @@ void config_print_markdown(void) {
            "`fringe generate` made. A list may be written as its only value.\n\n"
            "| mode | what it does | sets |\n|---|---|---|\n");
     for (int i = 0; i < config_mode_count; i++)
-        printf("| `%s` | %s | `%s` |\n", config_modes[i].name, config_modes[i].help,
-               config_modes[i].setting[0]);
+        print_mode(&config_modes[i]);
     char now[CONFIG_WORD] = "-", section[CONFIG_WORD];
     for (int i = 0; i < config_key_count; i++) {
         split_path(&config_keys[i], section);

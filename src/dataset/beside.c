@@ -139,18 +139,13 @@ static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, Error *er
     return ok;
 }
 
-static bool is_npy(const char *key) {
-    size_t length = strlen(key);
-    return length > 4 && strcmp(key + length - 4, ".npy") == 0;
-}
-
 // One of the three: a file of its own, or a member of `npz`, the file at `path`.
 static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const char *path,
                        int which, Error *err) {
     const char *key = split_key(config, which);
     char own[DATASET_PATH];
     Npy npy;
-    if (is_npy(key)) {
+    if (config_split_is_file(key)) {
         dataset_path(config, key, own);
         path = own;
         if (!npy_read(&npy, path, err))

@@ -1,4 +1,4 @@
-// Edge lists as SNAP writes them (FORMATS 7.1): "source target [weight]" per line, '#' (or '%')
+// Edge lists as SNAP writes them: "source target [weight]" per line, '#' (or '%')
 // begins a comment line. Ids need not be contiguous: they are renumbered in ascending order. Where
 // features or labels with R rows lie beside and the ids are below R but not all there, an id is its
 // row, and the rows nobody names are isolated nodes.

@@ -1,4 +1,4 @@
-// METIS .graph (FORMATS 6.1; METIS programs/io.c: ReadGraph).
+// METIS .graph (METIS programs/io.c: ReadGraph).
 //
 //   % comment
 //   n m [fmt [ncon]]                                     fmt: digits sizes, vertex weights, edge

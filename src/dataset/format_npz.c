@@ -1,4 +1,4 @@
-// gnn-benchmark npz (FORMATS 5.1): the adjacency as CSR (adj_data, adj_indices, adj_indptr,
+// gnn-benchmark npz: the adjacency as CSR (adj_data, adj_indices, adj_indptr,
 // adj_shape), features as CSR (attr_...) or dense (attr_matrix), labels (n) or (n, K), splits. Only
 // these arrays are touched, so a pickle beside them (class_names) does no harm.
 

@@ -33,8 +33,9 @@ static const Format *guess(const char *path) {
         return &format_npz;
     if (ends_in(path, ".graph") || ends_in(path, ".graph.gz"))
         return &format_metis;
-    static const char *const lists[] = {".txt",    ".txt.gz", ".tsv",      ".tsv.gz",  ".csv",
-                                        ".csv.gz", ".edges",  ".edges.gz", ".edgelist"};
+    static const char *const lists[] = {".txt",      ".txt.gz",     ".tsv",   ".tsv.gz",
+                                        ".csv",      ".csv.gz",     ".edges", ".edges.gz",
+                                        ".edgelist", ".edgelist.gz"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (ends_in(path, lists[i]))
             return &format_edges;

@@ -80,9 +80,7 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
         return false;
     for (int which = 0; which < 3; which++) {
         const char *key = split_key(config, which);
-        size_t length = strlen(key);
-        bool file = length > 4 && strcmp(key + length - 4, ".npy") == 0;
-        if (!file)
+        if (!config_split_is_file(key))
             add_text(hash, "split", key);
         else if (!add_file(hash, "split file", config, key, err))
             return false;

@@ -1,4 +1,4 @@
-// npy: one array in a file (FORMATS 1.1; numpy/lib/format.py). The idea: the shape is a promise
+// npy: one array in a file (numpy/lib/format.py). The idea: the shape is a promise
 // that is checked against the bytes that are really there before anything is taken.
 //
 //   offset  bytes

@@ -1,4 +1,4 @@
-// npz: a zip archive of npy arrays (FORMATS 1.2), opened by libzip. What libzip leaves to us is
+// npz: a zip archive of npy arrays, opened by libzip. What libzip leaves to us is
 // checked here: empty files, methods other than stored and deflated, encryption, names that occur
 // twice, and sizes that no deflate stream of that length can have. An array's bytes go straight
 // from the archive into its own memory; the checksum is checked over all of them.

@@ -2,6 +2,8 @@
 
 #include "flight.h"
 
+#include "fringe/halo.h"
+
 static int64_t pieces_of(const Flight *flight, int64_t bytes) {
     return bytes == 0 ? 0 : 1 + (bytes + flight->piece - 1) / flight->piece;
 }
@@ -22,8 +24,8 @@ void flight_init(Flight *flight, const Comm *comm, int64_t piece) {
     for (int i = 0; i < slots(flight); i++)
         flight->request[i] = MPI_REQUEST_NULL;
     for (int g = 0; g < flight->rounds; g++) {
-        flight->stream[g][INCOMING].peer = (comm->rank - 1 - g + comm->size) % comm->size;
-        flight->stream[g][OUTGOING].peer = (comm->rank + 1 + g) % comm->size;
+        flight->stream[g][INCOMING].peer = ring_sender(comm, g);
+        flight->stream[g][OUTGOING].peer = ring_reader(comm, g);
     }
     flight->posted = flight->rounds; // none is under way
 }

@@ -12,7 +12,10 @@ static int groups_of(const Channel *channel) { return channel->pattern->size - 1
 static void do_own(Channel *channel, const ExchangeWork *work, OwnPart part) {
     double since = clock_seconds();
     work->own(work->context, part, &channel->poll);
-    channel->seconds.own += clock_seconds() - since;
+    double seconds = clock_seconds() - since;
+    channel->seconds.own += seconds;
+    if (channel->state == CHANNEL_FLYING && channel->codec == channel->form.codec)
+        channel->seconds.covered += seconds;
 }
 
 static void do_halo(Channel *channel, const ExchangeWork *work, int begin, int end) {

@@ -44,6 +44,20 @@ static bool build(Work *work, const Comm *comm) {
     return true;
 }
 
+// A rank's shard is read as a whole for its hash, which takes a while from a slow disk.
+typedef struct Opening {
+    Shard *shard;
+    const char *folder;
+    int rank;
+    Error err;
+    bool opened;
+} Opening;
+
+static void open_aside(void *context) {
+    Opening *opening = context;
+    opening->opened = shard_open(opening->shard, opening->folder, opening->rank, &opening->err);
+}
+
 // Shards of two cuts must never meet. Collective.
 static bool same_partition(const Shard *shard, const Comm *comm, Error *err) {
     char first[33];
@@ -70,14 +84,14 @@ bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *
         work.again = attempt > 0;
         if (!build(&work, comm))
             return false;
-        Error mine = {0};
-        bool opened = shard_open(shard, work.folder, comm->rank, &mine);
-        int64_t failed = !opened;
+        Opening mine = {shard, work.folder, comm->rank, {0}, false};
+        comm_aside(comm, open_aside, &mine);
+        int64_t failed = !mine.opened;
         comm_sum_int64(comm, &failed, 1);
         if (failed == 0)
             break;
-        if (attempt > 0 && !opened)
-            *err = mine;
+        if (attempt > 0 && !mine.opened)
+            *err = mine.err;
         if (attempt > 0 && !comm_agree(comm, err)) {
             shard_clear(shard);
             return false;

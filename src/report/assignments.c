@@ -15,6 +15,16 @@ static const char *direction_name(int direction) {
     return direction == FORWARD ? "forward" : "backward";
 }
 
+// The N of "epoch-N" and what follows it; -1 where the name is another.
+static long long epoch_of_name(const char *name, const char **ending) {
+    long long epoch = -1;
+    int end = 0;
+    if (sscanf(name, "epoch-%lld%n", &epoch, &end) != 1)
+        return -1;
+    *ending = name + end;
+    return epoch;
+}
+
 // ---- writing
 
 static void put_three(JsonWriter *w, const char *key, const double value[3]) {
@@ -33,6 +43,7 @@ static void put_part(JsonWriter *w, const AssignmentPart *part) {
     json_put_double(w, "bound", part->bound);
     json_put_double(w, "search_seconds", part->search);
     json_put_double(w, "predicted_seconds", part->predicted);
+    json_put_double(w, "hidden_seconds", part->hidden);
     json_put_double(w, "measured_seconds", part->measured);
     json_begin_object(w, "rows");
     for (int b = 0; b <= WIDTH_MOST; b++) {
@@ -81,6 +92,22 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
     if (assignment->remark[0] != 0)
         fprintf(stderr, "remark     epoch %lld: %s\n", (long long)assignment->taken,
                 assignment->remark);
+    return fine;
+}
+
+bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
+    DIR *open_folder = opendir(folder);
+    bool fine = true;
+    struct dirent *entry;
+    while (open_folder != NULL && fine && (entry = readdir(open_folder)) != NULL) {
+        char path[ASSIGNMENT_PATH];
+        const char *ending;
+        path_join(path, sizeof path, folder, entry->d_name);
+        if (epoch_of_name(entry->d_name, &ending) > last)
+            fine = file_remove(path, err);
+    }
+    if (open_folder != NULL)
+        closedir(open_folder);
     return fine;
 }
 
@@ -133,10 +160,12 @@ bool report_show_assignments(const char *run_dir, Error *err) {
     path_join(folder, sizeof folder, run_dir, "assignments");
     DIR *open_folder = opendir(folder);
     struct dirent *entry;
-    while (open_folder != NULL && (entry = readdir(open_folder)) != NULL)
-        if (count < ASSIGNMENTS_SHOWN && strstr(entry->d_name, ".json") != NULL &&
-            sscanf(entry->d_name, "epoch-%lld", &epoch[count]) == 1)
-            count++;
+    while (open_folder != NULL && (entry = readdir(open_folder)) != NULL) {
+        const char *ending;
+        long long found = epoch_of_name(entry->d_name, &ending);
+        if (count < ASSIGNMENTS_SHOWN && found >= 0 && strcmp(ending, ".json") == 0)
+            epoch[count++] = found;
+    }
     if (open_folder != NULL)
         closedir(open_folder);
     qsort(epoch, (size_t)count, sizeof *epoch, ascending);

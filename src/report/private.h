@@ -28,6 +28,8 @@ struct Report {
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics);
 // run.json as a whole: config, versions, machine, data, parts, facts, and `result` if not NULL.
 bool report_write_run(const Report *report, const RunResult *result, Error *err);
+// Removes the assignments that were taken before epochs after `last`.
+bool report_cut_assignments(const char *folder, int64_t last, Error *err);
 void report_machine(JsonWriter *writer, const Report *report);
 
 #endif

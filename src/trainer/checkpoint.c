@@ -3,15 +3,17 @@
 //   <run>/checkpoints/epoch-N/model.safetensors      weights, PyG's names and layout
 //                             best.safetensors       weights of the best validation so far
 //                             optimizer.safetensors  flat moments
+//                             messages.safetensors   widths and ranges, where messages have widths
 //                             checkpoint.json        epoch, counters, binding, size and hash of the
 //                             files above
 //   <run>/checkpoints/LATEST                         "epoch-N"
 //
 // It is written under a temporary name, every file synced, then renamed; so the newest folder whose
-// hashes agree is always the state after some epoch, whatever instant the writer died at. Weights
-// are replicated, so rank 0 writes.
+// hashes agree is always the state after some epoch, whatever instant the writer died at. Rank 0
+// writes: weights are replicated, and it gathers what is not.
 #include "internal.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,15 +40,19 @@ static bool write_files(Trainer *t, const TrainerState *state, const char *folde
            tensors_write(optimizer, state->tensor, 2, NULL, true, err);
 }
 
-// The same command gives the same bytes, so a whole checkpoint of this run and epoch need not be
-// written again (and must not be removed to make room: it may be the only one).
-static bool is_there(const char *folder, const char *binding) {
+// Does a whole checkpoint with the same contents lie there, by the hashes in its manifest?
+static bool is_there(const char *folder, const char *temporary) {
     Error ignored = {0};
     TrainerState state;
-    char theirs[256];
-    return file_exists(folder) &&
-           checkpoint_manifest_read(folder, &state, theirs, sizeof theirs, &ignored) &&
-           strcmp(theirs, binding) == 0;
+    char binding[256], path[CHECKPOINT_PATH];
+    if (!file_exists(folder) ||
+        !checkpoint_manifest_read(folder, &state, binding, sizeof binding, &ignored))
+        return false;
+    char theirs[33], ours[33];
+    path_join(path, sizeof path, folder, checkpoint_manifest);
+    bool known = hash_file(path, theirs, &ignored);
+    path_join(path, sizeof path, temporary, checkpoint_manifest);
+    return known && hash_file(path, ours, &ignored) && strcmp(theirs, ours) == 0;
 }
 
 // A folder disappears under another name first, so that none is ever seen half removed.
@@ -59,8 +65,12 @@ static bool remove_checkpoint(const char *folder, Error *err) {
     return file_remove(away, err) && file_rename(folder, away, err) && file_remove(away, err);
 }
 
-// A damaged folder of that name makes room.
+// Another folder of that name, damaged or of a run that was started anew here, makes room: the two
+// change places at once, so that there is always one.
 static bool put_in_place(const char *temporary, const char *folder, Error *err) {
+    if (file_exists(folder) &&
+        renameat2(AT_FDCWD, temporary, AT_FDCWD, folder, RENAME_EXCHANGE) == 0)
+        return file_remove(temporary, err);
     return remove_checkpoint(folder, err) && file_rename(temporary, folder, err);
 }
 
@@ -102,8 +112,8 @@ static void list_epochs(EpochList *list, const char *run_dir) {
     qsort(list->epoch, (size_t)list->count, sizeof *list->epoch, newer_first);
 }
 
-// Old checkpoints and temporary folders of writers that died. Only those of epochs up to the one
-// just written.
+// All but the `keep` newest up to the epoch just written; those of later epochs are of a run before
+// the one that was started anew in this folder.
 static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err) {
     EpochList list;
     list_epochs(&list, run_dir);
@@ -111,8 +121,7 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     for (int i = 0; i < list.count; i++) {
         char path[CHECKPOINT_PATH];
         checkpoint_path(path, run_dir, list.epoch[i]);
-        bool future = list.epoch[i] > epoch; // of a run that was started anew in the same folder
-        if (!future && kept++ < keep)
+        if (list.epoch[i] <= epoch && kept++ < keep)
             continue;
         if (!remove_checkpoint(path, err))
             return false;
@@ -121,29 +130,53 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
 }
 
 // Widths and ranges are with all ranks, so all ranks come here; rank 0 says whether it writes.
-static bool write_messages(Trainer *t, const char *folder, bool anew, Error *err) {
+static bool write_messages(Trainer *t, const char *folder, bool writes, Error *err) {
     char path[CHECKPOINT_PATH];
     file_path(path, folder, 3);
-    return t->assigner == NULL || assigner_write(t->assigner, anew ? path : NULL, err);
+    return t->assigner == NULL || assigner_write(t->assigner, writes ? path : NULL, err);
+}
+
+// What rank 0 writes aside: disks may take their time.
+typedef struct Writing {
+    Trainer *trainer;
+    const char *run_dir, *binding;
+    int keep;
+    TrainerState state;
+    char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
+    bool ok;
+    Error *err;
+} Writing;
+
+static void write_aside(void *context) {
+    Writing *w = context;
+    w->ok = write_files(w->trainer, &w->state, w->temporary, w->err);
+}
+
+static bool put_down(const Writing *w) {
+    if (is_there(w->folder, w->temporary))
+        return file_remove(w->temporary, w->err);
+    return file_sync(w->temporary, w->err) && put_in_place(w->temporary, w->folder, w->err);
+}
+
+static void finish_aside(void *context) {
+    Writing *w = context;
+    w->ok = checkpoint_manifest_write(&w->state, w->temporary, w->binding, w->err) && put_down(w) &&
+            write_latest(w->run_dir, w->folder, w->err) &&
+            remove_old(w->run_dir, w->trainer->epoch, w->keep > 0 ? w->keep : 1, w->err);
 }
 
 bool checkpoint_write(Trainer *t, const char *run_dir, const char *binding, int keep, Error *err) {
     bool first = t->comm->rank == 0;
-    TrainerState state;
-    char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
-    trainer_state(t, &state);
-    checkpoint_path(folder, run_dir, t->epoch);
-    snprintf(temporary, sizeof temporary, "%s/checkpoints/.writing", run_dir);
-    bool anew = first && !is_there(folder, binding);
-    bool ok = !anew || write_files(t, &state, temporary, err);
-    ok = write_messages(t, temporary, anew && ok, err) && ok;
-    if (first && ok && anew)
-        ok = checkpoint_manifest_write(&state, temporary, binding, err) &&
-             file_sync(temporary, err) && put_in_place(temporary, folder, err);
-    if (first && ok)
-        ok = write_latest(run_dir, folder, err) &&
-             remove_old(run_dir, t->epoch, keep > 0 ? keep : 1, err);
-    if (first && !ok)
+    Writing w = {.trainer = t, .run_dir = run_dir, .binding = binding, .keep = keep, .err = err};
+    trainer_state(t, &w.state);
+    checkpoint_path(w.folder, run_dir, t->epoch);
+    snprintf(w.temporary, sizeof w.temporary, "%s/checkpoints/.writing", run_dir);
+    if (first)
+        comm_aside(t->comm, write_aside, &w);
+    w.ok = write_messages(t, w.temporary, w.ok, err) && w.ok;
+    if (first && w.ok)
+        comm_aside(t->comm, finish_aside, &w);
+    if (first && !w.ok)
         error_prefix(err, "checkpoint of epoch %lld", (long long)t->epoch);
     return comm_agree(t->comm, err);
 }

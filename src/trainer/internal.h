@@ -57,6 +57,7 @@ bool metric_known(const Config *config, Error *err);
 // messages; beside them checkpoint.json.
 enum { CHECKPOINT_FILES = 4, CHECKPOINT_PATH = 1400 };
 extern const char *const checkpoint_files[CHECKPOINT_FILES];
+extern const char checkpoint_manifest[]; // "checkpoint.json"
 // Hashes the files of `folder` and writes its checkpoint.json. Local.
 bool checkpoint_manifest_write(const TrainerState *state, const char *folder, const char *binding,
                                Error *err);

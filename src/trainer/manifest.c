@@ -9,6 +9,8 @@ enum { CHECKPOINT_VERSION = 1 };
 const char *const checkpoint_files[CHECKPOINT_FILES] = {
     "model.safetensors", "best.safetensors", "optimizer.safetensors", "messages.safetensors"};
 
+const char checkpoint_manifest[] = "checkpoint.json";
+
 // Only a run whose messages have widths writes the last one.
 static bool may_lack(int file) { return file == CHECKPOINT_FILES - 1; }
 
@@ -59,7 +61,7 @@ bool checkpoint_manifest_write(const TrainerState *state, const char *folder, co
                                Error *err) {
     JsonWriter w;
     char path[CHECKPOINT_PATH];
-    path_join(path, sizeof path, folder, "checkpoint.json");
+    path_join(path, sizeof path, folder, checkpoint_manifest);
     json_writer_init(&w, true);
     json_begin_object(&w, NULL);
     json_put_string(&w, "format", "fringe-checkpoint");
@@ -146,7 +148,7 @@ static bool check_files(const Json *document, const char *folder, Error *err) {
 bool checkpoint_manifest_read(const char *folder, TrainerState *state, char *binding, size_t size,
                               Error *err) {
     char path[CHECKPOINT_PATH];
-    path_join(path, sizeof path, folder, "checkpoint.json");
+    path_join(path, sizeof path, folder, checkpoint_manifest);
     Json *document = json_read(path, err);
     if (document == NULL)
         return false;

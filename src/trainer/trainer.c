@@ -88,7 +88,7 @@ static bool check_memory(Trainer *t, const ModelParts *parts, Error *err) {
     memory_plan_add(&t->plan, "trace", (size_t)trace_room(t) * sizeof(TraceEvent));
     double wanted = t->config->run.memory_limit;
     size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
-                              : (memory_available() + memory_in_use()) / (size_t)t->comm->node_size;
+                              : memory_available() / (size_t)t->comm->node_size + memory_in_use();
     memory_plan_check(&t->plan, limit, err);
     return comm_agree(t->comm, err);
 }

@@ -301,6 +301,15 @@ static void ends_of_lambda_and_time_that_is_hidden(void **state) {
     settle(&net, &config, &scenes[0]);
     assert_true(all_have(&net, 8));
     net_clear(&net);
+
+    config.messages.link = (ConfigDoubles){3, {1e-8, 0, 0}}; // pinned, too: nothing is covered ...
+    settle(&net, &config, &scenes[0]);
+    assert_true(test_comm.size == 1 || !all_have(&net, 8));
+    net_clear(&net);
+    config.messages.link.value[2] = 3600; // ... or everything
+    settle(&net, &config, &scenes[0]);
+    assert_true(all_have(&net, 8));
+    net_clear(&net);
 }
 
 // Ranges whose squares are no floats any more count most, and end nothing.

@@ -3,6 +3,7 @@
 
 #include "support.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,10 @@ static void folders_come_and_go(void **state) {
     assert_int_equal(symlink(test_folder(), test_path("a/link")), 0);
     assert_refused(file_make_folder(test_path("a/b/file/d"), &blocked), &blocked, EXIT_CANNOT_WRITE,
                    "cannot make the folder");
+    blocked = (Error){0}; // nobody makes folders there
+    assert_refused(file_make_folder("/sys/fringe", &blocked), &blocked, EXIT_CANNOT_WRITE,
+                   "cannot make the folder");
+    assert_null(strstr(blocked.text, strerror(ENOENT)));
     assert_true(file_is_folder(test_path("a/b")) && !file_is_folder(test_path("a/b/file")));
     assert_ok(file_remove(test_path("a"), &err), &err);
     assert_ok(file_remove(test_path("a"), &err), &err);

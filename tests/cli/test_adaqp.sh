@@ -42,17 +42,24 @@ grep -qE 'layer 1 backward +exact +objective [0-9.]+ gap 0 %.*2 bit [0-9]+  4 bi
     fail "and what: $(cat out)"
 
 # --- stopping
+# what was found, without the times that it took
+found() { grep -vE '"(seconds|search_seconds|measured_seconds)"' "$1/assignments/epoch-$2.json"; }
 resumed() { # EPOCH: as if killed after the checkpoint of that epoch
     local cut=cut-$1 epoch
     mkdir -p "$cut/checkpoints"
     cp -r "whole/checkpoints/epoch-$1" "$cut/checkpoints/"
     cp whole/metrics.jsonl "$cut/"
+    cp -r whole/assignments "$cut/" # what is younger than the checkpoint must go
+    touch "$cut/assignments/epoch-99.json"
     expect "resume after epoch $1" 0 "resume +after epoch $1\$" \
         "$FRINGE" train tiny.json $exact --set run.dir="$cut" --resume auto
     same_run "resumed after epoch $1" whole "$cut"
+    [ ! -e "$cut/assignments/epoch-99.json" ] || fail "resumed after epoch $1: a ghost is left"
     for epoch in 14 22; do
         [ "$epoch" -le "$1" ] || same "and assigns the same before epoch $epoch" \
             whole/assignments/epoch-$epoch.safetensors "$cut/assignments/epoch-$epoch.safetensors"
+        [ "$epoch" -le "$1" ] || [ "$(found whole $epoch)" = "$(found "$cut" $epoch)" ] ||
+            fail "resumed after epoch $1: the report of epoch $epoch differs"
     done
 }
 resumed 8  # nothing was asked; asks next

@@ -231,6 +231,12 @@ static void paths_are_looked_for_beside_the_config_then_in_the_data_folder(void 
     test_write_text(test_path("g.npz"), "nearer");
     load(&config, "{\"data\": {\"path\": \"g.npz\"}}", NULL, 0);
     assert_string_equal(config.data.path, test_path("g.npz"));
+    path_join(expected, sizeof expected, data, "v.npy");
+    test_write_text(expected, "x");
+    load(&config, "{\"data\": {\"split_keys\": [\"train_idx\", \"v.npy\", \"t.npy\"]}}", NULL, 0);
+    assert_string_equal(config.data.split_keys.word[0], "train_idx"); // an array's name
+    assert_string_equal(config.data.split_keys.word[1], expected);
+    assert_string_equal(config.data.split_keys.word[2], test_path("t.npy"));
     unsetenv("FRINGE_DATA");
 }
 

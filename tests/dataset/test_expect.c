@@ -1,6 +1,6 @@
 // ranks: 1
 // If this failed, a file of a kind that users really have would be read wrongly, or a damaged one
-// accepted. Walks expect.tsv of the data folder (FORMATS 9): ok and warn must load, reject must
+// accepted. Walks formats/expect.tsv of FRINGE_DATA: ok and warn must load, reject must
 // fail with a sentence that names the file.
 
 #include "support.h"

@@ -120,6 +120,32 @@ static void resumed_equals_never_stopped(void **state) {
     }
 }
 
+// The same command may learn something else: widths follow links as they are measured.
+static void the_last_run_in_a_folder_is_resumed(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    char remarks[1024];
+    Trainer *t[3];
+    settle(NULL, 0);
+    for (int i = 0; i < 3; i++)
+        t[i] = trainer_new(&config, &world.shard, &test_comm, (uint64_t)(3 + i), &err);
+    for (int i = 0; i < 2; i++) { // the second one stops earlier
+        for (int e = 0; e < 4 - 2 * i; e++) {
+            assert_ok(trainer_epoch(t[i], &record, &err), &err);
+            if (e % 2 == 1)
+                assert_ok(checkpoint_write(t[i], test_path("anew"), "b", 2, &err), &err);
+        }
+    }
+    bool found = false;
+    assert_ok(checkpoint_restore(t[2], test_path("anew"), "b", &found, remarks, &err), &err);
+    assert_true(found && trainer_epochs_done(t[2]) == 2);
+    assert_memory_equal(trainer_parameters(t[2], false), trainer_parameters(t[1], false),
+                        (size_t)trainer_shape(t[1])->parameter_count * sizeof(float));
+    for (int i = 0; i < 3; i++)
+        trainer_free(t[i]);
+}
+
 static void foreign_checkpoints_are_refused(void **state) {
     (void)state;
     Error err = {0};
@@ -237,6 +263,7 @@ static void rates_follow_their_schedule(void **state) {
 static const struct CMUnitTest tests[] = {
     ON_WORLD(bits_do_not_depend_on_how),
     ON_WORLD(resumed_equals_never_stopped),
+    ON_WORLD(the_last_run_in_a_folder_is_resumed),
     ON_WORLD(foreign_checkpoints_are_refused),
     ON_WORLD(epochs_take_no_memory),
     ON_WORLD(the_plan_is_what_is_used),

@@ -5,7 +5,7 @@
 // Seconds on a monotonic clock.
 double clock_seconds(void);
 
-// What a moment of an epoch was spent on. COMPUTE covers everything that needs no other rank.
+// What a moment of an epoch was spent on.
 typedef enum SpanKind {
     SPAN_AGGREGATE_OWN,  // own part of the sparse aggregate
     SPAN_AGGREGATE_HALO, // halo part

@@ -1,9 +1,10 @@
 // The ranks. Wraps one MPI communicator; the only room that starts and stops MPI.
 //
 // No wait lasts forever. Every wait of fringe goes through comm_wait or a collective below, which
-// poll and, after comm.timeout seconds, ask all ranks for a sign of life: who is computing or
+// poll and, well before comm.timeout seconds, ask all ranks for a sign of life: who is computing or
 // waiting inside fringe answers (from any comm call, or from comm_beat, which long kernels reach
-// through their Poll); who does not is named and the job ends with EXIT_SILENT. A rank with long
+// through their Poll); who does not within comm.timeout is named and the job ends with EXIT_SILENT;
+// so does a job in which all answer and nothing has moved for many times as long. A rank with long
 // serial work that cannot poll (METIS, a large file) runs it through comm_aside and so keeps
 // answering.
 #ifndef FRINGE_BASE_COMM_H
@@ -18,7 +19,7 @@ typedef struct Comm {
     MPI_Comm control; // signs of life, apart from the data
     int rank, size;
     int node_rank, node_size; // among the ranks of this machine
-    double timeout;           // seconds a wait may last; comm_set_timeout
+    double timeout;           // seconds without a sign of life; comm_set_timeout
 } Comm;
 
 // Starts MPI (FUNNELED; btl_tcp_flags=1 unless the user set it) and fills *comm with all ranks.
@@ -45,7 +46,7 @@ void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *w
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what);
 
-// Collectives. All ranks must call them, in the same order; each waits at most comm->timeout.
+// Collectives. All ranks must call them, in the same order.
 void comm_barrier(const Comm *comm);
 // A barrier for ranks that leave the cores to another one meanwhile: it looks every few
 // milliseconds and has no limit (a rank that works alone takes its time).
