@@ -164,7 +164,7 @@ static void take_round(const Problem *problem, Answer *answer, int64_t begin, in
         if (found[g] < problem->widths)
             choice[begin + g] = found[g];
     Value value = problem_value(problem, choice);
-    if (value.objective < answer->value.objective) {
+    if (value_gains(&value, &answer->value)) {
         memcpy(answer->choice, choice, (size_t)problem->groups);
         answer->value = value;
         snprintf(answer->by, sizeof answer->by, "glpk");

@@ -64,6 +64,8 @@ typedef struct Value {
     double seconds;  // T, predicted
 } Value;
 Value problem_value(const Problem *problem, const uint8_t *choice);
+// A smaller objective, by more than rounding: what replaces an answer that is there already.
+bool value_gains(const Value *found, const Value *there);
 // The same width for all groups: index into Problem.width.
 void problem_uniform(const Problem *problem, int width, uint8_t *choice);
 

@@ -92,6 +92,12 @@ void groups_spread(Lot *lot, const Comm *comm, int64_t group_size, const uint8_t
 void groups_clear(Lot *lot);
 
 // ---- link.c
+typedef struct PairTime { // of an ordered pair of ranks
+    double theta, gamma;
+    double bytes; // of the longer message that was timed
+} PairTime;
+// Pairs of which too little was timed become ordinary ones: the median of the others.
+void link_fill_in(PairTime *all, int64_t pairs);
 void link_measure(Assigner *assigner); // fills theta, gamma and the report's link model
 
 // ---- solver.c

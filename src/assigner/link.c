@@ -14,11 +14,6 @@
 enum { TIMES = 2, LEAST = 4 << 10, SMALL_MOST = 32 << 10, LARGE_MOST = 128 << 10 };
 static const double least_theta = 1e-12; // seconds per byte; a problem wants some
 
-typedef struct PairTime {
-    double theta, gamma;
-    double bytes; // of the longer message
-} PairTime;
-
 static int64_t capped(const Channel *channel, int round, bool sent, int bits, int64_t most) {
     int64_t bytes = channel_round_bytes(channel, round, sent, bits);
     return bytes < most ? bytes : most;
@@ -80,8 +75,7 @@ static void summarize(const double *value, int64_t count, double out[3]) {
     memory_give(sorted);
 }
 
-// Pairs of which too little is known.
-static void fill_in(PairTime *all, int64_t pairs) {
+void link_fill_in(PairTime *all, int64_t pairs) {
     double *theta = TAKE(double, pairs, "link model"), *gamma = TAKE(double, pairs, "link model");
     int64_t known = 0;
     for (int64_t i = 0; i < pairs; i++)
@@ -136,7 +130,7 @@ void link_measure(Assigner *a) {
         offset[r] = (int64_t)r * rounds;
     list_gather(a->comm, mine, rounds, all, offset, sizeof *mine);
     if (a->comm->rank == 0) {
-        fill_in(all, offset[a->comm->size]);
+        link_fill_in(all, offset[a->comm->size]);
         keep(a, all);
         summarize(a->theta, offset[a->comm->size], a->assignment.byte_seconds);
         summarize(a->gamma, offset[a->comm->size], a->assignment.message_seconds);

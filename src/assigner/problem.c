@@ -197,6 +197,10 @@ Value problem_value(const Problem *p, const uint8_t *choice) {
     return value;
 }
 
+bool value_gains(const Value *found, const Value *there) {
+    return found->objective < there->objective - 1e-12 * fabs(there->objective);
+}
+
 bool value_better(const Value *a, const Value *b) {
     if (a->objective != b->objective)
         return a->objective < b->objective;

@@ -110,7 +110,7 @@ void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const
                  "used",
                  err.text);
     else {
-        if (found.value.objective < answer->value.objective) {
+        if (value_gains(&found.value, &answer->value)) {
             memcpy(answer->choice, found.choice, (size_t)problem->groups);
             answer->value = found.value;
             snprintf(answer->by, sizeof answer->by, "%s", found.by);

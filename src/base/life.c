@@ -69,15 +69,20 @@ void life_start(const Comm *comm) {
 
 void life_stop(void) {
     life_answer();
+    bool flying = false; // an answer that nobody has taken yet is still read
     for (int r = 0; r < life.size; r++) {
+        int sent = 1;
+        MPI_Test(&life.answer_request[r], &sent, MPI_STATUS_IGNORE);
+        flying = flying || !sent;
+        if (!sent)
+            MPI_Request_free(&life.answer_request[r]);
         if (life.question_request[r] != MPI_REQUEST_NULL)
             MPI_Request_free(&life.question_request[r]);
-        if (life.answer_request[r] != MPI_REQUEST_NULL)
-            MPI_Request_free(&life.answer_request[r]);
     }
     life.size = 0;
     memory_give(life.owed);
-    memory_give(life.answer);
+    if (!flying)
+        memory_give(life.answer);
     memory_give(life.heard);
     memory_give(life.values);
     memory_give(life.requests);

@@ -422,6 +422,18 @@ static void links_are_measured(void **state) {
     }
 }
 
+static void unknown_links_are_ordinary(void **state) {
+    (void)state;
+    PairTime all[5] = {{1e-12, 0, 0}, {2, 10, 8000}, {5, 50, 1e6}, {1000, 7, 100}, {4, 30, 4096}};
+    link_fill_in(all, 5);
+    for (int i = 0; i < 4; i += 3)
+        assert_true(all[i].theta == 4 && all[i].gamma == 30);
+    assert_true(all[1].theta == 2 && all[2].theta == 5 && all[4].gamma == 30);
+    PairTime tiny[2] = {{3, 1, 40}, {1e-12, 0, 0}}; // nothing better is known
+    link_fill_in(tiny, 2);
+    assert_true(tiny[0].theta == 3 && tiny[1].theta == 1e-12);
+}
+
 static void wrong_rule_names_the_list(void **state) {
     (void)state;
     Error err = {0};
@@ -443,6 +455,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(uniform_keeps_the_first_width),
     cmocka_unit_test(random_widths_are_drawn_per_message),
     cmocka_unit_test(links_are_measured),
+    cmocka_unit_test(unknown_links_are_ordinary),
     cmocka_unit_test(wrong_rule_names_the_list),
 };
 
