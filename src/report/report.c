@@ -57,8 +57,8 @@ static bool open_files(Report *report, Error *err) {
     path_join(old, sizeof old, report->folder, "assignments");
     if (!file_make_folder(report->folder, err) ||
         !cut_back(report->path, report->resumed_at, err) ||
-        (report->resumed_at == 0 && !file_remove(old, err)) ||
-        !report_cut_assignments(old, report->resumed_at, err))
+        !(report->resumed_at == 0 ? file_remove(old, err)
+                                  : report_cut_assignments(old, report->resumed_at, err)))
         return false;
     report->metrics = open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (report->metrics < 0)

@@ -337,4 +337,12 @@ static inline bool all_have(const Net *net, int bits) {
     return true;
 }
 
+// Widths of all rows after the first assignment.
+static inline void settle(Net *net, const Config *config, const Scene *scene) {
+    net_init(net, scene, 3);
+    Assigner *a = assigner_of(net, config);
+    epochs_of(net, a, 1, PERIOD + 1 + DELAY);
+    assigner_free(a);
+}
+
 #endif

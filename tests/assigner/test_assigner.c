@@ -273,14 +273,6 @@ static void widths_are_mixed(void **state) {
     net_clear(&net);
 }
 
-// Widths of all rows after the first assignment.
-static void settle(Net *net, const Config *config, const Scene *scene) {
-    net_init(net, scene, 3);
-    Assigner *a = assigner_of(net, config);
-    epochs_of(net, a, 1, PERIOD + 1 + DELAY);
-    assigner_free(a);
-}
-
 static void ends_of_lambda_and_time_that_is_hidden(void **state) {
     (void)state;
     Net net;
@@ -331,120 +323,6 @@ static void rows_too_loud_to_square_get_the_most(void **state) {
     net_clear(&net);
 }
 
-static void uniform_keeps_the_first_width(void **state) {
-    (void)state;
-    Net net;
-    Config config = config_of();
-    snprintf(config.messages.assign, CONFIG_TEXT, "uniform");
-    settle(&net, &config, &scenes[1]);
-    assert_true(all_have(&net, 3));
-    net_clear(&net);
-}
-
-// ---- (d) random
-
-// Messages of one node to two readers: how many have other bits.
-static int64_t differing_readers(const Net *net, int which) {
-    int64_t *bits = widths_of(net, which, true), count = 0;
-    int size = test_comm.size;
-    for (int64_t node = 0; node < net->world.dataset.nodes; node++)
-        for (int i = 0; i < size; i++)
-            for (int j = 0; j < i; j++)
-                count += bits[node * size + i] > 0 && bits[node * size + j] > 0 &&
-                         bits[node * size + i] != bits[node * size + j];
-    memory_give(bits);
-    return count;
-}
-
-static void random_widths_are_drawn_per_message(void **state) {
-    (void)state;
-    Net first, second;
-    Config config = config_of();
-    snprintf(config.messages.assign, CONFIG_TEXT, "random");
-    settle(&first, &config, &scenes[0]);
-    settle(&second, &config, &scenes[0]);
-    ends_agree(&first, &config.messages.widths);
-    Assigner *a = assigner_of(&second, &config);
-    for (int i = 0; i < CHANNELS && test_comm.size > 1; i++) {
-        int64_t cells = first.world.dataset.nodes * test_comm.size, rows[WIDTH_MOST + 1];
-        int64_t *x = widths_of(&first, i, true), *y = widths_of(&second, i, true);
-        assert_memory_equal(x, y, (size_t)cells * sizeof *x);
-        census(&first, i, rows);
-        assert_true(rows[2] > 0 && rows[4] > 0 && rows[8] > 0);
-        if (test_comm.size > 2)
-            assert_true(differing_readers(&first, i) > 0);
-        memory_give(y);
-        memory_give(x);
-    }
-    epochs_of(&second, a, 1 + PERIOD, 1 + 2 * PERIOD + DELAY); // drawn anew
-    int64_t changed = 0;
-    for (int i = 0; i < CHANNELS; i++) {
-        int64_t cells = first.world.dataset.nodes * test_comm.size;
-        int64_t *x = widths_of(&first, i, true), *y = widths_of(&second, i, true);
-        for (int64_t k = 0; k < cells; k++)
-            changed += x[k] != y[k];
-        memory_give(y);
-        memory_give(x);
-    }
-    assert_true(changed > 0 || test_comm.size == 1);
-    assigner_free(a);
-    net_clear(&second);
-    net_clear(&first);
-}
-
-// ---- (e) the link model, measured
-
-static void links_are_measured(void **state) {
-    (void)state;
-    for (int s = 0; s < SCENES; s++) {
-        Net net;
-        Config config = config_of();
-        config.messages.link = (ConfigDoubles){0};
-        net_init(&net, &scenes[s], 8);
-        Assigner *a = assigner_of(&net, &config);
-        epochs_of(&net, a, 1, PERIOD + DELAY);
-        const Assignment *assignment = epoch_of(&net, a, PERIOD + 1 + DELAY);
-        assert_non_null(assignment);
-        ends_agree(&net, &config.messages.widths);
-        int pairs = test_comm.rank == 0 ? test_comm.size * (test_comm.size - 1) : 0;
-        for (int i = 0; i < pairs; i++) {
-            assert_true(a->theta[i] > 0 && isfinite(a->theta[i]));
-            assert_true(a->gamma[i] >= 0 && isfinite(a->gamma[i]));
-        }
-        if (pairs > 0) {
-            assert_true(assignment->byte_seconds[0] > 0);
-            assert_true(assignment->byte_seconds[0] <= assignment->byte_seconds[1]);
-            assert_true(assignment->byte_seconds[1] <= assignment->byte_seconds[2]);
-            assert_true(assignment->message_seconds[0] <= assignment->message_seconds[2]);
-        }
-        assigner_free(a);
-        net_clear(&net);
-    }
-}
-
-static void unknown_links_are_ordinary(void **state) {
-    (void)state;
-    PairTime all[5] = {{1e-12, 0, 0}, {2, 10, 8000}, {5, 50, 1e6}, {1000, 7, 100}, {4, 30, 4096}};
-    link_fill_in(all, 5);
-    for (int i = 0; i < 4; i += 3)
-        assert_true(all[i].theta == 4 && all[i].gamma == 30);
-    assert_true(all[1].theta == 2 && all[2].theta == 5 && all[4].gamma == 30);
-    PairTime tiny[2] = {{3, 1, 40}, {1e-12, 0, 0}}; // nothing better is known
-    link_fill_in(tiny, 2);
-    assert_true(tiny[0].theta == 3 && tiny[1].theta == 1e-12);
-}
-
-static void wrong_rule_names_the_list(void **state) {
-    (void)state;
-    Error err = {0};
-    assert_refused(assigner_known("adaptiv", &err), &err, EXIT_CONFIG,
-                   "adaptive, uniform, random, replay:RUN");
-    err = (Error){0};
-    assert_refused(assigner_known("replay:", &err), &err, EXIT_CONFIG, "replay:RUN");
-    err = (Error){0};
-    assert_ok(assigner_known("replay:x", &err), &err);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(coefficients_are_those_of_the_matrix),
     cmocka_unit_test(widths_follow_sensitivities_at_both_ends),
@@ -452,11 +330,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(widths_are_mixed),
     cmocka_unit_test(ends_of_lambda_and_time_that_is_hidden),
     cmocka_unit_test(rows_too_loud_to_square_get_the_most),
-    cmocka_unit_test(uniform_keeps_the_first_width),
-    cmocka_unit_test(random_widths_are_drawn_per_message),
-    cmocka_unit_test(links_are_measured),
-    cmocka_unit_test(unknown_links_are_ordinary),
-    cmocka_unit_test(wrong_rule_names_the_list),
 };
 
 TEST_MAIN(tests)

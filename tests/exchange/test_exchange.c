@@ -238,6 +238,49 @@ static void plan_is_what_a_channel_takes(void **state) {
     ring_clear(&pattern);
 }
 
+static void own_moment(void *context, OwnPart part, const Poll *poll) {
+    (void)context, (void)part, (void)poll;
+    usleep(500);
+}
+
+static void no_halo_part(void *context, Rows landed, int begin, int end, bool last,
+                         const Poll *poll) {
+    (void)context, (void)landed, (void)begin, (void)end, (void)last, (void)poll;
+}
+
+// Of the own part: how much the schedule ran while messages in few bits flew. 0 .. 1
+static double covered_share(Channel *channel, const char *schedule, bool exact) {
+    Error err = {0};
+    Rows x = ring_fill(channel_pattern(channel), channel_columns(channel), 1);
+    SentRows rows = ring_sent(channel_pattern(channel), x, NULL);
+    ChannelSeconds before = channel_seconds(channel);
+    schedule_find(schedule, &err)
+        ->run(channel, &rows, (Occasion){.epoch = 1, .exact = exact},
+              &(ExchangeWork){own_moment, no_halo_part, NULL});
+    ChannelSeconds after = channel_seconds(channel);
+    rows_give(&x);
+    return (after.covered - before.covered) / (after.own - before.own);
+}
+
+// What the assigner takes for free must be free.
+static void only_what_flies_is_covered(void **state) {
+    (void)state;
+    Error err = {0};
+    MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
+    Pattern pattern = ring_pattern(5, &test_comm);
+    Mailbox *mailbox = mailbox_new();
+    Channel *channel = channel_new(mailbox, &pattern, &form, 41, 1, FORWARD);
+    double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
+    assert_true(covered_share(channel, "blocking", false) == 0);
+    assert_near(covered_share(channel, "overlap", false), most, 1e-6);
+    double central = covered_share(channel, "central", false);
+    assert_true(most > 0 ? central > 0 && central < 1 : central == 0);
+    assert_true(covered_share(channel, "overlap", true) == 0); // as evaluations exchange
+    channel_free(channel);
+    mailbox_free(mailbox);
+    ring_clear(&pattern);
+}
+
 static void wrong_schedule_names_the_list(void **state) {
     (void)state;
     Error err = {0};
@@ -250,6 +293,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(channels_do_not_mix),
     cmocka_unit_test(narrow_rows_fit_at_every_width),
     cmocka_unit_test(plan_is_what_a_channel_takes),
+    cmocka_unit_test(only_what_flies_is_covered),
     cmocka_unit_test(wrong_schedule_names_the_list),
 };
 
