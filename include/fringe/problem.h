@@ -64,6 +64,18 @@ typedef struct Value {
     double seconds;  // T, predicted
 } Value;
 Value problem_value(const Problem *problem, const uint8_t *choice);
+// What V and T consist of: 1 / (2^b - 1)^2 of a width of b bits, t_c of a lane, Z_r of a round.
+double width_variance(int width);
+double lane_seconds(const Problem *problem, const Lane *lane, const uint8_t *choice);
+double round_seconds(const Problem *problem, int round, const uint8_t *choice);
+typedef struct Ends { // of the normalised terms
+    double v_ut, v_nad, t_ut, t_nad;
+} Ends;
+Ends problem_ends(const Problem *problem);
+typedef struct Weights { // what a unit of V and a second cost in the objective; 0: term dropped
+    double variance, seconds;
+} Weights;
+Weights problem_weights(const Problem *problem, const Ends *ends);
 // A smaller objective, by more than rounding: what replaces an answer that is there already.
 bool value_gains(const Value *found, const Value *there);
 // The same width for all groups: index into Problem.width.

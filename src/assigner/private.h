@@ -8,20 +8,8 @@
 
 // --- problem.c
 
-// What one unit of V and one second cost in the objective; 0 for a term that is dropped.
-typedef struct Weights {
-    double variance, seconds;
-} Weights;
-typedef struct Ends { // of the normalised terms
-    double v_ut, v_nad, t_ut, t_nad;
-} Ends;
-Ends problem_ends(const Problem *problem);
-Weights problem_weights(const Problem *problem, const Ends *ends);
-double width_variance(int width); // 1 / (2^b - 1)^2
 // The smaller objective; among equal ones the smaller V, then the smaller T.
 bool value_better(const Value *a, const Value *b);
-double lane_seconds(const Problem *problem, const Lane *lane, const uint8_t *choice);
-double round_seconds(const Problem *problem, int round, const uint8_t *choice);
 
 // --- hull.c: the LP relaxation of a lane
 

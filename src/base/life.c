@@ -136,18 +136,18 @@ void life_answer(void) {
             answer(r);
 }
 
-// Asks every other rank. False if the questions of the last round are still under way.
-static bool ask(void) {
+// Asks every other rank. While a question of the last round has not even left, that round goes on:
+// who was to get it is asked by it still.
+static void ask(void) {
     int sent = 0;
     CHECK_MPI(MPI_Testall(life.size, life.question_request, &sent, MPI_STATUSES_IGNORE));
     if (!sent)
-        return false;
+        return;
     life.question = (Sign){.round = ++life.round};
     for (int r = 0; r < life.size; r++)
         if (r != life.rank)
             CHECK_MPI(MPI_Isend(&life.question, SIGN_INTS, MPI_INT64_T, r, TAG_ASK, life.control,
                                 &life.question_request[r]));
-    return true;
 }
 
 static bool is_silent(int r) { return r != life.rank && life.heard[r].round != life.round; }
@@ -222,8 +222,9 @@ void life_watch(LifeWatch *watch, double timeout, const char *what) {
         watch->asked += absent;
     }
     if (!watch->open) {
-        if (now - watch->base < ask_after * timeout || !ask())
+        if (now - watch->base < ask_after * timeout)
             return;
+        ask();
         watch->open = true;
         watch->asked = now;
         return;

@@ -103,6 +103,18 @@ for signal in KILL ABRT STOP; do
     [ "$by" = exact ] || fail "SIG$signal: by is '$by'"
 done
 
+# Held up until its alarm, it writes the best that it has, not what it was given.
+"$helper" pose 4 20 100 plain 3 1 >problem
+start=$EPOCHREALTIME
+"$solver" --limit 9 --gap 0 <problem >answer 2>said &
+pid=$!
+sleep 5 # of which the first of three rounds takes three
+kill -ALRM $pid || fail "the program ended before its alarm"
+wait $pid
+status=$? seconds=$(awk "BEGIN {print $EPOCHREALTIME - $start}")
+read -r by got known exact <<<"$("$helper" judge problem answer)"
+holds 'got < known && seconds < 8.5' "last words"
+
 # GLPK runs out of memory: there is as much as the program itself needs, and a little more.
 "$helper" pose 2 1500 100 plain 3 1 >problem
 suffices() { (ulimit -v "$1" && "$solver" --limit 0 <problem 2>/dev/null | grep -q '^end$'); }

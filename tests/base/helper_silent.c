@@ -13,8 +13,10 @@ static void fail_aside(void *context) {
     CHECK(false, EXIT_IO, "the work %s failed", (const char *)context);
 }
 
+static bool is_past(void *seconds) { return clock_seconds() > *(double *)seconds; }
+
 static void fall_silent(const Comm *comm, const char *way) {
-    if (strcmp(way, "stop") == 0)
+    if (strcmp(way, "stop") == 0 || strcmp(way, "full") == 0)
         raise(SIGSTOP);
     else if (strcmp(way, "sleep") == 0)
         sleep(100);
@@ -22,6 +24,17 @@ static void fall_silent(const Comm *comm, const char *way) {
         comm_aside(comm, fail_aside, "on the side");
     else if (strcmp(way, "check") == 0)
         CHECK(comm == NULL, EXIT_BUG, "the numbers %d and %d differ", 1, 2);
+}
+
+// So many small messages that no further one leaves, then a wait that ends after it has asked.
+static void flood(const Comm *comm, int to) {
+    enum { MESSAGES = 20000, BYTES = 2000 };
+    static char bytes[BYTES];
+    static MPI_Request requests[MESSAGES];
+    for (int i = 0; i < MESSAGES; i++)
+        MPI_Isend(bytes, BYTES, MPI_CHAR, to, 9, comm->mpi, &requests[i]);
+    double until = clock_seconds() + 0.8 * comm->timeout;
+    comm_wait_until(comm, is_past, &until, "some time to pass");
 }
 
 int main(int argc, char **argv) {
@@ -40,6 +53,8 @@ int main(int argc, char **argv) {
     }
     if (chosen)
         fall_silent(&comm, argv[1]);
+    else if (strcmp(argv[1], "full") == 0)
+        flood(&comm, atoi(argv[2]));
     comm_barrier(&comm);
     if (strcmp(argv[1], "end") == 0 && chosen) {
         comm_barrier(&comm); // that of comm_stop; MPI_Finalize is never reached

@@ -28,6 +28,8 @@ expect() {
 expect "a stopped rank is named within the timeout" 3 81 4 \
     'rank [02]: waited .* rank 1 of 3 gives no sign of life' stop 1 3
 expect "so is rank 0" 2 81 4 'rank 0 of 2 gives no sign of life' stop 0 3
+expect "so is a rank that the question cannot reach" 2 81 4 \
+    'rank 0: waited .* rank 1 of 2 gives no sign of life' full 1 3
 expect "a rank that computes without answering is named" 4 81 4 \
     'rank 3 of 4 gives no sign of life' sleep 3 3
 expect "ranks at different steps do not wait for ever" 2 81 15 \

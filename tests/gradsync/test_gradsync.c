@@ -63,6 +63,37 @@ static void sum_is_that_of_the_rank_order(void **state) {
     }
 }
 
+// What is made is summed while the rest is not: the last element, before the first is there.
+typedef struct Early {
+    GradSync *sync;
+    const float *at;
+    float sum;
+} Early;
+
+static bool early_sum(void *context) {
+    Early *early = context;
+    gradsync_progress(early->sync);
+    return *early->at == early->sum;
+}
+
+static void chunks_leave_as_soon_as_they_are_made(void **state) {
+    (void)state;
+    int64_t count = counts[COUNTS - 1];
+    GradSync *sync = gradsync_new(&test_comm, count);
+    float *gradient = TAKE(float, count, "test");
+    fill(gradient, count / 2, count, 0);
+    gradsync_made(sync, gradient, count / 2);
+    Early early = {sync, &gradient[count - 1], element(0, count - 1, 0)};
+    for (int r = 1; r < test_comm.size; r++)
+        early.sum += element(r, count - 1, 0);
+    comm_wait_until(&test_comm, early_sum, &early, "the sum of what is made");
+    fill(gradient, 0, count / 2, 0);
+    gradsync_finish(sync, gradient);
+    assert_true(gradient[count - 1] == early.sum);
+    memory_give(gradient);
+    gradsync_free(sync);
+}
+
 // The case must be able to fail: adding downwards gives other bits (from 3 ranks on).
 static void order_matters_here(void **state) {
     (void)state;
@@ -96,6 +127,7 @@ static void plan_and_bytes(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sum_is_that_of_the_rank_order),
+    cmocka_unit_test(chunks_leave_as_soon_as_they_are_made),
     cmocka_unit_test(order_matters_here),
     cmocka_unit_test(plan_and_bytes),
 };

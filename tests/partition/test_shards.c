@@ -1,41 +1,8 @@
 // ranks: 1
-// If this fails, a shard is not what its part of the graph is, its rows lie in another order than
-// law 1 says, or a damaged file is believed.
-#include "graphs.h"
+// If this fails, a shard is not what its part of the graph is, or its rows lie in another order
+// than law 1 says.
+#include "cut.h"
 #include <math.h>
-
-typedef struct Cut { // a graph, its parts, and all shards read back from disk
-    Dataset dataset;
-    int parts;
-    int32_t *part;
-    char folder[512];
-    Shard shard[8];
-} Cut;
-
-static void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t *part, bool reorder) {
-    static int calls;
-    char name[32];
-    Error err = {0};
-    *cut = (Cut){.dataset = dataset, .parts = parts};
-    cut->part = TAKE(int32_t, dataset.nodes, "test");
-    for (int64_t v = 0; v < dataset.nodes; v++)
-        cut->part[v] = part != NULL ? part[v]
-                                    : (int32_t)(parts * graph_uniform(77, v, 0) * // uneven
-                                                graph_uniform(77, v, 0));
-    snprintf(name, sizeof name, "shards-%d", calls++);
-    snprintf(cut->folder, sizeof cut->folder, "%s", test_path(name));
-    assert_ok(partition_write_shards(&cut->dataset, cut->part, parts, reorder, cut->folder, &err),
-              &err);
-    for (int p = 0; p < parts; p++)
-        assert_ok(shard_open(&cut->shard[p], cut->folder, p, &err), &err);
-}
-
-static void cut_close(Cut *cut) {
-    for (int p = 0; p < cut->parts; p++)
-        shard_clear(&cut->shard[p]);
-    memory_give(cut->part);
-    dataset_clear(&cut->dataset);
-}
 
 static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
                                  graph_empty,  graph_star,        graph_cliques};
@@ -330,117 +297,6 @@ static void test_reordered_rows_lie_near_their_sources(void **state) {
     cut_close(&again);
 }
 
-// ---- damage
-
-static const char *shard_name = "part-0-of-2.safetensors";
-
-static char *read_shard(const Cut *cut, char path[1024], size_t *bytes) {
-    Error err = {0};
-    path_join(path, 1024, cut->folder, shard_name);
-    char *data = file_read(path, 1 << 20, bytes, &err);
-    assert_ok(data, &err);
-    return data;
-}
-
-static void assert_not_believed(const Cut *cut) {
-    Shard shard;
-    Error err = {0};
-    assert_refused(shard_open(&shard, cut->folder, 0, &err), &err, EXIT_DATA, shard_name);
-}
-
-static void test_truncated_and_changed_shards_are_refused(void **state) {
-    (void)state;
-    Cut cut;
-    cut_open(&cut, graph_make(30, graph_random, true, 5), 2, NULL, true);
-    char path[1024];
-    size_t bytes;
-    char *data = read_shard(&cut, path, &bytes);
-    for (size_t length = 0; length < bytes; length += 1 + bytes / 41) {
-        test_write(path, data, length);
-        assert_not_believed(&cut);
-    }
-    for (size_t at = 0; at < bytes; at += 1 + bytes / 97) {
-        data[at] ^= 0x40;
-        test_write(path, data, bytes);
-        assert_not_believed(&cut);
-        data[at] ^= 0x40;
-    }
-    Shard shard;
-    Error err = {0};
-    file_remove(path, &err);
-    assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_NO_INPUT, shard_name);
-    memory_give(data);
-    cut_close(&cut);
-}
-
-// Replaces the hash of shard 0 in partition.json by that of the file as it now is, so that only the
-// checks of the content are left.
-static void forge_hash(const Cut *cut, const char *before, const char *shard) {
-    Error err = {0};
-    char path[1024], now[33];
-    size_t bytes;
-    assert_ok(hash_file(shard, now, &err), &err);
-    path_join(path, sizeof path, cut->folder, "partition.json");
-    char *text = file_read(path, 1 << 20, &bytes, &err);
-    assert_ok(text, &err);
-    char *at = strstr(text, before);
-    assert_non_null(at);
-    memcpy(at, now, 32);
-    test_write(path, text, bytes);
-    memory_give(text);
-}
-
-// A file that was changed on purpose, hash and all: no flipped byte may crash the reader. What it
-// accepts is a change of a harmless value (a weight, a feature, a degree).
-static void test_forged_shards_do_not_crash(void **state) {
-    (void)state;
-    Cut cut;
-    cut_open(&cut, graph_make(12, graph_random, true, 5), 2, NULL, true);
-    Error err = {0};
-    char path[1024], hash[33];
-    size_t bytes;
-    int refused = 0, tried = 0;
-    char *data = read_shard(&cut, path, &bytes);
-    assert_ok(hash_file(path, hash, &err), &err);
-    for (size_t at = 0; at < bytes; at += 29) {
-        Shard shard;
-        err = (Error){0};
-        data[at] ^= 0x7f;
-        test_write(path, data, bytes);
-        data[at] ^= 0x7f;
-        forge_hash(&cut, hash, path);
-        assert_ok(hash_file(path, hash, &err), &err);
-        if (shard_open(&shard, cut.folder, 0, &err))
-            shard_clear(&shard);
-        else
-            refused++;
-        tried++;
-    }
-    assert_true(refused > tried / 3);
-    memory_give(data);
-    cut_close(&cut);
-}
-
-static void test_damaged_manifest_is_refused(void **state) {
-    (void)state;
-    Cut cut;
-    cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
-    Error err = {0};
-    char path[1024];
-    size_t bytes;
-    path_join(path, sizeof path, cut.folder, "partition.json");
-    char *text = file_read(path, 1 << 20, &bytes, &err);
-    assert_ok(text, &err);
-    for (size_t length = 0; length + 2 < bytes; length += 7) {
-        Shard shard;
-        err = (Error){0};
-        test_write(path, text, length);
-        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "partition.json");
-    }
-    memory_give(text);
-    cut_close(&cut);
-}
-
 static void test_report_reads_what_was_written(void **state) {
     (void)state;
     Cut cut;
@@ -451,34 +307,13 @@ static void test_report_reads_what_was_written(void **state) {
     cut_close(&cut);
 }
 
-// A disk that is full: /dev/full refuses every write. Here the shard's name leads there.
-static void test_full_disk_is_one_sentence(void **state) {
-    (void)state;
-    Error err = {0};
-    char path[1024];
-    int32_t part[12] = {0};
-    Dataset d = graph_make(12, graph_random, false, 5);
-    const char *folder = test_path("full");
-    assert_ok(file_make_folder(folder, &err), &err);
-    path_join(path, sizeof path, folder, "part-0-of-1.safetensors");
-    assert_int_equal(symlink("/dev/full", path), 0);
-    assert_false(partition_write_shards(&d, part, 1, true, folder, &err));
-    assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
-    assert_non_null(strstr(err.text, "part-0-of-1.safetensors"));
-    dataset_clear(&d);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_shards_are_the_graph_in_the_order_of_the_law),
     cmocka_unit_test(test_duplicate_edges_are_kept),
     cmocka_unit_test(test_an_empty_part_is_a_shard_without_rows),
     cmocka_unit_test(test_multilabel_rows_and_no_labels),
     cmocka_unit_test(test_reordered_rows_lie_near_their_sources),
-    cmocka_unit_test(test_truncated_and_changed_shards_are_refused),
-    cmocka_unit_test(test_forged_shards_do_not_crash),
-    cmocka_unit_test(test_damaged_manifest_is_refused),
     cmocka_unit_test(test_report_reads_what_was_written),
-    cmocka_unit_test(test_full_disk_is_one_sentence),
 };
 
 TEST_MAIN(tests)

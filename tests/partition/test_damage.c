@@ -1,0 +1,138 @@
+// ranks: 1
+// If this fails, a damaged shard or manifest is believed, or a full disk goes unnoticed.
+#include "cut.h"
+
+static const char *shard_name = "part-0-of-2.safetensors";
+
+static char *read_shard(const Cut *cut, char path[1024], size_t *bytes) {
+    Error err = {0};
+    path_join(path, 1024, cut->folder, shard_name);
+    char *data = file_read(path, 1 << 20, bytes, &err);
+    assert_ok(data, &err);
+    return data;
+}
+
+static void assert_not_believed(const Cut *cut) {
+    Shard shard;
+    Error err = {0};
+    assert_refused(shard_open(&shard, cut->folder, 0, &err), &err, EXIT_DATA, shard_name);
+}
+
+static void test_truncated_and_changed_shards_are_refused(void **state) {
+    (void)state;
+    Cut cut;
+    cut_open(&cut, graph_make(30, graph_random, true, 5), 2, NULL, true);
+    char path[1024];
+    size_t bytes;
+    char *data = read_shard(&cut, path, &bytes);
+    for (size_t length = 0; length < bytes; length += 1 + bytes / 41) {
+        test_write(path, data, length);
+        assert_not_believed(&cut);
+    }
+    for (size_t at = 0; at < bytes; at += 1 + bytes / 97) {
+        data[at] ^= 0x40;
+        test_write(path, data, bytes);
+        assert_not_believed(&cut);
+        data[at] ^= 0x40;
+    }
+    Shard shard;
+    Error err = {0};
+    file_remove(path, &err);
+    assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_NO_INPUT, shard_name);
+    memory_give(data);
+    cut_close(&cut);
+}
+
+// Replaces the hash of shard 0 in partition.json by that of the file as it now is, so that only the
+// checks of the content are left.
+static void forge_hash(const Cut *cut, const char *before, const char *shard) {
+    Error err = {0};
+    char path[1024], now[33];
+    size_t bytes;
+    assert_ok(hash_file(shard, now, &err), &err);
+    path_join(path, sizeof path, cut->folder, "partition.json");
+    char *text = file_read(path, 1 << 20, &bytes, &err);
+    assert_ok(text, &err);
+    char *at = strstr(text, before);
+    assert_non_null(at);
+    memcpy(at, now, 32);
+    test_write(path, text, bytes);
+    memory_give(text);
+}
+
+// A file that was changed on purpose, hash and all: no flipped byte may crash the reader. What it
+// accepts is a change of a harmless value (a weight, a feature, a degree).
+static void test_forged_shards_do_not_crash(void **state) {
+    (void)state;
+    Cut cut;
+    cut_open(&cut, graph_make(12, graph_random, true, 5), 2, NULL, true);
+    Error err = {0};
+    char path[1024], hash[33];
+    size_t bytes;
+    int refused = 0, tried = 0;
+    char *data = read_shard(&cut, path, &bytes);
+    assert_ok(hash_file(path, hash, &err), &err);
+    for (size_t at = 0; at < bytes; at += 29) {
+        Shard shard;
+        err = (Error){0};
+        data[at] ^= 0x7f;
+        test_write(path, data, bytes);
+        data[at] ^= 0x7f;
+        forge_hash(&cut, hash, path);
+        assert_ok(hash_file(path, hash, &err), &err);
+        if (shard_open(&shard, cut.folder, 0, &err))
+            shard_clear(&shard);
+        else
+            refused++;
+        tried++;
+    }
+    assert_true(refused > tried / 3);
+    memory_give(data);
+    cut_close(&cut);
+}
+
+static void test_damaged_manifest_is_refused(void **state) {
+    (void)state;
+    Cut cut;
+    cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
+    Error err = {0};
+    char path[1024];
+    size_t bytes;
+    path_join(path, sizeof path, cut.folder, "partition.json");
+    char *text = file_read(path, 1 << 20, &bytes, &err);
+    assert_ok(text, &err);
+    for (size_t length = 0; length + 2 < bytes; length += 7) {
+        Shard shard;
+        err = (Error){0};
+        test_write(path, text, length);
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "partition.json");
+    }
+    memory_give(text);
+    cut_close(&cut);
+}
+
+// A disk that is full: /dev/full refuses every write. Here the shard's name leads there.
+static void test_full_disk_is_one_sentence(void **state) {
+    (void)state;
+    Error err = {0};
+    char path[1024];
+    int32_t part[12] = {0};
+    Dataset d = graph_make(12, graph_random, false, 5);
+    const char *folder = test_path("full");
+    assert_ok(file_make_folder(folder, &err), &err);
+    path_join(path, sizeof path, folder, "part-0-of-1.safetensors");
+    assert_int_equal(symlink("/dev/full", path), 0);
+    assert_false(partition_write_shards(&d, part, 1, true, folder, &err));
+    assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
+    assert_non_null(strstr(err.text, "part-0-of-1.safetensors"));
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_truncated_and_changed_shards_are_refused),
+    cmocka_unit_test(test_forged_shards_do_not_crash),
+    cmocka_unit_test(test_damaged_manifest_is_refused),
+    cmocka_unit_test(test_full_disk_is_one_sentence),
+};
+
+TEST_MAIN(tests)
