@@ -45,6 +45,8 @@ typedef struct AssignedChannel {
 } AssignedChannel;
 
 bool assigner_known(const char *rule, Error *err); // messages.assign
+// First epoch with assigned widths; 0: the rule assigns none, or at once. Local.
+int64_t assigner_first_epoch(const Config *config);
 // Makes the readers' coefficients known to the senders. Collective.
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err);

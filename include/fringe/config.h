@@ -28,7 +28,7 @@ typedef struct ConfigDoubles {
 
 typedef struct Config {
     char source[1024];      // path of the file; "" if none
-    char mode[CONFIG_WORD]; // "mode": preset of comm.schedule and (later) codec and savings
+    char mode[CONFIG_WORD]; // "mode": preset of messages.codec, comm.schedule and lossless.*
 
     struct {
         char path[CONFIG_TEXT];     // dataset: file or folder; resolved
@@ -109,7 +109,7 @@ typedef struct Config {
         char cover[CONFIG_WORD];      // sources | targets | min
     } lossless;
     struct {
-        char schedule[CONFIG_WORD]; // blocking | overlap
+        char schedule[CONFIG_WORD]; // blocking | overlap | central
         double timeout;             // seconds a wait may last
         int64_t piece;              // bytes a message is cut into
     } comm;
@@ -117,7 +117,7 @@ typedef struct Config {
         char dir[CONFIG_TEXT]; // folder of this run
         int64_t seed;
         int64_t threads;          // per rank; 0 = cores / ranks on the node
-        int64_t checkpoint_every; // epochs; 0 = only when stopped
+        int64_t checkpoint_every; // epochs; 0 = at the end and when stopped
         int64_t keep_checkpoints;
         double stop_after;         // wall-clock seconds, then checkpoint and exit 75; 0 = never
         int64_t log_every;         // epochs

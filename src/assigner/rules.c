@@ -68,4 +68,12 @@ const Rule *rule_find(const char *text, Error *err) {
     return NULL;
 }
 
+int64_t assigner_first_epoch(const Config *config) {
+    int64_t period = config->messages.period, delay = config->messages.delay;
+    const Rule *rule = rule_find(config->messages.assign, &(Error){0});
+    if (rule == NULL || rule->due != periodic)
+        return 0;
+    return 1 + period + (delay < period ? delay : period - 1);
+}
+
 bool assigner_known(const char *rule, Error *err) { return rule_find(rule, err) != NULL; }

@@ -15,8 +15,10 @@ typedef struct Arm {
     char mode[CONFIG_WORD];
     bool alone;       // on rank 0, with the whole graph
     int threads;      // alone: how many; 0: all cores
+    bool blocking;    // no computation hides its messages
     Summary test;     // at the last epoch, percent
-    EpochTimes mean;  // of an epoch; seconds is the median
+    EpochTimes mean;  // of an epoch
+    double epoch;     // seconds, the median
     double total;     // seconds of training and assigning, of a run
     double assigned;  // of that, assigning
     double to_target; // seconds until the validation reached the target; NaN: never
@@ -99,6 +101,7 @@ static int ascending(const void *a, const void *b) {
 
 static void add_times(EpochTimes *sum, const EpochTimes *t, double share) {
     sum->bytes += t->bytes * share;
+    sum->seconds += t->seconds * share;
     sum->compute += t->compute * share;
     sum->pack += t->pack * share;
     sum->wait += t->wait * share;
@@ -122,7 +125,7 @@ static double median_seconds(const EpochTimes *times, int64_t count) {
 static void read_arm(Session *s, Arm *arm, const char *base, int runs, EpochTimes *times) {
     for (int run = 0; run < runs; run++) {
         int64_t count = read_run(s, arm, base, run, runs, times);
-        arm->mean.seconds += median_seconds(times, count) / runs;
+        arm->epoch += median_seconds(times, count) / runs;
         for (int64_t e = 0; e < count; e++) {
             add_times(&arm->mean, &times[e], 1.0 / ((double)count * runs));
             arm->total += (times[e].seconds + times[e].assignment) / runs;
@@ -142,6 +145,7 @@ static bool run_arm(Session *s, Arm *arm, const Options *options, const char *ba
         run_alone(s, options, result);
     else if (fine)
         train_runs(s, options, result);
+    arm->blocking = strcmp(s->config.comm.schedule, "blocking") == 0;
     if (s->comm.rank == 0 && s->err.code == 0) {
         for (int i = 0; i < options->runs; i++)
             test[i] = 100 * result[i].last[SPLIT_TEST].micro_f1;
@@ -177,15 +181,23 @@ static double target_of(Session *s, const Arm *arm, const char *base, int runs, 
     return 0.99 * best;
 }
 
-static double communication(const Arm *arm) { return arm->mean.pack + arm->mean.wait; }
+static void print_share(double seconds, double epoch) {
+    printf(" %9.1f", epoch > 0 ? 100 * seconds / epoch : 0);
+}
 
+// Where messages are hidden, what they take is not seen, only what they make it wait.
 static void print_arm(const Arm *arm, const Arm *first) {
-    double epoch = arm->mean.seconds;
-    printf("%-16s %6.2f +- %-5.2f %9.3f %8.2fx %9.1f %9.1f %9.1f %9.2f %11.3f ", arm->name,
-           arm->test.mean, arm->test.count > 1 ? arm->test.deviation : 0.0, 1 / epoch,
-           first->mean.seconds / epoch, 100 * communication(arm) / epoch,
-           100 * arm->mean.wait / epoch, 100 * arm->mean.pack / epoch,
-           arm->total > 0 ? 100 * arm->assigned / arm->total : 0, arm->mean.bytes / 1e6);
+    const EpochTimes *t = &arm->mean;
+    printf("%-16s %6.2f +- %-5.2f %9.3f %8.2fx", arm->name, arm->test.mean,
+           arm->test.count > 1 ? arm->test.deviation : 0.0, 1 / arm->epoch,
+           first->epoch / arm->epoch);
+    if (arm->blocking)
+        print_share(t->pack + t->wait, t->seconds);
+    else
+        printf(" %9s", "-");
+    print_share(t->wait, t->seconds);
+    print_share(t->pack, t->seconds);
+    printf(" %9.2f %11.3f ", arm->total > 0 ? 100 * arm->assigned / arm->total : 0, t->bytes / 1e6);
     if (isnan(arm->to_target))
         printf("%10s\n", "never");
     else
@@ -197,9 +209,10 @@ static void print_table(const Session *s, const Arm *arm, int count, double targ
            "speed-up", "comm %", "wait %", "pack %", "assign %", "MB/epoch", "to target");
     for (int i = 0; i < count; i++)
         print_arm(&arm[i], &arm[0]);
-    printf("%d ranks. speed-up: epochs/s over those of %s. comm: packing, unpacking and waiting, "
-           "of the epoch; wait: what no computation covered; pack: both ends; assign: of the whole "
-           "training. to target: seconds of training until the validation reached %.2f %%.\n",
+    printf("%d ranks. epochs/s: of the median epoch. speed-up: over %s. comm: packing, sending and "
+           "unpacking, of the epoch, where no computation hides it; wait: what none covered; pack: "
+           "both ends; assign: of the whole training. to target: seconds of training until the "
+           "validation of the first run reached %.2f %%.\n",
            s->comm.size, arm[0].name, 100 * target);
 }
 
@@ -219,8 +232,9 @@ static bool write_table(Session *s, const Arm *arm, int count, const char *base,
         json_put_double(&w, "test_mean", arm[i].test.mean);
         json_put_double(&w, "test_deviation", arm[i].test.deviation);
         json_put_int(&w, "runs", arm[i].test.count);
-        json_put_double(&w, "epoch_seconds", t->seconds);
-        json_put_double(&w, "speed_up", arm[0].mean.seconds / t->seconds);
+        json_put_double(&w, "epoch_seconds", arm[i].epoch);
+        json_put_double(&w, "mean_epoch_seconds", t->seconds);
+        json_put_double(&w, "speed_up", arm[0].epoch / arm[i].epoch);
         json_put_double(&w, "compute_seconds", t->compute);
         json_put_double(&w, "pack_seconds", t->pack);
         json_put_double(&w, "wait_seconds", t->wait);
@@ -240,27 +254,45 @@ static bool write_table(Session *s, const Arm *arm, int count, const char *base,
     return fine;
 }
 
+// What is done is told, whatever ended the rest.
 static void tell(Session *s, Arm *arm, int count, const char *base, int runs, EpochTimes *times) {
+    Error ended = s->err;
+    s->err = (Error){0};
     double target = target_of(s, &arm[0], base, runs, times);
     for (int i = 0; i < count; i++)
         arm[i].to_target = time_to(s, &arm[i], base, runs, target, times);
     print_table(s, arm, count, target);
     write_table(s, arm, count, base, target);
+    if (ended.code != 0)
+        s->err = ended;
+}
+
+// One rank alone may lack the memory for the whole graph. Collective.
+static bool leave_out(Session *s, const Arm *arm) {
+    if (!arm->alone || s->err.code != EXIT_MEMORY)
+        return false;
+    if (s->comm.rank == 0)
+        fprintf(stderr, "remark     %s is left out: %s\n", arm->name, s->err.text);
+    s->err = (Error){0};
+    return true;
 }
 
 static bool compare(Session *s, const Options *options) {
     Arm arm[ARMS];
     char base[CONFIG_TEXT];
-    int count = list_arms(arm, options->modes);
+    int count = list_arms(arm, options->modes), done = 0;
     snprintf(base, sizeof base, "%s", s->config.run.dir);
     EpochTimes *times = TAKE(EpochTimes, s->comm.rank == 0 ? HISTORY : 0, "metrics");
     bool fine = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
     for (int i = 0; i < count && fine; i++) // a wrong name is told before hours are spent
         fine = arm_config(s, &arm[i], options, base);
     for (int i = 0; i < count && fine; i++)
-        fine = run_arm(s, &arm[i], options, base, times);
-    if (fine && s->comm.rank == 0)
-        tell(s, arm, count, base, options->runs, times);
+        if (run_arm(s, &arm[i], options, base, times))
+            arm[done++] = arm[i];
+        else
+            fine = leave_out(s, &arm[i]);
+    if (done > 0 && s->comm.rank == 0)
+        tell(s, arm, done, base, options->runs, times);
     memory_give(times);
     return comm_agree(&s->comm, &s->err);
 }

@@ -172,6 +172,19 @@ static void print_exchanges(const Session *s, const RunFacts *facts) {
                 facts->exchanges, sent, sources, facts->patterns_seconds);
 }
 
+// A short training with the default period never leaves the first width.
+static void warn_of_period(const Session *s, const RunFacts *facts) {
+    const Config *c = &s->config;
+    int64_t first = assigner_first_epoch(c);
+    const Codec *codec = codec_find(c->messages.codec, &(Error){0});
+    if (facts->exchanges > 0 && codec->has_widths && first > c->train.epochs)
+        fprintf(stderr,
+                "remark     assigned widths would begin in epoch %lld; in train.epochs=%lld all "
+                "rows have messages.first_width=%lld bits; lower messages.period (%lld)\n",
+                (long long)first, (long long)c->train.epochs, (long long)c->messages.first_width,
+                (long long)c->messages.period);
+}
+
 void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts) {
     const Shard *shard = &s->shard;
     fprintf(stderr,
@@ -190,6 +203,7 @@ void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts
             100.0 * (double)facts->central / (double)shard->nodes,
             100.0 * (double)facts->halo / (double)shard->nodes);
     print_exchanges(s, facts);
+    warn_of_period(s, facts);
     print_memory(trainer, facts);
     fprintf(stderr, "kernels    %s\n", trainer_kernels(trainer));
     fprintf(stderr, "baseline   %s: validation %.2f %%, test %.2f %% %s\n",

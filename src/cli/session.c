@@ -48,6 +48,19 @@ static bool can_be_made(const char *name) {
     return at != NULL && (at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL;
 }
 
+// Where `fringe generate` puts it, and with which words, if that is not where we look.
+static bool tell_how_to_make(const Config *config, const char *name, Error *err) {
+    Config plain;
+    char folder[2048], into[2100] = "";
+    if (config_load(&plain, NULL, NULL, 0, &(Error){0}) &&
+        strcmp(plain.data.cache, config->data.cache) != 0) {
+        path_join(folder, sizeof folder, config->data.cache, "generated");
+        snprintf(into, sizeof into, " -o %s/%s", folder, name);
+    }
+    return error_set(err, EXIT_NO_INPUT, "%s is not there; make it with: fringe generate %s%s",
+                     config->data.path, name, into);
+}
+
 static bool check_data(const Config *config, Error *err) {
     const char *name = path_name(config->data.path);
     if (name[0] == 0)
@@ -57,8 +70,7 @@ static bool check_data(const Config *config, Error *err) {
     if (file_exists(config->data.path))
         return true;
     if (can_be_made(name))
-        return error_set(err, EXIT_NO_INPUT, "%s is not there; make it with: fringe generate %s",
-                         config->data.path, name);
+        return tell_how_to_make(config, name, err);
     const char *data = getenv("FRINGE_DATA");
     return error_set(err, EXIT_NO_INPUT,
                      "%s is not there; data.path is looked for beside the config, then in the "

@@ -45,7 +45,8 @@ const Key config_keys[] = {
      "Renumber the rows of a part so that neighbours lie close together."},
 
     {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
-     "gcn | sage-mean | sage-gcn."},
+     "gcn | sage-mean | sage-gcn. gcn and sage-gcn add the node itself: stored self-loops would "
+     "count beside it (data.prepare drops them)."},
     {"model.layers", KEY_INT, AT(model.layers), "3", "[1, 16]", ANY, "layers",
      "Number of convolutions."},
     {"model.hidden", KEY_INTS, AT(model.hidden), "[256]", "[1, 65536]", ANY, "columns",
@@ -111,11 +112,12 @@ const Key config_keys[] = {
     {"messages.widths", KEY_INTS, AT(messages.widths), "[2, 4, 8]", "[1, 16]", ANY, "bits",
      "Widths to choose from, ascending: 1 to 8, and 16."},
     {"messages.first_width", KEY_INT, AT(messages.first_width), "8", "[1, 16]", ANY, "bits",
-     "Of all rows until the first assignment."},
+     "Of all rows until the first assignment (messages.period)."},
     {"messages.parameters", KEY_WORD, AT(messages.parameters), "\"bf16\"", ANY, "fp32 bf16", ANY,
      "How the minimum and the step of a row travel."},
     {"messages.period", KEY_INT, AT(messages.period), "100", "[1, 1000000000]", ANY, "epochs",
-     "Between two assignments."},
+     "Between two assignments, and before the first: until then all rows have "
+     "messages.first_width."},
     {"messages.delay", KEY_INT, AT(messages.delay), "3", "[0, 1000000]", ANY, "epochs",
      "From asking the solver to taking its answer, or up to the next asking; training goes on "
      "meanwhile."},
@@ -163,7 +165,8 @@ const Key config_keys[] = {
      "ones by agreement with the receiver, which is slower."},
 
     {"run.dir", KEY_TEXT, AT(run.dir), "\"\"", ANY, ANY, ANY,
-     "Folder of the run (from the current folder); empty: runs/<name of the config>."},
+     "Folder of the run (from the current folder); empty: runs/<name of the config>. Without "
+     "--resume a run begins anew there."},
     {"run.seed", KEY_INT, AT(run.seed), "0", "[0, 9007199254740991]", ANY, ANY,
      "Of weights and dropout; run i of --runs has seed + i."},
     {"run.threads", KEY_INT, AT(run.threads), "0", "[0, 1024]", ANY, "threads",

@@ -127,6 +127,17 @@ static const Json *config_inside(const Json *file) {
     return inside != NULL && json_type(inside) == JSON_OBJECT ? inside : file;
 }
 
+// A run says every key, also those that its mode had set: another mode would find none to set.
+static bool check_mode_of_run(const Config *config, const Json *inside, Error *err) {
+    const Json *mode = json_get(inside, "mode");
+    const char *of_run = mode != NULL && json_type(mode) == JSON_STRING ? json_string(mode) : "";
+    return strcmp(of_run, config->mode) == 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "%s: mode: \"%s\" is that of a run, whose keys are all said, so that \"%s\" "
+                     "would change none; give the config that the run was made from",
+                     config->source, of_run, config->mode);
+}
+
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err) {
     memset(config, 0, sizeof *config);
@@ -143,7 +154,8 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
                              read.text);
     }
     const Json *layer = file != NULL ? config_inside(file) : NULL;
-    bool fine = load(config, layer, path, settings, count, err);
+    bool fine = load(config, layer, path, settings, count, err) &&
+                (layer == file || check_mode_of_run(config, layer, err));
     json_free(file);
     return fine;
 }
