@@ -99,9 +99,13 @@ static void set_name(Dataset *dataset, const char *path) {
     while (length > 1 && copy[length - 1] == '/')
         copy[--length] = '\0';
     const char *name = path_name(copy);
-    int keep = (int)strcspn(name, ".");
-    snprintf(dataset->name, sizeof dataset->name, "%.*s", keep == 0 ? (int)strlen(name) : keep,
-             name);
+    size_t keep = strcspn(name, ".");
+    if (keep == 0)
+        keep = strlen(name);
+    if (keep >= sizeof dataset->name) // not in the middle of a letter of UTF-8
+        for (keep = sizeof dataset->name - 1; keep > 0 && (name[keep] & 0xC0) == 0x80;)
+            keep--;
+    snprintf(dataset->name, sizeof dataset->name, "%.*s", (int)keep, name);
 }
 
 static bool load(Dataset *dataset, const Config *config, const char *path, const Npy *features,

@@ -55,7 +55,34 @@ typedef struct Opening {
 
 static void open_aside(void *context) {
     Opening *opening = context;
-    opening->opened = shard_open(opening->shard, opening->folder, opening->rank, &opening->err);
+    if (file_exists(opening->folder))
+        opening->opened = shard_open(opening->shard, opening->folder, opening->rank, &opening->err);
+    else
+        error_set(&opening->err, EXIT_DISAGREE,
+                  "%s, which rank 0 wrote, is not there for this rank; data.cache must be one "
+                  "folder that all machines see",
+                  opening->folder);
+}
+
+// Making it anew helps then; not where a disk fails or memory is short.
+static bool is_damaged(const Opening *opening) {
+    return !opening->opened &&
+           (opening->err.code == EXIT_DATA || opening->err.code == EXIT_NO_INPUT);
+}
+
+// This rank's shard. *damaged if making all anew may help. Collective.
+static bool open_shard(Shard *shard, const Comm *comm, const char *folder, bool *damaged,
+                       Error *err) {
+    Opening mine = {shard, folder, comm->rank, {0}, false};
+    comm_aside(comm, open_aside, &mine);
+    int64_t failed[2] = {!mine.opened, is_damaged(&mine)};
+    comm_sum_int64(comm, failed, 2);
+    *damaged = failed[1] > 0 && failed[0] == failed[1];
+    if (failed[0] == 0)
+        return true;
+    *err = mine.err;
+    shard_clear(shard);
+    return comm_agree(comm, err);
 }
 
 // Shards of two cuts must never meet. Collective.
@@ -80,23 +107,16 @@ bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *
     if (remarks != NULL)
         remarks[0] = '\0';
     *shard = (Shard){0};
-    for (int attempt = 0; attempt < 2; attempt++) {
-        work.again = attempt > 0;
-        if (!build(&work, comm))
+    bool damaged;
+    if (!build(&work, comm))
+        return false;
+    if (!open_shard(shard, comm, work.folder, &damaged, err)) {
+        if (!damaged)
             return false;
-        Opening mine = {shard, work.folder, comm->rank, {0}, false};
-        comm_aside(comm, open_aside, &mine);
-        int64_t failed = !mine.opened;
-        comm_sum_int64(comm, &failed, 1);
-        if (failed == 0)
-            break;
-        if (attempt > 0 && !mine.opened)
-            *err = mine.err;
-        if (attempt > 0 && !comm_agree(comm, err)) {
-            shard_clear(shard);
+        *err = (Error){0};
+        work.again = true;
+        if (!build(&work, comm) || !open_shard(shard, comm, work.folder, &damaged, err))
             return false;
-        }
-        shard_clear(shard);
     }
     if (same_partition(shard, comm, err))
         return true;
