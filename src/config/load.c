@@ -130,12 +130,12 @@ static const Json *config_inside(const Json *file) {
 // A run says every key, also those that its mode had set: another mode would find none to set.
 static bool check_mode_of_run(const Config *config, const Json *inside, Error *err) {
     const Json *mode = json_get(inside, "mode");
-    const char *of_run = mode != NULL && json_type(mode) == JSON_STRING ? json_string(mode) : "";
-    return strcmp(of_run, config->mode) == 0 ||
-           error_set(err, EXIT_CONFIG,
+    if (mode == NULL || strcmp(json_string(mode), config->mode) == 0)
+        return true;
+    return error_set(err, EXIT_CONFIG,
                      "%s: mode: \"%s\" is that of a run, whose keys are all said, so that \"%s\" "
                      "would change none; give the config that the run was made from",
-                     config->source, of_run, config->mode);
+                     config->source, json_string(mode), config->mode);
 }
 
 bool config_load(Config *config, const char *path, const char *const *settings, int count,

@@ -104,7 +104,7 @@ for signal in KILL ABRT STOP; do
 done
 
 # Held up until its alarm, it writes the best that it has, not what it was given.
-"$helper" pose 4 20 100 plain 3 1 >problem
+"$helper" pose 4 100 100 plain 3 1 >problem
 start=$EPOCHREALTIME
 "$solver" --limit 9 --gap 0 <problem >answer 2>said &
 pid=$!

@@ -192,6 +192,12 @@ static void a_run_stands_for_its_config(void **state) {
     Config config;
     load(&config, "{\"config\": {\"train\": {\"epochs\": 5}}, \"versions\": {}}", NULL, 0);
     assert_int_equal(config.train.epochs, 5);
+    const char *text = "{\"config\": {\"mode\": \"adaqp\"}, \"versions\": {}}";
+    const char *same = "mode=adaqp", *another = "mode=vanilla"; // would find every key said
+    load(&config, text, &same, 1);
+    Error err = {0};
+    assert_refused(config_load(&config, test_path("some.json"), &another, 1, &err), &err,
+                   EXIT_CONFIG, "\"adaqp\" is that of a run");
 }
 
 // Each default stands in the table as the writer would write it, and is within its own range.
