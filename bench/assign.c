@@ -167,7 +167,7 @@ static void measure_solver(Bench *bench, const Five *five, const char *what) {
                 .against = "its limit",
                 .limit = 1,
                 .ratio = longest,
-                .bar = 1.0, // starting a program and reading its text
+                .bar = 1.0, // with starting the program and reading its text
                 .at_most = true};
     snprintf(f.name, sizeof f.name, "%s, fringe-solver", what);
     bench_figure(bench, &f);
