@@ -1,6 +1,7 @@
 // Signs of life. The idea: MPI never notices a rank that hangs, so a rank that waits long asks all
 // others on a communicator of its own; whoever is inside fringe answers from its next comm call or
-// beat. Messages are three integers and always eager, so no question can itself hang.
+// beat. Messages are three integers and always eager: one that does not leave is for a rank that
+// takes nothing any more, which its silence says, too.
 //
 //   wait begins      + 0.70 timeout: ask all      + 0.25 timeout: name the silent ones, end the job
 //
