@@ -84,7 +84,7 @@ typedef struct MessageSource {
     RandomStream stream; // of rounding: row = gid[r], peer, column
     const int64_t *gid;
     int peer;     // who reads the message
-    int sum_peer; // in its place for sums, whose ids say who reads them and not who made them
+    int sum_peer; // in its place for sums: who sends them; their ids say who reads them
     float *range; // by place: (2^b - 1) S; NULL: not wanted
 } MessageSource;
 

@@ -200,7 +200,7 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
                                                     channel->layer, channel->direction),
                             .gid = p->gid,
                             .peer = stream->peer,
-                            .sum_peer = p->size + p->rank,
+                            .sum_peer = p->rank,
                             .range = channel->range != NULL ? channel->range + first : NULL};
     int64_t bad = channel->codec->encode(stream->payload, &shape, &source, beat);
     int64_t id = bad < 0 ? 0 : p->gid[source.row[bad]];

@@ -1,6 +1,7 @@
 // ranks: 1 2 3 4 8
 // If this failed, halo rows would arrive wrong, in the wrong place, from the wrong epoch, or with
-// other bits under another schedule or cutting into pieces.
+// other bits under another schedule or cutting into pieces, or rounded with other random numbers
+// than are fixed for them.
 #include "support.h"
 
 #include "exchange/channel.h"
@@ -215,6 +216,75 @@ static void narrow_rows_fit_at_every_width(void **state) {
     ring_clear(&pattern);
 }
 
+// One row of `all` as a message of its own, 4 bits, rounded with the numbers that ALGORITHMS 0
+// fixes: a row's peer is who reads it, a partial sum's who sends it.
+static void encode_alone(unsigned char *out, const Pattern *p, Rows all, const float *right,
+                         int32_t row, int reader, RandomStream stream) {
+    Error err = {0};
+    Widths one = {0};
+    int64_t id = p->gid[row];
+    float scale = id < 0 ? 1 : right[row];
+    MessageSource source = {.x = all,
+                            .scale = &scale,
+                            .row = &(int32_t){0},
+                            .stream = stream,
+                            .gid = &id,
+                            .peer = id < 0 ? p->rank : reader};
+    source.x.at += row * all.stride;
+    source.x.count = 1;
+    widths_take(&one, 1, 4);
+    MessageShape shape = {.rows = 1, .columns = all.columns, .widths = &one};
+    assert_int_equal(codec_find("integer", &err)->encode(out, &shape, &source, NULL), -1);
+    widths_clear(&one);
+}
+
+// All rows of a packed message: Z, S and codes of each (codec.h). Returns how many are sums.
+static int64_t check_message_by_hand(const Channel *channel, int group, Rows all,
+                                     const float *right, RandomStream stream) {
+    const Pattern *p = channel->pattern;
+    int64_t rows = channel_group_rows(p, OUTGOING, group), sums = 0;
+    int64_t codes = (all.columns * 4 + 7) / 8;
+    const unsigned char *message = channel->flight.stream[group][OUTGOING].payload;
+    unsigned char *alone = memory_take((size_t)(8 + codes), "test");
+    for (int64_t k = 0; k < rows; k++) {
+        int32_t row = p->send_row[p->send_offset[group] + k];
+        encode_alone(alone, p, all, right, row, ring_reader(p->comm, group), stream);
+        assert_memory_equal(message + 4 * k, alone, 4);
+        assert_memory_equal(message + 4 * (rows + k), alone + 4, 4);
+        assert_memory_equal(message + 8 * rows + k * codes, alone + 8, (size_t)codes);
+        sums += p->gid[row] < 0;
+    }
+    memory_give(alone);
+    return sums;
+}
+
+// Whoever replays a message from ALGORITHMS alone gets its bytes.
+static void messages_are_rounded_by_the_fixed_counters(void **state) {
+    (void)state;
+    Error err = {0};
+    MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 4096};
+    int64_t sums = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        Pattern pattern = ring_pattern(seed, &test_comm);
+        float *right = right_of(&pattern);
+        Rows x = ring_fill(&pattern, 41, 5);
+        SentRows rows = ring_sent(&pattern, x, right);
+        Mailbox *mailbox = mailbox_new();
+        Channel *channel = channel_new(mailbox, &pattern, &form, 41, 3, BACKWARD);
+        channel_pack(channel, &rows, (Occasion){.seed = 77, .epoch = 5});
+        RandomStream stream = random_stream(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
+        for (int g = 0; g + 1 < pattern.size; g++)
+            sums += check_message_by_hand(channel, g, x, right, stream);
+        channel_free(channel);
+        mailbox_free(mailbox);
+        rows_give(&x);
+        memory_give(right);
+        ring_clear(&pattern);
+    }
+    comm_sum_int64(&test_comm, &sums, 1);
+    assert_true(test_comm.size == 1 || sums > 0);
+}
+
 static void plan_is_what_a_channel_takes(void **state) {
     (void)state;
     Error err = {0};
@@ -292,6 +362,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rows_arrive_under_every_schedule),
     cmocka_unit_test(channels_do_not_mix),
     cmocka_unit_test(narrow_rows_fit_at_every_width),
+    cmocka_unit_test(messages_are_rounded_by_the_fixed_counters),
     cmocka_unit_test(plan_is_what_a_channel_takes),
     cmocka_unit_test(only_what_flies_is_covered),
     cmocka_unit_test(wrong_schedule_names_the_list),

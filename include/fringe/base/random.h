@@ -4,7 +4,7 @@
 // (ALGORITHMS 0):
 //
 //   key      64-bit seed
-//   word 0   row id, low 32 bits
+//   word 0   row id, low 32 bits; of a partial sum -1 - its target, so that no row has it
 //   word 1   row id, high 16 bits | peer << 16
 //   word 2   epoch
 //   word 3   purpose << 28 | layer << 20 | direction << 19 | column block
