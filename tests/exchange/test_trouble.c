@@ -8,6 +8,7 @@
 #include "exchange/channel.h"
 #include "ring.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +83,13 @@ static void leave_half_away(Scene *scene) {
     message_seal(&stream->header);
 }
 
+// As if what is packed now had been packed in the first place.
+static void pack_again(Scene *scene) {
+    scene->channel->state = CHANNEL_IDLE;
+    scene->channel->sequence--;
+    channel_pack(scene->channel, &scene->rows, (Occasion){.epoch = EPOCH});
+}
+
 // Its widths are not those that the reader was told.
 static void take_other_widths(Scene *scene) {
     Channel *channel = scene->channel;
@@ -89,11 +97,27 @@ static void take_other_widths(Scene *scene) {
     uint8_t *bits = TAKE(uint8_t, rows, "test");
     memset(bits, 4, (size_t)rows);
     channel->state = CHANNEL_IDLE;
-    channel->sequence--;
     channel_set_widths(channel, bits, channel_widths(channel, false));
-    channel_pack(channel, &scene->rows, (Occasion){.epoch = EPOCH});
+    pack_again(scene);
     memory_give(bits);
 }
+
+// Puts a value into the first row, or partial sum, that is sent, and says whose it is.
+static void poison(Scene *scene, bool sum, float value) {
+    const Pattern *p = &scene->pattern;
+    int64_t k = 0, sent = p->send_offset[test_comm.size - 1];
+    while (k < sent && (p->gid[p->send_row[k]] < 0) != sum)
+        k++;
+    CHECK(k < sent, EXIT_BUG, "the guilty rank has no such row");
+    int64_t row = p->send_row[k], id = p->gid[row];
+    scene->x.at[row * scene->x.stride + COLUMNS / 2] = value;
+    fprintf(stderr, "poisoned %lld\n", (long long)(sum ? -1 - id : id));
+    pack_again(scene);
+}
+
+static void have_a_nan(Scene *scene) { poison(scene, false, NAN); }
+
+static void have_an_infinite_sum(Scene *scene) { poison(scene, true, -INFINITY); }
 
 static void stop(Scene *scene) {
     (void)scene;
@@ -118,6 +142,8 @@ static int get_into(const char *what, const char *codec) {
                     {"repeat", repeat_the_last},
                     {"half", leave_half_away},
                     {"widths", take_other_widths},
+                    {"nan", have_a_nan},
+                    {"sum", have_an_infinite_sum},
                     {"stop", stop},
                     {"die", die}};
     comm_set_timeout(&test_comm, 2.0);

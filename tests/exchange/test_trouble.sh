@@ -1,19 +1,22 @@
 #!/bin/bash
-# If this failed, a damaged message would be used, or a stopped rank would hang the job for good.
+# If this failed, a damaged message would be used, a row that is not finite would be sent, or a
+# stopped rank would hang the job for good.
 # What the job must say and how it must end, for each kind of trouble of test_trouble.c.
 set -u
 program=$FRINGE_BUILD/tests/test_trouble
 [ -x "$program" ] || { echo "skipped: $program is not built"; exit 77; }
 failed=0
 
-# trouble WORD RANKS STATUS PATTERN [CODEC]: rank 1 gets into it
+# trouble WORD RANKS STATUS PATTERN [CODEC]: rank 1 gets into it; NODE is whose row it poisoned
 trouble() {
-    local said status
+    local said status node pattern
     said=$(OMP_NUM_THREADS=1 timeout 60 mpirun --oversubscribe --bind-to none -n "$2" \
         "$program" "$1" "${5:-fp32}" 2>&1)
     status=$?
-    if [ "$status" -ne "$3" ] || ! grep -qE "$4" <<<"$said"; then
-        echo "$1 on $2 ranks: expected status $3 and /$4/, found status $status and:"
+    node=$(sed -n 's/^poisoned //p' <<<"$said")
+    pattern=${4/NODE/${node:-nobody}}
+    if [ "$status" -ne "$3" ] || ! grep -qE "$pattern" <<<"$said"; then
+        echo "$1 on $2 ranks: expected status $3 and /$pattern/, found status $status and:"
         echo "$said"
         failed=1
     fi
@@ -29,6 +32,11 @@ for ranks in 2 3; do
         trouble half $ranks 83 "$where [02] .*wrong bytes" $codec
     done
     trouble widths $ranks 83 "$where [02] .*wrong bytes" integer
+    for codec in bf16 integer; do
+        row='^rank 1: .*layer 2, backward, epoch 7: the row of'
+        trouble nan $ranks 80 "$row node NODE holds a value that is not finite" $codec
+        trouble sum $ranks 80 "$row the partial sum for node NODE holds a value" $codec
+    done
 done
 trouble stop 2 81 'layer 2, backward, epoch 7 from rank 1; rank 1 of 2'
 trouble stop 4 81 'rank 1 of 4 gives no sign of life'
