@@ -85,6 +85,26 @@ static void share(World *w, const WorldKind *k, uint64_t seed) {
         file_remove(folder, &err);
 }
 
+static void make_patterns(World *w, Cover cover) {
+    PatternKind forward = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = cover};
+    PatternKind backward = forward;
+    backward.backward = true;
+    w->forward = pattern_new(&w->shard, &forward, NULL, w->comm);
+    w->backward =
+        w->shard.symmetric ? w->forward : pattern_new(&w->shard, &backward, NULL, w->comm);
+}
+
+static void give_patterns(World *w) {
+    if (w->backward != w->forward)
+        pattern_free(w->backward);
+    pattern_free(w->forward);
+}
+
+void world_cover(World *w, Cover cover) {
+    give_patterns(w);
+    make_patterns(w, cover);
+}
+
 void world_init(World *w, WorldKind kind, uint64_t seed, const Comm *comm) {
     *w = (World){.comm = comm};
     w->dataset.nodes = kind.nodes;
@@ -92,16 +112,11 @@ void world_init(World *w, WorldKind kind, uint64_t seed, const Comm *comm) {
     add_edges(&w->dataset, &kind, seed);
     add_rows(&w->dataset, &kind, seed);
     share(w, &kind, seed);
-    PatternKind forward = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL}, backward = forward;
-    backward.backward = true;
-    w->forward = pattern_new(&w->shard, &forward, NULL, comm);
-    w->backward = w->shard.symmetric ? w->forward : pattern_new(&w->shard, &backward, NULL, comm);
+    make_patterns(w, COVER_SOURCES);
 }
 
 void world_clear(World *w) {
-    if (w->backward != w->forward)
-        pattern_free(w->backward);
-    pattern_free(w->forward);
+    give_patterns(w);
     shard_clear(&w->shard);
     dataset_clear(&w->dataset);
 }

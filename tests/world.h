@@ -25,5 +25,8 @@ typedef struct World {
 // isolated. Collective.
 void world_init(World *world, WorldKind kind, uint64_t seed, const Comm *comm);
 void world_clear(World *world);
+// Makes the Patterns anew with another cover than COVER_SOURCES, while nobody borrows them.
+// Collective.
+void world_cover(World *world, Cover cover);
 
 #endif

@@ -18,6 +18,7 @@ typedef struct Scene {
     WorldKind world;
     const char *normalisation;
     bool bf16;
+    Cover cover;
 } Scene;
 
 // The last rank has no rows, where there are several.
@@ -28,11 +29,16 @@ static inline int but_the_last(int64_t node, int parts) {
 static inline int two_only(int64_t node, int parts) { return parts > 1 ? (int)(node % 3 == 0) : 0; }
 
 static const Scene scenes[] = {
-    {"symmetric", {.nodes = 97, .degree = 6, .features = 13, .classes = 5}, "gcn", true},
+    {"symmetric",
+     {.nodes = 97, .degree = 6, .features = 13, .classes = 5},
+     "gcn",
+     true,
+     COVER_SOURCES},
     {"directed",
      {.nodes = 97, .degree = 6, .directed = true, .features = 13, .classes = 5},
      "mean",
-     false},
+     false,
+     COVER_SOURCES},
     {"weighted, a rank without rows",
      {.nodes = 97,
       .degree = 6,
@@ -41,7 +47,8 @@ static const Scene scenes[] = {
       .classes = 5,
       .cut = but_the_last},
      "gcn",
-     false},
+     false,
+     COVER_SOURCES},
     {"directed, weighted, two ranks of all",
      {.nodes = 61,
       .degree = 5,
@@ -51,7 +58,18 @@ static const Scene scenes[] = {
       .classes = 5,
       .cut = two_only},
      "gcn-in",
-     true},
+     true,
+     COVER_SOURCES},
+    {"partial sums",
+     {.nodes = 97, .degree = 6, .features = 13, .classes = 5},
+     "gcn",
+     true,
+     COVER_MIN},
+    {"partial sums, directed, weighted",
+     {.nodes = 97, .degree = 6, .directed = true, .weighted = true, .features = 33, .classes = 5},
+     "gcn",
+     false,
+     COVER_MIN},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
@@ -65,22 +83,26 @@ typedef struct Net {
     float *right; // [own] powers of two, so that a scaled row is exact
 } Net;
 
-static inline float right_of(int64_t gid) { return exp2f((float)(gid % 5 - 2)); }
+// A partial sum is scaled already; its id is -1 - its target (halo.h).
+static inline float right_of(int64_t gid) { return gid < 0 ? 1 : exp2f((float)(gid % 5 - 2)); }
 
 static float loudness = 1; // of every 13th node
 
-// A row's scale is of one of 11 octaves, so that rows differ in what their noise counts.
+// A row's scale is of one of 11 octaves, so that rows differ in what their noise counts. A partial
+// sum has numbers of its own: what it adds up is the aggregate's business.
 static inline float value_of(const Channel *channel, int64_t gid, int64_t column, uint32_t epoch) {
     RandomStream stream =
         random_stream(3, RANDOM_GENERATE, epoch, 7, channel_columns(channel) % 2 == 0);
     float u = (float)random_uniform32(stream, gid, 0, column);
-    return exp2f((float)(gid * 5 % 11 - 5)) * (2 * u - 0.5F) * (gid % 13 == 0 ? loudness : 1);
+    int64_t node = gid < 0 ? -1 - gid : gid;
+    return exp2f((float)(node * 5 % 11 - 5)) * (2 * u - 0.5F) * (node % 13 == 0 ? loudness : 1);
 }
 
 static inline void net_init(Net *net, const Scene *scene, int first_width) {
     Error err = {0};
     *net = (Net){.bf16 = scene->bf16};
     world_init(&net->world, scene->world, 42, &test_comm);
+    world_cover(&net->world, scene->cover);
     assert_ok(
         block_init(&net->block, scene->normalisation, net->world.forward, &net->world.shard, &err),
         &err);
@@ -219,15 +241,23 @@ static inline int64_t bytes_of(const Channel *channel, bool bf16) {
     return bytes;
 }
 
+// Rows [count] of the ids from `gid` on.
+static inline Rows rows_of(const Channel *channel, const int64_t *gid, int64_t count,
+                           uint32_t epoch) {
+    Rows rows = rows_take(count, channel_columns(channel), "test");
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t c = 0; c < rows.columns; c++)
+            rows.at[r * rows.stride + c] = value_of(channel, gid[r], c, epoch);
+    return rows;
+}
+
 static inline void exchange(const Net *net, int which, uint32_t epoch, bool exact) {
     static const char *const names[] = {"blocking", "overlap", "central"};
     Error err = {0};
     Channel *channel = net->channel[which];
     const Pattern *p = channel_pattern(channel);
-    Rows x = rows_take(p->sources, channel_columns(channel), "test");
-    for (int64_t r = 0; r < p->sources; r++)
-        for (int64_t c = 0; c < x.columns; c++)
-            x.at[r * x.stride + c] = value_of(channel, p->gid[r], c, epoch);
+    Rows x = rows_of(channel, p->gid, p->sources, epoch);
+    Rows sums = rows_of(channel, p->gid + p->sources, p->pre.rows, epoch);
     Look look = {.channel = channel,
                  .bits = channel_widths(channel, false),
                  .epoch = epoch,
@@ -235,13 +265,14 @@ static inline void exchange(const Net *net, int which, uint32_t epoch, bool exac
                  .bf16 = net->bf16};
     int64_t before = channel_count(channel).bytes_sent, takes = memory_takes();
     schedule_find(names[epoch % 3], &err)
-        ->run(channel, &(SentRows){.x = x, .right = net->right}, (Occasion){9, epoch, exact},
+        ->run(channel, &(SentRows){x, net->right, sums}, (Occasion){9, epoch, exact},
               &(ExchangeWork){no_own_part, halo_part, &look});
     assert_int_equal(memory_takes(), takes);
     if (!exact) {
         assert_int_equal(channel_count(channel).bytes_sent - before, bytes_of(channel, net->bf16));
         assert_int_equal(look.mixed, p->halo_count);
     }
+    rows_give(&sums);
     rows_give(&x);
 }
 
@@ -281,19 +312,29 @@ static inline int64_t *owners(const World *w) {
     return owner;
 }
 
-// [nodes, ranks] bits of the message of a node to a rank, 0: there is none; as the sending or the
-// receiving ends have it.
+// Messages of all ranks have a cell each: a row by (node, reader), after them a partial sum by
+// (target, sender). A target's owner is the one who reads its sums.
+static inline int64_t cell_of(const Net *net, int64_t gid, int sender, int reader) {
+    int64_t size = test_comm.size, nodes = net->world.dataset.nodes;
+    return gid >= 0 ? gid * size + reader : (nodes - 1 - gid) * size + sender;
+}
+static inline int64_t cells_of(const Net *net) {
+    return 2 * net->world.dataset.nodes * test_comm.size;
+}
+
+// [cells] bits of a message, 0: there is none; as the sending or the receiving ends have it.
 static inline int64_t *widths_of(const Net *net, int which, bool sent) {
     const Pattern *p = channel_pattern(net->channel[which]);
     const uint8_t *bits = channel_widths(net->channel[which], sent);
-    int size = test_comm.size;
-    int64_t *out = TAKE(int64_t, net->world.dataset.nodes * size, "test");
-    for (int g = 0; g + 1 < size && sent; g++)
+    int64_t *out = TAKE(int64_t, cells_of(net), "test");
+    for (int g = 0; g + 1 < p->size && sent; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            out[p->gid[p->send_row[k]] * size + (p->rank + 1 + g) % size] += bits[k];
-    for (int64_t h = 0; h < p->halo_count && !sent; h++)
-        out[p->halo_gid[h] * size + p->rank] += bits[h];
-    comm_sum_int64(&test_comm, out, (int)net->world.dataset.nodes * size);
+            out[cell_of(net, p->gid[p->send_row[k]], p->rank, ring_reader(&test_comm, g))] +=
+                bits[k];
+    for (int g = 0; g + 1 < p->size && !sent; g++)
+        for (int64_t h = p->receive_offset[g]; h < p->receive_offset[g + 1]; h++)
+            out[cell_of(net, p->halo_gid[h], ring_sender(&test_comm, g), p->rank)] += bits[h];
+    comm_sum_int64(&test_comm, out, (int)cells_of(net));
     return out;
 }
 
@@ -305,7 +346,7 @@ static inline bool is_one_of(const ConfigInts *widths, int64_t bits) {
 }
 
 static inline void ends_agree(const Net *net, const ConfigInts *widths) {
-    int64_t cells = net->world.dataset.nodes * test_comm.size;
+    int64_t cells = cells_of(net);
     for (int i = 0; i < CHANNELS; i++) {
         int64_t *sent = widths_of(net, i, true), *received = widths_of(net, i, false);
         assert_memory_equal(sent, received, (size_t)cells * sizeof *sent);

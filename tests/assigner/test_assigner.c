@@ -24,44 +24,58 @@ static double *left_of(const Dataset *d, const char *normalisation, bool backwar
     return in;
 }
 
-// [nodes, ranks] c of the message of a node to a rank, by ALGORITHMS A.5 without the sender's
-// diagonal, which is in the row.
-static double *dense_coefficients(const World *w, const char *normalisation, bool backward,
-                                  bool safe) {
-    const Dataset *d = &w->dataset;
-    int size = test_comm.size;
-    int64_t *owner = owners(w);
+// [cells] c of a message by ALGORITHMS A.5, without the sender's diagonal, which is in the row. Row
+// u serves all edges from u to the rank that it travels to. What it does not serve is in the
+// partial sum for the edge's target, whose noise meets nothing but that target's diagonal, once.
+static double *dense_coefficients(const Net *net, int which, const char *normalisation, bool safe) {
+    const Dataset *d = &net->world.dataset;
+    bool backward = which == 2;
+    int64_t *owner = owners(&net->world), *bits = widths_of(net, which, true);
     double *left = left_of(d, normalisation, backward);
-    double *c = TAKE(double, d->nodes *size, "test");
+    double *c = TAKE(double, cells_of(net), "test");
     for (int64_t u = 0; u < d->nodes; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
-            int64_t source = backward ? d->target[e] : u, reader = backward ? u : d->target[e];
-            double m = left[reader] * (d->weight != NULL ? (double)d->weight[e] : 1);
-            c[source * size + owner[reader]] += safe ? fabs(m) : m * m;
+            int64_t source = backward ? d->target[e] : u, target = backward ? u : d->target[e];
+            int sender = (int)owner[source], reader = (int)owner[target];
+            double m = left[target] * (d->weight != NULL ? (double)d->weight[e] : 1);
+            int64_t row = cell_of(net, source, sender, reader);
+            int64_t sum = cell_of(net, -1 - target, sender, reader);
+            if (sender != reader && bits[row] > 0)
+                c[row] += safe ? fabs(m) : m * m;
+            else if (sender != reader)
+                c[sum] = safe ? fabs(left[target]) : left[target] * left[target];
         }
-    for (int64_t k = 0; safe && k < d->nodes * size; k++)
+    for (int64_t k = 0; safe && k < cells_of(net); k++)
         c[k] *= c[k];
+    for (int64_t k = 0; k < cells_of(net); k++)
+        assert_int_equal(bits[k] > 0, c[k] > 0); // every edge is served, and nothing else sent
     memory_give(left);
+    memory_give(bits);
     memory_give(owner);
     return c;
 }
 
-static void check_coefficients(const Net *net, const Scene *scene, const Assigner *a, bool safe) {
+// Returns how many messages of this rank are partial sums.
+static int64_t check_coefficients(const Net *net, const Scene *scene, const Assigner *a,
+                                  bool safe) {
+    int64_t sums = 0;
     for (int i = 0; i < CHANNELS; i++) {
         const Pattern *p = channel_pattern(net->channel[i]);
-        double *c = dense_coefficients(&net->world, scene->normalisation, i == 2, safe);
+        double *c = dense_coefficients(net, i, scene->normalisation, safe);
         for (int g = 0; g + 1 < p->size; g++)
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 int64_t gid = p->gid[p->send_row[k]];
-                double want = c[gid * p->size + (p->rank + 1 + g) % p->size];
+                int reader = ring_reader(&test_comm, g);
+                double want = c[cell_of(net, gid, p->rank, reader)];
                 double got = (double)a->lot[i].coefficient[k];
                 if (!(fabs(got - want) <= 1e-5 * want)) // sums of at most 97 floats
-                    fail_msg("%s, channel %d: node %lld to rank %d counts %g, densely %g",
-                             scene->name, i, (long long)gid, (p->rank + 1 + g) % p->size, got,
-                             want);
+                    fail_msg("%s, channel %d: message %lld to rank %d counts %g, densely %g",
+                             scene->name, i, (long long)gid, reader, got, want);
+                sums += gid < 0;
             }
         memory_give(c);
     }
+    return sums;
 }
 
 static void coefficients_are_those_of_the_matrix(void **state) {
@@ -73,7 +87,9 @@ static void coefficients_are_those_of_the_matrix(void **state) {
             snprintf(config.messages.sensitivity, CONFIG_WORD, safe ? "safe" : "paper");
             net_init(&net, &scenes[s], 8);
             Assigner *a = assigner_of(&net, &config);
-            check_coefficients(&net, &scenes[s], a, safe);
+            int64_t sums = check_coefficients(&net, &scenes[s], a, safe);
+            comm_sum_int64(&test_comm, &sums, 1);
+            assert_int_equal(sums > 0, test_comm.size > 1 && scenes[s].cover == COVER_MIN);
             assigner_free(a);
             net_clear(&net);
         }
@@ -143,6 +159,19 @@ static int64_t charged(const Net *net, int which, int bits, const Config *config
     return most;
 }
 
+// Of all rows and partial sums that one rank sends another.
+static int64_t bytes_between(const Net *net, int which, const int64_t *bits, const int64_t *owner,
+                             int from, int to, const Config *config) {
+    int64_t bytes = 0;
+    for (int64_t node = 0; node < net->world.dataset.nodes; node++) {
+        int64_t row = owner[node] == from ? bits[cell_of(net, node, from, to)] : 0;
+        int64_t sum = owner[node] == to ? bits[cell_of(net, -1 - node, from, to)] : 0;
+        bytes += row > 0 ? charged(net, which, (int)row, config) : 0;
+        bytes += sum > 0 ? charged(net, which, (int)sum, config) : 0;
+    }
+    return bytes;
+}
+
 // Seconds of an exchange by the pinned link: the slowest pair of each round, or the slowest sender.
 static double predicted(const Net *net, int which, const Config *config) {
     int64_t *bits = widths_of(net, which, true), *owner = owners(&net->world);
@@ -151,10 +180,7 @@ static double predicted(const Net *net, int which, const Config *config) {
     double *round = TAKE(double, size, "test"), *sender = TAKE(double, size, "test"), sum = 0;
     for (int from = 0; from < size; from++)
         for (int to = 0; to < size; to++) {
-            double bytes = 0;
-            for (int64_t node = 0; node < net->world.dataset.nodes; node++)
-                if (owner[node] == from && bits[node * size + to] > 0)
-                    bytes += (double)charged(net, which, (int)bits[node * size + to], config);
+            double bytes = (double)bytes_between(net, which, bits, owner, from, to, config);
             double seconds =
                 bytes > 0 ? config->messages.link.value[0] * bytes + config->messages.link.value[1]
                           : 0;
