@@ -96,6 +96,9 @@ typedef struct PairTime { // of an ordered pair of ranks
     double theta, gamma;
     double bytes; // of the longer message that was timed
 } PairTime;
+// The line through the seconds of a small and a large message, of at least as many bytes. It meets
+// the large one; theta is above 0 and gamma not below, whatever the times are (ALGORITHMS A.6).
+PairTime link_fit(double small, int64_t small_bytes, double large, int64_t large_bytes);
 // Pairs of which too little was timed become ordinary ones: the median of the others.
 void link_fill_in(PairTime *all, int64_t pairs);
 void link_measure(Assigner *assigner); // fills theta, gamma and the report's link model

@@ -2,8 +2,9 @@
 // ring round is timed by itself at two sizes, with all ranks in it, because pairs share links; the
 // least of a few times is taken, because anything else that runs only adds to it. The sizes are
 // those of real messages at the narrowest and the widest width, capped so that measuring stays
-// short. Pairs that send nothing in the channel that is timed, or too little to tell bytes from
-// messages, are taken for ordinary ones: for the median of the others.
+// short; ALGORITHMS A.6 says when a line through them does not hold for longer ones. Pairs that
+// send nothing in the channel that is timed, or too little to tell bytes from messages, are taken
+// for ordinary ones: for the median of the others.
 
 #include "internal.h"
 
@@ -32,7 +33,7 @@ static double time_round(Channel *channel, int round, int bits, int64_t most, in
     return least;
 }
 
-static PairTime fit(double small, int64_t small_bytes, double large, int64_t large_bytes) {
+PairTime link_fit(double small, int64_t small_bytes, double large, int64_t large_bytes) {
     PairTime pair = {least_theta, 0, (double)large_bytes};
     if (large_bytes == 0)
         return pair;
@@ -45,6 +46,7 @@ static PairTime fit(double small, int64_t small_bytes, double large, int64_t lar
         pair.gamma = 0;
         pair.theta = large / (double)large_bytes;
     }
+    pair.theta = fmax(pair.theta, least_theta);
     return pair;
 }
 
@@ -112,7 +114,7 @@ static void measure(Assigner *a, PairTime *mine) {
         double small = time_round(channel, g, (int)widths->value[0], SMALL_MOST, &small_bytes);
         double large =
             time_round(channel, g, (int)widths->value[widths->count - 1], LARGE_MOST, &large_bytes);
-        mine[g] = fit(small, small_bytes, large, large_bytes);
+        mine[g] = link_fit(small, small_bytes, large, large_bytes);
     }
 }
 

@@ -1,7 +1,68 @@
 // ranks: 1 2 3 4 8
-// If this failed, the link model would not be one: times that are not above zero, or pairs that
-// were not measured taken for links that cost nothing.
+// If this failed, the link model would not be one: another line than the times lie on, times that
+// are not above zero, or pairs that were not measured taken for links that cost nothing.
 #include "net.h"
+
+static const int64_t sizes[][2] = {{1000, 4000}, {32768, 131072}, {40, 41}, {5000, 131072}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+static const double thetas[] = {1e-10, 8e-9, 1e-6}, gammas[] = {0, 2e-5, 1e-2};
+
+static void lines_come_back(void **state) {
+    (void)state;
+    for (int s = 0; s < SIZES; s++)
+        for (int i = 0; i < 9; i++) {
+            double theta = thetas[i / 3], gamma = gammas[i % 3];
+            double small = theta * (double)sizes[s][0] + gamma;
+            double large = theta * (double)sizes[s][1] + gamma;
+            PairTime pair = link_fit(small, sizes[s][0], large, sizes[s][1]);
+            double lost = large * 0x1p-50; // times are doubles; the slope divides what they lost
+            double slack = lost / (double)(sizes[s][1] - sizes[s][0]);
+            assert_near(pair.theta, theta, slack);
+            assert_near(pair.gamma, gamma, lost + slack * (double)sizes[s][0]);
+            assert_true(pair.bytes == (double)sizes[s][1]);
+        }
+}
+
+static void assert_meets(PairTime pair, double large, int64_t bytes) {
+    assert_true(pair.theta >= 1e-12 && isfinite(pair.theta));
+    assert_true(pair.gamma >= 0 && isfinite(pair.gamma));
+    double said = pair.theta * (double)bytes + pair.gamma;
+    assert_near(said, large, 1e-12 * large + 1e-12 * (double)bytes); // of doubles; the least theta
+}
+
+// Noise up to nine times a message's time, on either of the two.
+static void noise_makes_no_link_free(void **state) {
+    (void)state;
+    RandomStream stream = random_stream(1, RANDOM_GENERATE, 0, 0, 0);
+    int64_t flat = 0, below = 0; // cases that have no line, or one that begins below zero
+    for (int64_t i = 0; i < 20000; i++) {
+        const int64_t *size = sizes[i % SIZES];
+        double theta = thetas[i / SIZES % 3], gamma = gammas[i / SIZES / 3 % 3], seconds[2];
+        for (int k = 0; k < 2; k++) {
+            double noise = random_uniform32(stream, i, 0, k);
+            seconds[k] = (theta * (double)size[k] + gamma) * (1 + 9 * pow(noise, 4));
+        }
+        assert_meets(link_fit(seconds[0], size[0], seconds[1], size[1]), seconds[1], size[1]);
+        flat += seconds[1] <= seconds[0];
+        below += seconds[1] / (double)size[1] > seconds[0] / (double)size[0];
+    }
+    assert_true(flat > 100 && below > 100);
+    assert_meets(link_fit(0, 1000, 0, 4000), 0, 4000);          // a clock that stood still
+    assert_meets(link_fit(3e-5, 4000, 2e-5, 4000), 2e-5, 4000); // one size
+    assert_meets(link_fit(0, 0, 0, 0), 0, 0);                   // no message
+}
+
+static void unknown_links_are_ordinary(void **state) {
+    (void)state;
+    PairTime all[5] = {{1e-12, 0, 0}, {2, 10, 8000}, {5, 50, 1e6}, {1000, 7, 100}, {4, 30, 4096}};
+    link_fill_in(all, 5);
+    for (int i = 0; i < 4; i += 3)
+        assert_true(all[i].theta == 4 && all[i].gamma == 30);
+    assert_true(all[1].theta == 2 && all[2].theta == 5 && all[4].gamma == 30);
+    PairTime tiny[2] = {{3, 1, 40}, {1e-12, 0, 0}}; // nothing better is known
+    link_fill_in(tiny, 2);
+    assert_true(tiny[0].theta == 3 && tiny[1].theta == 1e-12);
+}
 
 static void links_are_measured(void **state) {
     (void)state;
@@ -31,21 +92,11 @@ static void links_are_measured(void **state) {
     }
 }
 
-static void unknown_links_are_ordinary(void **state) {
-    (void)state;
-    PairTime all[5] = {{1e-12, 0, 0}, {2, 10, 8000}, {5, 50, 1e6}, {1000, 7, 100}, {4, 30, 4096}};
-    link_fill_in(all, 5);
-    for (int i = 0; i < 4; i += 3)
-        assert_true(all[i].theta == 4 && all[i].gamma == 30);
-    assert_true(all[1].theta == 2 && all[2].theta == 5 && all[4].gamma == 30);
-    PairTime tiny[2] = {{3, 1, 40}, {1e-12, 0, 0}}; // nothing better is known
-    link_fill_in(tiny, 2);
-    assert_true(tiny[0].theta == 3 && tiny[1].theta == 1e-12);
-}
-
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(links_are_measured),
+    cmocka_unit_test(lines_come_back),
+    cmocka_unit_test(noise_makes_no_link_free),
     cmocka_unit_test(unknown_links_are_ordinary),
+    cmocka_unit_test(links_are_measured),
 };
 
 TEST_MAIN(tests)
