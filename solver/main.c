@@ -5,7 +5,8 @@
 //
 // A program of its own because GLPK calls abort() where it runs out of memory (and is GPL). Even
 // here it runs in one more process for each round, which may die, hang or swell: then the round
-// keeps its incumbent. Should this process itself be held up, an alarm writes the incumbent.
+// keeps its incumbent, and the answer says how it died. Should this process itself be held up, an
+// alarm writes the incumbent.
 
 #include "solver.h"
 
@@ -108,11 +109,12 @@ _Noreturn static void become_child(const Problem *problem, int round, const uint
 }
 
 // Reads choices of `groups` bytes until the child ends or the time is over; the last whole one is
-// in `found`. False if there is none.
-static bool listen_to(int in, double end, int64_t groups, uint8_t *found) {
+// in `found`. False if there is none. *gone: the child has ended, or is about to.
+static bool listen_to(int in, double end, int64_t groups, uint8_t *found, bool *gone) {
     uint8_t *next = TAKE(uint8_t, groups, "a choice");
     int64_t got = 0;
     bool any = false;
+    *gone = false;
     for (;;) {
         double left = end - clock_seconds();
         struct pollfd ready = {.fd = in, .events = POLLIN};
@@ -120,6 +122,7 @@ static bool listen_to(int in, double end, int64_t groups, uint8_t *found) {
         if (events < 0 && errno == EINTR)
             continue;
         ssize_t bytes = events > 0 ? read(in, next + got, (size_t)(groups - got)) : 0;
+        *gone = events > 0 && bytes == 0;
         if (bytes <= 0)
             break;
         got += bytes;
@@ -133,24 +136,46 @@ static bool listen_to(int in, double end, int64_t groups, uint8_t *found) {
     return any;
 }
 
-static bool search_round(const Problem *problem, int round, const uint8_t *choice, double seconds,
-                         double gap, int64_t groups, uint8_t *found) {
-    int ends[2];
-    double end = clock_seconds() + seconds;
-    if (pipe(ends) != 0)
-        return false;
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(ends[0]);
-        become_child(problem, round, choice, 0.8 * seconds, gap, ends[1]);
-    }
-    close(ends[1]);
-    bool any = pid > 0 && listen_to(ends[0], end, groups, found);
-    close(ends[0]);
-    if (pid > 0) {
+static pid_t wait_for(pid_t pid, int *status, int flags) {
+    pid_t ended;
+    do
+        ended = waitpid(pid, status, flags);
+    while (ended < 0 && errno == EINTR);
+    return ended;
+}
+
+// The trouble of a child that ended before its time; 0: it left in order, or we end it here.
+static int end_child(pid_t pid, bool gone) {
+    int status;
+    if (wait_for(pid, &status, gone ? 0 : WNOHANG) != pid) {
         kill(pid, SIGKILL);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+        wait_for(pid, &status, 0);
+        return 0;
+    }
+    return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+}
+
+static bool search_round(const Problem *problem, int round, Answer *answer, double seconds,
+                         double gap, int64_t groups, uint8_t *found) {
+    int ends[2], trouble = -EXIT_UNAVAILABLE; // no process to be had
+    double end = clock_seconds() + seconds;
+    bool any = false, gone = false;
+    pid_t pid = -1;
+    if (pipe(ends) == 0) {
+        pid = fork();
+        if (pid == 0) {
+            close(ends[0]);
+            become_child(problem, round, answer->choice, 0.8 * seconds, gap, ends[1]);
+        }
+        close(ends[1]);
+        any = pid > 0 && listen_to(ends[0], end, groups, found, &gone);
+        if (pid > 0)
+            trouble = end_child(pid, gone);
+        close(ends[0]); // not before: who writes to nobody leaves with an error
+    }
+    if (trouble != 0) {
+        answer->trouble = trouble;
+        remember(problem, answer);
     }
     return any;
 }
@@ -182,7 +207,7 @@ static void improve(const Problem *problem, Answer *answer, double end, double g
         double seconds = (end - clock_seconds()) / (problem->rounds - r);
         if (seconds <= 0)
             break;
-        if (groups > 0 && search_round(problem, r, answer->choice, seconds, gap, groups, found))
+        if (groups > 0 && search_round(problem, r, answer, seconds, gap, groups, found))
             take_round(problem, answer, begin, groups, found);
     }
     memory_give(found);

@@ -87,6 +87,7 @@ typedef struct Answer {
     Value value;
     double bound;   // no choice has a smaller objective
     double seconds; // that the search took
+    int trouble;    // how GLPK's process ended before its time: a signal, or its exit code negated
 } Answer;
 void answer_take(Answer *answer, const Problem *problem);
 void answer_clear(Answer *answer);

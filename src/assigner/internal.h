@@ -105,7 +105,8 @@ void link_measure(Assigner *assigner); // fills theta, gamma and the report's li
 
 // ---- solver.c
 bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbent, double limit);
-// Waits for the answer; keeps `answer` as it is where the solver was no help, and says why.
+// Waits for the answer; keeps `answer` as it is where the solver was no help, and says why. That
+// GLPK ended before its time is said, too, whatever it had found.
 void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const Comm *comm,
                    char remark[256]);
 void solver_stop(SolverRun *run);

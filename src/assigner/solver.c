@@ -88,35 +88,49 @@ static int wait_for(SolverRun *run, const Comm *comm) {
     return status;
 }
 
+// trouble: see Answer.
+static void say_trouble(char remark[256], const char *who, int trouble, const char *then) {
+    snprintf(remark, 256, "%s %s %d; %s", who, trouble > 0 ? "was ended by signal" : "left with",
+             abs(trouble), then);
+}
+
+static void use_answer(const SolverRun *run, const Problem *problem, Answer *answer,
+                       char remark[256]) {
+    Answer found;
+    Error err = {0};
+    if (lseek(fileno(run->answer), 0, SEEK_SET) != 0 ||
+        !answer_read(&found, problem, run->answer, &err)) {
+        snprintf(remark, 256,
+                 "fringe-solver's answer is no answer (%.150s); the exact solution is used",
+                 err.text);
+        return;
+    }
+    if (found.trouble != 0)
+        say_trouble(remark, "GLPK", found.trouble,
+                    "the exact solution is used where it found nothing better");
+    if (value_gains(&found.value, &answer->value)) {
+        memcpy(answer->choice, found.choice, (size_t)problem->groups);
+        answer->value = found.value;
+        snprintf(answer->by, sizeof answer->by, "%s", found.by);
+    }
+    answer->seconds += found.seconds;
+    answer_clear(&found);
+}
+
 void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const Comm *comm,
                    char remark[256]) {
     if (run->pid == 0)
         return;
     int status = wait_for(run, comm);
-    Answer found;
-    Error err = {0};
     if (status == -1)
         snprintf(remark, 256, "fringe-solver did not end in its limit; the exact solution is used");
     else if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         snprintf(remark, 256, "fringe-solver is not installed; the exact solution is used");
-    else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        snprintf(remark, 256, "fringe-solver %s %d; the exact solution is used",
-                 WIFEXITED(status) ? "left with" : "was ended by signal",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-    else if (lseek(fileno(run->answer), 0, SEEK_SET) != 0 ||
-             !answer_read(&found, problem, run->answer, &err))
-        snprintf(remark, 256,
-                 "fringe-solver's answer is no answer (%.150s); the exact solution is "
-                 "used",
-                 err.text);
-    else {
-        if (value_gains(&found.value, &answer->value)) {
-            memcpy(answer->choice, found.choice, (size_t)problem->groups);
-            answer->value = found.value;
-            snprintf(answer->by, sizeof answer->by, "%s", found.by);
-        }
-        answer->seconds += found.seconds;
-        answer_clear(&found);
-    }
+    else if (status != 0)
+        say_trouble(remark, "fringe-solver",
+                    WIFEXITED(status) ? -WEXITSTATUS(status) : WTERMSIG(status),
+                    "the exact solution is used");
+    else
+        use_answer(run, problem, answer, remark);
     solver_stop(run);
 }

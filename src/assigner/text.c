@@ -2,10 +2,10 @@
 //
 //   fringe-problem 1                       fringe-answer 1
 //   layer 1 direction 0                    by glpk seconds 0.25 bound 0.1
-//   lambda 0.5 hidden 0                    groups 3
-//   widths 2                               012
-//   2 64                                   end
-//   4 128
+//   lambda 0.5 hidden 0                    trouble signal 6
+//   widths 2                               groups 3
+//   2 64                                   012
+//   4 128                                  end
 //   rounds 1 lanes 2 groups 3
 //   round 2                                lanes of the round
 //   lane 0 1 1e-4 2                        source, target, gamma, groups
@@ -15,6 +15,7 @@
 //   2.5 1e-9 100 1
 //   end
 //
+// Trouble is there only if a process of GLPK's ended before its time; "exit 71" is the other kind.
 // Doubles have 17 digits, so they come back bit for bit. A reader takes the whole text first: a
 // count that promises more than the text can hold is refused before anything is taken for it.
 
@@ -23,13 +24,16 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     CHOICES_IN_LINE = 60,
     ROUND_BYTES = 8, // "round 0\n": what one takes of the text at least
     LANE_BYTES = 13, // "lane 0 1 0 0\n"
-    GROUP_BYTES = 8  // "0 1 1 0\n"
+    GROUP_BYTES = 8, // "0 1 1 0\n"
+    LAST_SIGNAL = 64,
+    LAST_EXIT = 255
 };
 
 // --- writing
@@ -60,8 +64,12 @@ bool problem_write(const Problem *p, const uint8_t *incumbent, FILE *file) {
 }
 
 bool answer_write(const Answer *answer, const Problem *problem, FILE *file) {
-    fprintf(file, "fringe-answer 1\nby %s seconds %.17g bound %.17g\ngroups %" PRId64 "\n",
-            answer->by, answer->seconds, answer->bound, problem->groups);
+    fprintf(file, "fringe-answer 1\nby %s seconds %.17g bound %.17g\n", answer->by, answer->seconds,
+            answer->bound);
+    if (answer->trouble != 0)
+        fprintf(file, "trouble %s %d\n", answer->trouble > 0 ? "signal" : "exit",
+                abs(answer->trouble));
+    fprintf(file, "groups %" PRId64 "\n", problem->groups);
     for (int64_t g = 0; g < problem->groups; g++) {
         bool last = g == problem->groups - 1 || g % CHOICES_IN_LINE == CHOICES_IN_LINE - 1;
         fprintf(file, "%d%s", answer->choice[g], last ? "\n" : "");
@@ -190,6 +198,23 @@ static bool read_choices(Words *w, const Problem *problem, uint8_t *choice) {
     return true;
 }
 
+// "groups", and before it what trouble there was.
+static bool read_trouble(Words *w, int *trouble) {
+    int64_t number;
+    words_next(w);
+    if (strcmp(w->word, "trouble") == 0) {
+        words_next(w);
+        bool is_signal = strcmp(w->word, "signal") == 0;
+        if (!is_signal && strcmp(w->word, "exit") != 0)
+            return words_refuse(w, "signal or exit");
+        if (!words_int(w, "a number of it", 1, is_signal ? LAST_SIGNAL : LAST_EXIT, &number))
+            return false;
+        *trouble = (int)(is_signal ? number : -number);
+        words_next(w);
+    }
+    return strcmp(w->word, "groups") == 0 || words_refuse(w, "groups");
+}
+
 static bool read_answer(Words *w, Answer *answer, const Problem *problem) {
     int version;
     int64_t groups;
@@ -207,7 +232,7 @@ static bool read_answer(Words *w, Answer *answer, const Problem *problem) {
     memcpy(answer->by, w->word, letters + 1);
     return words_name(w, "seconds") && words_double(w, "seconds", &answer->seconds) &&
            words_name(w, "bound") && words_double(w, "a bound", &answer->bound) &&
-           words_name(w, "groups") &&
+           read_trouble(w, &answer->trouble) &&
            words_int(w, "as many groups as the problem has", problem->groups, problem->groups,
                      &groups) &&
            read_choices(w, problem, answer->choice) && read_end(w);

@@ -25,6 +25,13 @@ solve() {
     seconds=$(awk "BEGIN {print $EPOCHREALTIME - $start}")
     by='' got='' known='' exact=''
     [ $status -eq 0 ] && read -r by got known exact <<<"$("$helper" judge problem answer)"
+    trouble ''
+}
+# trouble 'regular expression': how the answer says that GLPK's process ended; '': nothing
+trouble() {
+    local said
+    said=$(sed -n 's/^trouble //p' answer)
+    [[ $said =~ ^$1$ ]] || fail "trouble is '$said', expected '$1'"
 }
 # holds 'condition of got, known, exact and seconds' NAME
 holds() {
@@ -78,8 +85,9 @@ holds 'got == known' "no groups"
 solve --limit 0
 holds 'got <= known' "no time"
 
-# GLPK's process is killed, crashes, or stops for good. It is told by being the program's child; the
-# process that looks for leaks at its end would be one, too.
+# GLPK's process is killed or crashes, and the answer says so, or stops for good; that its time was
+# over is nothing to tell. It is known by being the program's child; the process that looks for
+# leaks at its end would be one, too.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 "$helper" pose 4 80 100 plain 3 exact >problem
 for signal in KILL ABRT STOP; do
@@ -101,6 +109,11 @@ for signal in KILL ABRT STOP; do
     read -r by got known exact <<<"$("$helper" judge problem answer)"
     holds "got == known && seconds < 15 && $hits > 0" "SIG$signal"
     [ "$by" = exact ] || fail "SIG$signal: by is '$by'"
+    case $signal in
+    KILL) trouble 'signal 9' ;;
+    ABRT) trouble 'signal 6' ;;
+    STOP) trouble '' ;;
+    esac
 done
 
 # Held up until its alarm, it writes the best that it has, not what it was given.
@@ -131,8 +144,10 @@ if suffices $high; then
     done
     solve_in $((high + 500))
     holds 'got == known' "memory exhausted beyond $high KiB"
+    trouble '(signal 6|exit 71)' # GLPK's abort(), or ours
     solve_in $((high + 400000))
     holds 'got < known' "memory in plenty"
+    trouble ''
 else
     echo "skipped: memory cannot be limited under the sanitizers"
 fi

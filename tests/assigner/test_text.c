@@ -103,7 +103,9 @@ static void answers_come_back_and_are_valued_anew(void **state) {
         Recipe recipe = some;
         recipe.groups = (int64_t)(seed % 40);
         Problem p = problem_random(&recipe, seed);
+        static const int troubles[] = {0, 6, -71};
         Answer a = {.by = "glpk", .seconds = 0.1, .choice = random_choice(&p, seed)}, back;
+        a.trouble = troubles[seed % 3];
         Value value = problem_value(&p, a.choice);
         a.value.objective = -5; // a lie
         a.bound = value.objective / 3;
@@ -117,6 +119,7 @@ static void answers_come_back_and_are_valued_anew(void **state) {
         assert_memory_equal(a.choice, back.choice, (size_t)p.groups);
         assert_memory_equal(&back.value, &value, sizeof value);
         assert_true(back.bound == a.bound && back.seconds == a.seconds);
+        assert_int_equal(back.trouble, a.trouble);
         for (size_t length = 0; length + 1 < bytes;
              length++) { // without its last line break it is whole
             Answer cut;
@@ -240,6 +243,7 @@ static void absurd_counts_are_refused(void **state) {
 
 static void answers_to_other_problems_are_refused(void **state) {
     (void)state;
+#define ODD "fringe-answer 1\nby glpk seconds 0 bound 0\n"
     static const struct {
         const char *text, *part;
     } cases[] = {
@@ -251,6 +255,13 @@ static void answers_to_other_problems_are_refused(void **state) {
         {"fringe-answer 1\nby \"}glpk seconds 0 bound 0\ngroups 3\n000\nend\n", "a name"},
         {"fringe-answer 1\nby aaaaaaaaaaaaaaaa seconds 0 bound 0\ngroups 3\n000\nend\n", "a name"},
         {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n000\nend\nend\n", "nothing after"},
+        {ODD "trouble\ngroups 3\n000\nend\n", "signal or exit"},
+        {ODD "trouble signal 0\ngroups 3\n000\nend\n", "a number of it"},
+        {ODD "trouble signal 65\ngroups 3\n000\nend\n", "a number of it"},
+        {ODD "trouble exit 256\ngroups 3\n000\nend\n", "a number of it"},
+        {ODD "trouble exit -1\ngroups 3\n000\nend\n", "a number of it"},
+        {ODD "trouble signal 6 6\ngroups 3\n000\nend\n", "expected groups, found \"6\""},
+        {ODD "trouble signal 6\ntrouble signal 6\ngroups 3\n000\nend\n", "expected groups"},
     };
     Recipe recipe = some;
     recipe.by_sender = recipe.exactly = true;

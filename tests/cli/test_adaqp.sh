@@ -140,6 +140,12 @@ grep -lsaz '60\.0625' /proc/[0-9]*/cmdline >left && fail "the solver outlives th
 with_solver rubbish "$work/rubbish" "fringe-solver's answer is no answer \(.*\)"
 with_solver dies "$work/dies" 'fringe-solver was ended by signal 9'
 with_solver missing "$work/nothing-here" 'fringe-solver is not installed'
+solver=$(dirname "$FRINGE")/fringe-solver
+if [ -x "$solver" ]; then # its answer, as if GLPK had crashed
+    printf '#!/bin/sh\n"%s" "$@" | sed "s/^groups/trouble signal 6\\n&/"\n' "$solver" >crashes
+    chmod +x crashes
+    with_solver crashes "$work/crashes" 'GLPK was ended by signal 6'
+fi
 
 # --- what has nothing to assign
 expect "one layer, links measured" 0 'result .* epoch 9 ' "$FRINGE" train tiny.json $exact \
