@@ -21,6 +21,7 @@ typedef struct AssignmentPart { // one layer and direction
     int layer, direction;
     char by[16];             // who found the widths: "exact", "glpk", "uniform", "random", "replay"
     double objective, bound; // of the problem; gap = objective - bound. 0 where none was solved
+    double lp_bound;         // what its LP relaxation reaches; not above the bound
     double search;           // seconds rank 0 or the solver searched
     double predicted;        // seconds of an exchange, by the link model
     double hidden;           // of them that computation covers; 0 unless messages.time is hidden

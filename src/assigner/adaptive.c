@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,7 +144,8 @@ bool adaptive_ask(Assigner *a, Error *err) {
 static void report(const Lot *lot, AssignmentPart *part) {
     snprintf(part->by, sizeof part->by, "%s", lot->answer.by);
     part->objective = lot->answer.value.objective;
-    part->bound = lot->answer.bound;
+    part->lp_bound = fmin(problem_bound(&lot->problem), part->objective);
+    part->bound = fmax(lot->answer.bound, part->lp_bound);
     part->search = lot->answer.seconds;
     part->predicted = lot->answer.value.seconds;
     part->hidden = lot->problem.hidden;

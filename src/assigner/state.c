@@ -72,7 +72,7 @@ static const void *list_of(const Lot *lot, int list) {
 
 // What is known of an assignment before it is taken, for the report, but times of this process.
 // Rank 0 holds it.
-enum { NUMBERS = 6, PART_NUMBERS = 5, TEXTS = 256, PART_TEXTS = 16 };
+enum { NUMBERS = 6, PART_NUMBERS = 6, TEXTS = 256, PART_TEXTS = 16 };
 typedef struct Known {
     double number[NUMBERS + PART_NUMBERS * ASSIGNED_CHANNELS];
     char text[TEXTS + PART_TEXTS * ASSIGNED_CHANNELS];
@@ -92,8 +92,8 @@ static void known_copy(Assigner *a, Known *known, bool store) {
     memcpy(store ? known->text : of->remark, store ? of->remark : known->text, TEXTS);
     for (int i = 0; i < a->lots; i++) {
         AssignmentPart *part = &of->part[i];
-        double *numbers[PART_NUMBERS] = {&part->objective, &part->bound, &part->predicted,
-                                         &part->hidden, &a->lot[i].hidden};
+        double *numbers[PART_NUMBERS] = {&part->objective, &part->bound,  &part->lp_bound,
+                                         &part->predicted, &part->hidden, &a->lot[i].hidden};
         char *text = known->text + TEXTS + PART_TEXTS * i;
         memcpy(number + NUMBERS + PART_NUMBERS * i, numbers, sizeof numbers);
         memcpy(store ? text : part->by, store ? part->by : text, PART_TEXTS);

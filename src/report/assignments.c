@@ -41,6 +41,7 @@ static void put_part(JsonWriter *w, const AssignmentPart *part) {
     json_put_string(w, "by", part->by);
     json_put_double(w, "objective", part->objective);
     json_put_double(w, "bound", part->bound);
+    json_put_double(w, "lp_bound", part->lp_bound);
     json_put_double(w, "search_seconds", part->search);
     json_put_double(w, "predicted_seconds", part->predicted);
     json_put_double(w, "hidden_seconds", part->hidden);
@@ -129,20 +130,59 @@ static void show_rows(const Json *rows) {
     printf("\n");
 }
 
+// False where it is not there.
+static bool three_of(const Json *object, const char *key, double out[3]) {
+    const Json *array = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    const Json *v = array != NULL && json_type(array) == JSON_ARRAY ? json_first(array) : NULL;
+    int count = 0;
+    for (; v != NULL && count < 3 && json_type(v) == JSON_NUMBER; v = json_next(v))
+        out[count++] = json_number(v);
+    return count == 3;
+}
+
+// Rules that need no link model measured none.
+static void show_link(const Json *link) {
+    double byte[3], message[3];
+    if (link == NULL || !three_of(link, "seconds_per_byte", byte) || byte[2] <= 0 ||
+        !three_of(link, "seconds_per_message", message))
+        return;
+    printf(
+        "  links (least, median, most): %.3g %.3g %.3g s per byte, %.3g %.3g %.3g s per message\n",
+        byte[0], byte[1], byte[2], message[0], message[1], message[2]);
+}
+
+static void show_bound(const Json *part, const char *key, const char *name) {
+    double objective = number(part, "objective"), bound = number(part, key);
+    if (json_get(part, key) != NULL)
+        printf(" %s %.5f gap %.2g %%,", name, bound,
+               objective > 0 ? 100 * (objective - bound) / objective : 0.0);
+}
+
+// Nothing where the rule solves no problem.
+static void show_solution(const Json *part) {
+    double hidden = number(part, "hidden_seconds");
+    if (number(part, "predicted_seconds") <= 0)
+        return;
+    printf(" objective %.5f", number(part, "objective"));
+    show_bound(part, "bound", "bound");
+    show_bound(part, "lp_bound", "LP bound");
+    printf(" %.4f s; predicted %.4f s", number(part, "search_seconds"),
+           number(part, "predicted_seconds"));
+    if (hidden > 0)
+        printf(" hidden %.4f s", hidden);
+}
+
 static void show(const Json *assignment) {
     printf("assignment asked before epoch %.0f, taken before %.0f, %.3f s%s%s\n",
            number(assignment, "asked"), number(assignment, "taken"), number(assignment, "seconds"),
            text(assignment, "remark")[0] ? "; " : "", text(assignment, "remark"));
+    show_link(json_get(assignment, "link"));
     const Json *parts = json_get(assignment, "parts");
     if (parts == NULL || json_type(parts) != JSON_ARRAY)
         return;
     for (const Json *p = json_first(parts); p != NULL; p = json_next(p)) {
-        double objective = number(p, "objective"), bound = number(p, "bound");
         printf("  layer %.0f %-8s %-7s", number(p, "layer"), text(p, "direction"), text(p, "by"));
-        if (number(p, "predicted_seconds") > 0)
-            printf(" objective %.5f gap %.2g %%, %.4f s; predicted %.4f s", objective,
-                   objective > 0 ? 100 * (objective - bound) / objective : 0.0,
-                   number(p, "search_seconds"), number(p, "predicted_seconds"));
+        show_solution(p);
         printf(" measured %.4f s;", number(p, "measured_seconds"));
         show_rows(json_type(p) == JSON_OBJECT ? json_get(p, "rows") : NULL);
     }

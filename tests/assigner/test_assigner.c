@@ -213,7 +213,8 @@ static void check_report(const Net *net, const Config *config, const Assignment 
         if (test_comm.rank != 0)
             continue;
         assert_string_equal(part->by, test_comm.size > 1 ? "exact" : part->by);
-        assert_true(part->objective >= part->bound - 1e-12 && part->objective >= 0);
+        assert_true(part->objective >= part->bound && part->bound >= part->lp_bound);
+        assert_true(part->lp_bound >= 0);
         assert_near(part->predicted, want, 1e-12 + 1e-9 * want);
     }
 }

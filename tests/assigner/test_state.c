@@ -40,11 +40,13 @@ static void same_report(const Assigner *a, const Assigner *b) {
         const AssignmentPart *p = &x->part[i], *q = &y->part[i];
         assert_string_equal(p->by, q->by);
         assert_true(a->asked == 0 || (p->layer == q->layer && p->direction == q->direction));
-        assert_true(p->objective == q->objective && p->bound == q->bound);
+        assert_true(p->objective == q->objective && p->bound == q->bound &&
+                    p->lp_bound == q->lp_bound);
         assert_true(p->predicted == q->predicted && p->hidden == q->hidden);
         assert_true(a->lot[i].hidden == b->lot[i].hidden);
     }
     assert_true(a->pending != WIDTHS_DECIDED || x->part[0].by[0] != 0);
+    assert_true(a->pending != WIDTHS_DECIDED || test_comm.size == 1 || x->part[0].lp_bound > 0);
 }
 
 static void state_comes_back(void **state) {

@@ -38,8 +38,12 @@ bytes_of() { sed -n "$1s/.*\"bytes\": \([0-9]*\).*/\1/p" whole/metrics.jsonl; }
 [ "$(bytes_of 14)" -lt "$(bytes_of 13)" ] || fail "assigned widths are narrower than 8 bits"
 expect "inspect shows when" 0 'assignment asked before epoch 17, taken before 22' \
     "$FRINGE" inspect whole
-grep -qE 'layer 1 backward +exact +objective [0-9.]+ gap 0 %.*2 bit [0-9]+  4 bit [0-9]+' out ||
+gaps='objective 0\.[0-9]+ bound 0\.[0-9]+ gap 0 %, LP bound 0\.[0-9]+ gap [0-9.e-]+ %'
+times='[0-9.]+ s; predicted [0-9.]+ s measured [0-9.]+ s'
+grep -qE "layer 1 backward +exact +$gaps, $times; +2 bit [0-9]+  4 bit [0-9]+" out ||
     fail "and what: $(cat out)"
+grep -qF 'links (least, median, most): 1e-09 1e-09 1e-09 s per byte, 1e-05 1e-05 1e-05 s per me' \
+    out || fail "and of which links: $(cat out)"
 
 # --- stopping
 # what was found, without the times that it took
