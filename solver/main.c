@@ -213,14 +213,6 @@ static void improve(const Problem *problem, Answer *answer, double end, double g
     memory_give(found);
 }
 
-// False where the exact solution cannot be improved upon: one of the terms is dropped or weighs
-// nothing, or the rounds are tied by time that computation covers.
-static bool is_open(const Problem *problem) {
-    Ends ends = problem_ends(problem);
-    Weights weights = problem_weights(problem, &ends);
-    return problem->hidden == 0 && weights.variance > 0 && weights.seconds > 0;
-}
-
 int main(int argc, char **argv) {
     double start = clock_seconds();
     Options options;
@@ -235,14 +227,14 @@ int main(int argc, char **argv) {
         fprintf(stderr, "fringe-solver: %s\n", err.text);
         return err.code;
     }
-    Answer answer = {.by = "exact", .choice = incumbent};
+    Answer answer = {.by = "incumbent", .choice = incumbent};
     answer.value = problem_value(&problem, incumbent);
     double end = start + options.limit;
     remember(&problem, &answer);
     arm_alarm(end - clock_seconds());
     signal(SIGPIPE, SIG_IGN);
     answer.bound = fmin(problem_bound(&problem), answer.value.objective);
-    if (is_open(&problem))
+    if (problem_is_open(&problem))
         improve(&problem, &answer, end - reserve * (1 + options.limit), options.gap);
     answer.bound = fmin(answer.bound, answer.value.objective);
     answer.seconds = clock_seconds() - start;

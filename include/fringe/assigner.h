@@ -19,7 +19,7 @@ enum { ASSIGNED_CHANNELS = 32 };
 // What came of one assignment, for reports. Rank 0 knows all of it.
 typedef struct AssignmentPart { // one layer and direction
     int layer, direction;
-    char by[16];             // who found the widths: "exact", "glpk", "uniform", "random", "replay"
+    char by[16];             // who found the widths: Answer.by, "random", "replay"
     double objective, bound; // of the problem; gap = objective - bound. 0 where none was solved
     double lp_bound;         // what its LP relaxation reaches; not above the bound
     double search;           // seconds rank 0 or the solver searched

@@ -82,7 +82,7 @@ bool value_gains(const Value *found, const Value *there);
 void problem_uniform(const Problem *problem, int width, uint8_t *choice);
 
 typedef struct Answer {
-    char by[16];     // "exact", "glpk", "uniform": who found it
+    char by[16];     // who found it: "exact" (proven), "fronts", "prices", "uniform", "glpk"
     uint8_t *choice; // [groups] owned
     Value value;
     double bound;   // no choice has a smaller objective
@@ -94,9 +94,13 @@ void answer_clear(Answer *answer);
 
 // The best choice, by Pareto fronts of lanes and a sweep over the times of a round (A.7); at least
 // as good as every uniform one. Exact, and then the bound is the objective (up to 1e-10 of a lane's
-// time where thetas differ inside it), unless a lane's front has more points than are kept or time
-// is hidden; then the bound judges the choice. Local.
+// time where thetas differ inside it), unless a lane's front has more points than are kept
+// ("fronts") or time is hidden and ties the rounds ("prices"); then the bound judges the choice.
+// Local.
 void problem_solve(const Problem *problem, Answer *answer);
+// Whether a search of one round after the other may find a better choice than problem_solve's:
+// not where one term counts alone or time is hidden.
+bool problem_is_open(const Problem *problem);
 // A lower bound of the objective from the LP relaxation's duals (A.7). Local.
 double problem_bound(const Problem *problem);
 

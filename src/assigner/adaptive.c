@@ -1,5 +1,5 @@
-// The adaptive rule: one problem per layer and direction on rank 0, solved exactly at once, and
-// given to fringe-solver with that solution. Taking the widths waits for it.
+// The adaptive rule: one problem per layer and direction on rank 0, solved at once, and given to
+// fringe-solver with that solution where it may know a better one. Taking the widths waits for it.
 
 #include "internal.h"
 
@@ -121,7 +121,7 @@ static void ask_of(Assigner *a, Lot *lot) {
         assert(problem_check(&lot->problem, &(Error){0}));
         answer_take(&lot->answer, &lot->problem);
         problem_solve(&lot->problem, &lot->answer);
-        if (strcmp(a->config->messages.solver, "glpk") == 0 &&
+        if (strcmp(a->config->messages.solver, "glpk") == 0 && problem_is_open(&lot->problem) &&
             !solver_start(&lot->solver, &lot->problem, lot->answer.choice,
                           a->config->messages.solver_limit))
             snprintf(a->assignment.remark, sizeof a->assignment.remark,

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double blur = 1e-7;      // of the objective: more than rounded costs of lanes may hide
+static const double rounding = 1e-13; // of sums of doubles near 1
+
 // The least of weights.variance * V + weights.seconds * T. Returns how far below it could still be.
 static double solve_rounds(const Problem *problem, Weights weights, uint8_t *choice) {
     double gap = 0;
@@ -53,6 +56,12 @@ static void offer(const Problem *problem, Answer *answer, const char *by, const 
     answer->value = value;
 }
 
+static void say_proven(Answer *answer, double bound) {
+    double objective = answer->value.objective;
+    if (objective - bound <= blur * fabs(objective) + rounding)
+        snprintf(answer->by, sizeof answer->by, "exact");
+}
+
 // --- time that is covered
 
 typedef struct Side { // a choice that is best under some price of time
@@ -77,7 +86,7 @@ static double solve_at(Search *search, double price, Side *side) {
     double gap = solve_rounds(p, (Weights){w.variance, price}, side->choice);
     put_in_order(p, side->choice);
     side->value = problem_value(p, side->choice);
-    offer(p, search->answer, "exact", side->choice);
+    offer(p, search->answer, "prices", side->choice);
     return w.variance * (side->value.variance - search->ends.v_ut) + price * side->value.seconds +
            (w.seconds - price) * p->hidden - w.seconds * search->ends.t_ut - gap;
 }
@@ -115,7 +124,7 @@ static void mix(Search *search) {
         for (int c = p->round_begin[best]; c < p->round_begin[best + 1]; c++)
             for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++)
                 from[g] = to[g];
-        offer(p, search->answer, "exact", from);
+        offer(p, search->answer, "prices", from);
     }
     memory_give(taken);
 }
@@ -175,7 +184,10 @@ static double solve_hidden(const Problem *problem, Answer *answer) {
     double bound = search_price(&search);
     memory_give(search.shorter.choice);
     memory_give(search.longer.choice);
-    return search.tied ? 0 : bound; // the objective without variance is at least 0
+    if (search.tied)
+        return 0; // of the time alone; whether the variance is the least is not known
+    say_proven(answer, bound);
+    return bound;
 }
 
 static double solve_sum(const Problem *problem, Answer *answer) {
@@ -183,8 +195,9 @@ static double solve_sum(const Problem *problem, Answer *answer) {
     uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of a problem");
     double gap = solve_rounds(problem, problem_weights(problem, &ends), choice);
     put_in_order(problem, choice);
-    offer(problem, answer, "exact", choice);
+    offer(problem, answer, "fronts", choice);
     memory_give(choice);
+    say_proven(answer, answer->value.objective - gap);
     return answer->value.objective - gap;
 }
 

@@ -188,6 +188,12 @@ Weights problem_weights(const Problem *p, const Ends *ends) {
     return (Weights){dv > tiny ? p->lambda / dv : 0, dt > tiny ? (1 - p->lambda) / dt : 0};
 }
 
+bool problem_is_open(const Problem *p) {
+    Ends ends = problem_ends(p);
+    Weights weights = problem_weights(p, &ends);
+    return p->hidden == 0 && weights.variance > 0 && weights.seconds > 0;
+}
+
 Value problem_value(const Problem *p, const uint8_t *choice) {
     Ends ends = problem_ends(p);
     Weights weights = problem_weights(p, &ends);

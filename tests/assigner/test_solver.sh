@@ -108,7 +108,7 @@ for signal in KILL ABRT STOP; do
     done
     read -r by got known exact <<<"$("$helper" judge problem answer)"
     holds "got == known && seconds < 15 && $hits > 0" "SIG$signal"
-    [ "$by" = exact ] || fail "SIG$signal: by is '$by'"
+    [ "$by" = incumbent ] || fail "SIG$signal: by is '$by'"
     case $signal in
     KILL) trouble 'signal 9' ;;
     ABRT) trouble 'signal 6' ;;
