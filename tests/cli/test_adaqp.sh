@@ -145,10 +145,38 @@ with_solver rubbish "$work/rubbish" "fringe-solver's answer is no answer \(.*\)"
 with_solver dies "$work/dies" 'fringe-solver was ended by signal 9'
 with_solver missing "$work/nothing-here" 'fringe-solver is not installed'
 solver=$(dirname "$FRINGE")/fringe-solver
-if [ -x "$solver" ]; then # its answer, as if GLPK had crashed
+if [ -x "$solver" ]; then
+    # its answer, as if GLPK had crashed
     printf '#!/bin/sh\n"%s" "$@" | sed "s/^groups/trouble signal 6\\n&/"\n' "$solver" >crashes
-    chmod +x crashes
-    with_solver crashes "$work/crashes" 'GLPK was ended by signal 6'
+    # late: widths are due the epoch after asking, and wait for it
+    printf '#!/bin/sh\nsleep 1\nexec ./crashes "$@"\n' >late
+    printf '#!/bin/sh\necho >>asked\nexec "%s" "$@"\n' "$solver" >counted
+    chmod +x crashes late counted
+    with_solver crashes ./crashes 'GLPK was ended by signal 6'
+
+    glpk="$settings --set messages.solver=glpk --set train.epochs=14 --set train.eval_every=7"
+    expect "GLPK itself" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json $glpk \
+        --set run.dir=glpk
+    grep remark out && fail "it is in order: $(cat out)"
+    [ "$(wc -l <asked)" -eq "$(grep -c '"layer"' glpk/assignments/epoch-14.json)" ] ||
+        fail "it is asked once for each layer and direction, not $(wc -l <asked) times"
+    same "what is proven best stays" glpk/assignments/epoch-14.safetensors \
+        whole/assignments/epoch-14.safetensors
+
+    expect "an answer that is late" 0 'remark +epoch 10: GLPK was ended by signal 6' \
+        env FRINGE_SOLVER=./late "$FRINGE" train tiny.json $glpk --set messages.delay=1 \
+        --set run.dir=late-run
+    awk '/"seconds":/ {exit !($2 + 0 > 0.5)}' late-run/assignments/epoch-10.json ||
+        fail "it is waited for: $(cat late-run/assignments/epoch-10.json)"
+    same "and gives the same widths" late-run/assignments/epoch-10.safetensors \
+        whole/assignments/epoch-14.safetensors
+
+    rm asked
+    expect "time that is hidden" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json \
+        $glpk --set messages.time=hidden --set messages.link=[1e-9,1e-5,2e-4] --set run.dir=hidden
+    [ ! -e asked ] || fail "GLPK was asked for what it does not know"
+    expect "inspect shows it" 0 'layer 1 backward +(prices|exact|uniform) .* hidden 0\.0002 s' \
+        "$FRINGE" inspect hidden
 fi
 
 # --- what has nothing to assign
