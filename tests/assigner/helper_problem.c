@@ -1,13 +1,15 @@
 // Poses problems to fringe-solver and judges its answers, for the script beside it.
 //
-//   helper_problem pose RANKS GROUPS ROWS decades|plain SEED exact|0|1|2 [LAMBDA [HIDDEN]]
-//       writes a problem of a ring with that incumbent: the exact solution or one width for all
+//   helper_problem ring|senders RANKS GROUPS ROWS decades|plain SEED exact|0|1|2 [LAMBDA [HIDDEN]]
+//       writes a problem with a lane for each pair of a ring, or for all that a rank sends (then
+//       thetas differ inside it), with that incumbent: the exact solution or one width for all
 //   helper_problem judge PROBLEM ANSWER
 //       prints: by objective incumbent exact (objectives)
 #include "problems.h"
 
-static int pose(int argc, char **argv) {
+static int pose(bool by_sender, int argc, char **argv) {
     Recipe recipe = {.ranks = atoi(argv[0]),
+                     .by_sender = by_sender,
                      .groups = atoi(argv[1]),
                      .exactly = true,
                      .group_rows = atoi(argv[2]),
@@ -56,8 +58,8 @@ static int judge(char **argv) {
 }
 
 int main(int argc, char **argv) {
-    if (argc >= 8 && strcmp(argv[1], "pose") == 0)
-        return pose(argc - 2, argv + 2);
+    if (argc >= 8 && (strcmp(argv[1], "ring") == 0 || strcmp(argv[1], "senders") == 0))
+        return pose(strcmp(argv[1], "senders") == 0, argc - 2, argv + 2);
     if (argc == 4 && strcmp(argv[1], "judge") == 0)
         return judge(argv + 2);
     return EXIT_USAGE;
