@@ -139,6 +139,7 @@ static Recipe ring(void) {
 // A9: bound <= exact <= rounded, and the gap to the relaxation is that of a few groups.
 static void lies_between_the_bound_and_every_other_choice(void **state) {
     (void)state;
+    int as_fast = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         Recipe recipe = ring();
         recipe.betas = seed % 2 == 0 ? BETAS_PLAIN : BETAS_DECADES;
@@ -150,7 +151,8 @@ static void lies_between_the_bound_and_every_other_choice(void **state) {
         double bound = problem_bound(&p);
         assert_true(bound <= a.bound + 1e-12);
         assert_true(a.bound >= a.value.objective * (1 - 1e-9)); // proved to be the best
-        // A13: no random choice that is as fast has less variance, or is better
+        // A13: no random choice that is as fast, of which there are some, has less variance; none
+        // is better
         uint8_t *choice = TAKE(uint8_t, p.groups, "test");
         Draws d = draws_new(seed + 5);
         for (int i = 0; i < 300; i++) {
@@ -159,13 +161,16 @@ static void lies_between_the_bound_and_every_other_choice(void **state) {
                     i % 2 == 0 || draw_chance(&d, 0.05) ? (uint8_t)draw_int(&d, 0, 2) : a.choice[g];
             Value v = value_by_definition(&p, choice);
             assert_true(a.value.objective <= v.objective + 1e-12);
-            if (v.seconds <= a.value.seconds)
+            if (v.seconds <= a.value.seconds) {
                 assert_true(a.value.variance <= v.variance * (1 + 1e-12));
+                as_fast++;
+            }
         }
         memory_give(choice);
         answer_clear(&a);
         problem_clear(&p);
     }
+    assert_true(as_fast > 0);
 }
 
 // The fronts of A.7 as they stand there: all widths that do not ascend within the groups of one

@@ -1,0 +1,121 @@
+// ranks: 1
+// If this failed, a round would be solved no better than by rounding, or a slower link would be
+// given more to carry.
+#include "problems.h"
+
+#include "assigner/private.h"
+
+static Recipe ring(uint64_t seed) {
+    return (Recipe){.ranks = 4,
+                    .groups = 30,
+                    .group_rows = 100,
+                    .widths = 3,
+                    .width = {2, 4, 8},
+                    .columns = 256,
+                    .betas = (Betas)(seed % 3),
+                    .spread = 0.5,
+                    .lambda = 0.1 + 0.1 * (double)(seed % 8)};
+}
+
+static Weights weights_of(const Problem *p) {
+    Ends ends = problem_ends(p);
+    return problem_weights(p, &ends);
+}
+
+// What a choice costs a round, by definition.
+static double cost_of(const Problem *p, int round, Weights weights, const uint8_t *choice) {
+    double variance = 0, slowest = 0;
+    for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++) {
+        double seconds = p->lane[c].gamma;
+        for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++) {
+            double levels = pow(2, p->width[choice[g]]) - 1;
+            variance += p->group[g].beta / (levels * levels);
+            seconds += p->group[g].theta * (double)(p->group[g].rows * p->row_bytes[choice[g]]);
+        }
+        slowest = fmax(slowest, seconds);
+    }
+    return weights.variance * variance + weights.seconds * slowest;
+}
+
+// A9: bound <= exact <= the relaxation's steps that are whole, rounded down. The latter must be
+// worse at times, or the exact search would be for nothing.
+static void rounding_is_never_better(void **state) {
+    (void)state;
+    int worse = 0;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        Recipe recipe = ring(seed);
+        Problem p = problem_random(&recipe, seed);
+        Weights weights = weights_of(&p);
+        uint8_t *exact = TAKE(uint8_t, p.groups, "test"),
+                *rounded = TAKE(uint8_t, p.groups, "test");
+        for (int r = 0; r < p.rounds; r++) {
+            Round round;
+            double dual;
+            round_take(&round, &p, r);
+            assert_true(round_solve(&round, weights, exact) == 0); // proved to be the best
+            double seconds = round_relax(&round, weights, &dual);
+            double said = round_fill(&round, weights, seconds, rounded);
+            double best = cost_of(&p, r, weights, exact), cost = cost_of(&p, r, weights, rounded);
+            assert_near(said, cost, 1e-12 * cost); // sums of a hundred doubles
+            assert_true(dual <= best * (1 + 1e-12));
+            assert_true(best <= cost * (1 + 1e-12));
+            worse += best < cost * (1 - 1e-9);
+            round_clear(&round);
+        }
+        memory_give(rounded);
+        memory_give(exact);
+        problem_clear(&p);
+    }
+    assert_true(worse > 0);
+}
+
+static double lane_bytes(const Problem *p, const Lane *lane, const uint8_t *choice) {
+    double bytes = 0;
+    for (int64_t g = lane->begin; g < lane->end; g++)
+        bytes += (double)(p->group[g].rows * p->row_bytes[choice[g]]);
+    return bytes;
+}
+
+static void solve_round(const Problem *p, int which, Weights weights, uint8_t *choice) {
+    Round round;
+    round_take(&round, p, which);
+    assert_true(round_solve(&round, weights, choice) == 0);
+    round_clear(&round);
+}
+
+// A10: with the normalisers held fixed, a lane whose theta doubles carries no more than before.
+static void slower_lanes_carry_no_more(void **state) {
+    (void)state;
+    int less = 0, same = 0;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        Recipe recipe = ring(seed);
+        Problem p = problem_random(&recipe, seed);
+        Weights weights = weights_of(&p);
+        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        for (int r = 0; r < p.rounds; r++)
+            for (int c = p.round_begin[r]; c < p.round_begin[r + 1]; c++) {
+                const Lane *lane = &p.lane[c];
+                solve_round(&p, r, weights, choice);
+                double before = lane_bytes(&p, lane, choice);
+                for (int64_t g = lane->begin; g < lane->end; g++)
+                    p.group[g].theta *= 2;
+                solve_round(&p, r, weights, choice);
+                double after = lane_bytes(&p, lane, choice);
+                for (int64_t g = lane->begin; g < lane->end; g++)
+                    p.group[g].theta /= 2;
+                assert_true(after <= before);
+                less += after < before;
+                same += after == before;
+            }
+        memory_give(choice);
+        problem_clear(&p);
+    }
+    assert_true(less > 100 && same > 100);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(rounding_is_never_better),
+    cmocka_unit_test(slower_lanes_carry_no_more),
+};
+
+TEST_MAIN(tests)
