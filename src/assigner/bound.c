@@ -5,49 +5,72 @@
 
 #include <math.h>
 
-// At most weights.variance * V + weights.seconds * T of any choice.
-static double rounds_bound(const Problem *problem, Weights weights) {
-    double sum = 0;
+typedef struct Relaxation {
+    const Problem *problem;
+    Ends ends;
+    Weights weights;
+    Round *round; // [rounds] with their hulls, which no price of time changes
+} Relaxation;
+
+static void relaxation_take(Relaxation *x, const Problem *problem) {
+    *x = (Relaxation){.problem = problem,
+                      .ends = problem_ends(problem),
+                      .round = TAKE(Round, problem->rounds, "relaxation of a problem")};
+    x->weights = problem_weights(problem, &x->ends);
     for (int r = 0; r < problem->rounds; r++) {
-        Round round;
-        double dual = 0;
-        round_take(&round, problem, r);
-        for (int c = 0; c < round.lanes; c++)
-            hull_build(&round.hull[c], weights.variance);
-        if (weights.seconds > 0 && round.lanes > 0)
-            round_relax(&round, weights, &dual);
-        else
-            for (int c = 0; c < round.lanes; c++)
-                dual += round.hull[c].value[round.hull[c].steps];
-        sum += dual - 1e-13 * fabs(dual); // what sums of doubles may add
-        round_clear(&round);
+        round_take(&x->round[r], problem, r);
+        for (int c = 0; c < x->round[r].lanes; c++)
+            hull_build(&x->round[r].hull[c], x->weights.variance);
     }
-    return sum;
+}
+
+static void relaxation_clear(Relaxation *x) {
+    for (int r = x->problem->rounds - 1; r >= 0; r--)
+        round_clear(&x->round[r]);
+    memory_give(x->round);
+}
+
+// At most weights.variance * V + weights.seconds * T of any choice.
+static double round_bound(Round *round, Weights weights) {
+    double dual = 0;
+    if (weights.seconds > 0 && round->lanes > 0)
+        round_relax(round, weights, &dual);
+    else
+        for (int c = 0; c < round->lanes; c++)
+            dual += round->hull[c].value[round->hull[c].steps];
+    return dual - 1e-13 * fabs(dual); // what sums of doubles may add
 }
 
 // max(T, hidden) >= s T + (1 - s) hidden for s in [0, 1]: the bound at price = s * weights.seconds.
-static double bound_at(const Problem *problem, const Ends *ends, Weights weights, double price) {
-    return rounds_bound(problem, (Weights){weights.variance, price}) -
-           weights.variance * ends->v_ut + (weights.seconds - price) * problem->hidden -
-           weights.seconds * ends->t_ut;
+static double bound_at(Relaxation *x, double price) {
+    double sum = 0;
+    for (int r = 0; r < x->problem->rounds; r++)
+        sum += round_bound(&x->round[r], (Weights){x->weights.variance, price});
+    return sum - x->weights.variance * x->ends.v_ut +
+           (x->weights.seconds - price) * x->problem->hidden - x->weights.seconds * x->ends.t_ut;
 }
 
-double problem_bound(const Problem *problem) {
-    Ends ends = problem_ends(problem);
-    Weights weights = problem_weights(problem, &ends);
-    double best = fmax(0, bound_at(problem, &ends, weights, weights.seconds));
-    if (problem->hidden == 0 || weights.seconds == 0)
-        return best;
-    double low = 0, high = weights.seconds; // the bound is concave in the price
+// Over all prices, in which the bound is concave.
+static double bound_at_best(Relaxation *x, double best) {
+    double low = 0, high = x->weights.seconds;
     for (int i = 0; i < 40; i++) {
         double third = (high - low) / 3;
-        double a = bound_at(problem, &ends, weights, low + third);
-        double b = bound_at(problem, &ends, weights, high - third);
+        double a = bound_at(x, low + third), b = bound_at(x, high - third);
         best = fmax(best, fmax(a, b));
         if (a < b)
             low += third;
         else
             high -= third;
     }
+    return best;
+}
+
+double problem_bound(const Problem *problem) {
+    Relaxation x;
+    relaxation_take(&x, problem);
+    double best = fmax(0, bound_at(&x, x.weights.seconds));
+    if (problem->hidden > 0 && x.weights.seconds > 0)
+        best = bound_at_best(&x, best);
+    relaxation_clear(&x);
     return best;
 }
