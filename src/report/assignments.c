@@ -166,10 +166,10 @@ static void show_solution(const Json *part) {
     printf(" objective %.5f", number(part, "objective"));
     show_bound(part, "bound", "bound");
     show_bound(part, "lp_bound", "LP bound");
-    printf(" %.4f s; predicted %.4f s", number(part, "search_seconds"),
+    printf(" %.3g s; predicted %.3g s", number(part, "search_seconds"),
            number(part, "predicted_seconds"));
     if (hidden > 0)
-        printf(" hidden %.4f s", hidden);
+        printf(" hidden %.3g s", hidden);
 }
 
 static void show(const Json *assignment) {
@@ -183,7 +183,7 @@ static void show(const Json *assignment) {
     for (const Json *p = json_first(parts); p != NULL; p = json_next(p)) {
         printf("  layer %.0f %-8s %-7s", number(p, "layer"), text(p, "direction"), text(p, "by"));
         show_solution(p);
-        printf(" measured %.4f s;", number(p, "measured_seconds"));
+        printf(" measured %.3g s;", number(p, "measured_seconds"));
         show_rows(json_type(p) == JSON_OBJECT ? json_get(p, "rows") : NULL);
     }
 }

@@ -39,7 +39,7 @@ bytes_of() { sed -n "$1s/.*\"bytes\": \([0-9]*\).*/\1/p" whole/metrics.jsonl; }
 expect "inspect shows when" 0 'assignment asked before epoch 17, taken before 22' \
     "$FRINGE" inspect whole
 gaps='objective 0\.[0-9]+ bound 0\.[0-9]+ gap 0 %, LP bound 0\.[0-9]+ gap [0-9.e-]+ %'
-times='[0-9.]+ s; predicted [0-9.]+ s measured [0-9.]+ s'
+times='[0-9.e-]+ s; predicted [0-9.e-]+ s measured [0-9.e-]+ s'
 grep -qE "layer 1 backward +exact +$gaps, $times; +2 bit [0-9]+  4 bit [0-9]+" out ||
     fail "and what: $(cat out)"
 grep -qF 'links (least, median, most): 1e-09 1e-09 1e-09 s per byte, 1e-05 1e-05 1e-05 s per me' \
