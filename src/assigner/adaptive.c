@@ -111,7 +111,8 @@ double lot_hidden(const Assigner *a, Lot *lot) {
     return lot->hidden;
 }
 
-static void ask_of(Assigner *a, Lot *lot) {
+// Rank 0 gets the lot's problem. Collective.
+static void pose_of(Assigner *a, Lot *lot) {
     bool first = a->comm->rank == 0;
     double hidden = lot_hidden(a, lot);
     Group *group = TAKE(Group, first ? lot->piece[a->comm->size] : 0, "groups of messages");
@@ -120,21 +121,33 @@ static void ask_of(Assigner *a, Lot *lot) {
         pose(a, lot, group, hidden);
         assert(problem_check(&lot->problem, &(Error){0}));
         answer_take(&lot->answer, &lot->problem);
-        problem_solve(&lot->problem, &lot->answer);
-        if (strcmp(a->config->messages.solver, "glpk") == 0 && problem_is_open(&lot->problem) &&
-            !solver_start(&lot->solver, &lot->problem, lot->answer.choice,
-                          a->config->messages.solver_limit))
-            snprintf(a->assignment.remark, sizeof a->assignment.remark,
-                     "fringe-solver could not be started; the exact solution is used");
     }
     memory_give(group);
+}
+
+static void solve_aside(void *assigner) {
+    Assigner *a = assigner;
+    for (int i = 0; i < a->lots; i++)
+        problem_solve(&a->lot[i].problem, &a->lot[i].answer);
+}
+
+static void start_solver(Assigner *a, Lot *lot) {
+    if (strcmp(a->config->messages.solver, "glpk") == 0 && problem_is_open(&lot->problem) &&
+        !solver_start(&lot->solver, &lot->problem, lot->answer.choice,
+                      a->config->messages.solver_limit))
+        snprintf(a->assignment.remark, sizeof a->assignment.remark,
+                 "fringe-solver could not be started; the exact solution is used");
 }
 
 bool adaptive_ask(Assigner *a, Error *err) {
     (void)err;
     link_measure(a);
     for (int i = 0; i < a->lots; i++)
-        ask_of(a, &a->lot[i]);
+        pose_of(a, &a->lot[i]);
+    if (a->comm->rank == 0)
+        comm_aside(a->comm, solve_aside, a);
+    for (int i = 0; i < a->lots && a->comm->rank == 0; i++)
+        start_solver(a, &a->lot[i]);
     comm_barrier(a->comm); // that rank 0 solves is not the next exchange's waiting
     return true;
 }

@@ -19,7 +19,7 @@ static bool periodic(const Assigner *a, int64_t epoch) {
     return epoch > 1 && (epoch - 1) % a->config->messages.period == 0;
 }
 
-// ---- random: every row draws one of the widths, by its global id and its reader
+// ---- random: every row draws one of the widths, by the counters of its rounding (ALGORITHMS 0)
 
 static bool random_decide(Assigner *a, Error *err) {
     (void)err;
@@ -32,7 +32,9 @@ static bool random_decide(Assigner *a, Error *err) {
         for (int g = 0; g < a->comm->size - 1; g++) {
             int reader = ring_reader(a->comm, g);
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
-                double u = random_uniform32(stream, p->gid[p->send_row[k]], reader, 0);
+                int64_t id = p->gid[p->send_row[k]];
+                int peer = id < 0 ? a->comm->rank : reader; // of a partial sum its sender
+                double u = random_uniform32(stream, id, peer, 0);
                 lot->next[k] = (uint8_t)widths->value[(int)(u * widths->count)];
             }
         }

@@ -128,6 +128,18 @@ static bool decide_first(Assigner *a, Error *err) {
     return fine;
 }
 
+typedef struct Writing {
+    const char *path;
+    const Tensor *tensor;
+    int count;
+    Error *err;
+} Writing;
+
+static void write_aside(void *context) {
+    const Writing *w = context;
+    tensors_write(w->path, w->tensor, w->count, NULL, true, w->err);
+}
+
 // Numbers come first, where they are aligned in the file.
 bool assigner_write(Assigner *a, const char *path, Error *err) {
     enum { FIXED = 1 + KNOWN_TENSORS };
@@ -152,7 +164,7 @@ bool assigner_write(Assigner *a, const char *path, Error *err) {
                                        list_of(&a->lot[i], list));
     }
     if (path != NULL && a->comm->rank == 0)
-        tensors_write(path, tensor, count, NULL, true, err);
+        comm_aside(a->comm, write_aside, &(Writing){path, tensor, count, err});
     for (int i = FIXED; i < count; i++)
         memory_give((void *)tensor[i].data);
     return comm_agree(a->comm, err);
