@@ -79,8 +79,10 @@ void trainer_restore(Trainer *trainer, const TrainerState *state, const float *p
 // hash, partition hash).
 bool checkpoint_write(Trainer *trainer, const char *run_dir, const char *binding, int keep,
                       Error *err);
-// Restores the newest valid checkpoint (skipping damaged ones with a remark). *found false if there
-// is none. EXIT_CONFIG if the newest valid one belongs to other data, model or parts. Collective.
+// Restores the newest whole checkpoint (skipping damaged ones with a remark). *found false if there
+// is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be read,
+// EXIT_CONFIG if the newest whole one belongs to other data, model or parts, or is of a newer
+// version. Collective.
 bool checkpoint_restore(Trainer *trainer, const char *run_dir, const char *binding, bool *found,
                         char remarks[1024], Error *err);
 // Reads only the weights (PyG names) of a checkpoint folder, run folder or .safetensors file into

@@ -13,6 +13,7 @@
 // writes: weights are replicated, and it gathers what is not.
 #include "internal.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,48 +86,59 @@ static bool write_latest(const char *run_dir, const char *folder, Error *err) {
 
 typedef struct EpochList {
     int count;
-    int64_t epoch[1024]; // newest first
+    int64_t *epoch; // [count] newest first; owned
 } EpochList;
 
-static int newer_first(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+// The N of "epoch-N"; -1 where the name is another.
+static int64_t epoch_of(const struct dirent *entry) {
+    char name[64];
+    long long epoch = -1;
+    if (sscanf(entry->d_name, "epoch-%lld", &epoch) != 1 || epoch < 0)
+        return -1;
+    snprintf(name, sizeof name, "epoch-%lld", epoch);
+    return strcmp(name, entry->d_name) == 0 ? epoch : -1;
+}
+
+static int is_epoch(const struct dirent *entry) { return epoch_of(entry) >= 0; }
+
+static int newer_first(const struct dirent **a, const struct dirent **b) {
+    int64_t x = epoch_of(*a), y = epoch_of(*b);
     return (x < y) - (x > y);
 }
 
-static void list_epochs(EpochList *list, const char *run_dir) {
+// No folder is an empty list; a folder that cannot be read is none.
+static bool list_epochs(EpochList *list, const char *run_dir, Error *err) {
     char folder[CHECKPOINT_PATH];
-    list->count = 0;
+    struct dirent **entry;
+    *list = (EpochList){0};
     path_join(folder, sizeof folder, run_dir, "checkpoints");
-    DIR *open_folder = opendir(folder);
-    if (open_folder == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(open_folder)) != NULL;) {
-        char *end = NULL;
-        if (strncmp(entry->d_name, "epoch-", 6) != 0 || list->count == 1024)
-            continue;
-        long long epoch = strtoll(entry->d_name + 6, &end, 10);
-        if (*end == 0 && end != entry->d_name + 6)
-            list->epoch[list->count++] = epoch;
+    int count = scandir(folder, &entry, is_epoch, newer_first);
+    if (count < 0)
+        return errno == ENOENT ||
+               error_set(err, EXIT_IO, "%s: cannot look into it: %s", folder, strerror(errno));
+    list->epoch = TAKE(int64_t, count, "list of checkpoints");
+    for (; list->count < count; list->count++) {
+        list->epoch[list->count] = epoch_of(entry[list->count]);
+        free(entry[list->count]);
     }
-    closedir(open_folder);
-    qsort(list->epoch, (size_t)list->count, sizeof *list->epoch, newer_first);
+    free(entry);
+    return true;
 }
 
 // All but the `keep` newest up to the epoch just written; those of later epochs are of a run before
 // the one that was started anew in this folder.
 static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err) {
     EpochList list;
-    list_epochs(&list, run_dir);
+    bool ok = list_epochs(&list, run_dir, err);
     int kept = 0;
-    for (int i = 0; i < list.count; i++) {
+    for (int i = 0; i < list.count && ok; i++) {
         char path[CHECKPOINT_PATH];
         checkpoint_path(path, run_dir, list.epoch[i]);
-        if (list.epoch[i] <= epoch && kept++ < keep)
-            continue;
-        if (!remove_checkpoint(path, err))
-            return false;
+        if (list.epoch[i] > epoch || kept++ >= keep)
+            ok = remove_checkpoint(path, err);
     }
-    return true;
+    memory_give(list.epoch);
+    return ok;
 }
 
 // Widths and ranges are with all ranks, so all ranks come here; rank 0 says whether it writes.
@@ -221,44 +233,80 @@ static void remark(char remarks[1024], const char *text) {
     snprintf(remarks + used, 1024 - used, "%s%.900s", used > 0 ? "\n" : "", text);
 }
 
-// The newest folder that is whole; damaged ones are named in `remarks`. False: none.
-static bool find_newest(const char *run_dir, char *folder, TrainerState *state, char *binding,
-                        size_t size, char remarks[1024]) {
-    EpochList list;
-    list_epochs(&list, run_dir);
-    for (int i = 0; i < list.count; i++) {
-        Error damaged = {0};
-        checkpoint_path(folder, run_dir, list.epoch[i]);
-        if (checkpoint_manifest_read(folder, state, binding, size, &damaged))
-            return true;
-        remark(remarks, damaged.text);
-    }
-    return false;
+// The newest checkpoint of a run that is whole, if it has one.
+typedef struct Newest {
+    bool found;
+    char folder[CHECKPOINT_PATH], binding[256];
+    TrainerState state;
+    int damaged;        // newer ones that are not whole
+    char remarks[1024]; // a line for each of them
+} Newest;
+
+// Bytes that are not those that were written, or a file that is gone: no other try helps. Whatever
+// else keeps a checkpoint from being read says nothing of the checkpoint.
+static bool is_damage(const Error *err) {
+    return err->code == EXIT_DATA || err->code == EXIT_NO_INPUT;
 }
 
-static bool restore_on_first(Trainer *t, const char *run_dir, const char *binding, bool *found,
-                             char *folder, char remarks[1024], Error *err) {
-    char theirs[256];
-    TrainerState state;
-    trainer_state(t, &state);
-    *found = find_newest(run_dir, folder, &state, theirs, sizeof theirs, remarks);
-    if (!*found)
-        return true;
-    if (strcmp(theirs, binding) != 0)
+static bool cannot_tell(const char *folder, const Error *trouble, Error *err) {
+    if (trouble->code == EXIT_CONFIG)
+        return error_set(err, EXIT_CONFIG, "%s", trouble->text);
+    return error_set(err, (ExitCode)trouble->code,
+                     "%s; is the checkpoint whole? try again, or remove %s to do without it",
+                     trouble->text, folder);
+}
+
+static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
+    EpochList list;
+    *newest = (Newest){0};
+    bool ok = list_epochs(&list, run_dir, err);
+    for (int i = 0; i < list.count && ok && !newest->found; i++) {
+        Error trouble = {0};
+        checkpoint_path(newest->folder, run_dir, list.epoch[i]);
+        newest->found = checkpoint_manifest_read(newest->folder, &newest->state, newest->binding,
+                                                 sizeof newest->binding, &trouble);
+        if (is_damage(&trouble)) {
+            remark(newest->remarks, trouble.text);
+            newest->damaged++;
+        } else if (trouble.code != 0) {
+            ok = cannot_tell(newest->folder, &trouble, err);
+        }
+    }
+    memory_give(list.epoch);
+    return ok;
+}
+
+// A run that has checkpoints never starts again from its first epoch unless it is told so.
+static bool check_newest(const Newest *newest, const char *run_dir, const char *binding,
+                         Error *err) {
+    if (!newest->found && newest->damaged > 0)
+        return error_set(err, EXIT_DATA,
+                         "%s/checkpoints: none of its %d checkpoints is whole (%.*s); put a copy "
+                         "of one back, or start anew without --resume",
+                         run_dir, newest->damaged, (int)strcspn(newest->remarks, "\n"),
+                         newest->remarks);
+    if (newest->found && strcmp(newest->binding, binding) != 0)
         return error_set(err, EXIT_CONFIG,
                          "%s was written for other data, another model or other parts (%s, now "
                          "%s); give another run.dir, or start anew without --resume",
-                         folder, theirs, binding);
-    return load(t, folder, &state, err);
+                         newest->folder, newest->binding, binding);
+    return true;
+}
+
+static bool restore_on_first(Trainer *t, const char *run_dir, const char *binding, Newest *newest,
+                             Error *err) {
+    return find_newest(newest, run_dir, err) && check_newest(newest, run_dir, binding, err) &&
+           (!newest->found || load(t, newest->folder, &newest->state, err));
 }
 
 bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bool *found,
                         char remarks[1024], Error *err) {
-    char folder[CHECKPOINT_PATH] = "", messages[CHECKPOINT_PATH];
-    *found = false;
-    remarks[0] = 0;
+    char messages[CHECKPOINT_PATH];
+    Newest newest = {0};
     if (t->comm->rank == 0)
-        restore_on_first(t, run_dir, binding, found, folder, remarks, err);
+        restore_on_first(t, run_dir, binding, &newest, err);
+    *found = newest.found;
+    memcpy(remarks, newest.remarks, sizeof newest.remarks);
     if (!comm_agree(t->comm, err))
         return false;
     comm_broadcast(t->comm, found, sizeof *found, 0);
@@ -272,7 +320,7 @@ bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bo
         comm_broadcast(t->comm, (void *)state.tensor[i].data, bytes, 0);
     comm_broadcast(t->comm, &state.counters, sizeof state.counters, 0);
     trainer_restore(t, &state, t->parameters);
-    file_path(messages, folder, 3);
+    file_path(messages, newest.folder, 3);
     return t->assigner == NULL || assigner_read(t->assigner, messages, err);
 }
 
@@ -291,12 +339,13 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
     path_join(path, size, where, name);
     if (file_exists(path))
         return true;
-    char folder[CHECKPOINT_PATH], binding[256], remarks[1024] = "";
-    TrainerState state;
-    if (!find_newest(where, folder, &state, binding, sizeof binding, remarks))
+    Newest newest;
+    if (!find_newest(&newest, where, err))
+        return false;
+    if (!newest.found)
         return error_set(err, EXIT_NO_INPUT, "%s holds no whole checkpoint%s%s", where,
-                         remarks[0] ? ": " : "", remarks);
-    path_join(path, size, folder, name);
+                         newest.damaged > 0 ? ": " : "", newest.remarks);
+    path_join(path, size, newest.folder, name);
     return true;
 }
 

@@ -144,6 +144,29 @@ static bool check_files(const Json *document, const char *folder, Error *err) {
     return true;
 }
 
+static bool check_version(const Json *document, const char *path, Error *err) {
+    int64_t version = 0;
+    if (json_type(document) != JSON_OBJECT || !read_int(document, "version", &version) ||
+        version < 1)
+        return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest", path);
+    if (version > CHECKPOINT_VERSION)
+        return error_set(err, EXIT_CONFIG,
+                         "%s: version %lld is of a newer fringe, this one reads version %d; go on "
+                         "with the newer one",
+                         path, (long long)version, CHECKPOINT_VERSION);
+    return true;
+}
+
+static bool read_members(const Json *document, TrainerState *state, char *binding, size_t size,
+                         const char *path, Error *err) {
+    const Json *said = json_get(document, "binding");
+    if (said == NULL || json_type(said) != JSON_STRING || !read_counters(document, state))
+        return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %d", path,
+                         CHECKPOINT_VERSION);
+    snprintf(binding, size, "%s", json_string(said));
+    return true;
+}
+
 // Counters and binding of one checkpoint folder, with every file checked against its hash.
 bool checkpoint_manifest_read(const char *folder, TrainerState *state, char *binding, size_t size,
                               Error *err) {
@@ -152,17 +175,9 @@ bool checkpoint_manifest_read(const char *folder, TrainerState *state, char *bin
     Json *document = json_read(path, err);
     if (document == NULL)
         return false;
-    int64_t version = 0;
-    const Json *said = json_type(document) == JSON_OBJECT ? json_get(document, "binding") : NULL;
-    bool ok = said != NULL && json_type(said) == JSON_STRING &&
-              read_int(document, "version", &version) && version == CHECKPOINT_VERSION &&
-              read_counters(document, state);
-    if (!ok)
-        error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %d", path,
-                  CHECKPOINT_VERSION);
-    else
-        snprintf(binding, size, "%s", json_string(said));
-    ok = ok && check_files(document, folder, err);
+    bool ok = check_version(document, path, err) &&
+              read_members(document, state, binding, size, path, err) &&
+              check_files(document, folder, err);
     json_free(document);
     return ok;
 }
