@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { ROWS_A_BEAT = 1024 }; // copied between two signs of life
+
 // offset[r]: bytes that the ranks below r send, `bytes` per row. Collective.
 static int64_t *row_offsets(const Session *s, int64_t bytes) {
     int64_t *own = TAKE(int64_t, s->comm.size, "rows by rank");
@@ -48,8 +50,11 @@ static float *gather_rows(const Session *s, Rows rows, const int64_t *gid) {
     if (s->comm.rank != 0)
         return NULL;
     all = TAKE(float, nodes *width, "rows in node order");
-    for (int64_t i = 0; i < nodes; i++)
+    for (int64_t i = 0; i < nodes; i++) {
         memcpy(all + gid[i] * width, arrived + i * width, row_bytes);
+        if (i % ROWS_A_BEAT == 0)
+            comm_beat(&s->comm);
+    }
     memory_give(arrived);
     return all;
 }

@@ -206,20 +206,38 @@ bool session_binding(Session *s, int64_t seed, char *out, size_t size) {
     return comm_agree(&s->comm, &s->err);
 }
 
+// What rank 0 reads aside: the files of a checkpoint are hashed before they are believed.
+typedef struct Weights {
+    Session *session;
+    const ModelShape *shape;
+    const char *where;
+    bool best;
+    float *parameters; // [parameter_count]
+} Weights;
+
+static void read_weights(void *context) {
+    Weights *w = context;
+    Error *err = &w->session->err;
+    char path[2048];
+    if (checkpoint_weights_path(w->where, w->best, path, sizeof path, err) &&
+        model_read(w->shape, w->parameters, path, err))
+        fprintf(stderr, "weights    %s\n", path);
+}
+
 bool load_weights(Session *s, Trainer *trainer, const Options *options) {
     const ModelShape *shape = trainer_shape(trainer);
-    const char *where = options->weights != NULL ? options->weights : s->config.run.dir;
-    char path[2048];
-    float *parameters = TAKE(float, shape->parameter_count, "weights to load");
-    if (s->comm.rank == 0 &&
-        checkpoint_weights_path(where, options->best, path, sizeof path, &s->err) &&
-        model_read(shape, parameters, path, &s->err))
-        fprintf(stderr, "weights    %s\n", path);
+    Weights w = {.session = s,
+                 .shape = shape,
+                 .where = options->weights != NULL ? options->weights : s->config.run.dir,
+                 .best = options->best,
+                 .parameters = TAKE(float, shape->parameter_count, "weights to load")};
+    if (s->comm.rank == 0)
+        comm_aside(&s->comm, read_weights, &w);
     bool fine = comm_agree(&s->comm, &s->err);
     if (fine) {
-        comm_broadcast(&s->comm, parameters, (size_t)shape->parameter_count * sizeof(float), 0);
-        trainer_set_parameters(trainer, parameters);
+        comm_broadcast(&s->comm, w.parameters, (size_t)shape->parameter_count * sizeof(float), 0);
+        trainer_set_parameters(trainer, w.parameters);
     }
-    memory_give(parameters);
+    memory_give(w.parameters);
     return fine;
 }

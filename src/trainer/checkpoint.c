@@ -293,20 +293,30 @@ static bool check_newest(const Newest *newest, const char *run_dir, const char *
     return true;
 }
 
-static bool restore_on_first(Trainer *t, const char *run_dir, const char *binding, Newest *newest,
-                             Error *err) {
-    return find_newest(newest, run_dir, err) && check_newest(newest, run_dir, binding, err) &&
-           (!newest->found || load(t, newest->folder, &newest->state, err));
+// What rank 0 reads aside: every file is hashed before it is believed.
+typedef struct Reading {
+    Trainer *trainer;
+    const char *run_dir, *binding;
+    Newest newest;
+    Error *err;
+} Reading;
+
+static void read_aside(void *context) {
+    Reading *r = context;
+    Newest *newest = &r->newest;
+    if (find_newest(newest, r->run_dir, r->err) &&
+        check_newest(newest, r->run_dir, r->binding, r->err) && newest->found)
+        load(r->trainer, newest->folder, &newest->state, r->err);
 }
 
 bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bool *found,
                         char remarks[1024], Error *err) {
     char messages[CHECKPOINT_PATH];
-    Newest newest = {0};
+    Reading r = {.trainer = t, .run_dir = run_dir, .binding = binding, .err = err};
     if (t->comm->rank == 0)
-        restore_on_first(t, run_dir, binding, &newest, err);
-    *found = newest.found;
-    memcpy(remarks, newest.remarks, sizeof newest.remarks);
+        comm_aside(t->comm, read_aside, &r);
+    *found = r.newest.found;
+    memcpy(remarks, r.newest.remarks, sizeof r.newest.remarks);
     if (!comm_agree(t->comm, err))
         return false;
     comm_broadcast(t->comm, found, sizeof *found, 0);
@@ -320,7 +330,7 @@ bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bo
         comm_broadcast(t->comm, (void *)state.tensor[i].data, bytes, 0);
     comm_broadcast(t->comm, &state.counters, sizeof state.counters, 0);
     trainer_restore(t, &state, t->parameters);
-    file_path(messages, newest.folder, 3);
+    file_path(messages, r.newest.folder, 3);
     return t->assigner == NULL || assigner_read(t->assigner, messages, err);
 }
 

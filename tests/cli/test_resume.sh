@@ -45,4 +45,16 @@ expect "more epochs are" 0 'result .* epoch 25 ' \
 mkdir -p file && touch file/in-the-way
 expect "a run.dir that cannot be" 73 'in-the-way' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=file/in-the-way
+
+# --- a slow disk: a file that takes longer to be read than a rank may be silent
+slow=cut/checkpoints/epoch-400/best.safetensors
+rm $slow && mkfifo $slow
+(
+    exec 3>$slow # waits for the reader
+    rm $slow
+    sleep 5
+) &
+expect "reading a checkpoint is no silence" 0 'resume +after epoch 300$' \
+    "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut --resume auto --set comm.timeout=2
+kill $! 2>/dev/null
 finish
