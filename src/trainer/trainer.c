@@ -93,11 +93,17 @@ static bool check_memory(Trainer *t, const ModelParts *parts, Error *err) {
     return comm_agree(t->comm, err);
 }
 
+// Only rank 0's file counts: what lies under that name on another machine may be another one.
 static bool start_weights(Trainer *t, Error *err) {
+    const char *path = t->config->model.weights;
     model_initial(&t->shape, t->seed, t->parameters);
-    if (t->config->model.weights[0] != 0)
-        model_read(&t->shape, t->parameters, t->config->model.weights, err);
-    return comm_agree(t->comm, err);
+    if (path[0] != 0 && t->comm->rank == 0)
+        model_read(&t->shape, t->parameters, path, err);
+    if (!comm_agree(t->comm, err))
+        return false;
+    if (path[0] != 0)
+        comm_broadcast(t->comm, t->parameters, (size_t)t->shape.parameter_count * sizeof(float), 0);
+    return true;
 }
 
 // Every channel of training gets widths, where its codec knows them.

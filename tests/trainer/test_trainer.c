@@ -161,6 +161,27 @@ static void foreign_checkpoints_are_refused(void **state) {
     trainer_free(t);
 }
 
+// The other ranks' machines lack the file, or hold another one.
+static void first_weights_are_those_of_rank_0(void **state) {
+    (void)state;
+    Error err = {0};
+    settle(NULL, 0);
+    Trainer *other = trainer_new(&config, &world.shard, &test_comm, 4, &err);
+    assert_ok(other, &err);
+    const char *path = test_path("first.safetensors");
+    if (test_comm.rank == 0)
+        assert_ok(
+            model_write(trainer_shape(other), trainer_parameters(other, false), path, false, &err),
+            &err);
+    snprintf(config.model.weights, sizeof config.model.weights, "%s%s", path,
+             test_comm.rank == 0 ? "" : "-elsewhere");
+    Trainer *t = new_trainer();
+    assert_memory_equal(trainer_parameters(t, false), trainer_parameters(other, false),
+                        (size_t)trainer_shape(t)->parameter_count * sizeof(float));
+    trainer_free(t);
+    trainer_free(other);
+}
+
 static void epochs_take_no_memory(void **state) {
     (void)state;
     Error err = {0};
@@ -265,6 +286,7 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(resumed_equals_never_stopped),
     ON_WORLD(the_last_run_in_a_folder_is_resumed),
     ON_WORLD(foreign_checkpoints_are_refused),
+    ON_WORLD(first_weights_are_those_of_rank_0),
     ON_WORLD(epochs_take_no_memory),
     ON_WORLD(the_plan_is_what_is_used),
     ON_WORLD(too_much_memory_is_refused),
