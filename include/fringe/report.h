@@ -35,8 +35,8 @@ typedef struct RunFacts {
     double patterns_seconds;                  // to make the Patterns, slowest rank
 } RunFacts;
 
-// Opens <dir>; `resume_epoch` > 0 cuts metrics.jsonl back to that epoch, 0 starts anew. Writes
-// run.json.
+// Opens <dir>; `resume_epoch` > 0 cuts metrics.jsonl back to that epoch and says what it lacks, 0
+// starts anew. Writes run.json.
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
                     const Comm *comm, const RunFacts *facts, int64_t resume_epoch, Error *err);
 // One line of metrics.jsonl, and a line on stderr when due.
@@ -53,8 +53,10 @@ bool report_sync(Report *report, Error *err);
 void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
                  size_t size);
 
-// One line of metrics.jsonl, read back. Seconds; scores are NaN where nothing was evaluated.
+// One line of metrics.jsonl, read back; epoch 0 where it names none. Seconds; scores are NaN where
+// nothing was evaluated.
 typedef struct EpochTimes {
+    int64_t epoch;
     double bytes, seconds, compute, pack, wait, reduce, evaluation, assignment;
     double validation, test; // accuracy, or micro-F1
 } EpochTimes;
@@ -66,8 +68,8 @@ bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_
 typedef struct RunResult {
     int64_t epochs, best_epoch;
     Metrics last[4], best[4]; // by SPLIT_...: after the last epoch, at the best validation
-    double seconds_per_epoch; // median, training only; filled by report_result
-    int64_t bytes_per_epoch;  // of messages, all ranks; filled by report_result
+    double seconds_per_epoch; // median, training only, of the whole run; filled by report_result
+    int64_t bytes_per_epoch;  // of messages, all ranks, of the last epoch; filled by report_result
     size_t taken, resident;   // bytes: most ever taken by a rank, most ever resident
     double seconds;           // wall clock since the start or the resume
 } RunResult;

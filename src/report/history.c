@@ -14,12 +14,16 @@ static double member(const Json *object, const char *key, double otherwise) {
     return value != NULL && json_type(value) == JSON_NUMBER ? json_number(value) : otherwise;
 }
 
-static EpochTimes times_of(const Json *record) {
+EpochTimes report_times(const Json *record) {
     const Json *time = json_get(record, "time"), *validation = json_get(record, "validation");
+    int64_t epoch = 0;
     double span[SPAN_KINDS];
+    if (json_get(record, "epoch") != NULL)
+        json_is_int64(json_get(record, "epoch"), &epoch);
     for (int kind = 0; kind < SPAN_KINDS; kind++)
         span[kind] = member(time, span_names[kind], 0);
     return (EpochTimes){
+        .epoch = epoch,
         .bytes = member(record, "bytes", 0),
         .seconds = member(time, "epoch", 0),
         .compute = span[SPAN_AGGREGATE_OWN] + span[SPAN_AGGREGATE_HALO] + span[SPAN_DENSE] +
@@ -43,7 +47,7 @@ static bool read_lines(FILE *file, const char *path, EpochTimes *times, int64_t 
         Json *record = json_parse(line, (size_t)bytes, path, err);
         fine = record != NULL && json_type(record) == JSON_OBJECT;
         if (fine)
-            times[(*count)++] = times_of(record);
+            times[(*count)++] = report_times(record);
         json_free(record);
     }
     free(line);

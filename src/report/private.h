@@ -19,9 +19,9 @@ struct Report {
     JsonWriter line;    // kept between epochs, so that none takes memory
     double opened;      // clock
     int64_t epochs;     // reported since then
-    int64_t bytes;      // of the last epoch
     double logged;      // seconds of reported epochs with their evaluations
-    double *sample;     // [REPORT_SAMPLES] seconds of the first epochs; owned
+    int64_t bytes;      // of the last epoch, before a resume, too
+    double *sample;     // [REPORT_SAMPLES] seconds of the first epochs, likewise; owned
     int samples;
 };
 
@@ -30,6 +30,7 @@ void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metr
 bool report_write_run(const Report *report, const RunResult *result, Error *err);
 // Removes the assignments that were taken before epochs after `last`.
 bool report_cut_assignments(const char *folder, int64_t last, Error *err);
+EpochTimes report_times(const Json *record); // one line of metrics.jsonl, an object
 void report_machine(JsonWriter *writer, const Report *report);
 
 #endif

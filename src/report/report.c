@@ -1,6 +1,6 @@
 // A run as it goes: metrics.jsonl grows by one object per epoch, written with one call, so that a
 // crash leaves whole lines. Everything in it but `time` is the same for the same command (DESIGN
-// 7). On resume it is cut back to the checkpoint's epoch.
+// 7). On resume it is cut back to the checkpoint's epoch, and what is left counts in the result.
 
 #include "private.h"
 
@@ -14,56 +14,79 @@
 
 // --- opening
 
-// "epoch" of a line of metrics.jsonl; -1 if it is no such line.
-static int64_t epoch_of(const char *line, size_t bytes) {
+// False if the line is torn or none of ours.
+static bool read_line(const char *line, size_t bytes, EpochTimes *times) {
     Error ignored = {0};
-    int64_t epoch = -1;
-    Json *object = json_parse(line, bytes, "metrics.jsonl", &ignored);
-    const Json *value =
-        object != NULL && json_type(object) == JSON_OBJECT ? json_get(object, "epoch") : NULL;
-    if (value != NULL && !json_is_int64(value, &epoch))
-        epoch = -1;
-    json_free(object);
-    return epoch;
+    Json *record = line[bytes - 1] == '\n' && bytes > 1
+                       ? json_parse(line, bytes - 1, "metrics.jsonl", &ignored)
+                       : NULL;
+    bool fine = record != NULL && json_type(record) == JSON_OBJECT;
+    if (fine)
+        *times = report_times(record);
+    json_free(record);
+    return fine;
 }
 
-// Bytes of the whole lines up to and with `last`; a torn line at the end does not count.
-static int64_t bytes_up_to(FILE *file, int64_t last) {
+// What the result says of epochs: the median of the first ones, the bytes of the last one.
+static void count_epoch(Report *report, double seconds, int64_t bytes) {
+    report->bytes = bytes;
+    if (report->samples < REPORT_SAMPLES)
+        report->sample[report->samples++] = seconds;
+}
+
+static bool cannot(const Report *report, ExitCode code, const char *do_what, Error *err) {
+    return error_set(err, code, "%s: cannot %s: %s", report->path, do_what, strerror(errno));
+}
+
+// Counts epochs up to and with `last`; a torn line ends them. *keep: the bytes of their lines.
+static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *keep) {
     char *line = NULL;
     size_t room = 0;
-    int64_t keep = 0;
-    for (ssize_t bytes; (bytes = getline(&line, &room, file)) > 0; keep += bytes) {
-        int64_t epoch = line[bytes - 1] == '\n' ? epoch_of(line, (size_t)bytes - 1) : -1;
-        if (epoch < 1 || epoch > last)
+    int64_t count = 0;
+    EpochTimes times = {0};
+    for (ssize_t bytes; (bytes = getline(&line, &room, file)) > 0; *keep += bytes, count++) {
+        int64_t before = times.epoch;
+        if (!read_line(line, (size_t)bytes, &times) || times.epoch <= before || times.epoch > last)
             break;
+        count_epoch(report, times.seconds, (int64_t)times.bytes);
     }
     free(line);
-    return keep;
+    return count;
 }
 
-static bool cut_back(const char *path, int64_t last, Error *err) {
-    FILE *file = last > 0 ? fopen(path, "re") : NULL;
-    int64_t keep = file != NULL ? bytes_up_to(file, last) : 0;
+// What cannot be read is an error, so that it is not cut: it may be whole.
+static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err) {
+    FILE *file = fopen(report->path, "re");
+    if (file == NULL && errno != ENOENT)
+        return cannot(report, EXIT_IO, "read", err);
+    int64_t count = file != NULL ? count_lines(report, file, last, keep) : 0;
+    bool fine = file == NULL || !ferror(file) || cannot(report, EXIT_IO, "read", err);
     if (file != NULL)
         fclose(file);
-    if (file_exists(path) && truncate(path, keep) != 0)
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot cut it back to epoch %lld: %s", path,
-                         (long long)last, strerror(errno));
-    return true;
+    if (fine && count < last)
+        fprintf(stderr, "remark     %s lacks %lld of the %lld epochs before the resume\n",
+                report->path, (long long)(last - count), (long long)last);
+    return fine;
+}
+
+static bool cut_back(Report *report, int64_t last, Error *err) {
+    int64_t keep = 0;
+    if (last > 0 && !count_up_to(report, last, &keep, err))
+        return false;
+    return !file_exists(report->path) || truncate(report->path, keep) == 0 ||
+           cannot(report, EXIT_CANNOT_WRITE, "cut it back", err);
 }
 
 static bool open_files(Report *report, Error *err) {
     char old[1100]; // assignments of a run that is started anew in this folder
     path_join(old, sizeof old, report->folder, "assignments");
-    if (!file_make_folder(report->folder, err) ||
-        !cut_back(report->path, report->resumed_at, err) ||
+    if (!file_make_folder(report->folder, err) || !cut_back(report, report->resumed_at, err) ||
         !(report->resumed_at == 0 ? file_remove(old, err)
                                   : report_cut_assignments(old, report->resumed_at, err)))
         return false;
     report->metrics = open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (report->metrics < 0)
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot write: %s", report->path,
-                         strerror(errno));
+        return cannot(report, EXIT_CANNOT_WRITE, "write", err);
     return report_write_run(report, NULL, err);
 }
 
@@ -172,10 +195,8 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     if (!append(report, err))
         return false;
     report->epochs++;
-    report->bytes = record->bytes;
     report->logged += record->seconds + record->eval_seconds;
-    if (report->samples < REPORT_SAMPLES)
-        report->sample[report->samples++] = record->seconds;
+    count_epoch(report, record->seconds, record->bytes);
     if (line_due(report, record)) {
         char line[512];
         int64_t epochs = report->config->train.epochs;

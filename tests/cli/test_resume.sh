@@ -34,6 +34,21 @@ for file in model optimizer best; do
     same "and its $file" whole/checkpoints/epoch-400/$file.safetensors \
         cut/checkpoints/epoch-400/$file.safetensors
 done
+
+# --- what a resume says of the epochs before it
+medians() { grep -E '"(seconds|bytes)_per_epoch"' "$1/run.json"; }
+medians whole >a
+expect "a finished run is finished" 0 'result .* epoch 400 ' \
+    "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
+medians whole >b
+same "and keeps its result" a b
+sed -i 1,5d whole/metrics.jsonl
+expect "epochs that are not there are told" 0 'remark .*lacks 5 of the 400 epochs' \
+    "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
+ln -sf metrics.jsonl whole/metrics.jsonl
+expect "metrics that cannot be read are not cut" 74 'metrics.jsonl: cannot read' \
+    "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
+
 expect "run.stop_after leaves with 75" 75 'stopped on request after epoch' "$FRINGE" train \
     tiny.json --set run.dir=clock --set run.stop_after=0.001
 expect "resume with nothing there starts" 0 'nothing to resume' \
