@@ -80,6 +80,9 @@ const char *metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 // --- cmd_train.c: what compare does several times
 
 void train_listen(void); // to USR1 and TERM
+// Before --runs runs in `dir` start anew, from number `first` on: the checkpoints of earlier ones
+// are put aside, so that none of them is resumed in their place. Rank 0 only.
+bool train_put_aside(const char *dir, int first, int runs, Error *err);
 // --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
 

@@ -10,6 +10,7 @@
 typedef struct Run { // one of --runs
     Session *session;
     Config config; // with the run's own folder
+    int number;    // from 0
     int64_t seed;
     Trainer *trainer;
     Report *report; // rank 0
@@ -45,6 +46,31 @@ static bool stop_agreed(Run *run) {
 
 // --- building
 
+// run.dir, or run.dir/run-1, ... where there are several.
+static void run_folder(char *out, size_t size, const char *dir, int number, int runs) {
+    char name[32];
+    snprintf(name, sizeof name, "run-%d", number + 1);
+    if (runs > 1)
+        path_join(out, size, dir, name);
+    else
+        snprintf(out, size, "%s", dir);
+}
+
+bool train_put_aside(const char *dir, int first, int runs, Error *err) {
+    bool fine = file_make_folder(dir, err);
+    for (int i = first; i < runs && fine; i++) {
+        char folder[CONFIG_TEXT];
+        bool found = false;
+        run_folder(folder, sizeof folder, dir, i, runs);
+        fine = checkpoint_put_aside(folder, &found, err);
+        if (found && fine)
+            fprintf(stderr,
+                    "remark     %s: checkpoints of the run before are now in checkpoints.before\n",
+                    folder);
+    }
+    return fine;
+}
+
 static bool resume(Run *run) {
     Session *s = run->session;
     bool found;
@@ -75,7 +101,9 @@ static bool begin(Run *run, const Options *options) {
         facts_print(s, run->trainer, &run->facts);
     if (options->resume && !resume(run))
         return false;
-    if (s->comm.rank == 0)
+    // model.weights of the run before have been read, its metrics are not cut yet
+    if (s->comm.rank == 0 && (options->resume || train_put_aside(s->config.run.dir, run->number,
+                                                                 options->runs, &s->err)))
         run->report = report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->facts,
                                   trainer_epochs_done(run->trainer), &s->err);
     return comm_agree(&s->comm, &s->err);
@@ -251,11 +279,9 @@ static bool summarize(Session *s, const double *last, const double *best, int ru
 }
 
 static Run run_number(Session *s, int number, int runs) {
-    Run run = {.session = s, .config = s->config, .seed = s->config.run.seed + number};
-    char name[32];
-    snprintf(name, sizeof name, "run-%d", number + 1);
-    if (runs > 1)
-        path_join(run.config.run.dir, sizeof run.config.run.dir, s->config.run.dir, name);
+    Run run = {
+        .session = s, .config = s->config, .number = number, .seed = s->config.run.seed + number};
+    run_folder(run.config.run.dir, sizeof run.config.run.dir, s->config.run.dir, number, runs);
     run.config.run.seed = run.seed;
     return run;
 }

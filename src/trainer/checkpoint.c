@@ -66,8 +66,8 @@ static bool remove_checkpoint(const char *folder, Error *err) {
     return file_remove(away, err) && file_rename(folder, away, err) && file_remove(away, err);
 }
 
-// Another folder of that name, damaged or of a run that was started anew here, makes room: the two
-// change places at once, so that there is always one.
+// Another folder of that name, damaged or of other bits, makes room: the two change places at once,
+// so that there is always one.
 static bool put_in_place(const char *temporary, const char *folder, Error *err) {
     if (file_exists(folder) &&
         renameat2(AT_FDCWD, temporary, AT_FDCWD, folder, RENAME_EXCHANGE) == 0)
@@ -125,8 +125,8 @@ static bool list_epochs(EpochList *list, const char *run_dir, Error *err) {
     return true;
 }
 
-// All but the `keep` newest up to the epoch just written; those of later epochs are of a run before
-// the one that was started anew in this folder.
+// All but the `keep` newest up to the epoch just written; those of later epochs are damaged: the
+// run was resumed before them.
 static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err) {
     EpochList list;
     bool ok = list_epochs(&list, run_dir, err);
@@ -191,6 +191,18 @@ bool checkpoint_write(Trainer *t, const char *run_dir, const char *binding, int 
     if (first && !w.ok)
         error_prefix(err, "checkpoint of epoch %lld", (long long)t->epoch);
     return comm_agree(t->comm, err);
+}
+
+// One rename, so that all of them are gone at once; what a killed writer left may stay.
+bool checkpoint_put_aside(const char *run_dir, bool *found, Error *err) {
+    char folder[CHECKPOINT_PATH], aside[CHECKPOINT_PATH];
+    EpochList list;
+    bool ok = list_epochs(&list, run_dir, err);
+    *found = list.count > 0;
+    memory_give(list.epoch);
+    path_join(folder, sizeof folder, run_dir, "checkpoints");
+    path_join(aside, sizeof aside, run_dir, "checkpoints.before");
+    return ok && (!*found || (file_remove(aside, err) && file_rename(folder, aside, err)));
 }
 
 // ---- reading
