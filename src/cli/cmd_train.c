@@ -90,6 +90,27 @@ static bool resume(Run *run) {
     return fine;
 }
 
+// Of epochs of run.trace that ran before the resume there is the file, or nothing. Collective.
+static void resume_trace(Run *run) {
+    Session *s = run->session;
+    const ConfigInts *asked = &run->config.run.trace;
+    int64_t done = trainer_epochs_done(run->trainer);
+    if (asked->count != 2 || done < asked->value[0])
+        return;
+    char path[CONFIG_TEXT + 32];
+    path_join(path, sizeof path, run->config.run.dir, "trace.json");
+    bool kept = file_exists(path);
+    comm_broadcast(&s->comm, &kept, sizeof kept, 0);
+    run->traced = kept || done >= asked->value[1];
+    if (s->comm.rank == 0)
+        fprintf(stderr,
+                kept ? "remark     trace.json stays as it was before the resume\n"
+                     : "remark     epochs %lld to %lld are not in trace.json: they ran before "
+                       "the resume\n",
+                (long long)asked->value[0],
+                (long long)(done < asked->value[1] ? done : asked->value[1]));
+}
+
 static bool begin(Run *run, const Options *options) {
     Session *s = run->session;
     run->saved = -1;
@@ -101,6 +122,7 @@ static bool begin(Run *run, const Options *options) {
         facts_print(s, run->trainer, &run->facts);
     if (options->resume && !resume(run))
         return false;
+    resume_trace(run);
     // model.weights of the run before have been read, its metrics are not cut yet
     if (s->comm.rank == 0 && (options->resume || train_put_aside(s->config.run.dir, run->number,
                                                                  options->runs, &s->err)))

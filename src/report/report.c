@@ -77,12 +77,19 @@ static bool cut_back(Report *report, int64_t last, Error *err) {
            cannot(report, EXIT_CANNOT_WRITE, "cut it back", err);
 }
 
+// What a run before left in this folder, or what this one did after the resume's epoch.
+static bool clear_old(const Report *report, Error *err) {
+    char assignments[1100], trace[1100];
+    path_join(assignments, sizeof assignments, report->folder, "assignments");
+    path_join(trace, sizeof trace, report->folder, "trace.json");
+    if (report->resumed_at > 0)
+        return report_cut_assignments(assignments, report->resumed_at, err);
+    return file_remove(assignments, err) && file_remove(trace, err);
+}
+
 static bool open_files(Report *report, Error *err) {
-    char old[1100]; // assignments of a run that is started anew in this folder
-    path_join(old, sizeof old, report->folder, "assignments");
     if (!file_make_folder(report->folder, err) || !cut_back(report, report->resumed_at, err) ||
-        !(report->resumed_at == 0 ? file_remove(old, err)
-                                  : report_cut_assignments(old, report->resumed_at, err)))
+        !clear_old(report, err))
         return false;
     report->metrics = open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (report->metrics < 0)

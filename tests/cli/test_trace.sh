@@ -44,6 +44,21 @@ print("; ".join(wrong) or "fine")
 PYTHON
 )
 expect "the trace is whole" 0 "^fine$" python3 -c "$check"
+
+# --- what a resume may do to it: epochs that ran before cannot be traced again
+again="train tiny.json --set train.eval_every=5 --set run.checkpoint_every=5"
+cp traced/trace.json whole.json
+expect "a resume beyond the traced epochs" 0 'trace.json stays' "$FRINGE" train tiny.json \
+    --ranks 3 --set run.dir=traced --set mode=adaqp --set lossless.layer0=exchange \
+    --set run.trace=[4,6] --set train.epochs=12 --set train.eval_every=5 --resume auto
+same "leaves the trace as it was" whole.json traced/trace.json
+expect "a run that is not traced yet" 0 'result' "$FRINGE" $again --set run.dir=late \
+    --set train.epochs=5
+expect "a resume among the traced epochs" 0 'epochs 4 to 5 are not in trace.json' "$FRINGE" $again \
+    --set run.dir=late --set train.epochs=9 --set run.trace=[4,6] --resume auto
+grep -q '"epoch": 6' late/trace.json || fail "what is left of the traced epochs is traced"
+expect "a run that starts anew" 0 'result' "$FRINGE" $again --set run.dir=late
+[ ! -e late/trace.json ] || fail "the trace of the run before is left"
 expect "a range of epochs backwards" 78 "run.trace: expected" "$FRINGE" train tiny.json \
     --set run.trace=[6,4]
 finish
