@@ -70,7 +70,7 @@ static bool arm_config(Session *s, const Arm *arm, const Options *options, const
 // On rank 0 only; the others sleep.
 static void run_alone(Session *s, const Options *options, RunResult *result) {
     if (s->comm.rank == 0) {
-        Session alone = {.config = s->config, .started = clock_seconds()};
+        Session alone = {.config = s->config, .started = s->started};
         char remarks[1024] = "";
         comm_self(&alone.comm);
         comm_set_timeout(&alone.comm, s->config.comm.timeout);
@@ -277,6 +277,21 @@ static bool leave_out(Session *s, const Arm *arm) {
     return true;
 }
 
+// Every arm is checked before hours are spent. Where all start anew, none may be resumed for what
+// it learned before. Collective.
+static bool prepare_arms(Session *s, const Arm *arm, int count, const Options *options,
+                         const char *base) {
+    for (int i = 0; i < count; i++)
+        if (!arm_config(s, &arm[i], options, base))
+            return false;
+    for (int i = 0; i < count && s->comm.rank == 0 && !options->resume; i++) {
+        char folder[8192];
+        snprintf(folder, sizeof folder, "%s/%s", base, arm[i].name);
+        train_put_aside(folder, 0, options->runs, &s->err);
+    }
+    return comm_agree(&s->comm, &s->err);
+}
+
 static bool compare(Session *s, const Options *options) {
     Arm arm[ARMS];
     char base[CONFIG_TEXT];
@@ -284,8 +299,7 @@ static bool compare(Session *s, const Options *options) {
     snprintf(base, sizeof base, "%s", s->config.run.dir);
     EpochTimes *times = TAKE(EpochTimes, s->comm.rank == 0 ? HISTORY : 0, "metrics");
     bool fine = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
-    for (int i = 0; i < count && fine; i++) // a wrong name is told before hours are spent
-        fine = arm_config(s, &arm[i], options, base);
+    fine = fine && prepare_arms(s, arm, count, options, base);
     for (int i = 0; i < count && fine; i++)
         if (run_arm(s, &arm[i], options, base, times))
             arm[done++] = arm[i];

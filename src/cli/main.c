@@ -13,10 +13,11 @@ const Command commands[] = {
      "SIGUSR1 to any rank (or to fringe, which hands it on) writes a checkpoint and leaves with\n"
      "75; --resume auto goes on from there, bit for bit.",
      cmd_train},
-    {"compare", "CONFIG", 1, 1, true, "rsnm", "train in several modes and say what each gained",
+    {"compare", "CONFIG", 1, 1, true, "rsnmu", "train in several modes and say what each gained",
      "Trains CONFIG in each of --modes, one after the other from the same weights and in folders\n"
      "of their own under run.dir; `alone` is one rank with the whole graph, at one thread and at\n"
-     "all cores, while the other ranks sleep. Prints a table and keeps it as compare.json.",
+     "all cores, while the other ranks sleep. Prints a table and keeps it as compare.json.\n"
+     "--resume auto goes on with the mode in which it was stopped.",
      cmd_compare},
     {"evaluate", "CONFIG", 1, 1, true, "rswbj", "loss and metrics of trained weights",
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"

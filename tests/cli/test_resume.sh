@@ -88,6 +88,20 @@ expect "several runs" 0 'result' "$FRINGE" train tiny.json $often --runs 2 --set
 dies 5 "$FRINGE" train tiny.json $often --runs 2 --set run.dir=several || fail "it lives"
 [ ! -e several/run-2/checkpoints ] || fail "the second of several could be resumed"
 
+# --- a comparison is several runs
+compare="compare tiny.json --modes=vanilla,lossless,alone --set train.eval_every=50"
+learned() { grep -E '"(name|runs|test_mean|bytes|modes)"' "$1/compare.json"; }
+expect "a comparison" 0 '^alone-all-cores ' "$FRINGE" $compare --ranks 2 --set train.epochs=400 \
+    --set run.dir=arms
+stopped "USR1 in its second arm" halved/lossless "$FRINGE" $compare --ranks 2 \
+    --set train.epochs=400 --set run.dir=halved
+[ ! -e halved/alone-1-thread/metrics.jsonl ] || fail "it stops there"
+expect "and resumed" 0 '^alone-all-cores ' "$FRINGE" $compare --ranks 2 --set train.epochs=400 \
+    --set run.dir=halved --resume auto
+same "it has the table of one that was never stopped" <(learned arms) <(learned halved)
+dies 8 "$FRINGE" $compare --set run.dir=arms || fail "it lives"
+[ ! -e arms/lossless/checkpoints ] || fail "an arm of the comparison before could be resumed"
+
 # --- a slow disk: a file that takes longer to be read than a rank may be silent
 slow=cut/checkpoints/epoch-400/best.safetensors
 rm $slow && mkfifo $slow
