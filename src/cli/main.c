@@ -103,8 +103,18 @@ static ExitCode launch_command(const Options *options, char **argv) {
     return launch(options, threads, argv);
 }
 
-int main(int argc, char **argv) {
+// What was printed and cannot be written is lost: a full disk, a closed descriptor.
+static ExitCode check_output(ExitCode code) {
     Error err = {0};
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code != EXIT_OK)
+        return code;
+    error_set(&err, EXIT_IO, "what was printed could not be written to stdout; is its disk full?");
+    return fail(&err);
+}
+
+static ExitCode run(int argc, char **argv) {
+    Error err = {0};
+    Options options;
     if (argc < 2) {
         help();
         return EXIT_USAGE;
@@ -119,14 +129,15 @@ int main(int argc, char **argv) {
         return EXIT_OK;
     }
     const Command *command = command_find(argv[1], &err);
-    Options options;
     if (command == NULL || !options_parse(&options, command, argc - 1, argv + 1, &err))
-        return (int)fail(&err);
+        return fail(&err);
     if (options.help) {
         options_help(command);
         return EXIT_OK;
     }
     if (command->ranks && launch_wanted(&options))
-        return (int)launch_command(&options, argv);
-    return (int)command->run(&options, &argc, &argv);
+        return launch_command(&options, argv);
+    return command->run(&options, &argc, &argv);
 }
+
+int main(int argc, char **argv) { return (int)check_output(run(argc, argv)); }

@@ -57,6 +57,13 @@ expect "a good config" 0 'tiny.json: fine' "$FRINGE" config check tiny.json
 expect "what a config means" 0 '^train.epochs +. 20 epochs .default 200.' \
     "$FRINGE" config show tiny.json
 
+# --- a full disk behind stdout
+full() { "$FRINGE" "$@" >/dev/full; }
+for words in --help --version "train --help" "config schema" "config show tiny.json"; do
+    expect "$words to a full disk" 74 '^fringe: what was printed could not be written' full $words
+done
+expect "a mistake stays what it is" 66 'none.json' full train none.json
+
 for config in "$FRINGE_SOURCE"/configs/*.json; do
     expect "${config##*/} is a good config" 0 '' "$FRINGE" config show "$config"
 done

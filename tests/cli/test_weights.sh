@@ -8,6 +8,8 @@ expect "a run on two ranks" 0 'result .* epoch 20 ' \
 
 expect "evaluate" 0 '^test +[0-9]+ ' "$FRINGE" evaluate tiny.json --set run.dir=two --ranks 2
 expect "evaluate a run" 0 '^test +[0-9]+ ' "$FRINGE" evaluate two --best
+full() { "$FRINGE" "$@" >/dev/full; }
+expect "evaluate to a full disk" 74 'could not be written to stdout' full evaluate two --json
 expect "evaluate without weights" 66 'nowhere is not there' \
     "$FRINGE" evaluate tiny.json --set run.dir=nowhere
 expect "a layer without embeddings" 64 'expected 1 to 1' "$FRINGE" predict two --layer 2
