@@ -33,11 +33,14 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
              text_option(argc, argv, "order", "aggregate-first"));
     snprintf(threads, sizeof threads, "run.threads=%d",
              (int)bench_option(argc, argv, "threads", 2));
-    const char *settings[] = {
-        data,    cache,
-        layer,   order,
-        threads, "lossless.layer0=exchange",
-        "train.eval_every=0", "train.epochs=1000"};
+    const char *settings[] = {data,
+                              cache,
+                              layer,
+                              order,
+                              threads,
+                              "lossless.layer0=exchange",
+                              "train.eval_every=0",
+                              "train.epochs=1000"};
     need(dataset_generate(&dataset, "reddit-small", 1, &err) && dataset_write(&dataset, path, &err),
          &err);
     dataset_clear(&dataset);
