@@ -58,6 +58,14 @@ bool metric_known(const Config *config, Error *err);
 enum { CHECKPOINT_FILES = 4, CHECKPOINT_PATH = 1400 };
 extern const char *const checkpoint_files[CHECKPOINT_FILES];
 extern const char checkpoint_manifest[]; // "checkpoint.json"
+void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch);
+void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, int file);
+typedef struct EpochList {
+    int count;
+    int64_t *epoch; // [count] newest first; owned
+} EpochList;
+// The checkpoints of a run. No folder is an empty list; a folder that cannot be read is an error.
+bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
 // Hashes the files of `folder` and writes its checkpoint.json. Local.
 bool checkpoint_manifest_write(const TrainerState *state, const char *folder, const char *binding,
                                Error *err);

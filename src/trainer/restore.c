@@ -1,0 +1,216 @@
+// Reading checkpoints back: the newest one that is whole. What is damaged is told and passed over;
+// what cannot be read is an error, for a run is never started over by mistake.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool read_optimizer(Trainer *t, const char *folder, Error *err) {
+    char path[CHECKPOINT_PATH];
+    Tensors file;
+    TrainerState mine;
+    trainer_state(t, &mine);
+    path_join(path, sizeof path, folder, checkpoint_files[2]);
+    if (!tensors_open(&file, path, err))
+        return false;
+    for (int i = 0; i < 2 && err->code == 0; i++) {
+        const Tensor *want = &mine.tensor[i];
+        const Tensor *found = tensors_need(&file, want->name, want->type, 1, want->shape, err);
+        if (found != NULL)
+            memcpy((void *)want->data, found->data, tensor_bytes(found)); // the trainer's own array
+    }
+    tensors_close(&file);
+    return err->code == 0;
+}
+
+// Rank 0 reads weights, moments and counters straight into its trainer.
+static bool load(Trainer *t, const char *folder, const TrainerState *state, Error *err) {
+    char model[CHECKPOINT_PATH], best[CHECKPOINT_PATH];
+    path_join(model, sizeof model, folder, checkpoint_files[0]);
+    path_join(best, sizeof best, folder, checkpoint_files[1]);
+    if (!model_read(&t->shape, t->parameters, model, err) ||
+        !model_read(&t->shape, t->best, best, err) || !read_optimizer(t, folder, err))
+        return error_prefix(err, "cannot resume");
+    TrainerState mine;
+    trainer_state(t, &mine);
+    mine.counters = state->counters;
+    trainer_restore(t, &mine, t->parameters);
+    return true;
+}
+
+static void remark(char remarks[1024], const char *text) {
+    size_t used = strlen(remarks);
+    snprintf(remarks + used, 1024 - used, "%s%.900s", used > 0 ? "\n" : "", text);
+}
+
+// The newest checkpoint of a run that is whole, if it has one.
+typedef struct Newest {
+    bool found;
+    char folder[CHECKPOINT_PATH], binding[256];
+    TrainerState state;
+    int damaged;        // newer ones that are not whole
+    char remarks[1024]; // a line for each of them
+} Newest;
+
+// Bytes that are not those that were written, or a file that is gone: no other try helps. Whatever
+// else keeps a checkpoint from being read says nothing of the checkpoint.
+static bool is_damage(const Error *err) {
+    return err->code == EXIT_DATA || err->code == EXIT_NO_INPUT;
+}
+
+static bool cannot_tell(const char *folder, const Error *trouble, Error *err) {
+    if (trouble->code == EXIT_CONFIG)
+        return error_set(err, EXIT_CONFIG, "%s", trouble->text);
+    return error_set(err, (ExitCode)trouble->code,
+                     "%s; is the checkpoint whole? try again, or remove %s to do without it",
+                     trouble->text, folder);
+}
+
+static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
+    EpochList list;
+    *newest = (Newest){0};
+    bool ok = checkpoint_list(&list, run_dir, err);
+    for (int i = 0; i < list.count && ok && !newest->found; i++) {
+        Error trouble = {0};
+        checkpoint_path(newest->folder, run_dir, list.epoch[i]);
+        newest->found = checkpoint_manifest_read(newest->folder, &newest->state, newest->binding,
+                                                 sizeof newest->binding, &trouble);
+        if (is_damage(&trouble)) {
+            remark(newest->remarks, trouble.text);
+            newest->damaged++;
+        } else if (trouble.code != 0) {
+            ok = cannot_tell(newest->folder, &trouble, err);
+        }
+    }
+    memory_give(list.epoch);
+    return ok;
+}
+
+// A run that has checkpoints never starts again from its first epoch unless it is told so.
+static bool check_newest(const Newest *newest, const char *run_dir, const char *binding,
+                         Error *err) {
+    if (!newest->found && newest->damaged > 0)
+        return error_set(err, EXIT_DATA,
+                         "%s/checkpoints: none of its %d checkpoints is whole (%.*s); put a copy "
+                         "of one back, or start anew without --resume",
+                         run_dir, newest->damaged, (int)strcspn(newest->remarks, "\n"),
+                         newest->remarks);
+    if (newest->found && strcmp(newest->binding, binding) != 0)
+        return error_set(err, EXIT_CONFIG,
+                         "%s was written for other data, another model or other parts (%s, now "
+                         "%s); give another run.dir, or start anew without --resume",
+                         newest->folder, newest->binding, binding);
+    return true;
+}
+
+// What rank 0 reads aside: every file is hashed before it is believed.
+typedef struct Reading {
+    Trainer *trainer;
+    const char *run_dir, *binding;
+    Newest newest;
+    Error *err;
+} Reading;
+
+static void read_aside(void *context) {
+    Reading *r = context;
+    Newest *newest = &r->newest;
+    if (find_newest(newest, r->run_dir, r->err) &&
+        check_newest(newest, r->run_dir, r->binding, r->err) && newest->found)
+        load(r->trainer, newest->folder, &newest->state, r->err);
+}
+
+bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bool *found,
+                        char remarks[1024], Error *err) {
+    char messages[CHECKPOINT_PATH];
+    Reading r = {.trainer = t, .run_dir = run_dir, .binding = binding, .err = err};
+    if (t->comm->rank == 0)
+        comm_aside(t->comm, read_aside, &r);
+    *found = r.newest.found;
+    memcpy(remarks, r.newest.remarks, sizeof r.newest.remarks);
+    if (!comm_agree(t->comm, err))
+        return false;
+    comm_broadcast(t->comm, found, sizeof *found, 0);
+    if (!*found)
+        return true;
+    TrainerState state;
+    trainer_state(t, &state);
+    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
+    comm_broadcast(t->comm, t->parameters, bytes, 0);
+    for (int i = 0; i < state.tensors; i++)
+        comm_broadcast(t->comm, (void *)state.tensor[i].data, bytes, 0);
+    comm_broadcast(t->comm, &state.counters, sizeof state.counters, 0);
+    trainer_restore(t, &state, t->parameters);
+    checkpoint_file(messages, r.newest.folder, 3);
+    return t->assigner == NULL || assigner_read(t->assigner, messages, err);
+}
+
+// ---- for evaluate, predict and inspect
+
+bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err) {
+    const char *name = checkpoint_files[best ? 1 : 0];
+    if (!file_exists(where))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s is not there; give a run folder, a checkpoint or a .safetensors file",
+                         where);
+    if (!file_is_folder(where)) {
+        snprintf(path, size, "%s", where);
+        return true;
+    }
+    path_join(path, size, where, name);
+    if (file_exists(path))
+        return true;
+    Newest newest;
+    if (!find_newest(&newest, where, err))
+        return false;
+    if (!newest.found)
+        return error_set(err, EXIT_NO_INPUT, "%s holds no whole checkpoint%s%s", where,
+                         newest.damaged > 0 ? ": " : "", newest.remarks);
+    path_join(path, size, newest.folder, name);
+    return true;
+}
+
+static bool holds(const char *folder, const char *name) {
+    char path[CHECKPOINT_PATH];
+    path_join(path, sizeof path, folder, name);
+    return file_exists(path);
+}
+
+static bool print_tensors(const char *folder, const char *name, Error *err) {
+    char path[CHECKPOINT_PATH];
+    Tensors file;
+    path_join(path, sizeof path, folder, name);
+    if (!tensors_open(&file, path, err))
+        return false;
+    printf("%s: %d tensors, %zu bytes\n", name, file.count, file.bytes);
+    for (int i = 0; i < file.count; i++) {
+        const Tensor *t = &file.tensor[i];
+        printf("  %-32s %s [", t->name, tensor_type_names[t->type]);
+        for (int d = 0; d < t->rank; d++)
+            printf("%s%lld", d > 0 ? ", " : "", (long long)t->shape[d]);
+        printf("]\n");
+    }
+    tensors_close(&file);
+    return true;
+}
+
+bool checkpoint_inspect(const char *where, Error *err) {
+    char weights[CHECKPOINT_PATH], folder[CHECKPOINT_PATH], binding[256];
+    TrainerState state;
+    if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
+        return false;
+    path_folder(folder, sizeof folder, weights);
+    if (!checkpoint_manifest_read(folder, &state, binding, sizeof binding, err))
+        return false;
+    const Metrics *last = &state.counters.last_metrics[SPLIT_TEST];
+    const Metrics *best = &state.counters.best_metrics[SPLIT_TEST];
+    printf("checkpoint %s\nepoch %lld, best validation at epoch %lld, bound to %s\n", folder,
+           (long long)state.counters.epoch, (long long)state.counters.best_epoch, binding);
+    printf("test: last evaluation accuracy %.4f micro-F1 %.4f; at the best accuracy %.4f micro-F1 "
+           "%.4f\n",
+           last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
+    for (int i = 0; i < CHECKPOINT_FILES; i++)
+        if (holds(folder, checkpoint_files[i]) && !print_tensors(folder, checkpoint_files[i], err))
+            return false;
+    return true;
+}
