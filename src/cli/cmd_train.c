@@ -22,21 +22,27 @@ typedef struct Run { // one of --runs
 
 // --- stopping: USR1 (or TERM, whose grace is short), or run.stop_after
 
-static volatile sig_atomic_t stop_signal;
-
-static void remember_signal(int number) { stop_signal = number; }
-
+// They wait until they are looked for: nothing that computes, reads or writes is ever interrupted.
+// Called before MPI starts its threads, which inherit that, as the processes of the solver do.
 void train_listen(void) {
-    struct sigaction action = {.sa_handler = remember_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGUSR1, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGUSR1);
+    sigaddset(&stop, SIGTERM);
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
+static bool stop_signalled(void) {
+    sigset_t waiting;
+    return sigpending(&waiting) == 0 &&
+           (sigismember(&waiting, SIGUSR1) == 1 || sigismember(&waiting, SIGTERM) == 1);
 }
 
 // All ranks learn whether any wants to stop or could not write its report. Collective.
 static bool stop_agreed(Run *run) {
     Session *s = run->session;
     double limit = s->config.run.stop_after;
-    int64_t wanted[2] = {stop_signal != 0 || (limit > 0 && clock_seconds() - s->started >= limit),
+    int64_t wanted[2] = {stop_signalled() || (limit > 0 && clock_seconds() - s->started >= limit),
                          s->err.code != 0};
     comm_sum_int64(&s->comm, wanted, 2);
     if (wanted[1] > 0)
