@@ -27,7 +27,7 @@ def main():
     found = json.loads(lines[-1])
     table = ["| figure | value | limit or peer | ratio | bar | |", "|---|---|---|---|---|---|"]
     write_section(os.path.join(ROOT, "docs", "results.md"), sys.argv[1],
-                  f"`bench/run.sh {found['bench']}` ({cpu()}). `short`: the bar was missed.\n\n" +
+                  f"`bench/run.sh {found['bench']} | python3 bench/record.py \"{sys.argv[1]}\"` ({cpu()}). `short`: the bar was missed.\n\n" +
                   "\n".join(table + [row(figure) for figure in found["figures"]]))
 
 
