@@ -321,3 +321,14 @@ const char *tensors_metadata(const Tensors *tensors, const char *key, char *out,
     json_free(header);
     return value == NULL ? NULL : out;
 }
+
+void tensors_print(const Tensors *tensors, const char *title) {
+    printf("%s: %d tensors, %zu bytes\n", title, tensors->count, tensors->bytes);
+    for (int i = 0; i < tensors->count; i++) {
+        const Tensor *tensor = &tensors->tensor[i];
+        printf("  %-32s %-5s [", tensor->name, tensor_type_names[tensor->type]);
+        for (int d = 0; d < tensor->rank; d++)
+            printf("%s%lld", d > 0 ? ", " : "", (long long)tensor->shape[d]);
+        printf("]\n");
+    }
+}

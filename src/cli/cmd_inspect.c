@@ -20,14 +20,7 @@ static bool inspect_tensors(const char *path, Error *err) {
     Tensors tensors;
     if (!tensors_open(&tensors, path, err))
         return false;
-    printf("%s: %d tensors, %zu bytes\n", path, tensors.count, tensors.bytes);
-    for (int i = 0; i < tensors.count; i++) {
-        const Tensor *tensor = &tensors.tensor[i];
-        printf("  %-32s %-5s [", tensor->name, tensor_type_names[tensor->type]);
-        for (int d = 0; d < tensor->rank; d++)
-            printf("%s%lld", d > 0 ? ", " : "", (long long)tensor->shape[d]);
-        printf("]\n");
-    }
+    tensors_print(&tensors, path);
     tensors_close(&tensors);
     return true;
 }

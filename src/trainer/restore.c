@@ -182,14 +182,7 @@ static bool print_tensors(const char *folder, const char *name, Error *err) {
     path_join(path, sizeof path, folder, name);
     if (!tensors_open(&file, path, err))
         return false;
-    printf("%s: %d tensors, %zu bytes\n", name, file.count, file.bytes);
-    for (int i = 0; i < file.count; i++) {
-        const Tensor *t = &file.tensor[i];
-        printf("  %-32s %s [", t->name, tensor_type_names[t->type]);
-        for (int d = 0; d < t->rank; d++)
-            printf("%s%lld", d > 0 ? ", " : "", (long long)t->shape[d]);
-        printf("]\n");
-    }
+    tensors_print(&file, name);
     tensors_close(&file);
     return true;
 }

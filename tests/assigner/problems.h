@@ -74,6 +74,17 @@ typedef struct Recipe {
     double lambda, hidden;
 } Recipe;
 
+static inline Recipe ring_recipe(void) {
+    return (Recipe){.ranks = 4,
+                    .groups = 30,
+                    .group_rows = 100,
+                    .widths = 3,
+                    .width = {2, 4, 8},
+                    .columns = 256,
+                    .spread = 0.5,
+                    .lambda = 0.5};
+}
+
 static inline int descending(const void *a, const void *b) {
     double x = ((const Group *)a)->beta, y = ((const Group *)b)->beta;
     return x > y ? -1 : x < y;

@@ -125,23 +125,12 @@ static void covered_time_is_used(void **state) {
     assert_true(exact * 100 >= all * 95); // 4 to 12 groups: neighbours of the best are far from it
 }
 
-static Recipe ring(void) {
-    return (Recipe){.ranks = 4,
-                    .groups = 30,
-                    .group_rows = 100,
-                    .widths = 3,
-                    .width = {2, 4, 8},
-                    .columns = 256,
-                    .spread = 0.5,
-                    .lambda = 0.5};
-}
-
 // A9: bound <= exact <= rounded, and the gap to the relaxation is that of a few groups.
 static void lies_between_the_bound_and_every_other_choice(void **state) {
     (void)state;
     int as_fast = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        Recipe recipe = ring();
+        Recipe recipe = ring_recipe();
         recipe.betas = seed % 2 == 0 ? BETAS_PLAIN : BETAS_DECADES;
         Problem p = problem_random(&recipe, seed);
         Answer a;
@@ -221,7 +210,7 @@ static double plain_round(const Plain *front, int lanes, double variance_weight,
 static void is_what_the_plain_sweep_finds(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 120; seed++) {
-        Recipe recipe = ring();
+        Recipe recipe = ring_recipe();
         recipe.groups = 9;
         recipe.exactly = true;
         recipe.betas = (Betas)(seed % 4);
@@ -261,7 +250,7 @@ static void is_what_the_plain_sweep_finds(void **state) {
 static void covered_time_is_filled(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        Recipe recipe = ring();
+        Recipe recipe = ring_recipe();
         recipe.exactly = true;
         recipe.betas = (Betas)(seed % 3);
         recipe.lambda = seed % 4 == 0 ? 0 : 0.3;
@@ -290,7 +279,7 @@ static void covered_time_is_filled(void **state) {
 // Where all groups are alike a price makes all rounds change at once; they are taken one by one.
 static void covered_time_is_filled_round_by_round(void **state) {
     (void)state;
-    Recipe recipe = ring();
+    Recipe recipe = ring_recipe();
     recipe.ranks = 8;
     recipe.exactly = true;
     recipe.betas = BETAS_EQUAL;
@@ -322,7 +311,7 @@ static void covered_time_is_filled_round_by_round(void **state) {
 static void more_weight_of_the_variance_buys_bits(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 12; seed++) {
-        Recipe recipe = ring();
+        Recipe recipe = ring_recipe();
         recipe.betas = (Betas)(seed % 3);
         Problem p = problem_random(&recipe, seed);
         Value before = {0};
@@ -348,7 +337,7 @@ static void more_weight_of_the_variance_buys_bits(void **state) {
 static void free_bits_are_taken(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        Recipe recipe = ring();
+        Recipe recipe = ring_recipe();
         recipe.lambda = 0;
         recipe.by_sender = seed % 2 == 1;
         Problem p = problem_random(&recipe, seed);
@@ -370,7 +359,7 @@ static void free_bits_are_taken(void **state) {
 static void larger_beta_never_gets_fewer_bits(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        Recipe recipe = ring();
+        Recipe recipe = ring_recipe();
         recipe.betas = seed % 4 == 3 ? BETAS_CLOSE : (Betas)(seed % 4);
         recipe.lambda = seed % 5 == 0 ? 0 : 0.1 * (double)(seed % 10);
         Problem p = problem_random(&recipe, seed);
@@ -390,7 +379,7 @@ static void larger_beta_never_gets_fewer_bits(void **state) {
 // The same problem gives the same bytes, whatever was solved before.
 static void answers_are_repeated(void **state) {
     (void)state;
-    Recipe recipe = ring();
+    Recipe recipe = ring_recipe();
     recipe.by_sender = true;
     Problem p = problem_random(&recipe, 3), other = problem_random(&recipe, 4);
     Answer a, b, c;

@@ -6,15 +6,10 @@
 #include "assigner/private.h"
 
 static Recipe ring(uint64_t seed) {
-    return (Recipe){.ranks = 4,
-                    .groups = 30,
-                    .group_rows = 100,
-                    .widths = 3,
-                    .width = {2, 4, 8},
-                    .columns = 256,
-                    .betas = (Betas)(seed % 3),
-                    .spread = 0.5,
-                    .lambda = 0.1 + 0.1 * (double)(seed % 8)};
+    Recipe recipe = ring_recipe();
+    recipe.betas = (Betas)(seed % 3);
+    recipe.lambda = 0.1 + 0.1 * (double)(seed % 8);
+    return recipe;
 }
 
 static Weights weights_of(const Problem *p) {

@@ -2,24 +2,12 @@
 // If this failed, a disk that does not answer would be taken for a run without checkpoints, and the
 // run would start over its own results; or a damaged checkpoint would not be told from one that
 // cannot be read right now.
-#include "../support.h"
-#include "../world.h"
-#include "fringe/trainer.h"
+#include "given.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static World world;
-static Config config;
 static char run_dir[512];
-
-static Trainer *new_trainer(void) {
-    Error err = {0};
-    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
-    if (t == NULL)
-        fail_msg("%s", err.text);
-    return t;
-}
 
 // A run with checkpoints after epochs 2 and 4.
 static int make_run(void **state) {

@@ -2,9 +2,7 @@
 // If this failed, a crash while a checkpoint is written could lose the run: for every single write,
 // fsync and rename of the writer the process is killed right after it, and what is on the disk must
 // resume to the uninterrupted run, bit for bit.
-#include "../support.h"
-#include "../world.h"
-#include "fringe/trainer.h"
+#include "given.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +14,6 @@ enum { FIRST = 2, SECOND = 4, LAST = 6 }; // epochs with checkpoints, and the en
 
 typedef bool Writer(Trainer *trainer, const char *run_dir, Error *err);
 
-static World world;
-static Config config;
 static char run_dir[512];
 
 static bool write_checkpoint(Trainer *t, const char *dir, Error *err) {
@@ -52,14 +48,6 @@ static bool write_in_place(Trainer *t, const char *dir, Error *err) {
         memory_give(data);
     }
     return true;
-}
-
-static Trainer *new_trainer(void) {
-    Error err = {0};
-    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
-    if (t == NULL)
-        fail_msg("%s", err.text);
-    return t;
 }
 
 static void train_until(Trainer *t, int64_t epoch) {

@@ -2,15 +2,10 @@
 // If this failed, whole runs would depend on the schedule, on threads or vectors, or on being
 // stopped and resumed; or the epoch loop would take memory, or the predicted memory would not be
 // what is used.
-#include "../support.h"
-#include "../world.h"
-#include "fringe/trainer.h"
+#include "given.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static World world;
-static Config config;
 
 static void settle(const char *const *more, int count) {
     Error err = {0};
@@ -20,14 +15,6 @@ static void settle(const char *const *more, int count) {
     for (int i = 0; i < count; i++)
         settings[6 + i] = more[i];
     assert_ok(config_load(&config, NULL, settings, 6 + count, &err), &err);
-}
-
-static Trainer *new_trainer(void) {
-    Error err = {0};
-    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
-    if (t == NULL)
-        fail_msg("%s", err.text);
-    return t;
 }
 
 typedef struct Run {

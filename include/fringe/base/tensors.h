@@ -44,6 +44,8 @@ typedef struct Tensors { // a mapped file
 // EXIT_NO_INPUT if it is not there, EXIT_DATA if it is damaged.
 bool tensors_open(Tensors *tensors, const char *path, Error *err);
 void tensors_close(Tensors *tensors);
+// Name, type and shape of each to stdout, under `title`.
+void tensors_print(const Tensors *tensors, const char *title);
 const Tensor *tensors_find(const Tensors *tensors, const char *name); // NULL if it is not there
 // The tensor of that name with that type and shape (-1: any extent), or an error that says what was
 // found.

@@ -1,0 +1,20 @@
+// What tests of the trainer begin with: a world, a config, and a trainer for them.
+#ifndef FRINGE_TESTS_TRAINER_GIVEN_H
+#define FRINGE_TESTS_TRAINER_GIVEN_H
+
+#include "../support.h"
+#include "../world.h"
+#include "fringe/trainer.h"
+
+static World world;
+static Config config;
+
+static Trainer *new_trainer(void) {
+    Error err = {0};
+    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
+    if (t == NULL)
+        fail_msg("%s", err.text);
+    return t;
+}
+
+#endif
