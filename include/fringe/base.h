@@ -14,7 +14,9 @@
 #include "fringe/base/poll.h"
 #include "fringe/base/random.h"
 #include "fringe/base/tensors.h"
+#include "fringe/base/terminal.h"
 #include "fringe/base/threads.h"
 #include "fringe/base/trace.h"
+#include "fringe/base/writer.h"
 
 #endif

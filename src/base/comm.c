@@ -6,11 +6,8 @@
 #include "fringe/base/threads.h"
 #include "private.h"
 
-#include <omp.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +17,6 @@
 static int world_rank = -1;
 static bool oversubscribed; // more ranks than cores on this machine
 static const double default_timeout = 60.0;
-
-static _Thread_local bool on_the_side; // the thread that comm_aside started
-static atomic_int side_abort;          // exit code that it asked for
 
 int comm_world_rank(void) { return world_rank; }
 
@@ -134,11 +128,8 @@ void comm_release(Comm *copy) {
 }
 
 _Noreturn void comm_abort(ExitCode code) {
-    if (on_the_side) { // MPI belongs to the other thread, which is polling
-        atomic_store(&side_abort, (int)code);
-        for (;;)
-            pause();
-    }
+    side_leave_abort(code);
+    terminal_settle();
     fflush(stdout);
     fflush(stderr);
     int begun = 0, ended = 0;
@@ -160,11 +151,20 @@ static void rest(int64_t turns) {
         sched_yield();
 }
 
+// What a thread that waits owes to others: its sign of life, and the end that a thread beside it
+// has asked for.
+static void answer(void) {
+    int code = side_asked_to_abort();
+    if (code != 0)
+        comm_abort((ExitCode)code);
+    life_answer();
+}
+
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what) {
     LifeWatch watch = life_watch_begin();
     for (int64_t turns = 0; !done(context); turns++) {
-        life_answer();
+        answer();
         life_watch(&watch, comm->timeout, what);
         rest(turns);
     }
@@ -194,7 +194,7 @@ void comm_sleep(const Comm *comm) {
     int done = 0;
     CHECK_MPI(MPI_Ibarrier(comm->mpi, &request));
     while (!done) {
-        life_answer();
+        answer();
         CHECK_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
         if (!done)
             nanosleep(&moment, NULL);
@@ -206,49 +206,11 @@ void comm_beat(const Comm *comm) {
     static const double pause_seconds = 5e-3;
     static double next;
     (void)comm; // they are the process's, whichever communicator is at hand
+    if (side_is_this())
+        return; // the main thread answers
     double now = clock_seconds();
     if (now < next)
         return;
     next = now + pause_seconds;
-    life_answer();
-}
-
-typedef struct Aside {
-    void (*work)(void *context);
-    void *context;
-    int threads; // of this thread: OpenMP gives a new one those of the whole machine
-    atomic_bool done;
-} Aside;
-
-static void *run_aside(void *pointer) {
-    Aside *aside = pointer;
-    on_the_side = true;
-    omp_set_num_threads(aside->threads);
-    aside->work(aside->context);
-    atomic_store(&aside->done, true);
-    return NULL;
-}
-
-void comm_aside(const Comm *comm, void (*work)(void *context), void *context) {
-    static const struct timespec moment = {.tv_nsec = 1000000};
-    if (comm->size == 1) { // nobody asks
-        work(context);
-        return;
-    }
-    Aside aside = {.work = work, .context = context, .threads = omp_get_max_threads()};
-    pthread_t thread;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, (size_t)64 << 20);
-    int status = pthread_create(&thread, &attributes, run_aside, &aside);
-    CHECK(status == 0, EXIT_MEMORY, "cannot start a thread: %s", strerror(status));
-    pthread_attr_destroy(&attributes);
-    while (!atomic_load(&aside.done)) {
-        comm_beat(comm);
-        int code = atomic_load(&side_abort);
-        if (code != 0)
-            comm_abort((ExitCode)code);
-        nanosleep(&moment, NULL);
-    }
-    pthread_join(thread, NULL);
+    answer();
 }

@@ -4,6 +4,8 @@
 
 #include "fringe/base/comm.h"
 
+#include <pthread.h>
+
 // Rank in MPI_COMM_WORLD, or -1 where MPI does not run. Needs no MPI call: any thread may ask.
 int comm_world_rank(void);
 
@@ -15,6 +17,9 @@ int threads_rationed(void);
 // Refuses what is not JSON, with line and column (json_scan.c).
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 #define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: above it doubles have holes
+
+// Before the job is aborted: gives the terminal half a second to take what was printed.
+void terminal_settle(void);
 
 // --- signs of life (life.c): one state per process, on the control communicator of comm_start
 void life_start(const Comm *comm);
@@ -36,6 +41,22 @@ LifeWatch life_watch_begin(void);
 // Asks for signs of life when it is time; ends the job if a rank gives none.
 void life_watch(LifeWatch *watch, double timeout, const char *what);
 void life_watch_end(void);
+
+// --- threads beside the main one (side.c): MPI is not theirs, and where a CHECK fails in one, it
+// waits until the main thread ends the job
+typedef struct Side {
+    void (*work)(void *context);
+    void *context;
+    int threads; // OpenMP would give a new thread those of the whole machine
+    pthread_t thread;
+} Side;
+// Starts work(context) on a thread; *side stays where it is until side_join has returned.
+void side_start(Side *side, void (*work)(void *context), void *context);
+void side_join(Side *side);
+bool side_is_this(void); // does the caller run on such a thread?
+// Hands the exit code to the main thread and never returns; does nothing on the main thread itself.
+void side_leave_abort(ExitCode code);
+int side_asked_to_abort(void); // the exit code that a thread handed over, or 0
 
 // Room for the requests of one collective: 2 * size of them.
 MPI_Request *life_requests(void);

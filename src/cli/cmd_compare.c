@@ -139,7 +139,7 @@ static bool run_arm(Session *s, Arm *arm, const Options *options, const char *ba
     RunResult *result = TAKE(RunResult, options->runs, "results of runs");
     double *test = TAKE(double, options->runs, "results of runs");
     if (s->comm.rank == 0)
-        fprintf(stderr, "compare    %s\n", arm->name);
+        terminal_say("compare    %s\n", arm->name);
     bool fine = arm_config(s, arm, options, base);
     if (fine && arm->alone)
         run_alone(s, options, result);
@@ -182,38 +182,41 @@ static double target_of(Session *s, const Arm *arm, const char *base, int runs, 
 }
 
 static void print_share(double seconds, double epoch) {
-    printf(" %9.1f", epoch > 0 ? 100 * seconds / epoch : 0);
+    terminal_print(" %9.1f", epoch > 0 ? 100 * seconds / epoch : 0);
 }
 
 // Where messages are hidden, what they take is not seen, only what they make it wait.
 static void print_arm(const Arm *arm, const Arm *first) {
     const EpochTimes *t = &arm->mean;
-    printf("%-16s %6.2f +- %-5.2f %9.3f %8.2fx", arm->name, arm->test.mean,
-           arm->test.count > 1 ? arm->test.deviation : 0.0, 1 / arm->epoch,
-           first->epoch / arm->epoch);
+    terminal_print("%-16s %6.2f +- %-5.2f %9.3f %8.2fx", arm->name, arm->test.mean,
+                   arm->test.count > 1 ? arm->test.deviation : 0.0, 1 / arm->epoch,
+                   first->epoch / arm->epoch);
     if (arm->blocking)
         print_share(t->pack + t->wait, t->seconds);
     else
-        printf(" %9s", "-");
+        terminal_print(" %9s", "-");
     print_share(t->wait, t->seconds);
     print_share(t->pack, t->seconds);
-    printf(" %9.2f %11.3f ", arm->total > 0 ? 100 * arm->assigned / arm->total : 0, t->bytes / 1e6);
+    terminal_print(" %9.2f %11.3f ", arm->total > 0 ? 100 * arm->assigned / arm->total : 0,
+                   t->bytes / 1e6);
     if (isnan(arm->to_target))
-        printf("%10s\n", "never");
+        terminal_print("%10s\n", "never");
     else
-        printf("%10.2f\n", arm->to_target);
+        terminal_print("%10.2f\n", arm->to_target);
 }
 
 static void print_table(const Session *s, const Arm *arm, int count, double target) {
-    printf("\n%-16s %-15s %9s %9s %9s %9s %9s %9s %11s %10s\n", "mode", "test %", "epochs/s",
-           "speed-up", "comm %", "wait %", "pack %", "assign %", "MB/epoch", "to target");
+    terminal_print("\n%-16s %-15s %9s %9s %9s %9s %9s %9s %11s %10s\n", "mode", "test %",
+                   "epochs/s", "speed-up", "comm %", "wait %", "pack %", "assign %", "MB/epoch",
+                   "to target");
     for (int i = 0; i < count; i++)
         print_arm(&arm[i], &arm[0]);
-    printf("%d ranks. epochs/s: of the median epoch. speed-up: over %s. comm: packing, sending and "
-           "unpacking, of the epoch, where no computation hides it; wait: what none covered; pack: "
-           "both ends; assign: of the whole training. to target: seconds of training until the "
-           "validation of the first run reached %.2f %%.\n",
-           s->comm.size, arm[0].name, 100 * target);
+    terminal_print(
+        "%d ranks. epochs/s: of the median epoch. speed-up: over %s. comm: packing, sending and "
+        "unpacking, of the epoch, where no computation hides it; wait: what none covered; pack: "
+        "both ends; assign: of the whole training. to target: seconds of training until the "
+        "validation of the first run reached %.2f %%.\n",
+        s->comm.size, arm[0].name, 100 * target);
 }
 
 static bool write_table(Session *s, const Arm *arm, int count, const char *base, double target) {
@@ -272,7 +275,7 @@ static bool leave_out(Session *s, const Arm *arm) {
     if (!arm->alone || s->err.code != EXIT_MEMORY)
         return false;
     if (s->comm.rank == 0)
-        fprintf(stderr, "remark     %s is left out: %s\n", arm->name, s->err.text);
+        terminal_say("remark     %s is left out: %s\n", arm->name, s->err.text);
     s->err = (Error){0};
     return true;
 }

@@ -5,12 +5,12 @@
 static const char *const split_names[4] = {"unsplit", "train", "validation", "test"};
 
 static void print_table(const Metrics metrics[4]) {
-    printf("%-10s %8s %9s %9s %9s %9s\n", "split", "rows", "loss", "accuracy", "micro-F1",
-           "macro-F1");
+    terminal_print("%-10s %8s %9s %9s %9s %9s\n", "split", "rows", "loss", "accuracy", "micro-F1",
+                   "macro-F1");
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
-        printf("%-10s %8lld %9.4f %9.4f %9.4f %9.4f\n", split_names[split],
-               (long long)metrics[split].rows, metrics[split].loss, metrics[split].accuracy,
-               metrics[split].micro_f1, metrics[split].macro_f1);
+        terminal_print("%-10s %8lld %9.4f %9.4f %9.4f %9.4f\n", split_names[split],
+                       (long long)metrics[split].rows, metrics[split].loss, metrics[split].accuracy,
+                       metrics[split].micro_f1, metrics[split].macro_f1);
 }
 
 static void print_json(const Metrics metrics[4]) {
@@ -27,7 +27,7 @@ static void print_json(const Metrics metrics[4]) {
         json_end_object(&writer);
     }
     json_end_object(&writer);
-    puts(writer.text);
+    terminal_print("%s\n", writer.text);
     json_writer_clear(&writer);
 }
 

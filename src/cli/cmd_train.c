@@ -70,9 +70,9 @@ bool train_put_aside(const char *dir, int first, int runs, Error *err) {
         run_folder(folder, sizeof folder, dir, i, runs);
         fine = checkpoint_put_aside(folder, &found, err);
         if (found && fine)
-            fprintf(stderr,
-                    "remark     %s: checkpoints of the run before are now in checkpoints.before\n",
-                    folder);
+            terminal_say(
+                "remark     %s: checkpoints of the run before are now in checkpoints.before\n",
+                folder);
     }
     return fine;
 }
@@ -84,15 +84,14 @@ static bool resume(Run *run) {
     bool fine = checkpoint_restore(run->trainer, run->config.run.dir, run->binding, &found, remarks,
                                    &s->err);
     if (s->comm.rank == 0 && remarks[0] != 0)
-        fprintf(stderr, "remark     %s\n", remarks);
+        terminal_say("remark     %s\n", remarks);
     if (fine && found)
         run->saved = trainer_epochs_done(run->trainer);
     if (s->comm.rank == 0 && fine)
-        fprintf(stderr,
-                found ? "resume     after epoch %lld\n"
-                      : "resume     nothing to resume in "
-                        "run.dir: from the start\n",
-                (long long)trainer_epochs_done(run->trainer));
+        terminal_say(found ? "resume     after epoch %lld\n"
+                           : "resume     nothing to resume in "
+                             "run.dir: from the start\n",
+                     (long long)trainer_epochs_done(run->trainer));
     return fine;
 }
 
@@ -109,12 +108,11 @@ static void resume_trace(Run *run) {
     comm_broadcast(&s->comm, &kept, sizeof kept, 0);
     run->traced = kept || done >= asked->value[1];
     if (s->comm.rank == 0)
-        fprintf(stderr,
-                kept ? "remark     trace.json stays as it was before the resume\n"
-                     : "remark     epochs %lld to %lld are not in trace.json: they ran before "
-                       "the resume\n",
-                (long long)asked->value[0],
-                (long long)(done < asked->value[1] ? done : asked->value[1]));
+        terminal_say(kept ? "remark     trace.json stays as it was before the resume\n"
+                          : "remark     epochs %lld to %lld are not in trace.json: they ran before "
+                            "the resume\n",
+                     (long long)asked->value[0],
+                     (long long)(done < asked->value[1] ? done : asked->value[1]));
 }
 
 static bool begin(Run *run, const Options *options) {
@@ -194,10 +192,9 @@ static void report_traced(Run *run) {
     if (run->report != NULL) {
         report_trace(run->report, events, offset, &run->session->err);
         if (lost > 0)
-            fprintf(stderr,
-                    "remark     trace.json lacks %lld events; name fewer epochs in "
-                    "run.trace\n",
-                    (long long)lost);
+            terminal_say("remark     trace.json lacks %lld events; name fewer epochs in "
+                         "run.trace\n",
+                         (long long)lost);
     }
     memory_give(events);
     memory_give(offset);
@@ -247,15 +244,15 @@ static RunResult result_of(Run *run) {
 
 static void print_result(const Run *run, const RunResult *r) {
     const Shard *shard = &run->session->shard;
-    printf("result     seed %lld, %s: epoch %lld validation %.2f %% test %.2f %%; best validation "
-           "(epoch %lld) validation %.2f %% test %.2f %%; %.4f s and %.2f MB per epoch; "
-           "%.0f MiB per rank\n",
-           (long long)run->seed, metric_name(shard), (long long)r->epochs,
-           100 * r->last[SPLIT_VAL].micro_f1, 100 * r->last[SPLIT_TEST].micro_f1,
-           (long long)r->best_epoch, 100 * r->best[SPLIT_VAL].micro_f1,
-           100 * r->best[SPLIT_TEST].micro_f1, r->seconds_per_epoch,
-           (double)r->bytes_per_epoch / 1e6, (double)r->taken / (1 << 20));
-    fflush(stdout);
+    terminal_print(
+        "result     seed %lld, %s: epoch %lld validation %.2f %% test %.2f %%; best validation "
+        "(epoch %lld) validation %.2f %% test %.2f %%; %.4f s and %.2f MB per epoch; "
+        "%.0f MiB per rank\n",
+        (long long)run->seed, metric_name(shard), (long long)r->epochs,
+        100 * r->last[SPLIT_VAL].micro_f1, 100 * r->last[SPLIT_TEST].micro_f1,
+        (long long)r->best_epoch, 100 * r->best[SPLIT_VAL].micro_f1,
+        100 * r->best[SPLIT_TEST].micro_f1, r->seconds_per_epoch, (double)r->bytes_per_epoch / 1e6,
+        (double)r->taken / (1 << 20));
 }
 
 static bool train_once(Run *run, const Options *options, RunResult *result) {
@@ -290,9 +287,10 @@ static bool summarize(Session *s, const double *last, const double *best, int ru
     Summary at_last = report_summary(last, runs), at_best = report_summary(best, runs);
     char path[1100];
     JsonWriter writer;
-    printf("runs       %d, test %s: last epoch %.2f +- %.2f %%, best validation %.2f +- %.2f %%\n",
-           runs, metric_name(&s->shard), 100 * at_last.mean, 100 * at_last.deviation,
-           100 * at_best.mean, 100 * at_best.deviation);
+    terminal_print(
+        "runs       %d, test %s: last epoch %.2f +- %.2f %%, best validation %.2f +- %.2f %%\n",
+        runs, metric_name(&s->shard), 100 * at_last.mean, 100 * at_last.deviation,
+        100 * at_best.mean, 100 * at_best.deviation);
     json_writer_init(&writer, true);
     json_begin_object(&writer, NULL);
     json_put_string(&writer, "metric", metric_name(&s->shard));

@@ -144,18 +144,18 @@ static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 static void print_memory(const Trainer *trainer, const RunFacts *facts) {
     const MemoryPlan *plan = trainer_plan(trainer);
     bool said[MEMORY_PLAN_ITEMS] = {false};
-    fprintf(stderr, "memory     predicted %.1f MiB for the largest rank; of rank 0:",
-            mebibytes(facts->predicted));
+    terminal_say("memory     predicted %.1f MiB for the largest rank; of rank 0:",
+                 mebibytes(facts->predicted));
     for (int place = 0; place < 3 && place < plan->count; place++) {
         int largest = -1;
         for (int i = 0; i < plan->count; i++)
             if (!said[i] && (largest < 0 || plan->item[i].bytes > plan->item[largest].bytes))
                 largest = i;
         said[largest] = true;
-        fprintf(stderr, "%s %s %.1f", place > 0 ? "," : "", plan->item[largest].what,
-                mebibytes(plan->item[largest].bytes));
+        terminal_say("%s %s %.1f", place > 0 ? "," : "", plan->item[largest].what,
+                     mebibytes(plan->item[largest].bytes));
     }
-    fprintf(stderr, "\n");
+    terminal_say("\n");
 }
 
 // Floats, because rows of layers differ in width.
@@ -166,10 +166,10 @@ static void print_exchanges(const Session *s, const RunFacts *facts) {
         sources += (double)facts->exchange[i].sources * (double)facts->exchange[i].columns;
     }
     if (s->comm.size > 1)
-        fprintf(stderr,
-                "messages   %d exchanges an epoch, %.3g floats (%.3g if sources alone travelled), "
-                "planned in %.2f s\n",
-                facts->exchanges, sent, sources, facts->patterns_seconds);
+        terminal_say(
+            "messages   %d exchanges an epoch, %.3g floats (%.3g if sources alone travelled), "
+            "planned in %.2f s\n",
+            facts->exchanges, sent, sources, facts->patterns_seconds);
 }
 
 // A short training with the default period never leaves the first width.
@@ -178,36 +178,34 @@ static void warn_of_period(const Session *s, const RunFacts *facts) {
     int64_t first = assigner_first_epoch(c);
     const Codec *codec = codec_find(c->messages.codec, &(Error){0});
     if (facts->exchanges > 0 && codec->has_widths && first > c->train.epochs)
-        fprintf(stderr,
-                "remark     assigned widths would begin in epoch %lld; in train.epochs=%lld all "
-                "rows have messages.first_width=%lld bits; lower messages.period (%lld)\n",
-                (long long)first, (long long)c->train.epochs, (long long)c->messages.first_width,
-                (long long)c->messages.period);
+        terminal_say(
+            "remark     assigned widths would begin in epoch %lld; in train.epochs=%lld all "
+            "rows have messages.first_width=%lld bits; lower messages.period (%lld)\n",
+            (long long)first, (long long)c->train.epochs, (long long)c->messages.first_width,
+            (long long)c->messages.period);
 }
 
 void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts) {
     const Shard *shard = &s->shard;
-    fprintf(stderr,
-            "data       %s: %lld nodes, %lld edges (%s), %lld features, %lld classes%s; "
-            "train %lld, validation %lld, test %lld\n",
-            shard->dataset_name, (long long)shard->nodes, (long long)shard->edges,
-            shard->symmetric ? "symmetric" : "directed", (long long)shard->features,
-            (long long)shard->classes, shard->multilabel ? " (several per node)" : "",
-            (long long)shard->train_nodes, (long long)shard->val_nodes,
-            (long long)shard->test_nodes);
-    fprintf(stderr,
-            "parts      %d ranks x %d threads, %s: own %lld to %lld rows, central %.1f %%, "
-            "remote-neighbour ratio %.1f %%\n",
-            s->comm.size, trainer_threads(trainer), s->config.partition.method,
-            (long long)facts->own_least, (long long)facts->own_most,
-            100.0 * (double)facts->central / (double)shard->nodes,
-            100.0 * (double)facts->halo / (double)shard->nodes);
+    terminal_say("data       %s: %lld nodes, %lld edges (%s), %lld features, %lld classes%s; "
+                 "train %lld, validation %lld, test %lld\n",
+                 shard->dataset_name, (long long)shard->nodes, (long long)shard->edges,
+                 shard->symmetric ? "symmetric" : "directed", (long long)shard->features,
+                 (long long)shard->classes, shard->multilabel ? " (several per node)" : "",
+                 (long long)shard->train_nodes, (long long)shard->val_nodes,
+                 (long long)shard->test_nodes);
+    terminal_say("parts      %d ranks x %d threads, %s: own %lld to %lld rows, central %.1f %%, "
+                 "remote-neighbour ratio %.1f %%\n",
+                 s->comm.size, trainer_threads(trainer), s->config.partition.method,
+                 (long long)facts->own_least, (long long)facts->own_most,
+                 100.0 * (double)facts->central / (double)shard->nodes,
+                 100.0 * (double)facts->halo / (double)shard->nodes);
     print_exchanges(s, facts);
     warn_of_period(s, facts);
     print_memory(trainer, facts);
-    fprintf(stderr, "kernels    %s\n", trainer_kernels(trainer));
-    fprintf(stderr, "baseline   %s: validation %.2f %%, test %.2f %% %s\n",
-            shard->multilabel ? "the classes most training nodes have" : "most frequent class",
-            100 * facts->baseline[SPLIT_VAL], 100 * facts->baseline[SPLIT_TEST],
-            metric_name(shard));
+    terminal_say("kernels    %s\n", trainer_kernels(trainer));
+    terminal_say("baseline   %s: validation %.2f %%, test %.2f %% %s\n",
+                 shard->multilabel ? "the classes most training nodes have" : "most frequent class",
+                 100 * facts->baseline[SPLIT_VAL], 100 * facts->baseline[SPLIT_TEST],
+                 metric_name(shard));
 }

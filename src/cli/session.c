@@ -11,7 +11,7 @@ void print_error(const Error *err) {
     fflush(stdout);
     while (*line != 0) {
         size_t length = strcspn(line, "\n");
-        fprintf(stderr, "fringe: %.*s\n", (int)length, line);
+        terminal_say("fringe: %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
@@ -136,16 +136,17 @@ static bool check_lonely(Session *s) {
 static void warn_of_binding(const Session *s) {
     int fair = threads_on_node() / s->comm.node_size, allowed = threads_allowed();
     if (s->comm.rank == 0 && allowed < fair)
-        fprintf(stderr,
-                "remark     a rank may use %d of %d cores; more: mpirun --bind-to none, or "
-                "srun --cpus-per-task\n",
-                allowed, threads_on_node());
+        terminal_say("remark     a rank may use %d of %d cores; more: mpirun --bind-to none, or "
+                     "srun --cpus-per-task\n",
+                     allowed, threads_on_node());
 }
 
 bool session_begin(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
     comm_start(&session->comm, argc, argv);
+    if (session->comm.rank == 0)
+        terminal_start(&session->comm);
     if (!check_lonely(session) || !check_ranks(session, options) ||
         !session_config(session, options))
         return false;
@@ -154,7 +155,7 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
     session->open =
         partition_load(&session->shard, &session->config, &session->comm, remarks, &session->err);
     if (session->comm.rank == 0 && remarks[0] != 0)
-        fprintf(stderr, "remark     %s\n", remarks);
+        terminal_say("remark     %s\n", remarks);
     return session->open;
 }
 
@@ -163,8 +164,10 @@ ExitCode session_end(Session *session) {
     bool first = session->comm.rank == 0;
     if (session->open)
         shard_clear(&session->shard);
-    fflush(stdout);
     if (first && err.code != 0)
+        print_error(&err);
+    bool told = err.code != 0;
+    if (!terminal_stop(&err) && !told)
         print_error(&err);
     comm_stop(&session->comm);
     return (ExitCode)err.code;
@@ -221,7 +224,7 @@ static void read_weights(void *context) {
     char path[2048];
     if (checkpoint_weights_path(w->where, w->best, path, sizeof path, err) &&
         model_read(w->shape, w->parameters, path, err))
-        fprintf(stderr, "weights    %s\n", path);
+        terminal_say("weights    %s\n", path);
 }
 
 bool load_weights(Session *s, Trainer *trainer, const Options *options) {

@@ -91,8 +91,8 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
     bool fine = file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
     if (assignment->remark[0] != 0)
-        fprintf(stderr, "remark     epoch %lld: %s\n", (long long)assignment->taken,
-                assignment->remark);
+        terminal_say("remark     epoch %lld: %s\n", (long long)assignment->taken,
+                     assignment->remark);
     return fine;
 }
 

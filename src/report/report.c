@@ -64,8 +64,8 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
     if (file != NULL)
         fclose(file);
     if (fine && count < last)
-        fprintf(stderr, "remark     %s lacks %lld of the %lld epochs before the resume\n",
-                report->path, (long long)(last - count), (long long)last);
+        terminal_say("remark     %s lacks %lld of the %lld epochs before the resume\n",
+                     report->path, (long long)(last - count), (long long)last);
     return fine;
 }
 
@@ -209,7 +209,7 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
         int64_t epochs = report->config->train.epochs;
         double left = (double)(epochs - record->epoch) * report->logged / (double)report->epochs;
         report_line(record, epochs, left, line, sizeof line);
-        fprintf(stderr, "%s\n", line);
+        terminal_say("%s\n", line);
     }
     return true;
 }

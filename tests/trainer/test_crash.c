@@ -12,7 +12,7 @@
 
 enum { FIRST = 2, SECOND = 4, LAST = 6 }; // epochs with checkpoints, and the end
 
-typedef bool Writer(Trainer *trainer, const char *run_dir, Error *err);
+typedef bool Save(Trainer *trainer, const char *run_dir, Error *err);
 
 static char run_dir[512];
 
@@ -59,7 +59,7 @@ static void train_until(Trainer *t, int64_t epoch) {
 
 // The child's life: train, checkpoint, train, checkpoint; it dies after step `n` (0: never) of the
 // second one.
-static bool child_dies(Writer *writer, int n) {
+static bool child_dies(Save *save, int n) {
     pid_t child = fork();
     if (child == 0) {
         Error err = {0};
@@ -67,11 +67,11 @@ static bool child_dies(Writer *writer, int n) {
         char elsewhere[600];
         snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
         train_until(t, FIRST);
-        bool ok = checkpoint_write(t, elsewhere, "test", 9, &err) && writer(t, run_dir, &err);
+        bool ok = checkpoint_write(t, elsewhere, "test", 9, &err) && save(t, run_dir, &err);
         train_until(t, SECOND);
         ok = ok && checkpoint_write(t, elsewhere, "test", 9, &err);
         file_test_stop_after(n);
-        ok = ok && writer(t, run_dir, &err);
+        ok = ok && save(t, run_dir, &err);
         _exit(ok ? 0 : 1);
     }
     int status;
@@ -99,7 +99,7 @@ static bool resumes(const float *want) {
     return ok;
 }
 
-static int failures_of(Writer *writer, int *steps) {
+static int failures_of(Save *save, int *steps) {
     Error err = {0};
     char elsewhere[600];
     snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
@@ -108,7 +108,7 @@ static int failures_of(Writer *writer, int *steps) {
     int failures = 0, n = 1;
     for (bool killed = true; killed; n++) {
         assert_true(file_remove(run_dir, &err) && file_remove(elsewhere, &err));
-        killed = child_dies(writer, n);
+        killed = child_dies(save, n);
         failures += !resumes(trainer_parameters(straight, false));
     }
     *steps = n - 2;

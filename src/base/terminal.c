@@ -1,0 +1,100 @@
+// The writer of the terminal. Its jobs are pieces of text, each a line as a rule, written with one
+// call.
+
+#include "fringe/base/terminal.h"
+#include "fringe/base/memory.h"
+#include "fringe/base/writer.h"
+#include "private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROOM = 1 << 20, PIECE = 1 << 16 };
+
+static Writer *writer; // NULL: outside of start and stop
+
+void terminal_start(const Comm *comm) {
+    signal(SIGPIPE, SIG_IGN); // a pipe that nobody holds any more is an error, and ends nothing
+    fflush(stdout);           // the writer knows nothing of its buffer
+    writer = writer_new(comm, ROOM);
+}
+
+bool terminal_stop(Error *err) {
+    bool fine = writer == NULL || writer_wait(writer, err);
+    writer_free(writer);
+    writer = NULL;
+    return fine;
+}
+
+void terminal_settle(void) {
+    static const struct timespec moment = {.tv_nsec = 5000000};
+    for (int moments = 0; writer != NULL && !writer_idle(writer) && moments < 100; moments++)
+        nanosleep(&moment, NULL);
+}
+
+// Others may have made the terminal one that does not wait (O_NONBLOCK): then this does.
+static bool wait_for(int descriptor) {
+    struct pollfd terminal = {.fd = descriptor, .events = POLLOUT};
+    return errno == EINTR || (errno == EAGAIN && poll(&terminal, 1, -1) > 0);
+}
+
+// Whatever became of the lines before: each is written where it can be.
+static void write_text(void *context, const void *payload, size_t bytes, Error *err) {
+    int descriptor = fileno(context);
+    const char *text = payload;
+    while (bytes > 0) {
+        ssize_t put = write(descriptor, text, bytes);
+        if (put < 0 && !wait_for(descriptor)) {
+            error_set(err, EXIT_IO, "what was printed could not be written to %s: %s",
+                      context == stdout ? "stdout" : "stderr", strerror(errno));
+            return;
+        }
+        text += put > 0 ? put : 0;
+        bytes -= put > 0 ? (size_t)put : 0;
+    }
+}
+
+static void put(FILE *stream, const char *text, size_t bytes) {
+    if (writer == NULL)
+        fwrite(text, 1, bytes, stream);
+    for (size_t piece; writer != NULL && bytes > 0; text += piece, bytes -= piece) {
+        piece = bytes < PIECE ? bytes : PIECE;
+        writer_put(writer, write_text, stream, text, piece, &(Error){0});
+    }
+}
+
+static void print(FILE *stream, const char *format, va_list arguments) {
+    char line[4096], *text = line;
+    va_list again;
+    va_copy(again, arguments);
+    int bytes = vsnprintf(line, sizeof line, format, arguments);
+    CHECK(bytes >= 0, EXIT_BUG, "the line \"%s\" cannot be printed", format);
+    if ((size_t)bytes >= sizeof line) {
+        text = TAKE(char, bytes + 1, "text to print");
+        vsnprintf(text, (size_t)bytes + 1, format, again);
+    }
+    va_end(again);
+    put(stream, text, (size_t)bytes);
+    if (text != line)
+        memory_give(text);
+}
+
+void terminal_say(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print(stderr, format, arguments);
+    va_end(arguments);
+}
+
+void terminal_print(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print(stdout, format, arguments);
+    va_end(arguments);
+}

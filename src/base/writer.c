@@ -1,0 +1,173 @@
+// The writer's queue is a ring of bytes. A job lies in one piece: where it does not fit before the
+// end of the ring, a mark sends the thread back to the beginning.
+//
+//   begin of the ring                                                        end of the ring
+//   | newest job | free ...... | oldest job | job | job | mark | too short for the newest job |
+//                ^ next         ^ first
+
+#include "fringe/base/writer.h"
+#include "fringe/base/memory.h"
+#include "private.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct Job {
+    WriterJob *work; // NULL: the mark
+    void *context;
+    size_t bytes, taken; // of the payload, and with this head
+    char payload[];
+} Job;
+
+struct Writer {
+    const Comm *comm; // borrowed
+    Side side;
+    pthread_mutex_t lock; // of all that follows; a job in the queue is the thread's alone
+    pthread_cond_t put, done;
+    bool ending;
+    Error err;          // of the first job that failed
+    int64_t jobs;       // put and not done yet
+    size_t first, next; // bytes from the ring's begin
+    size_t room;
+    char *ring; // owned
+};
+
+// --- the thread
+
+static Job *job_at(const Writer *w, size_t at) { return (Job *)(void *)(w->ring + at); }
+
+static Job *oldest(Writer *w) {
+    if (w->first == w->room || job_at(w, w->first)->work == NULL)
+        w->first = 0;
+    return job_at(w, w->first);
+}
+
+// The lock is held before and after, not while the job is done.
+static void do_oldest(Writer *w) {
+    Job *job = oldest(w);
+    Error err = w->err;
+    pthread_mutex_unlock(&w->lock);
+    job->work(job->context, job->payload, job->bytes, &err);
+    pthread_mutex_lock(&w->lock);
+    w->err = err;
+    w->first += job->taken;
+    w->jobs--;
+    pthread_cond_signal(&w->done);
+}
+
+static void work(void *context) {
+    Writer *w = context;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL); // they are for the main thread
+    pthread_mutex_lock(&w->lock);
+    while (w->jobs > 0 || !w->ending)
+        if (w->jobs > 0)
+            do_oldest(w);
+        else
+            pthread_cond_wait(&w->put, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
+Writer *writer_new(const Comm *comm, size_t room) {
+    Writer *w = TAKE(Writer, 1, "writer");
+    pthread_condattr_t clock;
+    *w = (Writer){.comm = comm, .room = room / sizeof(Job) * sizeof(Job)};
+    w->ring = TAKE(char, w->room, "queue of the writer");
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->put, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->done, &clock);
+    pthread_condattr_destroy(&clock);
+    side_start(&w->side, work, w);
+    return w;
+}
+
+// --- who puts
+
+// Waits a moment for a job to be done and answers for this rank. The lock is held before and after.
+static void wait_a_moment(Writer *w) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&w->done, &w->lock, &until);
+    pthread_mutex_unlock(&w->lock);
+    comm_beat(w->comm);
+    pthread_mutex_lock(&w->lock);
+}
+
+// Makes `next` the place of a job of so many bytes; false if there is none yet.
+static bool find_place(Writer *w, size_t taken) {
+    if (w->jobs == 0)
+        w->first = w->next = 0;
+    bool ahead = w->next > w->first || w->jobs == 0; // free: from `next` to the end of the ring
+    if (w->next + taken <= (ahead ? w->room : w->first))
+        return true;
+    if (!ahead || taken > w->first)
+        return false;
+    if (w->next < w->room)
+        job_at(w, w->next)->work = NULL;
+    w->next = 0;
+    return true;
+}
+
+// Has every job been done that was meant to be? The first error otherwise.
+static bool state(const Writer *w, Error *err) {
+    if (w->err.code != 0 && err->code == 0)
+        *err = w->err;
+    return w->err.code == 0;
+}
+
+bool writer_put(Writer *w, WriterJob *job, void *context, const void *payload, size_t bytes,
+                Error *err) {
+    size_t taken = (sizeof(Job) + bytes + sizeof(Job) - 1) / sizeof(Job) * sizeof(Job);
+    assert(taken <= w->room / 2);
+    pthread_mutex_lock(&w->lock);
+    while (!find_place(w, taken))
+        wait_a_moment(w);
+    Job *new = job_at(w, w->next);
+    *new = (Job){.work = job, .context = context, .bytes = bytes, .taken = taken};
+    memcpy(new->payload, payload, bytes);
+    w->next += taken;
+    w->jobs++;
+    bool fine = state(w, err);
+    pthread_mutex_unlock(&w->lock);
+    pthread_cond_signal(&w->put);
+    return fine;
+}
+
+bool writer_idle(Writer *w) {
+    pthread_mutex_lock(&w->lock);
+    bool idle = w->jobs == 0;
+    pthread_mutex_unlock(&w->lock);
+    return idle;
+}
+
+bool writer_wait(Writer *w, Error *err) {
+    pthread_mutex_lock(&w->lock);
+    while (w->jobs > 0)
+        wait_a_moment(w);
+    bool fine = state(w, err);
+    pthread_mutex_unlock(&w->lock);
+    return fine;
+}
+
+void writer_free(Writer *w) {
+    if (w == NULL)
+        return;
+    writer_wait(w, &(Error){0});
+    pthread_mutex_lock(&w->lock);
+    w->ending = true;
+    pthread_cond_signal(&w->put);
+    pthread_mutex_unlock(&w->lock);
+    side_join(&w->side);
+    pthread_cond_destroy(&w->done);
+    pthread_cond_destroy(&w->put);
+    pthread_mutex_destroy(&w->lock);
+    memory_give(w->ring);
+    memory_give(w);
+}
