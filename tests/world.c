@@ -17,22 +17,43 @@ static bool has_edge(const WorldKind *k, uint64_t seed, int64_t i, int64_t j) {
     return uniform(seed, 1, a, b) < (double)k->degree / k->nodes;
 }
 
+static void add_edge(Dataset *d, int64_t target, float weight) {
+    if (d->weight != NULL)
+        d->weight[d->edges] = weight;
+    d->target[d->edges++] = (int32_t)target;
+}
+
+// The second of two copies weighs half as much, where there are weights.
+static void add_copies(Dataset *d, const WorldKind *k, int64_t i, int64_t j, float weight) {
+    bool twice = k->twice != TWICE_NEVER && (i + j) % 3 == 0;
+    float second = k->weighted ? weight / 2 : 1;
+    add_edge(d, j, twice && k->twice == TWICE_MERGED ? weight + second : weight);
+    if (twice && k->twice == TWICE_STORED)
+        add_edge(d, j, second);
+}
+
 static void add_edges(Dataset *d, const WorldKind *k, uint64_t seed) {
     int64_t n = k->nodes;
+    bool weights = k->weighted || k->twice == TWICE_MERGED;
     d->offset = TAKE(int64_t, n + 1, "offsets");
-    d->target = TAKE(int32_t, n * n, "targets");
-    d->weight = k->weighted ? TAKE(float, n *n, "weights") : NULL;
+    d->target = TAKE(int32_t, 2 * n * n, "targets");
+    d->weight = weights ? TAKE(float, 2 * n * n, "weights") : NULL;
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
             if (!has_edge(k, seed, i, j))
                 continue;
             int64_t a = !k->directed && i > j ? j : i, b = !k->directed && i > j ? i : j;
-            if (k->weighted)
-                d->weight[d->edges] = (float)(0.25 + uniform(seed, 2, a, b));
-            d->target[d->edges++] = (int32_t)j;
+            add_copies(d, k, i, j, k->weighted ? (float)(0.25 + uniform(seed, 2, a, b)) : 1);
         }
         d->offset[i + 1] = d->edges;
     }
+}
+
+static int draw_label(const WorldKind *k, uint64_t seed, int64_t node, int64_t column) {
+    if (k->label != NULL)
+        return k->label(node, column);
+    double u = uniform(seed, 5, k->multilabel ? node * k->classes + column : node, 0);
+    return k->multilabel ? u < 0.3 : (int)((double)k->classes * u);
 }
 
 static void add_rows(Dataset *d, const WorldKind *k, uint64_t seed) {
@@ -50,11 +71,11 @@ static void add_rows(Dataset *d, const WorldKind *k, uint64_t seed) {
     if (k->multilabel) {
         d->labels = TAKE(uint8_t, n * k->classes, "labels");
         for (int64_t i = 0; i < n * k->classes; i++)
-            d->labels[i] = uniform(seed, 5, i, 0) < 0.3;
+            d->labels[i] = (uint8_t)draw_label(k, seed, i / k->classes, i % k->classes);
     } else {
         d->label = TAKE(int32_t, n, "labels");
         for (int64_t i = 0; i < n; i++)
-            d->label[i] = (int32_t)((double)k->classes * uniform(seed, 5, i, 0));
+            d->label[i] = draw_label(k, seed, i, 0);
     }
 }
 

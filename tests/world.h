@@ -6,12 +6,18 @@
 #include "fringe/halo.h"
 #include "fringe/partition.h"
 
+// A third of the edges twice: stored twice, or once with the weight of both.
+typedef enum Twice { TWICE_NEVER, TWICE_STORED, TWICE_MERGED } Twice;
+
 typedef struct WorldKind {
     int nodes, degree; // about so many edges a node
     bool directed, weighted, multilabel;
     int features, classes;
     int (*cut)(int64_t node, int parts); // NULL: random and uneven
     int (*split)(int64_t node);          // SPLIT_...; NULL: random
+    Twice twice;
+    // The class of a node (column 0; -1: none), or whether it has that of the column; NULL: random.
+    int (*label)(int64_t node, int64_t column);
 } WorldKind;
 
 typedef struct World {

@@ -1,24 +1,36 @@
 // Accuracy and F1 from logits. Counts are integers, so they add up in any order; the loss comes
 // from the backend. A row without a label (-1) counts nowhere.
 #include "internal.h"
+#include <math.h>
 #include <string.h>
 
 enum { TRUE_POSITIVE, FALSE_POSITIVE, FALSE_NEGATIVE };
 
-static void count_single(const Model *m, int64_t r, const float *logit, int64_t *count) {
-    int64_t classes = m->shape.width[m->shape.layers], label = m->parts.shard->label[r], best = 0;
-    if (label < 0)
-        return;
-    for (int64_t c = 1; c < classes; c++)
+// The first of the largest logits; -1 where one is not a number: such a row says no class.
+static int64_t said_class(const float *logit, int64_t classes) {
+    int64_t best = 0;
+    for (int64_t c = 0; c < classes; c++) {
+        if (isnan(logit[c]))
+            return -1;
         if (logit[c] > logit[best])
             best = c;
+    }
+    return best;
+}
+
+static void count_single(const Model *m, int64_t r, const float *logit, int64_t *count) {
+    int64_t classes = m->shape.width[m->shape.layers], label = m->parts.shard->label[r];
+    if (label < 0)
+        return;
+    int64_t said = said_class(logit, classes);
     count[0]++;
-    count[1] += best == label;
-    if (best == label) {
+    count[1] += said == label;
+    if (said == label) {
         count[2 + TRUE_POSITIVE * classes + label]++;
     } else {
-        count[2 + FALSE_POSITIVE * classes + best]++;
         count[2 + FALSE_NEGATIVE * classes + label]++;
+        if (said >= 0)
+            count[2 + FALSE_POSITIVE * classes + said]++;
     }
 }
 

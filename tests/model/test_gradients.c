@@ -20,15 +20,15 @@ typedef struct Case {
 } Case;
 
 #define SYMMETRIC                                                                                  \
-    { 97, 6, false, false, false, 13, 5, NULL, NULL }
+    { .nodes = 97, .degree = 6, .features = 13, .classes = 5 }
 #define DIRECTED                                                                                   \
-    { 97, 6, true, false, false, 13, 5, NULL, NULL }
+    { .nodes = 97, .degree = 6, .directed = true, .features = 13, .classes = 5 }
 #define WEIGHTED                                                                                   \
-    { 97, 6, false, true, false, 13, 5, NULL, NULL }
+    { .nodes = 97, .degree = 6, .weighted = true, .features = 13, .classes = 5 }
 #define DIRECTED_WEIGHTED                                                                          \
-    { 97, 6, true, true, false, 13, 5, NULL, NULL }
+    { .nodes = 97, .degree = 6, .directed = true, .weighted = true, .features = 13, .classes = 5 }
 #define MULTI                                                                                      \
-    { 97, 6, false, false, true, 13, 5, NULL, NULL }
+    { .nodes = 97, .degree = 6, .multilabel = true, .features = 13, .classes = 5 }
 
 static const Case cases[] = {
     {"gcn, AdaQP's order", "gcn", "both", false, SYMMETRIC, 3, "dropout,norm,activation", 0.5, 0,
@@ -356,8 +356,8 @@ static void inference_equals_the_oracle(void **state) {
 // A gradient of many strips and chunks, which leave while others are made.
 static void wide_gradients_equal_the_oracle(void **state) {
     (void)state;
-    static const WorldKind many = {61, 5, false, false, false, 290, 5, NULL, NULL};
-    static const WorldKind few = {20, 4, false, false, false, 3, 4, NULL, NULL};
+    static const WorldKind many = {.nodes = 61, .degree = 5, .features = 290, .classes = 5};
+    static const WorldKind few = {.nodes = 20, .degree = 4, .features = 3, .classes = 4};
     const Case wide[] = {
         {"gcn, wide", "gcn", "both", false, many, 3, "norm,activation", 0, 0, "aggregate-first"},
         {"gcn, wide, transform first", "gcn", "both", false, many, 3, "norm,activation", 0, 0,

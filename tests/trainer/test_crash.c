@@ -121,7 +121,8 @@ static void prepare(void) {
     const char *settings[] = {"model.layers=2", "model.hidden=[8]", "train.epochs=6",
                               "train.eval_every=2", "run.threads=1"};
     assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
-    world_init(&world, (WorldKind){60, 5, false, false, false, 7, 3, NULL, NULL}, 9, &test_comm);
+    world_init(&world, (WorldKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9,
+               &test_comm);
     snprintf(run_dir, sizeof run_dir, "%s/run", test_folder());
 }
 

@@ -48,7 +48,8 @@ static Run whole_run(const char *const *more, int count) {
 
 static int make_world(void **state) {
     (void)state;
-    world_init(&world, (WorldKind){150, 6, false, false, false, 19, 4, NULL, NULL}, 8, &test_comm);
+    world_init(&world, (WorldKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
+               &test_comm);
     return 0;
 }
 

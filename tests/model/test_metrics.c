@@ -1,0 +1,235 @@
+// ranks: 1 3
+// If this failed, a loss, an accuracy or an F1 would not be that of its definition, or of another
+// split: whatever is printed, compared or selected by it would be wrong.
+#include "../support.h"
+#include "../world.h"
+#include "fringe/gradsync.h"
+#include "fringe/model.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COLUMNS = 4, NOWHERE = -1 };
+
+typedef struct Node {
+    int split, label;
+    float logit[COLUMNS];
+} Node;
+
+// Class 3 occurs in no validation node and no prediction for one; of equals the first is said.
+static const Node singles[] = {
+    {SPLIT_VAL, 0, {2, 0, 0, 0}},        {SPLIT_VAL, 0, {0, 2, 0, 0}},
+    {SPLIT_VAL, 1, {0, 2, 0, 0}},        {SPLIT_VAL, 1, {0, 2, 0, 0}},
+    {SPLIT_VAL, 2, {2, 0, 0, 0}},        {SPLIT_TEST, 3, {0, 0, 0, 2}},
+    {SPLIT_TEST, 3, {0, 0, 2, 0}},       {SPLIT_TEST, 0, {1, 0, 1, 0}},
+    {SPLIT_TEST, 2, {0, 0, 0, 2}},       {SPLIT_TRAIN, 1, {2, 0, 0, 0}},
+    {SPLIT_NONE, NOWHERE, {0, 2, 0, 0}}, {SPLIT_TRAIN, 1, {0, 2, 0, 0}},
+};
+enum { NODES = sizeof singles / sizeof *singles };
+
+// Whether a class is said is whether its logit is above 0, by however little.
+static const struct {
+    int split, has[3];
+    float logit[3];
+} several[NODES] = {
+    {SPLIT_VAL, {1, 0, 1}, {0.5F, -1, 0.5F}}, {SPLIT_VAL, {0, 1, 0}, {0.25F, 0.75F, -1}},
+    {SPLIT_VAL, {1, 1, 0}, {-1, 0, -2}},      {SPLIT_VAL, {0, 0, 0}, {-1, -0.125F, -1}},
+    {SPLIT_TEST, {0, 0, 1}, {1, -1, -1}},     {SPLIT_TRAIN, {0, 1, 0}, {-1, 2, -1}},
+};
+
+static int split_of_single(int64_t node) { return singles[node].split; }
+static int label_of_single(int64_t node, int64_t column) {
+    (void)column;
+    return singles[node].label;
+}
+static int split_of_several(int64_t node) { return several[node].split; }
+static int label_of_several(int64_t node, int64_t column) { return several[node].has[column]; }
+
+typedef struct Made {
+    World world;
+    ModelShape shape;
+    ModelPatterns patterns;
+    Model *model;
+    Rows logits; // [own, classes]
+} Made;
+
+static void make(Made *made, WorldKind kind) {
+    Error err = {0};
+    Config config;
+    world_init(&made->world, kind, 3, &test_comm);
+    const Shard *shard = &made->world.shard;
+    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    assert_ok(
+        model_shape(&made->shape, &config, kind.features, kind.classes, kind.multilabel, &err),
+        &err);
+    model_patterns_init(&made->patterns, &made->shape, shard, &test_comm);
+    ModelParts parts = {.shard = shard,
+                        .patterns = &made->patterns,
+                        .comm = &test_comm,
+                        .backend = &backend_cpu,
+                        .form = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .schedule = schedule_find("blocking", &err)};
+    made->model = model_new(&made->shape, &parts, &config, &err);
+    assert_ok(made->model, &err);
+    made->logits = rows_take(shard->own, kind.classes, "test");
+    for (int64_t r = 0; r < shard->own; r++)
+        memcpy(made->logits.at + r * made->logits.stride,
+               kind.multilabel ? several[shard->gid[r]].logit : singles[shard->gid[r]].logit,
+               (size_t)kind.classes * sizeof(float));
+}
+
+static void unmake(Made *made) {
+    rows_give(&made->logits);
+    model_free(made->model);
+    model_patterns_clear(&made->patterns);
+    world_clear(&made->world);
+}
+
+static const WorldKind one_label = {.nodes = NODES,
+                                    .degree = 3,
+                                    .features = 4,
+                                    .classes = COLUMNS,
+                                    .split = split_of_single,
+                                    .label = label_of_single};
+static const WorldKind several_labels = {.nodes = NODES,
+                                         .degree = 3,
+                                         .features = 4,
+                                         .classes = 3,
+                                         .multilabel = true,
+                                         .split = split_of_several,
+                                         .label = label_of_several};
+
+static void assert_metrics(const Metrics *got, Metrics want) {
+    assert_int_equal(got->rows, want.rows);
+    assert_near(got->accuracy, want.accuracy, 1e-15);
+    assert_near(got->micro_f1, want.micro_f1, 1e-15);
+    assert_near(got->macro_f1, want.macro_f1, 1e-15);
+    if (!isnan(want.loss))
+        assert_near(got->loss, want.loss, 1e-6); // floats inside
+}
+
+// -log of the share of the label, whose logit lies `below` under the largest of 2, with three zeros
+static double entropy(double below) { return log(exp(2.0) + 3) - 2 + below; }
+
+// By hand, of true positives, false positives and false negatives:
+//   validation  class 0: 1 1 1 = 1/2   1: 2 1 0 = 4/5   2: 0 0 1 = 0     3: none of them
+//   test        class 0: 1 0 0 = 1                      2: 0 1 1 = 0     3: 1 1 1 = 1/2
+//   training    class 0: 0 1 0 = 0     1: 1 0 1 = 2/3
+static void of_one_label(void **state) {
+    (void)state;
+    Made made;
+    Metrics got[4];
+    make(&made, one_label);
+    model_metrics(made.model, made.logits, got);
+    double right = entropy(0), wrong = entropy(2), even = log(2 * exp(1.0) + 2) - 1;
+    assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 5,
+                                              .accuracy = 3 / 5.0,
+                                              .micro_f1 = 3 / 5.0,
+                                              .macro_f1 = (1 / 2.0 + 4 / 5.0 + 0) / 3,
+                                              .loss = (3 * right + 2 * wrong) / 5});
+    assert_metrics(&got[SPLIT_TEST], (Metrics){.rows = 4,
+                                               .accuracy = 2 / 4.0,
+                                               .micro_f1 = 2 / 4.0,
+                                               .macro_f1 = (1 + 0 + 1 / 2.0) / 3,
+                                               .loss = (right + 2 * wrong + even) / 4});
+    assert_metrics(&got[SPLIT_TRAIN], (Metrics){.rows = 2,
+                                                .accuracy = 1 / 2.0,
+                                                .micro_f1 = 1 / 2.0,
+                                                .macro_f1 = (0 + 2 / 3.0) / 2,
+                                                .loss = (right + wrong) / 2});
+    model_metrics(made.model, made.logits, got); // counts begin anew
+    assert_int_equal(got[SPLIT_VAL].rows, 5);
+    unmake(&made);
+}
+
+static double bce(double logit, int has) {
+    return fmax(logit, 0) - logit * has + log1p(exp(-fabs(logit)));
+}
+
+static double mean_bce(int split) {
+    double sum = 0, rows = 0;
+    for (int i = 0; i < NODES; i++)
+        if (several[i].split == split) {
+            rows++;
+            for (int c = 0; c < 3; c++)
+                sum += bce((double)several[i].logit[c], several[i].has[c]);
+        }
+    return sum / rows;
+}
+
+// By hand:
+//   validation  class 0: 1 1 1 = 1/2   1: 1 0 1 = 2/3   2: 1 0 0 = 1;   all classes 3 1 2 = 6/9
+//   test        class 0: 0 1 0 = 0                      2: 0 0 1 = 0
+//   training                           1: 1 0 0 = 1
+static void of_several_labels(void **state) {
+    (void)state;
+    Made made;
+    Metrics got[4];
+    make(&made, several_labels);
+    model_metrics(made.model, made.logits, got);
+    assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 4,
+                                              .accuracy = 2 / 4.0,
+                                              .micro_f1 = 6 / 9.0,
+                                              .macro_f1 = (1 / 2.0 + 2 / 3.0 + 1) / 3,
+                                              .loss = mean_bce(SPLIT_VAL)});
+    assert_metrics(&got[SPLIT_TEST], (Metrics){.rows = 1, .loss = mean_bce(SPLIT_TEST)});
+    assert_metrics(
+        &got[SPLIT_TRAIN],
+        (Metrics){
+            .rows = 1, .accuracy = 1, .micro_f1 = 1, .macro_f1 = 1, .loss = mean_bce(SPLIT_TRAIN)});
+    unmake(&made);
+}
+
+// A row whose logits are no numbers says nothing: it is wrong, also where its label is class 0.
+// Here it is node 0; class 0 of validation: 0 1 2 = 0.
+static void what_is_not_a_number_is_wrong(void **state) {
+    (void)state;
+    for (int column = 0; column < COLUMNS; column++) {
+        Made made;
+        Metrics got[4];
+        make(&made, one_label);
+        for (int64_t r = 0; r < made.world.shard.own; r++)
+            if (made.world.shard.gid[r] == 0)
+                made.logits.at[r * made.logits.stride + column] = NAN;
+        model_metrics(made.model, made.logits, got);
+        assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 5,
+                                                  .accuracy = 2 / 5.0,
+                                                  .micro_f1 = 4 / 9.0, // 2 2 3
+                                                  .macro_f1 = (0 + 4 / 5.0 + 0) / 3,
+                                                  .loss = NAN});
+        assert_near(got[SPLIT_TEST].accuracy, 1 / 2.0, 0);
+        unmake(&made);
+    }
+}
+
+static int only_training(int64_t node) {
+    (void)node;
+    return SPLIT_TRAIN;
+}
+static int any_label(int64_t node, int64_t column) {
+    (void)column;
+    return (int)(node % COLUMNS);
+}
+
+static void an_empty_split_has_no_rows(void **state) {
+    (void)state;
+    Made made;
+    Metrics got[4];
+    WorldKind kind = one_label;
+    kind.split = only_training;
+    kind.label = any_label;
+    make(&made, kind);
+    model_metrics(made.model, made.logits, got);
+    assert_metrics(&got[SPLIT_VAL], (Metrics){0});
+    assert_metrics(&got[SPLIT_TEST], (Metrics){0});
+    assert_int_equal(got[SPLIT_TRAIN].rows, NODES);
+    unmake(&made);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(of_one_label),
+    cmocka_unit_test(of_several_labels),
+    cmocka_unit_test(what_is_not_a_number_is_wrong),
+    cmocka_unit_test(an_empty_split_has_no_rows),
+};
+TEST_MAIN(tests)
