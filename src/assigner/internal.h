@@ -101,6 +101,9 @@ typedef struct PairTime { // of an ordered pair of ranks
 PairTime link_fit(double small, int64_t small_bytes, double large, int64_t large_bytes);
 // Pairs of which too little was timed become ordinary ones: the median of the others.
 void link_fill_in(PairTime *all, int64_t pairs);
+// Times of all pairs, by receiver and ring round (in round g rank r receives from r - 1 - g), to
+// theta and gamma, which are by source.
+void link_keep(Assigner *assigner, const PairTime *all);
 void link_measure(Assigner *assigner); // fills theta, gamma and the report's link model
 
 // ---- solver.c

@@ -95,8 +95,7 @@ void link_fill_in(PairTime *all, int64_t pairs) {
     memory_give(theta);
 }
 
-// all: by receiver and ring round.
-static void keep(Assigner *a, const PairTime *all) {
+void link_keep(Assigner *a, const PairTime *all) {
     int size = a->comm->size, rounds = size - 1;
     for (int receiver = 0; receiver < size; receiver++)
         for (int g = 0; g < rounds; g++) {
@@ -133,7 +132,7 @@ void link_measure(Assigner *a) {
     list_gather(a->comm, mine, rounds, all, offset, sizeof *mine);
     if (a->comm->rank == 0) {
         link_fill_in(all, offset[a->comm->size]);
-        keep(a, all);
+        link_keep(a, all);
         summarize(a->theta, offset[a->comm->size], a->assignment.byte_seconds);
         summarize(a->gamma, offset[a->comm->size], a->assignment.message_seconds);
     }

@@ -92,10 +92,36 @@ static void links_are_measured(void **state) {
     }
 }
 
+// Every ordered pair has a time of its own, which names it: nobody's is another's, or transposed.
+static void pairs_keep_their_own_times(void **state) {
+    (void)state;
+    for (int size = 1; size <= 5; size++) {
+        Comm comm = {.size = size};
+        PairTime all[5 * 4];
+        double theta[5 * 4], gamma[5 * 4];
+        Assigner a = {.comm = &comm, .theta = theta, .gamma = gamma};
+        for (int receiver = 0; receiver < size; receiver++)
+            for (int g = 0; g + 1 < size; g++) {
+                comm.rank = receiver;
+                int name = 100 * ring_sender(&comm, g) + receiver;
+                all[receiver * (size - 1) + g] = (PairTime){name, 0.5 + name, 0};
+            }
+        link_keep(&a, all);
+        for (int source = 0; source < size; source++)
+            for (int g = 0; g + 1 < size; g++) {
+                comm.rank = source;
+                int name = 100 * source + ring_reader(&comm, g);
+                assert_true(theta[source * (size - 1) + g] == name);
+                assert_true(gamma[source * (size - 1) + g] == 0.5 + name);
+            }
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lines_come_back),
     cmocka_unit_test(noise_makes_no_link_free),
     cmocka_unit_test(unknown_links_are_ordinary),
+    cmocka_unit_test(pairs_keep_their_own_times),
     cmocka_unit_test(links_are_measured),
 };
 
