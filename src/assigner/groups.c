@@ -1,7 +1,8 @@
 // From ranges to groups and back (ALGORITHMS A.5, A.6). A message k counts
 // beta_k = c_k (D / 6) mean(range_k^2), where the reader's c_k says what its noise meets:
 // the sum over the reading rows v of coefficient^2 (paper), or the square of their sum (safe). A
-// message is a row already scaled by R, so the coefficient is left[v] times the edge's weight.
+// message is a row already scaled by R, so the coefficient is left[v] times the edge's weight, or
+// times the sum of the weights where the edge is stored more than once.
 
 #include "internal.h"
 
@@ -62,16 +63,22 @@ void assigner_plan(MemoryPlan *plan, const Pattern *pattern) {
                     rows * (sizeof(float) + sizeof(int32_t) + sizeof(uint8_t) + sizeof(double)));
 }
 
+// Edges stored more than once stand side by side, as columns ascend inside a row (law 3).
+static void add_row(const Csr *halo, int64_t row, float left, bool safe, float *read) {
+    int64_t end = halo->offset[row + 1];
+    for (int64_t e = halo->offset[row], next; e < end; e = next) {
+        float m = 0;
+        for (next = e; next < end && halo->column[next] == halo->column[e]; next++)
+            m += halo->weight != NULL ? left * halo->weight[next] : left;
+        read[halo->column[e]] += safe ? fabsf(m) : m * m;
+    }
+}
+
 void groups_coefficients(Lot *lot, bool safe) {
     const Pattern *p = lot->pattern;
-    const Csr *halo = &p->halo;
     float *read = TAKE(float, p->halo_count, "sensitivities");
-    for (int64_t i = 0; i < halo->rows; i++)
-        for (int64_t e = halo->offset[i]; e < halo->offset[i + 1]; e++) {
-            float left = lot->of.left != NULL ? lot->of.left[p->halo_row[i]] : 1;
-            float m = halo->weight != NULL ? left * halo->weight[e] : left;
-            read[halo->column[e]] += safe ? fabsf(m) : m * m;
-        }
+    for (int64_t i = 0; i < p->halo.rows; i++)
+        add_row(&p->halo, i, lot->of.left != NULL ? lot->of.left[p->halo_row[i]] : 1, safe, read);
     for (int64_t k = 0; safe && k < p->halo_count; k++)
         read[k] *= read[k];
     ring_to_owners(p->comm, p->receive_offset, read, p->send_offset, lot->coefficient,

@@ -70,6 +70,22 @@ static const Scene scenes[] = {
      "gcn",
      false,
      COVER_MIN},
+    {"edges stored twice",
+     {.nodes = 97, .degree = 6, .features = 13, .classes = 5, .twice = TWICE_STORED},
+     "gcn",
+     true,
+     COVER_SOURCES},
+    {"edges stored twice, partial sums, directed, weighted",
+     {.nodes = 97,
+      .degree = 6,
+      .directed = true,
+      .weighted = true,
+      .features = 33,
+      .classes = 5,
+      .twice = TWICE_STORED},
+     "gcn",
+     false,
+     COVER_MIN},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 

@@ -24,25 +24,41 @@ static double *left_of(const Dataset *d, const char *normalisation, bool backwar
     return in;
 }
 
-// [cells] c of a message by ALGORITHMS A.5, without the sender's diagonal, which is in the row. Row
-// u serves all edges from u to the rank that it travels to. What it does not serve is in the
-// partial sum for the edge's target, whose noise meets nothing but that target's diagonal, once.
-static double *dense_coefficients(const Net *net, int which, const char *normalisation, bool safe) {
-    const Dataset *d = &net->world.dataset;
-    bool backward = which == 2;
-    int64_t *owner = owners(&net->world), *bits = widths_of(net, which, true);
+// [nodes, nodes] by target and source: the matrix of the aggregation without its right diagonal,
+// which is in the row that is sent. An edge stored twice counts twice.
+static double *dense_matrix(const Dataset *d, const char *normalisation, bool backward) {
+    double *m = TAKE(double, d->nodes * d->nodes, "test");
     double *left = left_of(d, normalisation, backward);
-    double *c = TAKE(double, cells_of(net), "test");
     for (int64_t u = 0; u < d->nodes; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
             int64_t source = backward ? d->target[e] : u, target = backward ? u : d->target[e];
+            double weight = d->weight != NULL ? (double)d->weight[e] : 1;
+            m[target * d->nodes + source] += left[target] * weight;
+        }
+    memory_give(left);
+    return m;
+}
+
+// [cells] c of a message by ALGORITHMS A.5, from the entries of the dense matrix. Row u serves all
+// targets of the rank that it travels to. What it does not serve is in the partial sum for its
+// target, whose noise meets nothing but that target's diagonal, once.
+static double *dense_coefficients(const Net *net, int which, const char *normalisation, bool safe) {
+    const Dataset *d = &net->world.dataset;
+    bool backward = which == 2;
+    int64_t *owner = owners(&net->world), *bits = widths_of(net, which, true), n = d->nodes;
+    double *matrix = dense_matrix(d, normalisation, backward);
+    double *left = left_of(d, normalisation, backward), *c = TAKE(double, cells_of(net), "test");
+    for (int64_t target = 0; target < n; target++)
+        for (int64_t source = 0; source < n; source++) {
             int sender = (int)owner[source], reader = (int)owner[target];
-            double m = left[target] * (d->weight != NULL ? (double)d->weight[e] : 1);
+            double m = matrix[target * n + source];
             int64_t row = cell_of(net, source, sender, reader);
             int64_t sum = cell_of(net, -1 - target, sender, reader);
-            if (sender != reader && bits[row] > 0)
+            if (m == 0 || sender == reader)
+                continue;
+            if (bits[row] > 0)
                 c[row] += safe ? fabs(m) : m * m;
-            else if (sender != reader)
+            else
                 c[sum] = safe ? fabs(left[target]) : left[target] * left[target];
         }
     for (int64_t k = 0; safe && k < cells_of(net); k++)
@@ -50,6 +66,7 @@ static double *dense_coefficients(const Net *net, int which, const char *normali
     for (int64_t k = 0; k < cells_of(net); k++)
         assert_int_equal(bits[k] > 0, c[k] > 0); // every edge is served, and nothing else sent
     memory_give(left);
+    memory_give(matrix);
     memory_give(bits);
     memory_give(owner);
     return c;
