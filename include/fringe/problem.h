@@ -101,6 +101,9 @@ void problem_solve(const Problem *problem, Answer *answer);
 // Whether a search of one round after the other may find a better choice than problem_solve's:
 // not where one term counts alone or time is hidden.
 bool problem_is_open(const Problem *problem);
+// Whether one may find a better choice than this answer of problem_solve: not where its bound
+// proves it the best.
+bool answer_is_open(const Answer *answer, const Problem *problem);
 // A lower bound of the objective from the LP relaxation's duals (A.7). Local.
 double problem_bound(const Problem *problem);
 

@@ -1,5 +1,5 @@
 // The adaptive rule: one problem per layer and direction on rank 0, solved at once, and given to
-// fringe-solver with that solution where it may know a better one. Taking the widths waits for it.
+// fringe-solver with that solution where it is not proven the best. Taking the widths waits for it.
 
 #include "internal.h"
 
@@ -131,8 +131,9 @@ static void solve_aside(void *assigner) {
         problem_solve(&a->lot[i].problem, &a->lot[i].answer);
 }
 
-static void start_solver(Assigner *a, Lot *lot) {
-    if (strcmp(a->config->messages.solver, "glpk") == 0 && problem_is_open(&lot->problem) &&
+void lot_ask_solver(Assigner *a, Lot *lot) {
+    if (strcmp(a->config->messages.solver, "glpk") == 0 &&
+        answer_is_open(&lot->answer, &lot->problem) &&
         !solver_start(&lot->solver, &lot->problem, lot->answer.choice,
                       a->config->messages.solver_limit))
         snprintf(a->assignment.remark, sizeof a->assignment.remark,
@@ -147,7 +148,7 @@ bool adaptive_ask(Assigner *a, Error *err) {
     if (a->comm->rank == 0)
         comm_aside(a->comm, solve_aside, a);
     for (int i = 0; i < a->lots && a->comm->rank == 0; i++)
-        start_solver(a, &a->lot[i]);
+        lot_ask_solver(a, &a->lot[i]);
     comm_barrier(a->comm); // that rank 0 solves is not the next exchange's waiting
     return true;
 }

@@ -56,9 +56,12 @@ static void offer(const Problem *problem, Answer *answer, const char *by, const 
     answer->value = value;
 }
 
+static bool is_proven(double objective, double bound) {
+    return objective - bound <= blur * fabs(objective) + rounding;
+}
+
 static void say_proven(Answer *answer, double bound) {
-    double objective = answer->value.objective;
-    if (objective - bound <= blur * fabs(objective) + rounding)
+    if (is_proven(answer->value.objective, bound))
         snprintf(answer->by, sizeof answer->by, "exact");
 }
 
@@ -213,4 +216,8 @@ void problem_solve(const Problem *problem, Answer *answer) {
     memory_give(choice);
     answer->bound = fmin(fmax(bound, 0), answer->value.objective);
     answer->seconds = clock_seconds() - start;
+}
+
+bool answer_is_open(const Answer *answer, const Problem *problem) {
+    return problem_is_open(problem) && !is_proven(answer->value.objective, answer->bound);
 }

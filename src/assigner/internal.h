@@ -79,6 +79,9 @@ void lot_take(Lot *lot);                              // Lot.next comes into use
 // Seconds of an exchange that the own part covers on every rank, since the last assignment, or
 // before it where none has been yet; 0 unless messages.time is hidden. Collective.
 double lot_hidden(const Assigner *assigner, Lot *lot);
+// Starts fringe-solver where messages.solver asks for it and the lot's answer is not proven the
+// best. Rank 0.
+void lot_ask_solver(Assigner *assigner, Lot *lot);
 
 // ---- groups.c
 void groups_take(Lot *lot, const Comm *comm, int64_t group_size);

@@ -137,9 +137,9 @@ const Key config_keys[] = {
      "messages.time hidden those of an exchange that computation hides; empty: measured at each "
      "assignment. For the same bytes twice pin it and take messages.solver=exact."},
     {"messages.solver", KEY_WORD, AT(messages.solver), "\"glpk\"", ANY, "glpk exact", ANY,
-     "glpk: fringe-solver looks for better widths than those found at once, which are proven best "
-     "nearly always. It is not asked where computation covers time (messages.time) or one term "
-     "counts alone (messages.lambda 0 or 1). exact: those found at once are taken."},
+     "glpk: fringe-solver looks for better widths than those found at once where these are not "
+     "proven best, which is rare. It is not asked where computation covers time (messages.time) or "
+     "one term counts alone (messages.lambda 0 or 1). exact: those found at once are taken."},
     {"messages.solver_limit", KEY_DOUBLE, AT(messages.solver_limit), "1", "[0.01, 100000]", ANY,
      "seconds", "For each problem (one per layer and direction)."},
 

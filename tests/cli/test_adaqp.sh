@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # long
 # If this failed, training with assigned widths could not be repeated, replayed, stopped and gone on
-# with, or would depend on a solver that is slow, broken or not there.
+# with, or a solver would be asked for what is proven.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
 
@@ -121,63 +121,21 @@ expect "a torn assignment is told" 65 'torn/assignments/epoch-14.safetensors' \
 expect "so is one of other ranks" 65 'layer1.forward' "$FRINGE" train tiny.json $exact --ranks 1 \
     --set run.dir=no --set messages.assign=replay:whole
 
-# --- solvers that are no help
-printf '#!/bin/sh\nexec sleep 60.0625\n' >sleeps
-printf '#!/bin/sh\necho rubbish\n' >rubbish
-printf '#!/bin/sh\nkill -9 $$\n' >dies
-chmod +x sleeps rubbish dies
-with_solver() { # NAME PATH 'remark'
-    local begin=$SECONDS
-    expect "solver $1" 0 'result' env FRINGE_SOLVER="$2" "$FRINGE" train tiny.json $settings \
-        --set messages.solver=glpk --set messages.solver_limit=0.05 --set run.dir="with-$1" \
-        --set train.epochs=14 --set train.eval_every=7
-    [ $((SECONDS - begin)) -lt 50 ] || fail "solver $1: waited for it"
-    grep -qE "remark +epoch 14: $3; the exact solution is used" out || fail "no remark: $(cat out)"
-    grep -q "\"remark\": " "with-$1/assignments/epoch-14.json" || fail "$1: no remark in the report"
-    same "solver $1 changes nothing" <(timeless "with-$1") <(timeless whole | head -14)
-    same "nor the widths" "with-$1/assignments/epoch-14.safetensors" \
-        whole/assignments/epoch-14.safetensors
-}
-with_solver fails /bin/false 'fringe-solver left with 1'
-with_solver sleeps "$work/sleeps" 'fringe-solver did not end in its limit'
-grep -lsaz '60\.0625' /proc/[0-9]*/cmdline >left && fail "the solver outlives the run: $(cat left)"
-with_solver rubbish "$work/rubbish" "fringe-solver's answer is no answer \(.*\)"
-with_solver dies "$work/dies" 'fringe-solver was ended by signal 9'
-with_solver missing "$work/nothing-here" 'fringe-solver is not installed'
-solver=$(dirname "$FRINGE")/fringe-solver
-if [ -x "$solver" ]; then
-    # its answer, as if GLPK had crashed
-    printf '#!/bin/sh\n"%s" "$@" | sed "s/^groups/trouble signal 6\\n&/"\n' "$solver" >crashes
-    # late: widths are due the epoch after asking, and wait for it
-    printf '#!/bin/sh\nsleep 1\nexec ./crashes "$@"\n' >late
-    printf '#!/bin/sh\necho >>asked\nexec "%s" "$@"\n' "$solver" >counted
-    chmod +x crashes late counted
-    with_solver crashes ./crashes 'GLPK was ended by signal 6'
-
-    glpk="$settings --set messages.solver=glpk --set train.epochs=14 --set train.eval_every=7"
-    expect "GLPK itself" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json $glpk \
-        --set run.dir=glpk
-    grep remark out && fail "it is in order: $(cat out)"
-    [ "$(wc -l <asked)" -eq "$(grep -c '"layer"' glpk/assignments/epoch-14.json)" ] ||
-        fail "it is asked once for each layer and direction, not $(wc -l <asked) times"
-    same "what is proven best stays" glpk/assignments/epoch-14.safetensors \
-        whole/assignments/epoch-14.safetensors
-
-    expect "an answer that is late" 0 'remark +epoch 10: GLPK was ended by signal 6' \
-        env FRINGE_SOLVER=./late "$FRINGE" train tiny.json $glpk --set messages.delay=1 \
-        --set run.dir=late-run
-    awk '/"seconds":/ {exit !($2 + 0 > 0.5)}' late-run/assignments/epoch-10.json ||
-        fail "it is waited for: $(cat late-run/assignments/epoch-10.json)"
-    same "and gives the same widths" late-run/assignments/epoch-10.safetensors \
-        whole/assignments/epoch-14.safetensors
-
-    rm asked
-    expect "time that is hidden" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json \
-        $glpk --set messages.time=hidden --set messages.link=[1e-9,1e-5,2e-4] --set run.dir=hidden
-    [ ! -e asked ] || fail "GLPK was asked for what it does not know"
-    expect "inspect shows it" 0 'layer 1 backward +(prices|exact|uniform) .* hidden 0\.0002 s' \
-        "$FRINGE" inspect hidden
-fi
+# --- the solver is asked for nothing that it cannot know better: what is proven best (here all), or
+# time that is hidden; tests/assigner/test_asked.c shows when it is asked
+printf '#!/bin/sh\necho >>%s/asked\nexit 1\n' "$work" >counted
+chmod +x counted
+glpk="$settings --set messages.solver=glpk --set train.epochs=14 --set train.eval_every=7"
+expect "what is proven" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json $glpk \
+    --set run.dir=glpk
+grep remark out && fail "it is in order: $(cat out)"
+same "is what the exact solution is" glpk/assignments/epoch-14.safetensors \
+    whole/assignments/epoch-14.safetensors
+expect "time that is hidden" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json \
+    $glpk --set messages.time=hidden --set messages.link=[1e-9,1e-5,2e-4] --set run.dir=hidden
+expect "inspect shows it" 0 'layer 1 backward +(prices|exact|uniform) .* hidden 0\.0002 s' \
+    "$FRINGE" inspect hidden
+[ ! -e asked ] || fail "GLPK was asked for what it does not know"
 
 # --- what has nothing to assign
 expect "one layer, links measured" 0 'result .* epoch 9 ' "$FRINGE" train tiny.json $exact \

@@ -1,0 +1,159 @@
+// ranks: 1
+// If this failed, fringe-solver would be started for what is proven best already, or not for what
+// is not; or a solver that is slow, broken or not there would cost widths, time without end, or go
+// unsaid.
+#include "problems.h"
+
+#include "assigner/internal.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct Asked {
+    Config config;
+    Assigner assigner;
+    Lot lot;
+} Asked;
+
+// All that a rank sends at links of different speeds: fronts of more points than are kept.
+static Recipe open_recipe(void) {
+    return (Recipe){.ranks = 3,
+                    .by_sender = true,
+                    .groups = 400,
+                    .exactly = true,
+                    .group_rows = 100,
+                    .sizes_differ = true,
+                    .widths = 3,
+                    .width = {2, 4, 8},
+                    .columns = 256,
+                    .betas = BETAS_DECADES,
+                    .spread = 0.3,
+                    .lambda = 0.5};
+}
+
+static void pose(Asked *asked, const Recipe *recipe, const char *solver) {
+    Error err = {0};
+    *asked = (Asked){0};
+    assert_ok(config_load(&asked->config, NULL, NULL, 0, &err), &err);
+    snprintf(asked->config.messages.solver, CONFIG_WORD, "%s", solver);
+    asked->config.messages.solver_limit = 0.05;
+    asked->assigner = (Assigner){.config = &asked->config, .comm = &test_comm};
+    asked->lot.problem = problem_random(recipe, 1);
+    answer_take(&asked->lot.answer, &asked->lot.problem);
+    problem_solve(&asked->lot.problem, &asked->lot.answer);
+}
+
+static void withdraw(Asked *asked) {
+    solver_stop(&asked->lot.solver);
+    answer_clear(&asked->lot.answer);
+    problem_clear(&asked->lot.problem);
+}
+
+// A program that fringe takes for its solver.
+static void play_solver(const char *name, const char *script) {
+    char text[1400];
+    snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
+    const char *path = test_path(name);
+    test_write_text(path, text);
+    assert_int_equal(chmod(path, 0755), 0);
+    setenv("FRINGE_SOLVER", path, 1);
+}
+
+static void what_is_proven_is_not_asked(void **state) {
+    (void)state;
+    play_solver("idle", "exec sleep 1");
+    for (int i = 0; i < 4;
+         i++) { // proven by bytes, proven though costs are rounded, open, switched off
+        Asked asked;
+        Recipe recipe = i == 0 ? ring_recipe() : open_recipe();
+        if (i == 1) {
+            recipe.groups = 50;
+            recipe.sizes_differ = false;
+        }
+        pose(&asked, &recipe, i == 3 ? "exact" : "glpk");
+        const Answer *answer = &asked.lot.answer;
+        double gap = answer->value.objective - answer->bound;
+        assert_true(problem_is_open(&asked.lot.problem));
+        assert_int_equal(gap > 1e-6 * answer->value.objective, i >= 2);
+        assert_int_equal(strcmp(answer->by, "exact") == 0, i < 2);
+        lot_ask_solver(&asked.assigner, &asked.lot);
+        assert_int_equal(asked.lot.solver.pid > 0, i == 2);
+        assert_string_equal(asked.assigner.assignment.remark, "");
+        withdraw(&asked);
+    }
+}
+
+// What fringe does with it: the widths stay, a remark tells why, and it is waited for but not long.
+static void try_solver(const char *path, const char *want) {
+    Asked asked;
+    Recipe recipe = open_recipe();
+    char remark[256] = "";
+    setenv("FRINGE_SOLVER", path, 1);
+    pose(&asked, &recipe, "glpk");
+    Lot *lot = &asked.lot;
+    uint8_t *before = TAKE(uint8_t, lot->problem.groups, "test");
+    memcpy(before, lot->answer.choice, (size_t)lot->problem.groups);
+    lot_ask_solver(&asked.assigner, lot);
+    assert_true(lot->solver.pid > 0);
+    double begin = clock_seconds();
+    pid_t pid = lot->solver.pid;
+    solver_finish(&lot->solver, &lot->problem, &lot->answer, &test_comm, remark);
+    assert_true(clock_seconds() - begin <
+                30); // a limit of 0.05 s and 2 s of grace; a crowded machine
+    assert_true(lot->solver.pid == 0 && kill(pid, 0) != 0);
+    if (strstr(remark, want) == NULL || strstr(remark, "; the exact solution is used") == NULL)
+        fail_msg("%s: the remark is '%s', expected '%s'", path, remark, want);
+    assert_memory_equal(before, lot->answer.choice, (size_t)lot->problem.groups);
+    memory_give(before);
+    withdraw(&asked);
+}
+
+static void solvers_that_are_no_help_cost_nothing(void **state) {
+    (void)state;
+    try_solver("/bin/false", "fringe-solver left with 1");
+    try_solver("/nothing/here", "fringe-solver is not installed");
+    play_solver("sleeps", "exec sleep 60");
+    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver did not end in its limit");
+    play_solver("rubbish", "echo rubbish");
+    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver's answer is no answer (");
+    play_solver("dies", "kill -9 $$");
+    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver was ended by signal 9");
+}
+
+// Its answer is waited for, and taken where it is better: here the best of one width was known.
+static void a_better_answer_is_taken(void **state) {
+    (void)state;
+    char solver[512], late[1200];
+    snprintf(solver, sizeof solver, "%s/fringe-solver", getenv("FRINGE_BUILD"));
+    if (getenv("FRINGE_BUILD") == NULL || !file_exists(solver))
+        skip();
+    Asked asked;
+    Recipe recipe = open_recipe();
+    char remark[256] = "";
+    snprintf(late, sizeof late, "sleep 0.5; \"%s\" \"$@\" | sed 's/^groups/trouble signal 6\\n&/'",
+             solver);
+    play_solver("late", late);
+    recipe.groups = 5;
+    pose(&asked, &recipe, "glpk");
+    Lot *lot = &asked.lot;
+    asked.config.messages.solver_limit = 5;
+    problem_uniform(&lot->problem, 1, lot->answer.choice);
+    lot->answer.value = problem_value(&lot->problem, lot->answer.choice);
+    double known = lot->answer.value.objective, begin = clock_seconds();
+    lot_ask_solver(&asked.assigner, lot);
+    solver_finish(&lot->solver, &lot->problem, &lot->answer, &test_comm, remark);
+    assert_true(clock_seconds() - begin >= 0.5);
+    assert_true(lot->answer.value.objective < known);
+    assert_string_equal(lot->answer.by, "glpk");
+    assert_non_null(strstr(remark, "GLPK was ended by signal 6"));
+    withdraw(&asked);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_is_proven_is_not_asked),
+    cmocka_unit_test(solvers_that_are_no_help_cost_nothing),
+    cmocka_unit_test(a_better_answer_is_taken),
+};
+TEST_MAIN(tests)
