@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 64, LONGEST_NUMBER = 60 }; // cJSON reads 63 characters of a number
+enum { DEEPEST = 64, MOST_VALUES = 1 << 22 };
+enum { LONGEST_NUMBER = 60 }; // cJSON reads 63 characters of a number
 
 typedef struct Key { // of some object, to find the ones that come twice
     int64_t object;
@@ -23,7 +24,7 @@ typedef struct Scanner {
     const char *name, *text, *at, *end;
     Error *err;
     int depth;
-    int64_t objects;
+    int64_t objects, values;
     Key *key;
     size_t keys, key_room;
     char *decoded; // the last string without its escapes
@@ -320,6 +321,8 @@ static bool scan_container(Scanner *s) {
 
 static bool scan_value(Scanner *s) {
     skip_space(s);
+    if (++s->values > MOST_VALUES)
+        return refuse(s, "more than 4 million values, which would fill the memory");
     if (s->at == s->end)
         return refuse_found(s, "a value");
     if (*s->at == '{' || *s->at == '[')

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static Json *parse(const char *text, Error *err) {
     *err = (Error){0};
@@ -135,6 +136,28 @@ static void depth_ends_at_64(void **state) {
     assert_non_null(json);
     json_free(json);
     assert_refused(nested(65, &err), &err, EXIT_DATA, "deep:1:65: nested deeper");
+}
+
+// A value takes a hundred bytes once it is parsed, two in the text: the text's size bounds nothing.
+static void more_values_than_memory_should_hold_are_refused(void **state) {
+    (void)state;
+    enum { BYTES = 64 << 20 };
+    static const char *const units[] = {"0,", "[],", "{},", "\"\","};
+    char *text = TAKE(char, BYTES, "test");
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+        size_t length = strlen(units[u]), used = 1;
+        text[0] = '[';
+        for (; used + length + 2 < BYTES; used += length)
+            memcpy(text + used, units[u], length);
+        memcpy(text + used, "0]", 2);
+        struct rusage usage;
+        Error err = {0};
+        assert_refused(json_parse(text, used + 2, "zeros", &err), &err, EXIT_DATA,
+                       "more than 4 million values");
+        getrusage(RUSAGE_SELF, &usage);
+        assert_true(usage.ru_maxrss < 512 << 10); // KiB; the text alone has 64 MiB
+    }
+    memory_give(text);
 }
 
 // A hundred thousand keys, one of them twice, in a blink: the search is not quadratic.

@@ -18,8 +18,8 @@ typedef enum JsonType {
 } JsonType;
 
 // Parses `bytes` of text; `name` is how messages call it ("cora.json"). NULL and an error with
-// line:column if it is not JSON, deeper than 64, or longer than 64 MiB. Free the document with
-// json_free.
+// line:column if it is not JSON, deeper than 64, longer than 64 MiB or of more than 4 million
+// values (a value takes some 100 bytes). Free the document with json_free.
 Json *json_parse(const char *text, size_t bytes, const char *name, Error *err);
 Json *json_read(const char *path, Error *err); // file_read and json_parse
 void json_free(Json *document);
