@@ -94,6 +94,16 @@ foreach(source IN LISTS helper_sources)
     endif()
 endforeach()
 
+# What tests put between a program and its machine (LD_PRELOAD): tests/preload/*.c.
+file(GLOB preload_sources CONFIGURE_DEPENDS tests/preload/*.c)
+foreach(source IN LISTS preload_sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_library(${name} MODULE ${source})
+    set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY
+                          ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
+endforeach()
+
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/test_*.c)
 foreach(source IN LISTS test_sources)
     get_filename_component(name ${source} NAME_WE)

@@ -91,25 +91,42 @@ static bool read_all(int descriptor, char *data, size_t bytes, const char *path,
     return true;
 }
 
-static int open_to_read(const char *path, Error *err) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        cannot(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO, "open", path);
-    return descriptor;
+static const char *kind_of(mode_t mode) {
+    return S_ISDIR(mode)    ? "folder"
+           : S_ISFIFO(mode) ? "pipe"
+           : S_ISSOCK(mode) ? "socket"
+                            : "device";
 }
 
-static char *read_descriptor(int descriptor, const char *path, size_t limit, size_t *bytes,
-                             Error *err) {
+static bool is_regular(const struct stat *status, const char *path, Error *err) {
+    return S_ISREG(status->st_mode) ||
+           error_set(err, EXIT_DATA, "%s: is not a regular file but a %s", path,
+                     kind_of(status->st_mode));
+}
+
+// Opening a pipe waits for its writer, a device may wait for anything: O_NONBLOCK waits for nobody,
+// and changes nothing for what is a file.
+int file_open(const char *path, int64_t *bytes, Error *err) {
     struct stat status;
-    if (fstat(descriptor, &status) != 0) {
+    *bytes = 0;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0 && errno == ENXIO && stat(path, &status) == 0) // sockets, some devices
+        is_regular(&status, path, err);
+    else if (descriptor < 0)
+        cannot(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO, "open", path);
+    else if (fstat(descriptor, &status) != 0)
         cannot(err, EXIT_IO, "look at", path);
-        return NULL;
+    else if (is_regular(&status, path, err)) {
+        *bytes = (int64_t)status.st_size;
+        return descriptor;
     }
-    if (!S_ISREG(status.st_mode)) {
-        error_set(err, EXIT_DATA, "%s: is not a file", path);
-        return NULL;
-    }
-    size_t size = (size_t)status.st_size;
+    if (descriptor >= 0)
+        close(descriptor);
+    return -1;
+}
+
+static char *read_descriptor(int descriptor, size_t size, const char *path, size_t limit,
+                             Error *err) {
     if (size > limit) {
         error_set(err, EXIT_DATA, "%s: has %zu bytes, more than the %zu that are read", path, size,
                   limit);
@@ -124,16 +141,18 @@ static char *read_descriptor(int descriptor, const char *path, size_t limit, siz
         memory_give(data);
         return NULL;
     }
-    *bytes = size;
     return data;
 }
 
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err) {
+    int64_t size;
     *bytes = 0;
-    int descriptor = open_to_read(path, err);
+    int descriptor = file_open(path, &size, err);
     if (descriptor < 0)
         return NULL;
-    char *data = read_descriptor(descriptor, path, limit, bytes, err);
+    char *data = read_descriptor(descriptor, (size_t)size, path, limit, err);
+    if (data != NULL)
+        *bytes = (size_t)size;
     close(descriptor);
     return data;
 }

@@ -4,7 +4,6 @@
 #include "fringe/base/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,10 +60,10 @@ static bool add_file(Hash *hash, int descriptor, const char *path, Error *err) {
 }
 
 bool hash_file(const char *path, char text[33], Error *err) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int64_t size;
+    int descriptor = file_open(path, &size, err);
     if (descriptor < 0)
-        return error_set(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO,
-                         "%s: cannot open: %s", path, strerror(errno));
+        return false;
     Hash *hash = hash_new();
     bool ok = add_file(hash, descriptor, path, err);
     hash_text(hash, text);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const Format *const formats[] = {&format_npz, &format_metis, &format_edges, &format_fringe};
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -17,11 +18,12 @@ static bool ends_in(const char *path, const char *ending) {
 // A zip archive begins with PK.
 static bool begins_like_zip(const char *path) {
     char head[2] = "";
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    int64_t size;
+    int descriptor = file_open(path, &size, &(Error){0});
+    if (descriptor < 0)
         return false;
-    bool zip = fread(head, 1, 2, file) == 2 && head[0] == 'P' && head[1] == 'K';
-    fclose(file);
+    bool zip = read(descriptor, head, 2) == 2 && head[0] == 'P' && head[1] == 'K';
+    close(descriptor);
     return zip;
 }
 

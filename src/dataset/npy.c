@@ -266,12 +266,12 @@ static bool pull_file(void *context, void *into, size_t bytes, Error *err) {
 }
 
 bool npy_read(Npy *npy, const char *path, Error *err) {
+    int64_t size;
     *npy = (Npy){0};
-    int64_t size = file_size(path);
-    FILE *file = size < 0 || file_is_folder(path) ? NULL : fopen(path, "rb");
+    int descriptor = file_open(path, &size, err);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
     if (file == NULL)
-        return error_set(err, EXIT_NO_INPUT, "%s: there is no such file, or it cannot be read",
-                         path);
+        return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
     NpyInput input = {pull_file, file, (size_t)size};
     bool ok = npy_from(npy, path_name(path), &input, err) || error_prefix(err, "%s", path);
     fclose(file);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zip.h>
 #include <zlib.h>
 
@@ -30,21 +31,16 @@ static bool zip_failure(Error *err, int code) {
     return false;
 }
 
-// Opens the archive itself; NULL with an error.
-static zip_t *open_archive(const char *path, Error *err) {
-    int64_t size = file_size(path);
-    if (size < 0 || file_is_folder(path)) {
-        error_set(err, EXIT_NO_INPUT, "there is no such file");
-        return NULL;
-    }
-    if (size < 22) {
-        error_set(err, EXIT_DATA, "%lld bytes are too few for an npz file", (long long)size);
-        return NULL;
-    }
+// Takes over the descriptor; NULL with an error.
+static zip_t *open_archive(int descriptor, int64_t size, Error *err) {
+    zip_t *zip = NULL;
     int code = 0;
-    zip_t *zip = zip_open(path, ZIP_RDONLY, &code);
-    if (zip == NULL)
+    if (size < 22)
+        error_set(err, EXIT_DATA, "%lld bytes are too few for an npz file", (long long)size);
+    else if ((zip = zip_fdopen(descriptor, 0, &code)) == NULL)
         zip_failure(err, code);
+    if (zip == NULL) // else it is the archive's
+        close(descriptor);
     return zip;
 }
 
@@ -89,11 +85,13 @@ static bool list_members(Npz *npz, int64_t count, Error *err) {
 }
 
 Npz *npz_open(const char *path, Error *err) {
-    Npz *npz = memory_try(sizeof *npz, "an archive", err);
-    if (npz == NULL)
+    int64_t size;
+    int descriptor = file_open(path, &size, err);
+    if (descriptor < 0)
         return NULL;
+    Npz *npz = TAKE(Npz, 1, "an archive");
     snprintf(npz->path, sizeof npz->path, "%s", path);
-    npz->zip = open_archive(path, err);
+    npz->zip = open_archive(descriptor, size, err);
     int64_t count = npz->zip == NULL ? 0 : (int64_t)zip_get_num_entries(npz->zip, 0);
     bool ok = npz->zip != NULL;
     if (ok && count > 1 << 20)

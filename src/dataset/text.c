@@ -58,11 +58,11 @@ static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
 
 bool text_read(Text *text, const char *path, Error *err) {
     *text = (Text){0};
-    int64_t size = file_size(path);
-    gzFile file = size < 0 || file_is_folder(path) ? NULL : gzopen(path, "rb");
+    int64_t size;
+    int descriptor = file_open(path, &size, err);
+    gzFile file = descriptor < 0 ? NULL : gzdopen(descriptor, "rb");
     if (file == NULL)
-        return error_set(err, EXIT_NO_INPUT, "%s: there is no such file, or it cannot be read",
-                         path);
+        return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
     gzbuffer(file, 1 << 18);
     bool ok = read_stream(text, file, (size_t)size + 1, err);
     if (ok && gzdirect(file) && ends_in(path, ".gz"))

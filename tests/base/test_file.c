@@ -115,7 +115,24 @@ static void reading_is_bounded(void **state) {
     assert_refused(file_read(test_path("ten"), 9, &bytes, &err), &err, EXIT_DATA, "10 bytes");
     assert_refused(file_read(test_path("nine"), 9, &bytes, &missing), &missing, EXIT_NO_INPUT,
                    "nine: cannot open: No such file");
-    assert_refused(file_read(test_folder(), 9, &bytes, &folder), &folder, EXIT_DATA, "not a file");
+    assert_refused(file_read(test_folder(), 9, &bytes, &folder), &folder, EXIT_DATA,
+                   "is not a regular file but a folder");
+}
+
+// The test would wait for a writer that never comes, and die of the alarm.
+static void what_is_no_file_is_refused_at_once(void **state) {
+    (void)state;
+    size_t bytes;
+    char text[33];
+    Error pipe = {0}, hashed = {0}, device = {0}, terminal = {0};
+    assert_int_equal(mkfifo(test_path("pipe"), 0600), 0);
+    alarm(20);
+    assert_refused(file_read(test_path("pipe"), 9, &bytes, &pipe), &pipe, EXIT_DATA,
+                   "pipe: is not a regular file but a pipe");
+    assert_refused(hash_file(test_path("pipe"), text, &hashed), &hashed, EXIT_DATA, "but a pipe");
+    assert_refused(file_read("/dev/zero", 9, &bytes, &device), &device, EXIT_DATA, "but a device");
+    assert_refused(hash_file("/dev/ptmx", text, &terminal), &terminal, EXIT_DATA, "but a device");
+    alarm(0);
 }
 
 static void folders_come_and_go(void **state) {
@@ -201,6 +218,7 @@ static const struct CMUnitTest files[] = {
     cmocka_unit_test(replacing_keeps_the_folder_clean),
     cmocka_unit_test(a_write_that_stops_is_said_and_leaves_the_old_file),
     cmocka_unit_test(reading_is_bounded),
+    cmocka_unit_test(what_is_no_file_is_refused_at_once),
     cmocka_unit_test(folders_come_and_go),
     cmocka_unit_test(paths_are_cut_and_joined),
     cmocka_unit_test(hashes_are_xxh3),

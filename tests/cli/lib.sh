@@ -1,6 +1,7 @@
 # What the tests of the command line share: a folder of their own, a tiny dataset, and expectations.
 # Source it; end with `finish`.
 set -u
+: "${ASAN_OPTIONS:=}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -103,14 +103,13 @@ dies 8 "$FRINGE" $compare --set run.dir=arms || fail "it lives"
 [ ! -e arms/lossless/checkpoints ] || fail "an arm of the comparison before could be resumed"
 
 # --- a slow disk: a file that takes longer to be read than a rank may be silent
-slow=cut/checkpoints/epoch-400/best.safetensors
-rm $slow && mkfifo $slow
-(
-    exec 3>$slow # waits for the reader
-    rm $slow
-    sleep 5
-) &
-expect "reading a checkpoint is no silence" 0 'resume +after epoch 300$' \
+slow_disk() { # FILE COMMAND...
+    LD_PRELOAD=$FRINGE_BUILD/tests/slow_read.so SLOW_READ=$1 SLOW_SECONDS=5 \
+        ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 "${@:2}"
+}
+since=$SECONDS
+expect "reading a checkpoint is no silence" 0 'resume +after epoch 400$' \
+    slow_disk epoch-400/best.safetensors \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut --resume auto --set comm.timeout=2
-kill $! 2>/dev/null
+[ $((SECONDS - since)) -ge 5 ] || fail "the disk was not slow"
 finish

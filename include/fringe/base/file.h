@@ -5,6 +5,10 @@
 #include "fringe/base/error.h"
 #include <stdint.h>
 
+// Opens a file to read it: a descriptor to close, or -1. EXIT_NO_INPUT if it is not there,
+// EXIT_DATA if it is no regular file (a folder, a pipe, a device), which is told at once: nothing
+// is waited for. *bytes is its size.
+int file_open(const char *path, int64_t *bytes, Error *err);
 // A whole file in memory (0-terminated for text); refuses files above `limit` bytes. memory_give
 // it.
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
