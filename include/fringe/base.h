@@ -15,6 +15,7 @@
 #include "fringe/base/random.h"
 #include "fringe/base/tensors.h"
 #include "fringe/base/terminal.h"
+#include "fringe/base/text.h"
 #include "fringe/base/threads.h"
 #include "fringe/base/trace.h"
 #include "fringe/base/writer.h"

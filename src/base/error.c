@@ -3,6 +3,7 @@
 
 #include "fringe/base/error.h"
 #include "fringe/base/comm.h"
+#include "fringe/base/text.h"
 #include "private.h"
 
 #include <stdarg.h>
@@ -45,9 +46,9 @@ _Noreturn void check_failed(const char *file, int line, ExitCode code, const cha
     int rank = comm_world_rank();
     fflush(stdout);
     if (rank >= 0)
-        fprintf(stderr, "rank %d: %s:%d: %s\n", rank, file, line, sentence);
+        fprintf(stderr, "rank %d: %s:%d: %s\n", rank, file, line, SHOWN(sentence));
     else
-        fprintf(stderr, "%s:%d: %s\n", file, line, sentence);
+        fprintf(stderr, "%s:%d: %s\n", file, line, SHOWN(sentence));
     fflush(stderr);
     comm_abort(code);
 }

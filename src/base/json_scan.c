@@ -90,29 +90,6 @@ static void decoded_add_point(Scanner *s, unsigned point) {
     decoded_add(s, utf8, count);
 }
 
-// Bytes of the well-formed UTF-8 sequence at `at`, or 0 (Unicode 15, table 3-7).
-static size_t utf8_length(const unsigned char *at, size_t left) {
-    static const struct {
-        unsigned char first, last, low, high; // range of the lead, and of the byte after it
-        unsigned char length;
-    } form[] = {
-        {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-        {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-        {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4}};
-    for (size_t f = 0; f < sizeof form / sizeof form[0]; f++) {
-        if (at[0] < form[f].first || at[0] > form[f].last)
-            continue;
-        size_t length = form[f].length;
-        if (length > left || (length > 1 && (at[1] < form[f].low || at[1] > form[f].high)))
-            return 0;
-        for (size_t i = 2; i < length; i++)
-            if ((at[i] & 0xC0) != 0x80)
-                return 0;
-        return length;
-    }
-    return 0;
-}
-
 // Four hexadecimal digits, or -1.
 static int hex4(const char *at, const char *end) {
     if (end - at < 4)

@@ -2,6 +2,7 @@
 // values. Numbers are written with the fewest digits that read back the same.
 
 #include "fringe/base/json.h"
+#include "private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,36 +43,23 @@ static void new_line(JsonWriter *writer) {
         put(writer, "  ");
 }
 
-// Length of a well-formed UTF-8 sequence, or 0. Shortest forms only, no surrogates.
-static size_t sequence_length(const unsigned char *at) {
-    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
-    if (length == 0 || at[0] > 0xF4)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xC0) != 0x80) // also ends at the final 0
-            return 0;
-    bool overlong = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
-    bool surrogate = at[0] == 0xED && at[1] > 0x9F;
-    bool beyond = at[0] == 0xF4 && at[1] > 0x8F;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
-// Bytes that are no UTF-8 (names of files may hold them) become U+FFFD: the text stays JSON.
+// Bytes that are no UTF-8 (names of files may hold them) become U+FFFD: the text stays JSON. What a
+// terminal would obey is escaped, too: files of JSON are looked at with cat.
 static void put_quoted(JsonWriter *writer, const char *value) {
     put(writer, "\"");
     for (const unsigned char *at = (const unsigned char *)value; *at != 0;) {
         char escape[8];
-        size_t length = sequence_length(at);
+        size_t length = utf8_length(at, strnlen((const char *)at, 4));
         if (*at == '"' || *at == '\\') {
             snprintf(escape, sizeof escape, "\\%c", *at);
             put(writer, escape);
         } else if (*at == '\n') {
             put(writer, "\\n");
-        } else if (*at < 0x20 || *at == 0x7F) {
-            snprintf(escape, sizeof escape, "\\u%04x", *at);
-            put(writer, escape);
         } else if (length == 0) {
             put(writer, "\xEF\xBF\xBD");
+        } else if (utf8_is_command(at, length)) {
+            snprintf(escape, sizeof escape, "\\u%04x", utf8_point(at, length));
+            put(writer, escape);
         } else {
             put_bytes(writer, (const char *)at, length);
         }

@@ -14,6 +14,11 @@ void threads_set_node_cores(int cores);
 // Cores' worth of time that a container grants; INT_MAX without a ration.
 int threads_rationed(void);
 
+// Bytes of the well-formed UTF-8 letter at `at`, or 0 (text.c).
+size_t utf8_length(const unsigned char *at, size_t left);
+unsigned utf8_point(const unsigned char *at, size_t length);
+// Does a terminal obey this letter, or write others in another place than they stand?
+bool utf8_is_command(const unsigned char *at, size_t length);
 // Refuses what is not JSON, with line and column (json_scan.c).
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 #define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: above it doubles have holes

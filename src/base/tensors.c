@@ -9,6 +9,7 @@
 #include "fringe/base/tensors.h"
 #include "fringe/base/json.h"
 #include "fringe/base/memory.h"
+#include "fringe/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -323,10 +324,10 @@ const char *tensors_metadata(const Tensors *tensors, const char *key, char *out,
 }
 
 void tensors_print(const Tensors *tensors, const char *title) {
-    printf("%s: %d tensors, %zu bytes\n", title, tensors->count, tensors->bytes);
+    printf("%s: %d tensors, %zu bytes\n", SHOWN(title), tensors->count, tensors->bytes);
     for (int i = 0; i < tensors->count; i++) {
         const Tensor *tensor = &tensors->tensor[i];
-        printf("  %-32s %-5s [", tensor->name, tensor_type_names[tensor->type]);
+        printf("  %-32s %-5s [", SHOWN(tensor->name), tensor_type_names[tensor->type]);
         for (int d = 0; d < tensor->rank; d++)
             printf("%s%lld", d > 0 ? ", " : "", (long long)tensor->shape[d]);
         printf("]\n");

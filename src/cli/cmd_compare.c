@@ -139,7 +139,7 @@ static bool run_arm(Session *s, Arm *arm, const Options *options, const char *ba
     RunResult *result = TAKE(RunResult, options->runs, "results of runs");
     double *test = TAKE(double, options->runs, "results of runs");
     if (s->comm.rank == 0)
-        terminal_say("compare    %s\n", arm->name);
+        terminal_say("compare    %s\n", SHOWN(arm->name));
     bool fine = arm_config(s, arm, options, base);
     if (fine && arm->alone)
         run_alone(s, options, result);
@@ -275,7 +275,7 @@ static bool leave_out(Session *s, const Arm *arm) {
     if (!arm->alone || s->err.code != EXIT_MEMORY)
         return false;
     if (s->comm.rank == 0)
-        terminal_say("remark     %s is left out: %s\n", arm->name, s->err.text);
+        terminal_say("remark     %s is left out: %s\n", arm->name, SHOWN(s->err.text));
     s->err = (Error){0};
     return true;
 }

@@ -19,7 +19,7 @@ static bool check(const Options *options, Error *err) {
         return error_set(err, EXIT_USAGE, "config check: which CONFIG?");
     if (!load_config(&config, options->argument[1], options, err))
         return false;
-    printf("%s: fine\n", options->argument[1]);
+    printf("%s: fine\n", SHOWN(options->argument[1]));
     return true;
 }
 

@@ -181,9 +181,9 @@ ExitCode cmd_doctor(const Options *options, int *argc, char ***argv) {
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         Finding finding = {0};
         Health health = checks[i].run(&config, &finding);
-        printf("%-4s  %-13s  %s\n", words[health], checks[i].name, finding.text);
+        printf("%-4s  %-13s  %s\n", words[health], checks[i].name, SHOWN(finding.text));
         if (finding.cure[0] != 0)
-            printf("%21scure: %s\n", "", finding.cure);
+            printf("%21scure: %s\n", "", SHOWN(finding.cure));
         worst = health > worst ? health : worst;
     }
     return worst == BROKEN ? EXIT_UNAVAILABLE : EXIT_OK;

@@ -24,7 +24,7 @@ static bool generate(const Options *options, const char *folder, Error *err) {
     bool fine = dataset_generate(&dataset, options->argument[0], options->seed, err) &&
                 file_make_folder(parent, err) && dataset_write(&dataset, folder, err);
     if (fine)
-        printf("%s: %lld nodes, %lld edges, %lld features, %lld classes\n", folder,
+        printf("%s: %lld nodes, %lld edges, %lld features, %lld classes\n", SHOWN(folder),
                (long long)dataset.nodes, (long long)dataset.edges, (long long)dataset.features,
                (long long)dataset.classes);
     dataset_clear(&dataset);

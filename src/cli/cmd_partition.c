@@ -13,9 +13,9 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
                 (threads_set((int)config.run.threads, 1), true) &&
                 partition_build(&config, parts, folder, sizeof folder, remarks, &err);
     if (remarks[0] != 0)
-        fprintf(stderr, "remark     %s\n", remarks);
+        fprintf(stderr, "remark     %s\n", SHOWN(remarks));
     if (fine && partition_report(folder, &err))
-        printf("folder     %s\n", folder);
+        printf("folder     %s\n", SHOWN(folder));
     if (err.code != 0)
         print_error(&err);
     return (ExitCode)err.code;

@@ -66,7 +66,8 @@ static bool write_rows(Session *s, const char *folder, const char *name, const f
     path_join(path, sizeof path, folder, name);
     if (!npy_write(path, "<f4", rows, sizeof(float), 2, shape, &s->err))
         return false;
-    terminal_print("%s [%lld, %lld] float32\n", path, (long long)shape[0], (long long)shape[1]);
+    terminal_print("%s [%lld, %lld] float32\n", SHOWN(path), (long long)shape[0],
+                   (long long)shape[1]);
     return true;
 }
 
@@ -92,7 +93,8 @@ static bool write_classes(Session *s, const char *folder, const float *scores) {
     path_join(path, sizeof path, folder, "classes.npy");
     bool fine = npy_write(path, "<i8", classes, sizeof *classes, 2, shape, &s->err);
     if (fine)
-        terminal_print("%s [%lld, %lld] int64\n", path, (long long)shape[0], (long long)shape[1]);
+        terminal_print("%s [%lld, %lld] int64\n", SHOWN(path), (long long)shape[0],
+                       (long long)shape[1]);
     memory_give(classes);
     return fine;
 }

@@ -84,7 +84,7 @@ static bool resume(Run *run) {
     bool fine = checkpoint_restore(run->trainer, run->config.run.dir, run->binding, &found, remarks,
                                    &s->err);
     if (s->comm.rank == 0 && remarks[0] != 0)
-        terminal_say("remark     %s\n", remarks);
+        terminal_say("remark     %s\n", SHOWN(remarks));
     if (fine && found)
         run->saved = trainer_epochs_done(run->trainer);
     if (s->comm.rank == 0 && fine)

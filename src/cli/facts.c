@@ -189,14 +189,14 @@ void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts
     const Shard *shard = &s->shard;
     terminal_say("data       %s: %lld nodes, %lld edges (%s), %lld features, %lld classes%s; "
                  "train %lld, validation %lld, test %lld\n",
-                 shard->dataset_name, (long long)shard->nodes, (long long)shard->edges,
+                 SHOWN(shard->dataset_name), (long long)shard->nodes, (long long)shard->edges,
                  shard->symmetric ? "symmetric" : "directed", (long long)shard->features,
                  (long long)shard->classes, shard->multilabel ? " (several per node)" : "",
                  (long long)shard->train_nodes, (long long)shard->val_nodes,
                  (long long)shard->test_nodes);
     terminal_say("parts      %d ranks x %d threads, %s: own %lld to %lld rows, central %.1f %%, "
                  "remote-neighbour ratio %.1f %%\n",
-                 s->comm.size, trainer_threads(trainer), s->config.partition.method,
+                 s->comm.size, trainer_threads(trainer), SHOWN(s->config.partition.method),
                  (long long)facts->own_least, (long long)facts->own_most,
                  100.0 * (double)facts->central / (double)shard->nodes,
                  100.0 * (double)facts->halo / (double)shard->nodes);

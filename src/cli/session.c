@@ -7,13 +7,12 @@
 #include <string.h>
 
 void print_error(const Error *err) {
-    const char *line = err->text;
+    char text[sizeof err->text], *rest = text;
+    snprintf(text, sizeof text, "%s", err->text);
     fflush(stdout);
-    while (*line != 0) {
-        size_t length = strcspn(line, "\n");
-        terminal_say("fringe: %.*s\n", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
+    for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
+        if (line[0] != 0)
+            terminal_say("fringe: %s\n", SHOWN(line));
 }
 
 // --- the config
@@ -155,7 +154,7 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
     session->open =
         partition_load(&session->shard, &session->config, &session->comm, remarks, &session->err);
     if (session->comm.rank == 0 && remarks[0] != 0)
-        terminal_say("remark     %s\n", remarks);
+        terminal_say("remark     %s\n", SHOWN(remarks));
     return session->open;
 }
 
@@ -224,7 +223,7 @@ static void read_weights(void *context) {
     char path[2048];
     if (checkpoint_weights_path(w->where, w->best, path, sizeof path, err) &&
         model_read(w->shape, w->parameters, path, err))
-        terminal_say("weights    %s\n", path);
+        terminal_say("weights    %s\n", SHOWN(path));
 }
 
 bool load_weights(Session *s, Trainer *trainer, const Options *options) {

@@ -8,7 +8,7 @@
 
 static void print_sizes(const char *format, const char *name, int64_t nodes, int64_t edges,
                         int64_t features, int64_t classes, bool multilabel) {
-    printf("dataset     %s (%s)\n", name, format);
+    printf("dataset     %s (%s)\n", SHOWN(name), format);
     printf("nodes       %lld\n", (long long)nodes);
     printf("edges       %lld stored\n", (long long)edges);
     printf("features    %lld\n", (long long)features);
@@ -44,7 +44,7 @@ static bool inspect_loaded(const char *path, Error *err) {
                 dataset.classes, dataset.multilabel);
     print_statistics(&statistics);
     if (dataset.remarks[0] != '\0')
-        printf("remarks     %s\n", dataset.remarks);
+        printf("remarks     %s\n", SHOWN(dataset.remarks));
     dataset_clear(&dataset);
     return true;
 }
@@ -80,7 +80,7 @@ static Statistics statistics_of(const Json *object) {
 static void print_arrays(const Tensors *map) {
     for (int i = 0; i < map->count; i++) {
         const Tensor *tensor = &map->tensor[i];
-        printf("array       %s %s [", tensor->name, tensor_type_names[tensor->type]);
+        printf("array       %s %s [", SHOWN(tensor->name), tensor_type_names[tensor->type]);
         for (int d = 0; d < tensor->rank; d++)
             printf("%s%lld", d == 0 ? "" : ", ", (long long)tensor->shape[d]);
         printf("]\n");

@@ -296,8 +296,8 @@ bool partition_report(const char *folder, Error *err) {
         return false;
     printf("%s: %" PRId64 " nodes, %" PRId64 " stored edges, %s; %d parts by %s, seed %" PRId64
            "\n",
-           m.dataset_name, m.nodes, m.edges, m.symmetric ? "symmetric" : "directed", m.parts,
-           m.method, m.seed);
+           SHOWN(m.dataset_name), m.nodes, m.edges, m.symmetric ? "symmetric" : "directed", m.parts,
+           SHOWN(m.method), m.seed);
     printf("edge cut: %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m.edge_cut,
            m.undirected_edges, 100 * ratio(m.edge_cut, m.undirected_edges));
     printf("remote-neighbour ratio: %.1f%% (mean of halo rows / own rows); %" PRId64
@@ -306,7 +306,7 @@ bool partition_report(const char *folder, Error *err) {
     printf("balance (largest / mean): nodes %.3f, edges %.3f, train nodes %.3f\n",
            balance(&m, FIGURE_OWN), balance(&m, FIGURE_EDGES), balance(&m, FIGURE_TRAIN));
     if (m.remarks[0] != '\0')
-        printf("remarks: %s\n", m.remarks);
+        printf("remarks: %s\n", SHOWN(m.remarks));
     printf("\n");
     print_parts(&m);
     print_matrix(&m, m.symmetric ? "rows sent, both directions" : "rows sent, forward", m.sent);

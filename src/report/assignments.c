@@ -92,7 +92,7 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
     json_writer_clear(&w);
     if (assignment->remark[0] != 0)
         terminal_say("remark     epoch %lld: %s\n", (long long)assignment->taken,
-                     assignment->remark);
+                     SHOWN(assignment->remark));
     return fine;
 }
 
@@ -126,7 +126,8 @@ static const char *text(const Json *object, const char *key) {
 
 static void show_rows(const Json *rows) {
     for (const Json *r = rows != NULL ? json_first(rows) : NULL; r != NULL; r = json_next(r))
-        printf("  %s bit %.0f", json_key(r), json_type(r) == JSON_NUMBER ? json_number(r) : 0);
+        printf("  %s bit %.0f", SHOWN(json_key(r)),
+               json_type(r) == JSON_NUMBER ? json_number(r) : 0);
     printf("\n");
 }
 
@@ -175,13 +176,14 @@ static void show_solution(const Json *part) {
 static void show(const Json *assignment) {
     printf("assignment asked before epoch %.0f, taken before %.0f, %.3f s%s%s\n",
            number(assignment, "asked"), number(assignment, "taken"), number(assignment, "seconds"),
-           text(assignment, "remark")[0] ? "; " : "", text(assignment, "remark"));
+           text(assignment, "remark")[0] ? "; " : "", SHOWN(text(assignment, "remark")));
     show_link(json_get(assignment, "link"));
     const Json *parts = json_get(assignment, "parts");
     if (parts == NULL || json_type(parts) != JSON_ARRAY)
         return;
     for (const Json *p = json_first(parts); p != NULL; p = json_next(p)) {
-        printf("  layer %.0f %-8s %-7s", number(p, "layer"), text(p, "direction"), text(p, "by"));
+        printf("  layer %.0f %-8s %-7s", number(p, "layer"), SHOWN(text(p, "direction")),
+               SHOWN(text(p, "by")));
         show_solution(p);
         printf(" measured %.3g s;", number(p, "measured_seconds"));
         show_rows(json_type(p) == JSON_OBJECT ? json_get(p, "rows") : NULL);

@@ -65,7 +65,7 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
         fclose(file);
     if (fine && count < last)
         terminal_say("remark     %s lacks %lld of the %lld epochs before the resume\n",
-                     report->path, (long long)(last - count), (long long)last);
+                     SHOWN(report->path), (long long)(last - count), (long long)last);
     return fine;
 }
 

@@ -197,8 +197,8 @@ bool checkpoint_inspect(const char *where, Error *err) {
         return false;
     const Metrics *last = &state.counters.last_metrics[SPLIT_TEST];
     const Metrics *best = &state.counters.best_metrics[SPLIT_TEST];
-    printf("checkpoint %s\nepoch %lld, best validation at epoch %lld, bound to %s\n", folder,
-           (long long)state.counters.epoch, (long long)state.counters.best_epoch, binding);
+    printf("checkpoint %s\nepoch %lld, best validation at epoch %lld, bound to %s\n", SHOWN(folder),
+           (long long)state.counters.epoch, (long long)state.counters.best_epoch, SHOWN(binding));
     printf("test: last evaluation accuracy %.4f micro-F1 %.4f; at the best accuracy %.4f micro-F1 "
            "%.4f\n",
            last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);

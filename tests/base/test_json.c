@@ -270,14 +270,33 @@ static void numbers_are_written_with_the_fewest_digits(void **state) {
     json_writer_clear(&writer);
 }
 
+// metrics and manifests are looked at with cat, configs with `config show`.
+static void what_a_terminal_would_obey_is_escaped(void **state) {
+    (void)state;
+    static const char obeyed[] = "\033]0;t\007 \177 \xc2\x9b \xe2\x80\xae \xc3\xa9";
+    JsonWriter writer;
+    json_writer_init(&writer, false);
+    json_begin_array(&writer, NULL);
+    json_put_string(&writer, NULL, obeyed);
+    json_end_array(&writer);
+    assert_string_equal(writer.text, "[\"\\u001b]0;t\\u0007 \\u007f \\u009b \\u202e \xc3\xa9\"]");
+    Error err;
+    Json *json = parse(writer.text, &err);
+    assert_string_equal(json_string(json_first(json)), obeyed);
+    json_free(json);
+    json_writer_clear(&writer);
+}
+
 static const struct CMUnitTest json_texts[] = {
     cmocka_unit_test(bad_texts_are_refused_at_their_place),
     cmocka_unit_test(a_zero_byte_is_no_json),
     cmocka_unit_test(every_prefix_of_a_document_is_refused),
     cmocka_unit_test(depth_ends_at_64),
+    cmocka_unit_test(more_values_than_memory_should_hold_are_refused),
     cmocka_unit_test(a_duplicate_among_many_keys_is_found),
     cmocka_unit_test(values_are_what_the_text_says),
     cmocka_unit_test(what_is_written_reads_back),
     cmocka_unit_test(numbers_are_written_with_the_fewest_digits),
+    cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
 };
 TEST_MAIN(json_texts)

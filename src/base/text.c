@@ -1,0 +1,73 @@
+// Showing text from outside, letter by letter.
+
+#include "fringe/base/text.h"
+#include "private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Bytes of the well-formed UTF-8 sequence at `at`, or 0 (Unicode 15, table 3-7).
+size_t utf8_length(const unsigned char *at, size_t left) {
+    static const struct {
+        unsigned char first, last, low, high; // range of the lead, and of the byte after it
+        unsigned char length;
+    } form[] = {
+        {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
+        {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
+        {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4}};
+    for (size_t f = 0; f < sizeof form / sizeof form[0]; f++) {
+        if (at[0] < form[f].first || at[0] > form[f].last)
+            continue;
+        size_t length = form[f].length;
+        if (length > left || (length > 1 && (at[1] < form[f].low || at[1] > form[f].high)))
+            return 0;
+        for (size_t i = 2; i < length; i++)
+            if ((at[i] & 0xC0) != 0x80)
+                return 0;
+        return length;
+    }
+    return 0;
+}
+
+unsigned utf8_point(const unsigned char *at, size_t length) {
+    static const unsigned lead[5] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    unsigned point = at[0] & lead[length];
+    for (size_t i = 1; i < length; i++)
+        point = point << 6 | (at[i] & 0x3Fu);
+    return point;
+}
+
+bool utf8_is_command(const unsigned char *at, size_t length) {
+    static const struct {
+        unsigned first, last;
+    } ranges[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C}, {0x200E, 0x200F},
+                  {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFFF9, 0xFFFB}};
+    unsigned point = utf8_point(at, length);
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (point >= ranges[i].first && point <= ranges[i].last)
+            return true;
+    return false;
+}
+
+const char *text_shown(char *out, size_t size, const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    size_t left = strlen(text), used = 0;
+    while (left > 0) {
+        char letter[16];
+        size_t length = utf8_length(at, left);
+        if (length == 0)
+            snprintf(letter, sizeof letter, "\\x%02x", at[0]);
+        else if (utf8_is_command(at, length))
+            snprintf(letter, sizeof letter, "\\u%04x", utf8_point(at, length));
+        else
+            snprintf(letter, sizeof letter, "%.*s", (int)length, (const char *)at);
+        length = length == 0 ? 1 : length;
+        at += length, left -= length;
+        if (used + strlen(letter) >= size)
+            break;
+        strcpy(out + used, letter);
+        used += strlen(letter);
+    }
+    out[used] = 0;
+    return out;
+}
