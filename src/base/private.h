@@ -14,6 +14,11 @@ void threads_set_node_cores(int cores);
 // Cores' worth of time that a container grants; INT_MAX without a ration.
 int threads_rationed(void);
 
+// A file of at least `least` bytes, mapped to be read (mapping.c); NULL with an error. Where it
+// becomes shorter meanwhile, reading it ends the process with a sentence and EXIT_IO.
+void *file_map(const char *path, size_t least, size_t *bytes, Error *err);
+void file_unmap(void *mapping, size_t bytes); // NULL is fine
+
 // Bytes of the well-formed UTF-8 letter at `at`, or 0 (text.c).
 size_t utf8_length(const unsigned char *at, size_t left);
 unsigned utf8_point(const unsigned char *at, size_t length);

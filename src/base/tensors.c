@@ -10,15 +10,11 @@
 #include "fringe/base/json.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/text.h"
+#include "private.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const char *const tensor_type_names[TENSOR_TYPES] = {"F32", "F64", "I32", "I64", "U8", "BF16"};
 const size_t tensor_type_bytes[TENSOR_TYPES] = {4, 8, 4, 8, 1, 2};
@@ -221,36 +217,13 @@ static bool read_header(Tensors *tensors, Error *err) {
     return good && tiles_exactly(tensors, data_begin, err) && align(tensors, err);
 }
 
-static bool map_file(Tensors *tensors, Error *err) {
-    int descriptor = open(tensors->path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return error_set(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO,
-                         "%s: cannot open: %s", tensors->path, strerror(errno));
-    struct stat status;
-    bool good = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-    if (!good)
-        error_set(err, EXIT_DATA, "%s: is not a file", tensors->path);
-    else if (status.st_size < HEAD)
-        good = error_set(err, EXIT_DATA, "%s: has %lld bytes; a safetensors file has at least 8",
-                         tensors->path, (long long)status.st_size);
-    if (good) {
-        tensors->bytes = (size_t)status.st_size;
-        tensors->mapping = mmap(NULL, tensors->bytes, PROT_READ, MAP_SHARED, descriptor, 0);
-        if (tensors->mapping == MAP_FAILED) {
-            tensors->mapping = NULL;
-            good = error_set(err, EXIT_IO, "%s: cannot map: %s", tensors->path, strerror(errno));
-        }
-    }
-    close(descriptor);
-    return good;
-}
-
 bool tensors_open(Tensors *tensors, const char *path, Error *err) {
     *tensors = (Tensors){0};
     int used = snprintf(tensors->path, sizeof tensors->path, "%s", path);
     if (used < 0 || (size_t)used >= sizeof tensors->path)
         return error_set(err, EXIT_NO_INPUT, "%s: the path is too long", path);
-    if (map_file(tensors, err) && read_header(tensors, err))
+    tensors->mapping = file_map(path, HEAD, &tensors->bytes, err);
+    if (tensors->mapping != NULL && read_header(tensors, err))
         return true;
     tensors_close(tensors);
     return false;
@@ -261,8 +234,7 @@ void tensors_close(Tensors *tensors) {
         if (is_copy(tensors, &tensors->tensor[i]))
             memory_give((void *)(uintptr_t)tensors->tensor[i].data);
     memory_give(tensors->tensor);
-    if (tensors->mapping != NULL)
-        munmap(tensors->mapping, tensors->bytes);
+    file_unmap(tensors->mapping, tensors->bytes);
     *tensors = (Tensors){0};
 }
 

@@ -4,8 +4,11 @@
 
 #include "support.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const float floats[6] = {1, -2, 3.5f, 0, 1e-30f, 7};
 static const int64_t integers[3] = {-1, 0, (int64_t)1 << 40};
@@ -147,7 +150,60 @@ static void a_missing_file_is_missing_input(void **state) {
     assert_refused(tensors_open(&tensors, test_path("absent.safetensors"), &err), &err,
                    EXIT_NO_INPUT, "absent.safetensors");
     assert_refused(tensors_open(&tensors, test_folder(), &other), &other, EXIT_DATA,
-                   "is not a file");
+                   "is not a regular file but a folder");
+}
+
+// The pages beyond the new end are gone while the mapping is not: the first look at them must end
+// in a sentence.
+static void a_file_that_shrinks_while_it_is_read_is_named(void **state) {
+    (void)state;
+    enum { FLOATS = 1 << 16 };
+    float *data = TAKE(float, FLOATS, "test");
+    Tensor tensor = {.name = "x", .type = TENSOR_F32, .rank = 1, .shape = {FLOATS}, .data = data};
+    const char *path = test_path("shrinks.safetensors"), *said = test_path("said");
+    Error err = {0};
+    assert_ok(tensors_write(path, &tensor, 1, NULL, false, &err), &err);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        Tensors tensors;
+        volatile float sum = 0;
+        if (freopen(said, "w", stderr) == NULL || !tensors_open(&tensors, path, &err) ||
+            truncate(path, 8192) != 0)
+            _exit(1);
+        for (int i = 0; i < FLOATS; i++)
+            sum += ((const float *)tensors.tensor[0].data)[i];
+        _exit(2);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    memory_give(data);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EXIT_IO);
+    size_t bytes;
+    char *text = file_read(said, 4096, &bytes, &err);
+    assert_ok(text, &err);
+    assert_non_null(strstr(text, "shrinks.safetensors: became shorter while it was read\n"));
+    memory_give(text);
+}
+
+// Signals are as they were once nothing is mapped, and a SIGBUS of somebody else's stays one.
+static void the_signal_of_a_shrunk_file_is_lent(void **state) {
+    (void)state;
+    char copy[2048];
+    write_sample(test_path("signals.safetensors"), copy, sizeof copy);
+    struct sigaction before, open, after;
+    Tensors one, two;
+    Error err = {0};
+    sigaction(SIGBUS, NULL, &before);
+    assert_ok(tensors_open(&one, test_path("signals.safetensors"), &err), &err);
+    assert_ok(tensors_open(&two, test_path("signals.safetensors"), &err), &err);
+    tensors_close(&one);
+    sigaction(SIGBUS, NULL, &open);
+    tensors_close(&two);
+    sigaction(SIGBUS, NULL, &after);
+    assert_true(open.sa_sigaction != before.sa_sigaction);
+    assert_true(after.sa_sigaction == before.sa_sigaction);
 }
 
 static void data_may_stream_in_any_pieces(void **state) {
@@ -176,6 +232,8 @@ static const struct CMUnitTest tensors_files[] = {
     cmocka_unit_test(a_file_cut_anywhere_is_refused),
     cmocka_unit_test(headers_are_not_believed),
     cmocka_unit_test(a_missing_file_is_missing_input),
+    cmocka_unit_test(a_file_that_shrinks_while_it_is_read_is_named),
+    cmocka_unit_test(the_signal_of_a_shrunk_file_is_lent),
     cmocka_unit_test(data_may_stream_in_any_pieces),
 };
 TEST_MAIN(tensors_files)

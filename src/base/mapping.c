@@ -1,0 +1,100 @@
+// Files mapped into memory. The idea: where a file becomes shorter while it is mapped, the first
+// touch of a page beyond its end is a SIGBUS; a table of the mappings says whose page it was, so
+// that the process ends with a sentence and not with a signal's name. The handler is there while
+// mappings are: MPI, too, wants to find its signals as they were.
+
+#include "private.h"
+
+#include "fringe/base/file.h"
+#include "fringe/base/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MAPPINGS = 64 }; // beyond these a SIGBUS is but a SIGBUS
+
+typedef struct Mapping {
+    _Atomic(uintptr_t) begin; // 0: free
+    size_t bytes;
+    char sentence[TEXT_SHOWN + 64];
+} Mapping;
+
+static Mapping table[MAPPINGS];
+static int mapped; // of them
+static struct sigaction before;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // a thread of comm_aside maps, too
+
+static void shortened(int number, siginfo_t *info, void *context) {
+    (void)number, (void)context;
+    uintptr_t at = (uintptr_t)info->si_addr;
+    for (int i = 0; i < MAPPINGS; i++) {
+        uintptr_t begin = atomic_load(&table[i].begin);
+        if (begin == 0 || at < begin || at - begin >= table[i].bytes)
+            continue;
+        ssize_t ignored = write(STDERR_FILENO, table[i].sentence, strlen(table[i].sentence));
+        (void)ignored;
+        _exit(EXIT_IO);
+    }
+    sigaction(SIGBUS, &before, NULL); // not ours: it comes again, to whoever was here before
+}
+
+static void watch(void *begin, size_t bytes, const char *path) {
+    pthread_mutex_lock(&lock);
+    int i = 0;
+    while (i < MAPPINGS && atomic_load(&table[i].begin) != 0)
+        i++;
+    if (i < MAPPINGS) {
+        table[i].bytes = bytes;
+        snprintf(table[i].sentence, sizeof table[i].sentence,
+                 "fringe: %s: became shorter while it was read\n", SHOWN(path));
+        atomic_store(&table[i].begin, (uintptr_t)begin);
+        struct sigaction action = {.sa_sigaction = shortened, .sa_flags = SA_SIGINFO};
+        if (mapped++ == 0)
+            sigaction(SIGBUS, &action, &before);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void watch_no_more(const void *begin) {
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAPPINGS; i++)
+        if (atomic_load(&table[i].begin) == (uintptr_t)begin) {
+            atomic_store(&table[i].begin, 0);
+            if (--mapped == 0)
+                sigaction(SIGBUS, &before, NULL);
+        }
+    pthread_mutex_unlock(&lock);
+}
+
+void *file_map(const char *path, size_t least, size_t *bytes, Error *err) {
+    int64_t size;
+    int descriptor = file_open(path, &size, err);
+    if (descriptor < 0)
+        return NULL;
+    void *mapping = MAP_FAILED;
+    *bytes = (size_t)size;
+    if (*bytes < least)
+        error_set(err, EXIT_DATA, "%s: has %zu bytes; such a file has at least %zu", path, *bytes,
+                  least);
+    else if ((mapping = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, descriptor, 0)) == MAP_FAILED)
+        error_set(err, EXIT_IO, "%s: cannot map: %s", path, strerror(errno));
+    close(descriptor);
+    if (mapping == MAP_FAILED)
+        return NULL;
+    watch(mapping, *bytes, path);
+    return mapping;
+}
+
+void file_unmap(void *mapping, size_t bytes) {
+    if (mapping == NULL)
+        return;
+    watch_no_more(mapping);
+    munmap(mapping, bytes);
+}
