@@ -33,10 +33,10 @@ expect "a pipe in a checkpoint" 66 "$no_file" timeout -s KILL 30 "$FRINGE" evalu
 # --- JSON is bounded by its values
 {
     printf '['
-    head -c 60000000 /dev/zero | sed 's/\x00/0,/g' | head -c 60000000
+    yes '0,' | tr -d '\n' | head -c 10000000
     printf '0]'
 } >zeros.json
-expect "a config of thirty million zeros" 78 'more than 4 million values' "$FRINGE" config check zeros.json
+expect "a config of five million zeros" 78 'more than 4 million values' "$FRINGE" config check zeros.json
 mkdir header
 bytes=$(stat -c %s zeros.json)
 {
