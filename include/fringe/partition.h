@@ -22,11 +22,13 @@
 // ascend.
 typedef struct ShardEdges {
     int64_t edges;
-    const int64_t *offset;       // [own+1]
-    const int32_t *column;       // [edges]
-    const float *weight;         // [edges] or NULL
-    int64_t remote;              // H
-    const int64_t *remote_group; // [parts] offsets: groups 0..parts-2, so `parts` entries
+    const int64_t *offset; // [own+1]
+    const int32_t *column; // [edges]
+    const float *weight;   // [edges] or NULL
+    int64_t remote;        // H
+    int64_t *remote_group; // [parts] offsets: groups 0..parts-2, so `parts` entries; owned, made
+                           // from remote_owner when the shard is opened
+    const int32_t *remote_owner; // [H] part that has it
     const int32_t *remote_row;   // [H] row at its owner
     const int64_t *remote_gid;   // [H]
 } ShardEdges;
@@ -79,17 +81,19 @@ void partition_discard(const Config *config, const char *folder);
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
                    Error *err, char remarks[1024]);
 
-// Writes the shards of all parts and partition.json (method, seed, cut, balance, halo matrix) and
-// <name>.part.K under `folder`; durable. Local (rank 0).
+// Writes the shards of all parts, the manifest (partition.json, ranks.jsonl, messages.safetensors)
+// and <name>.part.K under `folder`; durable. Local (rank 0).
 bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
                             const char *folder, Error *err);
-bool shard_open(Shard *shard, const char *folder, int part, Error *err); // maps and checks
+// Maps and checks one. Of the files that all ranks read it reads a few KiB, whatever the number of
+// parts.
+bool shard_open(Shard *shard, const char *folder, int part, Error *err);
 
 // Folder in the cache that partition_load uses for this config and number of parts.
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err);
 
 // The report (stdout or a file): own, central, marginal, halo per rank, remote-neighbour ratio,
-// edge cut, balance, P x P message matrix; read from partition.json of `folder`.
+// edge cut, balance, message matrix of few parts; read from the manifest of `folder`.
 bool partition_report(const char *folder, Error *err);
 
 #endif

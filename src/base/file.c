@@ -195,6 +195,8 @@ bool file_writer_close(FileWriter *writer, bool sync, Error *err) {
     if (sync) {
         ok = fsync(writer->descriptor) == 0 || cannot(err, EXIT_IO, "flush", writer->path);
         step();
+    } else {
+        sync_file_range(writer->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
     }
     if (close(writer->descriptor) != 0)
         ok = cannot(err, EXIT_IO, "close", writer->path);

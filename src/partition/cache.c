@@ -2,7 +2,7 @@
 //
 //   source-<hash of the files and steps>.json   -> the hash of the prepared dataset
 //   dataset-<hash>/                             the prepared dataset, as a dataset directory
-//   parts-<key>/                                shards and partition.json;
+//   parts-<key>/                                shards and manifest (manifest.c);
 //                                               key = hash(dataset, method, seed, parts, ...)
 //   tmp-...                                     being written, or on its way out
 //
@@ -247,12 +247,13 @@ static bool parts_folder(char *out, size_t size, const Prepared *prepared, int p
     return true;
 }
 
-// The manifest can be read and every shard has its size. What is in a shard its own rank checks.
+// The manifest and its files are whole and every shard has its size. What is in a shard its own
+// rank checks.
 static bool parts_are_whole(const char *folder) {
     Manifest manifest;
     Error ignored = {0};
     char path[1024];
-    if (!manifest_read(&manifest, folder, &ignored))
+    if (!manifest_read_all(&manifest, folder, &ignored))
         return false;
     bool good = true;
     for (int p = 0; p < manifest.parts && good; p++) {

@@ -5,20 +5,19 @@
 #include <stdlib.h>
 
 static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-// Group of owner q on part p: part-1 is 0, part-2 is 1, ...
+// Group of owner q on part p (part-1 is 0, part-2 is 1, ...), and the other way round.
 static int ring_group(int p, int q, int parts) { return (p - 1 - q + parts) % parts; }
 
 enum { SLOT_NONE = -1, SLOT_SEEN = -2 };
 
-// Marks the remote nodes that p's rows read and counts them by group.
-static void count_remote(PartEdges *edges, const Csr *adjacency, const int32_t *part,
-                         const PartOrder *order, int p, int32_t *slot) {
-    int parts = order->parts;
-    edges->remote_group = TAKE(int64_t, parts, "remote rows");
+// Marks the remote nodes that p's rows read. Returns how many there are.
+static int64_t mark_remote(const Csr *adjacency, const int32_t *part, const PartOrder *order, int p,
+                           int32_t *slot) {
+    int64_t count = 0;
     for (int64_t i = order->begin[p]; i < order->begin[p + 1]; i++) {
         int32_t v = order->node[i];
         for (int64_t e = adjacency->offset[v]; e < adjacency->offset[v + 1]; e++) {
@@ -26,21 +25,17 @@ static void count_remote(PartEdges *edges, const Csr *adjacency, const int32_t *
             if (part[u] == p || slot[u] == SLOT_SEEN)
                 continue;
             slot[u] = SLOT_SEEN;
-            edges->remote_group[ring_group(p, part[u], parts) + 1]++;
+            count++;
         }
     }
-    for (int g = 0; g + 1 < parts; g++)
-        edges->remote_group[g + 1] += edges->remote_group[g];
-    edges->remote = edges->remote_group[parts - 1];
+    return count;
 }
 
-// Lists them, sorts each group, and leaves the place of u in the list in slot[u].
-static void list_remote(PartEdges *edges, const Csr *adjacency, const int32_t *part,
-                        const PartOrder *order, int p, int32_t *slot) {
-    int parts = order->parts;
-    int64_t *next = TAKE(int64_t, parts, "remote rows");
-    edges->remote_row = TAKE(int32_t, edges->remote, "remote rows");
-    edges->remote_gid = TAKE(int64_t, edges->remote, "remote rows");
+// Those that are marked, each once, as numbers that sort as law 4 has them: the group above, the
+// row at the owner below. Takes the marks away.
+static int64_t *sorted_remote(const Csr *adjacency, const int32_t *part, const PartOrder *order,
+                              int p, int32_t *slot, int64_t count) {
+    int64_t *key = TAKE(int64_t, count, "remote rows"), at = 0;
     for (int64_t i = order->begin[p]; i < order->begin[p + 1]; i++) {
         int32_t v = order->node[i];
         for (int64_t e = adjacency->offset[v]; e < adjacency->offset[v + 1]; e++) {
@@ -48,22 +43,32 @@ static void list_remote(PartEdges *edges, const Csr *adjacency, const int32_t *p
             if (slot[u] != SLOT_SEEN)
                 continue;
             slot[u] = SLOT_NONE;
-            int g = ring_group(p, part[u], parts);
-            edges->remote_row[edges->remote_group[g] + next[g]++] = order->row[u];
+            key[at++] = (int64_t)ring_group(p, part[u], order->parts) << 32 | order->row[u];
         }
     }
-    for (int g = 0; g + 1 < parts; g++) {
-        int q = (p - 1 - g + parts) % parts;
-        int32_t *group = edges->remote_row + edges->remote_group[g];
-        int64_t count = edges->remote_group[g + 1] - edges->remote_group[g];
-        qsort(group, (size_t)count, sizeof group[0], ascending);
-        for (int64_t k = 0; k < count; k++) {
-            int32_t u = order->node[order->begin[q] + group[k]];
-            edges->remote_gid[edges->remote_group[g] + k] = u;
-            slot[u] = (int32_t)(edges->remote_group[g] + k);
-        }
+    qsort(key, (size_t)count, sizeof key[0], ascending);
+    return key;
+}
+
+// Lists them, and leaves the place of u in the list in slot[u]. All work goes with the part's own
+// edges, none with the number of parts.
+static void list_remote(PartEdges *edges, const Csr *adjacency, const int32_t *part,
+                        const PartOrder *order, int p, int32_t *slot) {
+    edges->remote = mark_remote(adjacency, part, order, p, slot);
+    int64_t *key = sorted_remote(adjacency, part, order, p, slot, edges->remote);
+    edges->remote_owner = TAKE(int32_t, edges->remote, "remote rows");
+    edges->remote_row = TAKE(int32_t, edges->remote, "remote rows");
+    edges->remote_gid = TAKE(int64_t, edges->remote, "remote rows");
+    for (int64_t h = 0; h < edges->remote; h++) {
+        int owner = ring_group(p, (int)(key[h] >> 32), order->parts);
+        int32_t row = (int32_t)(key[h] & INT32_MAX);
+        int32_t u = order->node[order->begin[owner] + row];
+        edges->remote_owner[h] = owner;
+        edges->remote_row[h] = row;
+        edges->remote_gid[h] = u;
+        slot[u] = (int32_t)h;
     }
-    memory_give(next);
+    memory_give(key);
 }
 
 static Csr csr_unsorted(const Csr *adjacency, const int32_t *part, const PartOrder *order, int p,
@@ -92,7 +97,6 @@ static Csr csr_unsorted(const Csr *adjacency, const int32_t *part, const PartOrd
 void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part,
                      const PartOrder *order, int p, int32_t *slot) {
     *edges = (PartEdges){0};
-    count_remote(edges, adjacency, part, order, p, slot);
     list_remote(edges, adjacency, part, order, p, slot);
     int64_t own = order->begin[p + 1] - order->begin[p];
     CHECK(own + edges->remote <= INT32_MAX, EXIT_MEMORY,
@@ -109,7 +113,7 @@ void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part
 
 void part_edges_clear(PartEdges *edges) {
     csr_give(&edges->csr);
-    memory_give(edges->remote_group);
+    memory_give(edges->remote_owner);
     memory_give(edges->remote_row);
     memory_give(edges->remote_gid);
     *edges = (PartEdges){0};

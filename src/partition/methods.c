@@ -108,10 +108,11 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
     const Method *method = method_find(config->partition.method, &argument, err);
     if (method == NULL)
         return false;
-    if (parts < 1 || parts > dataset->nodes)
-        return error_set(
-            err, EXIT_CONFIG, "%s: %lld nodes cannot be cut into %d parts; ask for 1 to %lld ranks",
-            dataset->name, (long long)dataset->nodes, parts, (long long)dataset->nodes);
+    int64_t most = dataset->nodes < PARTS_MOST ? dataset->nodes : PARTS_MOST;
+    if (parts < 1 || parts > most)
+        return error_set(err, EXIT_CONFIG,
+                         "%s: %lld nodes cannot be cut into %d parts; ask for 1 to %lld ranks",
+                         dataset->name, (long long)dataset->nodes, parts, (long long)most);
     CutInput input = {dataset, graph, parts, config, argument};
     if (!method->cut(part, &input, remarks, err))
         return false;

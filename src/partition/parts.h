@@ -7,7 +7,10 @@
 #include "fringe/partition.h"
 
 // Goes into every cache key: raise it when the bytes of a shard or the order of its rows change.
-enum { PARTS_VERSION = 2 };
+enum {
+    PARTS_VERSION = 3,
+    PARTS_MOST = 1 << 20, // parts of a graph; files are read with this bound
+};
 
 // ---- graph.c: the stored edges, by source and by target
 typedef struct Graph {
@@ -75,7 +78,7 @@ void order_clear(PartOrder *order);
 typedef struct PartEdges {
     Csr csr; // columns [0, own) own rows, then own + h
     int64_t remote;
-    int64_t *remote_group; // [parts]
+    int32_t *remote_owner; // [remote]
     int32_t *remote_row;   // [remote]
     int64_t *remote_gid;   // [remote]
 } PartEdges;
@@ -85,29 +88,64 @@ void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part
                      const PartOrder *order, int p, int32_t *slot);
 void part_edges_clear(PartEdges *edges);
 
-// ---- manifest.c: partition.json
+// ---- messages.c: messages.safetensors
+// How many rows go from one part to another, forward or backward: the pairs that have any. A full
+// matrix of 10,000 parts would be 800 MB.
+typedef struct Messages {
+    int64_t count, room;
+    int32_t *from, *to, *rows; // [room]; owned
+} Messages;
+void messages_add(Messages *messages, int from, int to, int64_t rows);
+void messages_clear(Messages *messages);
+// Both directions in one file; backward: NULL if forward serves for it.
+bool messages_write(const Messages *forward, const Messages *backward, const char *path,
+                    Error *err);
+// Prints the full matrices of few parts; `path` as messages_write left it.
+bool messages_print(const char *path, int parts, bool symmetric, Error *err);
+
+// ---- ranks.c: ranks.jsonl
 typedef struct PartFigures { // of one part
     int64_t own, central, boundary, halo, halo_backward, edges, edges_remote, train;
     int64_t bytes; // of its shard
     char hash[33]; // of its shard
 } PartFigures;
+// One line of RANKS_LINE bytes for each part, so that a rank reads its own and no other.
+enum { RANKS_LINE = 384 };
+bool ranks_write(const PartFigures *part, int parts, const char *path, Error *err);
+bool ranks_read_one(PartFigures *figures, int part, const char *path, Error *err);
+bool ranks_read(PartFigures *part, int parts, const char *path, Error *err); // [parts]
+// Largest part over mean: 1 is perfect.
+typedef enum Balance { BALANCE_NODES, BALANCE_EDGES, BALANCE_TRAIN } Balance;
+double ranks_balance(const PartFigures *part, int parts, Balance of);
+// Mean over the parts of halo rows / own rows, as the papers give it.
+double ranks_halo_ratio(const PartFigures *part, int parts);
+double ranks_remote_share(const PartFigures *part, int parts); // remote edges / edges, of all parts
+int64_t ranks_rows_sent(const PartFigures *part, int parts);   // in a forward exchange
+
+// ---- manifest.c: partition.json
 typedef struct Manifest {
     char dataset_name[128], dataset_hash[33], partition_hash[33];
+    char ranks_hash[33], messages_hash[33]; // of the two files beside it
     char method[CONFIG_TEXT];
     int64_t seed;
     bool reorder, symmetric;
     int parts;
     int64_t nodes, edges, edge_cut, undirected_edges;
-    char remarks[1024];     // what loader and partitioner said
-    PartFigures *part;      // [parts]; owned
-    int64_t *sent;          // [parts * parts] rows from a to b, forward; owned
-    int64_t *sent_backward; // [parts * parts] or NULL if symmetric; owned
+    char remarks[1024];           // what loader and partitioner said
+    PartFigures *part;            // [parts]; owned; NULL where only partition.json was read
+    Messages sent, sent_backward; // while shards are made; backward empty if symmetric
 } Manifest;
 void manifest_init(Manifest *manifest, int parts, bool symmetric);
 void manifest_clear(Manifest *manifest);
-bool manifest_write(const Manifest *manifest, const char *folder, Error *err);
+// Writes partition.json and the two files beside it, and fills their hashes.
+bool manifest_write(Manifest *manifest, const char *folder, Error *err);
+// Reads partition.json, which is small whatever the number of parts.
 bool manifest_read(Manifest *manifest, const char *folder, Error *err);
+// Reads the figures of all parts as well, and checks the files beside it.
+bool manifest_read_all(Manifest *manifest, const char *folder, Error *err);
 void shard_path(char *out, size_t size, const char *folder, int part, int parts);
+void ranks_path(char *out, size_t size, const char *folder);
+void messages_path(char *out, size_t size, const char *folder);
 
 // ---- shard.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);

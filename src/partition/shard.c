@@ -2,12 +2,12 @@
 // arrays of a Shard (partition.h). One table of facts and one list of fields serve writer and
 // reader. Tensors go by element size, 8 bytes first, so that each is aligned in the mapping:
 //
-//   gid degree_in degree_out reach  forward.offset .remote_group .remote_gid  (backward.)   8 bytes
-//   forward.column .weight .remote_row  (backward.)  label  features                  4 bytes
+//   gid degree_in degree_out reach  forward.offset .remote_gid  (backward.)                 8 bytes
+//   forward.column .weight .remote_owner .remote_row  (backward.)  label  features    4 bytes
 //   split labels                                                                      1 byte
 //
-// What is read is checked: the hash of the whole file against partition.json, then every offset,
-// column and id against its bounds.
+// No array is as long as there are parts. What is read is checked: the hash of the whole file
+// against the part's line of ranks.jsonl, then every offset, column and id against its bounds.
 #include "parts.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void facts_apply(const Facts *facts, Shard *s, bool *weighted) {
 // Every size is bounded before it is multiplied or indexed with.
 static bool facts_in_range(const Facts *facts) {
     const int64_t *f = facts->value;
-    if (f[0] != PARTS_VERSION || f[2] < 1 || f[1] < 0 || f[1] >= f[2] || f[2] > 1 << 20)
+    if (f[0] != PARTS_VERSION || f[2] < 1 || f[1] < 0 || f[1] >= f[2] || f[2] > PARTS_MOST)
         return false;
     for (int i = 3; i < FACTS; i++)
         if (f[i] < (i == 15 ? -1 : 0) || f[i] > INT64_C(1) << 48)
@@ -93,13 +93,13 @@ static void edge_fields(Fields *fields, Shard *s, bool weighted, bool wide) {
         const char *prefix = way[i].prefix;
         if (wide) {
             field_add(fields, prefix, "offset", TENSOR_I64, s->own + 1, -1, &e->offset);
-            field_add(fields, prefix, "remote_group", TENSOR_I64, s->parts, -1, &e->remote_group);
             field_add(fields, prefix, "remote_gid", TENSOR_I64, e->remote, -1, &e->remote_gid);
             continue;
         }
         field_add(fields, prefix, "column", TENSOR_I32, e->edges, -1, &e->column);
         if (weighted)
             field_add(fields, prefix, "weight", TENSOR_F32, e->edges, -1, &e->weight);
+        field_add(fields, prefix, "remote_owner", TENSOR_I32, e->remote, -1, &e->remote_owner);
         field_add(fields, prefix, "remote_row", TENSOR_I32, e->remote, -1, &e->remote_row);
     }
 }
@@ -188,7 +188,7 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
     if (!tensors_writer_open(&writer, path, tensor, fields.count, metadata, err))
         return false;
     bool good = put_fields(&writer, &fields, tensor, &copy, x, err);
-    return tensors_writer_close(&writer, good, err) && good;
+    return tensors_writer_close(&writer, false, err) && good;
 }
 
 // ---- reading
@@ -250,24 +250,47 @@ static bool offsets_are_good(const int64_t *offset, int64_t groups, int64_t end)
     return good;
 }
 
-static bool check_edges(const Shard *shard, const ShardEdges *edges, Error *err) {
-    if (!offsets_are_good(edges->offset, shard->own, edges->edges) ||
-        !offsets_are_good(edges->remote_group, shard->parts - 1, edges->remote))
-        return damaged(shard, err, "offsets");
+static bool check_columns(const Shard *shard, const ShardEdges *edges) {
     int64_t columns = shard->own + edges->remote;
     for (int64_t i = 0; i < shard->own; i++)
         for (int64_t e = edges->offset[i]; e < edges->offset[i + 1]; e++) {
             int32_t before = e > edges->offset[i] ? edges->column[e - 1] : 0;
             if (edges->column[e] < before || edges->column[e] >= columns)
-                return damaged(shard, err, "columns");
+                return false;
         }
+    return true;
+}
+
+// Owners in the order of the ring, the rows of each ascending. Counts them: group[g + 1] gets the
+// rows of group g.
+static bool check_remote(const Shard *shard, const ShardEdges *edges, int64_t *group) {
+    int before = -1; // group of the row before
+    for (int64_t h = 0; h < edges->remote; h++) {
+        int owner = edges->remote_owner[h];
+        if (owner < 0 || owner >= shard->parts || owner == shard->part)
+            return false;
+        int g = (shard->part - 1 - owner + shard->parts) % shard->parts;
+        int32_t row_before = g == before ? edges->remote_row[h - 1] : -1;
+        if (g < before || edges->remote_row[h] <= row_before ||
+            edges->remote_row[h] >= shard->nodes || edges->remote_gid[h] < 0 ||
+            edges->remote_gid[h] >= shard->nodes)
+            return false;
+        before = g;
+        group[g + 1]++;
+    }
+    return true;
+}
+
+static bool check_edges(const Shard *shard, ShardEdges *edges, Error *err) {
+    if (!offsets_are_good(edges->offset, shard->own, edges->edges))
+        return damaged(shard, err, "offsets");
+    if (!check_columns(shard, edges))
+        return damaged(shard, err, "columns");
+    edges->remote_group = TAKE(int64_t, shard->parts, "groups of remote rows");
+    if (!check_remote(shard, edges, edges->remote_group))
+        return damaged(shard, err, "remote rows");
     for (int g = 0; g + 1 < shard->parts; g++)
-        for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++) {
-            int32_t before = h > edges->remote_group[g] ? edges->remote_row[h - 1] : -1;
-            if (edges->remote_row[h] <= before || edges->remote_row[h] >= shard->nodes ||
-                edges->remote_gid[h] < 0 || edges->remote_gid[h] >= shard->nodes)
-                return damaged(shard, err, "remote rows");
-        }
+        edges->remote_group[g + 1] += edges->remote_group[g];
     return true;
 }
 
@@ -287,25 +310,24 @@ static bool check_rows(const Shard *shard, Error *err) {
 }
 
 // The file is the one that the manifest speaks of, whole.
-static bool check_hash(const Shard *shard, const Manifest *manifest, int part, Error *err) {
-    const PartFigures *figures = &manifest->part[part];
+static bool check_hash(const Shard *shard, const PartFigures *figures, Error *err) {
     if ((int64_t)shard->map.bytes != figures->bytes)
-        return damaged(shard, err, "its size is not what partition.json says");
+        return damaged(shard, err, "its size is not what ranks.jsonl says");
     Hash *hash = hash_new();
     char text[33];
     hash_add(hash, shard->map.mapping, shard->map.bytes);
     hash_text(hash, text);
     hash_free(hash);
     if (strcmp(text, figures->hash) != 0)
-        return damaged(shard, err, "its content is not what partition.json says");
+        return damaged(shard, err, "its content is not what ranks.jsonl says");
     return true;
 }
 
-static bool shard_read(Shard *shard, const Manifest *manifest, int part, Error *err) {
+static bool shard_read(Shard *shard, const PartFigures *figures, int part, int parts, Error *err) {
     bool weighted = false;
-    if (!check_hash(shard, manifest, part, err) || !read_facts(shard, &weighted, err))
+    if (!check_hash(shard, figures, err) || !read_facts(shard, &weighted, err))
         return false;
-    if (shard->part != part || shard->parts != manifest->parts)
+    if (shard->part != part || shard->parts != parts)
         return damaged(shard, err, "another part's");
     if (!read_fields(shard, weighted, err) || !check_edges(shard, &shard->forward, err) ||
         !check_rows(shard, err))
@@ -318,24 +340,31 @@ static bool shard_read(Shard *shard, const Manifest *manifest, int part, Error *
 bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
     *shard = (Shard){0};
     Manifest manifest;
+    PartFigures figures;
+    char path[1024];
     if (!manifest_read(&manifest, folder, err))
         return false;
-    bool good = part >= 0 && part < manifest.parts;
-    if (!good)
-        error_set(err, EXIT_DATA, "%s: holds %d parts, so there is no part %d", folder,
-                  manifest.parts, part);
-    char path[1024];
-    shard_path(path, sizeof path, folder, part, manifest.parts);
-    good = good && tensors_open(&shard->map, path, err);
-    if (good && !shard_read(shard, &manifest, part, err)) {
-        shard_clear(shard);
-        good = false;
-    }
+    int parts = manifest.parts;
     manifest_clear(&manifest);
-    return good;
+    if (part < 0 || part >= parts)
+        return error_set(err, EXIT_DATA, "%s: holds %d parts, so there is no part %d", folder,
+                         parts, part);
+    ranks_path(path, sizeof path, folder);
+    if (!ranks_read_one(&figures, part, path, err))
+        return false;
+    shard_path(path, sizeof path, folder, part, parts);
+    if (!tensors_open(&shard->map, path, err))
+        return false;
+    if (shard_read(shard, &figures, part, parts, err))
+        return true;
+    shard_clear(shard);
+    return false;
 }
 
 void shard_clear(Shard *shard) {
+    memory_give(shard->forward.remote_group);
+    if (!shard->symmetric)
+        memory_give(shard->backward.remote_group);
     if (shard->map.mapping != NULL)
         tensors_close(&shard->map);
     *shard = (Shard){0};

@@ -19,7 +19,7 @@ static ShardEdges shard_edges(const PartEdges *edges) {
                         .column = edges->csr.column,
                         .weight = edges->csr.weight,
                         .remote = edges->remote,
-                        .remote_group = edges->remote_group,
+                        .remote_owner = edges->remote_owner,
                         .remote_row = edges->remote_row,
                         .remote_gid = edges->remote_gid};
 }
@@ -71,11 +71,13 @@ static void part_rows_clear(PartRows *rows) {
     memory_give(rows->split);
 }
 
-// Rows that part p reads from each other part, into the matrix of who sends what to whom.
-static void count_sent(int64_t *sent, const PartEdges *edges, int p, int parts) {
-    for (int g = 0; g + 1 < parts; g++) {
-        int q = (p - 1 - g + parts) % parts;
-        sent[(int64_t)q * parts + p] = edges->remote_group[g + 1] - edges->remote_group[g];
+// Rows that part p reads from each other part.
+static void count_sent(Messages *sent, const PartEdges *edges, int p) {
+    const int32_t *owner = edges->remote_owner;
+    for (int64_t h = 0, next; h < edges->remote; h = next) {
+        for (next = h + 1; next < edges->remote && owner[next] == owner[h];)
+            next++;
+        messages_add(sent, owner[h], p, next - h);
     }
 }
 
@@ -153,11 +155,11 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     shard.reach = order->reach + p * (SHARD_HOPS + 1);
     part_edges_init(&forward, &maker->graph->in, maker->part, order, p, maker->slot);
     shard.forward = shard.backward = shard_edges(&forward);
-    count_sent(manifest->sent, &forward, p, manifest->parts);
+    count_sent(&manifest->sent, &forward, p);
     if (!maker->graph->symmetric) {
         part_edges_init(&backward, &maker->graph->out, maker->part, order, p, maker->slot);
         shard.backward = shard_edges(&backward);
-        count_sent(manifest->sent_backward, &backward, p, manifest->parts);
+        count_sent(&manifest->sent_backward, &backward, p);
     }
     part_rows_init(&rows, &shard, maker->dataset, maker->graph, order->node + order->begin[p]);
     PartFigures *figures = &manifest->part[p];
@@ -205,6 +207,18 @@ static bool write_part_file(const Manifest *manifest, const int32_t *part, const
     return part_file_write(path, part, manifest->nodes, err);
 }
 
+// Every shard has begun to go to the disk when it was closed, so that here each finds little left
+// to wait for.
+static bool sync_shards(const Manifest *manifest, const char *folder, Error *err) {
+    bool good = true;
+    for (int p = 0; p < manifest->parts && good; p++) {
+        char path[1024];
+        shard_path(path, sizeof path, folder, p, manifest->parts);
+        good = file_sync(path, err);
+    }
+    return good;
+}
+
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
                   const int32_t *part, const char *folder, Error *err) {
     manifest->nodes = dataset->nodes;
@@ -232,7 +246,8 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
     memory_give(maker.slot);
     order_clear(&order);
     return good && write_part_file(manifest, part, folder, err) &&
-           manifest_write(manifest, folder, err) && file_sync(folder, err);
+           sync_shards(manifest, folder, err) && manifest_write(manifest, folder, err) &&
+           file_sync(folder, err);
 }
 
 bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,

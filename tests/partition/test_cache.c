@@ -210,12 +210,18 @@ static void test_damaged_shards_are_made_anew(void **state) {
         load(&config, second, remarks);
         assert_string_equal(first, second);
         assert_int_equal(strstr(remarks, "damaged and is made anew") != NULL, test_comm.rank == 0);
-        path_join(path, sizeof path, folder, "partition.json");
-        damage(path, keeps[i] == 1000 ? 700 : keeps[i]);
-        load(&config, second, remarks);
-        assert_string_equal(first, second);
-        load(&config, second, remarks); // healed
-        assert_string_equal(remarks, "");
+        static const char *const files[] = {"partition.json", "ranks.jsonl",
+                                            "messages.safetensors"};
+        for (int f = 0; f < 3; f++) {
+            path_join(path, sizeof path, folder, files[f]);
+            damage(path, f == 0 && keeps[i] == 1000 ? 700 : keeps[i]);
+            load(&config, second, remarks);
+            assert_string_equal(first, second);
+            assert_int_equal(strstr(remarks, "damaged and is made anew") != NULL,
+                             test_comm.rank == 0);
+            load(&config, second, remarks); // healed
+            assert_string_equal(remarks, "");
+        }
     }
 }
 

@@ -43,14 +43,14 @@ static void test_truncated_and_changed_shards_are_refused(void **state) {
     cut_close(&cut);
 }
 
-// Replaces the hash of shard 0 in partition.json by that of the file as it now is, so that only the
+// Replaces the hash of shard 0 in ranks.jsonl by that of the file as it now is, so that only the
 // checks of the content are left.
 static void forge_hash(const Cut *cut, const char *before, const char *shard) {
     Error err = {0};
     char path[1024], now[33];
     size_t bytes;
     assert_ok(hash_file(shard, now, &err), &err);
-    path_join(path, sizeof path, cut->folder, "partition.json");
+    path_join(path, sizeof path, cut->folder, "ranks.jsonl");
     char *text = file_read(path, 1 << 20, &bytes, &err);
     assert_ok(text, &err);
     char *at = strstr(text, before);
@@ -111,6 +111,40 @@ static void test_damaged_manifest_is_refused(void **state) {
     cut_close(&cut);
 }
 
+// The line of a part is all that vouches for its shard: a rank that finds another one in its place
+// takes nothing for whole.
+static void test_damaged_line_of_a_rank_is_refused(void **state) {
+    (void)state;
+    Cut cut;
+    cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
+    Error err = {0};
+    char path[1024];
+    size_t bytes;
+    path_join(path, sizeof path, cut.folder, "ranks.jsonl");
+    char *text = file_read(path, 1 << 20, &bytes, &err);
+    assert_ok(text, &err);
+    size_t line = bytes / 2;
+    Shard shard;
+    for (size_t length = 0; length < line; length += 13) { // part 0 has no whole line
+        err = (Error){0};
+        test_write(path, text, length);
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "ranks.jsonl");
+    }
+    err = (Error){0};
+    test_write(path, text + line, line); // part 1 in the place of part 0
+    assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "ranks.jsonl");
+    static const char *const keys[] = {"\"bytes\": ", "\"hash\": \""};
+    for (int i = 0; i < 2; i++) {
+        char *digit = strstr(text, keys[i]) + strlen(keys[i]);
+        *digit = *digit == '1' ? '2' : '1';
+        err = (Error){0};
+        test_write(path, text, bytes);
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, shard_name);
+    }
+    memory_give(text);
+    cut_close(&cut);
+}
+
 // A disk that is full: /dev/full refuses every write. Here the shard's name leads there.
 static void test_full_disk_is_one_sentence(void **state) {
     (void)state;
@@ -132,6 +166,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_truncated_and_changed_shards_are_refused),
     cmocka_unit_test(test_forged_shards_do_not_crash),
     cmocka_unit_test(test_damaged_manifest_is_refused),
+    cmocka_unit_test(test_damaged_line_of_a_rank_is_refused),
     cmocka_unit_test(test_full_disk_is_one_sentence),
 };
 

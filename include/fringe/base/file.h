@@ -42,6 +42,8 @@ typedef struct FileWriter {
 } FileWriter;
 bool file_writer_open(FileWriter *writer, const char *path, Error *err);
 bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err);
+// Without `sync` the file only begins to go to the disk: who syncs many files does it after the
+// last is written, and waits once for all of them instead of for each.
 bool file_writer_close(FileWriter *writer, bool sync, Error *err);
 
 // 128-bit content hash (XXH3), fed piece by piece, and as 32 hexadecimal digits.

@@ -1,0 +1,153 @@
+// A graph cut into very many parts: what rank 0 needs to make them, and what a rank reads to open
+// its own. bench_parts [--nodes=40000] [--parts=10000] [--strict]
+//
+// The graph is a planted one and the cut is `blocks`, so that nearly every edge lies between two
+// parts: the most messages that a graph of that size can have. Rank 0's share runs in a process of
+// its own, whose peak the kernel tells; bytes are those of read() as /proc/self/io counts them.
+#include "bench.h"
+#include "fringe/partition.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const double mebibyte = 1 << 20, kibibyte = 1 << 10;
+
+static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
+
+// Bytes that this process has read with read() and the like.
+static int64_t bytes_read(void) {
+    long long bytes = 0;
+    FILE *file = fopen("/proc/self/io", "re");
+    CHECK(file != NULL && fscanf(file, "rchar: %lld", &bytes) == 1, EXIT_UNAVAILABLE,
+          "/proc/self/io does not say what was read");
+    fclose(file);
+    return bytes;
+}
+
+typedef struct Task {
+    Config config;
+    char graph[512]; // folder
+    int64_t nodes;
+    int parts;
+} Task;
+
+static void make_graph(const Task *task) {
+    Error err = {0};
+    Dataset dataset;
+    char name[128];
+    snprintf(name, sizeof name, "planted:nodes=%lld,edges=%lld,features=16,communities=200",
+             (long long)task->nodes, (long long)(10 * task->nodes));
+    need(dataset_generate(&dataset, name, 1, &err) && dataset_write(&dataset, task->graph, &err),
+         &err);
+}
+
+static void make_parts(const Task *task) {
+    Error err = {0};
+    char made[1024], remarks[1024];
+    need(partition_build(&task->config, task->parts, made, sizeof made, remarks, &err), &err);
+}
+
+// Runs it in a process of its own (forked before any thread was started): seconds, and its peak.
+static double alone(void (*run)(const Task *task), const Task *task, double *peak) {
+    double since = clock_seconds();
+    pid_t child = fork();
+    if (child == 0) {
+        run(task);
+        _exit(0);
+    }
+    int status = 0;
+    struct rusage usage;
+    CHECK(child > 0 && wait4(child, &status, 0, &usage) == child && status == 0, EXIT_BUG,
+          "the process that makes the graph or its parts failed");
+    *peak = (double)usage.ru_maxrss * kibibyte;
+    return clock_seconds() - since;
+}
+
+typedef struct Opened {
+    double seconds;
+    int64_t rows, most_read; // rows of all parts; bytes of files that all ranks read
+} Opened;
+
+static Opened open_parts(const char *folder, int parts) {
+    Opened opened = {0};
+    double since = clock_seconds();
+    for (int p = 0; p < parts; p++) {
+        Shard shard;
+        Error err = {0};
+        int64_t before = bytes_read();
+        need(shard_open(&shard, folder, p, &err), &err);
+        int64_t bytes = bytes_read() - before;
+        opened.most_read = bytes > opened.most_read ? bytes : opened.most_read;
+        opened.rows += shard.own;
+        shard_clear(&shard);
+    }
+    opened.seconds = clock_seconds() - since;
+    return opened;
+}
+
+// Bytes of the files in a folder whose names begin so, or do not.
+static double bytes_of(const char *folder, const char *prefix, bool with) {
+    double bytes = 0;
+    DIR *list = opendir(folder);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        char path[1400];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' &&
+            (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) == with)
+            bytes += (double)file_size(path);
+    }
+    if (list != NULL)
+        closedir(list);
+    return bytes;
+}
+
+static void bar(Bench *bench, const char *name, double value, const char *unit, double limit) {
+    Figure figure = {.value = value,
+                     .unit = unit,
+                     .against = "limit",
+                     .limit = limit,
+                     .ratio = value / limit,
+                     .bar = 1,
+                     .at_most = true};
+    snprintf(figure.name, sizeof figure.name, "%s", name);
+    bench_figure(bench, &figure);
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    bench_start(&bench, "parts", argc, argv);
+    Task task = {.parts = (int)bench_option(argc, argv, "parts", 10000),
+                 .nodes = bench_option(argc, argv, "nodes", 40000)};
+    char folder[] = "/tmp/fringe-parts-XXXXXX", made[1024], path[600], cache[600];
+    Error err = {0};
+    double peak = 0;
+    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "%s cannot be made", folder);
+    snprintf(task.graph, sizeof task.graph, "%s/graph", folder);
+    snprintf(path, sizeof path, "data.path=%s", task.graph);
+    snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
+    const char *settings[] = {path, cache, "partition.method=blocks"};
+    need(config_load(&task.config, NULL, settings, 3, &err), &err);
+    alone(make_graph, &task, &peak);
+    double seconds = alone(make_parts, &task, &peak);
+    int parts = task.parts;
+    need(partition_folder(&task.config, parts, made, sizeof made, &err), &err);
+    Opened opened = open_parts(made, parts);
+    CHECK(opened.rows == task.nodes, EXIT_BUG, "the parts have %lld rows", (long long)opened.rows);
+    double manifest = bytes_of(made, "part-", false); // with <name>.part.K, which nobody reads back
+    bar(&bench, "load, cut and write", seconds, "s", 60);
+    bar(&bench, "peak of rank 0", peak / mebibyte, "MiB", 512);
+    bar(&bench, "manifest a part", manifest / parts, "B", 1024);
+    bar(&bench, "shared files read by a rank", (double)opened.most_read / kibibyte, "KiB", 64);
+    bar(&bench, "all parts opened, one by one", opened.seconds, "s", 60);
+    bench_figure(&bench, &(Figure){.name = "shards",
+                                   .value = bytes_of(made, "part-", true) / mebibyte,
+                                   .unit = "MiB"});
+    file_remove(folder, &err);
+    return bench_end(&bench);
+}

@@ -1,0 +1,159 @@
+// ranks.jsonl: one line for each part, a JSON object with its figures and the size and hash of its
+// shard. All lines are equally long (blanks at the end), so that a rank reads its own at
+// part * RANKS_LINE and nothing else; a program reads them one after the other.
+//
+//   {"part":0,"own":4,"central":1, ... ,"bytes":4810,"hash":"0f3c..."}        \n      384 bytes
+#include "parts.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// The integers of a part under their names: written and read by the same table.
+static const struct {
+    const char *key;
+    size_t at;
+} figures[] = {{"own", offsetof(PartFigures, own)},
+               {"central", offsetof(PartFigures, central)},
+               {"boundary", offsetof(PartFigures, boundary)},
+               {"halo", offsetof(PartFigures, halo)},
+               {"halo_backward", offsetof(PartFigures, halo_backward)},
+               {"edges", offsetof(PartFigures, edges)},
+               {"edges_remote", offsetof(PartFigures, edges_remote)},
+               {"train_nodes", offsetof(PartFigures, train)},
+               {"bytes", offsetof(PartFigures, bytes)}};
+enum { FIGURES = sizeof figures / sizeof figures[0] };
+
+static int64_t *figure(PartFigures *part, int i) {
+    return (int64_t *)(void *)((char *)part + figures[i].at);
+}
+
+// ---- sums over all parts
+
+static double ratio(int64_t a, int64_t b) { return b > 0 ? (double)a / (double)b : 0.0; }
+
+double ranks_balance(const PartFigures *part, int parts, Balance of) {
+    int64_t sum = 0, most = 0;
+    for (int p = 0; p < parts; p++) {
+        int64_t value = of == BALANCE_NODES   ? part[p].own
+                        : of == BALANCE_EDGES ? part[p].edges
+                                              : part[p].train;
+        sum += value;
+        most = value > most ? value : most;
+    }
+    return sum > 0 ? (double)most * parts / (double)sum : 1.0;
+}
+
+double ranks_halo_ratio(const PartFigures *part, int parts) {
+    double sum = 0;
+    for (int p = 0; p < parts; p++)
+        sum += ratio(part[p].halo, part[p].own);
+    return sum / parts;
+}
+
+double ranks_remote_share(const PartFigures *part, int parts) {
+    int64_t remote = 0, edges = 0;
+    for (int p = 0; p < parts; p++) {
+        remote += part[p].edges_remote;
+        edges += part[p].edges;
+    }
+    return ratio(remote, edges);
+}
+
+int64_t ranks_rows_sent(const PartFigures *part, int parts) {
+    int64_t sum = 0;
+    for (int p = 0; p < parts; p++)
+        sum += part[p].halo;
+    return sum;
+}
+
+// ---- writing
+
+static bool write_line(FileWriter *writer, PartFigures *part, int p, Error *err) {
+    char line[RANKS_LINE];
+    JsonWriter out;
+    json_writer_init(&out, false);
+    json_begin_object(&out, NULL);
+    json_put_int(&out, "part", p);
+    for (int i = 0; i < FIGURES; i++)
+        json_put_int(&out, figures[i].key, *figure(part, i));
+    json_put_int(&out, "marginal", part->own - part->central);
+    json_put_string(&out, "hash", part->hash);
+    json_end_object(&out);
+    size_t length = strcspn(out.text, "\n");
+    assert(length < RANKS_LINE);
+    memset(line, ' ', sizeof line);
+    memcpy(line, out.text, length);
+    line[RANKS_LINE - 1] = '\n';
+    json_writer_clear(&out);
+    return file_writer_put(writer, line, sizeof line, err);
+}
+
+bool ranks_write(const PartFigures *part, int parts, const char *path, Error *err) {
+    FileWriter writer;
+    if (!file_writer_open(&writer, path, err))
+        return false;
+    bool good = true;
+    for (int p = 0; p < parts && good; p++) {
+        PartFigures one = part[p];
+        good = write_line(&writer, &one, p, err);
+    }
+    return file_writer_close(&writer, good, err) && good;
+}
+
+// ---- reading
+
+static bool line_parse(PartFigures *out, int part, const Json *line) {
+    int64_t number;
+    *out = (PartFigures){0};
+    if (json_type(line) != JSON_OBJECT || json_get(line, "part") == NULL ||
+        !json_is_int64(json_get(line, "part"), &number) || number != part)
+        return false;
+    for (int i = 0; i < FIGURES; i++) {
+        const Json *value = json_get(line, figures[i].key);
+        if (value == NULL || !json_is_int64(value, figure(out, i)))
+            return false;
+    }
+    const Json *hash = json_get(line, "hash");
+    if (hash == NULL || json_type(hash) != JSON_STRING || strlen(json_string(hash)) != 32)
+        return false;
+    memcpy(out->hash, json_string(hash), sizeof out->hash);
+    return true;
+}
+
+static bool read_line(int descriptor, PartFigures *out, int part, const char *path, Error *err) {
+    char line[RANKS_LINE];
+    ssize_t got = pread(descriptor, line, sizeof line, (off_t)part * RANKS_LINE);
+    if (got < 0)
+        return error_set(err, EXIT_IO, "%s: cannot read: %s", path, strerror(errno));
+    Error ignored = {0};
+    Json *json = got == RANKS_LINE ? json_parse(line, sizeof line, path, &ignored) : NULL;
+    bool good = json != NULL && line_parse(out, part, json);
+    json_free(json);
+    return good ||
+           error_set(err, EXIT_DATA,
+                     "%s: damaged (line %d); remove its folder and let fringe make it again", path,
+                     part + 1);
+}
+
+bool ranks_read_one(PartFigures *out, int part, const char *path, Error *err) {
+    int64_t bytes;
+    int descriptor = file_open(path, &bytes, err);
+    if (descriptor < 0)
+        return false;
+    bool good = read_line(descriptor, out, part, path, err);
+    close(descriptor);
+    return good;
+}
+
+bool ranks_read(PartFigures *part, int parts, const char *path, Error *err) {
+    int64_t bytes;
+    int descriptor = file_open(path, &bytes, err);
+    if (descriptor < 0)
+        return false;
+    bool good = true;
+    for (int p = 0; p < parts && good; p++)
+        good = read_line(descriptor, &part[p], p, path, err);
+    close(descriptor);
+    return good;
+}
