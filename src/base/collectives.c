@@ -184,7 +184,9 @@ void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t
                      "pieces for rank 0");
 }
 
-// --- sums and the like: LIFE_VALUES values at a time, gathered on every rank
+// --- sums and the like: a few values are gathered on every rank; of many each rank combines its
+// own LIFE_VALUES for all, and all gather what came of them: two messages a pair of ranks for size
+// * LIFE_VALUES values
 
 typedef void Combine(void *total, const void *value);
 
@@ -199,20 +201,35 @@ static void keep_larger(void *total, const void *value) {
         *(double *)total = *(const double *)value;
 }
 
+// In the order of ranks: at[0..count) = all[0][], all[1][], ...
+static void combine_gathered(char *at, const char *all, int size, int count, Combine *with) {
+    size_t bytes = (size_t)count * 8;
+    memcpy(at, all, bytes);
+    for (int r = 1; r < size; r++)
+        for (size_t i = 0; i < bytes; i += 8)
+            with(at + i, all + (size_t)r * bytes + i);
+}
+
 // value[i] = combined over ranks 0, 1, ...; every value has 8 bytes.
 static void combine(const Comm *comm, char *value, int count, Combine *with) {
     if (comm->size == 1)
         return;
     char *all = life_values();
-    for (int begin = 0; begin < count; begin += LIFE_VALUES) {
-        int block = count - begin < LIFE_VALUES ? count - begin : LIFE_VALUES;
-        size_t bytes = (size_t)block * 8;
-        char *at = value + (size_t)begin * 8;
-        comm_all_gather(comm, at, all, bytes);
-        memcpy(at, all, bytes);
-        for (int r = 1; r < comm->size; r++)
-            for (size_t i = 0; i < bytes; i += 8)
-                with(at + i, all + (size_t)r * bytes + i);
+    int64_t own[LIFE_VALUES];
+    while (count > 0) {
+        int each = count / comm->size < LIFE_VALUES ? count / comm->size : LIFE_VALUES, done;
+        if (count > LIFE_VALUES && each > 0) {
+            comm_all_to_all(comm, value, all, (size_t)each * 8);
+            combine_gathered((char *)own, all, comm->size, each, with);
+            comm_all_gather(comm, own, value, (size_t)each * 8);
+            done = each * comm->size;
+        } else {
+            done = count < LIFE_VALUES ? count : LIFE_VALUES;
+            comm_all_gather(comm, value, all, (size_t)done * 8);
+            combine_gathered(value, all, comm->size, done, with);
+        }
+        value += (size_t)done * 8;
+        count -= done;
     }
 }
 

@@ -8,6 +8,12 @@
 //
 // A chunk leaves as soon as all of it is made, the last one first. All ranks together move
 // 2 (P-1) times the array, whatever the cut; shares and sums lie in the gradient itself.
+//
+// How long a sum takes is up to the rank that has most to do. Of every chunk a rank sends, and
+// takes, at most 2 (P-1) messages, and an owner sends all of them: so with fewer owners no rank's
+// messages get fewer, only some ranks' bytes get more. Hence all ranks own something of every
+// chunk, in equal slices, and what keeps messages few is to have few chunks: SLICE bounds how small
+// a slice becomes by cutting the array into chunks, not how many ranks own one.
 
 #include "fringe/gradsync.h"
 
@@ -58,16 +64,20 @@ static int chunks_of(int64_t count, int size) {
 
 // --- making
 
+// Which floats the i-th chunk holds, and how many of them a rank owns.
+static Chunk chunk_of(int64_t count, int size, int i) {
+    int64_t whole = slice_of(count, size) * size, begin = i * whole;
+    int64_t end = begin + whole < count ? begin + whole : count;
+    return (Chunk){.begin = begin, .end = end, .slice = ceil_div(end - begin, size)};
+}
+
 static void cut(GradSync *sync) {
     int size = sync->comm.size;
-    int64_t whole = slice_of(sync->count, size) * size;
     for (int i = 0; i < sync->chunks; i++) {
-        int64_t begin = i * whole, end = begin + whole < sync->count ? begin + whole : sync->count;
-        sync->chunk[i] = (Chunk){.begin = begin,
-                                 .end = end,
-                                 .slice = ceil_div(end - begin, size),
-                                 .received = sync->received + begin,
-                                 .request = sync->request + (ptrdiff_t)i * 2 * (size - 1)};
+        Chunk chunk = chunk_of(sync->count, size, i);
+        chunk.received = sync->received + chunk.begin;
+        chunk.request = sync->request + (ptrdiff_t)i * 2 * (size - 1);
+        sync->chunk[i] = chunk;
     }
 }
 
@@ -227,12 +237,16 @@ void gradsync_finish(GradSync *sync, float *gradient) {
     sync->made = sync->count;
 }
 
-int64_t gradsync_bytes(const GradSync *sync) {
+int64_t gradsync_bytes_of(int64_t count, int size, int rank) {
     int64_t floats = 0; // the shares of others, and the own sum to all of them
-    for (int i = 0; i < sync->chunks; i++) {
-        const Chunk *chunk = &sync->chunk[i];
-        int own = slice_floats(chunk, sync->comm.rank);
-        floats += chunk->end - chunk->begin - own + (int64_t)own * (sync->comm.size - 1);
+    for (int i = 0; i < chunks_of(count, size); i++) {
+        Chunk chunk = chunk_of(count, size, i);
+        int own = slice_floats(&chunk, rank);
+        floats += chunk.end - chunk.begin - own + (int64_t)own * (size - 1);
     }
     return floats * (int64_t)sizeof(float);
+}
+
+int64_t gradsync_bytes(const GradSync *sync) {
+    return gradsync_bytes_of(sync->count, sync->comm.size, sync->comm.rank);
 }

@@ -125,11 +125,31 @@ static void plan_and_bytes(void **state) {
     }
 }
 
+// By arithmetic, for more ranks than there are here: all ranks own about the same, so none sends
+// much more than its share, 2 (P-1)/P of the array.
+static void no_rank_sends_much_more_than_its_share(void **state) {
+    (void)state;
+    static const int sizes[] = {2, 3, 4, 64, 1000, 1024, 4096};
+    static const int64_t floats[] = {50000, 200000, 1000003, 8400000, 40000000};
+    for (int s = 0; s < 7; s++)
+        for (int k = 0; k < 5; k++) {
+            int64_t all = 0, size = sizes[s];
+            double share = 2.0 * (double)(size - 1) / (double)size * 4.0 * (double)floats[k];
+            for (int r = 0; r < size; r++) {
+                int64_t bytes = gradsync_bytes_of(floats[k], (int)size, r);
+                assert_true((double)bytes <= 1.2 * share);
+                all += bytes;
+            }
+            assert_int_equal(all, 8 * floats[k] * (size - 1));
+        }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sum_is_that_of_the_rank_order),
     cmocka_unit_test(chunks_leave_as_soon_as_they_are_made),
     cmocka_unit_test(order_matters_here),
     cmocka_unit_test(plan_and_bytes),
+    cmocka_unit_test(no_rank_sends_much_more_than_its_share),
 };
 
 TEST_MAIN(tests)
