@@ -25,8 +25,8 @@ enum { FACTS_PAIRS = 32 };
 
 // What only all ranks together know of a run; run.json keeps it.
 typedef struct RunFacts {
-    double baseline[4];          // by SPLIT_...: accuracy of the most frequent training class, or
-                                 // micro-F1 of the classes that most training nodes have
+    double baseline[4]; // by SPLIT_..., NaN where it is empty: accuracy of the most frequent
+                        // training class, or micro-F1 of the classes that most training nodes have
     int64_t own_least, own_most; // rows of a rank
     int64_t central, halo;       // rows, over all ranks
     size_t predicted;            // bytes of the largest MemoryPlan
@@ -64,9 +64,19 @@ typedef struct EpochTimes {
 bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_t *count,
                     Error *err);
 
+// What is printed of a split: its accuracy, or micro-F1 (the same where a node has one label); NaN
+// where the split is empty.
+double report_score(const Metrics *metrics);
+// "93.00 %", or "none" for what is no number. Returns out.
+enum { REPORT_PERCENT = 16 };
+const char *report_percent(char out[REPORT_PERCENT], double share);
+// An object of all figures of a split; they are null where it is empty.
+void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics);
+
 // How a run ended; run.json gets it as "result".
 typedef struct RunResult {
-    int64_t epochs, best_epoch;
+    int64_t epochs, best_epoch; // best_epoch 0: nothing was validated
+    int64_t stopped_early;    // evaluations without a better validation that ended it; 0: none did
     Metrics last[4], best[4]; // by SPLIT_...: after the last epoch, at the best validation
     double seconds_per_epoch; // median, training only, of the whole run; filled by report_result
     int64_t bytes_per_epoch;  // of messages, all ranks, of the last epoch; filled by report_result

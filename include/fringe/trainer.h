@@ -48,6 +48,13 @@ trainer_kernels(const Trainer *trainer); // what tuning chose: "own forward: pan
 bool trainer_epoch(Trainer *trainer, EpochRecord *record, Error *err);
 bool trainer_finished(const Trainer *trainer); // all epochs done, or early stopping said so
 int64_t trainer_epochs_done(const Trainer *trainer);
+// What training needs beyond evaluation: early stopping needs validation nodes and evaluations.
+bool trainer_may_train(const Trainer *trainer, Error *err);
+// Evaluations without a better validation that ended training before train.epochs; 0: nothing did.
+int64_t trainer_stopped_early(const Trainer *trainer);
+// Evaluates the weights as they are, unless that was done after their epoch: then trainer_state's
+// last_metrics are theirs. Selects and stops nothing. Collective.
+void trainer_evaluate_last(Trainer *trainer);
 // Evaluation of the current (or best) weights, outside training. Collective.
 void trainer_evaluate(Trainer *trainer, bool best, Metrics out[4]);
 Rows trainer_infer(Trainer *trainer, bool best);           // logits of own rows. Collective.

@@ -148,7 +148,7 @@ static bool run_arm(Session *s, Arm *arm, const Options *options, const char *ba
     arm->blocking = strcmp(s->config.comm.schedule, "blocking") == 0;
     if (s->comm.rank == 0 && s->err.code == 0) {
         for (int i = 0; i < options->runs; i++)
-            test[i] = 100 * result[i].last[SPLIT_TEST].micro_f1;
+            test[i] = 100 * report_score(&result[i].last[SPLIT_TEST]);
         arm->test = report_summary(test, options->runs);
         read_arm(s, arm, base, options->runs, times);
     }
@@ -172,12 +172,12 @@ static double time_to(Session *s, const Arm *arm, const char *base, int runs, do
     return NAN;
 }
 
-// 99 % of the best validation of the first arm.
+// 99 % of the best validation of the first arm; NaN without validation nodes.
 static double target_of(Session *s, const Arm *arm, const char *base, int runs, EpochTimes *times) {
     int64_t count = read_run(s, arm, base, 0, runs, times);
-    double best = 0;
+    double best = NAN;
     for (int64_t e = 0; e < count; e++)
-        best = times[e].validation > best ? times[e].validation : best;
+        best = fmax(best, times[e].validation); // of a number and NaN the number
     return 0.99 * best;
 }
 
@@ -188,8 +188,10 @@ static void print_share(double seconds, double epoch) {
 // Where messages are hidden, what they take is not seen, only what they make it wait.
 static void print_arm(const Arm *arm, const Arm *first) {
     const EpochTimes *t = &arm->mean;
-    terminal_print("%-16s %6.2f +- %-5.2f %9.3f %8.2fx", arm->name, arm->test.mean,
-                   arm->test.count > 1 ? arm->test.deviation : 0.0, 1 / arm->epoch,
+    char test[32];
+    snprintf(test, sizeof test, isnan(arm->test.mean) ? "  none" : "%6.2f +- %-5.2f",
+             arm->test.mean, arm->test.count > 1 ? arm->test.deviation : 0.0);
+    terminal_print("%-16s %-15s %9.3f %8.2fx", arm->name, test, 1 / arm->epoch,
                    first->epoch / arm->epoch);
     if (arm->blocking)
         print_share(t->pack + t->wait, t->seconds);
@@ -211,12 +213,13 @@ static void print_table(const Session *s, const Arm *arm, int count, double targ
                    "to target");
     for (int i = 0; i < count; i++)
         print_arm(&arm[i], &arm[0]);
+    char reached[REPORT_PERCENT];
     terminal_print(
         "%d ranks. epochs/s: of the median epoch. speed-up: over %s. comm: packing, sending and "
         "unpacking, of the epoch, where no computation hides it; wait: what none covered; pack: "
         "both ends; assign: of the whole training. to target: seconds of training until the "
-        "validation of the first run reached %.2f %%.\n",
-        s->comm.size, arm[0].name, 100 * target);
+        "validation of the first run reached %s.\n",
+        s->comm.size, arm[0].name, report_percent(reached, target));
 }
 
 static bool write_table(Session *s, const Arm *arm, int count, const char *base, double target) {

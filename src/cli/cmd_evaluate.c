@@ -4,28 +4,33 @@
 
 static const char *const split_names[4] = {"unsplit", "train", "validation", "test"};
 
+// One figure of a split; "none" where it has no rows.
+static void print_figure(const Metrics *metrics, double figure) {
+    if (metrics->rows > 0)
+        terminal_print(" %9.4f", figure);
+    else
+        terminal_print(" %9s", "none");
+}
+
 static void print_table(const Metrics metrics[4]) {
     terminal_print("%-10s %8s %9s %9s %9s %9s\n", "split", "rows", "loss", "accuracy", "micro-F1",
                    "macro-F1");
-    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
-        terminal_print("%-10s %8lld %9.4f %9.4f %9.4f %9.4f\n", split_names[split],
-                       (long long)metrics[split].rows, metrics[split].loss, metrics[split].accuracy,
-                       metrics[split].micro_f1, metrics[split].macro_f1);
+    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++) {
+        const Metrics *of = &metrics[split];
+        terminal_print("%-10s %8lld", split_names[split], (long long)of->rows);
+        double figures[] = {of->loss, of->accuracy, of->micro_f1, of->macro_f1};
+        for (int i = 0; i < 4; i++)
+            print_figure(of, figures[i]);
+        terminal_print("\n");
+    }
 }
 
 static void print_json(const Metrics metrics[4]) {
     JsonWriter writer;
     json_writer_init(&writer, false);
     json_begin_object(&writer, NULL);
-    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++) {
-        json_begin_object(&writer, split_names[split]);
-        json_put_int(&writer, "rows", metrics[split].rows);
-        json_put_double(&writer, "loss", metrics[split].loss);
-        json_put_double(&writer, "accuracy", metrics[split].accuracy);
-        json_put_double(&writer, "micro_f1", metrics[split].micro_f1);
-        json_put_double(&writer, "macro_f1", metrics[split].macro_f1);
-        json_end_object(&writer);
-    }
+    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
+        report_put_metrics(&writer, split_names[split], &metrics[split]);
     json_end_object(&writer);
     terminal_print("%s\n", writer.text);
     json_writer_clear(&writer);

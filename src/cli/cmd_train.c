@@ -119,7 +119,8 @@ static bool begin(Run *run, const Options *options) {
     Session *s = run->session;
     run->saved = -1;
     run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);
-    if (run->trainer == NULL || !session_binding(s, run->seed, run->binding, sizeof run->binding))
+    if (run->trainer == NULL || !trainer_may_train(run->trainer, &s->err) ||
+        !session_binding(s, run->seed, run->binding, sizeof run->binding))
         return false;
     run->facts = facts_gather(s, run->trainer);
     if (s->comm.rank == 0 && run->seed == s->config.run.seed)
@@ -220,6 +221,7 @@ static bool train(Run *run) {
         if (save_due(run, record.epoch) && !save(run))
             return false;
     }
+    trainer_evaluate_last(run->trainer); // of epochs that a resume found done, or of none
     return save(run);
 }
 
@@ -231,28 +233,41 @@ static RunResult result_of(Run *run) {
     struct rusage usage;
     trainer_state(run->trainer, &state);
     getrusage(RUSAGE_SELF, &usage);
-    RunResult result = {.epochs = state.counters.epoch, .best_epoch = state.counters.best_epoch};
+    RunResult result = {.epochs = state.counters.epoch,
+                        .best_epoch = state.counters.best_epoch,
+                        .stopped_early = trainer_stopped_early(run->trainer)};
     memcpy(result.last, state.counters.last_metrics, sizeof result.last);
     memcpy(result.best, state.counters.best_metrics, sizeof result.best);
-    if (result.best_epoch == 0) // there was nothing to validate on
-        memcpy(result.best, result.last, sizeof result.best);
     result.taken = (size_t)comm_max_double(&s->comm, (double)memory_peak());
     result.resident = (size_t)comm_max_double(&s->comm, 1024.0 * (double)usage.ru_maxrss);
     result.seconds = clock_seconds() - s->started;
     return result;
 }
 
+// "validation 93.00 % test 82.00 %"
+static const char *scores_of(char out[64], const Metrics metrics[4]) {
+    char validation[REPORT_PERCENT], test[REPORT_PERCENT];
+    snprintf(out, 64, "validation %s test %s",
+             report_percent(validation, report_score(&metrics[SPLIT_VAL])),
+             report_percent(test, report_score(&metrics[SPLIT_TEST])));
+    return out;
+}
+
+// What was not measured is not said: a best validation, an epoch's time.
 static void print_result(const Run *run, const RunResult *r) {
-    const Shard *shard = &run->session->shard;
-    terminal_print(
-        "result     seed %lld, %s: epoch %lld validation %.2f %% test %.2f %%; best validation "
-        "(epoch %lld) validation %.2f %% test %.2f %%; %.4f s and %.2f MB per epoch; "
-        "%.0f MiB per rank\n",
-        (long long)run->seed, metric_name(shard), (long long)r->epochs,
-        100 * r->last[SPLIT_VAL].micro_f1, 100 * r->last[SPLIT_TEST].micro_f1,
-        (long long)r->best_epoch, 100 * r->best[SPLIT_VAL].micro_f1,
-        100 * r->best[SPLIT_TEST].micro_f1, r->seconds_per_epoch, (double)r->bytes_per_epoch / 1e6,
-        (double)r->taken / (1 << 20));
+    char last[64], of_best[64], best[160] = "", early[128] = "", epoch[96] = "";
+    if (r->best_epoch > 0)
+        snprintf(best, sizeof best, "; best validation (epoch %lld) %s", (long long)r->best_epoch,
+                 scores_of(of_best, r->best));
+    if (r->stopped_early > 0)
+        snprintf(early, sizeof early, "; stopped early: no better validation in %lld evaluation%s",
+                 (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
+    if (!isnan(r->seconds_per_epoch))
+        snprintf(epoch, sizeof epoch, "; %.4f s and %.2f MB per epoch", r->seconds_per_epoch,
+                 (double)r->bytes_per_epoch / 1e6);
+    terminal_print("result     seed %lld, %s: epoch %lld %s%s%s%s; %.0f MiB per rank\n",
+                   (long long)run->seed, metric_name(&run->session->shard), (long long)r->epochs,
+                   scores_of(last, r->last), best, early, epoch, (double)r->taken / (1 << 20));
 }
 
 static bool train_once(Run *run, const Options *options, RunResult *result) {
@@ -282,15 +297,19 @@ static void put_summary(JsonWriter *writer, const char *key, const double *test,
     json_end_object(writer);
 }
 
+static const char *mean_of(char out[48], Summary of) {
+    snprintf(out, 48, isnan(of.mean) ? "none" : "%.2f +- %.2f %%", 100 * of.mean,
+             100 * of.deviation);
+    return out;
+}
+
 // One line, and runs.json beside the folders of the runs.
 static bool summarize(Session *s, const double *last, const double *best, int runs) {
     Summary at_last = report_summary(last, runs), at_best = report_summary(best, runs);
-    char path[1100];
+    char path[1100], of_last[48], of_best[48];
     JsonWriter writer;
-    terminal_print(
-        "runs       %d, test %s: last epoch %.2f +- %.2f %%, best validation %.2f +- %.2f %%\n",
-        runs, metric_name(&s->shard), 100 * at_last.mean, 100 * at_last.deviation,
-        100 * at_best.mean, 100 * at_best.deviation);
+    terminal_print("runs       %d, test %s: last epoch %s, best validation %s\n", runs,
+                   metric_name(&s->shard), mean_of(of_last, at_last), mean_of(of_best, at_best));
     json_writer_init(&writer, true);
     json_begin_object(&writer, NULL);
     json_put_string(&writer, "metric", metric_name(&s->shard));
@@ -319,8 +338,8 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
     for (int i = 0; i < options->runs && fine; i++) {
         Run run = run_number(s, i, options->runs);
         fine = train_once(&run, options, &result[i]);
-        last[i] = fine ? result[i].last[SPLIT_TEST].micro_f1 : NAN;
-        best[i] = fine ? result[i].best[SPLIT_TEST].micro_f1 : NAN;
+        last[i] = fine ? report_score(&result[i].last[SPLIT_TEST]) : NAN;
+        best[i] = fine ? report_score(&result[i].best[SPLIT_TEST]) : NAN;
     }
     if (fine && options->runs > 1 && s->comm.rank == 0)
         summarize(s, last, best, options->runs);

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct RankFacts {
@@ -45,7 +46,7 @@ static void baseline_multilabel(const Session *s, double baseline[4]) {
     comm_sum_int64(&s->comm, &count[0][0], 8);
     for (int split = 0; split < 4; split++)
         baseline[split] =
-            count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : 0;
+            count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : NAN;
     memory_give(common);
 }
 
@@ -56,7 +57,7 @@ static void baseline_single(const Session *s, double baseline[4]) {
         count_majority(shard, hit);
     comm_sum_int64(&s->comm, hit, 4);
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
-        baseline[split] = all[split] > 0 ? (double)hit[split] / (double)all[split] : 0;
+        baseline[split] = all[split] > 0 ? (double)hit[split] / (double)all[split] : NAN;
 }
 
 // --- exchanges
@@ -204,8 +205,9 @@ void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts
     warn_of_period(s, facts);
     print_memory(trainer, facts);
     terminal_say("kernels    %s\n", trainer_kernels(trainer));
-    terminal_say("baseline   %s: validation %.2f %%, test %.2f %% %s\n",
+    char validation[REPORT_PERCENT], test[REPORT_PERCENT];
+    terminal_say("baseline   %s: validation %s, test %s %s\n",
                  shard->multilabel ? "the classes most training nodes have" : "most frequent class",
-                 100 * facts->baseline[SPLIT_VAL], 100 * facts->baseline[SPLIT_TEST],
-                 metric_name(shard));
+                 report_percent(validation, facts->baseline[SPLIT_VAL]),
+                 report_percent(test, facts->baseline[SPLIT_TEST]), metric_name(shard));
 }

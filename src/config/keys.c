@@ -96,7 +96,8 @@ const Key config_keys[] = {
     {"train.eval_every", KEY_INT, AT(train.eval_every), "10", "[0, 1000000000]", ANY, "epochs",
      "Evaluation on the distributed graph; 0: only after the last epoch."},
     {"train.patience", KEY_INT, AT(train.patience), "0", "[0, 1000000000]", ANY, "evaluations",
-     "Stop after so many without a better validation; 0: never."},
+     "Stop after so many without a better validation, which needs validation nodes and "
+     "train.eval_every above 0; 0: never."},
     {"train.loss", KEY_WORD, AT(train.loss), "\"auto\"", ANY, "auto softmax bce", ANY,
      "auto: bce where nodes have several labels."},
     {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, "auto accuracy micro-f1 macro-f1",

@@ -190,6 +190,8 @@ bool splits_read(Dataset *dataset, const Config *config, Npz *inside, const char
         if (own == NULL)
             return false;
     }
+    // a dataset directory may have splits of its own, in its mapping
+    dataset->split = dataset_writable(dataset, dataset->split, (size_t)dataset->nodes, "splits");
     memset(dataset->split, SPLIT_NONE, (size_t)dataset->nodes);
     bool ok = true;
     for (int which = 0; ok && which < 3; which++)

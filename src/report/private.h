@@ -25,7 +25,6 @@ struct Report {
     int samples;
 };
 
-void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics);
 // run.json as a whole: config, versions, machine, data, parts, facts, and `result` if not NULL.
 bool report_write_run(const Report *report, const RunResult *result, Error *err);
 // Removes the assignments that were taken before epochs after `last`.

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,11 +132,12 @@ void report_close(Report *report) {
 // --- one epoch
 
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {
+    bool some = metrics->rows > 0; // null else: there was nothing to measure
     json_begin_object(writer, key);
-    json_put_double(writer, "loss", metrics->loss);
-    json_put_double(writer, "accuracy", metrics->accuracy);
-    json_put_double(writer, "micro_f1", metrics->micro_f1);
-    json_put_double(writer, "macro_f1", metrics->macro_f1);
+    json_put_double(writer, "loss", some ? metrics->loss : NAN);
+    json_put_double(writer, "accuracy", some ? metrics->accuracy : NAN);
+    json_put_double(writer, "micro_f1", some ? metrics->micro_f1 : NAN);
+    json_put_double(writer, "macro_f1", some ? metrics->macro_f1 : NAN);
     json_put_int(writer, "rows", metrics->rows);
     json_end_object(writer);
 }
@@ -237,7 +239,16 @@ static void print_eta(char *out, size_t size, double seconds) {
         snprintf(out, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-// Micro-F1 is the accuracy where a node has one label.
+double report_score(const Metrics *metrics) { return metrics->rows > 0 ? metrics->micro_f1 : NAN; }
+
+const char *report_percent(char out[REPORT_PERCENT], double share) {
+    if (isnan(share))
+        snprintf(out, REPORT_PERCENT, "none");
+    else
+        snprintf(out, REPORT_PERCENT, "%.2f %%", 100 * share);
+    return out;
+}
+
 void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
                  size_t size) {
     const double *s = record->spans.seconds;
@@ -245,11 +256,12 @@ void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, 
         s[SPAN_AGGREGATE_OWN] + s[SPAN_AGGREGATE_HALO] + s[SPAN_DENSE] + s[SPAN_POINTWISE];
     double pack = s[SPAN_PACK] + s[SPAN_UNPACK], wait = s[SPAN_WAIT];
     double rest = record->seconds - compute - pack - wait;
-    char metrics[96] = "", bytes[32], eta[32];
+    char metrics[96] = "", bytes[32], eta[32], validation[REPORT_PERCENT], test[REPORT_PERCENT];
     if (record->evaluated)
-        snprintf(metrics, sizeof metrics, "  validation %5.2f %%  test %5.2f %%%s",
-                 100 * record->metrics[SPLIT_VAL].micro_f1,
-                 100 * record->metrics[SPLIT_TEST].micro_f1, record->best ? " *" : "");
+        snprintf(metrics, sizeof metrics, "  validation %7s  test %7s%s",
+                 report_percent(validation, report_score(&record->metrics[SPLIT_VAL])),
+                 report_percent(test, report_score(&record->metrics[SPLIT_TEST])),
+                 record->best ? " *" : "");
     print_bytes(bytes, sizeof bytes, (double)record->bytes);
     print_eta(eta, sizeof eta, eta_seconds);
     snprintf(out, size,

@@ -3,6 +3,7 @@
 
 #include "private.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,13 +120,17 @@ static void put_memory_plan(JsonWriter *writer, const Report *report) {
 
 static void put_result(JsonWriter *writer, const Report *report, const RunResult *result) {
     static const char *const names[4] = {NULL, "train", "validation", "test"};
+    bool tested = result->last[SPLIT_TEST].rows > 0;
     json_begin_object(writer, "result");
     json_put_int(writer, "epochs", result->epochs);
-    json_put_int(writer, "best_epoch", result->best_epoch);
-    json_put_double(writer, "test_accuracy", result->last[SPLIT_TEST].accuracy);
-    json_put_double(writer, "test_micro_f1", result->last[SPLIT_TEST].micro_f1);
+    json_put_double(writer, "best_epoch",
+                    result->best_epoch > 0 ? (double)result->best_epoch : NAN);
+    json_put_bool(writer, "stopped_early", result->stopped_early > 0);
+    json_put_double(writer, "test_accuracy", tested ? result->last[SPLIT_TEST].accuracy : NAN);
+    json_put_double(writer, "test_micro_f1", tested ? result->last[SPLIT_TEST].micro_f1 : NAN);
     json_put_double(writer, "seconds_per_epoch", result->seconds_per_epoch);
-    json_put_int(writer, "bytes_per_epoch", result->bytes_per_epoch);
+    json_put_double(writer, "bytes_per_epoch",
+                    isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch);
     json_put_int(writer, "memory_predicted", (int64_t)report->facts.predicted);
     json_put_int(writer, "memory_taken", (int64_t)result->taken);
     json_put_int(writer, "memory_resident", (int64_t)result->resident);
@@ -208,7 +213,7 @@ static int ascending(const void *a, const void *b) {
 
 bool report_result(Report *report, RunResult *result, Error *err) {
     qsort(report->sample, (size_t)report->samples, sizeof *report->sample, ascending);
-    result->seconds_per_epoch = report->samples > 0 ? report->sample[report->samples / 2] : 0;
+    result->seconds_per_epoch = report->samples > 0 ? report->sample[report->samples / 2] : NAN;
     result->bytes_per_epoch = report->bytes;
     return report_write_run(report, result, err);
 }

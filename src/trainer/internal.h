@@ -25,6 +25,7 @@ struct Trainer {
     float *parameters, *gradient, *moment1, *moment2, *decay, *best;
     // what early stopping and checkpoints know
     int64_t epoch, best_epoch, stale_evaluations;
+    int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known
     double best_score;
     Metrics best_metrics[4], last_metrics[4];
     bool stopped; // early
@@ -48,6 +49,10 @@ typedef struct RateSchedule {
 } RateSchedule;
 const RateSchedule *rate_schedule_find(const char *name, Error *err);
 double rate_of(const Trainer *trainer, int64_t epoch);
+
+// ---- evaluate.c
+void evaluate_when_due(Trainer *trainer, EpochRecord *record); // Collective.
+bool patience_is_over(const Trainer *trainer);
 
 // The number validation is judged by.
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);

@@ -1,5 +1,5 @@
-// Building a trainer, one epoch, evaluation and early stopping. Replicated state (parameters,
-// moments) is the same on every rank because gradients are summed to the same bits everywhere.
+// Building a trainer, and one epoch. Replicated state (parameters, moments) is the same on every
+// rank because gradients are summed to the same bits everywhere.
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -158,7 +158,12 @@ static bool build(Trainer *t, Error *err) {
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
                      Error *err) {
     Trainer *t = TAKE(Trainer, 1, "trainer");
-    *t = (Trainer){.config = config, .shard = shard, .comm = comm, .seed = seed, .best_score = -1};
+    *t = (Trainer){.config = config,
+                   .shard = shard,
+                   .comm = comm,
+                   .seed = seed,
+                   .best_score = -1,
+                   .evaluated = -1};
     if (!build(t, err)) {
         trainer_free(t);
         return NULL;
@@ -198,61 +203,6 @@ const float *trainer_parameters(const Trainer *t, bool best) {
 
 void trainer_set_parameters(Trainer *t, const float *parameters) {
     memcpy(t->parameters, parameters, (size_t)t->shape.parameter_count * sizeof(float));
-}
-
-// ---- evaluation
-
-void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
-    model_set_spans(t->model, NULL);
-    model_metrics(t->model, model_infer(t->model, trainer_parameters(t, best)), out);
-    model_set_spans(t->model, &t->spans);
-}
-
-Rows trainer_infer(Trainer *t, bool best) {
-    return model_infer(t->model, trainer_parameters(t, best));
-}
-
-Rows trainer_embedding(const Trainer *t, int layer) { return model_embedding(t->model, layer); }
-
-static bool evaluation_due(const Trainer *t) {
-    int64_t every = t->config->train.eval_every;
-    return t->epoch == t->config->train.epochs || (every > 0 && t->epoch % every == 0);
-}
-
-// Keeps the weights of the best validation so far; counts evaluations since.
-static bool judge(Trainer *t) {
-    const Metrics *validation = &t->last_metrics[SPLIT_VAL];
-    double score = metric_score(t->config, t->shard->multilabel, validation);
-    if (validation->rows == 0 || score <= t->best_score) {
-        t->stale_evaluations++;
-        t->stopped =
-            t->config->train.patience > 0 && t->stale_evaluations >= t->config->train.patience;
-        return false;
-    }
-    t->best_score = score;
-    t->best_epoch = t->epoch;
-    t->stale_evaluations = 0;
-    memcpy(t->best, t->parameters, (size_t)t->shape.parameter_count * sizeof(float));
-    memcpy(t->best_metrics, t->last_metrics, sizeof t->best_metrics);
-    return true;
-}
-
-static void evaluate_when_due(Trainer *t, EpochRecord *record) {
-    if (!evaluation_due(t))
-        return;
-    double begin = clock_seconds();
-    int64_t bytes = model_bytes_sent(t->model);
-    trainer_evaluate(t, false, t->last_metrics);
-    record->evaluated = true;
-    record->best = judge(t);
-    memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
-    record->eval_bytes = model_bytes_sent(t->model) - bytes;
-    record->eval_seconds = clock_seconds() - begin;
-    trace_add(t->spans.trace, (TraceEvent){.begin = begin,
-                                           .end = clock_seconds(),
-                                           .peer = -1,
-                                           .kind = TRACE_SPAN,
-                                           .span = SPAN_KINDS});
 }
 
 // ---- one epoch
@@ -370,10 +320,11 @@ void trainer_restore(Trainer *t, const TrainerState *s, const float *parameters)
     if (parameters != t->parameters)
         memcpy(t->parameters, parameters, bytes);
     t->epoch = s->counters.epoch;
+    t->evaluated = -1;
     t->best_epoch = s->counters.best_epoch;
     t->stale_evaluations = s->counters.stale_evaluations;
     t->best_score = s->counters.best_score;
-    t->stopped = t->config->train.patience > 0 && t->stale_evaluations >= t->config->train.patience;
+    t->stopped = patience_is_over(t);
     memcpy(t->best_metrics, s->counters.best_metrics, sizeof t->best_metrics);
     memcpy(t->last_metrics, s->counters.last_metrics, sizeof t->last_metrics);
 }

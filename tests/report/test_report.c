@@ -48,12 +48,16 @@ static void the_line_shows_metrics_of_its_own_splits(void **state) {
     char line[512];
     EpochRecord record = example();
     record.evaluated = record.best = true;
-    record.metrics[SPLIT_TRAIN].micro_f1 = 0.99;
-    record.metrics[SPLIT_VAL].micro_f1 = 0.875;
-    record.metrics[SPLIT_TEST].micro_f1 = 0.25;
+    record.metrics[SPLIT_TRAIN] = (Metrics){.micro_f1 = 0.99, .rows = 8};
+    record.metrics[SPLIT_VAL] = (Metrics){.micro_f1 = 0.875, .rows = 8};
+    record.metrics[SPLIT_TEST] = (Metrics){.micro_f1 = 0.25, .rows = 8};
     report_line(&record, 200, 59, line, sizeof line);
     assert_non_null(strstr(line, "validation 87.50 %  test 25.00 % *"));
     assert_non_null(strstr(line, "ETA 0:59"));
+    record.best = false;
+    record.metrics[SPLIT_VAL] = (Metrics){0}; // nothing was measured
+    report_line(&record, 200, 59, line, sizeof line);
+    assert_non_null(strstr(line, "validation    none  test 25.00 %  1.0000 s"));
 }
 
 static void versions_are_members_and_name_what_is_linked(void **state) {

@@ -1,0 +1,93 @@
+// Evaluation between epochs, which weights are the best, and early stopping. Only validation
+// decides; what is said of a split is of the weights that were evaluated, or it is not said.
+#include "internal.h"
+#include <string.h>
+
+bool trainer_may_train(const Trainer *t, Error *err) {
+    const Config *c = t->config;
+    if (c->train.patience > 0 && t->shard->val_nodes == 0)
+        return error_set(err, EXIT_CONFIG,
+                         "train.patience: %s has no validation nodes, so no validation ever gets "
+                         "better; name some in data.splits, or set train.patience=0",
+                         t->shard->dataset_name);
+    if (c->train.patience > 0 && c->train.eval_every == 0)
+        return error_set(err, EXIT_CONFIG,
+                         "train.patience: it counts evaluations, but train.eval_every=0 evaluates "
+                         "after the last epoch only; set train.eval_every, or train.patience=0");
+    return true;
+}
+
+// ---- evaluation
+
+void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
+    model_set_spans(t->model, NULL);
+    model_metrics(t->model, model_infer(t->model, trainer_parameters(t, best)), out);
+    model_set_spans(t->model, &t->spans);
+}
+
+Rows trainer_infer(Trainer *t, bool best) {
+    return model_infer(t->model, trainer_parameters(t, best));
+}
+
+Rows trainer_embedding(const Trainer *t, int layer) { return model_embedding(t->model, layer); }
+
+// Of the weights as they are.
+static void evaluate_now(Trainer *t) {
+    trainer_evaluate(t, false, t->last_metrics);
+    t->evaluated = t->epoch;
+}
+
+void trainer_evaluate_last(Trainer *t) {
+    if (t->evaluated != t->epoch)
+        evaluate_now(t);
+}
+
+static bool evaluation_due(const Trainer *t) {
+    int64_t every = t->config->train.eval_every;
+    return t->epoch == t->config->train.epochs || (every > 0 && t->epoch % every == 0);
+}
+
+// ---- the best so far, and early stopping
+
+bool patience_is_over(const Trainer *t) {
+    return t->config->train.patience > 0 && t->stale_evaluations >= t->config->train.patience;
+}
+
+int64_t trainer_stopped_early(const Trainer *t) {
+    return t->stopped && t->epoch < t->config->train.epochs ? t->stale_evaluations : 0;
+}
+
+// Keeps the weights of the best validation so far; counts evaluations since.
+static bool judge(Trainer *t) {
+    const Metrics *validation = &t->last_metrics[SPLIT_VAL];
+    double score = metric_score(t->config, t->shard->multilabel, validation);
+    if (validation->rows == 0 || score <= t->best_score) {
+        t->stale_evaluations++;
+        t->stopped = patience_is_over(t);
+        return false;
+    }
+    t->best_score = score;
+    t->best_epoch = t->epoch;
+    t->stale_evaluations = 0;
+    memcpy(t->best, t->parameters, (size_t)t->shape.parameter_count * sizeof(float));
+    memcpy(t->best_metrics, t->last_metrics, sizeof t->best_metrics);
+    return true;
+}
+
+void evaluate_when_due(Trainer *t, EpochRecord *record) {
+    if (!evaluation_due(t))
+        return;
+    double begin = clock_seconds();
+    int64_t bytes = model_bytes_sent(t->model);
+    evaluate_now(t);
+    record->evaluated = true;
+    record->best = judge(t);
+    memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
+    record->eval_bytes = model_bytes_sent(t->model) - bytes;
+    record->eval_seconds = clock_seconds() - begin;
+    trace_add(t->spans.trace, (TraceEvent){.begin = begin,
+                                           .end = clock_seconds(),
+                                           .peer = -1,
+                                           .kind = TRACE_SPAN,
+                                           .span = SPAN_KINDS});
+}

@@ -1,0 +1,243 @@
+// ranks: 1 2
+// If this failed, the best weights would be chosen by another split or figure than validation's,
+// early stopping would stop at another evaluation than asked, or scores would be of other weights.
+#include "given.h"
+
+#include "trainer/internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EPOCHS = 60, PARAMETERS = 4096 };
+
+// Labels by chance, so that what is learned helps the splits at different epochs.
+static void make_world(int (*split)(int64_t node), bool multilabel) {
+    world_init(&world,
+               (WorldKind){.nodes = 150,
+                           .degree = 6,
+                           .features = 19,
+                           .classes = 4,
+                           .multilabel = multilabel,
+                           .split = split},
+               8, &test_comm);
+}
+
+static Trainer *trainer_with(const char *const *more, int count) {
+    Error err = {0};
+    const char *settings[16] = {"model.layers=2", "model.hidden=[20]", "train.epochs=60",
+                                "train.eval_every=1", "run.threads=1"};
+    memcpy(settings + 5, more, (size_t)count * sizeof *more);
+    assert_ok(config_load(&config, NULL, settings, 5 + count, &err), &err);
+    return new_trainer();
+}
+#define TRAINER(...)                                                                               \
+    trainer_with((const char *const[]){__VA_ARGS__},                                               \
+                 (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
+
+// What every epoch's evaluation said, and the weights that it was of.
+typedef struct History {
+    int64_t epochs;
+    bool evaluated[EPOCHS], best[EPOCHS];
+    Metrics metrics[EPOCHS][4];
+    float parameters[EPOCHS][PARAMETERS];
+} History;
+static History history;
+
+static void train(Trainer *t) {
+    Error err = {0};
+    EpochRecord record;
+    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
+    assert_true(t->shape.parameter_count <= PARAMETERS);
+    memset(&history, 0, sizeof history);
+    while (!trainer_finished(t)) {
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        int64_t e = history.epochs++;
+        history.evaluated[e] = record.evaluated;
+        history.best[e] = record.best;
+        memcpy(history.metrics[e], record.metrics, sizeof record.metrics);
+        memcpy(history.parameters[e], t->parameters, bytes);
+    }
+}
+
+static double accuracy(const Metrics *m) { return m->accuracy; }
+static double micro_f1(const Metrics *m) { return m->micro_f1; }
+static double macro_f1(const Metrics *m) { return m->macro_f1; }
+
+// The first of the epochs with the largest figure, from 1.
+static int64_t best_of(int split, double (*figure)(const Metrics *)) {
+    int64_t best = -1;
+    for (int64_t e = 0; e < history.epochs; e++)
+        if (history.evaluated[e] && (best < 0 || figure(&history.metrics[e][split]) >
+                                                     figure(&history.metrics[best][split])))
+            best = e;
+    return best + 1;
+}
+
+static void assert_best_is(Trainer *t, int64_t epoch, const char *what) {
+    TrainerState state;
+    Metrics metrics[4];
+    trainer_state(t, &state);
+    if (state.counters.best_epoch != epoch)
+        fail_msg("%s: the best epoch is %lld, should be %lld", what,
+                 (long long)state.counters.best_epoch, (long long)epoch);
+    assert_memory_equal(trainer_parameters(t, true), history.parameters[epoch - 1],
+                        (size_t)t->shape.parameter_count * sizeof(float));
+    assert_memory_equal(trainer_parameters(t, false), history.parameters[history.epochs - 1],
+                        (size_t)t->shape.parameter_count * sizeof(float));
+    assert_memory_equal(state.counters.best_metrics, history.metrics[epoch - 1],
+                        sizeof state.counters.best_metrics);
+    trainer_evaluate(t, true, metrics); // and they are what gives these figures
+    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
+        assert_near(metrics[split].micro_f1, history.metrics[epoch - 1][split].micro_f1, 0);
+    trainer_evaluate(t, false, metrics);
+    assert_near(metrics[SPLIT_TRAIN].loss, history.metrics[history.epochs - 1][SPLIT_TRAIN].loss,
+                0);
+}
+
+static void validation_selects(void **state) {
+    (void)state;
+    static const struct {
+        const char *setting;
+        bool multilabel;
+        double (*figure)(const Metrics *);
+    } cases[] = {
+        {"train.metric=auto", false, accuracy},     {"train.metric=accuracy", false, accuracy},
+        {"train.metric=macro-f1", false, macro_f1}, {"train.metric=auto", true, micro_f1},
+        {"train.metric=accuracy", true, accuracy},  {"train.metric=micro-f1", true, micro_f1},
+        {"train.metric=macro-f1", true, macro_f1},
+    };
+    int telling = 0; // cases in which another choice would be another epoch
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_world(NULL, cases[i].multilabel);
+        Trainer *t = TRAINER(cases[i].setting, "train.rate=0.03");
+        train(t);
+        int64_t best = best_of(SPLIT_VAL, cases[i].figure);
+        assert_int_equal(history.epochs, EPOCHS);
+        telling += best != best_of(SPLIT_TEST, cases[i].figure) &&
+                   best != best_of(SPLIT_TRAIN, cases[i].figure) && best != EPOCHS;
+        assert_best_is(t, best, cases[i].setting);
+        double most = -1;
+        for (int e = 0; e < EPOCHS; e++) {
+            double score = cases[i].figure(&history.metrics[e][SPLIT_VAL]);
+            assert_int_equal(history.best[e], score > most);
+            most = fmax(most, score);
+        }
+        trainer_free(t);
+        world_clear(&world);
+    }
+    assert_true(telling >= 4);
+}
+
+static void evaluations_come_when_due(void **state) {
+    (void)state;
+    static const char *const every[] = {"train.eval_every=7", "train.eval_every=0",
+                                        "train.eval_every=100"};
+    make_world(NULL, false);
+    for (int i = 0; i < 3; i++) {
+        Trainer *t = TRAINER(every[i]);
+        train(t);
+        for (int e = 1; e <= EPOCHS; e++)
+            assert_int_equal(history.evaluated[e - 1], e == EPOCHS || (i == 0 && e % 7 == 0));
+        trainer_free(t);
+    }
+    world_clear(&world);
+}
+
+// Stops after so many evaluations in a row that are not better; as many epochs as the run without
+// it says. It is told, unless the last epoch was reached anyhow.
+static void patience_counts_evaluations(void **state) {
+    (void)state;
+    make_world(NULL, false);
+    for (int every = 1; every <= 4; every += 3)
+        for (int patience = 1; patience <= 9; patience++) {
+            char eval_every[32], text[32];
+            snprintf(eval_every, sizeof eval_every, "train.eval_every=%d", every);
+            snprintf(text, sizeof text, "train.patience=%d", patience);
+            Trainer *t = TRAINER("train.rate=0.02", eval_every);
+            train(t);
+            assert_int_equal(trainer_stopped_early(t), 0);
+            int64_t stale = 0, stop = EPOCHS;
+            for (int64_t e = 1; e <= EPOCHS && stop == EPOCHS; e++) {
+                stale = !history.evaluated[e - 1] ? stale : history.best[e - 1] ? 0 : stale + 1;
+                stop = stale >= patience ? e : stop;
+            }
+            trainer_free(t);
+            t = TRAINER("train.rate=0.02", eval_every, text);
+            train(t);
+            assert_int_equal(history.epochs, stop);
+            assert_int_equal(trainer_stopped_early(t), stop < EPOCHS ? patience : 0);
+            assert_true(patience > 1 || stop < EPOCHS);
+            trainer_free(t);
+        }
+    world_clear(&world);
+}
+
+static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SPLIT_TEST; }
+
+static void patience_needs_evaluations(void **state) {
+    (void)state;
+    Error err = {0};
+    make_world(no_validation, false);
+    Trainer *t = TRAINER("train.patience=5");
+    assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "no validation nodes");
+    trainer_free(t);
+    err = (Error){0};
+    t = TRAINER("train.patience=0"); // which selects nothing, and evaluates all the same
+    assert_ok(trainer_may_train(t, &err), &err);
+    train(t);
+    TrainerState of;
+    trainer_state(t, &of);
+    assert_int_equal(history.epochs, EPOCHS);
+    assert_int_equal(of.counters.best_epoch, 0);
+    assert_int_equal(of.counters.last_metrics[SPLIT_VAL].rows, 0);
+    assert_int_equal(of.counters.last_metrics[SPLIT_TEST].rows, 75);
+    assert_ptr_equal(trainer_parameters(t, true), t->parameters); // the best that there are
+    trainer_free(t);
+    world_clear(&world);
+    make_world(NULL, false);
+    t = TRAINER("train.patience=5", "train.eval_every=0");
+    assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "train.eval_every");
+    trainer_free(t);
+    err = (Error){0};
+    t = TRAINER("train.patience=5", "train.eval_every=1");
+    assert_ok(trainer_may_train(t, &err), &err);
+    trainer_free(t);
+    world_clear(&world);
+}
+
+// The figures of the last weights are theirs, also where no epoch was due or a checkpoint came in
+// between; and whoever asks for them changes nothing else.
+static void last_figures_are_of_the_last_weights(void **state) {
+    (void)state;
+    make_world(NULL, false);
+    Trainer *t = TRAINER("train.eval_every=4");
+    TrainerState of, after;
+    Error err = {0};
+    EpochRecord record;
+    for (int e = 0; e <= 10; e++) {
+        Metrics want[4];
+        trainer_state(t, &of);
+        if (e == 8) // as if these were the figures and weights of a checkpoint
+            trainer_restore(t, &of, t->parameters);
+        trainer_evaluate_last(t);
+        trainer_state(t, &after);
+        trainer_evaluate(t, false, want);
+        assert_memory_equal(after.counters.last_metrics, want, sizeof want);
+        assert_true(want[SPLIT_VAL].rows > 0);
+        memcpy(after.counters.last_metrics, of.counters.last_metrics, sizeof want);
+        assert_memory_equal(&after.counters, &of.counters, sizeof of.counters);
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+    }
+    trainer_free(t);
+    world_clear(&world);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(validation_selects),
+    cmocka_unit_test(evaluations_come_when_due),
+    cmocka_unit_test(patience_counts_evaluations),
+    cmocka_unit_test(patience_needs_evaluations),
+    cmocka_unit_test(last_figures_are_of_the_last_weights),
+};
+TEST_MAIN(tests)
