@@ -28,7 +28,7 @@ status=0
 for name in $names; do
     echo "== $name"
     if [ -f "$here/$name.sh" ]; then
-        sh "$here/$name.sh" $options || status=$?
+        bash "$here/$name.sh" $options || status=$?
     elif [ -f "$here/$name.c" ]; then
         "$root/build/bench_$name" $options || status=$?
     elif [ -f "$here/$name.py" ]; then

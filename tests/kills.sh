@@ -1,0 +1,178 @@
+# What test_kill.sh, test_kill_adaqp.sh and bench/kill.sh share: trainings that are killed (kill -9)
+# and resumed again and again until they end, and must end with the bytes of one that was left alone.
+# Source it; call kills_begin once, then kills_of for each kind of training.
+set -u
+fringe=${FRINGE:?names the program}
+limit=${FRINGE_KILL_LIMIT:-120} # seconds that one attempt may take on a crowded machine
+
+die() {
+    echo "$(basename "$0"): $*" >&3
+    exit 1
+}
+
+kills_begin() {
+    exec 3>&2 # bash tells of every killed job on 2
+    work=$(mktemp -d)
+    trap 'kill -9 $(alive) 2>/dev/null; rm -rf "$work"' EXIT
+    trap 'exit 130' INT TERM HUP
+    export XDG_CACHE_HOME=$work/cache OMP_NUM_THREADS=1
+    unset FRINGE_DATA
+    declare -gA killed=() # how often, by what
+    slowest=0
+    "$fringe" generate tiny -o "$work/tiny" >/dev/null || die "cannot generate"
+    cat >"$work/config.json" <<JSON
+{"data": {"path": "$work/tiny"}, "model": {"layers": 2, "hidden": 16},
+ "train": {"eval_every": 50}, "run": {"checkpoint_every": 5, "log_every": 100000, "threads": 1}}
+JSON
+}
+
+# Processes of the training in $work/killed: keeper, mpirun, ranks. Brackets keep grep from finding
+# itself.
+alive() { grep -lsaz "run[.]dir=$work/killed" /proc/[0-9]*/cmdline | cut -d/ -f3; }
+is_mpirun() { [ "$(cat "/proc/$1/comm" 2>/dev/null)" = mpirun ]; }
+rank_of() { tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | sed -n 's/^OMPI_COMM_WORLD_RANK=//p'; }
+epochs() { cat "$work/killed/metrics.jsonl" 2>/dev/null | wc -l; }
+
+# One of those alive: a rank (6 of 9), mpirun (2 of 9) or the keeper.
+victim() { # KEEPER
+    local pid wanted=$((RANDOM % 9)) list=()
+    for pid in $(alive); do
+        case $wanted in
+        0) [ "$pid" = "$1" ] && list+=("$pid") ;;
+        1 | 2) is_mpirun "$pid" && list+=("$pid") ;;
+        *) [ -n "$(rank_of "$pid")" ] && list+=("$pid") ;;
+        esac
+    done
+    [ ${#list[@]} -eq 0 ] || echo "${list[RANDOM % ${#list[@]}]}"
+}
+
+name_of() { # PID KEEPER
+    local rank
+    if [ "$1" = "$2" ]; then
+        echo keeper
+    elif is_mpirun "$1"; then
+        echo mpirun
+    else
+        rank=$(rank_of "$1")
+        [ -n "$rank" ] && echo "rank $rank"
+    fi
+}
+
+# When to kill: a while after the start; a while after the facts are told, which is when epochs begin;
+# or, aimed, as soon as they are told, which is when a checkpoint is read. (A fourth way, at a write,
+# sync or rename, is the program's own: FRINGE_TEST_STOP_STEP. Only rank 0 makes such steps once the
+# parts are cached.)
+moment() { # WAY KEEPER
+    local from=0 span=0.6
+    [ "$1" != restore ] || span=0.01
+    if [ "$1" = start ]; then
+        from=0.2 span=0.8
+    else
+        while ! grep -q '^baseline' "$work/log" && kill -0 "$2" 2>/dev/null; do :; done
+    fi
+    sleep "$(awk -v r=$RANDOM 'BEGIN {printf "%.4f", '$from' + r / 32768 * '$span'}')"
+}
+
+seconds_since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN {printf "%.1f", b - a}'; }
+
+# Everything must be gone soon after the keeper is.
+wait_for_all() { # WHAT
+    local left began=$EPOCHREALTIME
+    while left=$(alive) && [ -n "$left" ]; do
+        if [ "${EPOCHREALTIME%.*}" -gt $((${began%.*} + 30)) ]; then
+            die "$1 left processes behind: $(ps -o pid,stat,args -p "$(paste -sd, <<<"$left")")"
+        fi
+        sleep 0.05
+    done
+}
+
+# Starts or resumes, kills; *what: who was killed and when, empty where the training ended before.
+attempt() { # WAY
+    local way=$1 began=$EPOCHREALTIME keeper pid who step=0 took
+    what=
+    [ "$way" != step ] || step=$((1 + RANDOM % 120))
+    FRINGE_TEST_STOP_STEP=$step "$fringe" train "$work/config.json" --ranks "$ranks" \
+        "${settings[@]}" --set run.dir="$work/killed" --resume auto >"$work/log" 2>&1 </dev/null &
+    keeper=$!
+    if [ "$way" != step ]; then
+        moment "$way" $keeper
+        pid=$(victim $keeper)
+        who=${pid:+$(name_of "$pid" $keeper)}
+        [ -n "$who" ] && kill -9 "$pid" 2>/dev/null && what=$who
+    fi
+    timeout "$limit" tail -s 0.05 --pid=$keeper -f /dev/null ||
+        die "$name: an attempt ($way${what:+, $what killed}) hangs: $(cat "$work/log")"
+    wait $keeper
+    status=$?
+    wait_for_all "$name: kill of ${what:-rank 0 at step $step}"
+    if [ "$way" = step ] && [ $status -ne 0 ]; then
+        [ $status -eq 137 ] || die "$name: at step $step: exit $status: $(cat "$work/log")"
+        what="rank 0 at step $step"
+    fi
+    [ $status -ne 0 ] || what= # it had come to its end
+    [ -n "$what" ] || [ $status -eq 0 ] || die "$name: exit $status: $(cat "$work/log")"
+    took=$(seconds_since "$began")
+    slowest=$(awk -v a="$slowest" -v b="$took" 'BEGIN {print (a > b ? a : b)}')
+}
+
+timeless() { sed 's/, "time": {[^}]*}//' "$1/metrics.jsonl"; }
+compare() {
+    local file last
+    last=$(cat "$work/straight/checkpoints/LATEST")
+    for file in "$work/straight/checkpoints/$last"/*.safetensors; do
+        cmp "$file" "$work/killed/checkpoints/$last/$(basename "$file")" ||
+            die "$name: $(basename "$file") is not that of the uninterrupted training"
+    done
+    cmp <(timeless "$work/straight") <(timeless "$work/killed") ||
+        die "$name: the metrics differ in more than times"
+}
+
+# kills_of NAME RANKS COUNT AIMED SETTINGS...: COUNT kills of a training with these settings, AIMED
+# percent of them at a save or a restore; one line for each training that came to its end.
+kills_of() {
+    name=$1 ranks=$2 settings=("${@:5}")
+    local count=$3 aimed=$4 done=0 story='' here=0 way
+    rm -rf "$work/straight" "$work/killed"
+    "$fringe" train "$work/config.json" --ranks "$ranks" "${settings[@]}" \
+        --set run.dir="$work/straight" >"$work/log" 2>&1 || die "$name: $(cat "$work/log")"
+    while [ $done -lt "$count" ] || [ $status -ne 0 ]; do
+        [ $((RANDOM % 2)) -eq 0 ] && way=start || way=epochs
+        if [ $((RANDOM % 100)) -lt "$aimed" ]; then
+            [ $((RANDOM % 3)) -eq 0 ] && way=restore || way=step
+        fi
+        [ $done -lt "$count" ] || way=none
+        if [ $way = none ]; then
+            finish_training
+        else
+            attempt $way 2>/dev/null
+        fi
+        if [ -n "$what" ]; then
+            done=$((done + 1)) here=$((here + 1))
+            story+="${story:+, }$what ($(epochs))"
+            killed[${what%% *} $way]=$((${killed[${what%% *} $way]:-0} + 1))
+        elif [ $status -eq 0 ]; then
+            compare
+            echo "$name: $here kills: $story; ended identical"
+            story='' here=0
+            rm -rf "$work/killed"
+        fi
+    done
+}
+
+finish_training() {
+    what=
+    "$fringe" train "$work/config.json" --ranks "$ranks" "${settings[@]}" \
+        --set run.dir="$work/killed" --resume auto >"$work/log" 2>&1 </dev/null
+    status=$?
+    [ $status -eq 0 ] || die "$name: the last resume: exit $status: $(cat "$work/log")"
+}
+
+kills_tally() {
+    local key
+    for key in "${!killed[@]}"; do echo "$key: ${killed[$key]}"; done | sort
+    echo "the slowest attempt took $slowest s, until its last process was gone"
+}
+
+# The messages of adaqp are the same each time only with pinned links and the exact solution.
+adaqp=(--set mode=adaqp --set messages.link=[1e-9,1e-5] --set messages.solver=exact
+    --set messages.period=20)
