@@ -2,6 +2,7 @@
 # and resumed again and again until they end, and must end with the bytes of one that was left alone.
 # Source it; call kills_begin once, then kills_of for each kind of training.
 set -u
+. "$(dirname "${BASH_SOURCE[0]}")/ranks.sh"
 fringe=${FRINGE:?names the program}
 limit=${FRINGE_KILL_LIMIT:-120} # seconds that one attempt may take on a crowded machine
 
@@ -13,7 +14,7 @@ die() {
 kills_begin() {
     exec 3>&2 # bash tells of every killed job on 2
     work=$(mktemp -d)
-    trap 'kill -9 $(alive) 2>/dev/null; rm -rf "$work"' EXIT
+    trap 'kill -9 $(alive "$work/killed") 2>/dev/null; rm -rf "$work"' EXIT
     trap 'exit 130' INT TERM HUP
     export XDG_CACHE_HOME=$work/cache OMP_NUM_THREADS=1
     unset FRINGE_DATA
@@ -26,17 +27,12 @@ kills_begin() {
 JSON
 }
 
-# Processes of the training in $work/killed: keeper, mpirun, ranks. Brackets keep grep from finding
-# itself.
-alive() { grep -lsaz "run[.]dir=$work/killed" /proc/[0-9]*/cmdline | cut -d/ -f3; }
-is_mpirun() { [ "$(cat "/proc/$1/comm" 2>/dev/null)" = mpirun ]; }
-rank_of() { tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | sed -n 's/^OMPI_COMM_WORLD_RANK=//p'; }
 epochs() { cat "$work/killed/metrics.jsonl" 2>/dev/null | wc -l; }
 
 # One of those alive: a rank (6 of 9), mpirun (2 of 9) or the keeper.
 victim() { # KEEPER
     local pid wanted=$((RANDOM % 9)) list=()
-    for pid in $(alive); do
+    for pid in $(alive "$work/killed"); do
         case $wanted in
         0) [ "$pid" = "$1" ] && list+=("$pid") ;;
         1 | 2) is_mpirun "$pid" && list+=("$pid") ;;
@@ -70,25 +66,12 @@ moment() { # WAY KEEPER
     else
         while ! grep -q '^baseline' "$work/log" && kill -0 "$2" 2>/dev/null; do :; done
     fi
-    sleep "$(awk -v r=$RANDOM 'BEGIN {printf "%.4f", '$from' + r / 32768 * '$span'}')"
-}
-
-seconds_since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN {printf "%.1f", b - a}'; }
-
-# Everything must be gone soon after the keeper is.
-wait_for_all() { # WHAT
-    local left began=$EPOCHREALTIME
-    while left=$(alive) && [ -n "$left" ]; do
-        if [ "${EPOCHREALTIME%.*}" -gt $((${began%.*} + 30)) ]; then
-            die "$1 left processes behind: $(ps -o pid,stat,args -p "$(paste -sd, <<<"$left")")"
-        fi
-        sleep 0.05
-    done
+    sleep "$(random_seconds $from $span)"
 }
 
 # Starts or resumes, kills; *what: who was killed and when, empty where the training ended before.
 attempt() { # WAY
-    local way=$1 began=$EPOCHREALTIME keeper pid who step=0 took
+    local way=$1 began=$EPOCHREALTIME keeper pid who step=0 left
     what=
     [ "$way" != step ] || step=$((1 + RANDOM % 120))
     FRINGE_TEST_STOP_STEP=$step "$fringe" train "$work/config.json" --ranks "$ranks" \
@@ -104,15 +87,15 @@ attempt() { # WAY
         die "$name: an attempt ($way${what:+, $what killed}) hangs: $(cat "$work/log")"
     wait $keeper
     status=$?
-    wait_for_all "$name: kill of ${what:-rank 0 at step $step}"
+    left=$(wait_for_none "$work/killed" 30) ||
+        die "$name: kill of ${what:-rank 0 at step $step} left processes behind: $left"
     if [ "$way" = step ] && [ $status -ne 0 ]; then
         [ $status -eq 137 ] || die "$name: at step $step: exit $status: $(cat "$work/log")"
         what="rank 0 at step $step"
     fi
     [ $status -ne 0 ] || what= # it had come to its end
     [ -n "$what" ] || [ $status -eq 0 ] || die "$name: exit $status: $(cat "$work/log")"
-    took=$(seconds_since "$began")
-    slowest=$(awk -v a="$slowest" -v b="$took" 'BEGIN {print (a > b ? a : b)}')
+    slowest=$(larger "$slowest" "$(seconds_since "$began")")
 }
 
 timeless() { sed 's/, "time": {[^}]*}//' "$1/metrics.jsonl"; }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Ranks of trainings stopped (SIGSTOP) at random moments between the line that names the ranks and the
+# result, two of five times rank 0: each must be named within comm.timeout, exit 81, nobody left.
+#
+#   bench/stop.sh [--count=100] [--log=FILE] [--seed=1] [--program=build/fringe]
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+count=100 seed=1 log=/dev/null
+FRINGE=${FRINGE:-$(dirname "$here")/build/fringe}
+for word in "$@"; do
+    case $word in
+    --count=*) count=${word#*=} ;;
+    --log=*) log=${word#*=} ;;
+    --seed=*) seed=${word#*=} ;;
+    --program=*) FRINGE=${word#*=} ;;
+    --strict) ;;
+    *)
+        sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2
+        exit 64
+        ;;
+    esac
+done
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$(dirname "$here")/tests/stops.sh"
+RANDOM=$seed
+exec > >(tee "$log")
+stops "$count"

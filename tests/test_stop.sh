@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# long
+# If this failed, a rank that stops answering at some moment of a training would hold the job, or the
+# others would end it without saying who.
+. "$(dirname "${BASH_SOURCE[0]}")/stops.sh"
+RANDOM=5
+stops 8
