@@ -64,7 +64,7 @@ moment() { # WAY KEEPER
     if [ "$1" = start ]; then
         from=0.2 span=0.8
     else
-        while ! grep -q '^baseline' "$work/log" && kill -0 "$2" 2>/dev/null; do :; done
+        while ! grep -qs '^baseline' "$work/log" && kill -0 "$2" 2>/dev/null; do :; done
     fi
     sleep "$(random_seconds $from $span)"
 }
@@ -73,6 +73,7 @@ moment() { # WAY KEEPER
 attempt() { # WAY
     local way=$1 began=$EPOCHREALTIME keeper pid who step=0 left
     what=
+    rm -f "$work/log" # what is looked for must not be found in the log before
     [ "$way" != step ] || step=$((1 + RANDOM % 120))
     FRINGE_TEST_STOP_STEP=$step "$fringe" train "$work/config.json" --ranks "$ranks" \
         "${settings[@]}" --set run.dir="$work/killed" --resume auto >"$work/log" 2>&1 </dev/null &

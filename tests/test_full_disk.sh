@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# long
+# If this failed, a disk that becomes full at some write of a training would end it without a sentence
+# that names the file, with another code than 73 or 74, or would harm what was there before.
+# preload_full makes the disk full from the n-th call on that takes room, for every n.
+. "$(dirname "${BASH_SOURCE[0]}")/cli/lib.sh"
+full=$FRINGE_BUILD/tests/preload_full.so
+[ -e "$full" ] || { echo "skipped: $full is not built (it cannot stand before a sanitizer)"; exit 77; }
+tiny
+export OMP_NUM_THREADS=1
+settings="--set run.checkpoint_every=2 --set train.eval_every=2 --set run.threads=1"
+train() { "$FRINGE" train tiny.json $settings --set run.dir="$1" "${@:2}"; }
+
+# on_full FOLDER N COMMAND...: *status, and what it said in the file `out`
+on_full() {
+    local under=$1 n=$2
+    shift 2
+    status=0
+    FRINGE_FULL_UNDER=$work/$under FRINGE_FULL_AT=$n LD_PRELOAD=$full "$@" >out 2>&1 </dev/null ||
+        status=$?
+}
+
+# A sentence that begins with who speaks and names a file of that folder; never more than one.
+says_which() { [ "$(grep -c "^fringe: .*$1.*: " out)" -eq 1 ]; }
+
+# every NAME FOLDER BEFORE AFTER STEP COMMAND...: with the disk that FOLDER is on full from the 1st,
+# (1 + STEP)-th, ... call on, until there are no more calls. BEFORE makes the folder new, AFTER looks
+# at what is left.
+every() {
+    local name=$1 folder=$2 before=$3 after=$4 step=$5 n bad=0
+    shift 5
+    for ((n = 1; n < 1000; n += step)); do
+        $before
+        on_full "$folder" $n "$@"
+        [ $status -ne 0 ] || break
+        if { [ $status -ne 73 ] && [ $status -ne 74 ]; } || ! says_which "$folder"; then
+            fail "$name: full at call $n: exit $status, says: $(cat out)"
+            bad=1
+        fi
+        $after || { fail "$name: full at call $n: $after" && bad=1; }
+    done
+    [ $n -gt 1 ] || fail "$name: writes nothing there"
+    [ $bad -eq 1 ] || echo "ok: $name, full at any of $((n - 1)) calls"
+}
+
+none() { :; }
+remove() { rm -rf "$folder"; }
+
+# --- a resumed run: the one before goes on, when there is room again, as if nothing had happened
+train whole --set train.epochs=6 >/dev/null 2>&1 || fail "a training"
+train early --set train.epochs=2 >/dev/null 2>&1 || fail "its beginning"
+renew() { rm -rf "$folder" && cp -r early "$folder"; }
+goes_on() { # FOLDER
+    local file
+    "$FRINGE" train tiny.json $settings --set train.epochs=6 --resume auto --set run.dir="$1" \
+        ${ranks:+--ranks $ranks} >again 2>&1 || { cat again; return 1; }
+    for file in model best optimizer; do
+        cmp "${straight:-whole}/checkpoints/epoch-6/$file.safetensors" \
+            "$1/checkpoints/epoch-6/$file.safetensors" || return 1
+    done
+    cmp <(timeless "${straight:-whole}") <(timeless "$1")
+}
+run_goes_on() { goes_on "$folder"; }
+every "a resumed run" run renew run_goes_on 1 train run --set train.epochs=6 --resume auto
+
+# --- the same on 2 ranks, of which rank 0 writes
+ranks=2 straight=whole-2
+"$FRINGE" train tiny.json $settings --set train.epochs=6 --ranks 2 --set run.dir=whole-2 \
+    >/dev/null 2>&1 || fail "a training on 2 ranks"
+"$FRINGE" train tiny.json $settings --set train.epochs=2 --ranks 2 --set run.dir=early-2 \
+    >/dev/null 2>&1 || fail "its beginning"
+renew_2() { rm -rf "$folder" && cp -r early-2 "$folder"; }
+every "on 2 ranks" run-2 renew_2 run_goes_on 7 \
+    train run-2 --set train.epochs=6 --resume auto --ranks 2
+ranks= straight=
+
+# --- several runs, a comparison, predictions, a generated graph: what says that they are whole is whole
+every "several runs" several remove none 9 train several --set train.epochs=2 --runs 2
+every "a comparison" arms remove none 9 "$FRINGE" compare tiny.json $settings \
+    --modes vanilla,lossless --set train.epochs=2 --set run.dir=arms
+every "predictions" predictions remove none 1 "$FRINGE" predict whole -o predictions
+every "a generated graph" graph remove none 1 "$FRINGE" generate tiny -o graph
+
+# --- the cache: what was in it is of use still, and what was not is made when there is room
+export XDG_CACHE_HOME=$work/cache
+cut() { "$FRINGE" partition tiny.json --parts "$1"; }
+cut 2 >/dev/null 2>&1 || fail "a cut"
+cp -r cache cache-before
+renew_cache() { rm -rf cache && cp -r cache-before cache; }
+cache_works() {
+    on_full cache 1 cut 2
+    [ $status -eq 0 ] || { cat out; return 1; }
+    cut 3 >again 2>&1 || { cat again; return 1; }
+}
+every "a cut" cache renew_cache cache_works 1 cut 3
+
+# --- what is printed
+printed() { # NAME COMMAND...
+    local status=0
+    "${@:2}" || status=$?
+    [ $status -eq 74 ] && echo "ok: $1" || fail "$1: exit $status, expected 74"
+}
+to_full_stdout() { train loud --set train.epochs=6 >/dev/full 2>out; }
+to_full_stderr() { train loud --set train.epochs=6 2>/dev/full >out; }
+to_both() { train loud --set train.epochs=6 >/dev/full 2>&1; }
+for where in to_full_stdout to_full_stderr to_both; do
+    rm -rf loud
+    printed "$where" $where
+    same "and the run is whole" {whole,loud}/checkpoints/epoch-6/model.safetensors
+done
+finish
