@@ -2,6 +2,7 @@
 //
 //   FRINGE_FULL_UNDER   the folder (absolute)
 //   FRINGE_FULL_AT      n; 0: never
+//   FRINGE_FULL_CALLS   how many calls find it full, until somebody made room (none: all)
 //   FRINGE_FULL_COUNT   a file that gets the number of such calls of a process (none: do not count)
 //   FRINGE_FULL_RANK    only this rank of an MPI job (none: all)
 //
@@ -62,8 +63,9 @@ static bool is_under_open(int file) {
 
 // Counts a call; how many calls the disk is full for: 1 at the first, 0 while there is room.
 static long long full(void) {
-    long long at = number("FRINGE_FULL_AT"), call = ++calls;
-    return at > 0 && call >= at ? call - at + 1 : 0;
+    long long at = number("FRINGE_FULL_AT"), most = number("FRINGE_FULL_CALLS");
+    long long since = ++calls - at + 1;
+    return at > 0 && since > 0 && (most == 0 || since <= most) ? since : 0;
 }
 
 static bool no_room(bool counted) {
