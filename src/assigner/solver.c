@@ -37,7 +37,9 @@ _Noreturn static void become_solver(const char *path, double limit, int question
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%.3f", limit);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (nice(NICE) == -1 || dup2(question, STDIN_FILENO) < 0 || dup2(answer, STDOUT_FILENO) < 0)
+    errno = 0; // -1 may be the new niceness
+    if ((nice(NICE) == -1 && errno != 0) || dup2(question, STDIN_FILENO) < 0 ||
+        dup2(answer, STDOUT_FILENO) < 0)
         _exit(127);
     execlp(path, path, "--limit", seconds, (char *)NULL);
     _exit(127);

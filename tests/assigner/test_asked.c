@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -122,6 +123,16 @@ static void solvers_that_are_no_help_cost_nothing(void **state) {
     try_solver(getenv("FRINGE_SOLVER"), "fringe-solver was ended by signal 9");
 }
 
+// nice() says -1 for a failure, and for the niceness that a process of -20 gets.
+static void a_process_that_goes_first_asks_too(void **state) {
+    (void)state;
+    int before = getpriority(PRIO_PROCESS, 0);
+    if (setpriority(PRIO_PROCESS, 0, -20) != 0)
+        skip();
+    try_solver("/bin/false", "fringe-solver left with 1");
+    setpriority(PRIO_PROCESS, 0, before);
+}
+
 // Its answer is waited for, and taken where it is better: here the best of one width was known.
 static void a_better_answer_is_taken(void **state) {
     (void)state;
@@ -154,6 +165,7 @@ static void a_better_answer_is_taken(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_proven_is_not_asked),
     cmocka_unit_test(solvers_that_are_no_help_cost_nothing),
+    cmocka_unit_test(a_process_that_goes_first_asks_too),
     cmocka_unit_test(a_better_answer_is_taken),
 };
 TEST_MAIN(tests)
