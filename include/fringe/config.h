@@ -149,6 +149,10 @@ void config_print_markdown(void);        // docs/config.md (stdout)
 // the first.
 void config_resolve(const Config *config, const char *path, char *out, size_t size);
 
+// Makes the folder data.cache, for this user alone where it lies in /tmp because neither HOME nor
+// XDG_CACHE_HOME is set. EXIT_CANNOT_WRITE if that one is another user's.
+bool config_make_cache(const Config *config, Error *err);
+
 // An entry of data.split_keys is a file of its own, not the name of an array.
 bool config_split_is_file(const char *key);
 

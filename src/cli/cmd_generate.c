@@ -6,7 +6,7 @@
 static bool default_folder(char *out, size_t size, const char *name, int64_t seed, Error *err) {
     Config config;
     char folder[1024], file[256];
-    if (!config_load(&config, NULL, NULL, 0, err))
+    if (!config_load(&config, NULL, NULL, 0, err) || !config_make_cache(&config, err))
         return false;
     path_join(folder, sizeof folder, config.data.cache, "generated");
     if (seed == 1)

@@ -33,7 +33,9 @@ const Key config_keys[] = {
      "Steps in order: symmetrize, drop-loops, drop-duplicates, binary, row-normalize, standardize, "
      "random:D, degree."},
     {"data.cache", KEY_TEXT, AT(data.cache), "\"\"", ANY, ANY, ANY,
-     "Folder of prepared data and partitions; empty: $XDG_CACHE_HOME/fringe or ~/.cache/fringe."},
+     "Folder of prepared data and partitions; empty: $XDG_CACHE_HOME/fringe or ~/.cache/fringe; "
+     "where "
+     "a machine has neither, /tmp/fringe-cache-UID, which must be this user's alone."},
 
     {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
      "metis | random | blocks | file:PATH (one part number a line)."},

@@ -118,7 +118,8 @@ static bool load(Config *config, const Json *file, const char *name, const char 
         config_check_together(config, &complaints);
     if (complaints.count == 0)
         config_resolve_paths(config, &complaints);
-    return complaints.count == 0 || error_set(err, EXIT_CONFIG, "%s", all.text);
+    return complaints.count == 0 ? config_check_cache(config, err)
+                                 : error_set(err, EXIT_CONFIG, "%s", all.text);
 }
 
 // The config inside run.json, or the file itself.

@@ -52,16 +52,6 @@ static void resolve_at(Config *config, const char *key, char *at, size_t skip, s
         snprintf(at + skip, size - skip, "%s", resolved);
 }
 
-static void default_cache(char *out, size_t size) {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache != NULL && cache[0] == '/')
-        path_join(out, size, cache, "fringe");
-    else if (home != NULL && home[0] != 0)
-        path_join(out, size, home, ".cache/fringe");
-    else
-        snprintf(out, size, "/tmp/fringe-cache");
-}
-
 // configs/cora-gcn.json -> runs/cora-gcn
 static void default_run_dir(char *out, size_t size, const char *source) {
     const char *name = source[0] != 0 ? path_name(source) : "fringe";
@@ -74,7 +64,7 @@ static void default_run_dir(char *out, size_t size, const char *source) {
 void config_resolve_paths(Config *config, Complaints *complaints) {
     char cache[CONFIG_TEXT];
     if (config->data.cache[0] == 0)
-        default_cache(cache, sizeof cache);
+        config_default_cache(cache, sizeof cache);
     else
         snprintf(cache, sizeof cache, "%s", config->data.cache);
     absolute(config->data.cache, sizeof config->data.cache, cache);

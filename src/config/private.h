@@ -65,6 +65,11 @@ void config_unknown(const char *path, Complaints *complaints); // complains, wit
 // What no single key can tell: lengths that depend on each other.
 void config_check_together(const Config *config, Complaints *complaints);
 
+// The cache where data.cache is empty (cache.c).
+void config_default_cache(char *out, size_t size);
+// Refuses a folder in /tmp that somebody else may have filled (EXIT_CANNOT_WRITE). Makes nothing.
+bool config_check_cache(const Config *config, Error *err);
+
 // Fills run.dir and data.cache where they are empty and resolves every KEY_PATH.
 void config_resolve_paths(Config *config, Complaints *complaints);
 

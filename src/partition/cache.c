@@ -199,7 +199,7 @@ static void prepared_clear(Prepared *prepared) {
 // Fills prepared->hash, from the cache if it knows the source.
 static bool prepared_init(Prepared *prepared, const Config *config, char *remarks, Error *err) {
     *prepared = (Prepared){.config = config, .cache = config->data.cache, .remarks = remarks};
-    if (!file_make_folder(prepared->cache, err) ||
+    if (!config_make_cache(config, err) ||
         !dataset_source_hash(config, prepared->source, err))
         return false;
     if (read_source_entry(prepared) || load_original(prepared, err))

@@ -1,0 +1,70 @@
+// Where the cache lies if no key says so: $XDG_CACHE_HOME/fringe, ~/.cache/fringe, or in /tmp where
+// a machine gives neither. The idea: in /tmp everybody may make a folder of any name, and what lies
+// in a cache is believed; so that folder is ours alone, or refused. A cache that the user named is
+// his, and may be shared.
+
+#include "private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void shared_place(char *out, size_t size) {
+    snprintf(out, size, "/tmp/fringe-cache-%ld", (long)geteuid());
+}
+
+void config_default_cache(char *out, size_t size) {
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache != NULL && cache[0] == '/')
+        path_join(out, size, cache, "fringe");
+    else if (home != NULL && home[0] != 0)
+        path_join(out, size, home, ".cache/fringe");
+    else
+        shared_place(out, size);
+}
+
+static bool refuse(const char *path, const char *why, Error *err) {
+    return error_set(err, EXIT_CANNOT_WRITE,
+                     "%s, the cache where neither HOME nor XDG_CACHE_HOME is set, %s; set one of "
+                     "them, or data.cache, to a folder of your own",
+                     path, why);
+}
+
+static bool is_ours(const char *path, Error *err) {
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0)
+        return refuse(path, errno == EACCES ? "belongs to another user" : "is no folder", err);
+    bool seen = fstat(descriptor, &status) == 0;
+    close(descriptor);
+    if (!seen || status.st_uid != geteuid())
+        return refuse(path, "belongs to another user", err);
+    return (status.st_mode & 077) == 0 || refuse(path, "is open to other users", err);
+}
+
+static bool is_shared_place(const Config *config) {
+    char path[64];
+    shared_place(path, sizeof path);
+    return strcmp(config->data.cache, path) == 0;
+}
+
+bool config_check_cache(const Config *config, Error *err) {
+    struct stat status;
+    if (!is_shared_place(config) || (lstat(config->data.cache, &status) != 0 && errno == ENOENT))
+        return true;
+    return is_ours(config->data.cache, err);
+}
+
+bool config_make_cache(const Config *config, Error *err) {
+    const char *path = config->data.cache;
+    if (!is_shared_place(config))
+        return file_make_folder(path, err);
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot make the folder: %s", path,
+                         strerror(errno));
+    return is_ours(path, err);
+}
