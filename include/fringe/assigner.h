@@ -46,6 +46,8 @@ typedef struct AssignedChannel {
 } AssignedChannel;
 
 bool assigner_known(const char *rule, Error *err); // messages.assign
+// replay:RUN: is that run there, with widths, and not the one that config names? Local.
+bool assigner_check_files(const Config *config, Error *err);
 // First epoch with assigned widths; 0: the rule assigns none, or at once. Local.
 int64_t assigner_first_epoch(const Config *config);
 // Makes the readers' coefficients known to the senders. Collective.

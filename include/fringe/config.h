@@ -131,7 +131,8 @@ typedef struct Config {
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
 // (EXIT_NO_INPUT if the file is not there). A mode's preset stands between defaults and file. The
-// file may also be the run.json of a run: then its "config" counts.
+// file may also be the run.json of a run: then its "config" counts. Where keys were wrong *config
+// holds their defaults and the rest; where there was no JSON its mode is "".
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
 

@@ -33,6 +33,11 @@ typedef struct Dataset {
                         // if nothing
 } Dataset;
 
+// What can be said of data.format and data.prepare before anything is loaded: a format's name
+// (`path` NULL), or that the file at `path` has one that is known; a step with its argument.
+bool dataset_format_known(const char *name, const char *path, Error *err);
+bool dataset_step_known(const char *word, Error *err);
+
 // Loads what config.data names and applies data.prepare. Warnings go to dataset->remarks.
 bool dataset_load(Dataset *dataset, const Config *config, Error *err);
 // Only the parts of it: load by the format's reader, then the steps.

@@ -51,6 +51,7 @@ typedef struct ModelShape {
     Parameter parameter[MODEL_LAYERS * 5];
     int64_t parameter_count;
 } ModelShape;
+bool model_layer_known(const char *name, Error *err); // model.layer
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err);
 // Xavier-uniform from the counter RNG (bound gain * sqrt(6/(in+out))), zero biases, unit gamma,

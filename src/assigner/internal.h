@@ -68,6 +68,7 @@ const Rule *rule_find(const char *text, Error *err);
 bool adaptive_ask(Assigner *assigner, Error *err); // adaptive.c
 bool adaptive_decide(Assigner *assigner, Error *err);
 bool replay_open(Assigner *assigner, Error *err); // replay.c
+bool replay_check(const Config *config, Error *err);
 bool replay_due(const Assigner *assigner, int64_t epoch);
 bool replay_decide(Assigner *assigner, Error *err);
 

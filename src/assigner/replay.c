@@ -9,14 +9,18 @@
 
 enum { REPLAY_MOST = 100000, REPLAY_PATH = 2048 };
 
-static void replay_folder(const Assigner *a, char *out, size_t size) {
-    path_join(out, size, strchr(a->config->messages.assign, ':') + 1, "assignments");
+static const char *replayed_run(const Config *config) {
+    return strchr(config->messages.assign, ':') + 1;
+}
+
+static void replay_folder(const Config *config, char *out, size_t size) {
+    path_join(out, size, replayed_run(config), "assignments");
 }
 
 // A run begins by removing the assignments that lie in its folder.
-static bool is_own_folder(const Assigner *a) {
-    char *own = realpath(a->config->run.dir, NULL);
-    char *replayed = realpath(strchr(a->config->messages.assign, ':') + 1, NULL);
+static bool is_own_folder(const Config *config) {
+    char *own = realpath(config->run.dir, NULL);
+    char *replayed = realpath(replayed_run(config), NULL);
     bool same = own != NULL && replayed != NULL && strcmp(own, replayed) == 0;
     free(own);
     free(replayed);
@@ -28,42 +32,59 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void list_epochs(Assigner *a, const char *folder, Error *err) {
+// The epochs that have one, ascending; 0 with an error if none has.
+static int list_epochs(int64_t epochs[REPLAY_MOST], const char *folder, Error *err) {
     DIR *open_folder = opendir(folder);
     if (open_folder == NULL) {
         error_set(err, EXIT_NO_INPUT,
                   "%s is not there; messages.assign replay: wants the folder of a run that "
                   "assigned widths",
                   folder);
-        return;
+        return 0;
     }
     struct dirent *entry;
-    while ((entry = readdir(open_folder)) != NULL && a->replays < REPLAY_MOST) {
+    int count = 0;
+    while ((entry = readdir(open_folder)) != NULL && count < REPLAY_MOST) {
         long long epoch;
         int end = 0;
         if (sscanf(entry->d_name, "epoch-%lld.safetensors%n", &epoch, &end) == 1 && epoch > 0 &&
             end > 0 && entry->d_name[end] == 0)
-            a->replay[a->replays++] = epoch;
+            epochs[count++] = epoch;
     }
     closedir(open_folder);
-    qsort(a->replay, (size_t)a->replays, sizeof *a->replay, ascending);
+    qsort(epochs, (size_t)count, sizeof *epochs, ascending);
+    if (count == 0)
+        error_set(err, EXIT_NO_INPUT, "%s: that run assigned no widths; there is nothing to replay",
+                  folder);
+    return count;
+}
+
+static int find_epochs(const Config *config, int64_t epochs[REPLAY_MOST], Error *err) {
+    char folder[REPLAY_PATH];
+    replay_folder(config, folder, sizeof folder);
+    if (!is_own_folder(config))
+        return list_epochs(epochs, folder, err);
+    error_set(err, EXIT_CONFIG,
+              "messages.assign: %s is the folder of this run itself; give another run.dir",
+              config->run.dir);
+    return 0;
+}
+
+bool replay_check(const Config *config, Error *err) {
+    int64_t *epochs = TAKE(int64_t, REPLAY_MOST, "replayed assignments");
+    int count = find_epochs(config, epochs, err);
+    memory_give(epochs);
+    return count > 0;
 }
 
 bool replay_open(Assigner *a, Error *err) {
-    char folder[REPLAY_PATH];
-    int64_t *epochs = TAKE(int64_t, REPLAY_MOST, "replayed assignments");
-    a->replay = epochs;
-    replay_folder(a, folder, sizeof folder);
-    if (a->comm->rank == 0 && is_own_folder(a))
-        error_set(err, EXIT_CONFIG,
-                  "messages.assign: %s is the folder of this run itself; give another run.dir",
-                  a->config->run.dir);
-    else if (a->comm->rank == 0)
-        list_epochs(a, folder, err);
+    a->replay = TAKE(int64_t, REPLAY_MOST, "replayed assignments");
+    if (a->comm->rank == 0)
+        a->replays = find_epochs(a->config, a->replay, err);
     if (!comm_agree(a->comm, err))
         return false;
     comm_broadcast(a->comm, &a->replays, sizeof a->replays, 0);
-    comm_broadcast(a->comm, epochs, (size_t)a->replays * sizeof *epochs, 0);
+    comm_broadcast(a->comm, a->replay, (size_t)a->replays * sizeof *a->replay, 0);
     return true;
 }
 
@@ -79,7 +100,7 @@ bool replay_decide(Assigner *a, Error *err) {
     Tensors file = {0};
     const Tensor *tensor[ASSIGNED_CHANNELS] = {NULL};
     bool first = a->comm->rank == 0;
-    replay_folder(a, folder, sizeof folder);
+    replay_folder(a->config, folder, sizeof folder);
     snprintf(path, sizeof path, "%s/epoch-%lld.safetensors", folder, (long long)a->asked);
     bool open = first && tensors_open(&file, path, err);
     for (int i = 0; open && i < a->lots && err->code == 0; i++) {

@@ -79,3 +79,8 @@ int64_t assigner_first_epoch(const Config *config) {
 }
 
 bool assigner_known(const char *rule, Error *err) { return rule_find(rule, err) != NULL; }
+
+bool assigner_check_files(const Config *config, Error *err) {
+    const Rule *rule = rule_find(config->messages.assign, err);
+    return rule != NULL && (rule->due != replay_due || replay_check(config, err));
+}

@@ -37,6 +37,22 @@ bool error_prefix(Error *err, const char *format, ...) {
     return false;
 }
 
+bool error_join(Error *err, ExitCode code, const char *format, ...) {
+    static const char more[] = "\n... and more";
+    char sentence[sizeof err->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    size_t used = strlen(err->text), room = sizeof err->text - used;
+    if (strlen(sentence) + sizeof more + 1 < room)
+        snprintf(err->text + used, room, "%s%s", used > 0 ? "\n" : "", sentence);
+    else if (room > sizeof more && strstr(err->text, more) == NULL)
+        snprintf(err->text + used, room, "%s", more);
+    err->code = err->code == 0 || err->code == (int)code ? (int)code : EXIT_CONFIG;
+    return false;
+}
+
 _Noreturn void check_failed(const char *file, int line, ExitCode code, const char *format, ...) {
     char sentence[2048];
     va_list arguments;

@@ -268,6 +268,34 @@ bool file_make_folder(const char *path, Error *err) {
     }
 }
 
+// The nearest one above it that is there, or the path itself.
+static void nearest(char *out, size_t size, const char *path) {
+    char above[1100];
+    struct stat status;
+    snprintf(out, size, "%s", path);
+    while (lstat(out, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        path_folder(above, sizeof above, out);
+        snprintf(out, size, "%s", above);
+    }
+}
+
+bool file_check_folder(const char *path, Error *err) {
+    char there[1100], probe[1200];
+    if (path[0] == 0 || strlen(path) >= sizeof there)
+        return error_set(err, EXIT_CANNOT_WRITE, "'%s' cannot be the name of a folder", path);
+    nearest(there, sizeof there, path);
+    if (!file_is_folder(there))
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: is not a folder", there);
+    path_join(probe, sizeof probe, there, ".fringe-XXXXXX");
+    if (mkdtemp(probe) == NULL)
+        return strcmp(there, path) == 0
+                   ? cannot(err, EXIT_CANNOT_WRITE, "write in it", path)
+                   : error_set(err, EXIT_CANNOT_WRITE, "%s: cannot make the folder in %s: %s", path,
+                               there, strerror(errno));
+    rmdir(probe);
+    return true;
+}
+
 static bool remove_contents(const char *path, Error *err) {
     DIR *folder = opendir(path);
     if (folder == NULL)

@@ -9,6 +9,16 @@
 
 enum { CLI_ARGUMENTS = 4, CLI_SETTINGS = 64 };
 
+// What a command needs on disk, beside its config.
+enum {
+    NEEDS_DATA = 1,    // what data.* and partition.method name, and data.cache
+    NEEDS_START = 2,   // model.weights, the run that is replayed
+    NEEDS_RUN = 4,     // a run.dir that can be made
+    NEEDS_WEIGHTS = 8, // of --weights, or of run.dir
+    NEEDS_OUTPUT = 16, // an --output that can be made
+    NEEDS_TRAINING = NEEDS_DATA | NEEDS_START | NEEDS_RUN
+};
+
 typedef struct Options { // what stood on the command line
     const char *argument[CLI_ARGUMENTS];
     int arguments;
@@ -24,6 +34,7 @@ typedef struct Options { // what stood on the command line
     int parts;           // --parts; 0: not said
     int64_t seed;        // --seed
     const char *modes;   // --modes
+    int needs;           // of the command, or --files: NEEDS_...
 } Options;
 
 typedef struct Command {
@@ -31,6 +42,7 @@ typedef struct Command {
     const char *arguments; // "CONFIG", for the usage line
     int least, most;       // how many of them
     bool ranks;            // runs on MPI ranks
+    int needs;             // NEEDS_...
     const char *options;   // letters of options.c that it takes, beside --help
     const char *summary;   // one line
     const char *details;   // for its --help
@@ -45,12 +57,20 @@ void options_help(const Command *command); // stdout
 
 // --- launch.c: this program under mpirun
 
+bool launch_inside_job(void);               // started by mpirun, or by srun with PMI
 bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job around us
 // Starts mpirun on this very command line, hands signals on, and returns the exit code.
 ExitCode launch(const Options *options, int threads, char **argv);
 void launch_die_with_parent(void); // ranks that we launched do not outlive their mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);
+
+// --- early.c: mistakes that are told before anything is loaded
+
+// The config that `path` names (a file, or the folder of a run) with the settings of `options`, and
+// every mistake of its values and of what options->needs on disk, one a line. `ranks`: as many as
+// will run; 0: not known.
+bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err);
 
 // --- session.c: all ranks with one config and a shard each
 
@@ -69,8 +89,6 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
 bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
-// Everything that can be said of a config without its data: keys, families, data.path.
-bool load_config(Config *config, const char *path, const Options *options, Error *err);
 // What a checkpoint must have been written for: model, data, parts, seed.
 bool session_binding(Session *session, int64_t seed, char *out, size_t size);
 // Sets the trainer's weights to those of --weights, or of run.dir. Collective.

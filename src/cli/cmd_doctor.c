@@ -115,13 +115,14 @@ static Health check_shared_memory(const Config *config, Finding *finding) {
 
 static Health check_folder(const char *folder, Finding *finding) {
     struct statvfs disk;
+    Error err = {0};
     char parent[2048], above[2048]; // the nearest one that is there
     snprintf(parent, sizeof parent, "%s", folder);
     while (!file_is_folder(parent)) {
         path_folder(above, sizeof above, parent);
         snprintf(parent, sizeof parent, "%s", above);
     }
-    if (access(parent, W_OK) != 0 || statvfs(parent, &disk) != 0) {
+    if (!file_check_folder(folder, &err) || statvfs(parent, &disk) != 0) {
         SAY("%s cannot be written", folder);
         CURE("set another folder: --set data.cache=FOLDER, --set run.dir=FOLDER");
         return BROKEN;

@@ -9,7 +9,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
     Error err = {0};
     char folder[2048], remarks[1024] = "";
     int parts = options->parts != 0 ? options->parts : 2;
-    bool fine = load_config(&config, options->argument[0], options, &err) &&
+    bool fine = load_config(&config, options, options->argument[0], parts, &err) &&
                 (threads_set((int)config.run.threads, 1), true) &&
                 partition_build(&config, parts, folder, sizeof folder, remarks, &err);
     if (remarks[0] != 0)

@@ -23,12 +23,12 @@ static bool is_set(const char *name) {
 }
 
 // mpirun and srun with PMI leave these; SLURM_PROCID alone stands in every batch script.
-static bool inside_job(void) {
+bool launch_inside_job(void) {
     return is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK") || is_set("PMI_SIZE") ||
            is_set("PMI_RANK");
 }
 
-bool launch_wanted(const Options *options) { return options->ranks > 1 && !inside_job(); }
+bool launch_wanted(const Options *options) { return options->ranks > 1 && !launch_inside_job(); }
 
 void launch_die_with_parent(void) {
     if (!is_set(mark))

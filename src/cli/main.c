@@ -6,52 +6,60 @@
 #include <string.h>
 
 const Command commands[] = {
-    {"train", "CONFIG", 1, 1, true, "rsnu",
+    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnu",
      "train a model on the whole graph, on one or many ranks",
      "Trains as CONFIG says and writes run.json, metrics.jsonl and checkpoints into run.dir.\n"
      "Prints one line per logged epoch on stderr and the result on stdout.\n"
      "SIGUSR1 to any rank (or to fringe, which hands it on) writes a checkpoint and leaves with\n"
      "75; --resume auto goes on from there, bit for bit.",
      cmd_train},
-    {"compare", "CONFIG", 1, 1, true, "rsnmu", "train in several modes and say what each gained",
+    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmu",
+     "train in several modes and say what each gained",
      "Trains CONFIG in each of --modes, one after the other from the same weights and in folders\n"
      "of their own under run.dir; `alone` is one rank with the whole graph, at one thread and at\n"
      "all cores, while the other ranks sleep. Prints a table and keeps it as compare.json.\n"
      "--resume auto goes on with the mode in which it was stopped.",
      cmd_compare},
-    {"evaluate", "CONFIG", 1, 1, true, "rswbj", "loss and metrics of trained weights",
+    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rswbj",
+     "loss and metrics of trained weights",
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
      "CONFIG may be the folder of a run: then the config in its run.json counts.",
      cmd_evaluate},
-    {"predict", "CONFIG", 1, 1, true, "rswblo", "classes, scores and embeddings of every node",
+    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rswblo",
+     "classes, scores and embeddings of every node",
      "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels),\n"
      "scores.npy (float32 [n, K], before softmax or sigmoid) and with --layer L also\n"
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
      cmd_predict},
-    {"partition", "CONFIG", 1, 1, false, "sk", "cut the graph and say what the cut costs",
+    {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "sk",
+     "cut the graph and say what the cut costs",
      "Cuts the graph as partition.* says into --parts parts, keeps the result in data.cache,\n"
      "where training finds it, and prints the report: own, central, marginal and halo rows,\n"
      "the edge cut, the balance and who sends how much to whom.",
      cmd_partition},
-    {"generate", "NAME", 1, 1, false, "od", "make a look-alike of a public graph",
+    {"generate", "NAME", 1, 1, false, 0, "od", "make a look-alike of a public graph",
      "Writes a dataset directory. Without -o it goes where configs find it by its name.",
      cmd_generate},
-    {"inspect", "PATH", 1, 1, false, "", "what a dataset, a partition or a checkpoint holds",
+    {"inspect", "PATH", 1, 1, false, 0, "", "what a dataset, a partition or a checkpoint holds",
      "PATH is a dataset (file or directory), a partition folder, a run, a checkpoint or a\n"
      ".safetensors file. Reads headers, not data, where the format allows it.",
      cmd_inspect},
-    {"config", "show|check|schema|markdown [CONFIG]", 1, 2, false, "s", "explain and check configs",
+    {"config", "show|check|schema|markdown [CONFIG]", 1, 2, false, 0, "sf",
+     "explain and check configs",
      "show      every key: value, unit, default, what it is for\n"
-     "check     all mistakes of CONFIG at once\n"
+     "check     all mistakes of CONFIG at once: of its names and values; with --files also what "
+     "is\n"
+     "          not on disk, or cannot be written there\n"
      "schema    JSON schema of a config\n"
      "markdown  the page docs/config.md",
      cmd_config},
-    {"doctor", "[CONFIG]", 0, 1, false, "s", "is this machine fit to train? and the cure",
+    {"doctor", "[CONFIG]", 0, 1, false, 0, "s", "is this machine fit to train? and the cure",
      "Looks at MPI, cores, threads, kernels, shared memory and disks. Leaves with 0, or with 69\n"
      "if something must be cured first.",
      cmd_doctor},
-    {"probe", "", 0, 0, true, "r", NULL, "Starts and stops MPI; fringe doctor uses it.", cmd_probe},
+    {"probe", "", 0, 0, true, 0, "r", NULL, "Starts and stops MPI; fringe doctor uses it.",
+     cmd_probe},
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
@@ -96,7 +104,7 @@ static ExitCode launch_command(const Options *options, char **argv) {
     Error err = {0};
     int threads = 0;
     if (options->arguments > 0) {
-        if (!load_config(&config, options->argument[0], options, &err))
+        if (!load_config(&config, options, options->argument[0], options->ranks, &err))
             return fail(&err);
         threads = (int)config.run.threads;
     }

@@ -28,6 +28,7 @@ static const Option table[] = {
      "what to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
      "alone)"},
     {'j', "json", NULL, "print JSON"},
+    {'f', "files", NULL, "look at the disk, too: data, weights, and folders that will be written"},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
@@ -88,6 +89,9 @@ static bool store(Options *options, const Option *option, const char *text, Erro
     case 'b':
         options->best = true;
         return true;
+    case 'f':
+        options->needs = NEEDS_TRAINING;
+        return true;
     default:
         options->json = true;
         return true;
@@ -134,7 +138,7 @@ bool options_parse(Options *options, const Command *command, int argc, char **ar
     struct option longs[OPTIONS + 2];
     char shorts[16];
     fill(longs, shorts, command);
-    *options = (Options){.runs = 1, .seed = 1};
+    *options = (Options){.runs = 1, .seed = 1, .needs = command->needs};
     opterr = 0;
     optind = 1;
     while (optind < argc) { // arguments and options may stand in any order

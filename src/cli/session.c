@@ -15,94 +15,11 @@ void print_error(const Error *err) {
             terminal_say("fringe: %s\n", SHOWN(line));
 }
 
-// --- the config
-
-// Adds one more line to *err.
-static void join(Error *err, const char *where, const Error *more) {
-    if (more->code == 0)
-        return;
-    size_t used = strlen(err->text);
-    snprintf(err->text + used, sizeof err->text - used, "%s%s: %s", used > 0 ? "\n" : "", where,
-             more->text);
-    err->code = EXIT_CONFIG;
-}
-
-// Names that belong to families are checked by the rooms that own them.
-static void check_families(const Config *config, const char *where, Error *err) {
-    ModelShape shape;
-    Error model = {0}, codec = {0}, schedule = {0}, rule = {0};
-    model_shape(&shape, config, 1, 2, false, &model);
-    codec_find(config->messages.codec, &codec);
-    schedule_find(config->comm.schedule, &schedule);
-    join(err, where, &model);
-    join(err, where, &codec);
-    join(err, where, &schedule);
-    assigner_known(config->messages.assign, &rule);
-    join(err, where, &rule);
-}
-
-// Is it a word of "reddit-small, reddit-medium, ..."?
-static bool can_be_made(const char *name) {
-    const char *list = dataset_generator_list(), *at = strstr(list, name);
-    return at != NULL && (at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL;
-}
-
-// Where `fringe generate` puts it, and with which words, if that is not where we look.
-static bool tell_how_to_make(const Config *config, const char *name, Error *err) {
-    Config plain;
-    char folder[2048], into[2100] = "";
-    if (config_load(&plain, NULL, NULL, 0, &(Error){0}) &&
-        strcmp(plain.data.cache, config->data.cache) != 0) {
-        path_join(folder, sizeof folder, config->data.cache, "generated");
-        snprintf(into, sizeof into, " -o %s/%s", folder, name);
-    }
-    return error_set(err, EXIT_NO_INPUT, "%s is not there; make it with: fringe generate %s%s",
-                     config->data.path, name, into);
-}
-
-static bool check_data(const Config *config, Error *err) {
-    const char *name = path_name(config->data.path);
-    if (name[0] == 0)
-        return error_set(err, EXIT_CONFIG,
-                         "%s: data.path: expected the path of a graph, found nothing",
-                         config->source);
-    if (file_exists(config->data.path))
-        return true;
-    if (can_be_made(name))
-        return tell_how_to_make(config, name, err);
-    const char *data = getenv("FRINGE_DATA");
-    return error_set(err, EXIT_NO_INPUT,
-                     "%s is not there; data.path is looked for beside the config, then in the "
-                     "folder FRINGE_DATA (%s)",
-                     config->data.path, data != NULL ? data : "which is not set");
-}
-
-// A run's folder stands for the config in its run.json, with that folder as run.dir.
-static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
-    const char *setting[CLI_SETTINGS + 1];
-    char path[1100], own_folder[1100];
-    path_join(path, sizeof path, folder, "run.json");
-    snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
-    setting[0] = own_folder;
-    memcpy(setting + 1, options->setting, sizeof options->setting);
-    return config_load(config, path, setting, options->settings + 1, err);
-}
-
-bool load_config(Config *config, const char *path, const Options *options, Error *err) {
-    bool fine = file_is_folder(path)
-                    ? load_run(config, path, options, err)
-                    : config_load(config, path, options->setting, options->settings, err);
-    if (!fine)
-        return false;
-    check_families(config, path, err);
-    return err->code == 0 && check_data(config, err);
-}
-
 // --- begin and end
 
 bool session_config(Session *s, const Options *options) {
     if (s->comm.rank == 0)
-        load_config(&s->config, options->argument[0], options, &s->err);
+        load_config(&s->config, options, options->argument[0], s->comm.size, &s->err);
     if (!comm_agree(&s->comm, &s->err))
         return false;
     comm_broadcast(&s->comm, &s->config, sizeof s->config, 0);
@@ -143,6 +60,10 @@ static void warn_of_binding(const Session *s) {
 bool session_begin(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
+    comm_self(&session->comm); // what is wrong with a config is said before MPI starts
+    if (!launch_inside_job() &&
+        !load_config(&session->config, options, options->argument[0], 1, &session->err))
+        return false;
     comm_start(&session->comm, argc, argv);
     if (session->comm.rank == 0)
         terminal_start(&session->comm);

@@ -15,17 +15,8 @@ void config_complain(Complaints *complaints, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    Error *err = complaints->err;
     complaints->count++;
-    err->code = EXIT_CONFIG;
-    size_t used = strlen(err->text), room = sizeof err->text - used;
-    static const char more[] = "\n... and more";
-    size_t needed = strlen(complaints->where) + strlen(sentence) + sizeof more + 4;
-    if (needed < room)
-        snprintf(err->text + used, room, "%s%s: %s", used > 0 ? "\n" : "", complaints->where,
-                 sentence);
-    else if (room > sizeof more && strstr(err->text, more) == NULL)
-        snprintf(err->text + used, room, "%s", more);
+    error_join(complaints->err, EXIT_CONFIG, "%s: %s", complaints->where, sentence);
 }
 
 static bool in_range(const char *range, double value) {

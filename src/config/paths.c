@@ -84,7 +84,7 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
     char whole[4096];
     if (strncmp(config->partition.method, file, strlen(file)) == 0) {
         config_resolve(config, config->partition.method + strlen(file), whole, sizeof whole);
-        if (file_exists(whole))
+        if (file_exists(whole) && !file_is_folder(whole))
             resolve_at(config, "partition.method", config->partition.method, strlen(file),
                        CONFIG_TEXT, complaints);
     }

@@ -44,25 +44,40 @@ static const Format *guess(const char *path) {
     return NULL;
 }
 
-const Format *format_find(const char *name, const char *path, Error *err) {
-    for (int i = 0; i < FORMATS; i++)
-        if (strcmp(name, formats[i]->name) == 0)
-            return formats[i];
-    char list[256] = "auto";
+static const char *list_formats(char list[256]) {
+    strcpy(list, "auto");
     for (int i = 0; i < FORMATS; i++) {
         strcat(list, ", ");
         strcat(list, formats[i]->name);
     }
-    if (name[0] != '\0' && strcmp(name, "auto") != 0) {
-        error_set(err, EXIT_CONFIG, "data.format '%s' is unknown; there are %s", name, list);
-        return NULL;
-    }
-    const Format *format = guess(path);
-    if (format == NULL)
+    return list;
+}
+
+// NULL for "auto", too.
+static const Format *format_named(const char *name) {
+    for (int i = 0; i < FORMATS; i++)
+        if (strcmp(name, formats[i]->name) == 0)
+            return formats[i];
+    return NULL;
+}
+
+static bool is_auto(const char *name) { return name[0] == '\0' || strcmp(name, "auto") == 0; }
+
+const Format *format_find(const char *name, const char *path, Error *err) {
+    char list[256];
+    const Format *format = is_auto(name) ? guess(path) : format_named(name);
+    if (format == NULL && is_auto(name))
         error_set(err, EXIT_CONFIG,
                   "%s: its name does not say what format it has; set data.format to one of %s",
-                  path, list);
+                  path, list_formats(list));
+    else if (format == NULL)
+        error_set(err, EXIT_CONFIG, "data.format: '%s' is unknown; there are %s", name,
+                  list_formats(list));
     return format;
+}
+
+bool dataset_format_known(const char *name, const char *path, Error *err) {
+    return (path == NULL && is_auto(name)) || format_find(name, path, err) != NULL;
 }
 
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]) {

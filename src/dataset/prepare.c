@@ -12,6 +12,7 @@
 typedef struct Step {
     const char *name;
     const char *argument; // what follows "name:", for the list; NULL: nothing may follow
+    bool (*known)(const char *argument, Error *err); // NULL: where nothing may follow
     bool (*apply)(Dataset *dataset, const char *argument, int64_t seed, Error *err);
 } Step;
 
@@ -205,12 +206,19 @@ static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
 }
 
 // x[i, f]: standard normal of (seed, node i, column f).
-static bool random_features(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+static bool random_known(const char *argument, Error *err) {
     char *end = NULL;
     long columns = strtol(argument, &end, 10);
     if (end == argument || *end != '\0' || columns < 1 || columns > 1 << 17)
         return error_set(err, EXIT_CONFIG, "'random:%s' needs a width of 1 to %d, as in random:64",
                          argument, 1 << 17);
+    return true;
+}
+
+static bool random_features(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
+    if (!random_known(argument, err))
+        return false;
+    int64_t columns = strtol(argument, NULL, 10);
     float *x = new_features(dataset, columns, err);
     if (x == NULL)
         return false;
@@ -248,10 +256,14 @@ static bool degree_features(Dataset *dataset, const char *argument, int64_t seed
 // --- the family
 
 static const Step steps[] = {
-    {"symmetrize", NULL, symmetrize},           {"drop-loops", NULL, drop_loops},
-    {"drop-duplicates", NULL, drop_duplicates}, {"binary", NULL, binary},
-    {"row-normalize", NULL, row_normalize},     {"standardize", NULL, standardize},
-    {"random", "D", random_features},           {"degree", NULL, degree_features},
+    {.name = "symmetrize", .apply = symmetrize},
+    {.name = "drop-loops", .apply = drop_loops},
+    {.name = "drop-duplicates", .apply = drop_duplicates},
+    {.name = "binary", .apply = binary},
+    {.name = "row-normalize", .apply = row_normalize},
+    {.name = "standardize", .apply = standardize},
+    {.name = "random", .argument = "D", .known = random_known, .apply = random_features},
+    {.name = "degree", .apply = degree_features},
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 
@@ -278,11 +290,19 @@ static bool unknown_step(const char *word, Error *err) {
     return error_set(err, EXIT_CONFIG, "the step '%s' is unknown; there are %s", word, list);
 }
 
+bool dataset_step_known(const char *word, Error *err) {
+    const char *argument;
+    const Step *step = find_step(word, &argument);
+    if (step == NULL)
+        return unknown_step(word, err);
+    return step->known == NULL || step->known(argument, err);
+}
+
 bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, Error *err) {
     const char *argument;
     for (int i = 0; i < words->count; i++)
-        if (find_step(words->word[i], &argument) == NULL)
-            return unknown_step(words->word[i], err);
+        if (!dataset_step_known(words->word[i], err))
+            return false;
     for (int i = 0; i < words->count; i++) {
         const Step *step = find_step(words->word[i], &argument);
         if (!step->apply(dataset, argument, seed, err))

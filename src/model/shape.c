@@ -35,6 +35,8 @@ static const LayerKind *layer_kind(const char *name, Error *err) {
     return NULL;
 }
 
+bool model_layer_known(const char *name, Error *err) { return layer_kind(name, err) != NULL; }
+
 static void add_parameter(ModelShape *shape, int layer, const char *name, int64_t rows,
                           int64_t columns, bool matrix) {
     Parameter *p = &shape->parameter[shape->parameter_windows++];

@@ -43,10 +43,11 @@ JSON
 expect "all mistakes of a config" 78 'bad.json: model.layers: .*found 99' \
     "$FRINGE" train bad.json --ranks 2 --set run.seed=-1
 for text in 'train.epochs: expected .*found "many"' 'train.rte: unknown key; did you mean train.rate' \
-    'modle: unknown section; did you mean model' '--set: run.seed: expected .*found -1'; do
+    'modle: unknown section; did you mean model' '--set: run.seed: expected .*found -1' \
+    'data.path: expected the path of a graph'; do
     grep -qE -- "$text" out || fail "all mistakes at once: /$text/ is missing"
 done
-[ "$(wc -l <out)" -eq 5 ] || fail "five mistakes want five lines, each once"
+[ "$(wc -l <out)" -eq 6 ] || fail "six mistakes want six lines, each once"
 tiny
 expect "a layer that is not there" 78 'sage-mean' "$FRINGE" config check tiny.json \
     --set model.layer=gnc

@@ -42,6 +42,11 @@ bool error_set(Error *err, ExitCode code, const char *format, ...)
 // error.
 bool error_prefix(Error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// Adds a sentence on a line of its own, for mistakes that are told all at once; what does not fit
+// ends in "... and more". Mistakes of several kinds together are EXIT_CONFIG. Returns false.
+bool error_join(Error *err, ExitCode code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 // The machine failed: prints one line (rank, file, line, sentence) and aborts all ranks with code.
 _Noreturn void check_failed(const char *file, int line, ExitCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

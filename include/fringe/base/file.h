@@ -16,6 +16,9 @@ char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
 bool file_replace(const char *path, const void *data, size_t bytes, Error *err);
 // Makes a folder and its parents; fine if it is there.
 bool file_make_folder(const char *path, Error *err);
+// Could a folder be made there, or a file in it, if it is there? Looks by making an empty folder in
+// it, or in the nearest one above it that is there, and taking it away again. EXIT_CANNOT_WRITE.
+bool file_check_folder(const char *path, Error *err);
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
 int64_t file_size(const char *path); // -1 if it is not there

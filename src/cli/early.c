@@ -1,0 +1,211 @@
+// What is said of a config before anything is loaded, all mistakes at once: of its values, and of
+// what a command will need on disk. Names that belong to families are checked by the rooms that
+// own them.
+
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Early {
+    const Config *config;
+    const char *where; // how sentences call the config
+    Error *err;
+} Early;
+
+// Takes over what was found wrong, if anything was.
+static void join(const Early *early, Error *found) {
+    if (found->code != 0)
+        error_join(early->err, (ExitCode)found->code, "%s: %s", early->where, found->text);
+    *found = (Error){0};
+}
+
+static void join_of(const Early *early, const char *key, Error *found) {
+    error_prefix(found, "%s", key);
+    join(early, found);
+}
+
+// ---- values
+
+static void check_data_names(const Early *early) {
+    const Config *c = early->config;
+    Error found = {0};
+    if (path_name(c->data.path)[0] == 0)
+        error_set(&found, EXIT_CONFIG, "data.path: expected the path of a graph, found nothing");
+    join(early, &found);
+    dataset_format_known(c->data.format, NULL, &found);
+    join(early, &found);
+    for (int i = 0; i < c->data.prepare.count; i++) {
+        dataset_step_known(c->data.prepare.word[i], &found);
+        join_of(early, "data.prepare", &found);
+    }
+    for (int i = 0; i < c->data.split_keys.count; i++)
+        if (c->data.split_keys.word[i][0] == 0) {
+            error_set(&found, EXIT_CONFIG, "data.split_keys: entry %d is no name of an array", i);
+            join(early, &found);
+        }
+}
+
+static void check_names(const Early *early) {
+    const Config *c = early->config;
+    Error found = {0};
+    check_data_names(early);
+    partition_method_known(c->partition.method, &found);
+    join(early, &found);
+    model_layer_known(c->model.layer, &found);
+    join(early, &found);
+    codec_find(c->messages.codec, &found);
+    join_of(early, "messages.codec", &found);
+    assigner_known(c->messages.assign, &found);
+    join(early, &found);
+    schedule_find(c->comm.schedule, &found);
+    join_of(early, "comm.schedule", &found);
+}
+
+// What no single key can tell.
+static void check_model(const Early *early) {
+    ModelShape shape;
+    Error found = {0};
+    model_shape(&shape, early->config, 1, 2, false, &found);
+    join(early, &found);
+}
+
+// ---- the disk
+
+// Is it a word of "reddit-small, reddit-medium, ..."?
+static bool can_be_made(const char *name) {
+    const char *list = dataset_generator_list(), *at = strstr(list, name);
+    return at != NULL && (at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL;
+}
+
+// Where `fringe generate` puts it, and with which words, if that is not where we look.
+static bool tell_how_to_make(const Config *config, const char *name, Error *err) {
+    Config plain;
+    char folder[2048], into[2100] = "";
+    if (config_load(&plain, NULL, NULL, 0, &(Error){0}) &&
+        strcmp(plain.data.cache, config->data.cache) != 0) {
+        path_join(folder, sizeof folder, config->data.cache, "generated");
+        snprintf(into, sizeof into, " -o %s/%s", folder, name);
+    }
+    return error_set(err, EXIT_NO_INPUT, "%s is not there; make it with: fringe generate %s%s",
+                     config->data.path, name, into);
+}
+
+static bool is_file(const char *path, Error *err) {
+    int64_t bytes;
+    int descriptor = file_open(path, &bytes, err);
+    if (descriptor >= 0)
+        close(descriptor);
+    return descriptor >= 0;
+}
+
+static bool check_graph(const Config *config, Error *err) {
+    const char *path = config->data.path, *name = path_name(path);
+    char manifest[CONFIG_TEXT + 32];
+    if (file_is_folder(path)) {
+        path_join(manifest, sizeof manifest, path, "dataset.json");
+        return is_file(manifest, err);
+    }
+    if (file_exists(path))
+        return is_file(path, err) && dataset_format_known(config->data.format, path, err);
+    if (can_be_made(name))
+        return tell_how_to_make(config, name, err);
+    const char *data = getenv("FRINGE_DATA");
+    return error_set(err, EXIT_NO_INPUT,
+                     "%s is not there; data.path is looked for beside the config, then in the "
+                     "folder FRINGE_DATA (%s)",
+                     path, data != NULL ? data : "which is not set");
+}
+
+// A file that a key names, if it names one.
+static void check_file(const Early *early, const char *key, const char *path) {
+    Error found = {0};
+    if (path[0] != 0 && !is_file(path, &found))
+        join_of(early, key, &found);
+}
+
+static void check_data(const Early *early, int ranks) {
+    const Config *c = early->config;
+    Error found = {0};
+    if (path_name(c->data.path)[0] != 0)
+        check_graph(c, &found);
+    join(early, &found);
+    check_file(early, "data.features", c->data.features);
+    check_file(early, "data.labels", c->data.labels);
+    check_file(early, "data.splits", c->data.splits);
+    for (int i = 0; i < c->data.split_keys.count; i++)
+        if (config_split_is_file(c->data.split_keys.word[i]))
+            check_file(early, "data.split_keys", c->data.split_keys.word[i]);
+    if (partition_method_known(c->partition.method, &(Error){0}))
+        partition_check_file(c, ranks, &found);
+    join(early, &found);
+    partition_check_cache(c, &found);
+    join(early, &found);
+}
+
+static void check_start(const Early *early) {
+    const Config *c = early->config;
+    Error found = {0};
+    check_file(early, "model.weights", c->model.weights);
+    if (assigner_known(c->messages.assign, &(Error){0}))
+        assigner_check_files(c, &found);
+    join(early, &found);
+}
+
+static void check_folder(const Early *early, const char *key, const char *path) {
+    Error found = {0};
+    if (!file_check_folder(path, &found))
+        join_of(early, key, &found);
+}
+
+static void check_weights(const Early *early, const Options *options) {
+    const char *where = options->weights != NULL ? options->weights : early->config->run.dir;
+    Error found = {0};
+    if (!file_exists(where))
+        error_set(&found, EXIT_NO_INPUT, "%s: %s is not there",
+                  options->weights != NULL ? "--weights" : "run.dir", where);
+    join(early, &found);
+}
+
+static void check_disk(const Early *early, const Options *options, int ranks) {
+    char predictions[CONFIG_TEXT + 32];
+    path_join(predictions, sizeof predictions, early->config->run.dir, "predictions");
+    if (options->needs & NEEDS_DATA)
+        check_data(early, ranks);
+    if (options->needs & NEEDS_START)
+        check_start(early);
+    if (options->needs & NEEDS_RUN)
+        check_folder(early, "run.dir", early->config->run.dir);
+    if (options->needs & NEEDS_WEIGHTS)
+        check_weights(early, options);
+    if (options->needs & NEEDS_OUTPUT)
+        check_folder(early, "--output", options->output != NULL ? options->output : predictions);
+}
+
+// ---- loading
+
+// A run's folder stands for the config in its run.json, with that folder as run.dir.
+static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
+    const char *setting[CLI_SETTINGS + 1];
+    char path[1100], own_folder[1100];
+    path_join(path, sizeof path, folder, "run.json");
+    snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
+    setting[0] = own_folder;
+    memcpy(setting + 1, options->setting, sizeof options->setting);
+    return config_load(config, path, setting, options->settings + 1, err);
+}
+
+bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err) {
+    bool whole = file_is_folder(path)
+                     ? load_run(config, path, options, err)
+                     : config_load(config, path, options->setting, options->settings, err);
+    Early early = {config, path, err};
+    if (config->mode[0] != 0) // keys that were wrong have their defaults
+        check_names(&early);
+    if (whole && err->code == 0)
+        check_model(&early);
+    if (whole)
+        check_disk(&early, options, ranks);
+    return err->code == 0;
+}

@@ -1,0 +1,62 @@
+// What can be said of partition.method and data.cache before anything is loaded.
+#include "parts.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool partition_method_known(const char *method, Error *err) {
+    const char *argument;
+    return method_find(method, &argument, err) != NULL;
+}
+
+enum { ASKED_MOST = 65536 }; // of --ranks and --parts
+
+static bool is_readable(const char *path, Error *err) {
+    int64_t bytes;
+    int descriptor = file_open(path, &bytes, err);
+    if (descriptor >= 0)
+        close(descriptor);
+    return descriptor >= 0;
+}
+
+// PATH or PATH.part.K, for the K that is asked for, or (`parts` 0) for any.
+static bool check_part_file(const Config *config, const char *argument, int parts, Error *err) {
+    char path[1024];
+    int from = parts > 0 ? parts : 1, to = parts > 0 ? parts : ASKED_MOST;
+    for (int k = from; k <= to; k++) {
+        part_file_path(config, argument, k, path, sizeof path);
+        if (file_exists(path) && !file_is_folder(path))
+            return is_readable(path, err);
+    }
+    char count[16] = "K";
+    if (parts > 0)
+        snprintf(count, sizeof count, "%d", parts);
+    return error_set(err, EXIT_NO_INPUT,
+                     "partition.method: %s is not there, nor %s.part.%s; they are looked for "
+                     "beside the config, then in the folder FRINGE_DATA",
+                     argument, argument, count);
+}
+
+bool partition_check_file(const Config *config, int parts, Error *err) {
+    const char *argument;
+    const Method *method = method_find(config->partition.method, &argument, err);
+    return method != NULL &&
+           (method != &method_file || check_part_file(config, argument, parts, err));
+}
+
+static bool holds_parts(const char *cache) {
+    bool found = false;
+    DIR *folder = opendir(cache);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
+        found = found || strncmp(entry->d_name, "parts-", 6) == 0;
+    if (folder != NULL)
+        closedir(folder);
+    return found;
+}
+
+bool partition_check_cache(const Config *config, Error *err) {
+    if (holds_parts(config->data.cache)) // others may have filled it, and let us read it only
+        return true;
+    return file_check_folder(config->data.cache, err) || error_prefix(err, "data.cache");
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# If this failed, a mistake in a config would be told after the graph was loaded, the parts were cut
+# or the job had waited in a queue.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+tiny
+mkdir -p fresh other
+echo 1 >afile
+ln -s nowhere dangling
+
+# An MPI that cannot start, and an mpirun that says that it was: neither may be reached.
+cat >other/mpirun <<EOF
+#!/bin/sh
+touch $work/started
+EOF
+chmod +x other/mpirun
+early() { # COMMAND...: no MPI, no cache, no waiting
+    local since=${EPOCHREALTIME/./} status=0
+    XDG_CACHE_HOME=$work/fresh OMPI_MCA_pml=none_such PATH=$work/other:$PATH "$@" || status=$?
+    [ $((${EPOCHREALTIME/./} - since)) -lt 5000000 ] || echo "it took long" # 0.02 s when idle
+    [ ! -e "$work/started" ] || echo "mpirun was started"
+    [ -z "$(ls "$work/fresh")" ] || echo "the cache was touched"
+    rm -rf "$work/started" "$work"/fresh/*
+    return $status
+}
+told() { # NAME: nothing but sentences
+    ! grep -qE 'it took long|was started|was touched|MPI|PML' out || { fail "$1: late" && cat out; }
+}
+
+# NAME CODE TEXT SETTING...: of values
+value() {
+    local name=$1 code=$2 text=$3 settings=()
+    for setting in "${@:4}"; do settings+=(--set "$setting"); done
+    for words in "config check tiny.json" "config check tiny.json --files" "train tiny.json" \
+        "compare tiny.json" "train tiny.json --ranks 2" "partition tiny.json" "evaluate tiny.json"; do
+        expect "$name: ${words/ tiny.json/}" "$code" "$text" early "$FRINGE" $words "${settings[@]}"
+        told "$name"
+    done
+}
+# The same of what is on disk: a login node may lack all of it.
+disk() {
+    local name=$1 code=$2 text=$3 settings=()
+    for setting in "${@:4}"; do settings+=(--set "$setting"); done
+    expect "$name: config check" 0 'tiny.json: fine' early "$FRINGE" config check tiny.json \
+        "${settings[@]}"
+    for words in "config check tiny.json --files" "train tiny.json" "compare tiny.json" \
+        "train tiny.json --ranks 2"; do
+        expect "$name: ${words/ tiny.json/}" "$code" "$text" early "$FRINGE" $words "${settings[@]}"
+        told "$name"
+    done
+}
+
+value "a method that is not there" 78 "partition.method: 'spectral' is not a method" \
+    partition.method=spectral
+value "a file: without a path" 78 "partition.method: 'file:' is not a method" partition.method=file:
+value "a step that is not there" 78 "data.prepare: the step 'foo' is unknown; there are symm" \
+    data.prepare=foo
+value "a step without its argument" 78 "data.prepare: 'random:x' needs a width" \
+    'data.prepare=["symmetrize", "random:x"]'
+value "a format that is not there" 78 "data.format: 'csv' is unknown; there are auto, npz" \
+    data.format=csv
+value "a split without a name" 78 'data.split_keys: entry 1 is no name' 'data.split_keys=["a","","b"]'
+value "a rule that is not there" 78 'messages.assign: there is no rule "best"' messages.assign=best
+value "a codec that is not there" 78 'messages.codec: there is no codec "zip"' messages.codec=zip
+value "a schedule that is not there" 78 'comm.schedule: .*blocking, overlap' comm.schedule=never
+value "a layer that is not there" 78 "model.layer: 'gat' is not a layer" model.layer=gat
+for key in train.optimizer train.schedule train.loss train.metric mode lossless.cover; do
+    value "a $key that is not there" 78 "$key: expected one of" $key=nothing
+done
+
+expect "all mistakes at once" 78 'partition.method' early "$FRINGE" config check tiny.json --files \
+    --set partition.method=spectral --set data.prepare=foo --set data.format=csv --set train.rte=1 \
+    --set messages.assign=best --set train.optimizer=best
+for text in partition.method data.prepare data.format train.rte messages.assign train.optimizer; do
+    grep -q "$text" out || fail "all mistakes at once: $text is missing"
+done
+[ "$(wc -l <out)" -eq 6 ] || fail "six mistakes want six lines"
+
+disk "features that are not there" 66 'data.features: .*nofile.npy: cannot open' \
+    data.features=nofile.npy
+disk "labels that are not there" 66 'data.labels: .*nofile.npy: cannot open' data.labels=nofile.npy
+disk "splits that are not there" 66 'data.splits: .*none.npz: cannot open' data.splits=none.npz
+disk "a split that is not there" 66 'data.split_keys: .*b.npy: cannot open' \
+    'data.split_keys=["a","b.npy","c"]'
+disk "weights that are not there" 66 'model.weights: .*none.st: cannot open' model.weights=none.st
+disk "a part file that is not there" 66 'partition.method: none is not there, nor none.part' \
+    partition.method=file:none
+disk "a run to replay that is not there" 66 'nowhere/assignments is not there' \
+    messages.assign=replay:nowhere
+mkdir -p unassigned/assignments
+disk "a run to replay that assigned nothing" 66 'that run assigned no widths' \
+    messages.assign=replay:unassigned
+disk "a run.dir where nobody makes folders" 73 'run.dir: /proc/x: cannot make the folder' \
+    run.dir=/proc/x
+disk "a run.dir that is a file" 73 'run.dir: afile: is not a folder' run.dir=afile
+disk "a run.dir behind a link to nowhere" 73 'run.dir: dangling: is not a folder' \
+    run.dir=dangling/x
+disk "a cache where nobody makes folders" 73 'data.cache: /proc/y: cannot make' data.cache=/proc/y
+disk "data that is not there" 66 'tiny.json: .*/nodata is not there; data.path is looked for' \
+    data.path=nodata
+disk "data whose format is not said" 78 'its name does not say what format it has' data.path=afile
+disk "a folder that is no dataset" 66 'other/dataset.json: cannot open' data.path=other
+
+expect "all of the disk at once" 78 'run.dir: /proc/x' early "$FRINGE" train tiny.json \
+    --set run.dir=/proc/x --set model.weights=none.st --set data.features=nofile.npy \
+    --set messages.assign=replay:nowhere
+for text in run.dir model.weights data.features replay; do
+    grep -q "$text" out || fail "all of the disk at once: $text is missing"
+done
+
+# --- what is there is fine, and is left as it was
+printf '0\n%.0s' {1..10} >cut.part.4
+find . | sort >../before.$$
+expect "a good config with files" 0 'tiny.json: fine' "$FRINGE" config check tiny.json --files \
+    --set run.dir=deep/in/folders --set data.cache="$work/made/later" \
+    --set partition.method=file:cut
+find . | sort >../after.$$
+same "nothing is made" ../before.$$ ../after.$$
+rm ../before.$$ ../after.$$
+expect "a part file for another number of parts" 66 'nor cut.part.3' "$FRINGE" train tiny.json \
+    --ranks 3 --set partition.method=file:cut
+expect "weights to evaluate that are not there" 66 'weights: none is not there' early "$FRINGE" \
+    evaluate tiny.json --weights none
+expect "a run to evaluate that is not there" 66 'run.dir: runs/tiny is not there' early "$FRINGE" \
+    evaluate tiny.json
+expect "predictions that cannot be written" 73 'output: /proc/p: cannot make' early "$FRINGE" \
+    predict tiny.json --output /proc/p --weights tiny
+finish
