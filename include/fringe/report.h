@@ -1,6 +1,7 @@
 // report: what a person and a program see of a run. run.json (resolved config, versions, machine),
 // metrics.jsonl (one object per epoch, the source of truth), one plain line per logged epoch on
-// stderr. Rank 0 only.
+// stderr. Rank 0 only. Files are written by a thread of the report (base/writer.h), in the order of
+// the calls; what it could not write comes back as the error of a later call.
 #ifndef FRINGE_REPORT_H
 #define FRINGE_REPORT_H
 
@@ -36,19 +37,20 @@ typedef struct RunFacts {
 } RunFacts;
 
 // Opens <dir>; `resume_epoch` > 0 cuts metrics.jsonl back to that epoch and says what it lacks, 0
-// starts anew. Writes run.json.
+// starts anew. Writes run.json. What it borrows outlives the report.
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
                     const Comm *comm, const RunFacts *facts, int64_t resume_epoch, Error *err);
 // One line of metrics.jsonl, and a line on stderr when due.
 bool report_epoch(Report *report, const EpochRecord *record, Error *err);
-// <dir>/assignments/epoch-N.json and the widths beside it (assigner_widths).
+// <dir>/assignments/epoch-N.json and the widths beside it (assigner_widths), which it takes over.
 bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
                        int count, Error *err);
-// trace.json, from the events of all ranks (trace_gather).
-bool report_trace(const Report *report, const TraceEvent *event, const int64_t *offset, Error *err);
+// trace.json, from the events of all ranks (trace_gather), both arrays of which it takes over.
+bool report_trace(Report *report, TraceEvent *event, int64_t *offset, Error *err);
 // Prints the assignments that a run stored; nothing if there are none.
 bool report_show_assignments(const char *run_dir, Error *err);
-// What was appended to metrics.jsonl is on the disk; call it before a checkpoint says so.
+// Waits until all that was reported is written, metrics.jsonl on the disk, and answers for this
+// rank meanwhile; call it before a checkpoint says so.
 bool report_sync(Report *report, Error *err);
 void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
                  size_t size);
@@ -83,8 +85,8 @@ typedef struct RunResult {
     size_t taken, resident;   // bytes: most ever taken by a rank, most ever resident
     double seconds;           // wall clock since the start or the resume
 } RunResult;
-bool report_result(Report *report, RunResult *result, Error *err);
-void report_close(Report *report);
+bool report_result(Report *report, RunResult *result, Error *err); // waits until it is written
+void report_close(Report *report);                                 // likewise; NULL is fine
 
 // Mean and sample standard deviation.
 typedef struct Summary {

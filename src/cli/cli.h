@@ -93,6 +93,8 @@ void print_error(const Error *err);     // "fringe: sentence", line by line, on 
 bool session_binding(Session *session, int64_t seed, char *out, size_t size);
 // Sets the trainer's weights to those of --weights, or of run.dir. Collective.
 bool load_weights(Session *session, Trainer *trainer, const Options *options);
+// file_replace aside: disks may take their time. Rank 0 only.
+bool session_replace(Session *session, const char *path, const JsonWriter *text);
 const char *metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 
 // --- cmd_train.c: what compare does several times

@@ -255,7 +255,7 @@ static bool write_table(Session *s, const Arm *arm, int count, const char *base,
     json_end_array(&w);
     json_end_object(&w);
     snprintf(path, sizeof path, "%s/compare.json", base);
-    bool fine = file_replace(path, w.text, w.bytes, &s->err);
+    bool fine = session_replace(s, path, &w);
     json_writer_clear(&w);
     return fine;
 }

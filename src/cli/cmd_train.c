@@ -178,7 +178,8 @@ static void report_widths(Run *run, const Assignment *assignment) {
     int count = trainer_widths(run->trainer, widths);
     if (run->report != NULL)
         report_assignment(run->report, assignment, widths, count, &run->session->err);
-    assigner_widths_give(widths, count);
+    else
+        assigner_widths_give(widths, count);
 }
 
 // Once, when the epochs of run.trace are over. Events are with all ranks, the report with rank 0.
@@ -196,9 +197,10 @@ static void report_traced(Run *run) {
             terminal_say("remark     trace.json lacks %lld events; name fewer epochs in "
                          "run.trace\n",
                          (long long)lost);
+    } else {
+        memory_give(events);
+        memory_give(offset);
     }
-    memory_give(events);
-    memory_give(offset);
     run->traced = true;
 }
 
@@ -318,7 +320,7 @@ static bool summarize(Session *s, const double *last, const double *best, int ru
     put_summary(&writer, "best", best, runs);
     json_end_object(&writer);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
-    bool fine = file_replace(path, writer.text, writer.bytes, &s->err);
+    bool fine = session_replace(s, path, &writer);
     json_writer_clear(&writer);
     return fine;
 }

@@ -95,6 +95,22 @@ ExitCode session_end(Session *session) {
 
 // --- shared by commands
 
+typedef struct Replacement {
+    const char *path;
+    const JsonWriter *text;
+    Error *err;
+} Replacement;
+
+static void replace_aside(void *context) {
+    const Replacement *r = context;
+    file_replace(r->path, r->text->text, r->text->bytes, r->err);
+}
+
+bool session_replace(Session *s, const char *path, const JsonWriter *text) {
+    comm_aside(&s->comm, replace_aside, &(Replacement){path, text, &s->err});
+    return s->err.code == 0;
+}
+
 const char *metric_name(const Shard *shard) { return shard->multilabel ? "micro-F1" : "accuracy"; }
 
 // Everything that changes what is learned, except where the learning ends: a run may be made

@@ -75,25 +75,46 @@ static void put_assignment(JsonWriter *w, const Assignment *a) {
     json_end_object(w);
 }
 
-bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
-                       int count, Error *err) {
+typedef struct Assigned {
+    Assignment assignment;
+    int count;
+    Tensor widths[ASSIGNED_CHANNELS]; // owned
+} Assigned;
+
+static bool write_assigned(const Report *report, const Assigned *assigned, Error *err) {
+    const Assignment *assignment = &assigned->assignment;
     char folder[ASSIGNMENT_PATH], path[ASSIGNMENT_PATH + 64];
     JsonWriter w;
     path_join(folder, sizeof folder, report->folder, "assignments");
     if (!file_make_folder(folder, err))
         return false;
     snprintf(path, sizeof path, "%s/epoch-%lld.safetensors", folder, (long long)assignment->taken);
-    if (!tensors_write(path, widths, count, NULL, false, err))
+    if (!tensors_write(path, assigned->widths, assigned->count, NULL, false, err))
         return false;
     json_writer_init(&w, true);
     put_assignment(&w, assignment);
     snprintf(path, sizeof path, "%s/epoch-%lld.json", folder, (long long)assignment->taken);
     bool fine = file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
+    return fine;
+}
+
+static void store(void *context, const void *payload, size_t bytes, Error *err) {
+    Assigned assigned;
+    memcpy(&assigned, payload, bytes);
+    if (err->code == 0)
+        write_assigned(context, &assigned, err);
+    assigner_widths_give(assigned.widths, assigned.count);
+}
+
+bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
+                       int count, Error *err) {
+    Assigned assigned = {.assignment = *assignment, .count = count};
+    memcpy(assigned.widths, widths, (size_t)count * sizeof *widths);
     if (assignment->remark[0] != 0)
         terminal_say("remark     epoch %lld: %s\n", (long long)assignment->taken,
                      SHOWN(assignment->remark));
-    return fine;
+    return writer_put(report->writer, store, report, &assigned, sizeof assigned, err);
 }
 
 bool report_cut_assignments(const char *folder, int64_t last, Error *err) {

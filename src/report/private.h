@@ -13,6 +13,7 @@ struct Report {
     const Comm *comm;       // borrowed
     RunFacts facts;
     int64_t resumed_at; // epoch, or 0
+    Writer *writer;     // of everything below; owned
     int metrics;        // descriptor of metrics.jsonl, at its end
     char folder[1024];  // run.dir
     char path[1100];    // of metrics.jsonl
@@ -25,8 +26,9 @@ struct Report {
     int samples;
 };
 
-// run.json as a whole: config, versions, machine, data, parts, facts, and `result` if not NULL.
-bool report_write_run(const Report *report, const RunResult *result, Error *err);
+// Puts run.json as a whole: config, versions, machine, data, parts, facts, and `result` if not
+// NULL.
+bool report_write_run(Report *report, const RunResult *result, Error *err);
 // Removes the assignments that were taken before epochs after `last`.
 bool report_cut_assignments(const char *folder, int64_t last, Error *err);
 EpochTimes report_times(const Json *record); // one line of metrics.jsonl, an object

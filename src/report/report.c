@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+enum { WRITER_ROOM = 1 << 20 }; // bytes: lines of about a thousand epochs
 
 // --- opening
 
@@ -88,14 +89,22 @@ static bool clear_old(const Report *report, Error *err) {
     return file_remove(assignments, err) && file_remove(trace, err);
 }
 
-static bool open_files(Report *report, Error *err) {
+// What may take long on a disk, before there is a writer.
+typedef struct Opening {
+    Report *report;
+    Error *err;
+} Opening;
+
+static void open_aside(void *context) {
+    const Opening *opening = context;
+    Report *report = opening->report;
+    Error *err = opening->err;
     if (!file_make_folder(report->folder, err) || !cut_back(report, report->resumed_at, err) ||
         !clear_old(report, err))
-        return false;
+        return;
     report->metrics = open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (report->metrics < 0)
-        return cannot(report, EXIT_CANNOT_WRITE, "write", err);
-    return report_write_run(report, NULL, err);
+        cannot(report, EXIT_CANNOT_WRITE, "write", err);
 }
 
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
@@ -113,8 +122,12 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
     path_join(report->path, sizeof report->path, report->folder, "metrics.jsonl");
     report->sample = TAKE(double, REPORT_SAMPLES, "seconds of epochs");
     json_writer_init(&report->line, false);
-    if (open_files(report, err))
+    comm_aside(comm, open_aside, &(Opening){report, err});
+    if (report->metrics >= 0) {
+        report->writer = writer_new(comm, WRITER_ROOM);
+        report_write_run(report, NULL, err);
         return report;
+    }
     report_close(report);
     return NULL;
 }
@@ -122,6 +135,7 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
 void report_close(Report *report) {
     if (report == NULL)
         return;
+    writer_free(report->writer);
     if (report->metrics >= 0)
         close(report->metrics);
     json_writer_clear(&report->line);
@@ -180,16 +194,23 @@ static void reset(JsonWriter *writer) {
     writer->after_value[0] = false;
 }
 
-static bool append(Report *report, Error *err) {
-    struct iovec piece[2] = {{report->line.text, report->line.bytes}, {"\n", 1}};
-    ssize_t wanted = (ssize_t)report->line.bytes + 1;
-    ssize_t written = writev(report->metrics, piece, 2);
-    if (written == wanted)
-        return true;
-    return error_set(err, EXIT_CANNOT_WRITE,
-                     "%s: cannot write: %s; make room and go on with "
-                     "--resume auto",
-                     report->path, written < 0 ? strerror(errno) : "the disk is full");
+// After a line that is not whole there is no further one.
+static void append(void *context, const void *line, size_t bytes, Error *err) {
+    const Report *report = context;
+    if (err->code != 0)
+        return;
+    ssize_t written = write(report->metrics, line, bytes);
+    if (written != (ssize_t)bytes)
+        error_set(err, EXIT_CANNOT_WRITE,
+                  "%s: cannot write: %s; make room and go on with "
+                  "--resume auto",
+                  report->path, written < 0 ? strerror(errno) : "the disk is full");
+}
+
+static bool put_line(Report *report, Error *err) {
+    JsonWriter *line = &report->line;
+    line->text[line->bytes] = '\n'; // where text ends a 0 stands, which no line needs
+    return writer_put(report->writer, append, report, line->text, line->bytes + 1, err);
 }
 
 static bool line_due(const Report *report, const EpochRecord *record) {
@@ -201,7 +222,7 @@ static bool line_due(const Report *report, const EpochRecord *record) {
 bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     reset(&report->line);
     put_record(&report->line, record);
-    if (!append(report, err))
+    if (!put_line(report, err))
         return false;
     report->epochs++;
     report->logged += record->seconds + record->eval_seconds;
@@ -216,9 +237,16 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     return true;
 }
 
+static void sync_metrics(void *context, const void *payload, size_t bytes, Error *err) {
+    const Report *report = context;
+    (void)payload, (void)bytes;
+    if (err->code == 0 && fsync(report->metrics) != 0)
+        error_set(err, EXIT_IO, "%s: cannot flush: %s", report->path, strerror(errno));
+}
+
 bool report_sync(Report *report, Error *err) {
-    return fsync(report->metrics) == 0 ||
-           error_set(err, EXIT_IO, "%s: cannot flush: %s", report->path, strerror(errno));
+    writer_put(report->writer, sync_metrics, report, "", 0, err);
+    return writer_wait(report->writer, err);
 }
 
 // --- the line

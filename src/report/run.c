@@ -181,10 +181,19 @@ static void put_config(JsonWriter *writer, const Config *config) {
     memory_give(text);
 }
 
-bool report_write_run(const Report *report, const RunResult *result, Error *err) {
+static void replace(void *context, const void *payload, size_t bytes, Error *err) {
+    const Report *report = context;
     char path[1100];
-    JsonWriter writer;
+    JsonWriter text;
+    memcpy(&text, payload, bytes);
     path_join(path, sizeof path, report->folder, "run.json");
+    if (err->code == 0)
+        file_replace(path, text.text, text.bytes, err);
+    json_writer_clear(&text);
+}
+
+bool report_write_run(Report *report, const RunResult *result, Error *err) {
+    JsonWriter writer;
     json_writer_init(&writer, true);
     json_begin_object(&writer, NULL);
     json_put_string(&writer, "config_file", report->config->source);
@@ -201,9 +210,7 @@ bool report_write_run(const Report *report, const RunResult *result, Error *err)
     if (result != NULL)
         put_result(&writer, report, result);
     json_end_object(&writer);
-    bool fine = file_replace(path, writer.text, writer.bytes, err);
-    json_writer_clear(&writer);
-    return fine;
+    return writer_put(report->writer, replace, report, &writer, sizeof writer, err);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -215,5 +222,6 @@ bool report_result(Report *report, RunResult *result, Error *err) {
     qsort(report->sample, (size_t)report->samples, sizeof *report->sample, ascending);
     result->seconds_per_epoch = report->samples > 0 ? report->sample[report->samples / 2] : NAN;
     result->bytes_per_epoch = report->bytes;
-    return report_write_run(report, result, err);
+    report_write_run(report, result, err);
+    return writer_wait(report->writer, err);
 }

@@ -4,6 +4,7 @@
 #include "private.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { DOING, MESSAGES, NAME_SIZE = 64 };
 
@@ -75,27 +76,45 @@ static void put_arrow_end(JsonWriter *w, const TraceEvent *event, int rank, doub
     json_end_object(w);
 }
 
-bool report_trace(const Report *report, const TraceEvent *event, const int64_t *offset,
-                  Error *err) {
-    JsonWriter w;
-    char path[1100];
-    double zero = offset[report->comm->size] > 0 ? event[0].begin : 0;
-    json_writer_init(&w, false);
-    json_begin_object(&w, NULL);
-    json_put_string(&w, "displayTimeUnit", "ms");
-    json_begin_array(&w, "traceEvents");
-    for (int rank = 0; rank < report->comm->size; rank++) {
-        put_names(&w, rank);
-        for (int64_t i = offset[rank]; i < offset[rank + 1]; i++) {
-            put_slice(&w, &event[i], rank, zero);
-            if (event[i].kind != TRACE_SPAN)
-                put_arrow_end(&w, &event[i], rank, zero);
+typedef struct Traced {
+    TraceEvent *event; // owned
+    int64_t *offset;   // [ranks + 1], owned
+} Traced;
+
+static void put_trace(JsonWriter *w, const Traced *t, int ranks) {
+    double zero = t->offset[ranks] > 0 ? t->event[0].begin : 0;
+    json_begin_object(w, NULL);
+    json_put_string(w, "displayTimeUnit", "ms");
+    json_begin_array(w, "traceEvents");
+    for (int rank = 0; rank < ranks; rank++) {
+        put_names(w, rank);
+        for (int64_t i = t->offset[rank]; i < t->offset[rank + 1]; i++) {
+            put_slice(w, &t->event[i], rank, zero);
+            if (t->event[i].kind != TRACE_SPAN)
+                put_arrow_end(w, &t->event[i], rank, zero);
         }
     }
-    json_end_array(&w);
-    json_end_object(&w);
+    json_end_array(w);
+    json_end_object(w);
+}
+
+static void store(void *context, const void *payload, size_t bytes, Error *err) {
+    const Report *report = context;
+    Traced traced;
+    JsonWriter w;
+    char path[1100];
+    memcpy(&traced, payload, bytes);
+    json_writer_init(&w, false);
+    put_trace(&w, &traced, report->comm->size);
     path_join(path, sizeof path, report->folder, "trace.json");
-    bool fine = file_replace(path, w.text, w.bytes, err);
+    if (err->code == 0)
+        file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
-    return fine;
+    memory_give(traced.offset);
+    memory_give(traced.event);
+}
+
+bool report_trace(Report *report, TraceEvent *event, int64_t *offset, Error *err) {
+    Traced traced = {event, offset};
+    return writer_put(report->writer, store, report, &traced, sizeof traced, err);
 }

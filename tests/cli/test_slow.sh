@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# If this failed, a training would die, or stand still, because a terminal was stopped for a while, or lines printed meanwhile
-# would be lost.
+# If this failed, a training would die, or stand still, because a disk is slow or a terminal stopped for a while, or lines
+# written meanwhile would be lost.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
 patience=2 # comm.timeout; what is slow here takes three times as long
@@ -37,4 +37,30 @@ expect "a pipe that nobody holds any more" 74 '^$' \
 [ "$(cat gone/checkpoints/LATEST)" = epoch-20 ] || fail "it ends the training"
 expect "stderr on a full disk" 74 '^result .* epoch 20 ' \
     bash -c 'exec "$@" 2>/dev/full' - "$FRINGE" $(run full --set run.log_every=1)
+
+# --- a disk
+disk() { # FILE SECONDS BYTES COMMAND...: of what lies there
+    env LD_PRELOAD="$FRINGE_BUILD/tests/preload_disk.so" FRINGE_TEST_DISK_FILE="$1" FRINGE_TEST_DISK_SECONDS="$2" \
+        FRINGE_TEST_DISK_BYTES="$3" ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" "${@:4}"
+}
+expect "a disk that keeps pace" 0 'result' "$FRINGE" $(run fast --ranks 2)
+for file in metrics.jsonl run.json; do
+    expect "a disk that takes its time for $file" 0 'result' \
+        disk $file $((3 * patience)) 1e9 "$FRINGE" $(run slow-$file --ranks 2)
+    same "and all is as if it did not" <(timeless fast) <(timeless slow-$file)
+    grep -q '"result"' slow-$file/run.json || fail "run.json ends with the result"
+done
+expect "several runs, and a slow disk for what they come to" 0 '^runs +2,' \
+    disk runs.json $((3 * patience)) 1e9 "$FRINGE" $(run several --ranks 2) --runs 2
+for ranks in 1 2; do
+    expect "no room for metrics.jsonl, $ranks ranks" 73 'fringe: .*full./metrics.jsonl: cannot write.*make room' \
+        disk metrics.jsonl 0 4000 "$FRINGE" $(run full$ranks --ranks $ranks --set train.epochs=200000 --set run.checkpoint_every=1)
+    [ ! -e full$ranks/checkpoints/epoch-200000 ] || fail "and training goes on to its end"
+    last=$(sed 's/epoch-//' full$ranks/checkpoints/LATEST)
+    [ "$last" -le "$(grep -c '}}$' full$ranks/metrics.jsonl)" ] || fail "a checkpoint knows epochs that the metrics lack"
+done
+expect "no room for run.json" 74 'fringe: .*nowhere/run.json.tmp.*: cannot write' \
+    disk run.json 0 100 "$FRINGE" $(run nowhere --ranks 2)
+expect "no room for trace.json" 74 'fringe: .*trace.json.tmp.*: cannot write' \
+    disk trace.json 0 100 "$FRINGE" $(run untraced --ranks 2 --set run.trace=[2,3])
 finish
