@@ -9,7 +9,7 @@ for file in $(find src kernels include solver -name '*.[ch]' 2>/dev/null | sort)
         sed -E "s|^([0-9]+):[^<\"]*([<\"][^>\"]*).*|$file \1 \2|"
 done | awk '
 BEGIN {
-    split("base config backend dataset partition halo codec exchange gradsync assigner model" \
+    split("base config runfolder backend dataset partition halo codec exchange gradsync assigner model" \
           " trainer report cli", order, " ")
     for (i in order)
         floor[order[i]] = i + 0

@@ -28,6 +28,7 @@ typedef struct ConfigDoubles {
 
 typedef struct Config {
     char source[1024];      // path of the file; "" if none
+    bool own_dir;           // run.dir was given, not taken from the name of the file
     char mode[CONFIG_WORD]; // "mode": preset of messages.codec, comm.schedule and lossless.*
 
     struct {
@@ -119,6 +120,8 @@ typedef struct Config {
         int64_t threads;          // per rank; 0 = cores / ranks on the node
         int64_t checkpoint_every; // epochs; 0 = at the end and when stopped
         int64_t keep_checkpoints;
+        double checkpoint_minutes; // wall clock between two; 0 = by epochs alone
+        double lock_wait;          // seconds to wait for another run in dir
         double stop_after;         // wall-clock seconds, then checkpoint and exit 75; 0 = never
         int64_t log_every;         // epochs
         double memory_limit;       // GiB per rank; 0 = what the machine has / ranks on the node
@@ -153,6 +156,8 @@ void config_resolve(const Config *config, const char *path, char *out, size_t si
 // Makes the folder data.cache, for this user alone where it lies in /tmp because neither HOME nor
 // XDG_CACHE_HOME is set. EXIT_CANNOT_WRITE if that one is another user's.
 bool config_make_cache(const Config *config, Error *err);
+
+bool config_is_mode(const char *name);
 
 // An entry of data.split_keys is a file of its own, not the name of an array.
 bool config_split_is_file(const char *key);

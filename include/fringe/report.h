@@ -36,8 +36,9 @@ typedef struct RunFacts {
     double patterns_seconds;                  // to make the Patterns, slowest rank
 } RunFacts;
 
-// Opens <dir>; `resume_epoch` > 0 cuts metrics.jsonl back to that epoch and says what it lacks, 0
-// starts anew. Writes run.json. What it borrows outlives the report.
+// Begins to report into <dir>, which is claimed (runfolder.h). `resume_epoch` >= 0 cuts
+// metrics.jsonl and assignments back to that epoch and says what is lacking; -1: the run starts
+// anew, and none of its files is there yet. Writes run.json. What it borrows outlives the report.
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
                     const Comm *comm, const RunFacts *facts, int64_t resume_epoch, Error *err);
 // One line of metrics.jsonl, and a line on stderr when due.

@@ -86,9 +86,6 @@ void trainer_restore(Trainer *trainer, const TrainerState *state, const float *p
 // hash, partition hash).
 bool checkpoint_write(Trainer *trainer, const char *run_dir, const char *binding, int keep,
                       Error *err);
-// For a run that starts anew: checkpoints of an earlier one become <dir>/checkpoints.before, so
-// that nobody resumes them. Rank 0 only; *found says whether there were any.
-bool checkpoint_put_aside(const char *run_dir, bool *found, Error *err);
 // Restores the newest whole checkpoint (skipping damaged ones with a remark). *found false if there
 // is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be read,
 // EXIT_CONFIG if the newest whole one belongs to other data, model or parts, or is of a newer

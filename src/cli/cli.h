@@ -4,6 +4,7 @@
 #define FRINGE_CLI_H
 
 #include "fringe/report.h"
+#include "fringe/runfolder.h"
 
 #include <stdio.h>
 
@@ -59,8 +60,10 @@ void options_help(const Command *command); // stdout
 
 bool launch_inside_job(void);               // started by mpirun, or by srun with PMI
 bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job around us
-// Starts mpirun on this very command line, hands signals on, and returns the exit code.
+// Starts mpirun on this very command line, hands signals on, and returns the exit code. To a command
+// that trains INT, TERM and HUP go as USR1.
 ExitCode launch(const Options *options, int threads, char **argv);
+bool launch_is_kept(void);         // a keeper of ours started this rank, and speaks to the terminal
 void launch_die_with_parent(void); // ranks that we launched do not outlive their mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);
@@ -79,11 +82,15 @@ typedef struct Session {
     Config config;
     Shard shard;
     Error err;
-    double started; // clock
-    bool open;      // shard is mapped
+    double started;   // clock
+    bool open;        // shard is mapped
+    RunFolder folder; // of train and compare: claimed by rank 0 for the life of the session
 } Session;
 
-// MPI, the config (read by rank 0) and the shard. False: session_end says why. Collective.
+// MPI and the config (read by rank 0). False: session_end says why. Collective.
+bool session_start(Session *session, const Options *options, int *argc, char ***argv);
+bool session_load(Session *session); // the shard. Collective.
+// Both of them. Collective.
 bool session_begin(Session *session, const Options *options, int *argc, char ***argv);
 // The config that the options name, read by rank 0, on all ranks. Collective.
 bool session_config(Session *session, const Options *options);
@@ -97,12 +104,23 @@ bool load_weights(Session *session, Trainer *trainer, const Options *options);
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
 const char *metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 
+// --- stop.c: INT, TERM, HUP and USR1
+
+void stop_listen(void); // before MPI starts its threads, which inherit the mask
+// From now on a request waits for the end of an epoch; or, with false, it ends the process at once,
+// because there is nothing to save.
+void stop_waits_for_epoch(bool yes);
+bool stop_asked(void);
+
+// --- folder.c: the folder of train and compare
+
+// Claims config->run.dir, which may become another one. Collective.
+bool folder_claim(Session *session, RunFolder *folder, Config *config, RunKind kind, bool resume);
+// Moves aside what earlier runs made in the session's folder. Collective.
+bool folder_start_anew(Session *session);
+
 // --- cmd_train.c: what compare does several times
 
-void train_listen(void); // to USR1 and TERM
-// Before --runs runs in `dir` start anew, from number `first` on: the checkpoints of earlier ones
-// are put aside, so that none of them is resumed in their place. Rank 0 only.
-bool train_put_aside(const char *dir, int first, int runs, Error *err);
 // --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
 

@@ -283,19 +283,13 @@ static bool leave_out(Session *s, const Arm *arm) {
     return true;
 }
 
-// Every arm is checked before hours are spent. Where all start anew, none may be resumed for what
-// it learned before. Collective.
+// Every arm is checked before hours are spent, and before anything moves. Collective.
 static bool prepare_arms(Session *s, const Arm *arm, int count, const Options *options,
                          const char *base) {
     for (int i = 0; i < count; i++)
         if (!arm_config(s, &arm[i], options, base))
             return false;
-    for (int i = 0; i < count && s->comm.rank == 0 && !options->resume; i++) {
-        char folder[8192];
-        snprintf(folder, sizeof folder, "%s/%s", base, arm[i].name);
-        train_put_aside(folder, 0, options->runs, &s->err);
-    }
-    return comm_agree(&s->comm, &s->err);
+    return options->resume || folder_start_anew(s);
 }
 
 static bool compare(Session *s, const Options *options) {
@@ -319,8 +313,10 @@ static bool compare(Session *s, const Options *options) {
 
 ExitCode cmd_compare(const Options *options, int *argc, char ***argv) {
     Session session;
-    train_listen();
-    if (session_begin(&session, options, argc, argv))
+    stop_listen();
+    if (session_start(&session, options, argc, argv) &&
+        folder_claim(&session, &session.folder, &session.config, RUN_COMPARISON, options->resume) &&
+        session_load(&session))
         compare(&session, options);
     return session_end(&session);
 }

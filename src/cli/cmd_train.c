@@ -3,7 +3,6 @@
 #include "cli.h"
 
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -15,39 +14,35 @@ typedef struct Run { // one of --runs
     Trainer *trainer;
     Report *report; // rank 0
     char binding[256];
-    int64_t saved; // epoch of the newest checkpoint, -1: none
-    bool traced;   // trace.json is written
+    RunFolder folder; // where it is not the session's
+    int64_t saved;    // epoch of the newest checkpoint, -1: none
+    double saved_at;  // clock, of that or of the beginning
+    bool traced;      // trace.json is written
     RunFacts facts;
 } Run;
 
-// --- stopping: USR1 (or TERM, whose grace is short), or run.stop_after
+// --- what all ranks agree on after an epoch
 
-// They wait until they are looked for: nothing that computes, reads or writes is ever interrupted.
-// Called before MPI starts its threads, which inherit that, as the processes of the solver do.
-void train_listen(void) {
-    sigset_t stop;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGUSR1);
-    sigaddset(&stop, SIGTERM);
-    sigprocmask(SIG_BLOCK, &stop, NULL);
+typedef struct Wanted {
+    bool stop, save;
+} Wanted;
+
+static bool save_due_by_clock(const Run *run) {
+    double minutes = run->config.run.checkpoint_minutes;
+    return minutes > 0 && clock_seconds() - run->saved_at >= 60 * minutes;
 }
 
-static bool stop_signalled(void) {
-    sigset_t waiting;
-    return sigpending(&waiting) == 0 &&
-           (sigismember(&waiting, SIGUSR1) == 1 || sigismember(&waiting, SIGTERM) == 1);
-}
-
-// All ranks learn whether any wants to stop or could not write its report. Collective.
-static bool stop_agreed(Run *run) {
+// All ranks learn whether any wants to stop or could not write its report, and whether it is time
+// to save by rank 0's clock. Collective.
+static Wanted agree(Run *run) {
     Session *s = run->session;
     double limit = s->config.run.stop_after;
-    int64_t wanted[2] = {stop_signalled() || (limit > 0 && clock_seconds() - s->started >= limit),
-                         s->err.code != 0};
-    comm_sum_int64(&s->comm, wanted, 2);
+    int64_t wanted[3] = {stop_asked() || (limit > 0 && clock_seconds() - s->started >= limit),
+                         s->err.code != 0, s->comm.rank == 0 && save_due_by_clock(run)};
+    comm_sum_int64(&s->comm, wanted, 3);
     if (wanted[1] > 0)
         comm_agree(&s->comm, &s->err);
-    return wanted[0] > 0;
+    return (Wanted){wanted[0] > 0, wanted[2] > 0};
 }
 
 // --- building
@@ -62,19 +57,12 @@ static void run_folder(char *out, size_t size, const char *dir, int number, int 
         snprintf(out, size, "%s", dir);
 }
 
-bool train_put_aside(const char *dir, int first, int runs, Error *err) {
-    bool fine = file_make_folder(dir, err);
-    for (int i = first; i < runs && fine; i++) {
-        char folder[CONFIG_TEXT];
-        bool found = false;
-        run_folder(folder, sizeof folder, dir, i, runs);
-        fine = checkpoint_put_aside(folder, &found, err);
-        if (found && fine)
-            terminal_say(
-                "remark     %s: checkpoints of the run before are now in checkpoints.before\n",
-                folder);
-    }
-    return fine;
+// The folder of one of several runs, or of a mode of compare, is claimed beside that of the
+// session.
+static bool claim_own_folder(Run *run, const Options *options) {
+    Session *s = run->session;
+    return strcmp(run->config.run.dir, s->folder.path) == 0 ||
+           folder_claim(s, &run->folder, &run->config, RUN_SINGLE, options->resume);
 }
 
 static bool resume(Run *run) {
@@ -118,6 +106,9 @@ static void resume_trace(Run *run) {
 static bool begin(Run *run, const Options *options) {
     Session *s = run->session;
     run->saved = -1;
+    run->saved_at = clock_seconds();
+    if (!claim_own_folder(run, options))
+        return false;
     run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);
     if (run->trainer == NULL || !trainer_may_train(run->trainer, &s->err) ||
         !session_binding(s, run->seed, run->binding, sizeof run->binding))
@@ -128,11 +119,10 @@ static bool begin(Run *run, const Options *options) {
     if (options->resume && !resume(run))
         return false;
     resume_trace(run);
-    // model.weights of the run before have been read, its metrics are not cut yet
-    if (s->comm.rank == 0 && (options->resume || train_put_aside(s->config.run.dir, run->number,
-                                                                 options->runs, &s->err)))
-        run->report = report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->facts,
-                                  trainer_epochs_done(run->trainer), &s->err);
+    if (s->comm.rank == 0)
+        run->report =
+            report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->facts,
+                        options->resume ? trainer_epochs_done(run->trainer) : -1, &s->err);
     return comm_agree(&s->comm, &s->err);
 }
 
@@ -140,6 +130,7 @@ static void end(Run *run) {
     report_close(run->report);
     facts_clear(&run->facts);
     trainer_free(run->trainer);
+    runfolder_release(&run->folder);
 }
 
 // --- epochs
@@ -157,6 +148,7 @@ static bool save(Run *run) {
                           (int)run->config.run.keep_checkpoints, &s->err))
         return false;
     run->saved = epoch;
+    run->saved_at = clock_seconds();
     return true;
 }
 
@@ -215,12 +207,12 @@ static bool train(Run *run) {
         if (record.assignment != NULL)
             report_widths(run, record.assignment);
         report_traced(run);
-        bool stopping = stop_agreed(run);
+        Wanted wanted = agree(run);
         if (s->err.code != 0)
             return false;
-        if (stopping && !trainer_finished(run->trainer))
+        if (wanted.stop && !trainer_finished(run->trainer))
             return stop(run);
-        if (save_due(run, record.epoch) && !save(run))
+        if ((wanted.save || save_due(run, record.epoch)) && !save(run))
             return false;
     }
     trainer_evaluate_last(run->trainer); // of epochs that a resume found done, or of none
@@ -274,7 +266,10 @@ static void print_result(const Run *run, const RunResult *r) {
 
 static bool train_once(Run *run, const Options *options, RunResult *result) {
     Session *s = run->session;
-    bool fine = begin(run, options) && train(run);
+    stop_waits_for_epoch(false);
+    bool fine = begin(run, options);
+    stop_waits_for_epoch(true);
+    fine = fine && train(run);
     if (fine) {
         *result = result_of(run);
         if (run->report != NULL && report_result(run->report, result, &s->err))
@@ -353,8 +348,11 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
 ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
     Session session;
     RunResult *result = TAKE(RunResult, options->runs, "results of runs");
-    train_listen();
-    if (session_begin(&session, options, argc, argv))
+    RunKind kind = options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
+    stop_listen();
+    if (session_start(&session, options, argc, argv) &&
+        folder_claim(&session, &session.folder, &session.config, kind, options->resume) &&
+        session_load(&session) && (options->resume || folder_start_anew(&session)))
         train_runs(&session, options, result);
     memory_give(result);
     return session_end(&session);

@@ -6,10 +6,12 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +29,8 @@ bool launch_inside_job(void) {
     return is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK") || is_set("PMI_SIZE") ||
            is_set("PMI_RANK");
 }
+
+bool launch_is_kept(void) { return is_set(mark); }
 
 bool launch_wanted(const Options *options) { return options->ranks > 1 && !launch_inside_job(); }
 
@@ -115,40 +119,102 @@ static void build(Words *words, const Options *options, char *program, char **ar
 
 // --- the keeper
 
-static volatile sig_atomic_t child, ending; // `ending`: TERM, INT or HUP that was handed on
+static struct Keeper {
+    bool saves;                     // the command finishes an epoch and saves
+    volatile sig_atomic_t child;    // mpirun
+    volatile sig_atomic_t asked;    // the ranks were asked to stop
+    volatile sig_atomic_t pressed;  // INT and TERM so far
+    volatile sig_atomic_t ended_by; // the signal that was to end it at once
+} keeper;
 
-static void hand_on(int number) {
+static void speak(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
+
+static void ask_to_stop(int number) {
+    if (!keeper.asked)
+        speak(
+            number == SIGINT
+                ? "\nfringe: stopping; an epoch that has begun is finished and saved first; Ctrl-C "
+                  "again ends at once\n"
+                : "fringe: stopping; an epoch that has begun is finished and saved first\n");
+    keeper.asked = 1;
+    kill(keeper.child, SIGUSR1); // mpirun hands it on to all ranks; TERM would leave them a second
+}
+
+// mpirun loses signals that come before its ranks have started: the request is repeated.
+static void ask_again(int number) {
+    (void)number;
     int kept = errno;
-    if (child > 0)
-        kill(child, number);
-    if (number != SIGUSR1 && number != SIGUSR2)
-        ending = number;
+    if (keeper.asked)
+        kill(keeper.child, SIGUSR1);
     errno = kept;
 }
 
-static void hand_on_signals(void) {
-    static const int numbers[] = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP};
-    struct sigaction action = {.sa_handler = hand_on, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        sigaction(numbers[i], &action, NULL);
+static void ask_again_regularly(void) {
+    struct sigaction action = {.sa_handler = ask_again, .sa_flags = SA_RESTART};
+    struct itimerval often = {.it_interval = {.tv_usec = 200000}, .it_value = {.tv_usec = 200000}};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
 }
 
+static void on_signal(int number) {
+    int kept = errno;
+    bool presses = number == SIGINT || number == SIGTERM;
+    keeper.pressed += presses;
+    if (keeper.child <= 0) {
+        keeper.ended_by = number;
+    } else if (!keeper.saves) {
+        keeper.ended_by = number;
+        kill(keeper.child, number);
+    } else if (presses && keeper.pressed > 1) {
+        keeper.ended_by = number;
+        kill(keeper.child, SIGKILL); // its ranks die with it
+    } else {
+        ask_to_stop(number);
+    }
+    errno = kept;
+}
+
+// What the caller had ignored stays so: nohup, and jobs in the background of a script.
+static void listen_to_signals(void) {
+    static const int numbers[] = {SIGUSR1, SIGTERM, SIGINT, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+}
+
+// In a process group of its own, so that the terminal's Ctrl-C reaches the keeper alone.
 _Noreturn static void become(char *const *command, sigset_t *before) {
+    setpgid(0, 0);
+    int nothing = open("/dev/null", O_RDONLY);
+    if (nothing >= 0)
+        dup2(nothing, STDIN_FILENO);
     prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then takes its ranks along
     sigprocmask(SIG_SETMASK, before, NULL);
     execvp(command[0], command);
     _exit(127);
 }
 
+// Where USR1 came before anybody listened, there was nothing to save either.
+static bool stopped_early(int status, int code) {
+    return keeper.asked && code != EXIT_STOPPED &&
+           (code == 128 + SIGUSR1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1));
+}
+
 // Our own codes were explained by the ranks; the others are mpirun's or the system's.
 static ExitCode explain(int status) {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (ending != 0 && code != EXIT_STOPPED)
-        fprintf(stderr,
-                "fringe: ended by signal %d (%s), which leaves ranks a second; USR1 leaves "
-                "them the time for a checkpoint\n",
-                (int)ending, strsignal((int)ending));
-    else if (code == 127)
+    if (keeper.ended_by != 0 && code != EXIT_STOPPED) {
+        fprintf(stderr, "fringe: ended at once by signal %d (%s)%s\n", (int)keeper.ended_by,
+                strsignal((int)keeper.ended_by),
+                keeper.saves ? "; --resume auto goes on from the last checkpoint" : "");
+        return (ExitCode)(128 + keeper.ended_by);
+    }
+    if (stopped_early(status, code)) {
+        fprintf(stderr, "fringe: stopped during set-up; there was nothing to save\n");
+        return EXIT_STOPPED;
+    }
+    if (code == 127)
         fprintf(stderr, "fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
                         "drop --ranks\n");
     else if (code > 128)
@@ -179,8 +245,11 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     pid_t pid = fork();
     if (pid == 0)
         become(words.word, &before);
-    child = pid;
-    hand_on_signals();
+    keeper.saves = (options->needs & NEEDS_RUN) != 0;
+    keeper.child = pid;
+    listen_to_signals();
+    if (keeper.saves)
+        ask_again_regularly();
     sigprocmask(SIG_SETMASK, &before, NULL);
     int status = 0;
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)

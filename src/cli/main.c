@@ -10,8 +10,10 @@ const Command commands[] = {
      "train a model on the whole graph, on one or many ranks",
      "Trains as CONFIG says and writes run.json, metrics.jsonl and checkpoints into run.dir.\n"
      "Prints one line per logged epoch on stderr and the result on stdout.\n"
-     "SIGUSR1 to any rank (or to fringe, which hands it on) writes a checkpoint and leaves with\n"
-     "75; --resume auto goes on from there, bit for bit.",
+     "Ctrl-C (INT), TERM, HUP or USR1 to fringe, or USR1 to any rank: the epoch is finished, a\n"
+     "checkpoint is written, and fringe leaves with 75; a second Ctrl-C ends at once.\n"
+     "--resume auto goes on from the newest checkpoint, bit for bit. Without it a run begins\n"
+     "anew, and what runs before made in run.dir moves to run.dir.1, run.dir.2, ...",
      cmd_train},
     {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmu",
      "train in several modes and say what each gained",

@@ -57,7 +57,7 @@ static void warn_of_binding(const Session *s) {
                      allowed, threads_on_node());
 }
 
-bool session_begin(Session *session, const Options *options, int *argc, char ***argv) {
+bool session_start(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
     comm_self(&session->comm); // what is wrong with a config is said before MPI starts
@@ -71,6 +71,10 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
         !session_config(session, options))
         return false;
     warn_of_binding(session);
+    return true;
+}
+
+bool session_load(Session *session) {
     char remarks[1024] = "";
     session->open =
         partition_load(&session->shard, &session->config, &session->comm, remarks, &session->err);
@@ -79,11 +83,16 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
     return session->open;
 }
 
+bool session_begin(Session *session, const Options *options, int *argc, char ***argv) {
+    return session_start(session, options, argc, argv) && session_load(session);
+}
+
 ExitCode session_end(Session *session) {
     Error err = session->err;
     bool first = session->comm.rank == 0;
     if (session->open)
         shard_clear(&session->shard);
+    runfolder_release(&session->folder);
     if (first && err.code != 0)
         print_error(&err);
     bool told = err.code != 0;

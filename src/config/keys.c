@@ -171,17 +171,24 @@ const Key config_keys[] = {
 
     {"run.dir", KEY_TEXT, AT(run.dir), "\"\"", ANY, ANY, ANY,
      "Folder of the run (from the current folder); empty: runs/<name of the config>. Without "
-     "--resume a run begins anew there."},
+     "--resume a run begins anew there; what runs before made moves to DIR.1, DIR.2, ..."},
     {"run.seed", KEY_INT, AT(run.seed), "0", "[0, 9007199254740991]", ANY, ANY,
      "Of weights and dropout; run i of --runs has seed + i."},
     {"run.threads", KEY_INT, AT(run.threads), "0", "[0, 1024]", ANY, "threads",
      "Per rank; 0: cores / ranks on the machine."},
     {"run.checkpoint_every", KEY_INT, AT(run.checkpoint_every), "100", "[0, 1000000000]", ANY,
      "epochs", "Beside the one at the end; 0: only at the end and when stopped."},
+    {"run.checkpoint_minutes", KEY_DOUBLE, AT(run.checkpoint_minutes), "30", "[0, 1000000]", ANY,
+     "minutes",
+     "A checkpoint also when so much time has passed since the last one; 0: never. With "
+     "messages.solver=glpk a checkpoint takes the solver's answer early, so that bit widths may "
+     "depend on the clock."},
     {"run.keep_checkpoints", KEY_INT, AT(run.keep_checkpoints), "2", "[1, 1000000]", ANY,
      "checkpoints", "The newest ones that are kept."},
     {"run.stop_after", KEY_DOUBLE, AT(run.stop_after), "0", "[0, 1e9]", ANY, "seconds",
      "Wall clock after which a checkpoint is written and the program leaves with 75; 0: never."},
+    {"run.lock_wait", KEY_DOUBLE, AT(run.lock_wait), "30", "[0, 1000000]", ANY, "seconds",
+     "How long to wait while another run works in run.dir; with --resume four times as long."},
     {"run.log_every", KEY_INT, AT(run.log_every), "10", "[0, 1000000000]", ANY, "epochs",
      "Lines on the terminal; 0: none. metrics.jsonl has every epoch."},
     {"run.memory_limit", KEY_DOUBLE, AT(run.memory_limit), "0", "[0, 1000000]", ANY, "GiB",

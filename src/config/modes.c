@@ -37,3 +37,5 @@ const Mode *config_mode_find(const char *name) {
             return &config_modes[i];
     return NULL;
 }
+
+bool config_is_mode(const char *name) { return config_mode_find(name) != NULL; }

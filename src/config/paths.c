@@ -68,7 +68,8 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
     else
         snprintf(cache, sizeof cache, "%s", config->data.cache);
     absolute(config->data.cache, sizeof config->data.cache, cache);
-    if (config->run.dir[0] == 0)
+    config->own_dir = config->run.dir[0] != 0;
+    if (!config->own_dir)
         default_run_dir(config->run.dir, sizeof config->run.dir, config->source);
     for (int i = 0; i < config_key_count; i++) {
         char *at = (char *)config + config_keys[i].offset;

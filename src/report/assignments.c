@@ -123,9 +123,10 @@ bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
     struct dirent *entry;
     while (open_folder != NULL && fine && (entry = readdir(open_folder)) != NULL) {
         char path[ASSIGNMENT_PATH];
-        const char *ending;
+        const char *ending = "";
         path_join(path, sizeof path, folder, entry->d_name);
-        if (epoch_of_name(entry->d_name, &ending) > last)
+        if (epoch_of_name(entry->d_name, &ending) > last &&
+            (strcmp(ending, ".json") == 0 || strcmp(ending, ".safetensors") == 0))
             fine = file_remove(path, err);
     }
     if (open_folder != NULL)

@@ -12,6 +12,7 @@ struct Report {
     const Trainer *trainer; // borrowed
     const Comm *comm;       // borrowed
     RunFacts facts;
+    bool resumed;
     int64_t resumed_at; // epoch, or 0
     Writer *writer;     // of everything below; owned
     int metrics;        // descriptor of metrics.jsonl, at its end

@@ -79,14 +79,11 @@ static bool cut_back(Report *report, int64_t last, Error *err) {
            cannot(report, EXIT_CANNOT_WRITE, "cut it back", err);
 }
 
-// What a run before left in this folder, or what this one did after the resume's epoch.
-static bool clear_old(const Report *report, Error *err) {
-    char assignments[1100], trace[1100];
+// What this run did after the epoch at which it is resumed.
+static bool cut_assignments(const Report *report, Error *err) {
+    char assignments[1100];
     path_join(assignments, sizeof assignments, report->folder, "assignments");
-    path_join(trace, sizeof trace, report->folder, "trace.json");
-    if (report->resumed_at > 0)
-        return report_cut_assignments(assignments, report->resumed_at, err);
-    return file_remove(assignments, err) && file_remove(trace, err);
+    return report_cut_assignments(assignments, report->resumed_at, err);
 }
 
 // What may take long on a disk, before there is a writer.
@@ -99,10 +96,12 @@ static void open_aside(void *context) {
     const Opening *opening = context;
     Report *report = opening->report;
     Error *err = opening->err;
-    if (!file_make_folder(report->folder, err) || !cut_back(report, report->resumed_at, err) ||
-        !clear_old(report, err))
+    int made_here = report->resumed ? 0 : O_EXCL;
+    if (report->resumed &&
+        (!cut_back(report, report->resumed_at, err) || !cut_assignments(report, err)))
         return;
-    report->metrics = open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    report->metrics =
+        open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | made_here, 0666);
     if (report->metrics < 0)
         cannot(report, EXIT_CANNOT_WRITE, "write", err);
 }
@@ -115,7 +114,8 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
                        .trainer = trainer,
                        .comm = comm,
                        .facts = *facts,
-                       .resumed_at = resume_epoch,
+                       .resumed = resume_epoch >= 0,
+                       .resumed_at = resume_epoch > 0 ? resume_epoch : 0,
                        .metrics = -1,
                        .opened = clock_seconds()};
     snprintf(report->folder, sizeof report->folder, "%s", config->run.dir);

@@ -186,15 +186,3 @@ bool checkpoint_write(Trainer *t, const char *run_dir, const char *binding, int 
         error_prefix(err, "checkpoint of epoch %lld", (long long)t->epoch);
     return comm_agree(t->comm, err);
 }
-
-// One rename, so that all of them are gone at once; what a killed writer left may stay.
-bool checkpoint_put_aside(const char *run_dir, bool *found, Error *err) {
-    char folder[CHECKPOINT_PATH], aside[CHECKPOINT_PATH];
-    EpochList list;
-    bool ok = checkpoint_list(&list, run_dir, err);
-    *found = list.count > 0;
-    memory_give(list.epoch);
-    path_join(folder, sizeof folder, run_dir, "checkpoints");
-    path_join(aside, sizeof aside, run_dir, "checkpoints.before");
-    return ok && (!*found || (file_remove(aside, err) && file_rename(folder, aside, err)));
-}

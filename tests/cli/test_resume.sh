@@ -61,33 +61,6 @@ mkdir -p file && touch file/in-the-way
 expect "a run.dir that cannot be" 73 'in-the-way' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=file/in-the-way
 
-# --- a run that starts anew in a used folder is no part of the one before
-often="--set run.checkpoint_every=10"
-expect "a run before" 0 'result' "$FRINGE" train tiny.json $often --set run.dir=before
-timeless before >a
-dies() { # STEP COMMAND...: right after that write, sync or rename
-    { FRINGE_TEST_STOP_STEP=$1 "${@:2}" >out 2>&1; } 2>/dev/null
-    [ $? -eq 137 ]
-}
-killed() { # STEP
-    rm -rf anew && cp -r before anew
-    dies $1 "$FRINGE" train tiny.json $often --set run.dir=anew ||
-        fail "a run that starts anew lives beyond step $1"
-    expect "killed at step $1 of a new start" 0 'result .* epoch 20 ' \
-        "$FRINGE" train tiny.json $often --set run.dir=anew --resume auto
-    timeless anew >b
-    same "and resumed, it has all its metrics" a b
-}
-for step in 1 2 3 4 5 8 20; do killed $step; done
-expect "weights of the run before" 0 'remark .* in checkpoints.before' "$FRINGE" train tiny.json \
-    --set run.dir=anew --set model.weights=anew/checkpoints/epoch-20/model.safetensors
-expect "the same weights in another folder" 0 'result' "$FRINGE" train tiny.json \
-    --set run.dir=other --set model.weights=before/checkpoints/epoch-20/model.safetensors
-same "are read before they are put aside" <(timeless anew) <(timeless other)
-expect "several runs" 0 'result' "$FRINGE" train tiny.json $often --runs 2 --set run.dir=several
-dies 5 "$FRINGE" train tiny.json $often --runs 2 --set run.dir=several || fail "it lives"
-[ ! -e several/run-2/checkpoints ] || fail "the second of several could be resumed"
-
 # --- a comparison is several runs
 compare="compare tiny.json --modes=vanilla,lossless,alone --set train.eval_every=50"
 learned() { grep -E '"(name|runs|test_mean|bytes|modes)"' "$1/compare.json"; }
@@ -99,8 +72,6 @@ stopped "USR1 in its second arm" halved/lossless "$FRINGE" $compare --ranks 2 \
 expect "and resumed" 0 '^alone-all-cores ' "$FRINGE" $compare --ranks 2 --set train.epochs=400 \
     --set run.dir=halved --resume auto
 same "it has the table of one that was never stopped" <(learned arms) <(learned halved)
-dies 8 "$FRINGE" $compare --set run.dir=arms || fail "it lives"
-[ ! -e arms/lossless/checkpoints ] || fail "an arm of the comparison before could be resumed"
 
 # --- a slow disk: a file that takes longer to be read than a rank may be silent
 slow_disk() { # FILE COMMAND...

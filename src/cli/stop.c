@@ -1,0 +1,92 @@
+// Stopping on request. INT, TERM, HUP and USR1 mean: finish this epoch, save, leave with 75. All
+// threads block them and one thread waits for them, so that nothing that computes, reads or writes
+// is ever interrupted. During set-up there is nothing to save and the process leaves at once: every
+// file of the set-up is written under a temporary name and renamed.
+
+#include "cli.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static atomic_bool asked, training;
+
+// Rank 0, as far as that is known before MPI starts.
+static bool is_first(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (getenv(names[i]) != NULL)
+            return strcmp(getenv(names[i]), "0") == 0;
+    return true;
+}
+
+static void say(const char *text) {
+    if (is_first())
+        (void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+_Noreturn static void leave_setup(void) {
+    say("fringe: stopped during set-up; there was nothing to save\n");
+    _exit(EXIT_STOPPED);
+}
+
+_Noreturn static void end_at_once(int number) {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
+static void *listen(void *context) {
+    const sigset_t *signals = context;
+    for (int number, interrupts = 0;;) {
+        if (sigwait(signals, &number) != 0)
+            continue;
+        interrupts += number == SIGINT;
+        if (interrupts > 1)
+            end_at_once(number);
+        bool first = !atomic_exchange(&asked, true);
+        if (!atomic_load(&training))
+            leave_setup();
+        if (first && !launch_is_kept())
+            say(number == SIGINT ? "\nfringe: finishing this epoch, then saving; Ctrl-C again "
+                                   "ends at once\n"
+                                 : "fringe: finishing this epoch, then saving\n");
+    }
+    return NULL;
+}
+
+// What the caller had ignored stays so: nohup, and jobs in the background of a script.
+static void add_unless_ignored(sigset_t *signals, int number) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_IGN)
+        sigaddset(signals, number);
+}
+
+void stop_listen(void) {
+    static sigset_t signals;
+    pthread_t thread;
+    sigemptyset(&signals);
+    add_unless_ignored(&signals, SIGINT);
+    add_unless_ignored(&signals, SIGTERM);
+    add_unless_ignored(&signals, SIGHUP);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    int status = pthread_create(&thread, NULL, listen, &signals);
+    CHECK(status == 0, EXIT_MEMORY, "cannot start a thread: %s", strerror(status));
+    pthread_detach(thread);
+}
+
+void stop_waits_for_epoch(bool yes) {
+    atomic_store(&training, yes);
+    if (!yes && atomic_load(&asked)) // it was asked while an epoch could still end
+        leave_setup();
+}
+
+bool stop_asked(void) { return atomic_load(&asked); }

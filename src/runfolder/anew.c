@@ -1,0 +1,106 @@
+// Starting anew: everything that earlier runs made in the folder moves aside, at once.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_within(const char *inner, const char *outer) {
+    size_t length = strlen(outer);
+    return strncmp(inner, outer, length) == 0 && (inner[length] == 0 || inner[length] == '/');
+}
+
+// Does the path lie in one of the names, or does one of them lie in path/below?
+static bool moves(const char *path, const char *below, const char *real, const NameList *list) {
+    char *absolute = path[0] != 0 ? realpath(path, NULL) : NULL;
+    char name[RUNFOLDER_PATH], folder[RUNFOLDER_PATH];
+    bool found = false;
+    if (absolute != NULL && below[0] != 0)
+        path_join(folder, sizeof folder, absolute, below);
+    for (int i = 0; absolute != NULL && i < list->count && !found; i++) {
+        path_join(name, sizeof name, real, list->name[i]);
+        found = below[0] != 0 ? is_within(name, folder) : is_within(absolute, name);
+    }
+    free(absolute);
+    return found;
+}
+
+// What follows "file:" or "replay:"; "" if the text begins otherwise.
+static const char *after(const char *text, const char *prefix) {
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) == 0 ? text + length : "";
+}
+
+// The first path of the config that would move; NULL if none does.
+static const char *path_that_moves(const Config *c, const char *real, const NameList *list) {
+    const char *const paths[] = {c->source,
+                                 c->data.path,
+                                 c->data.features,
+                                 c->data.labels,
+                                 c->data.splits,
+                                 c->model.weights,
+                                 after(c->partition.method, "file:")};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (moves(paths[i], "", real, list))
+            return paths[i];
+    for (int i = 0; i < c->data.split_keys.count; i++)
+        if (config_split_is_file(c->data.split_keys.word[i]) &&
+            moves(c->data.split_keys.word[i], "", real, list))
+            return c->data.split_keys.word[i];
+    const char *replayed = after(c->messages.assign, "replay:");
+    return moves(replayed, "assignments", real, list) ? replayed : NULL;
+}
+
+// A run of an earlier command may still work in a folder inside.
+static bool check_inner_locks(const RunFolder *folder, const NameList *list, Error *err) {
+    for (int i = 0; i < list->count && err->code == 0; i++) {
+        char inner[RUNFOLDER_PATH], path[RUNFOLDER_PATH], holder[256];
+        struct RunLock *lock;
+        if (strcmp(path_name(list->name[i]), LOCK_NAME) != 0 ||
+            strcmp(list->name[i], LOCK_NAME) == 0)
+            continue;
+        path_join(path, sizeof path, folder->real, list->name[i]);
+        path_folder(inner, sizeof inner, path);
+        LockAnswer answer = lock_try(&lock, inner, holder, sizeof holder, err);
+        if (answer == LOCK_TAKEN)
+            lock_release(lock);
+        else if (answer == LOCK_BUSY)
+            error_set(err, EXIT_CANNOT_WRITE,
+                      "%s: another run works there (%s); wait for its end, or give another run.dir",
+                      inner, holder);
+    }
+    return err->code == 0;
+}
+
+// The target as the user would write it.
+static void tell(const RunFolder *folder, const char *to) {
+    const char *base = path_name(folder->path), *name = path_name(to);
+    size_t same = strlen(base);
+    if (same > 0 && strncmp(name, base, same) == 0 && name[same] == '.' && base[0] != '.')
+        fprintf(stderr, "remark     %s: the run before is now in %s%s\n", folder->path,
+                folder->path, name + same);
+    else
+        fprintf(stderr, "remark     %s: the run before is now in %s\n", folder->path, to);
+}
+
+bool runfolder_start_anew(const RunFolder *folder, const Config *config, Error *err) {
+    NameList list = {0};
+    RunKind found = folder->kind;
+    char to[RUNFOLDER_PATH];
+    marker_read(folder->real, &found);
+    bool fine = names_list(&list, folder->real, found, err);
+    const char *path = fine ? path_that_moves(config, folder->real, &list) : NULL;
+    if (path != NULL)
+        fine = error_set(err, EXIT_CONFIG,
+                         "%s is part of the run that lies in %s and would be moved with it; give "
+                         "another run.dir",
+                         path, folder->path);
+    if (fine && !names_are_none(&list)) {
+        fine = check_inner_locks(folder, &list, err) && move_aside(folder->real, found, to, err);
+        if (fine)
+            tell(folder, to);
+    }
+    names_clear(&list);
+    return fine && marker_replace(folder->real, folder->kind, err);
+}

@@ -1,0 +1,203 @@
+// Claiming a folder: make it, see whose it is, mark it, lock it.
+
+#include "internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// ---- whose is it?
+
+// Adds a name to a list for a sentence, as long as there is room.
+static void say(char *list, size_t size, const char *name) {
+    size_t used = strlen(list);
+    if (used + strlen(name) + 8 < size)
+        snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+    else if (used >= 4 && strcmp(list + used - 3, "...") != 0)
+        snprintf(list + used, size - used, " ...");
+}
+
+// Does one of the names in `list` lie in the top-level folder `name`, or is it that?
+static bool lists(const NameList *list, const char *name) {
+    size_t length = strlen(name);
+    for (int i = 0; i < list->count; i++)
+        if (strncmp(list->name[i], name, length) == 0 &&
+            (list->name[i][length] == 0 || list->name[i][length] == '/'))
+            return true;
+    return false;
+}
+
+// A folder without a file is nobody's: a move that was interrupted leaves such.
+static bool holds_a_file(const char *path) {
+    DIR *folder = opendir(path);
+    bool found = folder == NULL;
+    for (struct dirent *entry; !found && (entry = readdir(folder)) != NULL;) {
+        char inside[RUNFOLDER_PATH];
+        path_join(inside, sizeof inside, path, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            found = holds_a_file(inside);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return found;
+}
+
+static bool is_in_the_way(const char *real, const char *name) {
+    char path[RUNFOLDER_PATH];
+    path_join(path, sizeof path, real, name);
+    return holds_a_file(path);
+}
+
+// Looks at the top level: names that a run of this kind would write and that are not in `ours`, and
+// files of other people.
+static bool look_for_others(const char *real, RunKind kind, const NameList *ours, char *clash,
+                            char *foreign, size_t size, Error *err) {
+    DIR *folder = opendir(real);
+    if (folder == NULL)
+        return error_set(err, EXIT_IO, "%s: cannot look into the folder: %s", real,
+                         strerror(errno));
+    clash[0] = foreign[0] = 0;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || lists(ours, name))
+            continue;
+        if (names_would_write(kind, name) && is_in_the_way(real, name))
+            say(clash, size, name);
+        else if (strncmp(name, "before.", 7) != 0 && !names_would_write(kind, name))
+            say(foreign, size, name);
+    }
+    closedir(folder);
+    return true;
+}
+
+// Refuses a folder in which a name that fringe would write is somebody else's.
+static bool check_others(const char *path, const char *real, RunKind kind, const NameList *ours,
+                         bool remark, Error *err) {
+    char clash[256], foreign[256];
+    if (!look_for_others(real, kind, ours, clash, foreign, sizeof clash, err))
+        return false;
+    if (clash[0] != 0)
+        return error_set(err, EXIT_CANNOT_WRITE,
+                         "%s: holds names that a run would write and that are not fringe's (%s); "
+                         "give another run.dir, or move them away",
+                         path, clash);
+    if (remark && foreign[0] != 0)
+        fprintf(stderr, "remark     %s holds files that are not fringe's; they stay: %s\n", path,
+                foreign);
+    return true;
+}
+
+static bool check_kind(const char *path, RunKind kind, RunKind found, const NameList *ours,
+                       Error *err) {
+    static const char *const holds[] = {"a single run", "the runs of --runs", "a comparison"};
+    return kind == found || names_are_none(ours) ||
+           error_set(err, EXIT_CONFIG,
+                     "%s: holds %s and cannot be resumed as %s; give another run.dir, or start "
+                     "anew without --resume",
+                     path, holds[found], holds[kind]);
+}
+
+// ---- claiming
+
+// The first thing written into a folder; whoever comes later knows it by that.
+static bool mark(const char *path, const char *real, RunKind kind, Error *err) {
+    static const NameList none;
+    Error clash = {0};
+    RunKind found = kind, ignored;
+    if (!marker_read(real, &found) && !check_others(path, real, kind, &none, true, &clash) &&
+        !marker_read(real, &ignored)) // nobody marked it meanwhile
+        return error_set(err, (ExitCode)clash.code, "%s", clash.text);
+    return marker_make(real, found, err);
+}
+
+static bool open_folder(RunFolder *folder, const char *path, const RunClaim *claim, Error *err) {
+    *folder = (RunFolder){.kind = claim->kind};
+    snprintf(folder->path, sizeof folder->path, "%s", path);
+    if (!file_make_folder(path, err))
+        return false;
+    char *real = realpath(path, NULL);
+    int used = real != NULL ? snprintf(folder->real, sizeof folder->real, "%s", real) : -1;
+    free(real);
+    if (used < 0 || used >= (int)sizeof folder->real)
+        return error_set(err, EXIT_CANNOT_WRITE,
+                         "%s: cannot find the folder, or its path is too "
+                         "long; give another run.dir",
+                         path);
+    return mark(path, folder->real, claim->kind, err);
+}
+
+static LockAnswer wait_for_lock(RunFolder *folder, double wait, char *holder, size_t size,
+                                Error *err) {
+    static const struct timespec moment = {.tv_nsec = 50000000};
+    double end = clock_seconds() + wait;
+    LockAnswer answer = lock_try(&folder->lock, folder->real, holder, size, err);
+    if (answer == LOCK_BUSY && wait > 0)
+        fprintf(stderr, "waiting    for %s: another run works there (%s); at most %.0f s\n",
+                folder->path, holder, wait);
+    while (answer == LOCK_BUSY && clock_seconds() < end) {
+        nanosleep(&moment, NULL);
+        answer = lock_try(&folder->lock, folder->real, holder, size, err);
+    }
+    return answer;
+}
+
+// With the lock held, what lies there does not change any more.
+static bool look_inside(const RunFolder *folder, bool resume, Error *err) {
+    NameList ours = {0};
+    RunKind found = folder->kind;
+    marker_read(folder->real, &found);
+    bool fine = move_finish(folder->real, found, err) &&
+                names_list(&ours, folder->real, found, err) &&
+                check_others(folder->path, folder->real, folder->kind, &ours, false, err) &&
+                (!resume || check_kind(folder->path, folder->kind, found, &ours, err));
+    bool empty = names_are_none(&ours);
+    names_clear(&ours);
+    return fine &&
+           (!empty || found == folder->kind || marker_replace(folder->real, folder->kind, err));
+}
+
+static bool settle(RunFolder *folder, const RunClaim *claim, Error *err) {
+    folder->claimed = look_inside(folder, claim->resume, err);
+    if (!folder->claimed)
+        runfolder_release(folder);
+    return folder->claimed;
+}
+
+static bool refuse(const RunFolder *folder, const char *holder, Error *err) {
+    return error_set(err, EXIT_CANNOT_WRITE,
+                     "%s: another run works there (%s); wait for its end, or give another run.dir",
+                     folder->path, holder);
+}
+
+bool runfolder_claim(RunFolder *folder, char *path, const RunClaim *claim, Error *err) {
+    char candidate[CONFIG_TEXT], holder[256];
+    for (int number = 1; number < 10000; number++) {
+        int used = number == 1 ? snprintf(candidate, sizeof candidate, "%s", path)
+                               : snprintf(candidate, sizeof candidate, "%s-%d", path, number);
+        if (used >= (int)sizeof candidate || !open_folder(folder, candidate, claim, err))
+            return false;
+        LockAnswer answer =
+            wait_for_lock(folder, claim->may_number ? 0 : claim->wait, holder, sizeof holder, err);
+        if (answer == LOCK_FAILED)
+            return false;
+        if (answer == LOCK_BUSY && !claim->may_number)
+            return refuse(folder, holder, err);
+        if (answer == LOCK_TAKEN) {
+            if (number > 1)
+                fprintf(stderr, "run        works in %s: another run works in %s\n", candidate,
+                        path);
+            snprintf(path, CONFIG_TEXT, "%s", candidate);
+            return settle(folder, claim, err);
+        }
+    }
+    return refuse(folder, holder, err);
+}
+
+void runfolder_release(RunFolder *folder) {
+    lock_release(folder->lock);
+    folder->lock = NULL;
+    folder->claimed = false;
+}

@@ -1,0 +1,203 @@
+// One run, one folder. A write lock on `.lock` of the open file description decides; it ends with
+// the process, however that ends. The file's text only tells others who works here.
+//
+// Where a file system knows no locks, the file itself is the lock: it is made exclusively and
+// renewed every renew_seconds by a thread; one that nobody renewed for stale_seconds is left over.
+
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int renew_seconds = 10, stale_seconds = 60;
+
+struct RunLock {
+    int file;
+    char path[RUNFOLDER_PATH];
+    bool renewed; // the file itself is the lock
+    bool ended;
+    pthread_t renewer;
+    pthread_mutex_t mutex;
+    pthread_cond_t end;
+};
+
+static LockAnswer cannot(const char *path, Error *err) {
+    error_set(err, EXIT_CANNOT_WRITE, "%s: cannot lock the folder: %s", path, strerror(errno));
+    return LOCK_FAILED;
+}
+
+// ---- the text: "pid 12 on host-a since 2026-11-22 18:40:12"
+
+static bool write_holder(int file) {
+    char host[64] = "", since[32], text[160];
+    time_t now = time(NULL);
+    struct tm parts;
+    gethostname(host, sizeof host - 1);
+    strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", localtime_r(&now, &parts));
+    int bytes =
+        snprintf(text, sizeof text, "pid %ld on %s since %s\n", (long)getpid(), host, since);
+    return ftruncate(file, 0) == 0 && pwrite(file, text, (size_t)bytes, 0) == bytes;
+}
+
+static void read_holder(const char *path, char *holder, size_t size) {
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t bytes = file >= 0 ? read(file, holder, size - 1) : 0;
+    holder[bytes > 0 ? bytes : 0] = 0;
+    holder[strcspn(holder, "\n")] = 0;
+    for (char *c = holder; *c != 0; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    if (holder[0] == 0)
+        snprintf(holder, size, "a process that has not said its name");
+    if (file >= 0)
+        close(file);
+}
+
+// ---- file systems without locks
+
+static bool is_stale(const char *path, time_t now) {
+    struct stat status;
+    return stat(path, &status) == 0 && now - status.st_mtime > stale_seconds;
+}
+
+// The file server's clock: that of a file just written there.
+static time_t server_time(const char *path) {
+    char beside[RUNFOLDER_PATH + 64];
+    struct stat status = {.st_mtime = time(NULL)};
+    snprintf(beside, sizeof beside, "%s.tmp.%ld", path, (long)getpid());
+    int file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file >= 0) {
+        (void)!write(file, "", 1);
+        fstat(file, &status);
+        close(file);
+        unlink(beside);
+    }
+    return status.st_mtime;
+}
+
+static void *renew(void *context) {
+    RunLock *lock = context;
+    pthread_mutex_lock(&lock->mutex);
+    while (!lock->ended) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += renew_seconds;
+        pthread_cond_timedwait(&lock->end, &lock->mutex, &until);
+        if (!lock->ended)
+            futimens(lock->file, NULL);
+    }
+    pthread_mutex_unlock(&lock->mutex);
+    return NULL;
+}
+
+static bool start_renewing(RunLock *lock) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_mutex_init(&lock->mutex, NULL);
+    pthread_cond_init(&lock->end, NULL);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are other threads'
+    int status = pthread_create(&lock->renewer, NULL, renew, lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = status;
+    return status == 0;
+}
+
+// Moves a stale lock away. Of two that try, the second finds it gone, or puts back what the first
+// has made meanwhile.
+static bool take_over(const char *path, time_t now) {
+    char away[RUNFOLDER_PATH + 64];
+    snprintf(away, sizeof away, "%s.tmp.%ld.stale", path, (long)getpid());
+    if (rename(path, away) != 0)
+        return false;
+    bool stale = is_stale(away, now);
+    if (!stale)
+        (void)!link(away, path);
+    else
+        fprintf(stderr, "remark     %s was not renewed for %d s: its run is taken for dead\n", path,
+                stale_seconds);
+    unlink(away);
+    return stale;
+}
+
+static LockAnswer start_renewed(RunLock *lock) {
+    lock->renewed = lock->file >= 0 && start_renewing(lock);
+    return lock->renewed ? LOCK_TAKEN : errno == EEXIST ? LOCK_BUSY : LOCK_FAILED;
+}
+
+static LockAnswer try_renewed(RunLock *lock, bool made) {
+    if (made)
+        return start_renewed(lock);
+    time_t now = server_time(lock->path);
+    if (!is_stale(lock->path, now) || !take_over(lock->path, now))
+        return LOCK_BUSY;
+    close(lock->file);
+    lock->file = open(lock->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    return start_renewed(lock);
+}
+
+// ---- both
+
+static bool has_no_locks(int reason) {
+    return reason == ENOLCK || reason == EOPNOTSUPP || reason == ENOSYS || reason == EINVAL;
+}
+
+static LockAnswer try_lock(RunLock *lock, bool made) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(lock->file, F_OFD_SETLK, &whole) == 0)
+        return LOCK_TAKEN;
+    if (errno == EAGAIN || errno == EACCES)
+        return LOCK_BUSY;
+    return has_no_locks(errno) ? try_renewed(lock, made) : LOCK_FAILED;
+}
+
+// Opens the file; *made says whether it is new.
+static int open_lock(const char *path, bool *made) {
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    *made = file >= 0;
+    return *made || errno != EEXIST ? file
+                                    : open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+LockAnswer lock_try(RunLock **out, const char *real, char *holder, size_t size, Error *err) {
+    RunLock *lock = TAKE(RunLock, 1, "lock of a run's folder");
+    bool made;
+    path_join(lock->path, sizeof lock->path, real, LOCK_NAME);
+    lock->file = open_lock(lock->path, &made);
+    LockAnswer answer = lock->file >= 0 ? try_lock(lock, made) : LOCK_FAILED;
+    if (answer == LOCK_TAKEN && !write_holder(lock->file))
+        answer = LOCK_FAILED;
+    if (answer == LOCK_TAKEN) {
+        *out = lock;
+        return answer;
+    }
+    if (answer == LOCK_FAILED)
+        cannot(lock->path, err);
+    else
+        read_holder(lock->path, holder, size);
+    lock_release(lock);
+    return answer;
+}
+
+void lock_release(RunLock *lock) {
+    if (lock == NULL)
+        return;
+    if (lock->renewed) {
+        pthread_mutex_lock(&lock->mutex);
+        lock->ended = true;
+        pthread_cond_signal(&lock->end);
+        pthread_mutex_unlock(&lock->mutex);
+        pthread_join(lock->renewer, NULL);
+        unlink(lock->path);
+    }
+    if (lock->file >= 0)
+        close(lock->file);
+    memory_give(lock);
+}

@@ -1,0 +1,206 @@
+// The names that fringe makes in the folder of a run, once. In a pattern '#' stands for a whole
+// number and '*' at the end for anything. The runs of --runs lie in run-N/, those of a comparison
+// in the folder of their mode, with --runs in MODE/run-N/: inside, the same names.
+
+#include "internal.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Made {
+    const char *pattern; // relative to the folder of one run
+    const char *what;
+} Made;
+
+static const Made made[] = {
+    {MARKER_NAME, "marks the folder as fringe's"},
+    {LOCK_NAME, "locked while a run works here; says which one"},
+    {MOVING_NAME, "where earlier runs are being moved to"},
+    {"run.json", "config, versions, machine, exchanges, result"},
+    {"metrics.jsonl", "one object per epoch"},
+    {"trace.json", "events of the epochs in run.trace, for Perfetto"},
+    {"runs.json", "mean and deviation over --runs"},
+    {"compare.json", "the table of a comparison"},
+    {"checkpoints/epoch-#", "a checkpoint"},
+    {"checkpoints/LATEST", "names the newest checkpoint"},
+    {"checkpoints/.writing*", "a checkpoint being written"},
+    {"checkpoints/.removing*", "a checkpoint being removed"},
+    {"checkpoints.before", "checkpoints of an earlier run, as older versions kept them"},
+    {"assignments/epoch-#.json", "how bit widths were found"},
+    {"assignments/epoch-#.safetensors", "those bit widths"},
+    {"predictions/classes.npy", "predicted classes"},
+    {"predictions/scores.npy", "predicted scores"},
+    {"predictions/embeddings-#.npy", "rows that enter a layer"},
+};
+enum { MADE = sizeof made / sizeof made[0] };
+
+static bool matches(const char *pattern, const char *name) {
+    for (; *pattern != 0 && *pattern != '*'; pattern++) {
+        if (*pattern == '#') {
+            if (!isdigit((unsigned char)*name))
+                return false;
+            while (isdigit((unsigned char)*name))
+                name++;
+        } else if (*pattern != *name++) {
+            return false;
+        }
+    }
+    return *pattern == '*' || *name == 0;
+}
+
+// "run.json.tmp.<...>": what file_replace writes beside a file before it renames it.
+static bool is_made(const char *pattern, const char *name) {
+    char temporary[128];
+    snprintf(temporary, sizeof temporary, "%s.tmp.*", pattern);
+    return matches(pattern, name) || matches(temporary, name);
+}
+
+static bool is_arm(const char *name) {
+    return config_is_mode(name) || strncmp(name, "alone-", 6) == 0;
+}
+
+// The path behind the folder of a run inside the folder: "adaqp/run-2/run.json" -> "run.json",
+// "adaqp" -> "".
+static const char *behind_run(const char *relative) {
+    char first[CONFIG_WORD];
+    for (int level = 0; level < 2; level++) {
+        size_t length = strcspn(relative, "/");
+        snprintf(first, sizeof first, "%.*s", (int)length, relative);
+        if (length >= sizeof first || !(matches("run-#", first) || (level == 0 && is_arm(first))))
+            break;
+        relative += length + (relative[length] == '/');
+    }
+    return relative;
+}
+
+bool runfolder_makes(const char *relative) {
+    const char *name = behind_run(relative);
+    for (int i = 0; i < MADE; i++)
+        if (is_made(made[i].pattern, name))
+            return true;
+    return false;
+}
+
+// A folder that may hold names of the table: one of a run, or "checkpoints" and its like.
+static bool may_hold(const char *relative) {
+    const char *name = behind_run(relative);
+    size_t length = strlen(name);
+    for (int i = 0; i < MADE; i++)
+        if (strncmp(made[i].pattern, name, length) == 0 && made[i].pattern[length] == '/')
+            return true;
+    return length == 0;
+}
+
+bool names_would_write(RunKind kind, const char *name) {
+    static const char *const single[] = {"run.json", "metrics.jsonl", "trace.json", "checkpoints",
+                                         "assignments"};
+    if (kind == RUN_SEVERAL)
+        return strcmp(name, "runs.json") == 0 || matches("run-#", name);
+    if (kind == RUN_COMPARISON)
+        return strcmp(name, "compare.json") == 0 || is_arm(name);
+    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
+        if (strcmp(single[i], name) == 0)
+            return true;
+    return false;
+}
+
+// ---- what is there
+
+static void add(NameList *list, const char *name) {
+    if (list->count == list->room) {
+        int room = list->room > 0 ? 2 * list->room : 64;
+        char **larger = TAKE(char *, room, "names in the folder of a run");
+        for (int i = 0; i < list->count; i++)
+            larger[i] = list->name[i];
+        memory_give(list->name);
+        list->name = larger;
+        list->room = room;
+    }
+    size_t bytes = strlen(name) + 1;
+    list->name[list->count++] = memcpy(TAKE(char, bytes, "a name"), name, bytes);
+}
+
+void names_clear(NameList *list) {
+    for (int i = 0; i < list->count; i++)
+        memory_give(list->name[i]);
+    memory_give(list->name);
+    *list = (NameList){0};
+}
+
+static bool is_folder(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode); // a link is not followed
+}
+
+// The runs inside belong to the folder only if --runs or a comparison made it.
+static bool is_others(const char *inside, const char *name, RunKind kind) {
+    return kind == RUN_SINGLE && inside[0] == 0 && (matches("run-#", name) || is_arm(name));
+}
+
+// Adds what lies in `real`/`inside` ("" or "checkpoints").
+static bool list_folder(NameList *list, const char *real, const char *inside, RunKind kind,
+                        Error *err) {
+    char path[RUNFOLDER_PATH], relative[RUNFOLDER_PATH];
+    path_join(path, sizeof path, real, inside);
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return error_set(err, EXIT_IO, "%s: cannot look into the folder: %s", path,
+                         strerror(errno));
+    bool fine = true;
+    for (struct dirent *entry; fine && (entry = readdir(folder)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            is_others(inside, entry->d_name, kind))
+            continue;
+        path_join(relative, sizeof relative, inside, entry->d_name);
+        path_join(path, sizeof path, real, relative);
+        if (runfolder_makes(relative))
+            add(list, relative);
+        else if (may_hold(relative) && is_folder(path))
+            fine = list_folder(list, real, relative, kind, err);
+    }
+    closedir(folder);
+    return fine;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool names_list(NameList *list, const char *real, RunKind kind, Error *err) {
+    *list = (NameList){0};
+    bool fine = list_folder(list, real, "", kind, err);
+    qsort(list->name, (size_t)list->count, sizeof *list->name, by_name);
+    return fine;
+}
+
+bool names_are_none(const NameList *list) {
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->name[i], MARKER_NAME) != 0 && strcmp(list->name[i], LOCK_NAME) != 0)
+            return false;
+    return true;
+}
+
+// ---- for inspect
+
+static const char *what_it_is(const char *relative) {
+    const char *name = behind_run(relative);
+    for (int i = 0; i < MADE; i++)
+        if (is_made(made[i].pattern, name))
+            return made[i].what;
+    return "";
+}
+
+void runfolder_print(const char *path) {
+    NameList list = {0};
+    Error ignored = {0};
+    RunKind kind;
+    if (marker_read(path, &kind) && names_list(&list, path, kind, &ignored))
+        for (int i = 0; i < list.count; i++)
+            printf("  %-36s %s\n", list.name[i], what_it_is(list.name[i]));
+    names_clear(&list);
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# If this failed, a run would destroy what it did not make or what a run before it made, or two runs
+# would write into one folder.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+tiny
+sed -i 's/"run": {/"run": {"threads": 1, /' tiny.json # spinning threads would wait for each other
+train() { "$FRINGE" train tiny.json "$@"; }
+ended() { [ -s "$1/checkpoints/epoch-20/model.safetensors" ] && grep -q '"result"' "$1/run.json"; }
+endless="--set train.epochs=100000000 --set run.checkpoint_every=0"
+
+# --- what is not fringe's is neither moved nor removed
+mkdir -p home/assignments/week1 && echo thesis >home/assignments/week1/thesis.txt
+expect "a folder that holds a name fringe would write" 73 'not fringe.s \(assignments\)' \
+    train --set run.dir=home
+[ "$(cd home && find . -type f)" = ./assignments/week1/thesis.txt ] || fail "nothing is made there"
+for name in run.json metrics.jsonl trace.json checkpoints; do
+    mkdir -p other && echo mine >other/$name
+    expect "a $name of other people" 73 "not fringe.s \($name\)" train --set run.dir=other
+    grep -qx mine other/$name || fail "$name is as it was"
+    rm -r other
+done
+mkdir logs && echo hello >logs/slurm-1.out
+expect "other files stay and are told" 0 'remark .*not fringe.s; they stay: slurm-1.out' \
+    train --set run.dir=logs
+expect "and stay when the run before moves" 0 'remark .*logs: the run before is now in logs.1$' \
+    train --set run.dir=logs
+[ -s logs/slurm-1.out ] && [ ! -e logs.1/slurm-1.out ] || fail "a file of other people moved"
+mkdir logs/assignments && echo mine >logs/assignments/epoch-9.txt
+expect "a name that became other people's" 73 '\(assignments\)' train --set run.dir=logs
+ended logs || fail "the run before is whole"
+rm -r logs/assignments
+echo mine >logs/checkpoints/notes.txt
+expect "a file beside our own in a folder of ours" 0 'is now in logs.2$' train --set run.dir=logs
+[ -s logs/checkpoints/notes.txt ] && ended logs.2 && ended logs || fail "it stays; the run moved"
+
+# --- a run that starts anew moves the one before as a whole
+expect "a long run" 0 'result' train --set train.epochs=50 --set run.dir=runs/x
+timeless runs/x >a
+for n in 1 2; do
+    expect "anew, $n" 0 "is now in runs/x.$n\$" train --set train.epochs=1 --set run.dir=runs/x
+done
+same "the first one is .1" a <(timeless runs/x.1)
+[ "$(wc -l <runs/x.2/metrics.jsonl)" -eq 1 ] || fail "the second one is .2"
+expect "it can still be evaluated" 0 'accuracy' "$FRINGE" evaluate runs/x.1
+expect "and resumed where it lies now" 0 'resume +after epoch 50$' \
+    train --set train.epochs=50 --set run.dir=runs/x.1 --resume auto
+expect "--resume moves nothing" 0 'result' train --set run.dir=runs/x --resume auto
+[ ! -e runs/x.3 ] || fail "--resume moved something"
+expect "--runs where a run was" 0 'is now in runs/x.3$' train --runs 2 --set run.dir=runs/x
+[ ! -e runs/x/metrics.jsonl ] && ended runs/x/run-2 || fail "only the runs are there"
+expect "a comparison where runs were" 0 'is now in runs/x.4$' \
+    "$FRINGE" compare tiny.json --modes vanilla,alone --set run.dir=runs/x
+ended runs/x.4/run-1 && [ ! -e runs/x/run-1 ] || fail "the runs moved together"
+expect "a second comparison" 0 'is now in runs/x.5$' \
+    "$FRINGE" compare tiny.json --modes lossless --set run.dir=runs/x
+[ ! -e runs/x/vanilla ] && ended runs/x.5/vanilla || fail "no mode of the first one is left"
+expect "a comparison is not resumed as a run" 78 'holds a comparison' \
+    train --set run.dir=runs/x --resume auto
+mkdir -p here && cp -r tiny tiny.json here
+expect "in ." 0 'result' bash -c "cd here && '$FRINGE' train tiny.json --set run.dir=."
+expect "in . again" 0 "run before is now in $work/here.1\$" \
+    bash -c "cd here && '$FRINGE' train tiny.json --set run.dir=."
+ln -s runs/x.1 link
+expect "through a link" 0 "is now in $work/runs/x.1.1\$" train --set run.dir=link
+[ -L link ] && ended runs/x.1 || fail "the link stays"
+long=$(printf 'x%.0s' $(seq 254))
+expect "a name that has no room for a number" 0 'result' train --set run.dir=$long
+expect "its run moves inside" 0 "/before.1\$" train --set run.dir=$long
+ended $long/before.1 && ended $long || fail "both are whole"
+
+# --- a path of the config that would move
+weights=runs/x.2/checkpoints/epoch-1/model.safetensors
+expect "weights of the run before" 78 'would be moved with it; give another run.dir' \
+    train --set run.dir=runs/x.2 --set model.weights=$weights
+expect "in another folder" 0 'result' train --set run.dir=other --set model.weights=$weights
+[ -s $weights ] || fail "the weights stay"
+
+# --- folders of versions that marked none
+cp -r runs/x.5 older && find older -name .fringe -delete
+expect "a comparison without a marker is known" 0 'is now in older.1$' train --set run.dir=older
+ended older.1/vanilla && ended older || fail "it moved as a whole"
+
+# --- killed while it moves
+ends_as() { # NAME FOLDER: resumed after the kill, the run is whole, and so is the one before
+    expect "$1" 0 'result .* epoch 20 ' train --set run.dir=$2 --resume auto
+    same "$1: all its metrics" b <(timeless $2)
+    [ -d $2.1 ] && before=$2.1 || before=$2
+    ended $before || fail "$1: the run before is whole"
+}
+train --set run.dir=whole >/dev/null 2>&1 && timeless whole >b
+for step in 1 2 3 5 6 8 11 14 18 23; do
+    rm -rf moved moved.1 && cp -r whole moved
+    { FRINGE_TEST_STOP_STEP=$step train --set run.dir=moved >out 2>&1; } 2>/dev/null
+    [ $? -eq 137 ] || fail "a run that starts anew lives beyond step $step"
+    ends_as "killed at step $step of a new start" moved
+done
+
+# --- one run, one folder
+"$FRINGE" train tiny.json $endless --set run.dir=busy >holder 2>&1 &
+holder=$!
+begun busy $holder
+expect "a folder in which a run works" 73 "another run works there \(pid $holder on .* since " \
+    train --set run.dir=busy --set run.lock_wait=0.1
+grep -q '^waiting ' out || fail "it says that it waits"
+expect "also to resume" 73 'another run works there' \
+    train --set run.dir=busy --set run.lock_wait=0.1 --resume auto
+(sleep 1 && kill -9 $holder) &
+expect "a killed one leaves it" 0 'result' train --set run.dir=busy --set run.lock_wait=20
+wait $holder 2>/dev/null
+for seed in 1 2 3; do
+    train --set train.epochs=2000 --set run.seed=$seed >out-$seed 2>&1 &
+done
+wait
+[ "$(ls -d runs/tiny*)" = "$(printf 'runs/tiny\nruns/tiny-2\nruns/tiny-3')" ] ||
+    fail "three seeds at once have a folder each: $(ls runs)"
+for folder in runs/tiny runs/tiny-2 runs/tiny-3; do
+    [ "$(wc -l <$folder/metrics.jsonl)" -eq 2000 ] || fail "$folder has its own metrics alone"
+done
+head -n 1 out-* | grep -q 'works in runs/tiny-3: another run works in runs/tiny$' ||
+    fail "the first line says which folder"
+"$FRINGE" compare tiny.json --modes vanilla $endless --set run.dir=arms >out-1 2>&1 &
+holder=$!
+begun arms/vanilla $holder
+expect "the folder of a mode that is being compared" 73 'another run works there' \
+    train --set run.dir=arms/vanilla --set run.lock_wait=0.1
+kill -9 $holder
+wait $holder 2>/dev/null
+
+# --- a file system without locks
+no_locks=$FRINGE_BUILD/tests/preload_no_locks.so
+if [ -e "$no_locks" ]; then
+    LD_PRELOAD=$no_locks "$FRINGE" train tiny.json $endless --set run.dir=unlocked >holder 2>&1 &
+    holder=$!
+    begun unlocked $holder
+    expect "without locks" 73 "another run works there \(pid $holder on" \
+        env LD_PRELOAD=$no_locks "$FRINGE" train tiny.json --set run.dir=unlocked \
+        --set run.lock_wait=0.1
+    kill -9 $holder
+    wait $holder 2>/dev/null
+    touch -d '50 seconds ago' unlocked/.lock
+    expect "a lock that may still be renewed" 73 'another run works there' \
+        env LD_PRELOAD=$no_locks "$FRINGE" train tiny.json --set run.dir=unlocked \
+        --set run.lock_wait=0.1
+    touch -d '70 seconds ago' unlocked/.lock
+    expect "one that nobody renews" 0 'taken for dead' \
+        env LD_PRELOAD=$no_locks "$FRINGE" train tiny.json --set run.dir=unlocked
+    [ ! -e unlocked/.lock ] || fail "it is removed at the end"
+else
+    echo "skipped: no library can be put in front of the C library under the sanitizers"
+fi
+
+# --- one list of names
+for name in .fringe run.json metrics.jsonl checkpoints/epoch-N assignments/epoch-N.json trace.json \
+    runs.json compare.json; do
+    grep -qF "$name" "$FRINGE_SOURCE/docs/data.md" || fail "docs/data.md does not know $name"
+done
+finish
