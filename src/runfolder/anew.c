@@ -78,10 +78,10 @@ static void tell(const RunFolder *folder, const char *to) {
     const char *base = path_name(folder->path), *name = path_name(to);
     size_t same = strlen(base);
     if (same > 0 && strncmp(name, base, same) == 0 && name[same] == '.' && base[0] != '.')
-        fprintf(stderr, "remark     %s: the run before is now in %s%s\n", folder->path,
-                folder->path, name + same);
+        terminal_say("remark     %s: the run before is now in %s%s\n", folder->path, folder->path,
+                     name + same);
     else
-        fprintf(stderr, "remark     %s: the run before is now in %s\n", folder->path, to);
+        terminal_say("remark     %s: the run before is now in %s\n", folder->path, to);
 }
 
 bool runfolder_start_anew(const RunFolder *folder, const Config *config, Error *err) {

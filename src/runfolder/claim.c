@@ -85,8 +85,8 @@ static bool check_others(const char *path, const char *real, RunKind kind, const
                          "give another run.dir, or move them away",
                          path, clash);
     if (remark && foreign[0] != 0)
-        fprintf(stderr, "remark     %s holds files that are not fringe's; they stay: %s\n", path,
-                foreign);
+        terminal_say("remark     %s holds files that are not fringe's; they stay: %s\n", path,
+                     foreign);
     return true;
 }
 
@@ -135,8 +135,8 @@ static LockAnswer wait_for_lock(RunFolder *folder, double wait, char *holder, si
     double end = clock_seconds() + wait;
     LockAnswer answer = lock_try(&folder->lock, folder->real, holder, size, err);
     if (answer == LOCK_BUSY && wait > 0)
-        fprintf(stderr, "waiting    for %s: another run works there (%s); at most %.0f s\n",
-                folder->path, holder, wait);
+        terminal_say("waiting    for %s: another run works there (%s); at most %.0f s\n",
+                     folder->path, holder, wait);
     while (answer == LOCK_BUSY && clock_seconds() < end) {
         nanosleep(&moment, NULL);
         answer = lock_try(&folder->lock, folder->real, holder, size, err);
@@ -187,8 +187,7 @@ bool runfolder_claim(RunFolder *folder, char *path, const RunClaim *claim, Error
             return refuse(folder, holder, err);
         if (answer == LOCK_TAKEN) {
             if (number > 1)
-                fprintf(stderr, "run        works in %s: another run works in %s\n", candidate,
-                        path);
+                terminal_say("run        works in %s: another run works in %s\n", candidate, path);
             snprintf(path, CONFIG_TEXT, "%s", candidate);
             return settle(folder, claim, err);
         }

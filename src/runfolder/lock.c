@@ -121,8 +121,8 @@ static bool take_over(const char *path, time_t now) {
     if (!stale)
         (void)!link(away, path);
     else
-        fprintf(stderr, "remark     %s was not renewed for %d s: its run is taken for dead\n", path,
-                stale_seconds);
+        terminal_say("remark     %s was not renewed for %d s: its run is taken for dead\n", path,
+                     stale_seconds);
     unlink(away);
     return stale;
 }
