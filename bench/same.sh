@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Do two versions of fringe train to the same bytes? Trains with OLD and NEW on 1 to 4 ranks, in fp32
+# modes and with bit widths (links pinned, widths solved exactly), GCN and GraphSAGE, and compares
+# weights, best weights, optimizer state and predictions byte by byte.
+#   bench/same.sh OLD NEW [CONFIG...]      two programs; default: a small generated graph
+set -euo pipefail
+old=$(realpath "$1")
+new=$(realpath "$2")
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export XDG_CACHE_HOME=$work/cache OMP_NUM_THREADS=1
+"$old" generate planted:nodes=3000,edges=40000,features=48,communities=16 --seed 3 -o graph >/dev/null
+cat >gcn.json <<'JSON'
+{"data": {"path": "graph"}, "model": {"layers": 3, "hidden": [32]},
+ "train": {"epochs": 12, "eval_every": 4}, "messages": {"period": 4, "link": [1e-9, 1e-5], "solver": "exact"},
+ "run": {"threads": 1, "log_every": 0}}
+JSON
+sed 's/"layers": 3/"layer": "sage-mean", "layers": 2/' gcn.json >sage.json
+configs=("${@:-}")
+[ -n "${configs[0]}" ] || configs=(gcn.json sage.json)
+
+compared=0 different=0
+compare() { # FILE FILE
+    compared=$((compared + 1))
+    cmp -s "$1" "$2" || { different=$((different + 1)); echo "differ: $1 $2"; }
+}
+for config in "${configs[@]}"; do
+    for mode in vanilla lossless overlap quantize adaqp adaqp-published; do
+        for ranks in 1 2 3 4; do
+            for which in old new; do
+                dir=$which/$(basename "$config" .json)-$mode-$ranks
+                "${!which}" train "$config" --ranks $ranks --set mode=$mode --set run.dir=$dir \
+                    >log 2>&1 || { cat log; exit 1; }
+                "${!which}" predict $dir --ranks $ranks -o $dir/predicted >log 2>&1 || { cat log; exit 1; }
+            done
+            for file in $(cd $dir && echo checkpoints/epoch-*/{model,best,optimizer}.safetensors \
+                predicted/*.npy); do
+                compare old/${dir#new/}/$file $dir/$file
+            done
+        done
+    done
+done
+echo "$compared files compared, $different differ"
+[ $different -eq 0 ]
