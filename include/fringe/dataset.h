@@ -13,8 +13,10 @@
 
 enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
 
+enum { DATASET_NAME = 128 };
+
 typedef struct Dataset {
-    char name[128];
+    char name[DATASET_NAME];
     int64_t nodes;    // n, at most 2^31 - 1
     int64_t edges;    // E stored entries
     int64_t *offset;  // [n+1] by source
@@ -48,6 +50,10 @@ void dataset_clear(Dataset *dataset);
 // line of every reader; also for users of dataset_open.
 bool dataset_check(const Dataset *dataset, const char *name, Error *err);
 bool dataset_is_symmetric(const Dataset *dataset); // pattern and weights
+
+// The name of what config.data names: that of a dataset directory, else of its file without endings.
+// Reads no array.
+bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err);
 
 // Our directory: dataset.json (manifest) and dataset.safetensors (edge_offset I64, edge_target I32,
 // edge_weight F32, features F32, labels I32 [n] or U8 [n,K], split U8); see docs/data.md.

@@ -57,7 +57,8 @@ typedef struct Shard {
     const uint8_t *labels; // [own, classes] or NULL
     const uint8_t *split;  // [own]
     int64_t majority;      // most frequent training class (baseline); -1 if multilabel
-    char dataset_name[128], dataset_hash[33], partition_hash[33];
+    char dataset_name[DATASET_NAME]; // after partition_load that of the source it was asked for
+    char dataset_hash[33], partition_hash[33];
     Tensors map;
 } Shard;
 
@@ -100,7 +101,8 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err);
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err);
 
 // The report (stdout or a file): own, central, marginal, halo per rank, remote-neighbour ratio,
-// edge cut, balance, message matrix of few parts; read from the manifest of `folder`.
-bool partition_report(const char *folder, Error *err);
+// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is what
+// the dataset is called, NULL: as it was when the cut was made.
+bool partition_report(const char *folder, const char *name, Error *err);
 
 #endif

@@ -27,7 +27,7 @@ static bool inspect_tensors(const char *path, Error *err) {
 
 static bool inspect(const char *path, Error *err) {
     if (holds(path, "partition.json"))
-        return partition_report(path, err);
+        return partition_report(path, NULL, err);
     if (holds(path, "checkpoint.json") || holds(path, "checkpoints"))
         return checkpoint_inspect(path, err) && report_show_assignments(path, err);
     if (ends_with(path, ".safetensors"))

@@ -82,7 +82,7 @@ static bool check_edges(const Dataset *d, Error *err) {
     return true;
 }
 
-static bool check_features(const Dataset *d, Error *err) {
+bool features_check(const Dataset *d, Error *err) {
     int64_t bad = INT64_MAX; // the first element that is not finite
     if (d->x == NULL)
         return true;
@@ -137,7 +137,7 @@ bool dataset_check(const Dataset *dataset, const char *name, Error *err) {
     assert(dataset->offset != NULL && dataset->target != NULL && dataset->split != NULL);
     assert((dataset->features > 0) == (dataset->x != NULL));
     bool ok = check_sizes(dataset, err) && check_edges(dataset, err) &&
-              check_features(dataset, err) && check_labels(dataset, err) &&
+              features_check(dataset, err) && check_labels(dataset, err) &&
               check_split(dataset, err);
     return ok || error_prefix(err, "%s", name);
 }

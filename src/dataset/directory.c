@@ -162,6 +162,17 @@ static bool read_manifest(Dataset *dataset, const char *path, Error *err) {
     return ok;
 }
 
+bool directory_name(const char *folder, char name[DATASET_NAME], Error *err) {
+    char path[DATASET_PATH];
+    Dataset dataset = {0};
+    directory_file(folder, manifest_name, path);
+    if (!read_manifest(&dataset, path, err))
+        return false;
+    if (dataset.name[0] != '\0')
+        memcpy(name, dataset.name, DATASET_NAME);
+    return true;
+}
+
 // A tensor's data, or NULL: with an error where it must be there.
 static void *find_array(const Tensors *map, const char *name, bool needed, TensorType type,
                         int rank, int64_t rows, int64_t columns, Error *err) {
@@ -194,6 +205,20 @@ static bool bind_arrays(Dataset *d, Error *err) {
     return d->split != NULL;
 }
 
+// What the arrays were expected to be is the manifest's word. The error names their file already.
+static bool say_manifest(const Dataset *d, const char *folder, Error *err) {
+    char path[DATASET_PATH];
+    Error said = *err;
+    if (err->code != EXIT_DATA)
+        return false;
+    directory_file(folder, manifest_name, path);
+    *err = (Error){0};
+    return error_set(
+        err, EXIT_DATA, "%s (%s says %lld nodes, %lld edges, %lld features, %lld classes%s)",
+        said.text, path, (long long)d->nodes, (long long)d->edges, (long long)d->features,
+        (long long)d->classes, d->multilabel ? ", several of them per node" : "");
+}
+
 static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
     char path[DATASET_PATH];
     directory_file(folder, manifest_name, path);
@@ -208,7 +233,7 @@ static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
     if (!tensors_open(&dataset->map, path, err))
         return false;
     dataset->mapped = true;
-    return bind_arrays(dataset, err) || error_prefix(err, "%s", path);
+    return bind_arrays(dataset, err) || say_manifest(dataset, folder, err);
 }
 
 bool dataset_open(Dataset *dataset, const char *folder, Error *err) {

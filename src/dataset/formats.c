@@ -101,7 +101,8 @@ static bool read_beside(Npy *npy, const Config *config, const char *path, Error 
 
 static bool take_beside(Dataset *dataset, const Npy *features, const Npy *labels,
                         const Config *config, Error *err) {
-    if (features->data != NULL && !features_from_npy(dataset, features, dataset->nodes, err))
+    if (features->data != NULL && (!features_from_npy(dataset, features, dataset->nodes, err) ||
+                                   !features_check(dataset, err)))
         return error_prefix(err, "%s", config->data.features);
     if (labels->data != NULL && !labels_from_npy(dataset, labels, dataset->nodes, err))
         return error_prefix(err, "%s", config->data.labels);
@@ -109,7 +110,7 @@ static bool take_beside(Dataset *dataset, const Npy *features, const Npy *labels
 }
 
 // "a/b/cora.npz" -> "cora".
-static void set_name(Dataset *dataset, const char *path) {
+static void name_of_path(char out[DATASET_NAME], const char *path) {
     char copy[DATASET_PATH];
     snprintf(copy, sizeof copy, "%s", path);
     size_t length = strlen(copy);
@@ -119,10 +120,20 @@ static void set_name(Dataset *dataset, const char *path) {
     size_t keep = strcspn(name, ".");
     if (keep == 0)
         keep = strlen(name);
-    if (keep >= sizeof dataset->name) // not in the middle of a letter of UTF-8
-        for (keep = sizeof dataset->name - 1; keep > 0 && (name[keep] & 0xC0) == 0x80;)
+    if (keep >= DATASET_NAME) // not in the middle of a letter of UTF-8
+        for (keep = DATASET_NAME - 1; keep > 0 && (name[keep] & 0xC0) == 0x80;)
             keep--;
-    snprintf(dataset->name, sizeof dataset->name, "%.*s", (int)keep, name);
+    snprintf(out, DATASET_NAME, "%.*s", (int)keep, name);
+}
+
+bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err) {
+    char path[DATASET_PATH];
+    dataset_path(config, config->data.path, path);
+    const Format *format = format_find(config->data.format, path, err);
+    if (format == NULL)
+        return false;
+    name_of_path(out, path);
+    return format != &format_fringe || directory_name(path, out, err);
 }
 
 static bool load(Dataset *dataset, const Config *config, const char *path, const Npy *features,
@@ -132,7 +143,7 @@ static bool load(Dataset *dataset, const Config *config, const char *path, const
     const Format *format = format_find(config->data.format, path, err);
     if (format == NULL)
         return false;
-    set_name(dataset, path);
+    name_of_path(dataset->name, path);
     if (!format->read(dataset, &request, err) ||
         !take_beside(dataset, features, labels, config, err))
         return false;

@@ -91,6 +91,7 @@ int64_t rows_loops(const Adjacency *rows);      // entries (i, i)
 int64_t rows_duplicates(const Adjacency *rows); // entries equal to the one before; rows ascending
 
 // ---- check.c
+bool features_check(const Dataset *dataset, Error *err); // finite, all of them
 // Sorts rows and drops weights that are all 1; after dataset_check.
 void dataset_finish(Dataset *dataset);
 // Remarks on what is legal but often a mistake: self-loops, edges stored twice, missing labels.
@@ -104,6 +105,8 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
 // ---- directory.c
 // The file of a dataset directory: `path` is the folder, or its dataset.json.
 void directory_file(const char *path, const char *name, char out[DATASET_PATH]);
+// The name that its manifest says; `name` stays if it says none.
+bool directory_name(const char *path, char name[DATASET_NAME], Error *err);
 
 // ---- statistics.c
 typedef struct Statistics {

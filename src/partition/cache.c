@@ -12,6 +12,7 @@
 // entry found damaged is moved aside and made anew, with a remark.
 #include "parts.h"
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,6 +92,7 @@ typedef struct Prepared {
     const Config *config;
     const char *cache;
     char source[33], hash[33];
+    char name[DATASET_NAME]; // of this source: another one may have had these contents before
     Dataset dataset;
     bool loaded;
     char *remarks; // 1024 bytes
@@ -199,8 +201,8 @@ static void prepared_clear(Prepared *prepared) {
 // Fills prepared->hash, from the cache if it knows the source.
 static bool prepared_init(Prepared *prepared, const Config *config, char *remarks, Error *err) {
     *prepared = (Prepared){.config = config, .cache = config->data.cache, .remarks = remarks};
-    if (!config_make_cache(config, err) ||
-        !dataset_source_hash(config, prepared->source, err))
+    if (!config_make_cache(config, err) || !dataset_source_hash(config, prepared->source, err) ||
+        !dataset_name(config, prepared->name, err))
         return false;
     if (read_source_entry(prepared) || load_original(prepared, err))
         return true;
@@ -264,14 +266,27 @@ static bool parts_are_whole(const char *folder) {
     return good;
 }
 
+// Where the parts were made for another source of the same contents their part file goes by this
+// one's name, too. Nothing of training needs it, so a cache that cannot be written is no error.
+static void name_part_file(const Prepared *prepared, const Manifest *manifest, const char *folder) {
+    char there[PART_FILE_NAME], wanted[PART_FILE_NAME], path[2048];
+    part_file_name(there, manifest->dataset_name, manifest->parts);
+    part_file_name(wanted, prepared->name, manifest->parts);
+    path_join(path, sizeof path, folder, wanted);
+    if (!file_exists(path) && symlink(there, path) != 0 && errno != EEXIST)
+        remark_add(prepared->remarks, "%s: cannot be made: %s; the part file is %s", path,
+                   strerror(errno), there);
+}
+
 // What was said when the entry was made is said again when it is used.
-static void repeat_remarks(const char *folder, char *remarks) {
+static void use_parts(const Prepared *prepared, const char *folder) {
     Manifest manifest;
     Error ignored = {0};
     if (!manifest_read(&manifest, folder, &ignored))
         return;
     if (manifest.remarks[0] != '\0')
-        remark_add(remarks, "%s", manifest.remarks);
+        remark_add(prepared->remarks, "%s", manifest.remarks);
+    name_part_file(prepared, &manifest, folder);
     manifest_clear(&manifest);
 }
 
@@ -306,6 +321,7 @@ static bool build_parts(Prepared *prepared, int parts, const char *folder, Error
     if (!prepared->loaded && !open_prepared(prepared) && !load_original(prepared, err))
         return false;
     char temporary[1024];
+    memcpy(prepared->dataset.name, prepared->name, sizeof prepared->name);
     sweep(prepared->cache);
     temporary_path(temporary, sizeof temporary, prepared->cache);
     if (!make_parts(prepared, parts, temporary, err)) {
@@ -324,7 +340,7 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
         return false;
     bool good = parts_folder(folder, size, &prepared, parts, err);
     if (good && parts_are_whole(folder)) {
-        repeat_remarks(folder, remarks);
+        use_parts(&prepared, folder);
     } else if (good) {
         if (file_exists(folder))
             remark_add(remarks, "%s was damaged and is made anew", folder);

@@ -10,7 +10,7 @@ typedef struct Work { // of rank 0
     const Config *config;
     int parts;
     bool again; // the entry is damaged: make it anew
-    char folder[FOLDER];
+    char folder[FOLDER], name[DATASET_NAME];
     char *remarks;
     Error *err;
 } Work;
@@ -23,8 +23,9 @@ static void work_aside(void *context) {
         remark_add(before, "%s was damaged and is made anew", work->folder);
         partition_discard(work->config, work->folder);
     }
-    partition_build(work->config, work->parts, work->folder, sizeof work->folder, work->remarks,
-                    work->err);
+    if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, work->remarks,
+                        work->err))
+        dataset_name(work->config, work->name, work->err);
     if (before[0] != '\0') {
         char after[1024];
         snprintf(after, sizeof after, "%s", work->remarks);
@@ -34,13 +35,14 @@ static void work_aside(void *context) {
     }
 }
 
-// Rank 0 builds, all agree, all know the folder. Collective.
+// Rank 0 builds, all agree, all know the folder and the name. Collective.
 static bool build(Work *work, const Comm *comm) {
     if (comm->rank == 0)
         comm_aside(comm, work_aside, work);
     if (!comm_agree(comm, work->err))
         return false;
     comm_broadcast(comm, work->folder, sizeof work->folder, 0);
+    comm_broadcast(comm, work->name, sizeof work->name, 0);
     return true;
 }
 
@@ -118,6 +120,7 @@ bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *
         if (!build(&work, comm) || !open_shard(shard, comm, work.folder, &damaged, err))
             return false;
     }
+    snprintf(shard->dataset_name, sizeof shard->dataset_name, "%s", work.name);
     if (same_partition(shard, comm, err))
         return true;
     shard_clear(shard);

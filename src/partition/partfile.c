@@ -18,6 +18,11 @@ void part_file_path(const Config *config, const char *argument, int parts, char 
         snprintf(out, size, "%s", with_count);
 }
 
+void part_file_name(char out[PART_FILE_NAME], const char *dataset, int parts) {
+    const char *base = path_name(dataset);
+    snprintf(out, PART_FILE_NAME, "%s.part.%d", base[0] != '\0' ? base : "graph", parts);
+}
+
 // One line as an integer; false if it is anything else.
 static bool line_number(const char *begin, const char *end, int64_t *number) {
     while (begin < end && (*begin == ' ' || *begin == '\t'))

@@ -59,6 +59,9 @@ bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, c
 // ---- partfile.c: <name>.part.K
 // The file that "file:PATH" means for K parts: PATH, or PATH.part.K where PATH is not there.
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size);
+// The name of the part file of a dataset.
+enum { PART_FILE_NAME = 192 };
+void part_file_name(char out[PART_FILE_NAME], const char *dataset, int parts);
 bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error *err);
 
 // ---- order.c: law 1

@@ -30,14 +30,14 @@ static bool print_messages(const Manifest *m, const char *folder, Error *err) {
     return true;
 }
 
-bool partition_report(const char *folder, Error *err) {
+bool partition_report(const char *folder, const char *name, Error *err) {
     Manifest m;
     if (!manifest_read_all(&m, folder, err))
         return false;
     printf("%s: %" PRId64 " nodes, %" PRId64 " stored edges, %s; %d parts by %s, seed %" PRId64
            "\n",
-           SHOWN(m.dataset_name), m.nodes, m.edges, m.symmetric ? "symmetric" : "directed", m.parts,
-           SHOWN(m.method), m.seed);
+           SHOWN(name != NULL ? name : m.dataset_name), m.nodes, m.edges,
+           m.symmetric ? "symmetric" : "directed", m.parts, SHOWN(m.method), m.seed);
     printf("edge cut: %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m.edge_cut,
            m.undirected_edges, percent(m.edge_cut, m.undirected_edges));
     printf("remote-neighbour ratio: %.1f%% (mean of halo rows / own rows); %" PRId64

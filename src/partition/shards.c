@@ -200,9 +200,8 @@ static void hash_parts(Manifest *manifest, const int32_t *part, int64_t nodes) {
 
 static bool write_part_file(const Manifest *manifest, const int32_t *part, const char *folder,
                             Error *err) {
-    const char *base = path_name(manifest->dataset_name);
-    char name[192], path[1024];
-    snprintf(name, sizeof name, "%s.part.%d", base[0] != '\0' ? base : "graph", manifest->parts);
+    char name[PART_FILE_NAME], path[1024];
+    part_file_name(name, manifest->dataset_name, manifest->parts);
     path_join(path, sizeof path, folder, name);
     return part_file_write(path, part, manifest->nodes, err);
 }

@@ -330,8 +330,8 @@ static void test_report_reads_what_was_written(void **state) {
     Cut cut;
     Error err = {0};
     cut_open(&cut, graph_make(61, graph_random, false, 5), 3, NULL, true);
-    assert_ok(partition_report(cut.folder, &err), &err);
-    assert_refused(partition_report(test_path("nowhere"), &err), &err, EXIT_NO_INPUT, "nowhere");
+    assert_ok(partition_report(cut.folder, NULL, &err), &err);
+    assert_refused(partition_report(test_path("nowhere"), NULL, &err), &err, EXIT_NO_INPUT, "nowhere");
     cut_close(&cut);
 }
 
