@@ -1,13 +1,13 @@
 """What sending and computing less gains (lossless.*), without changing a gradient.
 
 usage: bench/run.sh savings [--strict] [--parts=graphs,rig,alone] [--graph=reddit-small] [--models=gcn,sage]
-                            [--layouts=2x1,2x2,4x1] [--shares=66.8,75.2,78.2] [--epochs=5]
+                            [--layouts=2x1,2x2,4x1] [--shares=66.8,75.2,78.2] [--epochs=5] [--repeats=3]
 
 graphs: how many rows covers save on small real graphs cut into 8 parts, next to the figures of a prototype, and how
 long planning them takes next to METIS; how many floats are left of layers 1 and 2 of a three-layer GCN on 4 ranks
 where rows that training cannot feel stay behind, too; what that does to an epoch on one rank.
 rig: vanilla and AdaQP, each as published and with the savings, at the link rates at which published vanilla
-communicates as much as AdaQP's paper says (bench/adaqp.py). alone: one rank, all cores, as published and with them.
+communicates as much as AdaQP's paper says (bench/adaqp.py), --repeats times by turns: medians with their range. alone: one rank, all cores, as published and with them.
 Writes docs/results.md.
 """
 import json
@@ -148,23 +148,30 @@ def spent(record):
 def at_share(bench, work, model, layout, share, rate, epochs):
     """One row of the table: the four combinations at the rate at which published vanilla communicates `share` %."""
     config = os.path.join(ROOT, "configs", f"{option('graph', 'reddit-small')}-{model}.json")
-    rate, published = adaqp.search(work, config, layout, share, rate, epochs)
-    vanilla = adaqp.times(adaqp.run(work, config, layout, rate, "lossless", adaqp.WARM + epochs)[adaqp.WARM:])
-    bits = adaqp.assigned(work, config, layout, rate, "adaqp-published", epochs)
-    blocking = adaqp.assigned(work, config, layout, rate, "quantize", epochs)
-    both = adaqp.assigned(work, config, layout, rate, "adaqp", epochs)
+    rate, _ = adaqp.search(work, config, layout, share, rate, epochs)
+
+    def assigned(mode):
+        return lambda: adaqp.assigned(work, config, layout, rate, mode, epochs)
+
+    def plain():
+        return adaqp.times(adaqp.run(work, config, layout, rate, "lossless", adaqp.WARM + epochs)[adaqp.WARM:])
+
+    turns = adaqp.in_turns(option("repeats", 3), {
+        "published": lambda: adaqp.vanilla(work, config, layout, rate, epochs), "vanilla": plain,
+        "bits": assigned("adaqp-published"), "blocking": assigned("quantize"), "both": assigned("adaqp")})
+    published, vanilla, blocking, both = (adaqp.middle(turns[arm]) for arm in ("published", "vanilla", "blocking", "both"))
     compute = blocking["epoch"] - blocking["wait"] - blocking["pack"]
     ideal = published["epoch"] / max(compute, blocking["wait"])
-    gain = {name: published["epoch"] / arm["epoch"] for name, arm in
-            (("vanilla", vanilla), ("bits", bits), ("both", both))}
+    faster = {arm: adaqp.gains(turns["published"], turns[arm]) for arm in ("vanilla", "bits", "both")}
+    gain = {arm: statistics.median(values) for arm, values in faster.items()}
     name = f"{model} {layout} {share} %"
     bench.figure(f"{name}: AdaQP with savings", gain["both"], "x", "ideal", ideal, gain["both"] / ideal, 0.85)
     bench.figure(f"{name}: vanilla with savings", gain["vanilla"], "x", "bar", 1.8, gain["vanilla"] / 1.8, 1.0)
     if model == "gcn" and share in GAINS:
         bench.figure(f"{name}: AdaQP with savings", gain["both"], "x", "bar", GAINS[share],
                      gain["both"] / GAINS[share], 1.0)
-    row = (f"| {model} | {layout} | {share} | {rate} | {published['epoch']:.3f} | {gain['vanilla']:.2f} "
-           f"| {gain['bits']:.2f} | {gain['both']:.2f} | {ideal:.2f} | {gain['both'] / ideal:.2f} "
+    row = (f"| {model} | {layout} | {share} | {rate} | {published['epoch']:.3f} | {adaqp.ranged(faster['vanilla'])} "
+           f"| {adaqp.ranged(faster['bits'])} | {adaqp.ranged(faster['both'])} | {ideal:.2f} | {gain['both'] / ideal:.2f} "
            f"| {published['bytes'] / both['bytes']:.0f} | {spent(published)} | {spent(vanilla)} | {spent(both)} |")
     return row, rate
 
@@ -186,7 +193,8 @@ def rig(bench, work):
                 rows[f"{model} {layout} {share}"], rate = at_share(bench, work, model, layout, share, rate, epochs)
                 with open(path, "w") as out:
                     json.dump(table, out, indent=1)
-    return ("Speed-ups over published vanilla on the network rig: modes `lossless`, `adaqp-published` and `adaqp` over "
+    return ("Speed-ups over published vanilla on the network rig (medians over repeats by turns with their range where there is "
+            "one, else one measurement): modes `lossless`, `adaqp-published` and `adaqp` over "
             "`vanilla`. The ideal leaves the greater of messages and everything else, the sum of the weight gradients "
             "among it; that is hidden too, so the ideal may be passed. Rows without a sum of weights count it in the rest.\n\n" +
             "\n".join(head + list(rows.values())))
