@@ -49,7 +49,7 @@ void runfolder_release(RunFolder *folder);
 
 // Does fringe make a file or folder of that name, relative to such a folder ("run-1/run.json")?
 bool runfolder_makes(const char *relative);
-// Prints what lies in the folder of a run and what each is for (stdout).
-void runfolder_print(const char *path);
+// Prints what fringe made in the folder and what each is for (stdout); false if it is not fringe's.
+bool runfolder_print(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-// fringe inspect: told from what lies at the path whether it is a partition, a checkpoint, a file
-// of tensors or a dataset.
+// fringe inspect: told from what lies at the path whether it is a partition, a run, a checkpoint, a
+// file of tensors or a dataset.
 
 #include "cli.h"
 
@@ -28,8 +28,12 @@ static bool inspect_tensors(const char *path, Error *err) {
 static bool inspect(const char *path, Error *err) {
     if (holds(path, "partition.json"))
         return partition_report(path, NULL, err);
-    if (holds(path, "checkpoint.json") || holds(path, "checkpoints"))
-        return checkpoint_inspect(path, err) && report_show_assignments(path, err);
+    bool run = holds(path, "checkpoints");
+    if ((run || holds(path, "checkpoint.json")) &&
+        (!checkpoint_inspect(path, err) || !report_show_assignments(path, err)))
+        return false;
+    if (runfolder_print(path) || run || holds(path, "checkpoint.json"))
+        return true;
     if (ends_with(path, ".safetensors"))
         return inspect_tensors(path, err);
     return dataset_inspect(path, err);

@@ -81,7 +81,8 @@ static void tell(const RunFolder *folder, const char *to) {
         terminal_say("remark     %s: the run before is now in %s%s\n", folder->path, folder->path,
                      name + same);
     else
-        terminal_say("remark     %s: the run before is now in %s\n", folder->path, to);
+        terminal_say("remark     %s: the run before is now in %s\n", SHOWN(folder->path),
+                     SHOWN(to));
 }
 
 bool runfolder_start_anew(const RunFolder *folder, const Config *config, Error *err) {

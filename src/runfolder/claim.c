@@ -85,8 +85,8 @@ static bool check_others(const char *path, const char *real, RunKind kind, const
                          "give another run.dir, or move them away",
                          path, clash);
     if (remark && foreign[0] != 0)
-        terminal_say("remark     %s holds files that are not fringe's; they stay: %s\n", path,
-                     foreign);
+        terminal_say("remark     %s holds files that are not fringe's; they stay: %s\n",
+                     SHOWN(path), SHOWN(foreign));
     return true;
 }
 
@@ -136,7 +136,7 @@ static LockAnswer wait_for_lock(RunFolder *folder, double wait, char *holder, si
     LockAnswer answer = lock_try(&folder->lock, folder->real, holder, size, err);
     if (answer == LOCK_BUSY && wait > 0)
         terminal_say("waiting    for %s: another run works there (%s); at most %.0f s\n",
-                     folder->path, holder, wait);
+                     SHOWN(folder->path), SHOWN(holder), wait);
     while (answer == LOCK_BUSY && clock_seconds() < end) {
         nanosleep(&moment, NULL);
         answer = lock_try(&folder->lock, folder->real, holder, size, err);

@@ -195,12 +195,15 @@ static const char *what_it_is(const char *relative) {
     return "";
 }
 
-void runfolder_print(const char *path) {
+bool runfolder_print(const char *path) {
     NameList list = {0};
     Error ignored = {0};
     RunKind kind;
-    if (marker_read(path, &kind) && names_list(&list, path, kind, &ignored))
-        for (int i = 0; i < list.count; i++)
-            printf("  %-36s %s\n", list.name[i], what_it_is(list.name[i]));
+    if (!marker_read(path, &kind) || !names_list(&list, path, kind, &ignored))
+        return false;
+    printf("files\n");
+    for (int i = 0; i < list.count; i++)
+        printf("  %-36s %s\n", SHOWN(list.name[i]), what_it_is(list.name[i]));
     names_clear(&list);
+    return true;
 }
