@@ -50,10 +50,12 @@ typedef struct ModelShape {
     int parameter_windows;
     Parameter parameter[MODEL_LAYERS * 5];
     int64_t parameter_count;
+    bool inference; // evaluation only: nothing of training is made
 } ModelShape;
 bool model_layer_known(const char *name, Error *err); // model.layer
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err);
+void model_shape_for_inference(ModelShape *shape);
 // Xavier-uniform from the counter RNG (bound gain * sqrt(6/(in+out))), zero biases, unit gamma,
 // zero beta: [parameter_count].
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);

@@ -57,10 +57,21 @@ int64_t trainer_stopped_early(const Trainer *trainer);
 void trainer_evaluate_last(Trainer *trainer);
 // Evaluation of the current (or best) weights, outside training. Collective.
 void trainer_evaluate(Trainer *trainer, bool best, Metrics out[4]);
-Rows trainer_infer(Trainer *trainer, bool best);           // logits of own rows. Collective.
-Rows trainer_embedding(const Trainer *trainer, int layer); // of the last trainer_infer
 const float *trainer_parameters(const Trainer *trainer, bool best);
-void trainer_set_parameters(Trainer *trainer, const float *parameters);
+
+// What evaluates and predicts with weights that are there: a model on the full Pattern, without
+// gradients, optimizer or assigner. What config says of training is not looked at.
+typedef struct Inference {
+    ModelShape shape;
+    ModelPatterns patterns;
+    Model *model; // owned: model_infer, model_embedding, model_metrics
+    MemoryPlan plan;
+} Inference;
+// `beside`: what the caller will take itself; checked with the rest before it is taken
+// (EXIT_MEMORY). *inference must stay where it is. Collective.
+bool inference_open(Inference *inference, const Config *config, const Shard *shard,
+                    const Comm *comm, const MemoryPlan *beside, Error *err);
+void inference_close(Inference *inference);
 
 // The trace of the epochs of run.trace, complete after the last of them (or of all): NULL before.
 const Trace *trainer_trace(const Trainer *trainer);

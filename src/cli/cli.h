@@ -98,10 +98,11 @@ ExitCode session_end(Session *session); // prints the error if there is one. Col
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 // What a checkpoint must have been written for: model, data, parts, seed.
 bool session_binding(Session *session, int64_t seed, char *out, size_t size);
-// Sets the trainer's weights to those of --weights, or of run.dir. Collective.
-bool load_weights(Session *session, Trainer *trainer, const Options *options);
 // file_replace aside: disks may take their time. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
+// [parameter_count] of --weights, or of run.dir, on all ranks; memory_give it. NULL with an error.
+// Collective.
+float *load_weights(Session *session, const ModelShape *shape, const Options *options);
 const char *metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 
 // --- stop.c: INT, TERM, HUP and USR1

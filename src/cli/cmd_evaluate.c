@@ -37,14 +37,18 @@ static void print_json(const Metrics metrics[4]) {
 }
 
 static void evaluate(Session *s, const Options *options) {
-    Trainer *trainer = trainer_new(&s->config, &s->shard, &s->comm, 0, &s->err);
+    Inference inference;
     Metrics metrics[4];
-    if (trainer != NULL && load_weights(s, trainer, options)) {
-        trainer_evaluate(trainer, false, metrics);
+    if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &(MemoryPlan){0}, &s->err))
+        return;
+    float *parameters = load_weights(s, &inference.shape, options);
+    if (parameters != NULL) {
+        model_metrics(inference.model, model_infer(inference.model, parameters), metrics);
         if (s->comm.rank == 0)
             (options->json ? print_json : print_table)(metrics);
     }
-    trainer_free(trainer);
+    memory_give(parameters);
+    inference_close(&inference);
 }
 
 ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv) {

@@ -120,12 +120,13 @@ static void write_aside(void *context) {
 }
 
 // Rank 0 writes; the others only send. Collective.
-static void write_all(Session *s, Trainer *trainer, const char *folder, int layer) {
+static void write_all(Session *s, Model *model, const float *parameters, const char *folder,
+                      int layer) {
     int64_t *gid = gather_gids(s);
-    Rows logits = trainer_infer(trainer, false);
+    Rows logits = model_infer(model, parameters);
     Output out = {s, folder, layer, logits.columns, 0, gather_rows(s, logits, gid), NULL};
     if (layer > 0) {
-        Rows entering = trainer_embedding(trainer, layer);
+        Rows entering = model_embedding(model, layer);
         out.width = entering.columns;
         out.embedding = gather_rows(s, entering, gid);
     }
@@ -137,16 +138,39 @@ static void write_all(Session *s, Trainer *trainer, const char *folder, int laye
     memory_give(gid);
 }
 
+// The rows that are gathered, and what is made of them. `width`: of the embedding, 0: none.
+static MemoryPlan plan_output(const Session *s, int64_t width) {
+    const Shard *shard = &s->shard;
+    MemoryPlan plan = {0};
+    int64_t nodes = s->comm.rank == 0 ? shard->nodes : 0, classes = shard->classes;
+    int64_t widest = width > classes ? width : classes, columns = shard->multilabel ? classes : 1;
+    memory_plan_add(&plan, "rows to gather", memory_product(shard->own, (size_t)widest * 4));
+    memory_plan_add(&plan, "node ids", memory_product(nodes, 8));
+    memory_plan_add(&plan, "gathered rows", memory_product(nodes, (size_t)widest * 4));
+    memory_plan_add(&plan, "scores", memory_product(nodes, (size_t)classes * 4));
+    memory_plan_add(&plan, "embeddings", memory_product(nodes, (size_t)width * 4));
+    memory_plan_add(&plan, "predicted classes", memory_product(nodes, (size_t)columns * 8));
+    return plan;
+}
+
+static int64_t width_of(const Config *config, int layer) {
+    const ConfigInts *hidden = &config->model.hidden;
+    return layer == 0 ? 0 : hidden->value[hidden->count == 1 ? 0 : layer - 1];
+}
+
 static void predict(Session *s, const Options *options) {
     char folder[1100];
+    Inference inference;
     path_join(folder, sizeof folder, s->config.run.dir, "predictions");
-    Trainer *trainer = trainer_new(&s->config, &s->shard, &s->comm, 0, &s->err);
-    if (trainer != NULL && options->layer >= trainer_shape(trainer)->layers && options->layer != 0)
-        error_set(&s->err, EXIT_USAGE, "--layer: expected 1 to %d (model.layers - 1), found %d",
-                  trainer_shape(trainer)->layers - 1, options->layer);
-    if (trainer != NULL && comm_agree(&s->comm, &s->err) && load_weights(s, trainer, options))
-        write_all(s, trainer, options->output != NULL ? options->output : folder, options->layer);
-    trainer_free(trainer);
+    MemoryPlan beside = plan_output(s, width_of(&s->config, options->layer));
+    if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
+        return;
+    float *parameters = load_weights(s, &inference.shape, options);
+    if (parameters != NULL)
+        write_all(s, inference.model, parameters,
+                  options->output != NULL ? options->output : folder, options->layer);
+    memory_give(parameters);
+    inference_close(&inference);
 }
 
 ExitCode cmd_predict(const Options *options, int *argc, char ***argv) {

@@ -71,6 +71,15 @@ static void check_model(const Early *early) {
     join(early, &found);
 }
 
+static void check_layer(const Early *early, const Options *options) {
+    int last = (int)early->config->model.layers - 1;
+    Error found = {0};
+    if (options->layer > last)
+        error_set(&found, EXIT_USAGE, "--layer: expected 1 to %d (model.layers - 1), found %d",
+                  last, options->layer);
+    join(early, &found);
+}
+
 // ---- the disk
 
 // Is it a word of "reddit-small, reddit-medium, ..."?
@@ -205,6 +214,8 @@ bool load_config(Config *config, const Options *options, const char *path, int r
         check_names(&early);
     if (whole && err->code == 0)
         check_model(&early);
+    if (whole)
+        check_layer(&early, options);
     if (whole)
         check_disk(&early, options, ranks);
     return err->code == 0;

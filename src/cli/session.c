@@ -172,8 +172,7 @@ static void read_weights(void *context) {
         terminal_say("weights    %s\n", SHOWN(path));
 }
 
-bool load_weights(Session *s, Trainer *trainer, const Options *options) {
-    const ModelShape *shape = trainer_shape(trainer);
+float *load_weights(Session *s, const ModelShape *shape, const Options *options) {
     Weights w = {.session = s,
                  .shape = shape,
                  .where = options->weights != NULL ? options->weights : s->config.run.dir,
@@ -181,11 +180,10 @@ bool load_weights(Session *s, Trainer *trainer, const Options *options) {
                  .parameters = TAKE(float, shape->parameter_count, "weights to load")};
     if (s->comm.rank == 0)
         comm_aside(&s->comm, read_weights, &w);
-    bool fine = comm_agree(&s->comm, &s->err);
-    if (fine) {
+    if (comm_agree(&s->comm, &s->err)) {
         comm_broadcast(&s->comm, w.parameters, (size_t)shape->parameter_count * sizeof(float), 0);
-        trainer_set_parameters(trainer, w.parameters);
+        return w.parameters;
     }
     memory_give(w.parameters);
-    return fine;
+    return NULL;
 }

@@ -56,8 +56,9 @@ static void *take(const Taker *taker, size_t bytes, const char *what) {
     return NULL;
 }
 
+// Inference reads a layer's input where the layer below has left it.
 static bool keeps_input(const ModelShape *shape, int l) {
-    return shape->self_weight || shape->transform_first[l];
+    return !shape->inference && (shape->self_weight || shape->transform_first[l]);
 }
 
 static void take_layer(Model *m, const Taker *taker, int l) {
@@ -145,9 +146,11 @@ static void take_buffers(Model *m, const Taker *taker) {
     take_kept(m, taker);
     for (int l = 0; l < m->shape.layers; l++)
         take_layer(m, taker, l);
-    take_inputs(m, taker);
-    take_gradients(m, taker);
-    m->scratch = take(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
+    if (!m->shape.inference) {
+        take_inputs(m, taker);
+        take_gradients(m, taker);
+        m->scratch = take(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
+    }
     m->counts =
         take(taker, (size_t)(4 * metric_counts(classes)) * sizeof(int64_t), "metric counts");
 }

@@ -74,7 +74,7 @@ static Kinds list_kinds(const ModelShape *shape, const Shard *shard, Reach reach
         (PatternKind){.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = shape->cover});
     for (int l = 0; l < shape->layers; l++)
         for (int d = 0; d < 2; d++)
-            kinds.of[l][d] = aggregated(shape, l, d) > 0
+            kinds.of[l][d] = !shape->inference && aggregated(shape, l, d) > 0
                                  ? kind_number(&kinds, kind_of(shape, shard, reach, l, d))
                                  : -1;
     return kinds;

@@ -227,7 +227,7 @@ void routes_plan(MemoryPlan *plan, const Model *m, const Config *config) {
         channel_plan(plan, &features, patterns->of[0][FORWARD], &exact, shape->width[0]);
     for (int l = 0; l < shape->layers; l++) {
         for (int d = 0; d < 2; d++)
-            if (model_exchanged(shape, l, d) > 0)
+            if (patterns->of[l][d] != NULL && model_exchanged(shape, l, d) > 0)
                 route_plan(plan, &most, patterns->of[l][d], &parts->form,
                            model_exchanged(shape, l, d));
         if (model_exchanged(shape, l, FORWARD) > 0 && patterns->of[l][FORWARD] != patterns->full)

@@ -154,6 +154,14 @@ bool model_shape(ModelShape *shape, const Config *config, int64_t features, int6
     return true;
 }
 
+// Evaluation drops nothing out: features of the halo need not be kept.
+void model_shape_for_inference(ModelShape *shape) {
+    shape->inference = true;
+    shape->input_keep = 1;
+    if (shape->layer0 == LAYER0_KEPT)
+        shape->layer0 = LAYER0_ONCE;
+}
+
 int64_t model_exchanged(const ModelShape *shape, int layer, int direction) {
     if (layer == 0 && shape->layer0 != LAYER0_EXCHANGED)
         return 0;

@@ -25,12 +25,6 @@ void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
     model_set_spans(t->model, &t->spans);
 }
 
-Rows trainer_infer(Trainer *t, bool best) {
-    return model_infer(t->model, trainer_parameters(t, best));
-}
-
-Rows trainer_embedding(const Trainer *t, int layer) { return model_embedding(t->model, layer); }
-
 // Of the weights as they are.
 static void evaluate_now(Trainer *t) {
     trainer_evaluate(t, false, t->last_metrics);

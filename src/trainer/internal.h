@@ -54,6 +54,9 @@ double rate_of(const Trainer *trainer, int64_t epoch);
 void evaluate_when_due(Trainer *trainer, EpochRecord *record); // Collective.
 bool patience_is_over(const Trainer *trainer);
 
+// Do all ranks have the memory that they plan to take? EXIT_MEMORY. Collective.
+bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err);
+
 // The number validation is judged by.
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 bool metric_known(const Config *config, Error *err);

@@ -79,6 +79,14 @@ static void plan_assigner(Trainer *t, const ModelParts *parts) {
                 assigner_plan(&t->plan, t->patterns.of[l][d]);
 }
 
+bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err) {
+    double wanted = config->run.memory_limit;
+    size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
+                              : memory_available() / (size_t)comm->node_size + memory_in_use();
+    memory_plan_check(plan, limit, err);
+    return comm_agree(comm, err);
+}
+
 static bool check_memory(Trainer *t, const ModelParts *parts, Error *err) {
     memory_plan_add(&t->plan, "parameters and optimizer",
                     6 * (size_t)t->shape.parameter_count * sizeof(float));
@@ -86,11 +94,7 @@ static bool check_memory(Trainer *t, const ModelParts *parts, Error *err) {
     model_plan(&t->plan, &t->shape, parts, t->config);
     plan_assigner(t, parts);
     memory_plan_add(&t->plan, "trace", (size_t)trace_room(t) * sizeof(TraceEvent));
-    double wanted = t->config->run.memory_limit;
-    size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
-                              : memory_available() / (size_t)t->comm->node_size + memory_in_use();
-    memory_plan_check(&t->plan, limit, err);
-    return comm_agree(t->comm, err);
+    return memory_fits(&t->plan, t->config, t->comm, err);
 }
 
 // Only rank 0's file counts: what lies under that name on another machine may be another one.
@@ -199,10 +203,6 @@ int trainer_widths(Trainer *t, Tensor tensor[ASSIGNED_CHANNELS]) {
 
 const float *trainer_parameters(const Trainer *t, bool best) {
     return best && t->best_epoch > 0 ? t->best : t->parameters;
-}
-
-void trainer_set_parameters(Trainer *t, const float *parameters) {
-    memcpy(t->parameters, parameters, (size_t)t->shape.parameter_count * sizeof(float));
 }
 
 // ---- one epoch

@@ -16,6 +16,14 @@ expect "a layer without embeddings" 64 'expected 1 to 1' "$FRINGE" predict two -
 expect "predict on one rank" 0 'classes.npy' "$FRINGE" predict two -o p1 --layer 1
 expect "predict on three ranks" 0 'embeddings-1.npy' "$FRINGE" predict two --ranks 3 -o p3 --layer 1
 same "classes do not depend on the ranks" p1/classes.npy p3/classes.npy
+widths="--set mode=adaqp --set messages.period=5 --set messages.solver=exact"
+expect "a run that assigned widths" 0 'result' "$FRINGE" train tiny.json --ranks 2 $widths \
+    --set run.dir=assigned
+expect "a run that used them" 0 'result' "$FRINGE" train tiny.json --ranks 2 $widths \
+    --set run.dir=replayed --set messages.assign=replay:assigned
+rm -r assigned
+expect "evaluated when the other is gone" 0 '^test +[0-9]+ ' "$FRINGE" evaluate replayed --ranks 2
+expect "and predicted" 0 'classes.npy' "$FRINGE" predict replayed --ranks 2 -o p2
 "$FRINGE" evaluate two --json >evaluated 2>/dev/null
 python=$(python)
 if [ -n "$python" ]; then

@@ -1,0 +1,41 @@
+// A model that only looks: evaluation and prediction need no gradients, no optimizer and no widths
+// of messages, so nothing of those is made, planned or asked for.
+#include "internal.h"
+
+static bool find_parts(Inference *inference, ModelParts *parts, const Config *config, Error *err) {
+    const Shard *shard = parts->shard;
+    parts->backend = backend_find("cpu", err);
+    parts->form = (MessageForm){.codec = codec_find("fp32", err), .piece = config->comm.piece};
+    parts->schedule = schedule_find("blocking", err);
+    if (err->code == 0 && parts->backend->start(config->run.vectors, err) &&
+        model_shape(&inference->shape, config, shard->features, shard->classes, shard->multilabel,
+                    err))
+        model_shape_for_inference(&inference->shape);
+    return comm_agree(parts->comm, err);
+}
+
+bool inference_open(Inference *inference, const Config *config, const Shard *shard,
+                    const Comm *comm, const MemoryPlan *beside, Error *err) {
+    ModelParts parts = {.shard = shard, .comm = comm, .patterns = &inference->patterns};
+    *inference = (Inference){.plan = *beside};
+    if (!find_parts(inference, &parts, config, err))
+        return false;
+    ModelShape *shape = &inference->shape;
+    threads_set((int)config->run.threads, comm->node_size);
+    model_patterns_plan(&inference->plan, shape, shard, comm);
+    model_patterns_init(&inference->patterns, shape, shard, comm);
+    memory_plan_add(&inference->plan, "parameters", (size_t)shape->parameter_count * sizeof(float));
+    model_plan(&inference->plan, shape, &parts, config);
+    if (memory_fits(&inference->plan, config, comm, err))
+        inference->model = model_new(shape, &parts, config, err);
+    if (comm_agree(comm, err))
+        return true;
+    inference_close(inference);
+    return false;
+}
+
+void inference_close(Inference *inference) {
+    model_free(inference->model);
+    model_patterns_clear(&inference->patterns);
+    *inference = (Inference){0};
+}

@@ -1,0 +1,156 @@
+// ranks: 1 2 4
+// If this failed, evaluate and predict would say something else of weights than the training that
+// made them, or take what only training needs.
+#include "given.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MODELS = 5, SETTINGS = 5 };
+static const char *const settings[MODELS][SETTINGS] = {
+    {"model.layer=gcn", "model.input_dropout=0.2", "mode=adaqp", "model.norm=none", "train.clip=1"},
+    {"model.layer=sage-mean", "mode=overlap", "model.hidden=[40]", "model.dropout=0.1",
+     "model.layers=2"},
+    {"model.layer=gcn", "mode=vanilla", "lossless.cover=targets", "model.hidden=[5,30]",
+     "model.gcn_norm=in"},
+    {"model.layer=sage-gcn", "mode=adaqp-published", "model.input_dropout=0.2", "model.bias=false",
+     "model.layers=1"},
+    {"model.layer=gcn", "mode=quantize", "messages.assign=replay:nowhere", "train.loss=auto",
+     "model.self_loops=true"},
+};
+
+static void settle(int which) {
+    Error err = {0};
+    const char *all[SETTINGS + 3] = {"train.epochs=2", "model.hidden=[20]", "run.threads=1"};
+    memcpy(all + 3, settings[which], sizeof settings[which]);
+    assert_ok(config_load(&config, NULL, all, SETTINGS + 3, &err), &err);
+}
+
+static void open_inference(Inference *inference) {
+    Error err = {0};
+    assert_ok(inference_open(inference, &config, &world.shard, &test_comm, &(MemoryPlan){0}, &err),
+              &err);
+}
+
+static bool plans(const MemoryPlan *plan, const char *what) {
+    for (int i = 0; i < plan->count; i++)
+        if (strcmp(plan->item[i].what, what) == 0 && plan->item[i].bytes > 0)
+            return true;
+    return false;
+}
+
+static void begin(WorldKind kind) {
+    kind.nodes = kind.nodes > 0 ? kind.nodes : 150;
+    kind.degree = 6, kind.features = 19, kind.classes = 4;
+    world_init(&world, kind, 8, &test_comm);
+}
+
+// Bit for bit: the same sums in the same order, whatever else there is room for.
+static void it_says_what_the_training_says(void **state) {
+    (void)state;
+    for (int which = 0; which < MODELS * 2; which++) {
+        begin((WorldKind){.directed = which >= MODELS, .multilabel = which % 2 == 1});
+        settle(which % MODELS);
+        if (which % MODELS == MODELS - 1) // the training of that one needs the run it replays
+            snprintf(config.messages.assign, sizeof config.messages.assign, "uniform");
+        Trainer *t = new_trainer();
+        Error err = {0};
+        EpochRecord record;
+        while (!trainer_finished(t))
+            assert_ok(trainer_epoch(t, &record, &err), &err);
+        Metrics trained[4], looked[4];
+        memset(trained, 0, sizeof trained), memset(looked, 0, sizeof looked);
+        trainer_evaluate(t, false, trained);
+        Inference inference;
+        open_inference(&inference);
+        const float *parameters = trainer_parameters(t, false);
+        model_metrics(inference.model, model_infer(inference.model, parameters), looked);
+        assert_memory_equal(&looked[SPLIT_TRAIN], &trained[SPLIT_TRAIN], 3 * sizeof(Metrics));
+        for (int l = 1; l <= inference.shape.layers; l++) {
+            Rows ours = model_embedding(inference.model, l);
+            Rows theirs = model_embedding(trainer_model(t), l);
+            for (int64_t r = 0; r < ours.count; r++)
+                assert_memory_equal(ours.at + r * ours.stride, theirs.at + r * theirs.stride,
+                                    (size_t)ours.columns * sizeof(float));
+        }
+        inference_close(&inference);
+        trainer_free(t);
+        world_clear(&world);
+    }
+}
+
+static void it_takes_nothing_of_training(void **state) {
+    (void)state;
+    static const char *const training[] = {"gradients of rows",    "layer inputs",
+                                           "partial sums",         "parameters and optimizer",
+                                           "features of the halo", "features after dropout"};
+    for (int which = 0; which < MODELS; which++) {
+        begin((WorldKind){.nodes = 3000});
+        settle(which);
+        size_t before = memory_in_use();
+        Inference inference;
+        open_inference(&inference);
+        for (size_t i = 0; i < sizeof training / sizeof training[0]; i++)
+            if (plans(&inference.plan, training[i]))
+                fail_msg("%s of %s", training[i], settings[which][0]);
+        double used = (double)(memory_in_use() - before),
+               planned = (double)memory_plan_total(&inference.plan);
+        if (planned < 0.95 * used - 50e3) // small items are not planned
+            fail_msg("planned %.0f bytes, used %.0f", planned, used);
+        float *parameters = TAKE(float, inference.shape.parameter_count, "test");
+        model_infer(inference.model, parameters);
+        memory_give(parameters);
+        int64_t takes = memory_takes();
+        inference_close(&inference);
+        assert_int_equal(memory_takes(), takes);
+        assert_int_equal(memory_in_use(), before);
+        world_clear(&world);
+    }
+}
+
+// What the caller takes beside it counts; so does what the model needs.
+static void what_does_not_fit_is_refused(void **state) {
+    (void)state;
+    begin((WorldKind){0});
+    settle(0);
+    Inference inference;
+    open_inference(&inference);
+    size_t alone = memory_plan_total(&inference.plan);
+    inference_close(&inference);
+    config.run.memory_limit = (double)(alone + 3000000) / (1 << 30);
+    open_inference(&inference);
+    inference_close(&inference);
+    MemoryPlan beside = {0};
+    memory_plan_add(&beside, "what is beside", (size_t)1 << 24);
+    Error err = {0};
+    assert_refused(inference_open(&inference, &config, &world.shard, &test_comm, &beside, &err),
+                   &err, EXIT_MEMORY, "what is beside");
+    world_clear(&world);
+}
+
+static int no_split(int64_t node) {
+    (void)node;
+    return SPLIT_NONE;
+}
+
+// Who only predicts needs no training nodes.
+static void a_graph_without_splits_is_predicted(void **state) {
+    (void)state;
+    begin((WorldKind){.split = no_split});
+    settle(1);
+    Inference inference;
+    open_inference(&inference);
+    float *parameters = TAKE(float, inference.shape.parameter_count, "test");
+    model_initial(&inference.shape, 1, parameters);
+    assert_int_equal(model_infer(inference.model, parameters).count, world.shard.own);
+    memory_give(parameters);
+    inference_close(&inference);
+    world_clear(&world);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(it_says_what_the_training_says),
+    cmocka_unit_test(it_takes_nothing_of_training),
+    cmocka_unit_test(what_does_not_fit_is_refused),
+    cmocka_unit_test(a_graph_without_splits_is_predicted),
+};
+TEST_MAIN(tests)
