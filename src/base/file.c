@@ -159,16 +159,34 @@ char *file_read(const char *path, size_t limit, size_t *bytes, Error *err) {
 
 // --- writing
 
-bool file_writer_open(FileWriter *writer, const char *path, Error *err) {
+static bool set_path(FileWriter *writer, const char *path, Error *err) {
     *writer = (FileWriter){.descriptor = -1};
     int used = snprintf(writer->path, sizeof writer->path, "%s", path);
-    if (used < 0 || (size_t)used >= sizeof writer->path)
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: the path is longer than %zu bytes", path,
-                         sizeof writer->path - 1);
+    return (used >= 0 && (size_t)used < sizeof writer->path) ||
+           error_set(err, EXIT_CANNOT_WRITE, "%s: the path is longer than %zu bytes", path,
+                     sizeof writer->path - 1);
+}
+
+bool file_writer_open(FileWriter *writer, const char *path, Error *err) {
+    if (!set_path(writer, path, err))
+        return false;
     writer->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (writer->descriptor < 0)
-        return cannot(err, EXIT_CANNOT_WRITE, "create", path);
-    return true;
+    return writer->descriptor >= 0 || cannot(err, EXIT_CANNOT_WRITE, "create", path);
+}
+
+// A name that is taken was left by a dead process that had our number: the next one serves as well.
+bool file_writer_beside(FileWriter *writer, const char *path, Error *err) {
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    if (!set_path(writer, path, err))
+        return false;
+    for (int attempt = 0; writer->descriptor < 0 && attempt < 100; attempt++) {
+        if (!file_temporary(writer->temporary, sizeof writer->temporary, path, err))
+            return false;
+        writer->descriptor = open(writer->temporary, flags, 0666);
+        if (writer->descriptor < 0 && errno != EEXIST)
+            break;
+    }
+    return writer->descriptor >= 0 || cannot(err, EXIT_CANNOT_WRITE, "create", path);
 }
 
 bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err) {
@@ -224,26 +242,48 @@ bool file_rename(const char *from, const char *to, Error *err) {
     return file_sync(folder, err);
 }
 
-static bool write_whole(const char *path, const void *data, size_t bytes, Error *err) {
-    FileWriter writer;
-    if (!file_writer_open(&writer, path, err))
-        return false;
-    bool ok = file_writer_put(&writer, data, bytes, err);
-    return file_writer_close(&writer, ok, err) && ok;
+bool file_exchange(const char *one, const char *other, bool *done, Error *err) {
+    char folder[1100];
+    *done = renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0;
+    if (!*done)
+        return true;
+    step();
+    path_folder(folder, sizeof folder, other);
+    return file_sync(folder, err);
+}
+
+bool file_writer_take_place(FileWriter *writer, bool whole, Error *err) {
+    whole = file_writer_close(writer, whole, err) && whole &&
+            file_rename(writer->temporary, writer->path, err);
+    if (!whole)
+        unlink(writer->temporary);
+    return whole;
 }
 
 bool file_replace(const char *path, const void *data, size_t bytes, Error *err) {
-    char beside[1100];
-    int used = snprintf(beside, sizeof beside, "%s.tmp.%d", path, (int)getpid());
-    if (used < 0 || (size_t)used >= sizeof beside)
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: the path is too long", path);
-    if (write_whole(beside, data, bytes, err) && file_rename(beside, path, err))
-        return true;
-    unlink(beside);
-    return false;
+    FileWriter writer;
+    if (!file_writer_beside(&writer, path, err))
+        return false;
+    bool whole = file_writer_put(&writer, data, bytes, err);
+    return file_writer_take_place(&writer, whole, err);
 }
 
 // --- folders
+
+// One level, flushed into the folder that holds it.
+static bool make_level(const char *path, Error *err) {
+    char parent[1100];
+    if (mkdir(path, 0777) != 0) {
+        int reason = errno;
+        if (file_is_folder(path))
+            return true;
+        errno = reason;
+        return cannot(err, EXIT_CANNOT_WRITE, "make the folder", path);
+    }
+    step();
+    path_folder(parent, sizeof parent, path);
+    return file_sync(parent, err);
+}
 
 bool file_make_folder(const char *path, Error *err) {
     char partial[1100];
@@ -255,13 +295,8 @@ bool file_make_folder(const char *path, Error *err) {
             continue;
         char kept = *end;
         *end = 0;
-        if (mkdir(partial, 0777) != 0) {
-            int reason = errno;
-            if (!file_is_folder(partial)) {
-                errno = reason;
-                return cannot(err, EXIT_CANNOT_WRITE, "make the folder", partial);
-            }
-        }
+        if (!make_level(partial, err))
+            return false;
         *end = kept;
         if (kept == 0)
             return true;

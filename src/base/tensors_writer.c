@@ -51,11 +51,9 @@ static bool put_header(TensorsWriter *writer, const JsonWriter *json, Error *err
     return good;
 }
 
-bool tensors_writer_open(TensorsWriter *writer, const char *path, const Tensor *tensor, int count,
-                         const char *const *metadata, Error *err) {
-    *writer = (TensorsWriter){0};
-    if (!file_writer_open(&writer->file, path, err))
-        return false;
+// Into a file that is open.
+static bool begin(TensorsWriter *writer, const Tensor *tensor, int count,
+                  const char *const *metadata, Error *err) {
     JsonWriter json;
     json_writer_init(&json, false);
     json_begin_object(&json, NULL);
@@ -65,6 +63,15 @@ bool tensors_writer_open(TensorsWriter *writer, const char *path, const Tensor *
     json_end_object(&json);
     bool good = put_header(writer, &json, err);
     json_writer_clear(&json);
+    return good;
+}
+
+bool tensors_writer_open(TensorsWriter *writer, const char *path, const Tensor *tensor, int count,
+                         const char *const *metadata, Error *err) {
+    *writer = (TensorsWriter){0};
+    if (!file_writer_open(&writer->file, path, err))
+        return false;
+    bool good = begin(writer, tensor, count, metadata, err);
     if (!good)
         file_writer_close(&writer->file, false, err);
     return good;
@@ -82,13 +89,28 @@ bool tensors_writer_close(TensorsWriter *writer, bool sync, Error *err) {
     return file_writer_close(&writer->file, sync && good, err) && good;
 }
 
+static bool put_all(TensorsWriter *writer, const Tensor *tensor, int count, Error *err) {
+    bool good = true;
+    for (int i = 0; i < count && good; i++)
+        good = tensors_writer_put(writer, tensor[i].data, tensor_bytes(&tensor[i]), err);
+    return good;
+}
+
 bool tensors_write(const char *path, const Tensor *tensor, int count, const char *const *metadata,
                    bool sync, Error *err) {
     TensorsWriter writer;
     if (!tensors_writer_open(&writer, path, tensor, count, metadata, err))
         return false;
-    bool good = true;
-    for (int i = 0; i < count && good; i++)
-        good = tensors_writer_put(&writer, tensor[i].data, tensor_bytes(&tensor[i]), err);
+    bool good = put_all(&writer, tensor, count, err);
     return tensors_writer_close(&writer, sync, err) && good;
+}
+
+bool tensors_replace(const char *path, const Tensor *tensor, int count, const char *const *metadata,
+                     Error *err) {
+    TensorsWriter writer = {0};
+    if (!file_writer_beside(&writer.file, path, err))
+        return false;
+    bool good =
+        begin(&writer, tensor, count, metadata, err) && put_all(&writer, tensor, count, err);
+    return file_writer_take_place(&writer.file, good, err);
 }

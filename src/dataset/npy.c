@@ -302,22 +302,15 @@ static size_t format_header(char out[512], const char *descr, int rank, const in
 bool npy_write(const char *path, const char *descr, const void *data, size_t item, int rank,
                const int64_t *shape, Error *err) {
     assert(rank >= 0 && rank <= NPY_RANK);
-    char header[512], beside[1024];
+    char header[512];
     size_t bytes = item;
     for (int d = 0; d < rank; d++)
         bytes *= (size_t)shape[d];
-    CHECK(snprintf(beside, sizeof beside, "%s.tmp", path) < (int)sizeof beside, EXIT_CANNOT_WRITE,
-          "the path '%s' is too long", path);
     size_t length = format_header(header, descr, rank, shape);
     FileWriter writer;
-    if (!file_writer_open(&writer, beside, err))
+    if (!file_writer_beside(&writer, path, err))
         return false;
-    bool ok =
+    bool whole =
         file_writer_put(&writer, header, length, err) && file_writer_put(&writer, data, bytes, err);
-    ok = file_writer_close(&writer, ok, err) && ok;
-    if (ok && file_rename(beside, path, err))
-        return true;
-    Error ignored = {0};
-    file_remove(beside, &ignored);
-    return false;
+    return file_writer_take_place(&writer, whole, err);
 }

@@ -89,7 +89,7 @@ static bool write_assigned(const Report *report, const Assigned *assigned, Error
     if (!file_make_folder(folder, err))
         return false;
     snprintf(path, sizeof path, "%s/epoch-%lld.safetensors", folder, (long long)assignment->taken);
-    if (!tensors_write(path, assigned->widths, assigned->count, NULL, false, err))
+    if (!tensors_replace(path, assigned->widths, assigned->count, NULL, err))
         return false;
     json_writer_init(&w, true);
     put_assignment(&w, assignment);
@@ -121,6 +121,7 @@ bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
     DIR *open_folder = opendir(folder);
     bool fine = true;
     struct dirent *entry;
+    file_sweep(folder);
     while (open_folder != NULL && fine && (entry = readdir(open_folder)) != NULL) {
         char path[ASSIGNMENT_PATH];
         const char *ending = "";

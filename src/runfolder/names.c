@@ -53,11 +53,13 @@ static bool matches(const char *pattern, const char *name) {
     return *pattern == '*' || *name == 0;
 }
 
-// "run.json.tmp.<...>": what file_replace writes beside a file before it renames it.
+// "run.json.tmp-<...>": what is written beside a file before it is renamed; older versions had a
+// point for the dash.
 static bool is_made(const char *pattern, const char *name) {
-    char temporary[128];
-    snprintf(temporary, sizeof temporary, "%s.tmp.*", pattern);
-    return matches(pattern, name) || matches(temporary, name);
+    char temporary[128], old[128];
+    snprintf(temporary, sizeof temporary, "%s.tmp-*", pattern);
+    snprintf(old, sizeof old, "%s.tmp.*", pattern);
+    return matches(pattern, name) || matches(temporary, name) || matches(old, name);
 }
 
 static bool is_arm(const char *name) {

@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,75 @@ static void a_write_that_stops_is_said_and_leaves_the_old_file(void **state) {
     assert_refused(replaced, &err, EXIT_IO, "cannot write: File too large");
     assert_true(holds(path, "old"));
     memory_give(large);
+}
+
+// Whoever can guess the next names has put links there, to a file that must stay as it is.
+static void a_temporary_is_nobody_elses(void **state) {
+    (void)state;
+    Error err = {0};
+    char name[1200], plain[1300], victim[1024];
+    snprintf(victim, sizeof victim, "%s", test_path("victim"));
+    test_write_text(victim, "precious");
+    assert_ok(file_temporary(name, sizeof name, test_path("guessed"), &err), &err);
+    int next = atoi(strrchr(name, '-') + 1) + 1;
+    *strrchr(name, '-') = 0;
+    for (int i = 0; i < 5; i++) {
+        snprintf(plain, sizeof plain, "%s-%d", name, next + i);
+        assert_int_equal(symlink(victim, plain), 0);
+    }
+    snprintf(plain, sizeof plain, "%s.tmp.%d", test_path("guessed"), (int)getpid());
+    assert_int_equal(symlink(victim, plain), 0);
+    assert_ok(file_replace(test_path("guessed"), "new", 3, &err), &err);
+    assert_true(holds(test_path("guessed"), "new") && holds(victim, "precious"));
+}
+
+static void name_left(char out[1200], const char *host, int process, const char *plain) {
+    snprintf(out, 1200, "%s.tmp-%s-%d-0", test_path(plain), host, process);
+}
+
+// As the writer of them would have been killed: on this machine, or on another a long time ago.
+static void what_the_dead_left_is_swept(void **state) {
+    (void)state;
+    enum { DEAD, DEAD_FOLDER, OLD, MINE, YOUNG, SCRATCH, FILES };
+    Error err = {0};
+    char host[64] = "", path[FILES][1200];
+    struct timespec long_ago[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+    gethostname(host, sizeof host - 1);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    assert_ok(file_make_folder(test_path("left"), &err), &err);
+    name_left(path[DEAD], host, child, "left/run.json");
+    name_left(path[DEAD_FOLDER], host, child, "left/.writing");
+    name_left(path[OLD], "a-machine-7", 1, "left/run.json");
+    name_left(path[MINE], host, getpid(), "left/run.json");
+    name_left(path[YOUNG], "a-machine-7", 2, "left/run.json");
+    snprintf(path[SCRATCH], sizeof path[0], "%s", test_path("left/notes.tmp-about-1-tree"));
+    for (int i = 0; i < FILES; i++)
+        if (i != DEAD_FOLDER)
+            test_write_text(path[i], "x");
+    assert_ok(file_make_folder(path[DEAD_FOLDER], &err), &err);
+    assert_int_equal(utimensat(AT_FDCWD, path[OLD], long_ago, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path[SCRATCH], long_ago, 0), 0);
+    file_sweep(test_path("left"));
+    for (int i = 0; i < FILES; i++)
+        if (file_exists(path[i]) != (i >= MINE))
+            fail_msg("%s %s", path[i], i >= MINE ? "is gone" : "is there");
+}
+
+static void two_change_places(void **state) {
+    (void)state;
+    Error err = {0};
+    bool done = false;
+    test_write_text(test_path("one"), "one");
+    test_write_text(test_path("other"), "other");
+    assert_ok(file_exchange(test_path("one"), test_path("other"), &done, &err), &err);
+    if (!done)
+        skip(); // not every filesystem can
+    assert_true(holds(test_path("one"), "other") && holds(test_path("other"), "one"));
+    assert_ok(file_exchange(test_path("one"), test_path("nobody"), &done, &err), &err);
+    assert_false(done);
 }
 
 static void reading_is_bounded(void **state) {
@@ -217,6 +287,9 @@ static const struct CMUnitTest files[] = {
     cmocka_unit_test(a_file_is_whole_after_a_death_at_any_step),
     cmocka_unit_test(replacing_keeps_the_folder_clean),
     cmocka_unit_test(a_write_that_stops_is_said_and_leaves_the_old_file),
+    cmocka_unit_test(a_temporary_is_nobody_elses),
+    cmocka_unit_test(what_the_dead_left_is_swept),
+    cmocka_unit_test(two_change_places),
     cmocka_unit_test(reading_is_bounded),
     cmocka_unit_test(what_is_no_file_is_refused_at_once),
     cmocka_unit_test(folders_come_and_go),

@@ -59,8 +59,8 @@ for ranks in 1 2; do
     last=$(sed 's/epoch-//' full$ranks/checkpoints/LATEST)
     [ "$last" -le "$(grep -c '}}$' full$ranks/metrics.jsonl)" ] || fail "a checkpoint knows epochs that the metrics lack"
 done
-expect "no room for run.json" 74 'fringe: .*nowhere/run.json.tmp.*: cannot write' \
+expect "no room for run.json" 74 'fringe: .*nowhere/run.json: cannot write' \
     disk run.json 0 100 "$FRINGE" $(run nowhere --ranks 2)
-expect "no room for trace.json" 74 'fringe: .*trace.json.tmp.*: cannot write' \
+expect "no room for trace.json" 74 'fringe: .*trace.json: cannot write' \
     disk trace.json 0 100 "$FRINGE" $(run untraced --ranks 2 --set run.trace=[2,3])
 finish

@@ -14,7 +14,7 @@ int file_open(const char *path, int64_t *bytes, Error *err);
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
 // Replaces path by `bytes` of data: temporary file beside it, fsync, rename, fsync of the folder.
 bool file_replace(const char *path, const void *data, size_t bytes, Error *err);
-// Makes a folder and its parents; fine if it is there.
+// Makes a folder and its parents, each flushed into the folder that holds it; fine if it is there.
 bool file_make_folder(const char *path, Error *err);
 // Could a folder be made there, or a file in it, if it is there? Looks by making an empty folder in
 // it, or in the nearest one above it that is there, and taking it away again. EXIT_CANNOT_WRITE.
@@ -28,6 +28,15 @@ bool file_remove(const char *path, Error *err);
 bool file_sync(const char *path, Error *err);
 // rename, then fsync of the folder that holds `to`.
 bool file_rename(const char *from, const char *to, Error *err);
+// The two change places at once, then fsync of the folder that holds `other`. *done false, and
+// nothing changed, where the filesystem cannot or one of them is not there.
+bool file_exchange(const char *one, const char *other, bool *done, Error *err);
+// A name for what is being written, beside `path`: "path.tmp-HOST-PID-N". No other process and no
+// other call has it.
+bool file_temporary(char *out, size_t size, const char *path, Error *err);
+// Removes what dead writers left in `folder` under such names: those of this machine whose process
+// is gone, those of others that nobody has touched for a day.
+void file_sweep(const char *folder);
 // "folder/name" into `out` of `size` bytes; absolute names stand alone. Aborts if it does not fit.
 void path_join(char *out, size_t size, const char *folder, const char *name);
 void path_folder(char *out, size_t size, const char *path); // "a/b" -> "a", "b" -> "."
@@ -42,12 +51,17 @@ typedef struct FileWriter {
     int descriptor;
     int64_t bytes; // written so far
     char path[1024];
+    char temporary[1200]; // of file_writer_beside: where the bytes are until it takes its place
 } FileWriter;
 bool file_writer_open(FileWriter *writer, const char *path, Error *err);
 bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err);
 // Without `sync` the file only begins to go to the disk: who syncs many files does it after the
 // last is written, and waits once for all of them instead of for each.
 bool file_writer_close(FileWriter *writer, bool sync, Error *err);
+// The same beside `path`, under a new name that nobody else can have opened; take_place, instead of
+// close, flushes it and renames it over `path`, or removes it where it is not whole.
+bool file_writer_beside(FileWriter *writer, const char *path, Error *err);
+bool file_writer_take_place(FileWriter *writer, bool whole, Error *err);
 
 // 128-bit content hash (XXH3), fed piece by piece, and as 32 hexadecimal digits.
 typedef struct Hash Hash;

@@ -60,6 +60,9 @@ const char *tensors_metadata(const Tensors *tensors, const char *key, char *out,
 // key and value, ended by NULL; may be NULL.
 bool tensors_write(const char *path, const Tensor *tensor, int count, const char *const *metadata,
                    bool sync, Error *err);
+// The same, durable and never half there: written beside, synced, renamed over `path`.
+bool tensors_replace(const char *path, const Tensor *tensor, int count, const char *const *metadata,
+                     Error *err);
 
 // Streaming: open with all shapes known, then put the bytes of each tensor in order, in any pieces.
 typedef struct TensorsWriter {
