@@ -145,6 +145,14 @@ char *config_to_json(const Config *config);
 // config_to_json, read back: how ranks hand it on and runs are resumed.
 bool config_from_json(Config *config, const char *text, const char *name, Error *err);
 
+// What is learned, of a config: the keys that change the numbers of a training, as an object nested
+// by section. Not among them: where it runs and where its files are, its seed, and how long it goes
+// on unless train.schedule looks at the end.
+void config_put_learned(JsonWriter *writer, const char *name, const Config *config);
+// Tells each key of such an object that *config has otherwise: "train.rate was 0.01, is 0.02".
+void config_tell_learned(const Json *object, const Config *config,
+                         void (*tell)(void *context, const char *sentence), void *context);
+
 void config_print(const Config *config); // one line per key: value, default, unit, help (stdout)
 void config_print_schema(void);          // JSON schema, draft 2020-12 (stdout)
 void config_print_markdown(void);        // docs/config.md (stdout)

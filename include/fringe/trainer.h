@@ -30,11 +30,14 @@ typedef struct Trainer Trainer;
 // The widths in use (assigner.h); 0 tensors where the codec knows none. Collective.
 int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);
 
-// Builds Patterns, model and optimizer on the shard. Prints nothing. Checks the predicted memory
-// first (EXIT_MEMORY). Collective.
+// Builds Patterns, model and optimizer on the shard, with random weights. Prints nothing. Checks
+// the predicted memory first (EXIT_MEMORY). Collective.
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
                      Error *err);
 void trainer_free(Trainer *trainer);
+// Gives the weights of model.weights, if it names a file, to a trainer that starts; one that goes
+// on from a checkpoint does not need that file any more. Collective.
+bool trainer_start(Trainer *trainer, Error *err);
 const MemoryPlan *trainer_plan(const Trainer *trainer);
 const ModelShape *trainer_shape(const Trainer *trainer);
 const Model *trainer_model(const Trainer *trainer);
@@ -91,18 +94,17 @@ typedef struct TrainerState {
 void trainer_state(Trainer *trainer, TrainerState *state); // borrowed views
 void trainer_restore(Trainer *trainer, const TrainerState *state, const float *parameters);
 
-// Checkpoints (DESIGN 9): <dir>/checkpoints/epoch-N/{model.safetensors, optimizer.safetensors,
-// checkpoint.json}, written to a temporary folder, synced, renamed; LATEST renamed over. Rank 0
-// writes; collective (agrees on errors). `binding` identifies run and data (config hash, dataset
-// hash, partition hash).
-bool checkpoint_write(Trainer *trainer, const char *run_dir, const char *binding, int keep,
-                      Error *err);
+// Checkpoints (DESIGN 9): <dir>/checkpoints/epoch-N/{model, best, optimizer}.safetensors and
+// checkpoint.json, written to a temporary folder, synced, renamed; LATEST renamed over. Rank 0
+// writes. Collective (agrees on errors).
+bool checkpoint_write(Trainer *trainer, const char *run_dir, int keep, Error *err);
 // Restores the newest whole checkpoint (skipping damaged ones with a remark). *found false if there
 // is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be read,
-// EXIT_CONFIG if the newest whole one belongs to other data, model or parts, or is of a newer
-// version. Collective.
-bool checkpoint_restore(Trainer *trainer, const char *run_dir, const char *binding, bool *found,
-                        char remarks[1024], Error *err);
+// EXIT_CONFIG, with all that differs, if the newest whole one is of another training (what is
+// learned, data, parts, seed, first weights), or if it is of version 1 or a newer version.
+// Collective.
+bool checkpoint_restore(Trainer *trainer, const char *run_dir, bool *found, char remarks[1024],
+                        Error *err);
 // Reads only the weights (PyG names) of a checkpoint folder, run folder or .safetensors file into
 // `path`.
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err);

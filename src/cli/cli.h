@@ -96,8 +96,6 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
 bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
-// What a checkpoint must have been written for: model, data, parts, seed.
-bool session_binding(Session *session, int64_t seed, char *out, size_t size);
 // file_replace aside: disks may take their time. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
 // [parameter_count] of --weights, or of run.dir, on all ranks; memory_give it. NULL with an error.

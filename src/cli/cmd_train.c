@@ -13,7 +13,6 @@ typedef struct Run { // one of --runs
     int64_t seed;
     Trainer *trainer;
     Report *report; // rank 0
-    char binding[256];
     RunFolder folder; // where it is not the session's
     int64_t saved;    // epoch of the newest checkpoint, -1: none
     double saved_at;  // clock, of that or of the beginning
@@ -69,8 +68,7 @@ static bool resume(Run *run) {
     Session *s = run->session;
     bool found;
     char remarks[1024] = "";
-    bool fine = checkpoint_restore(run->trainer, run->config.run.dir, run->binding, &found, remarks,
-                                   &s->err);
+    bool fine = checkpoint_restore(run->trainer, run->config.run.dir, &found, remarks, &s->err);
     if (s->comm.rank == 0 && remarks[0] != 0)
         terminal_say("remark     %s\n", SHOWN(remarks));
     if (fine && found)
@@ -110,13 +108,14 @@ static bool begin(Run *run, const Options *options) {
     if (!claim_own_folder(run, options))
         return false;
     run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);
-    if (run->trainer == NULL || !trainer_may_train(run->trainer, &s->err) ||
-        !session_binding(s, run->seed, run->binding, sizeof run->binding))
+    if (run->trainer == NULL || !trainer_may_train(run->trainer, &s->err))
         return false;
     run->facts = facts_gather(s, run->trainer);
     if (s->comm.rank == 0 && run->seed == s->config.run.seed)
         facts_print(s, run->trainer, &run->facts);
     if (options->resume && !resume(run))
+        return false;
+    if (run->saved < 0 && !trainer_start(run->trainer, &s->err))
         return false;
     resume_trace(run);
     if (s->comm.rank == 0)
@@ -144,8 +143,8 @@ static bool save(Run *run) {
     if (run->report != NULL)
         report_sync(run->report, &s->err);
     if (!comm_agree(&s->comm, &s->err) ||
-        !checkpoint_write(run->trainer, run->config.run.dir, run->binding,
-                          (int)run->config.run.keep_checkpoints, &s->err))
+        !checkpoint_write(run->trainer, run->config.run.dir, (int)run->config.run.keep_checkpoints,
+                          &s->err))
         return false;
     run->saved = epoch;
     run->saved_at = clock_seconds();

@@ -153,10 +153,13 @@ static void check_data(const Early *early, int ranks) {
     join(early, &found);
 }
 
-static void check_start(const Early *early) {
+// A run that goes on does not need the weights that it started from; one that finds nothing to
+// resume says so later.
+static void check_start(const Early *early, const Options *options) {
     const Config *c = early->config;
     Error found = {0};
-    check_file(early, "model.weights", c->model.weights);
+    if (!options->resume)
+        check_file(early, "model.weights", c->model.weights);
     if (assigner_known(c->messages.assign, &(Error){0}))
         assigner_check_files(c, &found);
     join(early, &found);
@@ -183,7 +186,7 @@ static void check_disk(const Early *early, const Options *options, int ranks) {
     if (options->needs & NEEDS_DATA)
         check_data(early, ranks);
     if (options->needs & NEEDS_START)
-        check_start(early);
+        check_start(early, options);
     if (options->needs & NEEDS_RUN)
         check_folder(early, "run.dir", early->config->run.dir);
     if (options->needs & NEEDS_WEIGHTS)

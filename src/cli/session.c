@@ -122,38 +122,6 @@ bool session_replace(Session *s, const char *path, const JsonWriter *text) {
 
 const char *metric_name(const Shard *shard) { return shard->multilabel ? "micro-F1" : "accuracy"; }
 
-// Everything that changes what is learned, except where the learning ends: a run may be made
-// longer.
-static Config what_is_learned(const Config *config) {
-    Config learned = *config;
-    memset(learned.mode, 0, sizeof learned.mode);
-    memset(&learned.data, 0, sizeof learned.data);
-    memset(&learned.partition, 0, sizeof learned.partition);
-    memset(&learned.comm, 0, sizeof learned.comm);
-    memset(&learned.run, 0, sizeof learned.run);
-    memset(learned.model.weights, 0, sizeof learned.model.weights);
-    if (strcmp(learned.train.schedule, "cosine") != 0)
-        learned.train.epochs = 0;
-    return learned;
-}
-
-bool session_binding(Session *s, int64_t seed, char *out, size_t size) {
-    Config learned = what_is_learned(&s->config);
-    char *text = config_to_json(&learned), key[33], weights[33] = "";
-    if (s->comm.rank == 0 && s->config.model.weights[0] != 0)
-        hash_file(s->config.model.weights, weights, &s->err);
-    Hash *hash = hash_new();
-    hash_add(hash, text, strlen(text));
-    hash_add(hash, &seed, sizeof seed);
-    hash_add(hash, weights, strlen(weights));
-    hash_text(hash, key);
-    hash_free(hash);
-    memory_give(text);
-    snprintf(out, size, "model %s data %s parts %d %s", key, s->shard.dataset_hash, s->shard.parts,
-             s->shard.partition_hash);
-    return comm_agree(&s->comm, &s->err);
-}
-
 // What rank 0 reads aside: the files of a checkpoint are hashed before they are believed.
 typedef struct Weights {
     Session *session;

@@ -25,8 +25,7 @@ void config_set_defaults(Config *config) {
     assert(complaints.count == 0);
 }
 
-// One object of the file: its members are keys, or sections at the top.
-static void store_object(Config *config, const Json *object, const char *section,
+void config_store_object(Config *config, const Json *object, const char *section,
                          Complaints *complaints) {
     for (const Json *value = json_first(object); value != NULL; value = json_next(value)) {
         char path[256];
@@ -37,7 +36,7 @@ static void store_object(Config *config, const Json *object, const char *section
             config_store(config, key, value, complaints);
         else if (section[0] == 0 && json_type(value) == JSON_OBJECT &&
                  config_is_section(json_key(value)))
-            store_object(config, value, json_key(value), complaints);
+            config_store_object(config, value, json_key(value), complaints);
         else
             config_unknown(path, complaints);
     }
@@ -89,7 +88,7 @@ static void store_layers(Config *config, const Json *file, const char *name,
         config_complain(complaints, "expected an object of sections, found %s",
                         json_type_name(json_type(file)));
     else if (file != NULL)
-        store_object(config, file, "", complaints);
+        config_store_object(config, file, "", complaints);
     complaints->where = "--set";
     for (int i = 0; i < count; i++)
         store_setting(config, settings[i], complaints);

@@ -52,14 +52,14 @@ static const char *split_path(const Key *key, char section[CONFIG_WORD]) {
     return dot != NULL ? dot + 1 : key->path;
 }
 
-// Calls visit for every key, inside objects that follow the sections.
-static void walk_sections(JsonWriter *writer, const void *context,
-                          void (*open)(JsonWriter *writer, const char *section),
-                          void (*close)(JsonWriter *writer),
-                          void (*visit)(JsonWriter *writer, const char *name, const Key *key,
-                                        const void *context)) {
+void config_walk(
+    JsonWriter *writer, const void *context, bool (*wanted)(const Key *key, const void *context),
+    void (*open)(JsonWriter *writer, const char *section), void (*close)(JsonWriter *writer),
+    void (*visit)(JsonWriter *writer, const char *name, const Key *key, const void *context)) {
     char now[CONFIG_WORD] = "", section[CONFIG_WORD];
     for (int i = 0; i < config_key_count; i++) {
+        if (!wanted(&config_keys[i], context))
+            continue;
         const char *name = split_path(&config_keys[i], section);
         if (strcmp(section, now) != 0) {
             if (now[0] != 0)
@@ -72,6 +72,11 @@ static void walk_sections(JsonWriter *writer, const void *context,
     close(writer);
 }
 
+static bool any(const Key *key, const void *context) {
+    (void)key, (void)context;
+    return true;
+}
+
 static void put_value(JsonWriter *writer, const char *name, const Key *key, const void *config) {
     config_put(writer, name, config, key);
 }
@@ -80,7 +85,7 @@ char *config_to_json(const Config *config) {
     JsonWriter writer;
     json_writer_init(&writer, true);
     json_begin_object(&writer, NULL);
-    walk_sections(&writer, config, json_begin_object, json_end_object, put_value);
+    config_walk(&writer, config, any, json_begin_object, json_end_object, put_value);
     json_end_object(&writer);
     char *text = TAKE(char, writer.bytes + 1, "config as JSON");
     memcpy(text, writer.text, writer.bytes);
@@ -193,7 +198,7 @@ void config_print_schema(void) {
     json_put_string(&writer, "type", "object");
     json_put_bool(&writer, "additionalProperties", false);
     json_begin_object(&writer, "properties");
-    walk_sections(&writer, &standard, open_schema, close_schema, put_schema);
+    config_walk(&writer, &standard, any, open_schema, close_schema, put_schema);
     json_end_object(&writer);
     json_end_object(&writer);
     puts(writer.text);

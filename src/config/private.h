@@ -60,6 +60,9 @@ void config_expectation(const Key *key, char *out, size_t size);
 
 // Checks a value and stores it; complains and stores nothing if it does not fit the key.
 void config_store(Config *config, const Key *key, const Json *value, Complaints *complaints);
+// One object of a file: its members are keys, or sections where `section` is "".
+void config_store_object(Config *config, const Json *object, const char *section,
+                         Complaints *complaints);
 bool config_is_section(const char *name);
 void config_unknown(const char *path, Complaints *complaints); // complains, with a suggestion
 // What no single key can tell: lengths that depend on each other.
@@ -75,5 +78,10 @@ void config_resolve_paths(Config *config, Complaints *complaints);
 
 // Writes one key's value.
 void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key);
+// Calls visit for every key that is wanted, inside objects that follow the sections.
+void config_walk(
+    JsonWriter *writer, const void *context, bool (*wanted)(const Key *key, const void *context),
+    void (*open)(JsonWriter *writer, const char *section), void (*close)(JsonWriter *writer),
+    void (*visit)(JsonWriter *writer, const char *name, const Key *key, const void *context));
 
 #endif

@@ -4,8 +4,8 @@
 //                             best.safetensors       weights of the best validation so far
 //                             optimizer.safetensors  flat moments
 //                             messages.safetensors   widths and ranges, where messages have widths
-//                             checkpoint.json        epoch, counters, binding, size and hash of the
-//                             files above
+//                             checkpoint.json        counters, which training it is of, and hashes
+//                             of the files above and of itself
 //   <run>/checkpoints/LATEST                         "epoch-N"
 //
 // It is written under a temporary name, every file synced, then renamed; so the newest folder whose
@@ -14,11 +14,9 @@
 #include "internal.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch) {
     snprintf(out, CHECKPOINT_PATH, "%s/checkpoints/epoch-%lld", run_dir, (long long)epoch);
@@ -35,8 +33,7 @@ static bool write_files(Trainer *t, const TrainerState *state, const char *folde
     checkpoint_file(model, folder, 0);
     checkpoint_file(best, folder, 1);
     checkpoint_file(optimizer, folder, 2);
-    return file_remove(folder, err) && file_make_folder(folder, err) &&
-           model_write(&t->shape, t->parameters, model, true, err) &&
+    return model_write(&t->shape, t->parameters, model, true, err) &&
            model_write(&t->shape, trainer_parameters(t, true), best, true, err) &&
            tensors_write(optimizer, state->tensor, 2, NULL, true, err);
 }
@@ -44,12 +41,11 @@ static bool write_files(Trainer *t, const TrainerState *state, const char *folde
 // Does a whole checkpoint with the same contents lie there, by the hashes in its manifest?
 static bool is_there(const char *folder, const char *temporary) {
     Error ignored = {0};
-    TrainerState state;
-    char binding[256], path[CHECKPOINT_PATH];
-    if (!file_exists(folder) ||
-        !checkpoint_manifest_read(folder, &state, binding, sizeof binding, &ignored))
+    Manifest manifest;
+    char theirs[33], ours[33], path[CHECKPOINT_PATH];
+    if (!file_exists(folder) || !checkpoint_manifest_read(&manifest, folder, &ignored))
         return false;
-    char theirs[33], ours[33];
+    checkpoint_manifest_clear(&manifest);
     path_join(path, sizeof path, folder, checkpoint_manifest);
     bool known = hash_file(path, theirs, &ignored);
     path_join(path, sizeof path, temporary, checkpoint_manifest);
@@ -58,19 +54,22 @@ static bool is_there(const char *folder, const char *temporary) {
 
 // A folder disappears under another name first, so that none is ever seen half removed.
 static bool remove_checkpoint(const char *folder, Error *err) {
-    char parent[CHECKPOINT_PATH], away[CHECKPOINT_PATH];
+    char parent[CHECKPOINT_PATH], plain[CHECKPOINT_PATH], away[CHECKPOINT_PATH];
     if (!file_exists(folder))
         return true;
     path_folder(parent, sizeof parent, folder);
-    path_join(away, sizeof away, parent, ".removing");
-    return file_remove(away, err) && file_rename(folder, away, err) && file_remove(away, err);
+    path_join(plain, sizeof plain, parent, ".removing");
+    return file_temporary(away, sizeof away, plain, err) && file_rename(folder, away, err) &&
+           file_remove(away, err);
 }
 
 // Another folder of that name, damaged or of other bits, makes room: the two change places at once,
-// so that there is always one.
+// so that there is always one, and the old one goes once that is on the disk.
 static bool put_in_place(const char *temporary, const char *folder, Error *err) {
-    if (file_exists(folder) &&
-        renameat2(AT_FDCWD, temporary, AT_FDCWD, folder, RENAME_EXCHANGE) == 0)
+    bool exchanged = false;
+    if (!file_exchange(temporary, folder, &exchanged, err))
+        return false;
+    if (exchanged)
         return file_remove(temporary, err);
     return remove_checkpoint(folder, err) && file_rename(temporary, folder, err);
 }
@@ -84,20 +83,19 @@ static bool write_latest(const char *run_dir, const char *folder, Error *err) {
 
 // ---- the folders there are
 
-// The N of "epoch-N"; -1 where the name is another.
-static int64_t epoch_of(const struct dirent *entry) {
-    char name[64];
+int64_t checkpoint_epoch_of(const char *name) {
+    char plain[64];
     long long epoch = -1;
-    if (sscanf(entry->d_name, "epoch-%lld", &epoch) != 1 || epoch < 0)
+    if (sscanf(name, "epoch-%lld", &epoch) != 1 || epoch < 0)
         return -1;
-    snprintf(name, sizeof name, "epoch-%lld", epoch);
-    return strcmp(name, entry->d_name) == 0 ? epoch : -1;
+    snprintf(plain, sizeof plain, "epoch-%lld", epoch);
+    return strcmp(plain, name) == 0 ? epoch : -1;
 }
 
-static int is_epoch(const struct dirent *entry) { return epoch_of(entry) >= 0; }
+static int is_epoch(const struct dirent *entry) { return checkpoint_epoch_of(entry->d_name) >= 0; }
 
 static int newer_first(const struct dirent **a, const struct dirent **b) {
-    int64_t x = epoch_of(*a), y = epoch_of(*b);
+    int64_t x = checkpoint_epoch_of((*a)->d_name), y = checkpoint_epoch_of((*b)->d_name);
     return (x < y) - (x > y);
 }
 
@@ -112,7 +110,7 @@ bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
                error_set(err, EXIT_IO, "%s: cannot look into it: %s", folder, strerror(errno));
     list->epoch = TAKE(int64_t, count, "list of checkpoints");
     for (; list->count < count; list->count++) {
-        list->epoch[list->count] = epoch_of(entry[list->count]);
+        list->epoch[list->count] = checkpoint_epoch_of(entry[list->count]->d_name);
         free(entry[list->count]);
     }
     free(entry);
@@ -145,7 +143,7 @@ static bool write_messages(Trainer *t, const char *folder, bool writes, Error *e
 // What rank 0 writes aside: disks may take their time.
 typedef struct Writing {
     Trainer *trainer;
-    const char *run_dir, *binding;
+    const char *run_dir;
     int keep;
     TrainerState state;
     char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
@@ -153,30 +151,40 @@ typedef struct Writing {
     Error *err;
 } Writing;
 
-static void write_aside(void *context) {
-    Writing *w = context;
-    w->ok = write_files(w->trainer, &w->state, w->temporary, w->err);
+static bool make_temporary(Writing *w) {
+    char parent[CHECKPOINT_PATH], plain[CHECKPOINT_PATH];
+    path_folder(parent, sizeof parent, w->folder);
+    path_join(plain, sizeof plain, parent, ".writing");
+    file_sweep(parent);
+    file_sweep(w->run_dir);
+    return file_temporary(w->temporary, sizeof w->temporary, plain, w->err) &&
+           file_remove(w->temporary, w->err) && file_make_folder(w->temporary, w->err);
 }
 
+static void write_aside(void *context) {
+    Writing *w = context;
+    w->ok = make_temporary(w) && write_files(w->trainer, &w->state, w->temporary, w->err);
+}
+
+// The manifest came last, and with it the temporary folder was flushed.
 static bool put_down(const Writing *w) {
     if (is_there(w->folder, w->temporary))
         return file_remove(w->temporary, w->err);
-    return file_sync(w->temporary, w->err) && put_in_place(w->temporary, w->folder, w->err);
+    return put_in_place(w->temporary, w->folder, w->err);
 }
 
 static void finish_aside(void *context) {
     Writing *w = context;
-    w->ok = checkpoint_manifest_write(&w->state, w->temporary, w->binding, w->err) && put_down(w) &&
+    w->ok = checkpoint_manifest_write(w->trainer, &w->state, w->temporary, w->err) && put_down(w) &&
             write_latest(w->run_dir, w->folder, w->err) &&
             remove_old(w->run_dir, w->trainer->epoch, w->keep > 0 ? w->keep : 1, w->err);
 }
 
-bool checkpoint_write(Trainer *t, const char *run_dir, const char *binding, int keep, Error *err) {
+bool checkpoint_write(Trainer *t, const char *run_dir, int keep, Error *err) {
     bool first = t->comm->rank == 0;
-    Writing w = {.trainer = t, .run_dir = run_dir, .binding = binding, .keep = keep, .err = err};
+    Writing w = {.trainer = t, .run_dir = run_dir, .keep = keep, .err = err};
     trainer_state(t, &w.state);
     checkpoint_path(w.folder, run_dir, t->epoch);
-    snprintf(w.temporary, sizeof w.temporary, "%s/checkpoints/.writing", run_dir);
     if (first)
         comm_aside(t->comm, write_aside, &w);
     w.ok = write_messages(t, w.temporary, w.ok, err) && w.ok;

@@ -6,6 +6,11 @@
 #include "fringe/gradsync.h"
 #include "fringe/trainer.h"
 
+// The file of model.weights that a run started from; empty: from random weights.
+typedef struct FirstWeights {
+    char path[CONFIG_TEXT], hash[33];
+} FirstWeights;
+
 struct Trainer {
     const Config *config; // borrowed, outlives the trainer
     const Shard *shard;   // borrowed, outlives the trainer
@@ -29,6 +34,7 @@ struct Trainer {
     double best_score;
     Metrics best_metrics[4], last_metrics[4];
     bool stopped; // early
+    FirstWeights first_weights;
     Spans spans;
     Trace trace; // of run.trace
     char kernels[256];
@@ -61,6 +67,20 @@ bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm,
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 bool metric_known(const Config *config, Error *err);
 
+// ---- checkpoints
+
+// Which training a checkpoint belongs to.
+typedef struct Identity {
+    const Json *config; // what is learned; inside the manifest's document
+    char data[64], cut[64];
+    int64_t parts, seed;
+    FirstWeights first_weights;
+} Identity;
+void identity_put(JsonWriter *writer, const Trainer *trainer); // members of a manifest
+bool identity_read(Identity *identity, const Json *document);  // false: they are not there
+// Refuses a checkpoint of another training (EXIT_CONFIG) and says all that differs. Rank 0.
+bool identity_check(const Trainer *trainer, const Identity *was, const char *folder, Error *err);
+
 // The files of a checkpoint folder: weights, best weights, optimizer, widths and ranges of
 // messages; beside them checkpoint.json.
 enum { CHECKPOINT_FILES = 4, CHECKPOINT_PATH = 1400 };
@@ -68,17 +88,29 @@ extern const char *const checkpoint_files[CHECKPOINT_FILES];
 extern const char checkpoint_manifest[]; // "checkpoint.json"
 void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch);
 void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, int file);
+int64_t checkpoint_epoch_of(const char *name); // the N of "epoch-N"; -1 where it is another name
 typedef struct EpochList {
     int count;
     int64_t *epoch; // [count] newest first; owned
 } EpochList;
 // The checkpoints of a run. No folder is an empty list; a folder that cannot be read is an error.
 bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
+
+// checkpoint.json, read.
+typedef struct Manifest {
+    int64_t version;
+    TrainerState state; // its counters
+    Identity identity;  // since version 2
+    bool has[CHECKPOINT_FILES];
+    char unknown[128]; // a file that this program does not know; "" if there is none
+    Json *document;    // owned
+} Manifest;
 // Hashes the files of `folder` and writes its checkpoint.json. Local.
-bool checkpoint_manifest_write(const TrainerState *state, const char *folder, const char *binding,
-                               Error *err);
-// Counters and binding of one checkpoint folder, with every file checked against its hash. Local.
-bool checkpoint_manifest_read(const char *folder, TrainerState *state, char *binding, size_t size,
-                              Error *err);
+bool checkpoint_manifest_write(const Trainer *trainer, const TrainerState *state,
+                               const char *folder, Error *err);
+// Reads one, and checks that it and every file it names are as they were written: EXIT_DATA or
+// EXIT_NO_INPUT if not, EXIT_CONFIG for a newer version. Local.
+bool checkpoint_manifest_read(Manifest *manifest, const char *folder, Error *err);
+void checkpoint_manifest_clear(Manifest *manifest);
 
 #endif

@@ -1,11 +1,24 @@
 // checkpoint.json: what a checkpoint knows beside its tensors, and the hashes that tell whether it
 // is whole. Writing and reading stand beside each other, so that a new member is added to both.
+//
+//   {"format": "fringe-checkpoint", "version": 2,
+//    "config": {"model": {...}, "train": {...}, ...}, "data": HASH,
+//    "parts": {"count": P, "hash": HASH}, "seed": S, "weights": null | {"path": P, "hash": HASH},
+//    "epoch": N, "best_epoch": ..., "stale_evaluations": ..., "best_score": ...,
+//    "best_metrics": [4], "last_metrics": [4],
+//    "files": [{"name": "model.safetensors", "hash": HASH}, ...],
+//    "checksum": HASH}
+//
+// The checksum is the hash (XXH3, 128 bits) of the whole text with the checksum's own 32 digits
+// written as zeros; so no bit of the file can change unseen. It has stood there since version 2,
+// and does in any later one. Version 1 had neither config nor checksum: its weights can be read, it
+// cannot be resumed.
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECKPOINT_VERSION = 1 };
+enum { CHECKPOINT_VERSION = 2, MANIFEST_BYTES = 1 << 20, DIGITS = 32, FILES_MOST = 64 };
 const char *const checkpoint_files[CHECKPOINT_FILES] = {
     "model.safetensors", "best.safetensors", "optimizer.safetensors", "messages.safetensors"};
 
@@ -28,6 +41,32 @@ static double *metric_number(const Metrics *metrics, int k) {
     return (double *)((char *)metrics + metric_numbers[k].at);
 }
 
+// ---- the checksum
+
+// The digits of the last member, NULL where there is none.
+static char *checksum_of(char *text, size_t bytes) {
+    static const char key[] = "\"checksum\": \"";
+    char *last = NULL;
+    for (char *at = text; (at = strstr(at, key)) != NULL; at += strlen(key))
+        last = at + strlen(key);
+    return last != NULL && (size_t)(text + bytes - last) >= DIGITS ? last : NULL;
+}
+
+// Writes the hash of the text into its checksum; true if it was there.
+static bool seal(char *text, size_t bytes) {
+    char found[DIGITS], hash[DIGITS + 1], *digits = checksum_of(text, bytes);
+    if (digits == NULL)
+        return false;
+    memcpy(found, digits, DIGITS);
+    memset(digits, '0', DIGITS);
+    Hash *sum = hash_new();
+    hash_add(sum, text, bytes);
+    hash_text(sum, hash);
+    hash_free(sum);
+    memcpy(digits, hash, DIGITS);
+    return memcmp(found, hash, DIGITS) == 0;
+}
+
 // ---- writing
 
 static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]) {
@@ -42,22 +81,34 @@ static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]
     json_end_array(w);
 }
 
+static void put_counters(JsonWriter *w, const TrainerState *state) {
+    json_put_int(w, "epoch", state->counters.epoch);
+    json_put_int(w, "best_epoch", state->counters.best_epoch);
+    json_put_int(w, "stale_evaluations", state->counters.stale_evaluations);
+    json_put_double(w, "best_score", state->counters.best_score);
+    put_metrics(w, "best_metrics", state->counters.best_metrics);
+    put_metrics(w, "last_metrics", state->counters.last_metrics);
+}
+
 static bool put_files(JsonWriter *w, const char *folder, Error *err) {
-    json_begin_object(w, "files");
+    json_begin_array(w, "files");
     for (int i = 0; i < CHECKPOINT_FILES; i++) {
         char path[CHECKPOINT_PATH], hash[33];
-        path_join(path, sizeof path, folder, checkpoint_files[i]);
+        checkpoint_file(path, folder, i);
         if (may_lack(i) && !file_exists(path))
             continue;
         if (!hash_file(path, hash, err))
             return false;
-        json_put_string(w, checkpoint_files[i], hash);
+        json_begin_object(w, NULL);
+        json_put_string(w, "name", checkpoint_files[i]);
+        json_put_string(w, "hash", hash);
+        json_end_object(w);
     }
-    json_end_object(w);
+    json_end_array(w);
     return true;
 }
 
-bool checkpoint_manifest_write(const TrainerState *state, const char *folder, const char *binding,
+bool checkpoint_manifest_write(const Trainer *t, const TrainerState *state, const char *folder,
                                Error *err) {
     JsonWriter w;
     char path[CHECKPOINT_PATH];
@@ -66,21 +117,32 @@ bool checkpoint_manifest_write(const TrainerState *state, const char *folder, co
     json_begin_object(&w, NULL);
     json_put_string(&w, "format", "fringe-checkpoint");
     json_put_int(&w, "version", CHECKPOINT_VERSION);
-    json_put_string(&w, "binding", binding);
-    json_put_int(&w, "epoch", state->counters.epoch);
-    json_put_int(&w, "best_epoch", state->counters.best_epoch);
-    json_put_int(&w, "stale_evaluations", state->counters.stale_evaluations);
-    json_put_double(&w, "best_score", state->counters.best_score);
-    put_metrics(&w, "best_metrics", state->counters.best_metrics);
-    put_metrics(&w, "last_metrics", state->counters.last_metrics);
+    identity_put(&w, t);
+    put_counters(&w, state);
     bool ok = put_files(&w, folder, err);
+    json_put_string(&w, "checksum", "00000000000000000000000000000000");
     json_end_object(&w);
+    seal(w.text, w.bytes);
     ok = ok && file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
     return ok;
 }
 
-// ---- reading
+// ---- reading counters
+
+// null is how a number that is not finite was written.
+static bool read_number(const Json *object, const char *key, double *out) {
+    const Json *number = json_get(object, key);
+    if (number == NULL || (json_type(number) != JSON_NUMBER && json_type(number) != JSON_NULL))
+        return false;
+    *out = json_type(number) == JSON_NULL ? NAN : json_number(number);
+    return true;
+}
+
+static bool read_int(const Json *object, const char *key, int64_t *out) {
+    const Json *value = json_get(object, key);
+    return value != NULL && json_is_int64(value, out);
+}
 
 static bool read_metrics(const Json *document, const char *key, Metrics metrics[4]) {
     const Json *list = json_get(document, key);
@@ -88,96 +150,161 @@ static bool read_metrics(const Json *document, const char *key, Metrics metrics[
         return false;
     int s = 0;
     for (const Json *m = json_first(list); m != NULL; m = json_next(m), s++) {
-        for (int k = 0; k < METRIC_NUMBERS; k++) {
-            const Json *number =
-                json_type(m) == JSON_OBJECT ? json_get(m, metric_numbers[k].key) : NULL;
-            if (number == NULL ||
-                (json_type(number) != JSON_NUMBER && json_type(number) != JSON_NULL))
-                return false; // null is how a number that is not finite was written
-            *metric_number(&metrics[s], k) =
-                json_type(number) == JSON_NULL ? NAN : json_number(number);
-        }
-        const Json *rows = json_get(m, "rows");
-        if (rows == NULL || !json_is_int64(rows, &metrics[s].rows))
+        if (json_type(m) != JSON_OBJECT || !read_int(m, "rows", &metrics[s].rows))
             return false;
+        for (int k = 0; k < METRIC_NUMBERS; k++)
+            if (!read_number(m, metric_numbers[k].key, metric_number(&metrics[s], k)))
+                return false;
     }
     return true;
 }
 
-static bool read_int(const Json *document, const char *key, int64_t *out) {
-    const Json *value = json_get(document, key);
-    return value != NULL && json_is_int64(value, out);
-}
-
 static bool read_counters(const Json *document, TrainerState *state) {
-    const Json *score = json_get(document, "best_score");
-    if (score == NULL || json_type(score) != JSON_NUMBER)
-        return false;
-    state->counters.best_score = json_number(score);
     return read_int(document, "epoch", &state->counters.epoch) &&
            read_int(document, "best_epoch", &state->counters.best_epoch) &&
            read_int(document, "stale_evaluations", &state->counters.stale_evaluations) &&
+           read_number(document, "best_score", &state->counters.best_score) &&
            read_metrics(document, "best_metrics", state->counters.best_metrics) &&
            read_metrics(document, "last_metrics", state->counters.last_metrics);
 }
 
-static bool check_files(const Json *document, const char *folder, Error *err) {
-    const Json *files = json_get(document, "files");
-    for (int i = 0; i < CHECKPOINT_FILES; i++) {
-        char path[CHECKPOINT_PATH], hash[33];
-        const Json *said = files != NULL && json_type(files) == JSON_OBJECT
-                               ? json_get(files, checkpoint_files[i])
-                               : NULL;
-        if (said == NULL && may_lack(i))
-            continue;
-        if (said == NULL || json_type(said) != JSON_STRING)
-            return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder,
-                             checkpoint_files[i]);
-        path_join(path, sizeof path, folder, checkpoint_files[i]);
-        if (!hash_file(path, hash, err))
-            return false;
-        if (strcmp(hash, json_string(said)) != 0)
-            return error_set(
-                err, EXIT_DATA,
-                "%s: its hash is not the one checkpoint.json gives; the file is damaged", path);
-    }
+// ---- do they fit?
+
+// All but the loss are shares, or were not measured.
+static bool metrics_fit(const Metrics metrics[4]) {
+    for (int s = 0; s < 4; s++)
+        for (int k = 1; k < METRIC_NUMBERS; k++) {
+            double share = *metric_number(&metrics[s], k);
+            if (metrics[s].rows < 0 || share < 0 || share > 1)
+                return false;
+        }
     return true;
 }
 
-static bool check_version(const Json *document, const char *path, Error *err) {
-    int64_t version = 0;
-    if (json_type(document) != JSON_OBJECT || !read_int(document, "version", &version) ||
-        version < 1)
+// The score is one of the shares of its validation.
+static bool score_fits(const TrainerState *state) {
+    const Metrics *best = &state->counters.best_metrics[SPLIT_VAL];
+    double score = state->counters.best_score;
+    if (state->counters.best_epoch == 0)
+        return score == -1;
+    return best->rows > 0 &&
+           (score == best->accuracy || score == best->micro_f1 || score == best->macro_f1);
+}
+
+// The member that cannot have been written, NULL if all can. There is at most one evaluation an
+// epoch.
+static const char *misfit(const TrainerState *state, const char *folder) {
+    int64_t named = checkpoint_epoch_of(path_name(folder)), epoch = state->counters.epoch;
+    int64_t best = state->counters.best_epoch, stale = state->counters.stale_evaluations;
+    return epoch < 0 || (named >= 0 && named != epoch)  ? "epoch"
+           : best < 0 || best > epoch                   ? "best_epoch"
+           : stale < 0 || stale > epoch - best          ? "stale_evaluations"
+           : !metrics_fit(state->counters.best_metrics) ? "best_metrics"
+           : !metrics_fit(state->counters.last_metrics) ? "last_metrics"
+           : !score_fits(state)                         ? "best_score"
+                                                        : NULL;
+}
+
+// ---- reading the list of files
+
+static bool is_hash(const char *text) {
+    return strlen(text) == DIGITS && strspn(text, "0123456789abcdef") == DIGITS;
+}
+
+static bool check_file(Manifest *m, const char *folder, const char *name, const char *said,
+                       Error *err) {
+    char path[CHECKPOINT_PATH], hash[33];
+    bool known = false;
+    if (name[0] == 0 || name[0] == '.' || strlen(name) > 100 || strchr(name, '/') != NULL ||
+        !is_hash(said))
+        return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' names no file", folder);
+    for (int i = 0; i < CHECKPOINT_FILES; i++)
+        if (strcmp(name, checkpoint_files[i]) == 0)
+            m->has[i] = known = true;
+    if (!known)
+        snprintf(m->unknown, sizeof m->unknown, "%s", name);
+    path_join(path, sizeof path, folder, name);
+    if (!hash_file(path, hash, err))
+        return false;
+    return strcmp(hash, said) == 0 ||
+           error_set(err, EXIT_DATA,
+                     "%s: its hash is not the one checkpoint.json gives; the file is damaged",
+                     path);
+}
+
+static const char *text_of(const Json *object, const char *key) {
+    const Json *text = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return text != NULL && json_type(text) == JSON_STRING ? json_string(text) : "";
+}
+
+// Version 1 had an object of names and hashes.
+static bool check_files(Manifest *m, const char *folder, Error *err) {
+    const Json *files = json_get(m->document, "files");
+    JsonType list = m->version == 1 ? JSON_OBJECT : JSON_ARRAY;
+    if (files == NULL || json_type(files) != list || json_size(files) > FILES_MOST)
+        return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' is no list", folder);
+    for (const Json *f = json_first(files); f != NULL; f = json_next(f)) {
+        bool old = list == JSON_OBJECT && json_type(f) == JSON_STRING;
+        if (!check_file(m, folder, old ? json_key(f) : text_of(f, "name"),
+                        old ? json_string(f) : text_of(f, "hash"), err))
+            return false;
+    }
+    for (int i = 0; i < CHECKPOINT_FILES; i++)
+        if (!m->has[i] && !may_lack(i))
+            return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder,
+                             checkpoint_files[i]);
+    return true;
+}
+
+// ---- reading it
+
+// A newer version is believed only where its checksum is right.
+static bool check_version(Manifest *m, char *text, size_t bytes, const char *path, Error *err) {
+    if (json_type(m->document) != JSON_OBJECT ||
+        strcmp(text_of(m->document, "format"), "fringe-checkpoint") != 0 ||
+        !read_int(m->document, "version", &m->version) || m->version < 1)
         return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest", path);
-    if (version > CHECKPOINT_VERSION)
+    if ((m->version > 1 || json_get(m->document, "checksum") != NULL) && !seal(text, bytes))
+        return error_set(err, EXIT_DATA,
+                         "%s: its checksum is not that of its text; the file is damaged", path);
+    if (m->version > CHECKPOINT_VERSION)
         return error_set(err, EXIT_CONFIG,
                          "%s: version %lld is of a newer fringe, this one reads version %d; go on "
                          "with the newer one",
-                         path, (long long)version, CHECKPOINT_VERSION);
+                         path, (long long)m->version, CHECKPOINT_VERSION);
     return true;
 }
 
-static bool read_members(const Json *document, TrainerState *state, char *binding, size_t size,
-                         const char *path, Error *err) {
-    const Json *said = json_get(document, "binding");
-    if (said == NULL || json_type(said) != JSON_STRING || !read_counters(document, state))
-        return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %d", path,
-                         CHECKPOINT_VERSION);
-    snprintf(binding, size, "%s", json_string(said));
-    return true;
+static bool read_members(Manifest *m, const char *folder, const char *path, Error *err) {
+    if (!read_counters(m->document, &m->state) ||
+        (m->version > 1 && !identity_read(&m->identity, m->document)))
+        return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %lld", path,
+                         (long long)m->version);
+    const char *wrong = misfit(&m->state, folder);
+    return wrong == NULL ||
+           error_set(err, EXIT_DATA,
+                     "%s: '%s' is not what a checkpoint of %s can hold; the file is damaged", path,
+                     wrong, path_name(folder));
 }
 
-// Counters and binding of one checkpoint folder, with every file checked against its hash.
-bool checkpoint_manifest_read(const char *folder, TrainerState *state, char *binding, size_t size,
-                              Error *err) {
+bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
     char path[CHECKPOINT_PATH];
+    size_t bytes;
+    *m = (Manifest){0};
     path_join(path, sizeof path, folder, checkpoint_manifest);
-    Json *document = json_read(path, err);
-    if (document == NULL)
+    char *text = file_read(path, MANIFEST_BYTES, &bytes, err);
+    if (text == NULL)
         return false;
-    bool ok = check_version(document, path, err) &&
-              read_members(document, state, binding, size, path, err) &&
-              check_files(document, folder, err);
-    json_free(document);
+    m->document = json_parse(text, bytes, path, err);
+    bool ok = m->document != NULL && check_version(m, text, bytes, path, err) &&
+              read_members(m, folder, path, err) && check_files(m, folder, err);
+    memory_give(text);
+    if (!ok)
+        checkpoint_manifest_clear(m);
     return ok;
+}
+
+void checkpoint_manifest_clear(Manifest *m) {
+    json_free(m->document);
+    *m = (Manifest){0};
 }

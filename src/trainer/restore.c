@@ -47,8 +47,8 @@ static void remark(char remarks[1024], const char *text) {
 // The newest checkpoint of a run that is whole, if it has one.
 typedef struct Newest {
     bool found;
-    char folder[CHECKPOINT_PATH], binding[256];
-    TrainerState state;
+    char folder[CHECKPOINT_PATH];
+    Manifest manifest;  // where it is found; checkpoint_manifest_clear
     int damaged;        // newer ones that are not whole
     char remarks[1024]; // a line for each of them
 } Newest;
@@ -74,8 +74,7 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
     for (int i = 0; i < list.count && ok && !newest->found; i++) {
         Error trouble = {0};
         checkpoint_path(newest->folder, run_dir, list.epoch[i]);
-        newest->found = checkpoint_manifest_read(newest->folder, &newest->state, newest->binding,
-                                                 sizeof newest->binding, &trouble);
+        newest->found = checkpoint_manifest_read(&newest->manifest, newest->folder, &trouble);
         if (is_damage(&trouble)) {
             remark(newest->remarks, trouble.text);
             newest->damaged++;
@@ -88,26 +87,35 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
 }
 
 // A run that has checkpoints never starts again from its first epoch unless it is told so.
-static bool check_newest(const Newest *newest, const char *run_dir, const char *binding,
-                         Error *err) {
-    if (!newest->found && newest->damaged > 0)
-        return error_set(err, EXIT_DATA,
-                         "%s/checkpoints: none of its %d checkpoints is whole (%.*s); put a copy "
-                         "of one back, or start anew without --resume",
-                         run_dir, newest->damaged, (int)strcspn(newest->remarks, "\n"),
-                         newest->remarks);
-    if (newest->found && strcmp(newest->binding, binding) != 0)
+static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
+    return newest->found || newest->damaged == 0 ||
+           error_set(err, EXIT_DATA,
+                     "%s/checkpoints: none of its %d checkpoints is whole (%.*s); put a copy "
+                     "of one back, or start anew without --resume",
+                     run_dir, newest->damaged, (int)strcspn(newest->remarks, "\n"),
+                     newest->remarks);
+}
+
+// Whole, but is it known what it holds, and all of it?
+static bool check_known(const Newest *newest, Error *err) {
+    const Manifest *m = &newest->manifest;
+    if (m->version == 1)
         return error_set(err, EXIT_CONFIG,
-                         "%s was written for other data, another model or other parts (%s, now "
-                         "%s); give another run.dir, or start anew without --resume",
-                         newest->folder, newest->binding, binding);
-    return true;
+                         "%s: an older fringe wrote it (version 1), which did not note what was "
+                         "trained, so it cannot be resumed; start anew without --resume, or in "
+                         "another run.dir from its weights: model.weights=%s/%s",
+                         newest->folder, newest->folder, checkpoint_files[0]);
+    return m->unknown[0] == 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "%s: holds %s, which a newer fringe wrote and this one does not know; go on "
+                     "with the newer one",
+                     newest->folder, m->unknown);
 }
 
 // What rank 0 reads aside: every file is hashed before it is believed.
 typedef struct Reading {
     Trainer *trainer;
-    const char *run_dir, *binding;
+    const char *run_dir;
     Newest newest;
     Error *err;
 } Reading;
@@ -115,15 +123,19 @@ typedef struct Reading {
 static void read_aside(void *context) {
     Reading *r = context;
     Newest *newest = &r->newest;
-    if (find_newest(newest, r->run_dir, r->err) &&
-        check_newest(newest, r->run_dir, r->binding, r->err) && newest->found)
-        load(r->trainer, newest->folder, &newest->state, r->err);
+    Manifest *m = &newest->manifest;
+    if (find_newest(newest, r->run_dir, r->err) && check_found(newest, r->run_dir, r->err) &&
+        newest->found && check_known(newest, r->err) &&
+        identity_check(r->trainer, &m->identity, newest->folder, r->err) &&
+        load(r->trainer, newest->folder, &m->state, r->err))
+        r->trainer->first_weights = m->identity.first_weights;
+    checkpoint_manifest_clear(m);
 }
 
-bool checkpoint_restore(Trainer *t, const char *run_dir, const char *binding, bool *found,
-                        char remarks[1024], Error *err) {
+bool checkpoint_restore(Trainer *t, const char *run_dir, bool *found, char remarks[1024],
+                        Error *err) {
     char messages[CHECKPOINT_PATH];
-    Reading r = {.trainer = t, .run_dir = run_dir, .binding = binding, .err = err};
+    Reading r = {.trainer = t, .run_dir = run_dir, .err = err};
     if (t->comm->rank == 0)
         comm_aside(t->comm, read_aside, &r);
     *found = r.newest.found;
@@ -166,6 +178,7 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
     if (!newest.found)
         return error_set(err, EXIT_NO_INPUT, "%s holds no whole checkpoint%s%s", where,
                          newest.damaged > 0 ? ": " : "", newest.remarks);
+    checkpoint_manifest_clear(&newest.manifest);
     path_join(path, size, newest.folder, name);
     return true;
 }
@@ -187,21 +200,32 @@ static bool print_tensors(const char *folder, const char *name, Error *err) {
     return true;
 }
 
-bool checkpoint_inspect(const char *where, Error *err) {
-    char weights[CHECKPOINT_PATH], folder[CHECKPOINT_PATH], binding[256];
-    TrainerState state;
-    if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
-        return false;
-    path_folder(folder, sizeof folder, weights);
-    if (!checkpoint_manifest_read(folder, &state, binding, sizeof binding, err))
-        return false;
-    const Metrics *last = &state.counters.last_metrics[SPLIT_TEST];
-    const Metrics *best = &state.counters.best_metrics[SPLIT_TEST];
-    printf("checkpoint %s\nepoch %lld, best validation at epoch %lld, bound to %s\n", SHOWN(folder),
-           (long long)state.counters.epoch, (long long)state.counters.best_epoch, SHOWN(binding));
+static void print_manifest(const Manifest *m, const char *folder) {
+    const Metrics *last = &m->state.counters.last_metrics[SPLIT_TEST];
+    const Metrics *best = &m->state.counters.best_metrics[SPLIT_TEST];
+    const Identity *of = &m->identity;
+    printf("checkpoint %s\nepoch %lld, best validation at epoch %lld\n", SHOWN(folder),
+           (long long)m->state.counters.epoch, (long long)m->state.counters.best_epoch);
+    if (m->version > 1)
+        printf("of a training with seed %lld on data %s in %lld parts %s%s%s\n",
+               (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut),
+               of->first_weights.path[0] != 0 ? ", from the weights " : "",
+               SHOWN(of->first_weights.path));
     printf("test: last evaluation accuracy %.4f micro-F1 %.4f; at the best accuracy %.4f micro-F1 "
            "%.4f\n",
            last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
+}
+
+bool checkpoint_inspect(const char *where, Error *err) {
+    char weights[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
+    Manifest manifest;
+    if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
+        return false;
+    path_folder(folder, sizeof folder, weights);
+    if (!checkpoint_manifest_read(&manifest, folder, err))
+        return false;
+    print_manifest(&manifest, folder);
+    checkpoint_manifest_clear(&manifest);
     for (int i = 0; i < CHECKPOINT_FILES; i++)
         if (holds(folder, checkpoint_files[i]) && !print_tensors(folder, checkpoint_files[i], err))
             return false;

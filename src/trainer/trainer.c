@@ -97,19 +97,6 @@ static bool check_memory(Trainer *t, const ModelParts *parts, Error *err) {
     return memory_fits(&t->plan, t->config, t->comm, err);
 }
 
-// Only rank 0's file counts: what lies under that name on another machine may be another one.
-static bool start_weights(Trainer *t, Error *err) {
-    const char *path = t->config->model.weights;
-    model_initial(&t->shape, t->seed, t->parameters);
-    if (path[0] != 0 && t->comm->rank == 0)
-        model_read(&t->shape, t->parameters, path, err);
-    if (!comm_agree(t->comm, err))
-        return false;
-    if (path[0] != 0)
-        comm_broadcast(t->comm, t->parameters, (size_t)t->shape.parameter_count * sizeof(float), 0);
-    return true;
-}
-
 // Every channel of training gets widths, where its codec knows them.
 static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
     AssignedChannel channels[ASSIGNED_CHANNELS];
@@ -156,7 +143,8 @@ static bool build(Trainer *t, Error *err) {
     take_flat(t);
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
-    return start_weights(t, err);
+    model_initial(&t->shape, t->seed, t->parameters);
+    return true;
 }
 
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,

@@ -53,13 +53,26 @@ expect "run.stop_after leaves with 75" 75 'stopped on request after epoch' "$FRI
     tiny.json --set run.dir=clock --set run.stop_after=0.001
 expect "resume with nothing there starts" 0 'nothing to resume' \
     "$FRINGE" train tiny.json --set run.dir=new --resume auto
-expect "another model is not resumed" 78 'another model' \
+expect "another model is not resumed" 78 'model.hidden was \[16\], is \[8\]; to go on' \
     "$FRINGE" train tiny.json --set run.dir=new --resume auto --set model.hidden=8
+expect "all that differs is said" 78 \
+    'new/checkpoints/epoch-20 is of .*: train.rate was 0.01, is 0.02; it ran on 1 rank, now 2; to' \
+    "$FRINGE" train tiny.json --ranks 2 --set run.dir=new --resume auto --set train.rate=0.02
 expect "more epochs are" 0 'result .* epoch 25 ' \
     "$FRINGE" train tiny.json --set run.dir=new --resume auto --set train.epochs=25
 mkdir -p file && touch file/in-the-way
 expect "a run.dir that cannot be" 73 'in-the-way' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=file/in-the-way
+
+# --- the weights that a run started from are needed once
+cp new/checkpoints/epoch-25/model.safetensors first.safetensors
+from="train tiny.json --set run.dir=from --set model.weights=first.safetensors"
+expect "a run from weights" 0 'result' "$FRINGE" $from
+rm first.safetensors
+expect "goes on without them" 0 'result .* epoch 30 ' \
+    "$FRINGE" $from --resume auto --set train.epochs=30
+expect "and says where it cannot start without them" 66 'first.safetensors: cannot open' \
+    "$FRINGE" $from --resume auto --set run.dir=nowhere
 
 # --- a comparison is several runs
 compare="compare tiny.json --modes=vanilla,lossless,alone --set train.eval_every=50"

@@ -2,47 +2,10 @@
 // If this failed, a disk that does not answer would be taken for a run without checkpoints, and the
 // run would start over its own results; or a damaged checkpoint would not be told from one that
 // cannot be read right now.
-#include "given.h"
-#include <stdio.h>
-#include <string.h>
+#include "checkpoints.h"
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
-
-static char run_dir[512];
-
-// A run with checkpoints after epochs 2 and 4.
-static int make_run(void **state) {
-    static int number;
-    (void)state;
-    Error err = {0};
-    EpochRecord record;
-    const char *settings[] = {"model.layers=2", "model.hidden=[8]", "run.threads=1"};
-    char name[32];
-    assert_ok(config_load(&config, NULL, settings, 3, &err), &err);
-    world_init(&world, (WorldKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9,
-               &test_comm);
-    snprintf(name, sizeof name, "run-%d", ++number);
-    snprintf(run_dir, sizeof run_dir, "%s", test_path(name));
-    Trainer *t = new_trainer();
-    for (int epoch = 1; epoch <= 4; epoch++) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
-        if (epoch % 2 == 0)
-            assert_ok(checkpoint_write(t, run_dir, "b", 2, &err), &err);
-    }
-    trainer_free(t);
-    return 0;
-}
-
-static int drop_run(void **state) {
-    (void)state;
-    world_clear(&world);
-    return 0;
-}
-
-static const char *in_run(const char *name) {
-    static char path[1024];
-    snprintf(path, sizeof path, "%s/checkpoints%s%s", run_dir, name[0] != 0 ? "/" : "", name);
-    return path;
-}
 
 // What stands there is gone and cannot be opened, for no reason of its own: a link to itself.
 static void make_unreadable(const char *name) {
@@ -58,16 +21,6 @@ static void damage(const char *name) {
     comm_barrier(&test_comm);
     if (test_comm.rank == 0)
         test_write_text(in_run(name), "torn");
-}
-
-// Epochs done after a resume; -1: none was found, -2: refused with *err.
-static int64_t resumed(char remarks[1024], Error *err) {
-    bool found = false;
-    Trainer *t = new_trainer();
-    bool ok = checkpoint_restore(t, run_dir, "b", &found, remarks, err);
-    int64_t epoch = !ok ? -2 : found ? trainer_epochs_done(t) : -1;
-    trainer_free(t);
-    return epoch;
 }
 
 static void the_one_before_a_damaged_one_counts(void **state) {
@@ -97,24 +50,6 @@ static void a_folder_that_cannot_be_read_is_not_an_empty_one(void **state) {
     char remarks[1024];
     make_unreadable("");
     assert_refused(resumed(remarks, &err) != -2, &err, EXIT_IO, "checkpoints: cannot look");
-}
-
-static void a_newer_version_is_no_damage(void **state) {
-    (void)state;
-    Error err = {0};
-    char remarks[1024];
-    size_t bytes;
-    comm_barrier(&test_comm);
-    if (test_comm.rank == 0) {
-        const char *path = in_run("epoch-4/checkpoint.json");
-        char *text = file_read(path, 1 << 20, &bytes, &err);
-        char *version = strstr(text, "\"version\": 1");
-        assert_non_null(version);
-        version[strlen("\"version\": ")] = '2';
-        test_write(path, text, bytes);
-        memory_give(text);
-    }
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, "version 2 is of a newer");
 }
 
 static void a_run_without_a_whole_one_does_not_start_over(void **state) {
@@ -153,14 +88,46 @@ static void many_checkpoints_are_all_seen(void **state) {
     assert_non_null(strstr(err.text, "epoch-1509/checkpoint.json"));
 }
 
-#define ON_RUN(test) cmocka_unit_test_setup_teardown(test, make_run, drop_run)
+// The number of a process that is no more.
+static int dead_process(void) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    return (int)child;
+}
+
+static void what_dead_writers_left_is_swept(void **state) {
+    (void)state;
+    Error err = {0};
+    char host[64] = "", left[128], living[128], foreign[128];
+    gethostname(host, sizeof host - 1);
+    snprintf(left, sizeof left, ".writing.tmp-%s-%d-0", host, dead_process());
+    snprintf(living, sizeof living, ".writing.tmp-%s-%d-0", host, (int)getppid());
+    snprintf(foreign, sizeof foreign, ".writing.tmp-elsewhere-1-0");
+    if (test_comm.rank == 0)
+        for (int i = 0; i < 3; i++)
+            assert_ok(file_make_folder(in_run(i == 0   ? left
+                                              : i == 1 ? living
+                                                       : foreign),
+                                       &err),
+                      &err);
+    Trainer *t = new_trainer();
+    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    trainer_free(t);
+    if (test_comm.rank == 0) {
+        assert_false(file_exists(in_run(left)));
+        assert_true(file_exists(in_run(living)) && file_exists(in_run(foreign)));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     ON_RUN(the_one_before_a_damaged_one_counts),
     ON_RUN(what_cannot_be_read_is_no_damage),
     ON_RUN(a_folder_that_cannot_be_read_is_not_an_empty_one),
-    ON_RUN(a_newer_version_is_no_damage),
     ON_RUN(a_run_without_a_whole_one_does_not_start_over),
     ON_RUN(a_run_without_any_starts),
     ON_RUN(many_checkpoints_are_all_seen),
+    ON_RUN(what_dead_writers_left_is_swept),
 };
 TEST_MAIN(tests)

@@ -1,0 +1,66 @@
+// What is learned: the keys that change the numbers of a training. A run that is resumed must have
+// them as they were; all others (where it runs, where data lie, how long it goes on) may change.
+
+#include "private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Data, parts and seed are told by what they are, not by keys, and so is the file of the first
+// weights. A run may be made longer, unless the learning rate looks at its end.
+static bool counts(const Key *key, const void *context) {
+    static const char *const sections[] = {"model.", "train.", "messages.", "lossless."};
+    const Config *config = context;
+    if (strcmp(key->path, "model.weights") == 0)
+        return false;
+    if (strcmp(key->path, "train.epochs") == 0)
+        return strcmp(config->train.schedule, "cosine") == 0;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strncmp(key->path, sections[i], strlen(sections[i])) == 0)
+            return true;
+    return false;
+}
+
+static void put_value(JsonWriter *writer, const char *name, const Key *key, const void *config) {
+    config_put(writer, name, config, key);
+}
+
+void config_put_learned(JsonWriter *writer, const char *name, const Config *config) {
+    json_begin_object(writer, name);
+    config_walk(writer, config, counts, json_begin_object, json_end_object, put_value);
+    json_end_object(writer);
+}
+
+static void tell_key(const Key *key, const Config *was, const Config *is,
+                     void (*tell)(void *context, const char *sentence), void *context) {
+    char sentence[256];
+    JsonWriter old, new;
+    json_writer_init(&old, false);
+    json_writer_init(&new, false);
+    config_put(&old, NULL, was, key);
+    config_put(&new, NULL, is, key);
+    if (strcmp(old.text, new.text) != 0) {
+        snprintf(sentence, sizeof sentence, "%s was %.80s, is %.80s", key->path, old.text,
+                 new.text);
+        tell(context, sentence);
+    }
+    json_writer_clear(&new);
+    json_writer_clear(&old);
+}
+
+// A key that the object lacks had its default, as before there was such a key.
+void config_tell_learned(const Json *object, const Config *config,
+                         void (*tell)(void *context, const char *sentence), void *context) {
+    Config was;
+    Error all = {0};
+    Complaints complaints = {.err = &all, .where = "what was trained"};
+    config_set_defaults(&was);
+    config_store_object(&was, object, "", &complaints);
+    if (complaints.count > 0) {
+        all.text[strcspn(all.text, "\n")] = 0;
+        tell(context, all.text);
+    }
+    for (int i = 0; i < config_key_count; i++)
+        if (counts(&config_keys[i], &was) && counts(&config_keys[i], config))
+            tell_key(&config_keys[i], &was, config, tell, context);
+}

@@ -1,0 +1,135 @@
+// Which training a checkpoint belongs to: what is learned (as values, so that a refusal can name
+// what differs), the data, their cut, the seed, and the weights it started from.
+#include "internal.h"
+#include <stdio.h>
+#include <string.h>
+
+// ---- writing
+
+static void put_first_weights(JsonWriter *w, const FirstWeights *first) {
+    if (first->path[0] == 0) {
+        json_put_string(w, "weights", NULL);
+        return;
+    }
+    json_begin_object(w, "weights");
+    json_put_string(w, "path", first->path);
+    json_put_string(w, "hash", first->hash);
+    json_end_object(w);
+}
+
+void identity_put(JsonWriter *w, const Trainer *t) {
+    config_put_learned(w, "config", t->config);
+    json_put_string(w, "data", t->shard->dataset_hash);
+    json_begin_object(w, "parts");
+    json_put_int(w, "count", t->shard->parts);
+    json_put_string(w, "hash", t->shard->partition_hash);
+    json_end_object(w);
+    json_put_int(w, "seed", (int64_t)t->seed);
+    put_first_weights(w, &t->first_weights);
+}
+
+// ---- reading
+
+static const Json *member(const Json *object, const char *key, JsonType type) {
+    const Json *value = object != NULL ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == type ? value : NULL;
+}
+
+static bool read_text(char *out, size_t size, const Json *object, const char *key) {
+    const Json *text = member(object, key, JSON_STRING);
+    return text != NULL && (size_t)snprintf(out, size, "%s", json_string(text)) < size;
+}
+
+static bool read_whole(int64_t *out, const Json *object, const char *key) {
+    const Json *number = member(object, key, JSON_NUMBER);
+    return number != NULL && json_is_int64(number, out);
+}
+
+static bool read_first_weights(FirstWeights *first, const Json *document) {
+    const Json *weights = member(document, "weights", JSON_OBJECT);
+    return weights == NULL ? member(document, "weights", JSON_NULL) != NULL
+                           : read_text(first->path, sizeof first->path, weights, "path") &&
+                                 read_text(first->hash, sizeof first->hash, weights, "hash");
+}
+
+bool identity_read(Identity *identity, const Json *document) {
+    const Json *parts = member(document, "parts", JSON_OBJECT);
+    *identity = (Identity){.config = member(document, "config", JSON_OBJECT)};
+    return identity->config != NULL &&
+           read_text(identity->data, sizeof identity->data, document, "data") &&
+           read_whole(&identity->parts, parts, "count") &&
+           read_text(identity->cut, sizeof identity->cut, parts, "hash") &&
+           read_whole(&identity->seed, document, "seed") &&
+           read_first_weights(&identity->first_weights, document);
+}
+
+// ---- what differs
+
+enum { DIFFERENCES_SAID = 8 };
+typedef struct Differences {
+    int count;
+    char text[1400]; // the first of them, "; " between
+} Differences;
+
+static void add(void *context, const char *sentence) {
+    Differences *d = context;
+    size_t used = strlen(d->text);
+    if (d->count++ < DIFFERENCES_SAID)
+        snprintf(d->text + used, sizeof d->text - used, "%s%.250s", used > 0 ? "; " : "", sentence);
+}
+
+// Other data are cut otherwise, and so is another number of parts: the cause is said alone.
+static void compare_data(const Trainer *t, const Identity *was, Differences *d) {
+    char sentence[128];
+    const Shard *is = t->shard;
+    snprintf(sentence, sizeof sentence, "it ran on %lld rank%s, now %d", (long long)was->parts,
+             was->parts == 1 ? "" : "s", is->parts);
+    if (was->parts != is->parts)
+        add(d, sentence);
+    if (strcmp(was->data, is->dataset_hash) != 0)
+        add(d, "the data differ");
+    else if (was->parts == is->parts && strcmp(was->cut, is->partition_hash) != 0)
+        add(d, "the data are the same, their cut into parts differs");
+}
+
+static void compare_seed(const Trainer *t, const Identity *was, Differences *d) {
+    char sentence[128];
+    snprintf(sentence, sizeof sentence, "its seed was %lld, is %lld", (long long)was->seed,
+             (long long)t->seed);
+    if (was->seed != (int64_t)t->seed)
+        add(d, sentence);
+}
+
+// By contents. The file that the run started from is not read again: it may be gone.
+static bool compare_first_weights(const Trainer *t, const Identity *was, Differences *d,
+                                  Error *err) {
+    const char *before = was->first_weights.path, *now = t->config->model.weights;
+    char sentence[256], hash[33];
+    bool same = strcmp(before, now) == 0;
+    if (!same && before[0] != 0 && now[0] != 0) {
+        if (!hash_file(now, hash, err))
+            return error_prefix(err, "model.weights");
+        same = strcmp(was->first_weights.hash, hash) == 0;
+    }
+    snprintf(sentence, sizeof sentence, "model.weights was \"%.80s\", is \"%.80s\"", before, now);
+    if (!same)
+        add(d, sentence);
+    return true;
+}
+
+bool identity_check(const Trainer *t, const Identity *was, const char *folder, Error *err) {
+    Differences d = {0};
+    char more[32] = "";
+    config_tell_learned(was->config, t->config, add, &d);
+    compare_seed(t, was, &d);
+    compare_data(t, was, &d);
+    if (!compare_first_weights(t, was, &d, err))
+        return false;
+    if (d.count > DIFFERENCES_SAID)
+        snprintf(more, sizeof more, "; and %d more", d.count - DIFFERENCES_SAID);
+    return d.count == 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "%.400s is of another training: %s%s; to go on with it set that back, else "
+                     "give another run.dir, or start anew without --resume",
+                     folder, d.text, more);
+}

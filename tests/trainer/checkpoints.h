@@ -1,0 +1,63 @@
+// A run with checkpoints after epochs 2 and 4, what can be done to its files, and its resume.
+#ifndef FRINGE_TESTS_TRAINER_CHECKPOINTS_H
+#define FRINGE_TESTS_TRAINER_CHECKPOINTS_H
+
+#include "given.h"
+#include <stdio.h>
+#include <string.h>
+
+static char run_dir[512];
+
+static void settle(void) {
+    Error err = {0};
+    const char *settings[] = {"model.layers=2", "model.hidden=[8]", "run.threads=1",
+                              "train.eval_every=2"};
+    assert_ok(config_load(&config, NULL, settings, 4, &err), &err);
+}
+
+static int make_run(void **state) {
+    static int number;
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    char name[32];
+    settle();
+    world_init(&world, (WorldKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9,
+               &test_comm);
+    snprintf(name, sizeof name, "run-%d", ++number);
+    snprintf(run_dir, sizeof run_dir, "%s", test_path(name));
+    Trainer *t = new_trainer();
+    for (int epoch = 1; epoch <= 4; epoch++) {
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        if (epoch % 2 == 0)
+            assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    }
+    trainer_free(t);
+    return 0;
+}
+
+static int drop_run(void **state) {
+    (void)state;
+    world_clear(&world);
+    return 0;
+}
+
+#define ON_RUN(test) cmocka_unit_test_setup_teardown(test, make_run, drop_run)
+
+static inline const char *in_run(const char *name) {
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/checkpoints%s%s", run_dir, name[0] != 0 ? "/" : "", name);
+    return path;
+}
+
+// Epochs done after a resume; -1: none was found, -2: refused with *err.
+static int64_t resumed(char remarks[1024], Error *err) {
+    bool found = false;
+    Trainer *t = new_trainer();
+    bool ok = checkpoint_restore(t, run_dir, &found, remarks, err);
+    int64_t epoch = !ok ? -2 : found ? trainer_epochs_done(t) : -1;
+    trainer_free(t);
+    return epoch;
+}
+
+#endif

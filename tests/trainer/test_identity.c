@@ -1,0 +1,203 @@
+// ranks: 1 2
+// If this failed, a run could be resumed with another model, other data or another seed than it was
+// trained with, or the refusal would not say what is different; or a resume would need the file of
+// first weights, which may be gone.
+#include "checkpoints.h"
+#include <unistd.h>
+
+static void assert_refuses(const char *part) {
+    Error err = {0};
+    char remarks[1024];
+    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, part);
+    assert_non_null(strstr(err.text, "epoch-4 is of another training: "));
+    assert_non_null(strstr(err.text, "start anew without --resume"));
+}
+
+static void assert_resumes(void) {
+    Error err = {0};
+    char remarks[1024];
+    int64_t epoch = resumed(remarks, &err);
+    if (epoch != 4)
+        fail_msg("%s", err.text);
+}
+
+static void set(const char *const *settings, int count) {
+    Error err = {0};
+    const char *all[16] = {"model.layers=2", "model.hidden=[8]", "run.threads=1",
+                           "train.eval_every=2"};
+    for (int i = 0; i < count; i++)
+        all[4 + i] = settings[i];
+    assert_ok(config_load(&config, NULL, all, 4 + count, &err), &err);
+}
+
+static void a_refusal_names_every_key_that_differs(void **state) {
+    (void)state;
+    const char *settings[] = {"train.rate=0.02", "model.dropout=0.25", "train.optimizer=sgd",
+                              "train.weight_decay=[0.5, 0]"};
+    set(settings, 4);
+    assert_refuses(
+        "model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
+        "train.rate was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; to go on");
+}
+
+static void many_differences_are_counted(void **state) {
+    (void)state;
+    const char *settings[] = {"train.rate=0.02",       "train.epsilon=1e-7",
+                              "train.clip=1",          "train.momentum=0.5",
+                              "train.warmup=9",        "train.patience=9",
+                              "train.step_epochs=9",   "train.metric=macro-f1",
+                              "messages.group_size=9", "messages.delay=9"};
+    set(settings, 10);
+    assert_refuses("train.patience was 0, is 9; ");
+    assert_refuses("; and 2 more; ");
+}
+
+// Where it runs, where its files lie, and how long it goes on.
+static void what_changes_no_number_may_change(void **state) {
+    (void)state;
+    const char *settings[] = {"mode=vanilla",          "lossless.layer0=auto",
+                              "lossless.order=auto",   "lossless.train_rows=auto",
+                              "lossless.cover=min",    "comm.timeout=99",
+                              "data.path=elsewhere",   "run.log_every=3",
+                              "run.dir=elsewhere",     "train.epochs=300",
+                              "comm.schedule=blocking"};
+    set(settings, 11);
+    assert_resumes();
+}
+
+static void the_end_counts_where_the_rate_looks_at_it(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024];
+    const char *first[] = {"train.schedule=cosine"},
+               *longer[] = {"train.schedule=cosine", "train.epochs=300"};
+    set(longer, 2);
+    assert_refuses(": train.schedule was \"constant\", is \"cosine\"; to go on");
+    set(first, 1);
+    Trainer *t = new_trainer();
+    snprintf(run_dir, sizeof run_dir, "%s", test_path("cosine"));
+    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    trainer_free(t);
+    assert_int_equal(resumed(remarks, &err), 0);
+    set(longer, 2);
+    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG,
+                   ": train.epochs was 200, is 300; to go on");
+}
+
+static void another_seed_is_named(void **state) {
+    (void)state;
+    Error err = {0};
+    bool found;
+    char remarks[1024];
+    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 7, &err);
+    assert_refused(checkpoint_restore(t, run_dir, &found, remarks, &err), &err, EXIT_CONFIG,
+                   ": its seed was 3, is 7; to go on");
+    trainer_free(t);
+}
+
+// The trainer is there already: it looks at its shard again when it resumes.
+static void assert_shard_refused(Trainer *t, const char *part) {
+    Error err = {0};
+    bool found;
+    char remarks[1024];
+    assert_refused(checkpoint_restore(t, run_dir, &found, remarks, &err), &err, EXIT_CONFIG, part);
+}
+
+static void other_data_and_another_cut_are_named(void **state) {
+    (void)state;
+    Shard kept = world.shard;
+    Trainer *t = new_trainer();
+    memset(world.shard.partition_hash, '1', 32);
+    assert_shard_refused(t, ": the data are the same, their cut into parts differs; to go on");
+    world.shard.parts += 2; // another number of parts is another cut
+    assert_shard_refused(t, test_comm.size == 1 ? ": it ran on 1 rank, now 3; to go on"
+                                                : ": it ran on 2 ranks, now 4; to go on");
+    world.shard.parts = kept.parts;
+    memset(world.shard.dataset_hash, '1', 32);
+    assert_shard_refused(t, ": the data differ; to go on");
+    world.shard = kept;
+    trainer_free(t);
+    assert_resumes();
+}
+
+// --- first weights
+
+static void use_weights(const char *name) {
+    Error err = {0};
+    settle();
+    snprintf(config.model.weights, sizeof config.model.weights, "%s",
+             name[0] != 0 ? test_path(name) : "");
+    comm_barrier(&test_comm);
+    assert_ok(err.code == 0, &err);
+}
+
+static void write_weights(const char *name, uint64_t seed) {
+    Error err = {0};
+    Trainer *t = trainer_new(&config, &world.shard, &test_comm, seed, &err);
+    if (test_comm.rank == 0)
+        assert_ok(model_write(trainer_shape(t), trainer_parameters(t, false), test_path(name),
+                              false, &err),
+                  &err);
+    trainer_free(t);
+    comm_barrier(&test_comm);
+}
+
+// The file is gone once the run has begun.
+static void start_from_weights(void) {
+    Error err = {0};
+    write_weights("first.safetensors", 11);
+    write_weights("same.safetensors", 11);
+    write_weights("other.safetensors", 12);
+    use_weights("first.safetensors");
+    Trainer *t = new_trainer();
+    assert_ok(trainer_start(t, &err), &err);
+    snprintf(run_dir, sizeof run_dir, "%s", test_path("started"));
+    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    trainer_free(t);
+    if (test_comm.rank == 0)
+        assert_int_equal(unlink(test_path("first.safetensors")), 0);
+    comm_barrier(&test_comm);
+}
+
+static void a_resume_does_not_need_the_first_weights(void **state) {
+    (void)state;
+    Error err = {0};
+    bool found;
+    char remarks[1024];
+    start_from_weights();
+    Trainer *t = new_trainer();
+    for (int again = 0; again < 2; again++) { // what goes on remembers, too
+        assert_ok(checkpoint_restore(t, run_dir, &found, remarks, &err) && found, &err);
+        assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    }
+    trainer_free(t);
+    use_weights("same.safetensors"); // by contents
+    assert_int_equal(resumed(remarks, &err), 0);
+}
+
+static void other_first_weights_are_named(void **state) {
+    (void)state;
+    static const char *const names[] = {"other.safetensors", ""};
+    char remarks[1024];
+    start_from_weights();
+    for (int i = 0; i < 2; i++) {
+        Error err = {0};
+        use_weights(names[i]);
+        assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"");
+    }
+    Error err = {0};
+    use_weights("absent.safetensors");
+    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_NO_INPUT, "model.weights: ");
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_RUN(a_refusal_names_every_key_that_differs),
+    ON_RUN(many_differences_are_counted),
+    ON_RUN(what_changes_no_number_may_change),
+    ON_RUN(the_end_counts_where_the_rate_looks_at_it),
+    ON_RUN(another_seed_is_named),
+    ON_RUN(other_data_and_another_cut_are_named),
+    ON_RUN(a_resume_does_not_need_the_first_weights),
+    ON_RUN(other_first_weights_are_named),
+};
+TEST_MAIN(tests)

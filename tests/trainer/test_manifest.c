@@ -1,0 +1,259 @@
+// ranks: 1 2
+// If this failed, a bit of checkpoint.json could change unseen, or numbers that no training can
+// have would be believed, and a run would go on from another state than it was in; or a checkpoint
+// that is only older or newer than this program would be taken for a damaged one.
+#include "checkpoints.h"
+#include "fringe/base/json.h"
+#include <stdlib.h>
+
+static char *manifest;
+static size_t manifest_bytes;
+
+// What the door of the file says: the hash of the text whose 32 digits are zeros.
+static void seal(char *text, size_t bytes) {
+    char hash[33], *digits = strstr(text, "\"checksum\": \"");
+    assert_non_null(digits);
+    digits += strlen("\"checksum\": \"");
+    memset(digits, '0', 32);
+    Hash *sum = hash_new();
+    hash_add(sum, text, bytes);
+    hash_text(sum, hash);
+    hash_free(sum);
+    memcpy(digits, hash, 32);
+}
+
+// checkpoint.json of epoch 4 with the first `from` replaced by `to`; *bytes of it. memory_give it.
+static char *edited(const char *from, const char *to, size_t *bytes) {
+    char *at = strstr(manifest, from);
+    if (at == NULL)
+        fail_msg("%s is not in %s", from, manifest);
+    *bytes = manifest_bytes - strlen(from) + strlen(to);
+    char *text = TAKE(char, *bytes + 1, "test");
+    size_t before = (size_t)(at - manifest);
+    memcpy(text, manifest, before);
+    memcpy(text + before, to, strlen(to));
+    memcpy(text + before + strlen(to), at + strlen(from),
+           manifest_bytes - before - strlen(from) + 1);
+    return text;
+}
+
+static void put_manifest(const char *text, size_t bytes) {
+    comm_barrier(&test_comm);
+    if (test_comm.rank == 0)
+        test_write(in_run("epoch-4/checkpoint.json"), text, bytes);
+    comm_barrier(&test_comm);
+}
+
+static void put_edited(const char *from, const char *to, bool sealed) {
+    size_t bytes;
+    char *text = edited(from, to, &bytes);
+    if (sealed)
+        seal(text, bytes);
+    put_manifest(text, bytes);
+    memory_give(text);
+}
+
+static int make_manifest(void **state) {
+    Error err = {0};
+    make_run(state);
+    manifest = file_read(in_run("epoch-4/checkpoint.json"), 1 << 20, &manifest_bytes, &err);
+    assert_ok(manifest, &err);
+    return 0;
+}
+
+static int drop_manifest(void **state) {
+    memory_give(manifest);
+    return drop_run(state);
+}
+
+static void assert_gives_way(const char *what, const char *remark) {
+    Error err = {0};
+    char remarks[1024] = "";
+    int64_t epoch = resumed(remarks, &err);
+    if (epoch != 2)
+        fail_msg("%s: %s (resumed at %d)", what, err.text, (int)epoch);
+    if (test_comm.rank == 0 && strstr(remarks, remark) == NULL)
+        fail_msg("%s: the remark is '%s', expected '%s'", what, remarks, remark);
+}
+
+static void the_test_can_seal(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024];
+    put_edited("\"epoch\": 4", "\"epoch\":  4", true);
+    assert_int_equal(resumed(remarks, &err), 4);
+}
+
+// Each number out of what it can be: as bytes of the disk change, and as a program that is wrong
+// would write it.
+static const struct {
+    const char *from, *to, *named;
+} wrong[] = {
+    {"\"epoch\": 4", "\"epoch\": 2", "'epoch'"},
+    {"\"epoch\": 4", "\"epoch\": -5", "'epoch'"},
+    {"\"epoch\": 4", "\"epoch\": 2e12", "'epoch'"},
+    {"\"epoch\": 4", "\"epoch\": 4.5", "not a checkpoint manifest"},
+    {"\"best_epoch\": ", "\"best_epoch\": 1", "'best_epoch'"},
+    {"\"best_epoch\": ", "\"best_epoch\": -", "'best_epoch'"},
+    {"\"stale_evaluations\": ", "\"stale_evaluations\": 99", "'stale_evaluations'"},
+    {"\"stale_evaluations\": ", "\"stale_evaluations\": -1", "'stale_evaluations'"},
+    {"\"best_score\": ", "\"best_score\": 8.75, \"was\": ", "'best_score'"},
+    {"\"best_score\": ", "\"best_score\": 0.015625, \"was\": ", "'best_score'"},
+    {"\"best_score\": ", "\"best_score\": null, \"was\": ", "'best_score'"},
+    {"\"micro_f1\": ", "\"micro_f1\": -", "'best_metrics'"},
+    {"\"rows\": ", "\"rows\": -1", "'best_metrics'"},
+    {"\"seed\": 3", "\"seed\": \"3\"", "not a checkpoint manifest"},
+    {"\"config\": {", "\"config\": 1, \"was\": {", "not a checkpoint manifest"},
+    {"\"format\": \"fringe", "\"format\": \"other", "not a checkpoint manifest"},
+    {"\"version\": 2", "\"version\": 0", "not a checkpoint manifest"},
+    {"\"model.safetensors\"", "\"../LATEST\"", "names no file"},
+    {"\"model.safetensors\"", "\"best.safetensors\"", "best.safetensors: its hash"},
+};
+
+static void numbers_that_cannot_be_give_way(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        put_edited(wrong[i].from, wrong[i].to, true);
+        assert_gives_way(wrong[i].to, wrong[i].named);
+        if (strstr(wrong[i].named, "not a") == NULL) {
+            put_edited(wrong[i].from, wrong[i].to, false);
+            assert_gives_way(wrong[i].to, "its checksum is not that of its text");
+        }
+    }
+}
+
+// What names another training is damage, too, where the checksum says so.
+static void a_changed_digit_of_a_hash_gives_way(void **state) {
+    (void)state;
+    static const char *const members[] = {"\"data\": \"", "\"hash\": \"",
+                                          "\"seed\": ", "\"checksum\": \""};
+    for (int i = 0; i < 4; i++) {
+        size_t bytes;
+        char *text = edited(members[i], members[i], &bytes);
+        char *digit = strstr(text, members[i]) + strlen(members[i]);
+        *digit = *digit == '1' ? '2' : '1';
+        put_manifest(text, bytes);
+        memory_give(text);
+        assert_gives_way(members[i], "checkpoint.json: ");
+    }
+}
+
+static void every_flipped_bit_gives_way(void **state) {
+    (void)state;
+    enum { FLIPS = 300 };
+    uint64_t random = 88172645463325252u;
+    for (int i = 0; i < FLIPS; i++) {
+        char what[64];
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        size_t at = (size_t)(random % manifest_bytes);
+        int bit = (int)(random >> 40 & 7);
+        manifest[at] = (char)(manifest[at] ^ 1 << bit);
+        put_manifest(manifest, manifest_bytes);
+        snprintf(what, sizeof what, "bit %d of byte %zu", bit, at);
+        assert_gives_way(what, "checkpoint.json");
+        manifest[at] = (char)(manifest[at] ^ 1 << bit);
+    }
+}
+
+static void shorter_and_longer_files_give_way(void **state) {
+    (void)state;
+    for (size_t cut = 0; cut < manifest_bytes; cut += manifest_bytes / 20) {
+        put_manifest(manifest, cut);
+        assert_gives_way("cut", "checkpoint.json");
+    }
+    put_edited("\"checksum\"", "\"checksum\": \"\", \"sum\"", false);
+    assert_gives_way("two checksums", "checkpoint.json");
+}
+
+// A newer program's checkpoint is one only where its checksum is right.
+static void a_newer_version_is_no_damage(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024];
+    put_edited("\"version\": 2", "\"version\": 3", true);
+    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, "version 3 is of a newer");
+    put_edited("\"version\": 2", "\"version\": 3", false);
+    assert_gives_way("version 3", "its checksum");
+}
+
+static void weights_are_found(const char *name) {
+    char path[1024];
+    Error err = {0};
+    assert_ok(checkpoint_weights_path(run_dir, false, path, sizeof path, &err), &err);
+    assert_string_equal(path, in_run(name));
+    comm_barrier(&test_comm);
+}
+
+// Sections come later; one that this program does not know is state that it would lose.
+static void a_file_that_is_not_known_is_not_lost(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024], hash[33], files[256];
+    if (test_comm.rank == 0)
+        test_write_text(in_run("epoch-4/stale.safetensors"), "rows in flight");
+    comm_barrier(&test_comm);
+    assert_ok(hash_file(in_run("epoch-4/stale.safetensors"), hash, &err), &err);
+    snprintf(files, sizeof files,
+             "\"files\": [{\"name\": \"stale.safetensors\", \"hash\": \"%s\"},", hash);
+    put_edited("\"files\": [", files, true);
+    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG,
+                   "holds stale.safetensors, which a newer fringe wrote");
+    weights_are_found("epoch-4/model.safetensors");
+    comm_barrier(&test_comm);
+    if (test_comm.rank == 0)
+        test_write_text(in_run("epoch-4/stale.safetensors"), "rows at rest..");
+    assert_gives_way("an unknown file", "stale.safetensors: its hash");
+}
+
+// As it was written before there was a checksum.
+static void write_version_1(void) {
+    static const char *const names[] = {"model.safetensors", "best.safetensors",
+                                        "optimizer.safetensors"};
+    Error err = {0};
+    JsonWriter w;
+    json_writer_init(&w, true);
+    json_begin_object(&w, "files");
+    for (int i = 0; i < 3; i++) {
+        char file[64], hash[33];
+        snprintf(file, sizeof file, "epoch-4/%s", names[i]);
+        assert_ok(hash_file(in_run(file), hash, &err), &err);
+        json_put_string(&w, names[i], hash);
+    }
+    json_end_object(&w);
+    char *text = TAKE(char, manifest_bytes + w.bytes + 200, "test");
+    const char *counters = strstr(manifest, "\"epoch\": 4"), *end = strstr(manifest, "\"files\"");
+    int bytes = sprintf(text,
+                        "{\"format\": \"fringe-checkpoint\", \"version\": 1, \"binding\": "
+                        "\"model 1 data 2 parts 3 4\", %.*s\"files\": %s}",
+                        (int)(end - counters), counters, strchr(w.text, '{'));
+    put_manifest(text, (size_t)bytes);
+    memory_give(text);
+    json_writer_clear(&w);
+}
+
+static void version_1_gives_weights_only(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024];
+    write_version_1();
+    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, "an older fringe wrote it");
+    assert_non_null(strstr(err.text, "/epoch-4/model.safetensors"));
+    weights_are_found("epoch-4/model.safetensors");
+    if (test_comm.rank == 0)
+        test_write_text(in_run("epoch-4/best.safetensors"), "torn");
+    comm_barrier(&test_comm);
+    weights_are_found("epoch-2/model.safetensors");
+}
+
+#define ON_MANIFEST(test) cmocka_unit_test_setup_teardown(test, make_manifest, drop_manifest)
+static const struct CMUnitTest tests[] = {
+    ON_MANIFEST(the_test_can_seal),
+    ON_MANIFEST(numbers_that_cannot_be_give_way),
+    ON_MANIFEST(a_changed_digit_of_a_hash_gives_way),
+    ON_MANIFEST(every_flipped_bit_gives_way),
+    ON_MANIFEST(shorter_and_longer_files_give_way),
+    ON_MANIFEST(a_newer_version_is_no_damage),
+    ON_MANIFEST(a_file_that_is_not_known_is_not_lost),
+    ON_MANIFEST(version_1_gives_weights_only),
+};
+TEST_MAIN(tests)
