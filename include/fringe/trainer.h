@@ -47,7 +47,8 @@ const char *
 trainer_kernels(const Trainer *trainer); // what tuning chose: "own forward: panels of 64; ..."
 
 // One epoch; assigns widths before it and evaluates after it when due. False with EXIT_DIVERGED if
-// the loss is not finite. Collective.
+// the loss is not finite, with EXIT_DISAGREE if at an evaluation the ranks do not hold the same
+// weights and moments. Collective.
 bool trainer_epoch(Trainer *trainer, EpochRecord *record, Error *err);
 bool trainer_finished(const Trainer *trainer); // all epochs done, or early stopping said so
 int64_t trainer_epochs_done(const Trainer *trainer);
@@ -96,7 +97,8 @@ void trainer_restore(Trainer *trainer, const TrainerState *state, const float *p
 
 // Checkpoints (DESIGN 9): <dir>/checkpoints/epoch-N/{model, best, optimizer}.safetensors and
 // checkpoint.json, written to a temporary folder, synced, renamed; LATEST renamed over. Rank 0
-// writes. Collective (agrees on errors).
+// writes. EXIT_DISAGREE if the ranks do not hold the same weights and moments. Collective (agrees
+// on errors).
 bool checkpoint_write(Trainer *trainer, const char *run_dir, int keep, Error *err);
 // Restores the newest whole checkpoint (skipping damaged ones with a remark). *found false if there
 // is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be read,

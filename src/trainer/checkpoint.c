@@ -183,6 +183,8 @@ static void finish_aside(void *context) {
 bool checkpoint_write(Trainer *t, const char *run_dir, int keep, Error *err) {
     bool first = t->comm->rank == 0;
     Writing w = {.trainer = t, .run_dir = run_dir, .keep = keep, .err = err};
+    if (!replicas_agree(t, err))
+        return false;
     trainer_state(t, &w.state);
     checkpoint_path(w.folder, run_dir, t->epoch);
     if (first)

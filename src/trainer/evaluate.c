@@ -68,9 +68,9 @@ static bool judge(Trainer *t) {
     return true;
 }
 
-void evaluate_when_due(Trainer *t, EpochRecord *record) {
+bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     if (!evaluation_due(t))
-        return;
+        return true;
     double begin = clock_seconds();
     int64_t bytes = model_bytes_sent(t->model);
     evaluate_now(t);
@@ -84,4 +84,5 @@ void evaluate_when_due(Trainer *t, EpochRecord *record) {
                                            .peer = -1,
                                            .kind = TRACE_SPAN,
                                            .span = SPAN_KINDS});
+    return replicas_agree(t, err);
 }

@@ -35,6 +35,7 @@ struct Trainer {
     Metrics best_metrics[4], last_metrics[4];
     bool stopped; // early
     FirstWeights first_weights;
+    uint64_t *state_hash; // [size] of every rank, when they were last compared
     Spans spans;
     Trace trace; // of run.trace
     char kernels[256];
@@ -57,7 +58,8 @@ const RateSchedule *rate_schedule_find(const char *name, Error *err);
 double rate_of(const Trainer *trainer, int64_t epoch);
 
 // ---- evaluate.c
-void evaluate_when_due(Trainer *trainer, EpochRecord *record); // Collective.
+// False with EXIT_DISAGREE, where the ranks do not hold the same. Collective.
+bool evaluate_when_due(Trainer *trainer, EpochRecord *record, Error *err);
 bool patience_is_over(const Trainer *trainer);
 
 // Do all ranks have the memory that they plan to take? EXIT_MEMORY. Collective.
@@ -66,6 +68,10 @@ bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm,
 // The number validation is judged by.
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 bool metric_known(const Config *config, Error *err);
+
+// Compares parameters, moments, best weights and counters over the ranks: EXIT_DISAGREE names those
+// that do not hold what rank 0 does. Takes no memory. Collective.
+bool replicas_agree(Trainer *trainer, Error *err);
 
 // ---- checkpoints
 

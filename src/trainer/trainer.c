@@ -1,5 +1,5 @@
 // Building a trainer, and one epoch. Replicated state (parameters, moments) is the same on every
-// rank because gradients are summed to the same bits everywhere.
+// rank because gradients are summed to the same bits everywhere; replicas.c asks whether it is.
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@ static void take_flat(Trainer *t) {
     t->moment2 = TAKE(float, n, "optimizer state");
     t->decay = TAKE(float, n, "weight decay");
     t->best = TAKE(float, n, "best parameters");
+    t->state_hash = TAKE(uint64_t, t->comm->size, "hashes of the ranks' state");
 }
 
 // train.weight_decay is one factor per layer, for its matrices; the last one serves the layers
@@ -169,6 +170,7 @@ void trainer_free(Trainer *t) {
     float *flat[] = {t->best, t->decay, t->moment2, t->moment1, t->gradient, t->parameters};
     for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
         memory_give(flat[i]);
+    memory_give(t->state_hash);
     trace_clear(&t->trace);
     assigner_free(t->assigner);
     model_free(t->model);
@@ -264,7 +266,8 @@ bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
                          "train.rate or set train.clip",
                          (long long)record->epoch, record->loss);
     t->epoch++;
-    evaluate_when_due(t, record);
+    if (!evaluate_when_due(t, record, err))
+        return false;
     add_over_ranks(t, record);
     return true;
 }

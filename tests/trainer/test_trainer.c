@@ -161,6 +161,42 @@ static void first_weights_are_those_of_rank_0(void **state) {
     trainer_free(other);
 }
 
+// As if a machine of the last rank had another libm, or a bit had flipped there: in what it
+// computes with, or in what it will.
+static void disturb(Trainer *t, int tensor) {
+    TrainerState state;
+    trainer_state(t, &state);
+    uint32_t *bits = tensor < 0 ? (uint32_t *)trainer_parameters(t, false)
+                                : (uint32_t *)state.tensor[tensor].data;
+    if (test_comm.rank == test_comm.size - 1)
+        bits[trainer_shape(t)->parameter_count - 1] ^= 1;
+}
+
+static void ranks_that_disagree_are_named(void **state) {
+    (void)state;
+    EpochRecord record;
+    char named[64];
+    const char *settings[] = {"train.eval_every=2"};
+    if (test_comm.size == 1)
+        return;
+    snprintf(named, sizeof named, "of rank %d of %d are not those of rank 0", test_comm.size - 1,
+             test_comm.size);
+    settle(settings, 1);
+    for (int tensor = -1; tensor < 3; tensor++) { // parameters, moments, best
+        Error err = {0}, seen = {0}, saved = {0};
+        Trainer *t = new_trainer();
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(checkpoint_write(t, test_path("agreed"), 2, &err), &err);
+        disturb(t, tensor);
+        assert_refused(checkpoint_write(t, test_path("never"), 2, &saved), &saved, EXIT_DISAGREE,
+                       named);
+        assert_false(file_exists(test_path("never")));
+        if (tensor != 2) // the best weights are new after an evaluation
+            assert_refused(trainer_epoch(t, &record, &seen), &seen, EXIT_DISAGREE, named);
+        trainer_free(t);
+    }
+}
+
 static void epochs_take_no_memory(void **state) {
     (void)state;
     Error err = {0};
@@ -264,6 +300,7 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(bits_do_not_depend_on_how),
     ON_WORLD(resumed_equals_never_stopped),
     ON_WORLD(the_last_run_in_a_folder_is_resumed),
+    ON_WORLD(ranks_that_disagree_are_named),
     ON_WORLD(first_weights_are_those_of_rank_0),
     ON_WORLD(epochs_take_no_memory),
     ON_WORLD(the_plan_is_what_is_used),
