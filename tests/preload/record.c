@@ -1,0 +1,179 @@
+// Records what a process does to files, for tests of the order of things: a line for each call that
+// succeeded, in the file that FRINGE_RECORD names, of paths under FRINGE_RECORD_UNDER:
+//
+//   create PATH        opened with O_CREAT
+//   exclusive PATH     the same with O_EXCL and O_NOFOLLOW
+//   write PATH         also truncate
+//   fsync PATH         a file or a folder
+//   rename FROM TO     exchange FROM TO where the two change places
+//   mkdir PATH, unlink PATH, rmdir PATH
+//
+// Words are parted by tabs; paths are absolute. What a FILE * does inside the C library is not
+// seen.
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { PATH = 4096 };
+
+static int log_file(void) {
+    static int file;
+    const char *path = getenv("FRINGE_RECORD");
+    if (file == 0 && path != NULL)
+        file = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+                            0666);
+    return path != NULL ? file : -1;
+}
+
+static void absolute(char out[PATH], const char *path) {
+    char here[PATH / 2] = "";
+    if (path[0] == '/' || getcwd(here, sizeof here) == NULL)
+        snprintf(out, PATH, "%s", path);
+    else
+        snprintf(out, PATH, "%s/%.*s", here, PATH / 2 - 2, path);
+}
+
+static void record(const char *what, const char *path, const char *other) {
+    char first[PATH], second[PATH] = "", line[3 * PATH];
+    const char *under = getenv("FRINGE_RECORD_UNDER");
+    int kept = errno;
+    absolute(first, path);
+    if (other != NULL)
+        absolute(second, other);
+    int bytes =
+        snprintf(line, sizeof line, "%s\t%s%s%s\n", what, first, other != NULL ? "\t" : "", second);
+    if (log_file() > 0 && (under == NULL || strncmp(first, under, strlen(under)) == 0))
+        syscall(SYS_write, log_file(), line, (size_t)bytes);
+    errno = kept;
+}
+
+static void record_file(const char *what, int file) {
+    char link[64], path[PATH];
+    int kept = errno;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t bytes = readlink(link, path, sizeof path - 1);
+    if (bytes > 0 && path[0] == '/') {
+        path[bytes] = 0;
+        record(what, path, NULL);
+    }
+    errno = kept;
+}
+
+// The function of that name behind this one.
+#define BEHIND(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static void record_open(int file, const char *path, int flags) {
+    const int alone = O_EXCL | O_NOFOLLOW;
+    if (file >= 0 && (flags & O_CREAT) != 0)
+        record((flags & alone) == alone ? "exclusive" : "create", path, NULL);
+}
+
+static mode_t mode_of(int flags, va_list rest) {
+    return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
+}
+
+#define OPEN(name)                                                                                 \
+    int name(const char *path, int flags, ...) {                                                   \
+        va_list rest;                                                                              \
+        va_start(rest, flags);                                                                     \
+        mode_t mode = mode_of(flags, rest);                                                        \
+        va_end(rest);                                                                              \
+        int file = BEHIND(name)(path, flags, mode);                                                \
+        record_open(file, path, flags);                                                            \
+        return file;                                                                               \
+    }
+OPEN(open)
+OPEN(open64)
+
+ssize_t write(int file, const void *data, size_t bytes) {
+    ssize_t done = BEHIND(write)(file, data, bytes);
+    if (done > 0)
+        record_file("write", file);
+    return done;
+}
+
+ssize_t writev(int file, const struct iovec *piece, int count) {
+    ssize_t done = BEHIND(writev)(file, piece, count);
+    if (done > 0)
+        record_file("write", file);
+    return done;
+}
+
+ssize_t pwrite(int file, const void *data, size_t bytes, off_t at) {
+    ssize_t done = BEHIND(pwrite)(file, data, bytes, at);
+    if (done > 0)
+        record_file("write", file);
+    return done;
+}
+
+int ftruncate(int file, off_t bytes) {
+    int status = BEHIND(ftruncate)(file, bytes);
+    if (status == 0)
+        record_file("write", file);
+    return status;
+}
+
+int truncate(const char *path, off_t bytes) {
+    int status = BEHIND(truncate)(path, bytes);
+    if (status == 0)
+        record("write", path, NULL);
+    return status;
+}
+
+int fsync(int file) {
+    int status = BEHIND(fsync)(file);
+    if (status == 0)
+        record_file("fsync", file);
+    return status;
+}
+
+int fdatasync(int file) {
+    int status = BEHIND(fdatasync)(file);
+    if (status == 0)
+        record_file("fsync", file);
+    return status;
+}
+
+int rename(const char *from, const char *to) {
+    int status = BEHIND(rename)(from, to);
+    if (status == 0)
+        record("rename", from, to);
+    return status;
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to,
+              unsigned int flags) {
+    int status = BEHIND(renameat2)(from_folder, from, to_folder, to, flags);
+    if (status == 0)
+        record((flags & RENAME_EXCHANGE) != 0 ? "exchange" : "rename", from, to);
+    return status;
+}
+
+int mkdir(const char *path, mode_t mode) {
+    int status = BEHIND(mkdir)(path, mode);
+    if (status == 0)
+        record("mkdir", path, NULL);
+    return status;
+}
+
+int unlink(const char *path) {
+    int status = BEHIND(unlink)(path);
+    if (status == 0)
+        record("unlink", path, NULL);
+    return status;
+}
+
+int rmdir(const char *path) {
+    int status = BEHIND(rmdir)(path);
+    if (status == 0)
+        record("rmdir", path, NULL);
+    return status;
+}
