@@ -7,6 +7,7 @@ set -u
 fringe=${FRINGE:?names the program}
 timeout=2 # comm.timeout
 ranks=3
+epochs=120
 
 die() {
     echo "$(basename "$0"): $*" >&2
@@ -24,7 +25,7 @@ stops_begin() {
         >/dev/null || die "cannot generate"
     cat >"$work/config.json" <<JSON
 {"data": {"path": "$work/graph"}, "model": {"layers": 2, "hidden": 32}, "mode": "adaqp",
- "messages": {"period": 10}, "train": {"epochs": 120, "eval_every": 5},
+ "messages": {"period": 10}, "train": {"epochs": $epochs, "eval_every": 5},
  "run": {"checkpoint_every": 5, "log_every": 1, "threads": 1}, "comm": {"timeout": $timeout}}
 JSON
 }
