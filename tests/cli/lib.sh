@@ -48,12 +48,4 @@ tiny() {
 JSON
 }
 
-# A python3 with numpy, or nothing: the one in PATH may not be Debian's.
-python() {
-    local candidate
-    for candidate in python3 /usr/bin/python3; do
-        "$candidate" -c 'import numpy' 2>/dev/null && echo "$candidate" && return
-    done
-}
-
 finish() { exit $failed; }

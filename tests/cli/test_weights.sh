@@ -25,38 +25,68 @@ rm -r assigned
 expect "evaluated when the other is gone" 0 '^test +[0-9]+ ' "$FRINGE" evaluate replayed --ranks 2
 expect "and predicted" 0 'classes.npy' "$FRINGE" predict replayed --ranks 2 -o p2
 "$FRINGE" evaluate two --json >evaluated 2>/dev/null
-python=$(python)
-if [ -n "$python" ]; then
-    # Predictions joined with the labels of the dataset must give the accuracy that evaluate says.
+
+# Last and best weights are of different epochs here, and differ in what they get right.
+expect "a run whose best epoch is not its last" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
+    --set train.epochs=60 --set train.eval_every=1 --set train.rate=0.1 --set run.dir=over
+expect "predict its last weights" 0 'classes.npy' "$FRINGE" predict over -o last --ranks 2
+expect "predict its best weights" 0 'classes.npy' "$FRINGE" predict over --best -o best --ranks 2
+"$FRINGE" evaluate over --json >evaluated-last 2>/dev/null
+"$FRINGE" evaluate over --best --ranks 2 --json >evaluated-best 2>/dev/null
+if command -v python3 >/dev/null; then
+    # Predictions joined with the labels of the dataset, node by node, must give the accuracy that
+    # evaluate says, and that the run said of these weights.
     cat >check.py <<'PY'
-import json, numpy as np
-raw = open("tiny/dataset.safetensors", "rb").read()
-length = int.from_bytes(raw[:8], "little")
-header = json.loads(raw[8:8 + length])
-kinds = {"I32": np.int32, "U8": np.uint8, "F32": np.float32, "I64": np.int64}
-def tensor(name):
+import array, json, re, struct
+def raw(kind, data):
+    out = array.array(kind)
+    out.frombytes(data)
+    return out
+def npy(path):
+    data = open(path, "rb").read()
+    end = 10 + struct.unpack("<H", data[8:10])[0]
+    head = data[10:end].decode()
+    kind = {"<i8": "q", "<f4": "f"}[re.search("'descr': '(...)'", head).group(1)]
+    shape = tuple(int(n) for n in re.search(r"'shape': \((.*?)\)", head).group(1).split(",") if n.strip())
+    return shape, raw(kind, data[end:])
+data = open("tiny/dataset.safetensors", "rb").read()
+length = int.from_bytes(data[:8], "little")
+header = json.loads(data[8:8 + length])
+def tensor(name, kind):
     begin, end = header[name]["data_offsets"]
-    data = np.frombuffer(raw[8 + length + begin:8 + length + end], kinds[header[name]["dtype"]])
-    return data.reshape(header[name]["shape"])
-labels, split = tensor("labels"), tensor("split")
-said = json.loads(open("evaluated").read())
-for folder in ("p1", "p3"):
-    classes, scores = np.load(folder + "/classes.npy"), np.load(folder + "/scores.npy")
-    embedding = np.load(folder + "/embeddings-1.npy")
-    assert classes.shape == (len(labels), 1) and classes.dtype == np.int64
-    assert scores.dtype == np.float32 and embedding.shape == (len(labels), 16)
-    assert (scores.argmax(1) == classes[:, 0]).all()
+    return raw(kind, data[8 + length + begin:8 + length + end])
+labels, split = tensor("labels", "i"), tensor("split", "B")
+run = json.load(open("over/run.json"))["result"]
+assert 0 < run["best_epoch"] < run["epochs"] and run["best"] != run["last"], "best and last must differ"
+said = {"p1": json.load(open("evaluated")), "last": run["last"], "best": run["best"]}
+said["p3"] = said["p1"]
+for which in ("last", "best"):
+    evaluated = json.load(open("evaluated-" + which))
+    for name, figures in run[which].items():
+        for key, value in figures.items():
+            tolerance = 1e-5 * abs(value) if key == "loss" else 0
+            assert abs(evaluated[name][key] - value) <= tolerance, (which, name, key, evaluated[name][key], value)
+for folder in ("p1", "p3", "last", "best"):
+    (shape, classes), (wide, scores) = npy(folder + "/classes.npy"), npy(folder + "/scores.npy")
+    assert shape == (len(labels), 1) and wide == (len(labels), 5), (shape, wide)
+    for i in range(len(labels)):
+        row = scores[5 * i:5 * i + 5]
+        assert row.index(max(row)) == classes[i], (folder, i)
     for number, name in ((1, "train"), (2, "validation"), (3, "test")):
-        rows = split == number
-        right = (classes[rows, 0] == labels[rows]).mean()
-        assert abs(right - said[name]["accuracy"]) < 1e-12, (folder, name, right, said[name])
-one, three = np.load("p1/scores.npy"), np.load("p3/scores.npy")
-assert np.linalg.norm(one - three) <= 1e-5 * np.linalg.norm(one)  # sums in another order
+        rows = [i for i in range(len(labels)) if split[i] == number]
+        right = sum(classes[i] == labels[i] for i in rows) / len(rows)
+        assert abs(right - said[folder][name]["accuracy"]) < 1e-12, (folder, name, right, said[folder][name])
+assert npy("last/scores.npy")[1] != npy("best/scores.npy")[1]
+(_, one), (_, three) = npy("p1/scores.npy"), npy("p3/scores.npy")
+assert sum((a - b) ** 2 for a, b in zip(one, three)) <= 1e-10 * sum(a * a for a in one)  # sums in another order
+(wide, one), (_, three) = npy("p1/embeddings-1.npy"), npy("p3/embeddings-1.npy")
+assert wide == (len(labels), 16) and sum((a - b) ** 2 for a, b in zip(one, three)) <= 1e-10 * sum(a * a for a in one)
 print("in order")
 PY
-    expect "predictions stand in the order of the nodes" 0 "in order" "$python" check.py
+    expect "predictions stand in the order of the nodes, and are of the weights asked for" 0 "in order" \
+        python3 check.py
 else
-    echo "skipped: the order of predictions needs a python3 with numpy"
+    echo "skipped: the order of predictions needs a python3"
 fi
 
 # --- the rest
