@@ -50,6 +50,9 @@ for file in metrics.jsonl run.json; do
     same "and all is as if it did not" <(timeless fast) <(timeless slow-$file)
     grep -q '"result"' slow-$file/run.json || fail "run.json ends with the result"
 done
+changed() { stat -c %Y slow-metrics.jsonl/"$1"; }
+[ $(($(changed checkpoints/LATEST) - $(changed metrics.jsonl))) -ge $((3 * patience - 1)) ] ||
+    fail "a checkpoint does not wait until the metrics are on the disk"
 expect "several runs, and a slow disk for what they come to" 0 '^runs +2,' \
     disk runs.json $((3 * patience)) 1e9 "$FRINGE" $(run several --ranks 2) --runs 2
 for ranks in 1 2; do
