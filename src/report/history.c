@@ -2,7 +2,6 @@
 
 #include "private.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,9 +58,11 @@ bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_
     char path[1100];
     path_join(path, sizeof path, run_dir, "metrics.jsonl");
     *count = 0;
-    FILE *file = fopen(path, "re");
+    int64_t size;
+    int descriptor = file_open(path, &size, err);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     if (file == NULL)
-        return error_set(err, EXIT_NO_INPUT, "%s: cannot read: %s", path, strerror(errno));
+        return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
     bool fine = read_lines(file, path, times, most, count, err);
     fclose(file);
     return fine;

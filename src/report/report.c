@@ -58,9 +58,12 @@ static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *ke
 
 // What cannot be read is an error, so that it is not cut: it may be whole.
 static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err) {
-    FILE *file = fopen(report->path, "re");
-    if (file == NULL && errno != ENOENT)
-        return cannot(report, EXIT_IO, "read", err);
+    int64_t size;
+    Error missing = {0};
+    int descriptor = file_open(report->path, &size, &missing);
+    if (descriptor < 0 && missing.code != EXIT_NO_INPUT)
+        return error_set(err, (ExitCode)missing.code, "%s", missing.text);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     int64_t count = file != NULL ? count_lines(report, file, last, keep) : 0;
     bool fine = file == NULL || !ferror(file) || cannot(report, EXIT_IO, "read", err);
     if (file != NULL)

@@ -29,6 +29,27 @@ cp -r run damaged
 rm damaged/checkpoints/epoch-20/model.safetensors
 mkfifo damaged/checkpoints/epoch-20/model.safetensors
 expect "a pipe in a checkpoint" 66 "$no_file" timeout -s KILL 30 "$FRINGE" evaluate damaged
+cp -r run written
+rm written/metrics.jsonl
+mkfifo written/metrics.jsonl
+expect "a pipe for metrics" 65 "metrics.jsonl: $no_file" timeout -s KILL 30 "$FRINGE" \
+    train tiny.json --set run.dir=written --resume auto --set train.epochs=30
+
+# --- a file that becomes shorter while it is mapped: the shards of a training under way
+"$FRINGE" train tiny.json --ranks 2 --set run.dir=shrunk --set train.epochs=1000000 \
+    --set train.eval_every=1 >out 2>&1 </dev/null &
+training=$!
+begun shrunk $training
+for shard in cache/fringe/parts-*/*.safetensors; do : >"$shard"; done
+status=0
+wait $training || status=$?
+if [ $status -eq 74 ] && grep -qE 'parts-.*safetensors: became shorter while it was read' out; then
+    echo "ok: a shard that becomes shorter"
+else
+    fail "a shard that becomes shorter: exit $status (expected 74)"
+    cat out
+fi
+rm -r cache
 
 # --- JSON is bounded by its values
 {

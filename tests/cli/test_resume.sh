@@ -46,7 +46,7 @@ sed -i 1,5d whole/metrics.jsonl
 expect "epochs that are not there are told" 0 'remark .*lacks 5 of the 400 epochs' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
 ln -sf metrics.jsonl whole/metrics.jsonl
-expect "metrics that cannot be read are not cut" 74 'metrics.jsonl: cannot read' \
+expect "metrics that cannot be read are not cut" 74 'metrics.jsonl: cannot open' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
 
 expect "run.stop_after leaves with 75" 75 'stopped on request after epoch' "$FRINGE" train \
