@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const manifest_name = "dataset.json";
 static const char *const arrays_name = "dataset.safetensors";
@@ -79,10 +78,11 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
     return tensors_write(path, there, count, NULL, true, err);
 }
 
-// Moves `made` to `folder`, where a dataset may stand already: it is put aside first and removed
-// last. Anything else that stands there is left alone.
+// Moves `made` to `folder`. A dataset that stands there already makes room: the two change places
+// at once, or it is put aside where that cannot be, and removed last. Anything else is left alone.
 static bool take_place(const char *made, const char *folder, Error *err) {
     char manifest[DATASET_PATH], aside[DATASET_PATH];
+    bool exchanged = false;
     if (!file_exists(folder))
         return file_rename(made, folder, err);
     directory_file(folder, manifest_name, manifest);
@@ -90,8 +90,11 @@ static bool take_place(const char *made, const char *folder, Error *err) {
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s is there and is not a dataset; remove it or choose another folder",
                          folder);
-    snprintf(aside, sizeof aside, "%s.old-%d", folder, (int)getpid());
-    return file_remove(aside, err) && file_rename(folder, aside, err) &&
+    if (!file_exchange(made, folder, &exchanged, err))
+        return false;
+    if (exchanged)
+        return file_remove(made, err);
+    return file_temporary(aside, sizeof aside, folder, err) && file_rename(folder, aside, err) &&
            file_rename(made, folder, err) && file_remove(aside, err);
 }
 
@@ -100,15 +103,15 @@ bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
     snprintf(plain, sizeof plain, "%s", folder);
     for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/';)
         plain[--length] = '\0';
-    snprintf(made, sizeof made, "%s.new-%d", plain, (int)getpid());
     path_folder(above, sizeof above, plain);
-    if (!file_make_folder(above, err) || !file_remove(made, err) || !file_make_folder(made, err))
+    file_sweep(above); // what dead writers left there
+    if (!file_make_folder(above, err) || !file_temporary(made, sizeof made, plain, err) ||
+        !file_make_folder(made, err))
         return false;
     path_join(path, sizeof path, made, arrays_name);
     bool ok = write_arrays(dataset, path, err);
     path_join(path, sizeof path, made, manifest_name);
-    ok = ok && write_manifest(dataset, path, err) && file_sync(made, err) &&
-         take_place(made, plain, err);
+    ok = ok && write_manifest(dataset, path, err) && take_place(made, plain, err);
     if (!ok) {
         Error ignored = {0};
         file_remove(made, &ignored);

@@ -8,11 +8,11 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
 tiny
 mkdir here
 
-# recorded LOG COMMAND...: what it does to the folders of runs
+# recorded LOG 'regular expression' COMMAND...: what it does to what lies here, and prints
 recorded() {
-    local log=$PWD/$1
-    shift
-    expect "$log" 0 'result' env LD_PRELOAD="$record" FRINGE_RECORD="$log" \
+    local log=$PWD/$1 text=$2
+    shift 2
+    expect "$log" 0 "$text" env LD_PRELOAD="$record" FRINGE_RECORD="$log" \
         FRINGE_RECORD_UNDER="$PWD/here" "$@"
 }
 
@@ -27,18 +27,23 @@ lawful() {
     done
 }
 
-recorded first "$FRINGE" train tiny.json --set run.dir=here/deep/er --set run.checkpoint_every=5
+recorded first result "$FRINGE" train tiny.json --set run.dir=here/deep/er --set run.checkpoint_every=5
 lawful "the first run in a folder that is not there" first 4 0
 
 sed -i 's/"epoch": 20/"epoch": 21/' here/deep/er/checkpoints/epoch-20/checkpoint.json
-recorded second "$FRINGE" train tiny.json --set run.dir=here/deep/er --resume auto \
+recorded second result "$FRINGE" train tiny.json --set run.dir=here/deep/er --resume auto \
     --set run.checkpoint_every=5
 lawful "a checkpoint in the place of a damaged one" second 1 1
 
-recorded third "$FRINGE" train tiny.json --ranks 2 --set run.dir=here/widths \
+recorded third result "$FRINGE" train tiny.json --ranks 2 --set run.dir=here/widths \
     --set mode=adaqp --set messages.period=5 --set messages.delay=1 --set messages.solver=exact \
     --set messages.link='[1e-9, 1e-5]' --set run.checkpoint_every=5
 grep -q "rename.*assignments/epoch-[0-9]*.safetensors$" third || fail "there were no assignments"
 grep -q "fsync.*messages.safetensors$" third || fail "there were no widths"
 lawful "with widths, on two ranks" third 4 0
+
+recorded fourth tiny "$FRINGE" generate tiny -o here/tiny
+lawful "a dataset" fourth 0 0
+recorded fifth tiny "$FRINGE" generate tiny -o here/tiny
+lawful "a dataset in the place of another" fifth 0 1
 finish
