@@ -270,7 +270,8 @@ bool file_replace(const char *path, const void *data, size_t bytes, Error *err) 
 
 // --- folders
 
-// One level, flushed into the folder that holds it.
+// One level, flushed into the folder that holds it, unless that may be written but not read: such a
+// folder cannot be opened to be flushed.
 static bool make_level(const char *path, Error *err) {
     char parent[1100];
     if (mkdir(path, 0777) != 0) {
@@ -282,7 +283,7 @@ static bool make_level(const char *path, Error *err) {
     }
     step();
     path_folder(parent, sizeof parent, path);
-    return file_sync(parent, err);
+    return access(parent, R_OK) != 0 || file_sync(parent, err);
 }
 
 bool file_make_folder(const char *path, Error *err) {
