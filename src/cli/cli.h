@@ -60,8 +60,8 @@ void options_help(const Command *command); // stdout
 
 bool launch_inside_job(void);               // started by mpirun, or by srun with PMI
 bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job around us
-// Starts mpirun on this very command line, hands signals on, and returns the exit code. To a command
-// that trains INT, TERM and HUP go as USR1.
+// Starts mpirun on this very command line, hands signals on, and returns the exit code. To a
+// command that trains INT, TERM and HUP go as USR1.
 ExitCode launch(const Options *options, int threads, char **argv);
 bool launch_is_kept(void);         // a keeper of ours started this rank, and speaks to the terminal
 void launch_die_with_parent(void); // ranks that we launched do not outlive their mpirun
@@ -96,6 +96,7 @@ bool session_begin(Session *session, const Options *options, int *argc, char ***
 bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
+void say_lines(const char *before, const char *lines); // each as `before` and the line; "": none
 // file_replace aside: disks may take their time. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
 // [parameter_count] of --weights, or of run.dir, on all ranks; memory_give it. NULL with an error.

@@ -13,8 +13,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
                 (threads_set((int)config.run.threads, 1), true) &&
                 partition_build(&config, parts, folder, sizeof folder, remarks, &err) &&
                 dataset_name(&config, name, &err);
-    if (remarks[0] != 0)
-        fprintf(stderr, "remark     %s\n", SHOWN(remarks));
+    say_lines("remark     ", remarks);
     if (fine && partition_report(folder, name, &err))
         printf("folder     %s\n", SHOWN(folder));
     if (err.code != 0)

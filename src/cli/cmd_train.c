@@ -12,7 +12,7 @@ typedef struct Run { // one of --runs
     int number;    // from 0
     int64_t seed;
     Trainer *trainer;
-    Report *report; // rank 0
+    Report *report;   // rank 0
     RunFolder folder; // where it is not the session's
     int64_t saved;    // epoch of the newest checkpoint, -1: none
     double saved_at;  // clock, of that or of the beginning
@@ -69,8 +69,8 @@ static bool resume(Run *run) {
     bool found;
     char remarks[1024] = "";
     bool fine = checkpoint_restore(run->trainer, run->config.run.dir, &found, remarks, &s->err);
-    if (s->comm.rank == 0 && remarks[0] != 0)
-        terminal_say("remark     %s\n", SHOWN(remarks));
+    if (s->comm.rank == 0)
+        say_lines("remark     ", remarks);
     if (fine && found)
         run->saved = trainer_epochs_done(run->trainer);
     if (s->comm.rank == 0 && fine)

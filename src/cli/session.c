@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void print_error(const Error *err) {
-    char text[sizeof err->text], *rest = text;
-    snprintf(text, sizeof text, "%s", err->text);
-    fflush(stdout);
+void say_lines(const char *before, const char *lines) {
+    char text[sizeof((Error *)NULL)->text], *rest = text;
+    snprintf(text, sizeof text, "%s", lines);
     for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
         if (line[0] != 0)
-            terminal_say("fringe: %s\n", SHOWN(line));
+            terminal_say("%s%s\n", before, SHOWN(line));
+}
+
+void print_error(const Error *err) {
+    fflush(stdout);
+    say_lines("fringe: ", err->text);
 }
 
 // --- begin and end
@@ -78,8 +82,8 @@ bool session_load(Session *session) {
     char remarks[1024] = "";
     session->open =
         partition_load(&session->shard, &session->config, &session->comm, remarks, &session->err);
-    if (session->comm.rank == 0 && remarks[0] != 0)
-        terminal_say("remark     %s\n", SHOWN(remarks));
+    if (session->comm.rank == 0)
+        say_lines("remark     ", remarks);
     return session->open;
 }
 

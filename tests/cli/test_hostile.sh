@@ -100,6 +100,12 @@ escapes "a dataset's name in a partition"
 printf '{"train": {"\\u001b[31m\\u202e": 1}, "model": {"layer": "\\u0007\\u009b"}}' >keys.json
 expect "a key" 78 'unknown key' "$FRINGE" config check keys.json
 escapes "a key in a sentence"
+expect "checkpoints" 0 'result' "$FRINGE" train tiny.json --set run.dir=many \
+    --set run.checkpoint_every=5 --set run.keep_checkpoints=5
+for epoch in 15 20; do echo more >>many/checkpoints/epoch-$epoch/model.safetensors; done
+expect "two that are damaged" 0 'resume +after epoch 10' "$FRINGE" train tiny.json \
+    --set run.dir=many --set run.checkpoint_every=5 --resume auto
+[ "$(grep -c '^remark .*damaged$' out)" -eq 2 ] || fail "each remark has a line of its own"
 printf '{"data": {"path": "tiny"}, "partition": {"method": "file:\\u001b[31m\\u009b"}}' >value.json
 expect "a value" 0 'partition.method' "$FRINGE" config show value.json
 escapes "a value in config show"
