@@ -26,7 +26,15 @@ void boundary_init(Boundary *boundary, const ShardEdges *edges, int64_t own, int
 void boundary_cover(Boundary *boundary, const ShardEdges *edges, Cover cover);
 void boundary_clear(Boundary *boundary);
 
-// ---- requests.c: send lists, partial sums and ids, from what all readers ask. Collective.
-void requests_make(Pattern *pattern, const Boundary *boundary, const Shard *shard);
+// ---- requests.c: send lists, partial sums and ids, from what all readers ask
+typedef struct Requests { // to all ranks, or of all ranks
+    int64_t *begin;       // [size + 1] where the words to or of a rank begin; owned
+    int32_t *word;        // [begin[size]]; owned
+} Requests;
+void requests_write(Requests *asks, const Pattern *pattern, const Boundary *boundary,
+                    const Shard *shard);
+void requests_exchange(Requests *asked, const Requests *asks, const Comm *comm); // collective
+void requests_take(Pattern *pattern, const Shard *shard, const Requests *asked, bool weighted);
+void requests_clear(Requests *requests);
 
 #endif

@@ -95,12 +95,24 @@ static bool any_sum(const Boundary *b, int64_t begin, int64_t end) {
     return false;
 }
 
+static int64_t count_columns(const Boundary *b) {
+    int64_t count = 0;
+    for (int64_t h = 0; h < b->sources; h++)
+        count += b->as_row[h];
+    for (int g = 0; g < b->groups; g++)
+        for (int64_t e = b->edge_begin[g], next; e < b->edge_begin[g + 1]; e = next) {
+            next = target_end(b, e, b->edge_begin[g + 1]);
+            count += any_sum(b, e, next);
+        }
+    return count;
+}
+
 // Halo columns: of each group the rows of sources that travel, then the partial sums. column: [all
 // remote sources] where the row of each is.
 static void number_columns(Pattern *pattern, const Boundary *b, const ShardEdges *edges,
                            const int64_t *own_gid, int32_t *column) {
-    int64_t most = b->edge_begin[b->groups], count = 0;
-    int64_t *gid = TAKE(int64_t, most, "global ids");
+    int64_t count = 0;
+    int64_t *gid = TAKE(int64_t, count_columns(b), "global ids");
     for (int g = 0; g < b->groups; g++) {
         for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
             if (b->as_row[h]) {
@@ -117,9 +129,7 @@ static void number_columns(Pattern *pattern, const Boundary *b, const ShardEdges
         pattern->sources_read[g] = b->used[g];
     }
     pattern->halo_count = count;
-    pattern->halo_gid = TAKE(int64_t, count, "global ids");
-    memcpy(pattern->halo_gid, gid, (size_t)count * sizeof *gid);
-    memory_give(gid);
+    pattern->halo_gid = gid;
 }
 
 // Entries of each target in the halo Csr (left in entries[target + 1], of `rows` targets).
@@ -220,10 +230,44 @@ static void find_central(Pattern *pattern) {
     }
 }
 
+// ---- making
+
+typedef struct Making {
+    Pattern *pattern;
+    const Shard *shard;
+    const Pattern *like;
+    const int64_t *limit; // [size] sources of all ranks
+    Requests asks, asked;
+} Making;
+
+// What a rank finds out by itself.
+static void look_across(void *context) {
+    Making *m = context;
+    Pattern *pattern = m->pattern;
+    const ShardEdges *edges = edges_of(m->shard, &pattern->kind);
+    Boundary boundary;
+    boundary_init(&boundary, edges, m->shard->own, pattern->rows, m->limit, pattern->rank,
+                  pattern->size);
+    boundary_cover(&boundary, edges, pattern->kind.cover);
+    take_own(pattern, edges, m->shard, m->like);
+    take_halo(pattern, &boundary, edges, m->shard->gid);
+    find_central(pattern);
+    requests_write(&m->asks, pattern, &boundary, m->shard);
+    boundary_clear(&boundary);
+}
+
+static void hear_readers(void *context) {
+    Making *m = context;
+    const ShardEdges *edges = edges_of(m->shard, &m->pattern->kind);
+    requests_take(m->pattern, m->shard, &m->asked, edges->weight != NULL);
+    requests_clear(&m->asked);
+}
+
+// Where a rank works alone it does so aside: one that reads far more than the others takes its
+// time.
 Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *like,
                      const Comm *comm) {
     assert(shard->part == comm->rank && shard->parts == comm->size);
-    const ShardEdges *edges = edges_of(shard, kind);
     int size = comm->size;
     Pattern *pattern = TAKE(Pattern, 1, "Pattern");
     *pattern = (Pattern){.rank = comm->rank,
@@ -236,14 +280,11 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
                          .comm = comm};
     int64_t *limit = TAKE(int64_t, size, "sources of all ranks");
     comm_all_gather(comm, &pattern->sources, limit, sizeof *limit);
-    Boundary boundary;
-    boundary_init(&boundary, edges, shard->own, pattern->rows, limit, comm->rank, size);
-    boundary_cover(&boundary, edges, kind->cover);
-    take_own(pattern, edges, shard, like);
-    take_halo(pattern, &boundary, edges, shard->gid);
-    find_central(pattern);
-    requests_make(pattern, &boundary, shard);
-    boundary_clear(&boundary);
+    Making making = {.pattern = pattern, .shard = shard, .like = like, .limit = limit};
+    comm_aside(comm, look_across, &making);
+    requests_exchange(&making.asked, &making.asks, comm);
+    requests_clear(&making.asks);
+    comm_aside(comm, hear_readers, &making);
     memory_give(limit);
     CHECK(pattern_is_valid(pattern, true), EXIT_INTEGRITY,
           "the shards of the ranks do not fit each other; remove the folder data.cache");

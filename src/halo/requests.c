@@ -2,26 +2,29 @@
 // adds up. From these an owner makes its send lists (law 5) and the edges of the sums.
 //
 // The one idea: all that a reader asks of an owner is one list of words, so that however much there
-// is to say it takes two collective calls, one for the lengths and one for the lists.
+// is to say it takes two collective calls, one for the lengths and one for the lists. A word has 4
+// bytes, as rows, ids of nodes and edges of one group do, for there may be a word for every edge of
+// the boundary; lists lie in the order of ranks, as the call wants them.
 #include "internal.h"
 #include <string.h>
 
 enum { ROWS, SUMS, MEMBERS, HEAD };
 
-typedef struct Request { // of one group; its parts lie in this order
-    int64_t *count;      // [HEAD] how long they are
-    int64_t *row;        // [ROWS] a row of the owner, which travels itself
-    int64_t *target;     // [SUMS] id of the row that a sum is for
-    int64_t *end;        // [SUMS] its members up to its end
-    int64_t *member;     // [MEMBERS] a row of the owner, sum after sum
-    int64_t *weight;     // [MEMBERS] of the edge to it, a float; or none of them
+typedef struct Request { // to one owner, or from one reader; its parts lie in this order
+    int32_t *count;      // [HEAD] how long they are
+    int32_t *row;        // [ROWS] a row of the owner, which travels itself
+    int32_t *target;     // [SUMS] id of the row that a sum is for
+    int32_t *end;        // [SUMS] its members up to its end
+    int32_t *member;     // [MEMBERS] a row of the owner, sum after sum
+    int32_t *weight;     // [MEMBERS] of the edge to it, a float; or none of them
 } Request;
 
-static int64_t words_of(const int64_t *count, bool weighted) {
-    return HEAD + count[ROWS] + 2 * count[SUMS] + (weighted ? 2 : 1) * count[MEMBERS];
+static int64_t words_of(const int32_t *count, bool weighted) {
+    return HEAD + count[ROWS] + 2 * (int64_t)count[SUMS] +
+           (weighted ? 2 : 1) * (int64_t)count[MEMBERS];
 }
 
-static Request request_at(int64_t *word) {
+static Request request_at(int32_t *word) {
     Request r = {.count = word, .row = word + HEAD};
     r.target = r.row + word[ROWS];
     r.end = r.target + word[SUMS];
@@ -32,7 +35,7 @@ static Request request_at(int64_t *word) {
 
 // ---- the reader
 
-static void count_group(int64_t *count, const Boundary *b, const ShardEdges *edges, int g) {
+static void count_group(int32_t *count, const Boundary *b, const ShardEdges *edges, int g) {
     for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
         count[ROWS] += b->as_row[h];
     int32_t target = -1;
@@ -46,7 +49,7 @@ static void count_group(int64_t *count, const Boundary *b, const ShardEdges *edg
 
 static void fill_group(const Request *ask, const Boundary *b, const ShardEdges *edges,
                        const int64_t *gid, int g) {
-    int64_t rows = 0, sums = 0, members = 0;
+    int32_t rows = 0, sums = 0, members = 0;
     for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
         if (b->as_row[h])
             ask->row[rows++] = edges->remote_row[h];
@@ -59,38 +62,76 @@ static void fill_group(const Request *ask, const Boundary *b, const ShardEdges *
         if (edges->weight != NULL)
             memcpy(&ask->weight[members], &b->weight[e], sizeof *b->weight);
         ask->member[members++] = edges->remote_row[b->source[e]];
-        ask->target[sums - 1] = gid[target];
+        ask->target[sums - 1] = (int32_t)gid[target]; // ids of nodes are below 2^31
         ask->end[sums - 1] = members;
     }
 }
 
-// The words of all groups, group g's from offset[g] on.
-static int64_t *write_requests(const Boundary *b, const ShardEdges *edges, const int64_t *gid,
-                               int64_t *offset) {
+// The group of this rank's halo that rank r sends.
+static int group_from(const Pattern *p, int r) { return (p->rank - 1 - r + p->size) % p->size; }
+
+void requests_write(Requests *asks, const Pattern *pattern, const Boundary *b, const Shard *shard) {
+    const ShardEdges *edges = pattern->kind.backward ? &shard->backward : &shard->forward;
     bool weighted = edges->weight != NULL;
-    int64_t *count = TAKE(int64_t, (int64_t)HEAD * b->groups, "requests to owners");
-    for (int g = 0; g < b->groups; g++) {
-        count_group(count + HEAD * g, b, edges, g);
-        offset[g + 1] = offset[g] + words_of(count + HEAD * g, weighted);
+    int size = pattern->size;
+    int32_t *count = TAKE(int32_t, (int64_t)HEAD * size, "requests to owners");
+    *asks = (Requests){.begin = TAKE(int64_t, size + 1, "requests to owners")};
+    for (int r = 0; r < size; r++) {
+        asks->begin[r + 1] = asks->begin[r];
+        if (r == pattern->rank)
+            continue;
+        int g = group_from(pattern, r);
+        CHECK(b->edge_begin[g + 1] - b->edge_begin[g] <= INT32_MAX, EXIT_MEMORY,
+              "rank %d reads %lld edges from rank %d, more than 2^31 - 1; use more ranks",
+              pattern->rank, (long long)(b->edge_begin[g + 1] - b->edge_begin[g]), r);
+        count_group(count + HEAD * r, b, edges, g);
+        asks->begin[r + 1] += words_of(count + HEAD * r, weighted);
     }
-    int64_t *word = TAKE(int64_t, offset[b->groups], "requests to owners");
-    for (int g = 0; g < b->groups; g++) {
-        memcpy(word + offset[g], count + HEAD * g, HEAD * sizeof *count);
-        Request ask = request_at(word + offset[g]);
-        fill_group(&ask, b, edges, gid, g);
+    asks->word = TAKE(int32_t, asks->begin[size], "requests to owners");
+    for (int r = 0; r < size; r++) {
+        if (r == pattern->rank)
+            continue;
+        memcpy(asks->word + asks->begin[r], count + HEAD * r, HEAD * sizeof *count);
+        Request ask = request_at(asks->word + asks->begin[r]);
+        fill_group(&ask, b, edges, shard->gid, group_from(pattern, r));
     }
     memory_give(count);
-    return word;
+}
+
+void requests_clear(Requests *requests) {
+    memory_give(requests->word);
+    memory_give(requests->begin);
+    *requests = (Requests){0};
+}
+
+void requests_exchange(Requests *asked, const Requests *asks, const Comm *comm) {
+    int size = comm->size;
+    int64_t *sent = TAKE(int64_t, size + 1, "requests to owners");
+    int64_t *got = TAKE(int64_t, size + 1, "requests to owners");
+    for (int r = 0; r < size; r++)
+        sent[r] = asks->begin[r + 1] - asks->begin[r];
+    comm_all_to_all(comm, sent, got + 1, sizeof *sent);
+    *asked = (Requests){.begin = TAKE(int64_t, size + 1, "requests to owners")};
+    for (int r = 0; r < size; r++) {
+        asked->begin[r + 1] = asked->begin[r] + got[r + 1];
+        sent[r + 1] = asks->begin[r + 1] * (int64_t)sizeof *asks->word;
+    }
+    sent[0] = 0;
+    for (int r = 0; r <= size; r++)
+        got[r] = asked->begin[r] * (int64_t)sizeof *asks->word;
+    asked->word = TAKE(int32_t, asked->begin[size], "requests to owners");
+    comm_all_to_all_v(comm, asks->word, sent, asked->word, got);
+    memory_give(got);
+    memory_give(sent);
 }
 
 // ---- the owner
 
-static void take_lists(Pattern *pattern, const Shard *shard, int64_t *word, const int64_t *offset,
-                       bool weighted) {
+static void take_lists(Pattern *pattern, const Shard *shard, const Requests *asked, bool weighted) {
     int64_t count[HEAD] = {0};
-    for (int g = 0; g + 1 < pattern->size; g++)
-        for (int part = 0; part < HEAD; part++)
-            count[part] += word[offset[g] + part];
+    for (int r = 0; r < pattern->size; r++)
+        for (int part = 0; r != pattern->rank && part < HEAD; part++)
+            count[part] += asked->word[asked->begin[r] + part];
     pattern->send_offset = TAKE(int64_t, pattern->size, "send lists");
     pattern->send_row = TAKE(int32_t, count[ROWS] + count[SUMS], "send lists");
     edges_take(&pattern->pre, count[SUMS], count[MEMBERS], weighted);
@@ -103,42 +144,28 @@ static void take_group(Pattern *pattern, const Request *asked, int64_t sent, int
     Csr *pre = &pattern->pre;
     int64_t members = pre->offset[sums];
     for (int64_t k = 0; k < asked->count[ROWS]; k++)
-        pattern->send_row[sent++] = (int32_t)asked->row[k];
+        pattern->send_row[sent++] = asked->row[k];
     for (int64_t k = 0; k < asked->count[SUMS]; k++, sums++) {
         pattern->send_row[sent++] = (int32_t)(pattern->sources + sums);
-        pattern->gid[pattern->sources + sums] = -1 - asked->target[k];
+        pattern->gid[pattern->sources + sums] = -1 - (int64_t)asked->target[k];
         pre->offset[sums + 1] = members + asked->end[k];
     }
     for (int64_t k = 0; k < asked->count[MEMBERS]; k++) {
-        pre->column[members + k] = (int32_t)asked->member[k];
+        pre->column[members + k] = asked->member[k];
         if (pre->weight != NULL)
             memcpy(&pre->weight[members + k], &asked->weight[k], sizeof *pre->weight);
     }
 }
 
-static void take_requests(Pattern *pattern, const Shard *shard, int64_t *word,
-                          const int64_t *offset, bool weighted) {
-    take_lists(pattern, shard, word, offset, weighted);
+void requests_take(Pattern *pattern, const Shard *shard, const Requests *asked, bool weighted) {
+    take_lists(pattern, shard, asked, weighted);
     int64_t sent = 0, sums = 0;
     for (int g = 0; g + 1 < pattern->size; g++) {
-        Request asked = request_at(word + offset[g]);
-        take_group(pattern, &asked, sent, sums);
-        sent += asked.count[ROWS] + asked.count[SUMS];
-        sums += asked.count[SUMS];
+        int reader = (pattern->rank + 1 + g) % pattern->size;
+        Request one = request_at(asked->word + asked->begin[reader]);
+        take_group(pattern, &one, sent, sums);
+        sent += one.count[ROWS] + one.count[SUMS];
+        sums += one.count[SUMS];
         pattern->send_offset[g + 1] = sent;
     }
-}
-
-void requests_make(Pattern *pattern, const Boundary *b, const Shard *shard) {
-    const ShardEdges *edges = pattern->kind.backward ? &shard->backward : &shard->forward;
-    int64_t *offset = TAKE(int64_t, pattern->size, "requests to owners");
-    int64_t *word = write_requests(b, edges, shard->gid, offset);
-    int64_t *got_offset = ring_offsets_at_owners(pattern->comm, offset);
-    int64_t *got = TAKE(int64_t, got_offset[b->groups], "requests to owners");
-    ring_to_owners(pattern->comm, offset, word, got_offset, got, sizeof *got);
-    take_requests(pattern, shard, got, got_offset, edges->weight != NULL);
-    memory_give(got);
-    memory_give(got_offset);
-    memory_give(word);
-    memory_give(offset);
 }

@@ -100,10 +100,22 @@ static bool ids_agree(const Pattern *pattern) {
     return wrong == 0;
 }
 
+typedef struct Check {
+    const Pattern *pattern;
+    bool valid;
+} Check;
+
+static void check_aside(void *context) {
+    Check *check = context;
+    check->valid = local_is_valid(check->pattern);
+}
+
 bool pattern_is_valid(const Pattern *pattern, bool deep) {
-    int64_t wrong = !local_is_valid(pattern);
     if (!deep)
-        return wrong == 0;
+        return local_is_valid(pattern);
+    Check check = {.pattern = pattern};
+    comm_aside(pattern->comm, check_aside, &check);
+    int64_t wrong = !check.valid;
     comm_sum_int64(pattern->comm, &wrong, 1); // a rank that fails must not leave the others waiting
     return wrong == 0 && ids_agree(pattern);
 }

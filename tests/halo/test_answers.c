@@ -1,0 +1,69 @@
+// ranks: 2
+// If this fails, a rank that reads far more edges than the others is taken for one that hangs while
+// it finds out what to ask for.
+#include "support.h"
+
+#include "fringe/halo.h"
+
+enum { ROWS = 800000, DEGREE = 3 };
+
+// All edges lead from rank 0 to rank 1, at random: no cover is found at a glance.
+static Shard shard_of(const Comm *comm, int64_t *group) {
+    bool reads = comm->rank == 1;
+    int64_t edges = reads ? (int64_t)ROWS * DEGREE : 0, remote = reads ? ROWS : 0;
+    int64_t *offset = TAKE(int64_t, ROWS + 1, "test"), *gid = TAKE(int64_t, ROWS, "test");
+    int64_t *remote_gid = TAKE(int64_t, remote, "test");
+    int64_t *reach = TAKE(int64_t, SHARD_HOPS + 1, "test");
+    int32_t *column = TAKE(int32_t, edges, "test"), *row = TAKE(int32_t, remote, "test");
+    RandomStream stream = random_stream(5, RANDOM_GENERATE, 0, 0, 0);
+    for (int64_t i = 0; i < ROWS; i++) {
+        gid[i] = 2 * i + comm->rank;
+        for (int64_t k = 0; reads && k < DEGREE; k++) { // ascending: one of each third
+            double u = random_uniform32(stream, i, 0, k);
+            column[DEGREE * i + k] = (int32_t)(ROWS + (k + u) * (ROWS / DEGREE));
+        }
+        offset[i + 1] = reads ? DEGREE * (i + 1) : 0;
+    }
+    for (int64_t h = 0; h < remote; h++) {
+        row[h] = (int32_t)h;
+        remote_gid[h] = 2 * h;
+    }
+    group[1] = remote;
+    return (Shard){.part = comm->rank,
+                   .parts = 2,
+                   .nodes = 2 * ROWS,
+                   .own = ROWS,
+                   .reach = reach,
+                   .gid = gid,
+                   .forward = {.edges = edges,
+                               .offset = offset,
+                               .column = column,
+                               .remote = remote,
+                               .remote_group = group,
+                               .remote_row = row,
+                               .remote_gid = remote_gid}};
+}
+
+static void the_rank_that_looks_across_answers(void **state) {
+    (void)state;
+    int64_t group[2] = {0};
+    Comm comm = test_comm;
+    Shard shard = shard_of(&comm, group);
+    comm_set_timeout(&comm, 0.3);
+    PatternKind kind = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = COVER_MIN};
+    double since = clock_seconds();
+    Pattern *pattern = pattern_new(&shard, &kind, NULL, &comm);
+    double seconds = comm_max_double(&test_comm, clock_seconds() - since);
+    assert_true(seconds > 0.6); // else the time that a rank may be silent was never at stake
+    pattern_free(pattern);
+    const void *taken[] = {shard.forward.offset,     shard.gid,
+                           shard.forward.remote_gid, shard.reach,
+                           shard.forward.column,     shard.forward.remote_row};
+    for (int i = 0; i < 6; i++)
+        memory_give((void *)(uintptr_t)taken[i]);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_rank_that_looks_across_answers),
+};
+TEST_MAIN(tests)
