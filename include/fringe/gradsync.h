@@ -19,7 +19,7 @@ void gradsync_progress(void *sync); // a Poll function: moves what is on its way
 // gradient [count], the one that was made = sum over ranks, on every rank, the same bits whatever
 // was said when. Collective.
 void gradsync_finish(GradSync *sync, float *gradient);
-int64_t gradsync_bytes(const GradSync *sync); // sent by this rank per sum
+int64_t gradsync_bytes(const GradSync *sync);                 // sent by this rank per sum
 int64_t gradsync_bytes_of(int64_t count, int size, int rank); // by that one of so many ranks
 
 #endif

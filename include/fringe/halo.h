@@ -74,9 +74,14 @@ void pattern_free(Pattern *pattern);
 // Asserts laws 1 to 7 on this rank; with `deep` also across ranks (collective). For builders and
 // tests.
 bool pattern_is_valid(const Pattern *pattern, bool deep);
-// Bytes that pattern_new takes at most; while it works about as much again, and up to 32 bytes more
-// (64 with weights) for each edge that a partial sum serves.
-void pattern_plan(MemoryPlan *plan, const Shard *shard, const PatternKind *kind, bool like);
+// What pattern_new takes at most, found before it is called: what stays, and the most that is there
+// while it works, what stays included (the boundary, the cover's work space, what is asked). A pass
+// over the edges.
+typedef struct PatternBytes {
+    size_t kept, most;
+} PatternBytes;
+PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool like);
+void pattern_plan(MemoryPlan *plan, const Pattern *pattern); // what one that is made has taken
 // Own rows at most `hops` from a training node.
 int64_t shard_reach(const Shard *shard, int hops);
 

@@ -82,8 +82,10 @@ typedef struct ModelPatterns {
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                          const Comm *comm);
 void model_patterns_clear(ModelPatterns *patterns);
-void model_patterns_plan(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
-                         const Comm *comm);
+// What they will take at most while they are made, before they are. Collective.
+void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
+                          const Comm *comm);
+void model_patterns_plan(MemoryPlan *plan, const ModelPatterns *patterns); // what they have taken
 
 typedef struct Model Model; // with data: channels, activations
 

@@ -31,7 +31,8 @@ typedef struct Trainer Trainer;
 int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);
 
 // Builds Patterns, model and optimizer on the shard, with random weights. Prints nothing. Checks
-// the predicted memory first (EXIT_MEMORY). Collective.
+// the predicted memory first (EXIT_MEMORY): a bound before the Patterns are made, the whole plan
+// before the model is. Collective.
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
                      Error *err);
 void trainer_free(Trainer *trainer);

@@ -203,6 +203,13 @@ size_t memory_available(void) {
     return space < least ? space : least;
 }
 
+size_t memory_left(double limit) {
+    if (!(limit > 0))
+        return memory_available();
+    size_t bytes = (size_t)(limit * 1024 * 1024 * 1024), used = memory_in_use();
+    return bytes > used ? bytes - used : 0;
+}
+
 // --- the plan
 
 void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes) {
@@ -235,7 +242,7 @@ static int largest_item(const MemoryPlan *plan, const bool *marked) {
     return best;
 }
 
-bool memory_plan_check(const MemoryPlan *plan, size_t limit, Error *err) {
+bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err) {
     size_t total = memory_plan_total(plan);
     if (total <= limit)
         return true;
@@ -251,7 +258,6 @@ bool memory_plan_check(const MemoryPlan *plan, size_t limit, Error *err) {
                  plan->item[i].what, mebibytes(plan->item[i].bytes));
     }
     return error_set(err, EXIT_MEMORY,
-                     "this rank needs %.1f MiB but may use %.1f MiB; the largest items are %s; use "
-                     "more ranks on more machines, or a narrower model",
-                     mebibytes(total), mebibytes(limit), items);
+                     "this rank needs %.1f MiB but may use %.1f MiB; the largest items are %s; %s",
+                     mebibytes(total), mebibytes(limit), items, advice);
 }

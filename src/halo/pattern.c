@@ -305,18 +305,3 @@ void pattern_free(Pattern *pattern) {
         memory_give(taken[i]);
     memory_give(pattern);
 }
-
-// Rows and partial sums together are never more than the sources alone, but for COVER_TARGETS.
-void pattern_plan(MemoryPlan *plan, const Shard *shard, const PatternKind *kind, bool like) {
-    const ShardEdges *edges = edges_of(shard, kind);
-    size_t own = (size_t)shard->own, remote = (size_t)edges->remote, count = (size_t)edges->edges;
-    size_t each = sizeof(int32_t) + (edges->weight != NULL ? sizeof(float) : 0);
-    bool whole = kind->source_hops == HOPS_ALL || !kind->backward;
-    bool shared = whole && (edges->remote == 0 || (like && !kind->backward));
-    memory_plan_add(plan, "edges of the Patterns",
-                    (shared ? 0 : count * each + (own + 1) * sizeof(int64_t)) +
-                        (edges->remote == 0 ? 0 : count * each + own * sizeof(int64_t)));
-    memory_plan_add(plan, "halo lists and global ids",
-                    (own + 2 * remote) * sizeof(int64_t) + own * sizeof(int32_t) +
-                        remote * 2 * sizeof(int32_t));
-}

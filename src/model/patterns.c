@@ -105,9 +105,34 @@ void model_patterns_clear(ModelPatterns *patterns) {
     *patterns = (ModelPatterns){0};
 }
 
-void model_patterns_plan(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
-                         const Comm *comm) {
+// What is bounded aside: every kind is a pass over the edges.
+typedef struct Bound {
+    const Shard *shard;
+    const Kinds *kinds;
+    size_t kept, most;
+} Bound;
+
+static void bound_aside(void *context) {
+    Bound *bound = context;
+    for (int i = 0; i < bound->kinds->count; i++) {
+        PatternBytes bytes = pattern_bound(bound->shard, &bound->kinds->kind[i], i > 0);
+        size_t most = bound->kept + bytes.most; // those before it are there
+        bound->most = most > bound->most ? most : bound->most;
+        bound->kept += bytes.kept;
+    }
+}
+
+void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
+                          const Comm *comm) {
     Kinds kinds = list_kinds(shape, shard, reach_of(shard, comm));
-    for (int i = 0; i < kinds.count; i++)
-        pattern_plan(plan, shard, &kinds.kind[i], i > 0);
+    Bound bound = {.shard = shard, .kinds = &kinds};
+    comm_aside(comm, bound_aside, &bound);
+    size_t kept = bound.kept < bound.most ? bound.kept : bound.most;
+    memory_plan_add(plan, "Patterns", kept);
+    memory_plan_add(plan, "boundary, cover and requests", bound.most - kept);
+}
+
+void model_patterns_plan(MemoryPlan *plan, const ModelPatterns *patterns) {
+    for (int i = 0; i < patterns->count; i++)
+        pattern_plan(plan, patterns->made[i]);
 }

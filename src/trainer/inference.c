@@ -22,8 +22,9 @@ bool inference_open(Inference *inference, const Config *config, const Shard *sha
         return false;
     ModelShape *shape = &inference->shape;
     threads_set((int)config->run.threads, comm->node_size);
-    model_patterns_plan(&inference->plan, shape, shard, comm);
-    model_patterns_init(&inference->patterns, shape, shard, comm);
+    if (!patterns_build(&inference->patterns, shape, shard, config, comm, err))
+        return false;
+    model_patterns_plan(&inference->plan, &inference->patterns);
     memory_plan_add(&inference->plan, "parameters", (size_t)shape->parameter_count * sizeof(float));
     model_plan(&inference->plan, shape, &parts, config);
     if (memory_fits(&inference->plan, config, comm, err))

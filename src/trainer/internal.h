@@ -64,6 +64,9 @@ bool patience_is_over(const Trainer *trainer);
 
 // Do all ranks have the memory that they plan to take? EXIT_MEMORY. Collective.
 bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err);
+// Makes the Patterns where there is room for the most that making them may take. Collective.
+bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
+                    const Config *config, const Comm *comm, Error *err);
 
 // The number validation is judged by.
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);

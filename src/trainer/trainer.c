@@ -84,18 +84,28 @@ bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm,
     double wanted = config->run.memory_limit;
     size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
                               : memory_available() / (size_t)comm->node_size + memory_in_use();
-    memory_plan_check(plan, limit, err);
+    memory_plan_check(plan, limit, "use more ranks on more machines, or a narrower model", err);
     return comm_agree(comm, err);
 }
 
-static bool check_memory(Trainer *t, const ModelParts *parts, Error *err) {
+bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
+                    const Config *config, const Comm *comm, Error *err) {
+    MemoryPlan bound = {0};
+    model_patterns_bound(&bound, shape, shard, comm);
+    if (!memory_fits(&bound, config, comm, err))
+        return false;
+    model_patterns_init(patterns, shape, shard, comm);
+    return true;
+}
+
+static void plan_rest(Trainer *t, const ModelParts *parts) {
+    model_patterns_plan(&t->plan, &t->patterns);
     memory_plan_add(&t->plan, "parameters and optimizer",
                     6 * (size_t)t->shape.parameter_count * sizeof(float));
     gradsync_plan(&t->plan, t->shape.parameter_count, t->comm->size);
     model_plan(&t->plan, &t->shape, parts, t->config);
     plan_assigner(t, parts);
     memory_plan_add(&t->plan, "trace", (size_t)trace_room(t) * sizeof(TraceEvent));
-    return memory_fits(&t->plan, t->config, t->comm, err);
 }
 
 // Every channel of training gets widths, where its codec knows them.
@@ -124,10 +134,11 @@ static bool build(Trainer *t, Error *err) {
     if (!comm_agree(t->comm, err))
         return false;
     t->threads = threads_set((int)t->config->run.threads, t->comm->node_size);
-    model_patterns_plan(&t->plan, &t->shape, t->shard, t->comm);
-    model_patterns_init(&t->patterns, &t->shape, t->shard, t->comm);
+    if (!patterns_build(&t->patterns, &t->shape, t->shard, t->config, t->comm, err))
+        return false;
     model_parts(t, &parts);
-    if (!check_memory(t, &parts, err))
+    plan_rest(t, &parts);
+    if (!memory_fits(&t->plan, t->config, t->comm, err))
         return false;
     t->sync = gradsync_new(t->comm, t->shape.parameter_count);
     parts.sync = t->sync;

@@ -61,8 +61,8 @@ static void the_plan_names_the_three_largest(void **state) {
     assert_int_equal(plan.count, 4);
     assert_int_equal(memory_plan_total(&plan), 611 * mib);
     Error err = {0};
-    assert_true(memory_plan_check(&plan, 611 * mib, &err));
-    assert_refused(memory_plan_check(&plan, 611 * mib - 1, &err), &err, EXIT_MEMORY,
+    assert_true(memory_plan_check(&plan, 611 * mib, "buy some", &err));
+    assert_refused(memory_plan_check(&plan, 611 * mib - 1, "buy some", &err), &err, EXIT_MEMORY,
                    "features 300.0 MiB, graph 200.0 MiB, halo rows 110.0 MiB;");
     MemoryPlan endless = {0};
     memory_plan_add(&endless, "a", SIZE_MAX - 5);

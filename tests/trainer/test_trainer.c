@@ -232,6 +232,8 @@ static void too_much_memory_is_refused(void **state) {
     settle(tight, 1);
     assert_null(trainer_new(&config, &world.shard, &test_comm, 3, &err));
     assert_int_equal(err.code, EXIT_MEMORY);
+    // it was refused before the Patterns were made: their making is among what would be needed
+    assert_non_null(strstr(err.text, "boundary, cover and requests"));
 }
 
 // sgd with a rate of 0 changes nothing, so validation never gets better than the first evaluation.

@@ -43,7 +43,9 @@ typedef struct MemoryPlan {
 void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes);
 size_t memory_plan_total(const MemoryPlan *plan);
 
-// False with EXIT_MEMORY and the three largest items if the total exceeds `limit` bytes.
-bool memory_plan_check(const MemoryPlan *plan, size_t limit, Error *err);
+// False with EXIT_MEMORY, the three largest items and `advice` if the total exceeds `limit` bytes.
+bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err);
+// What this process may still take: the rest of `limit` GiB, or, with 0, what memory_available says.
+size_t memory_left(double limit);
 
 #endif

@@ -1,0 +1,95 @@
+// What Patterns take, before and after they are made. Before: how many edges cross the boundary is
+// known, and in which groups, but not which of them partial sums will serve. For each edge a halo
+// column or a member of a request is written, never both, and both have 4 bytes: so what is taken
+// depends little on the cover, and the bound is near.
+#include "internal.h"
+
+static const ShardEdges *edges_of(const Shard *shard, bool backward) {
+    return backward ? &shard->backward : &shard->forward;
+}
+
+typedef struct Across { // edges of the first rows from remote sources
+    size_t edges;
+    size_t largest, sources; // of the group that has most: edges, sources
+} Across;
+
+static Across count_across(const Shard *shard, const ShardEdges *edges, int64_t rows) {
+    Across across = {0};
+    if (edges->remote == 0)
+        return across;
+    int64_t *count = TAKE(int64_t, edges->remote, "edges of remote rows");
+    for (int64_t e = 0; e < edges->offset[rows]; e++)
+        if (edges->column[e] >= shard->own)
+            count[edges->column[e] - shard->own]++;
+    for (int g = 0; g + 1 < shard->parts; g++) {
+        int64_t begin = edges->remote_group[g], end = edges->remote_group[g + 1], sum = 0;
+        for (int64_t h = begin; h < end; h++)
+            sum += count[h];
+        across.edges += (size_t)sum;
+        across.largest = (size_t)sum > across.largest ? (size_t)sum : across.largest;
+        across.sources =
+            (size_t)(end - begin) > across.sources ? (size_t)(end - begin) : across.sources;
+    }
+    memory_give(count);
+    return across;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+// cover.h, and the graph of one group beside it.
+static size_t cover_bytes(const Across *in, size_t rows) {
+    return in->largest * 2 * sizeof(int32_t) + in->sources * 32 + smaller(rows, in->largest) * 21;
+}
+
+// Own edges are borrowed where all columns of a row are sources.
+static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool like, size_t across) {
+    const ShardEdges *edges = edges_of(shard, kind->backward);
+    int64_t rows = shard_reach(shard, kind->target_hops);
+    bool whole = kind->source_hops == HOPS_ALL || !kind->backward;
+    if (whole && (edges->remote == 0 || (like && !kind->backward)))
+        return 0;
+    size_t entry = sizeof(int32_t) + (edges->weight != NULL ? sizeof(float) : 0);
+    return ((size_t)edges->offset[rows] - across) * entry + ((size_t)rows + 1) * sizeof(int64_t);
+}
+
+PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool like) {
+    const ShardEdges *edges = edges_of(shard, kind->backward);
+    int64_t targets = shard_reach(shard, kind->target_hops);
+    size_t rows = (size_t)targets, remote = (size_t)edges->remote;
+    Across in = count_across(shard, edges, targets), out = in;
+    if (!shard->symmetric)
+        out = count_across(shard, edges_of(shard, !kind->backward), shard->own);
+    size_t weight = edges->weight != NULL ? sizeof(float) : 0, entry = sizeof(int32_t) + weight;
+    size_t sums = kind->cover == COVER_SOURCES ? 0 : kind->cover == COVER_MIN ? remote : in.edges;
+    size_t made = kind->cover == COVER_SOURCES ? 0 : out.edges * entry; // partial sums of others
+    size_t sent = smaller(out.edges, (size_t)shard->own * (size_t)shard->parts) * sizeof(int32_t);
+    size_t own = own_bytes(shard, kind, like, in.edges);
+    // halo columns, or members of requests in their place
+    size_t halo = in.edges * entry + smaller(rows, in.edges) * (sizeof(int64_t) + sizeof(int32_t)) +
+                  remote * sizeof(int64_t);
+    size_t asks = remote * sizeof(int32_t) + sums * 3 * sizeof(int32_t);
+    size_t ids = (size_t)shard_reach(shard, kind->source_hops) * sizeof(int64_t);
+    size_t boundary = in.edges * (2 * sizeof(int32_t) + weight + 1) + remote;
+    size_t cover = kind->cover == COVER_MIN ? cover_bytes(&in, rows) : 0;
+    size_t looking = boundary + larger(cover, halo + asks + rows * sizeof(int64_t));
+    size_t hearing = halo + made + sent + larger(asks, ids + made + sent);
+    return (PatternBytes){.kept = own + halo + ids + made + sent,
+                          .most = own + larger(looking, hearing)};
+}
+
+static size_t csr_bytes(const Csr *csr) {
+    size_t entry = sizeof(int32_t) + (csr->weight != NULL ? sizeof(float) : 0);
+    return ((size_t)csr->rows + 1) * sizeof(int64_t) + (size_t)csr->offset[csr->rows] * entry;
+}
+
+void pattern_plan(MemoryPlan *plan, const Pattern *p) {
+    memory_plan_add(plan, "edges of the Patterns",
+                    (p->borrowed_own ? 0 : csr_bytes(&p->own)) + csr_bytes(&p->halo) +
+                        csr_bytes(&p->pre));
+    size_t lists = 3 * (size_t)p->size * sizeof(int64_t) +
+                   (size_t)p->send_offset[p->size - 1] * sizeof(int32_t) +
+                   (size_t)p->halo.rows * sizeof(int32_t);
+    size_t ids = (size_t)(p->sources + p->pre.rows + p->halo_count) * sizeof(int64_t);
+    memory_plan_add(plan, "halo lists and global ids", lists + ids);
+}
