@@ -42,6 +42,10 @@ bool dataset_step_known(const char *word, Error *err);
 
 // Loads what config.data names and applies data.prepare. Warnings go to dataset->remarks.
 bool dataset_load(Dataset *dataset, const Config *config, Error *err);
+// What dataset_load will have in use at most, from the heads of the files that config.data names;
+// nothing of a file that it cannot make out (dataset_load then says what is wrong with it). A text
+// file is read through, to count its lines.
+void dataset_plan(MemoryPlan *plan, const Config *config);
 // Only the parts of it: load by the format's reader, then the steps.
 bool dataset_prepare(Dataset *dataset, const ConfigWords *steps, int64_t seed, Error *err);
 void dataset_clear(Dataset *dataset);

@@ -29,6 +29,7 @@ typedef struct Npy {
 bool npy_parse(Npy *npy, const char *name, const unsigned char *bytes, size_t size,
                Error *err); // copies the data
 bool npy_read(Npy *npy, const char *path, Error *err);
+bool npy_look(Npy *npy, const char *path, Error *err); // its type and shape, without its data
 void npy_clear(Npy *npy);
 // Converted to C order and native type, memory_take'n. False if a value does not fit the type.
 bool npy_to_int64(const Npy *npy, int64_t **out, Error *err); // integer and bool kinds
@@ -40,6 +41,8 @@ void npz_close(Npz *npz);
 int npz_count(const Npz *npz);
 const char *npz_key(const Npz *npz, int index);
 bool npz_has(const Npz *npz, const char *key);
+// Type and shape of an array, without its data.
+bool npz_look(Npz *npz, const char *key, Npy *out, Error *err);
 bool npz_read(Npz *npz, const char *key, Npy *out, Error *err);
 
 // Writes a C-order array: type '<f4' or '<i8'. For predictions (durable).

@@ -203,13 +203,6 @@ size_t memory_available(void) {
     return space < least ? space : least;
 }
 
-size_t memory_left(double limit) {
-    if (!(limit > 0))
-        return memory_available();
-    size_t bytes = (size_t)(limit * 1024 * 1024 * 1024), used = memory_in_use();
-    return bytes > used ? bytes - used : 0;
-}
-
 // --- the plan
 
 void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes) {
@@ -260,4 +253,18 @@ bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice,
     return error_set(err, EXIT_MEMORY,
                      "this rank needs %.1f MiB but may use %.1f MiB; the largest items are %s; %s",
                      mebibytes(total), mebibytes(limit), items, advice);
+}
+
+static atomic_size_t foreseen;
+
+size_t memory_foreseen(void) { return atomic_load(&foreseen); }
+
+bool memory_plan_fits(const MemoryPlan *further, double limit, const char *advice, Error *err) {
+    size_t used = memory_in_use(), left = memory_available(), total = memory_plan_total(further);
+    size_t wanted = (size_t)(limit * 1024 * 1024 * 1024);
+    if (limit > 0)
+        left = wanted > used ? wanted - used : 0;
+    if (total <= SIZE_MAX - used && used + total > atomic_load(&foreseen))
+        atomic_store(&foreseen, used + total);
+    return memory_plan_check(further, left, advice, err);
 }

@@ -5,6 +5,7 @@
 
 #include "internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,4 +210,30 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return dataset->split != NULL;
 }
 
-const Format format_edges = {"edges", read};
+// The most is in use while the ids are sorted: qsort has a list of its own.
+static void plan(Tally *tally, const Request *request) {
+    TextFacts facts;
+    if (!text_facts(&facts, request->path))
+        return;
+    float third;
+    int64_t ends[2];
+    bool weighted = sscanf(facts.first, "%" SCNd64 "%*[ \t,]%" SCNd64 "%*[ \t,]%f", &ends[0],
+                           &ends[1], &third) == 3;
+    int64_t edges = facts.lines * (request->config->data.undirected ? 2 : 1);
+    size_t pair = 2 * sizeof(int64_t) + (weighted ? sizeof(float) : 0), text = text_most(&facts);
+    size_t ids = memory_product(edges, 4 * sizeof(int64_t));
+    tally->edges = edges;
+    tally->weight = weighted ? sizeof(float) : 0;
+    tally->nodes = facts.largest < 2 * edges ? facts.largest + 1 : 2 * edges;
+    tally->nodes = request->rows > tally->nodes ? request->rows : tally->nodes;
+    tally_take(tally, text + memory_product(edges, pair));
+    tally_give(tally, text);
+    tally_take(tally, ids);
+    tally_give(tally, ids);
+    size_t ends_and_pairs = memory_product(edges, 2 * sizeof(int32_t) + pair);
+    tally_take(tally, memory_product(edges, 2 * sizeof(int32_t)) + tally_rows(tally, edges));
+    tally_give(tally, ends_and_pairs);
+    tally_take(tally, (size_t)tally->nodes);
+}
+
+const Format format_edges = {"edges", read, plan};

@@ -9,6 +9,7 @@
 
 #include "internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 typedef struct Header {
@@ -203,4 +204,23 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return ok;
 }
 
-const Format format_metis = {"metis", read};
+// Rows, and both ways once more while it is seen that they are symmetric, beside the text.
+static void plan(Tally *tally, const Request *request) {
+    TextFacts facts;
+    int64_t vertices = 0, edges = 0;
+    int format = 0;
+    if (!text_facts(&facts, request->path) ||
+        sscanf(facts.first, "%" SCNd64 " %" SCNd64 " %d", &vertices, &edges, &format) < 2 ||
+        vertices < 1 || edges < 1 || vertices > (int64_t)facts.bytes ||
+        edges > (int64_t)facts.bytes)
+        return;
+    tally->nodes = vertices;
+    tally->edges = 2 * edges;
+    tally->weight = format % 10 == 1 ? sizeof(float) : 0;
+    size_t rows = tally_rows(tally, tally->edges);
+    tally_take(tally, text_most(&facts) + 3 * rows);
+    tally_give(tally, text_most(&facts) + 2 * rows);
+    tally_take(tally, (size_t)vertices);
+}
+
+const Format format_metis = {"metis", read, plan};

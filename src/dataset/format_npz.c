@@ -198,4 +198,67 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return ok || name_file(err, request->path);
 }
 
-const Format format_npz = {"npz", read};
+// ---- the plan
+
+// A CSR matrix as csr_read leaves it; its entries.
+static int64_t plan_csr(Tally *tally, Npz *npz, const char *prefix) {
+    static const struct {
+        const char *what;
+        size_t item;
+    } lists[] = {
+        {"indptr", sizeof(int64_t)}, {"indices", sizeof(int64_t)}, {"data", sizeof(float)}};
+    int64_t entries = 0;
+    for (int i = 0; i < 3; i++) {
+        char key[64];
+        Npy npy;
+        Error ignored = {0};
+        snprintf(key, sizeof key, "%s_%s", prefix, lists[i].what);
+        if (npz_look(npz, key, &npy, &ignored))
+            entries = tally_array(tally, &npy, lists[i].item);
+    }
+    return entries;
+}
+
+static void plan_features(Tally *tally, Npz *npz) {
+    Error ignored = {0};
+    Npy npy;
+    FileCsr shape = {0};
+    if (npz_has(npz, "attr_shape") && read_shape(&shape, npz, "attr", &ignored) &&
+        shape.columns <= DATASET_MAX_FEATURES && shape.rows == tally->nodes) {
+        size_t before = tally->now;
+        plan_csr(tally, npz, "attr");
+        size_t csr = tally->now - before;
+        tally_take(tally, memory_product(tally->nodes * shape.columns, sizeof(float)));
+        tally_give(tally, csr);
+        tally->features = shape.columns;
+    } else if (npz_has(npz, "attr_matrix") && npz_look(npz, "attr_matrix", &npy, &ignored)) {
+        tally_array(tally, &npy, sizeof(float));
+        tally->features = npy.rank == 2 ? npy.shape[1] : 0;
+    }
+}
+
+static void plan(Tally *tally, const Request *request) {
+    Error ignored = {0};
+    Npy npy;
+    Npz *npz = npz_open(request->path, &ignored);
+    if (npz == NULL)
+        return;
+    tally->weight = sizeof(float); // until it is known that all are 1
+    tally->edges = plan_csr(tally, npz, "adj");
+    if (npz_look(npz, "adj_indptr", &npy, &ignored))
+        tally->nodes = npy.elements - 1;
+    tally_take(tally, memory_product(tally->edges, sizeof(int32_t)));
+    tally_give(tally, memory_product(tally->edges, sizeof(int64_t)));
+    tally_take(tally, (size_t)tally->nodes);
+    if (request->config->data.features[0] == '\0')
+        plan_features(tally, npz);
+    if (request->config->data.labels[0] == '\0' && npz_has(npz, "labels") &&
+        npz_look(npz, "labels", &npy, &ignored)) {
+        size_t numbers = memory_product(tally_array(tally, &npy, sizeof(int64_t)), sizeof(int64_t));
+        tally_take(tally, numbers / 2);
+        tally_give(tally, numbers);
+    }
+    npz_close(npz);
+}
+
+const Format format_npz = {"npz", read, plan};

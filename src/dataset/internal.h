@@ -23,11 +23,26 @@ typedef struct Request {
     const char *path;     // resolved
     int64_t rows;         // rows of the arrays beside the graph (features, labels); -1: none given
 } Request;
+// What loading has in use, step by step, before any of it is taken (plan.c).
+typedef struct Tally {
+    size_t now, most;
+    int64_t nodes, edges, features; // as far as the files tell
+    size_t weight;                  // bytes of an edge's weight
+    bool mapped;                    // arrays lie in the file
+} Tally;
+void tally_take(Tally *tally, size_t bytes);
+void tally_give(Tally *tally, size_t bytes);
+size_t tally_rows(const Tally *tally, int64_t edges); // offsets, targets and weights
+// An array read from a file and made numbers of `item` bytes, which stay; the array itself goes.
+// Returns how many.
+int64_t tally_array(Tally *tally, const Npy *npy, size_t item);
 typedef struct Format {
     const char *name;
     // Fills nodes, edges, offset, target, weight, and what else the file holds. Adjacency may come
     // in any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
+    // Follows `read` with what it takes and gives; stops where the file cannot be made out.
+    void (*plan)(Tally *tally, const Request *request);
 } Format;
 extern const Format format_npz, format_metis, format_edges, format_fringe;
 // The member named `name`, or for "auto" the one that fits the path; NULL with the list.
@@ -55,6 +70,14 @@ typedef struct Text {
 } Text;
 bool text_read(Text *text, const char *path, Error *err);
 void text_clear(Text *text);
+typedef struct TextFacts { // of a whole file, read through without keeping it
+    size_t bytes;
+    int64_t lines, largest; // largest: of the first two numbers of all lines
+    char first[256];        // the beginning of the first line that is no comment
+    bool packed;            // by gzip
+} TextFacts;
+bool text_facts(TextFacts *facts, const char *path);
+size_t text_most(const TextFacts *facts); // bytes that text_read has in use at most
 
 typedef struct Scan { // a position in a text
     const char *at, *end;

@@ -219,16 +219,23 @@ static bool read_header(Npy *npy, NpyInput *input, size_t *start, Error *err) {
     return parse_dict(npy, &(Literal){text, text + length}, err);
 }
 
-bool npy_from(Npy *npy, const char *name, NpyInput *input, Error *err) {
+bool npy_head(Npy *npy, const char *name, NpyInput *input, size_t *bytes, Error *err) {
     *npy = (Npy){0};
     snprintf(npy->name, sizeof npy->name, "%s", name);
-    size_t start = 0, bytes = 0;
-    if (!read_header(npy, input, &start, err) || !count_elements(npy, &bytes, err))
+    size_t start = 0;
+    if (!read_header(npy, input, &start, err) || !count_elements(npy, bytes, err))
         return false;
-    if (bytes > input->bytes - start)
+    if (*bytes > input->bytes - start)
         return error_set(err, EXIT_DATA, "it holds %zu data bytes but its shape asks for %zu",
-                         input->bytes - start, bytes);
-    npy->trailing = bytes < input->bytes - start;
+                         input->bytes - start, *bytes);
+    npy->trailing = *bytes < input->bytes - start;
+    return true;
+}
+
+bool npy_from(Npy *npy, const char *name, NpyInput *input, Error *err) {
+    size_t bytes = 0;
+    if (!npy_head(npy, name, input, &bytes, err))
+        return false;
     npy->data = memory_try(bytes, "an array read from a file", err);
     if (npy->data == NULL || !input->pull(input->context, npy->data, bytes, err)) {
         npy_clear(npy);
@@ -265,18 +272,24 @@ static bool pull_file(void *context, void *into, size_t bytes, Error *err) {
            error_set(err, EXIT_IO, "cannot be read to its end");
 }
 
-bool npy_read(Npy *npy, const char *path, Error *err) {
+static bool read_file(Npy *npy, const char *path, bool head, Error *err) {
     int64_t size;
+    size_t bytes;
     *npy = (Npy){0};
     int descriptor = file_open(path, &size, err);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
     if (file == NULL)
         return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
     NpyInput input = {pull_file, file, (size_t)size};
-    bool ok = npy_from(npy, path_name(path), &input, err) || error_prefix(err, "%s", path);
+    bool ok = head ? npy_head(npy, path_name(path), &input, &bytes, err)
+                   : npy_from(npy, path_name(path), &input, err);
     fclose(file);
-    return ok;
+    return ok || error_prefix(err, "%s", path);
 }
+
+bool npy_read(Npy *npy, const char *path, Error *err) { return read_file(npy, path, false, err); }
+
+bool npy_look(Npy *npy, const char *path, Error *err) { return read_file(npy, path, true, err); }
 
 // --- writing
 

@@ -14,6 +14,8 @@ typedef struct NpyInput {
 } NpyInput;
 
 // Reads header and data. Errors do not say where: the caller puts its name before them.
+// Only what is said of an array: `data` stays NULL. *bytes: of its elements.
+bool npy_head(Npy *npy, const char *name, NpyInput *input, size_t *bytes, Error *err);
 bool npy_from(Npy *npy, const char *name, NpyInput *input, Error *err);
 
 #endif

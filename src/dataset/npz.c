@@ -193,7 +193,7 @@ static bool member_is_sound(const zip_stat_t *stat, int64_t archive_bytes, Error
     return true;
 }
 
-static bool read_member(const Npz *npz, int index, Npy *out, Error *err) {
+static bool read_member(const Npz *npz, int index, bool head, Npy *out, Error *err) {
     zip_stat_t stat;
     zip_uint64_t place = (zip_uint64_t)npz->member[index];
     if (zip_stat_index(npz->zip, place, 0, &stat) != 0)
@@ -204,18 +204,29 @@ static bool read_member(const Npz *npz, int index, Npy *out, Error *err) {
     if (member.file == NULL)
         return error_set(err, EXIT_DATA, "%s", zip_strerror(npz->zip));
     NpyInput input = {pull_member, &member, (size_t)stat.size};
-    bool ok = npy_from(out, npz->key[index], &input, err) && finish_member(&member, &stat, err);
+    size_t bytes;
+    bool ok =
+        head ? npy_head(out, npz->key[index], &input, &bytes, err)
+             : npy_from(out, npz->key[index], &input, err) && finish_member(&member, &stat, err);
     zip_fclose(member.file);
     return ok;
 }
 
-bool npz_read(Npz *npz, const char *key, Npy *out, Error *err) {
+static bool read_array(Npz *npz, const char *key, bool head, Npy *out, Error *err) {
     *out = (Npy){0};
     int index = find_key(npz, key);
     if (index < 0)
         return error_set(err, EXIT_DATA, "%s: there is no array '%s' in it", npz->path, key);
-    if (read_member(npz, index, out, err))
+    if (read_member(npz, index, head, out, err))
         return true;
     npy_clear(out);
     return error_prefix(err, "%s: array '%s'", npz->path, key);
+}
+
+bool npz_read(Npz *npz, const char *key, Npy *out, Error *err) {
+    return read_array(npz, key, false, out, err);
+}
+
+bool npz_look(Npz *npz, const char *key, Npy *out, Error *err) {
+    return read_array(npz, key, true, out, err);
 }

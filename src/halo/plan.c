@@ -53,6 +53,9 @@ static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool like, 
     return ((size_t)edges->offset[rows] - across) * entry + ((size_t)rows + 1) * sizeof(int64_t);
 }
 
+// Arrays come and go on a thread of their own: what lies between them, found by measuring.
+static size_t heap(size_t bytes) { return bytes / 8 + smaller(bytes / 4, 256 << 10); }
+
 PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool like) {
     const ShardEdges *edges = edges_of(shard, kind->backward);
     int64_t targets = shard_reach(shard, kind->target_hops);
@@ -63,7 +66,8 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool lik
     size_t weight = edges->weight != NULL ? sizeof(float) : 0, entry = sizeof(int32_t) + weight;
     size_t sums = kind->cover == COVER_SOURCES ? 0 : kind->cover == COVER_MIN ? remote : in.edges;
     size_t made = kind->cover == COVER_SOURCES ? 0 : out.edges * entry; // partial sums of others
-    size_t sent = smaller(out.edges, (size_t)shard->own * (size_t)shard->parts) * sizeof(int32_t);
+    size_t sent = smaller(out.edges, (size_t)shard->own * (size_t)shard->parts);
+    size_t lists = sent * sizeof(int32_t);
     size_t own = own_bytes(shard, kind, like, in.edges);
     // halo columns, or members of requests in their place
     size_t halo = in.edges * entry + smaller(rows, in.edges) * (sizeof(int64_t) + sizeof(int32_t)) +
@@ -73,9 +77,11 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool lik
     size_t boundary = in.edges * (2 * sizeof(int32_t) + weight + 1) + remote;
     size_t cover = kind->cover == COVER_MIN ? cover_bytes(&in, rows) : 0;
     size_t looking = boundary + larger(cover, halo + asks + rows * sizeof(int64_t));
-    size_t hearing = halo + made + sent + larger(asks, ids + made + sent);
-    return (PatternBytes){.kept = own + halo + ids + made + sent,
-                          .most = own + larger(looking, hearing)};
+    size_t hearing = halo + made + lists + larger(asks, ids + made + lists);
+    size_t kept = halo + ids + made + lists;
+    size_t checking = kept + 2 * sizeof(int64_t) * (remote + sent); // ids of both ends (valid.c)
+    size_t most = own + larger(looking, larger(hearing, checking));
+    return (PatternBytes){.kept = own + kept, .most = most + heap(most)};
 }
 
 static size_t csr_bytes(const Csr *csr) {

@@ -178,11 +178,20 @@ static bool save_prepared(const Prepared *prepared, Error *err) {
     return install(temporary, folder, prepared->cache, dataset_is_whole, err);
 }
 
+static bool loading_fits(const Config *config, Error *err) {
+    MemoryPlan plan = {0};
+    dataset_plan(&plan, config);
+    return memory_plan_fits(&plan, config->run.memory_limit,
+                            "load it on a larger machine and keep data.cache, or let `fringe "
+                            "partition` cut it there",
+                            err);
+}
+
 // Reads the original and keeps what came of it. A dataset directory that needed no step is its own
 // prepared form: it is not copied.
 static bool load_original(Prepared *prepared, Error *err) {
     const Config *config = prepared->config;
-    if (!dataset_load(&prepared->dataset, config, err))
+    if (!loading_fits(config, err) || !dataset_load(&prepared->dataset, config, err))
         return false;
     prepared->loaded = true;
     if (prepared->dataset.remarks[0] != '\0')
@@ -294,7 +303,8 @@ static bool make_parts(const Prepared *prepared, int parts, const char *temporar
     const Dataset *dataset = &prepared->dataset;
     const Config *config = prepared->config;
     Graph graph;
-    graph_init(&graph, dataset);
+    if (!graph_init(&graph, dataset, config->run.memory_limit, err))
+        return false;
     int32_t *part = TAKE(int32_t, dataset->nodes, "part of each node");
     Manifest manifest;
     manifest_init(&manifest, parts, graph.symmetric);

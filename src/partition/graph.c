@@ -32,8 +32,21 @@ void csr_give(Csr *csr) {
     *csr = (Csr){0};
 }
 
-void graph_init(Graph *graph, const Dataset *dataset) {
-    *graph = (Graph){.nodes = dataset->nodes, .edges = dataset->edges};
+// The transpose: of a symmetric graph only to see that it is.
+static bool graph_fits(const Dataset *dataset, double memory_limit, Error *err) {
+    size_t entry = sizeof(int32_t) + (dataset->weight != NULL ? sizeof(float) : 0);
+    MemoryPlan plan = {0};
+    memory_plan_add(&plan, "edges the other way",
+                    memory_product(dataset->nodes + 2, sizeof(int64_t)) +
+                        memory_product(dataset->edges, entry));
+    return memory_plan_fits(&plan, memory_limit, "cut on a larger machine and use file:PATH", err);
+}
+
+bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err) {
+    *graph =
+        (Graph){.nodes = dataset->nodes, .edges = dataset->edges, .memory_limit = memory_limit};
+    if (!graph_fits(dataset, memory_limit, err))
+        return false;
     graph->out = (Csr){.rows = dataset->nodes,
                        .offset = dataset->offset,
                        .column = dataset->target,
@@ -50,10 +63,11 @@ void graph_init(Graph *graph, const Dataset *dataset) {
         most = degree > most ? degree : most;
     }
     graph->scratch = TAKE(int32_t, most, "neighbours of a node");
+    return true;
 }
 
 void graph_clear(Graph *graph) {
-    if (!graph->symmetric)
+    if (!graph->symmetric) // then the arrays of `in` are its own
         csr_give(&graph->in);
     memory_give(graph->scratch);
     *graph = (Graph){0};

@@ -124,8 +124,9 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
                    Error *err, char remarks[1024]) {
     Graph graph;
-    graph_init(&graph, dataset);
     remarks[0] = '\0';
+    if (!graph_init(&graph, dataset, config->run.memory_limit, err))
+        return false;
     bool good = cut_graph(part, dataset, &graph, parts, config, remarks, err);
     graph_clear(&graph);
     return good;

@@ -3,6 +3,7 @@
 // with garbage or a crash (TRAPS 11): so the graph handed in is made here (union of both
 // directions), its sizes are checked before, and what comes back is checked after.
 #include "parts.h"
+#include <math.h>
 #include <metis.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@ typedef struct MetisGraph {
     idx_t nodes;
     idx_t *offset;    // [nodes+1]
     idx_t *neighbour; // [offset[nodes]]
+    double limit;     // GiB that this process may use; 0: what there is
 } MetisGraph;
 
 static void metis_graph_clear(MetisGraph *metis) {
@@ -40,6 +42,17 @@ static int64_t induced_neighbours(const Induced *set, int64_t i) {
     return kept;
 }
 
+static const char advice[] =
+    "use partition.method random or blocks, or cut on a larger machine and use file:PATH";
+
+// The graph for METIS, with weights and the answer.
+static bool graph_fits(const Induced *set, int64_t entries, Error *err) {
+    MemoryPlan plan = {0};
+    memory_plan_add(&plan, "graph for METIS",
+                    memory_product(entries + 5 * set->count + 1, sizeof(idx_t)));
+    return memory_plan_fits(&plan, set->graph->memory_limit, advice, err);
+}
+
 static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) {
     const int64_t most = sizeof(idx_t) == 4 ? INT32_MAX : INT64_MAX;
     *metis = (MetisGraph){.nodes = (idx_t)set->count};
@@ -52,6 +65,9 @@ static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) 
                          "use partition.method random, blocks or file:PATH, or a METIS with "
                          "64-bit indices",
                          (long long)entries, (long long)most);
+    if (!graph_fits(set, entries, err))
+        return false;
+    metis->limit = set->graph->memory_limit;
     metis->offset = TAKE(idx_t, set->count + 1, "graph for METIS");
     metis->neighbour = TAKE(idx_t, entries, "graph for METIS");
     idx_t at = 0;
@@ -64,9 +80,105 @@ static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) 
     return true;
 }
 
+// ---- what METIS takes by itself
+
+// Joins every node with its first neighbour that is free: match[i], or i where all are taken.
+static int32_t *match_nodes(const MetisGraph *metis) {
+    int32_t *match = TAKE(int32_t, metis->nodes, "pairs of nodes");
+    for (idx_t i = 0; i < metis->nodes; i++)
+        match[i] = -1;
+    for (idx_t i = 0; i < metis->nodes; i++) {
+        idx_t e = metis->offset[i];
+        if (match[i] >= 0)
+            continue;
+        while (e < metis->offset[i + 1] && match[metis->neighbour[e]] >= 0)
+            e++;
+        idx_t other = e < metis->offset[i + 1] ? metis->neighbour[e] : i;
+        match[i] = (int32_t)other;
+        match[other] = (int32_t)i;
+    }
+    return match;
+}
+
+// Entries of a pair that are left when all pairs become one node each; seen: [nodes].
+static int64_t entries_left(const MetisGraph *metis, const int32_t *match, int32_t *seen,
+                            int32_t pair) {
+    int64_t left = 0;
+    for (int end = 0; end < (match[pair] == pair ? 1 : 2); end++) {
+        int32_t v = end == 0 ? pair : match[pair];
+        for (idx_t e = metis->offset[v]; e < metis->offset[v + 1]; e++) {
+            int32_t u = (int32_t)metis->neighbour[e], other = u < match[u] ? u : match[u];
+            left += other != pair && seen[other] != pair;
+            seen[other] = pair;
+        }
+    }
+    return left;
+}
+
+enum { LOOKED_AT = 1 << 22 }; // entries of a sample, about
+
+typedef struct Coarser { // METIS's first coarser graph, as shares of the graph itself
+    double nodes, entries;
+} Coarser;
+
+// Nodes are counted, entries only of some pairs where there are many.
+static Coarser look_coarser(const MetisGraph *metis) {
+    int64_t before = 0, after = 0, pairs = 0, stride = metis->offset[metis->nodes] / LOOKED_AT + 1;
+    int32_t *match = match_nodes(metis), *seen = TAKE(int32_t, metis->nodes, "pairs of nodes");
+    for (idx_t i = 0; i < metis->nodes; i++)
+        seen[i] = -1;
+    for (int64_t i = 0; i < metis->nodes; i++) {
+        if (match[i] < i || pairs++ % stride != 0)
+            continue;
+        before += metis->offset[i + 1] - metis->offset[i];
+        if (match[i] != i)
+            before += metis->offset[match[i] + 1] - metis->offset[match[i]];
+        after += entries_left(metis, match, seen, (int32_t)i);
+    }
+    memory_give(seen);
+    memory_give(match);
+    return (Coarser){fmin((double)pairs / metis->nodes, 0.85), // METIS stops at worse ones
+                     before > 0 ? (double)after / (double)before : 0};
+}
+
+static const size_t heap = 4 << 20; // what lies between METIS's blocks
+
+// Entries of a graph of so many nodes whose ends are thrown at random, those that meet made one.
+static double distinct(double entries, double nodes) {
+    return nodes * nodes * -expm1(-entries / (nodes * nodes));
+}
+
+// METIS weighs every entry, keeps a list of coarser graphs with two numbers an entry, down to some
+// hundred nodes (the k-way ones, then those of the bisections, which copy the coarsest k-way one),
+// and has some 22 numbers a node (weights, maps, matching, boundary, gains). Every coarser graph is
+// taken to keep the share of nodes and entries that the first one keeps, as long as they have room;
+// the real ones keep fewer entries. Measured in LIMITS 5.
+static size_t metis_bytes(const MetisGraph *metis, int parts) {
+    double nodes = metis->nodes, entries = metis->offset[metis->nodes], left = entries;
+    double numbers = entries + 22 * nodes, copied = 0;
+    double coarsest = fmax(nodes / (20 * log2(parts)), 30.0 * parts); // of the k-way ones
+    Coarser coarser = look_coarser(metis);
+    while (nodes > 100) {
+        if (nodes > coarsest && parts > 2)
+            copied = 2 * left;
+        nodes *= coarser.nodes;
+        left = fmin(left * coarser.entries, distinct(entries, nodes));
+        numbers += 2 * left;
+    }
+    return heap + (size_t)((numbers + copied) * (double)sizeof(idx_t));
+}
+
+static bool metis_fits(const MetisGraph *metis, int parts, Error *err) {
+    MemoryPlan plan = {0};
+    memory_plan_add(&plan, "METIS itself", metis_bytes(metis, parts));
+    return memory_plan_fits(&plan, metis->limit, advice, err);
+}
+
 // Minimum cut, k-way. weight: [nodes, constraints], or NULL with one constraint.
 static bool metis_run(idx_t *out, MetisGraph *metis, int parts, int constraints, idx_t *weight,
                       int64_t seed, idx_t *cut, Error *err) {
+    if (!metis_fits(metis, parts, err))
+        return false;
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_CUT;

@@ -18,10 +18,12 @@ typedef struct Graph {
     Csr out; // by source, as the dataset has it; borrowed from the dataset
     Csr in;  // by target; owned, or the arrays of `out` if symmetric
     bool symmetric;
-    int32_t *scratch; // [largest out-degree + in-degree] for graph_neighbours; owned
+    int32_t *scratch;    // [largest out-degree + in-degree] for graph_neighbours; owned
+    double memory_limit; // GiB that this process may use; 0: what there is
 } Graph;
 
-void graph_init(Graph *graph, const Dataset *dataset);
+// False where the edges the other way do not fit beside what is in use.
+bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err);
 void graph_clear(Graph *graph);
 // The nodes joined to v by an edge in either direction, ascending, each once, without v; in
 // graph->scratch. Returns how many.

@@ -45,7 +45,9 @@ size_t memory_plan_total(const MemoryPlan *plan);
 
 // False with EXIT_MEMORY, the three largest items and `advice` if the total exceeds `limit` bytes.
 bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err);
-// What this process may still take: the rest of `limit` GiB, or, with 0, what memory_available says.
-size_t memory_left(double limit);
+// The same for what is to be taken beside what is in use: of `limit` GiB in all, or, with 0, of
+// what memory_available says.
+bool memory_plan_fits(const MemoryPlan *further, double limit, const char *advice, Error *err);
+size_t memory_foreseen(void); // bytes, most that memory_plan_fits was told would be in use
 
 #endif

@@ -1,0 +1,238 @@
+// Memory foreseen against memory taken: loading a dataset, cutting it with METIS, and making the
+// Patterns of its parts. bench/memory.sh runs it:
+//
+//   bench_memory FOLDER           writes the graphs to FOLDER, loads and cuts each in a process of
+//                                 its own
+//   mpirun bench_memory FOLDER    makes the Patterns of each, every rank those of its part
+//
+// Taken is what the kernel says of resident memory: its peak less what was there before.
+#include "bench.h"
+#include "fringe/halo.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const double mebibyte = 1 << 20;
+enum { PARTS = 8 };
+
+typedef struct Graph {
+    const char *name;
+    const char *made; // how `fringe generate` calls it; NULL: a real one under FRINGE_DATA
+    const char *path; // in FOLDER, or under FRINGE_DATA
+    bool directed;    // keeps the edges to larger ids only
+    const char *prepare;
+} Graph;
+
+static const Graph graphs[] = {
+    {"amazon_computers, directed", NULL, "amazon_computers/amazon_electronics_computers.npz", true,
+     "data.prepare=[]"},
+    {"coauthor_cs", NULL, "coauthor_cs/ms_academic_cs.npz", false, "data.prepare=[\"symmetrize\"]"},
+    {"reddit-small", "reddit-small", "reddit.graph", false, "data.prepare=[\"random:64\"]"},
+    {"planted, 3 edges a node", "planted:nodes=200000,edges=600000,features=1,communities=100",
+     "sparse.txt", false, "data.prepare=[\"degree\"]"},
+    {"planted, hubs", "planted:nodes=100000,edges=2000000,features=1,communities=40,spread=1.5",
+     "hubs.txt", false, "data.prepare=[\"degree\"]"},
+    {"planted, directed", "planted:nodes=100000,edges=4000000,features=1,communities=300",
+     "directed.txt", true, "data.prepare=[\"degree\"]"},
+};
+enum { GRAPHS = sizeof graphs / sizeof graphs[0] };
+
+static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
+
+// A figure of /proc/self/status, in bytes.
+static double status(const char *key) {
+    char line[256];
+    long long kibibytes = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + strlen(key), "%lld", &kibibytes);
+    if (file != NULL)
+        fclose(file);
+    return 1024.0 * (double)kibibytes;
+}
+
+// Resident bytes now; the peak is counted from here.
+static double begin(void) {
+    malloc_trim(0);
+    FILE *file = fopen("/proc/self/clear_refs", "we");
+    CHECK(file != NULL && fputs("5", file) >= 0 && fclose(file) == 0, EXIT_UNAVAILABLE,
+          "the kernel does not reset the peak of resident memory");
+    return status("VmRSS:");
+}
+
+static void path_of(const Graph *graph, const char *folder, char out[1024]) {
+    const char *data = getenv("FRINGE_DATA");
+    path_join(out, 1024, graph->made != NULL ? folder : data != NULL ? data : "", graph->path);
+}
+
+static void config_of(Config *config, const Graph *graph, const char *folder, const char *method) {
+    char path[1024], setting[2][1100];
+    Error err = {0};
+    path_of(graph, folder, path);
+    snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
+    snprintf(setting[1], sizeof setting[1], "data.cache=%s/cache", folder);
+    need(config_load(config, NULL, (const char *[]){setting[0], setting[1], graph->prepare, method},
+                     4, &err),
+         &err);
+}
+
+// ---- one process
+
+static void write_text(const Dataset *d, const char *path, bool directed) {
+    bool metis = strstr(path, ".graph") != NULL;
+    FILE *file = fopen(path, "we");
+    CHECK(file != NULL, EXIT_CANNOT_WRITE, "%s cannot be written", path);
+    if (metis)
+        fprintf(file, "%lld %lld\n", (long long)d->nodes, (long long)d->edges / 2);
+    for (int64_t i = 0; i < d->nodes; i++) {
+        for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
+            if (metis)
+                fprintf(file, " %d", d->target[e] + 1);
+            else if (!directed || d->target[e] > i)
+                fprintf(file, "%lld %d\n", (long long)i, d->target[e]);
+        if (metis)
+            fputc('\n', file);
+    }
+    CHECK(fclose(file) == 0, EXIT_IO, "%s cannot be written", path);
+}
+
+typedef struct Pair {
+    double foreseen, taken;
+} Pair;
+
+static void make_graph(const Graph *graph, const char *folder, Pair *out) {
+    char path[1024];
+    Dataset dataset;
+    Error err = {0};
+    (void)out;
+    path_of(graph, folder, path);
+    if (graph->made == NULL || file_exists(path))
+        return;
+    need(dataset_generate(&dataset, graph->made, 1, &err), &err);
+    write_text(&dataset, path, graph->directed);
+}
+
+static void load_graph(const Graph *graph, const char *folder, Pair *out) {
+    Config config;
+    Dataset dataset;
+    Error err = {0};
+    MemoryPlan plan = {0};
+    config_of(&config, graph, folder, "partition.method=metis");
+    double before = begin();
+    need(dataset_load(&dataset, &config, &err), &err);
+    out->taken = status("VmHWM:") - before;
+    dataset_plan(&plan, &config);
+    out->foreseen = (double)memory_plan_total(&plan);
+}
+
+static void cut_graph(const Graph *graph, const char *folder, Pair *out) {
+    Config config;
+    Dataset dataset;
+    char remarks[1024];
+    Error err = {0};
+    config_of(&config, graph, folder, "partition.method=metis");
+    need(dataset_load(&dataset, &config, &err), &err);
+    int32_t *part = TAKE(int32_t, dataset.nodes, "parts");
+    double before = begin();
+    size_t used = memory_in_use();
+    need(partition_cut(part, &dataset, PARTS, &config, &err, remarks), &err);
+    out->taken = status("VmHWM:") - before;
+    out->foreseen = (double)(memory_foreseen() - used);
+}
+
+// Runs it in a process of its own, forked before any thread was started.
+static Pair alone(void (*run)(const Graph *, const char *, Pair *), const Graph *graph,
+                  const char *folder) {
+    Pair *out = mmap(NULL, sizeof *out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        run(graph, folder, out);
+        _exit(0);
+    }
+    int ended = 0;
+    CHECK(child > 0 && waitpid(child, &ended, 0) == child && ended == 0, EXIT_BUG,
+          "a process for %s failed", graph->name);
+    Pair pair = *out;
+    munmap(out, sizeof *out);
+    return pair;
+}
+
+static void print(Bench *bench, const char *what, const Graph *graph, Pair pair) {
+    Figure figure = {.value = pair.foreseen / mebibyte,
+                     .unit = "MiB",
+                     .against = "taken",
+                     .limit = pair.taken / mebibyte,
+                     .ratio = pair.foreseen / pair.taken,
+                     .bar = 1.5,
+                     .at_most = true};
+    snprintf(figure.name, sizeof figure.name, "%s: %s", what, graph->name);
+    if (figure.ratio < 1) // foreseen must never be less
+        figure.bar = 1, figure.at_most = false;
+    bench_figure(bench, &figure);
+}
+
+// ---- ranks
+
+static Pair make_patterns(const Graph *graph, const char *folder, const Comm *comm) {
+    Config config;
+    Shard shard;
+    char remarks[1024];
+    Error err = {0};
+    config_of(&config, graph, folder, "partition.method=random"); // the most edges across
+    need(partition_load(&shard, &config, comm, remarks, &err), &err);
+    PatternKind kind = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = COVER_MIN};
+    PatternBytes forward = pattern_bound(&shard, &kind, false), backward = {0};
+    if (!shard.symmetric)
+        backward = pattern_bound(&shard, &(PatternKind){true, HOPS_ALL, HOPS_ALL, COVER_MIN}, true);
+    double both = (double)(forward.kept + backward.most), one = (double)forward.most;
+    comm_barrier(comm);
+    double before = begin();
+    Pattern *first = pattern_new(&shard, &kind, NULL, comm), *second = NULL;
+    kind.backward = true;
+    if (!shard.symmetric)
+        second = pattern_new(&shard, &kind, first, comm);
+    Pair mine = {both > one ? both : one, status("VmHWM:") - before}, all[64];
+    pattern_free(second);
+    pattern_free(first);
+    shard_clear(&shard);
+    comm_all_gather(comm, &mine, all, sizeof mine);
+    int most = 0; // the rank that takes most
+    for (int r = 1; r < comm->size; r++)
+        most = all[r].taken > all[most].taken ? r : most;
+    return all[most];
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    bench_start(&bench, "memory", argc, argv);
+    const char *folder = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
+    CHECK(folder != NULL, EXIT_USAGE, "bench/memory.sh runs this, and says in which folder");
+    bool ranks = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
+    Comm comm = {0};
+    if (ranks)
+        comm_start(&comm, &argc, &argv);
+    for (int i = 0; i < GRAPHS; i++) {
+        const Graph *graph = &graphs[i];
+        if (graph->made == NULL && getenv("FRINGE_DATA") == NULL)
+            continue;
+        if (ranks) {
+            Pair pair = make_patterns(graph, folder, &comm);
+            if (comm.rank == 0)
+                print(&bench, "Patterns", graph, pair);
+            continue;
+        }
+        alone(make_graph, graph, folder);
+        print(&bench, "load", graph, alone(load_graph, graph, folder));
+        print(&bench, "METIS", graph, alone(cut_graph, graph, folder));
+    }
+    int ended = !ranks || comm.rank == 0 ? bench_end(&bench) : 0;
+    if (ranks)
+        comm_stop(&comm);
+    return ended;
+}

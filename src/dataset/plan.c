@@ -1,0 +1,173 @@
+// What loading a dataset takes, foreseen from the heads of its files: every reader has a twin that
+// follows it and only adds up. A text has no head: it is read through once for its lines and ids.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+void tally_take(Tally *tally, size_t bytes) {
+    tally->now += bytes;
+    tally->most = tally->now > tally->most ? tally->now : tally->most;
+}
+
+void tally_give(Tally *tally, size_t bytes) {
+    tally->now -= bytes < tally->now ? bytes : tally->now;
+}
+
+size_t tally_rows(const Tally *tally, int64_t edges) {
+    return memory_product(tally->nodes + 1, sizeof(int64_t)) +
+           memory_product(edges, sizeof(int32_t) + tally->weight);
+}
+
+int64_t tally_array(Tally *tally, const Npy *npy, size_t item) {
+    size_t raw = memory_product(npy->elements, (size_t)npy->item);
+    tally_take(tally, raw);
+    tally_take(tally, memory_product(npy->elements, item));
+    tally_give(tally, raw);
+    return npy->elements;
+}
+
+// ---- texts
+
+// Where in a line the reading stands.
+typedef struct Line {
+    int64_t number; // that is being read
+    int numbers;    // of this line, so far
+    bool inside, comment, start;
+    size_t kept; // bytes of facts->first
+} Line;
+
+static void end_number(TextFacts *facts, Line *line) {
+    if (line->inside && line->numbers++ < 2 && line->number > facts->largest)
+        facts->largest = line->number;
+    line->inside = false;
+    line->number = 0;
+}
+
+static void look_at(TextFacts *facts, Line *line, char c) {
+    if (c == '\n') {
+        if (!line->comment)
+            end_number(facts, line);
+        facts->lines += !line->comment && line->numbers > 0;
+        bool first = facts->lines == 0;
+        *line = (Line){.start = true, .kept = first ? 0 : line->kept};
+        return;
+    }
+    line->comment |= line->start && (c == '#' || c == '%');
+    line->start = false;
+    if (line->comment)
+        return;
+    if (facts->lines == 0 && line->kept + 1 < sizeof facts->first)
+        facts->first[line->kept++] = c, facts->first[line->kept] = '\0';
+    bool digit = c >= '0' && c <= '9';
+    if (digit && line->number < DATASET_MAX_NODES)
+        line->number = line->number * 10 + (c - '0');
+    if (digit)
+        line->inside = true;
+    else
+        end_number(facts, line);
+}
+
+bool text_facts(TextFacts *facts, const char *path) {
+    enum { PIECE = 1 << 18 };
+    *facts = (TextFacts){0};
+    gzFile file = file_is_folder(path) ? NULL : gzopen(path, "rb");
+    if (file == NULL)
+        return false;
+    char *piece = TAKE(char, PIECE, "text being looked at");
+    Line line = {.start = true};
+    int got;
+    while ((got = gzread(file, piece, PIECE)) > 0) {
+        facts->bytes += (size_t)got;
+        for (int i = 0; i < got; i++)
+            look_at(facts, &line, piece[i]);
+    }
+    look_at(facts, &line, '\n');
+    facts->packed = !gzdirect(file);
+    gzclose(file);
+    memory_give(piece);
+    return got == 0;
+}
+
+// A plain text fits at once; what gzip held grows by halves, and is copied when it does.
+size_t text_most(const TextFacts *facts) {
+    return facts->packed ? facts->bytes * 5 / 2 : facts->bytes;
+}
+
+// ---- what follows the reader
+
+static void plan_beside(Tally *tally, const Npy *npy, size_t item) {
+    tally_take(tally, memory_product(npy->elements, item));
+}
+
+// Rows that do not ascend are turned twice; whether they do is not known yet.
+static void plan_sorting(Tally *tally) {
+    size_t rows = tally_rows(tally, tally->edges);
+    if (tally->mapped)
+        return;
+    tally_take(tally, 2 * rows);
+    tally_give(tally, 2 * rows);
+}
+
+static void plan_step(Tally *tally, const char *step) {
+    int64_t made = strncmp(step, "random:", 7) == 0 ? atoll(step + 7)
+                   : strcmp(step, "degree") == 0    ? 18
+                                                    : 0;
+    bool graph = strcmp(step, "symmetrize") == 0 || strncmp(step, "drop-", 5) == 0;
+    if (made > 0) {
+        tally->features = made;
+        tally_take(tally, memory_product(tally->nodes * made, sizeof(float)));
+    } else if (graph) { // the rows turned, and the new rows beside the old
+        size_t old = tally_rows(tally, tally->edges);
+        tally->edges *= strcmp(step, "symmetrize") == 0 ? 2 : 1;
+        size_t rows = tally_rows(tally, tally->edges);
+        tally_take(tally, old + rows);
+        tally_give(tally, 2 * old);
+    } else if (tally->mapped) { // a copy that can be written
+        tally_take(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
+        tally->mapped = false;
+    }
+}
+
+// An .npy that the config names: its head, and its data in use. False if it names none.
+static bool look_beside(Tally *tally, Npy *npy, const Config *config, const char *path) {
+    char resolved[DATASET_PATH];
+    Error ignored = {0};
+    *npy = (Npy){0};
+    if (path[0] == '\0')
+        return false;
+    dataset_path(config, path, resolved);
+    if (!npy_look(npy, resolved, &ignored))
+        return false;
+    tally_take(tally, memory_product(npy->elements, (size_t)npy->item));
+    return true;
+}
+
+static const size_t libraries = 2 << 20; // buffers of libzip, zlib and stdio
+
+void dataset_plan(MemoryPlan *plan, const Config *config) {
+    char path[DATASET_PATH];
+    Error ignored = {0};
+    Tally tally = {0};
+    Npy features, labels;
+    dataset_path(config, config->data.path, path);
+    const Format *format = format_find(config->data.format, path, &ignored);
+    if (format == NULL || !file_exists(path))
+        return;
+    bool has_features = look_beside(&tally, &features, config, config->data.features);
+    bool has_labels = look_beside(&tally, &labels, config, config->data.labels);
+    const Npy *beside = has_features ? &features : &labels;
+    Request request = {config, path, beside->rank > 0 ? beside->shape[0] : -1};
+    format->plan(&tally, &request);
+    if (has_features)
+        plan_beside(&tally, &features, sizeof(float));
+    if (has_labels)
+        plan_beside(&tally, &labels, sizeof(int64_t));
+    plan_sorting(&tally);
+    for (int i = 0; i < config->data.prepare.count; i++)
+        plan_step(&tally, config->data.prepare.word[i]);
+    memory_plan_add(plan, "loading the dataset", tally.most + libraries);
+}

@@ -1,0 +1,118 @@
+// ranks: 1
+// If this fails, rank 0 takes more memory than it foresaw, and is killed where it should have said
+// so; or it refuses graphs that fit well.
+#include "graphs.h"
+#include <malloc.h>
+
+enum { NODES = 60000, DEGREE = 12 };
+
+// A figure of /proc/self/status, in bytes.
+static double status(const char *key) {
+    char line[256];
+    long long kibibytes = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + strlen(key), "%lld", &kibibytes);
+    fclose(file);
+    return 1024.0 * (double)kibibytes;
+}
+
+// Resident bytes now; the peak is counted from here. Skips the test where the kernel cannot do it.
+static double begin(void) {
+    malloc_trim(0);
+    FILE *file = fopen("/proc/self/clear_refs", "we");
+    if (file == NULL || fputs("5", file) < 0 || fclose(file) != 0)
+        skip();
+    return status("VmRSS:");
+}
+
+// The other end of the k-th edge of node i: most are near, or anywhere.
+static int64_t other_end(int64_t i, int64_t k, bool near) {
+    double u = graph_uniform(7, i, k);
+    int64_t j = near && k > 0 ? i / 3000 * 3000 + (int64_t)(3000 * u) : (int64_t)(NODES * u);
+    return j == i ? (i + 1) % NODES : j;
+}
+
+// Edge lists: of communities, each line an edge both ways; at random, each line an edge one way.
+static void write_graph(const char *path, bool near) {
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    for (int64_t i = 0; i < NODES; i++)
+        for (int64_t k = 0; k < DEGREE; k++)
+            fprintf(file, "%d %d\n", (int)i, (int)other_end(i, k, near));
+    assert_int_equal(fclose(file), 0);
+}
+
+static Config config_of(const char *path, bool near, const char *limit) {
+    Config config;
+    Error err = {0};
+    char setting[2][600];
+    snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
+    snprintf(setting[1], sizeof setting[1], "data.cache=%s", test_path("cache"));
+    const char *settings[] = {setting[0], setting[1],
+                              near ? "data.undirected=true" : "data.undirected=false",
+                              "data.prepare=[\"degree\"]", limit};
+    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    return config;
+}
+
+static void assert_foreseen(const char *what, double foreseen, double taken) {
+    if (foreseen < taken || foreseen > 1.5 * taken)
+        fail_msg("%s: %.0f bytes foreseen, %.0f taken", what, foreseen, taken);
+}
+
+static void what_is_taken_was_foreseen(void **state) {
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); // its own memory is resident, too
+#endif
+    for (int near = 0; near < 2; near++) {
+        char path[512], remarks[1024];
+        Error err = {0};
+        Dataset dataset;
+        MemoryPlan plan = {0};
+        snprintf(path, sizeof path, "%s", test_path(near ? "near.txt" : "far.txt"));
+        write_graph(path, near);
+        Config config = config_of(path, near, "run.memory_limit=0");
+        dataset_plan(&plan, &config);
+        double before = begin();
+        assert_ok(dataset_load(&dataset, &config, &err), &err);
+        assert_foreseen("loading", (double)memory_plan_total(&plan), status("VmHWM:") - before);
+        int32_t *part = TAKE(int32_t, NODES, "test");
+        before = begin();
+        size_t used = memory_in_use();
+        assert_ok(partition_cut(part, &dataset, 8, &config, &err, remarks), &err);
+        assert_foreseen("METIS", (double)(memory_foreseen() - used), status("VmHWM:") - before);
+        memory_give(part);
+        dataset_clear(&dataset);
+    }
+}
+
+// Each step is refused before it begins, in a sentence that names it.
+static void what_does_not_fit_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *limit, *named;
+    } cases[] = {{"run.memory_limit=0.01", "loading the dataset"},
+                 {"run.memory_limit=0.06", "METIS itself"}};
+    const char *path = test_path("far.txt");
+    write_graph(path, false);
+    for (int i = 0; i < 2; i++) {
+        char folder[1024], remarks[1024];
+        Error err = {0};
+        Config config = config_of(path, false, cases[i].limit);
+        size_t before = memory_in_use();
+        assert_refused(partition_build(&config, 8, folder, sizeof folder, remarks, &err), &err,
+                       EXIT_MEMORY, cases[i].named);
+        assert_int_equal(memory_in_use(), before);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_is_taken_was_foreseen),
+    cmocka_unit_test(what_does_not_fit_is_refused),
+};
+
+TEST_MAIN(tests)
