@@ -162,6 +162,7 @@ void dataset_plan(MemoryPlan *plan, const Config *config) {
     const Npy *beside = has_features ? &features : &labels;
     Request request = {config, path, beside->rank > 0 ? beside->shape[0] : -1};
     format->plan(&tally, &request);
+    size_t buffers = tally.mapped ? 0 : libraries;
     if (has_features)
         plan_beside(&tally, &features, sizeof(float));
     if (has_labels)
@@ -169,5 +170,5 @@ void dataset_plan(MemoryPlan *plan, const Config *config) {
     plan_sorting(&tally);
     for (int i = 0; i < config->data.prepare.count; i++)
         plan_step(&tally, config->data.prepare.word[i]);
-    memory_plan_add(plan, "loading the dataset", tally.most + libraries);
+    memory_plan_add(plan, "loading the dataset", tally.most + buffers);
 }
