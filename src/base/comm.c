@@ -3,6 +3,7 @@
 
 #include "fringe/base/comm.h"
 #include "fringe/base/clock.h"
+#include "fringe/base/terminal.h"
 #include "fringe/base/threads.h"
 #include "private.h"
 

@@ -3,6 +3,7 @@
 
 #include "fringe/base/error.h"
 #include "fringe/base/comm.h"
+#include "fringe/base/terminal.h"
 #include "fringe/base/text.h"
 #include "private.h"
 
@@ -60,11 +61,9 @@ _Noreturn void check_failed(const char *file, int line, ExitCode code, const cha
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     int rank = comm_world_rank();
-    fflush(stdout);
     if (rank >= 0)
-        fprintf(stderr, "rank %d: %s:%d: %s\n", rank, file, line, SHOWN(sentence));
+        terminal_say_last("rank %d: %s:%d: %s\n", rank, file, line, SHOWN(sentence));
     else
-        fprintf(stderr, "%s:%d: %s\n", file, line, SHOWN(sentence));
-    fflush(stderr);
+        terminal_say_last("%s:%d: %s\n", file, line, SHOWN(sentence));
     comm_abort(code);
 }

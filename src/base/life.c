@@ -12,6 +12,7 @@
 
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
+#include "fringe/base/terminal.h"
 #include "private.h"
 
 #include <stdio.h>
@@ -170,12 +171,10 @@ static _Noreturn void name_silent(double seconds, const char *what) {
             snprintf(names + used, sizeof names - used, "%s%d", count == 0 ? "" : ", ", r);
         count += is_silent(r);
     }
-    fprintf(stderr,
-            "rank %d: waited %.2f s for %s; rank%s %s of %d give%s no sign of life: stopped, hung "
-            "or out of reach\n",
-            life.rank, seconds, what, count == 1 ? "" : "s", names, life.size,
-            count == 1 ? "s" : "");
-    fflush(stderr);
+    terminal_say_last(
+        "rank %d: waited %.2f s for %s; rank%s %s of %d give%s no sign of life: stopped, hung "
+        "or out of reach\n",
+        life.rank, seconds, what, count == 1 ? "" : "s", names, life.size, count == 1 ? "s" : "");
     comm_abort(EXIT_SILENT);
 }
 
@@ -193,11 +192,10 @@ static void look_for_standstill(LifeWatch *watch, double seconds, const char *wh
     watch->finished = finished;
     if (watch->standstill < STANDSTILL_ROUNDS)
         return;
-    fprintf(stderr,
-            "rank %d: waited %.1f s for %s; every rank waits and none gets a message: the ranks "
-            "are not at the same step\n",
-            life.rank, seconds, what);
-    fflush(stderr);
+    terminal_say_last(
+        "rank %d: waited %.1f s for %s; every rank waits and none gets a message: the ranks "
+        "are not at the same step\n",
+        life.rank, seconds, what);
     comm_abort(EXIT_SILENT);
 }
 

@@ -28,9 +28,6 @@ bool utf8_is_command(const unsigned char *at, size_t length);
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 #define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: above it doubles have holes
 
-// Before the job is aborted: gives the terminal half a second to take what was printed.
-void terminal_settle(void);
-
 // --- signs of life (life.c): one state per process, on the control communicator of comm_start
 void life_start(const Comm *comm);
 void life_stop(void);

@@ -98,3 +98,16 @@ void terminal_print(const char *format, ...) {
     print(stdout, format, arguments);
     va_end(arguments);
 }
+
+// A pipe that can be written at all takes PIPE_BUF bytes, which is what a line has at the most.
+void terminal_say_last(const char *format, ...) {
+    char line[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    terminal_settle();
+    struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (bytes > 0 && poll(&terminal, 1, 500) > 0)
+        (void)!write(STDERR_FILENO, line, strnlen(line, sizeof line));
+}

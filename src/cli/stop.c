@@ -29,6 +29,7 @@ static void say(const char *text) {
 }
 
 _Noreturn static void leave_setup(void) {
+    terminal_settle(); // what the main thread said before
     say("fringe: stopped during set-up; there was nothing to save\n");
     _exit(EXIT_STOPPED);
 }

@@ -31,6 +31,26 @@ wait
 seq 2000 | cmp - <(sed -n 's/^epoch *\([0-9]*\)\/.*/\1/p' log) || fail "the terminal lacks epochs"
 [ "$(tail -n 1 log | cut -c 1-6)" = result ] || fail "the last line is the result"
 
+# --- a silent rank ends the job in time also where nobody reads the sentence that names it
+exec 3<>terminal
+mapfile -t command < <(run silent --set train.epochs=100000000 --set run.log_every=1)
+(
+    mpirun -n 2 bash -c 'exec "$@" 2>terminal >&2' - "$FRINGE" "${command[@]}" </dev/null >out 2>&1
+    echo $? >status
+) 3>&- &
+begun silent $!
+for _ in $(seq 100); do # until the terminal takes no more
+    timeout 0.1 dd if=/dev/zero of=terminal bs=4096 count=1 conv=notrunc status=none || break
+done
+kill -STOP "$(pgrep -f "^$FRINGE train.*run.dir=silent" | tail -n 1)"
+begin=$SECONDS
+while [ $((SECONDS - begin)) -lt 20 ] && pgrep -f "^$FRINGE train.*run.dir=silent" >left; do sleep 0.2; done
+[ $((SECONDS - begin)) -lt 15 ] || fail "a rank that cannot print stays: $(cat left)"
+pkill -9 -f "run.dir=silent"
+exec 3>&-
+wait
+[ "$(cat status)" -eq 81 ] || fail "exit $(cat status) of a job with a silent rank, 81 is expected"
+
 # --- a terminal that is gone, and one on a full disk
 expect "a pipe that nobody holds any more" 74 '^$' \
     bash -c '"$@" > >(exec true) 2>&1; status=$?; echo; exit $status' - "$FRINGE" $(run gone --set run.log_every=1)

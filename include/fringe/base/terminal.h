@@ -15,4 +15,10 @@ bool terminal_stop(Error *err);
 void terminal_say(const char *format, ...) __attribute__((format(printf, 1, 2)));   // stderr
 void terminal_print(const char *format, ...) __attribute__((format(printf, 1, 2))); // stdout
 
+// For who is about to end the process: what was said before gets half a second to be written.
+void terminal_settle(void);
+// That, and one sentence on stderr, which a terminal that takes nothing keeps for half a second at
+// the most.
+void terminal_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif
