@@ -34,33 +34,6 @@ static bool cannot(Error *err, ExitCode code, const char *do_what, const char *p
     return error_set(err, code, "%s: cannot %s: %s", path, do_what, strerror(errno));
 }
 
-// --- paths
-
-void path_join(char *out, size_t size, const char *folder, const char *name) {
-    size_t length = strlen(folder);
-    const char *slash = length > 0 && folder[length - 1] != '/' ? "/" : "";
-    int used = name[0] == '/' ? snprintf(out, size, "%s", name)
-                              : snprintf(out, size, "%s%s%s", folder, slash, name);
-    CHECK(used >= 0 && (size_t)used < size, EXIT_CANNOT_WRITE,
-          "the path '%s/%s' is longer than %zu bytes", folder, name, size - 1);
-}
-
-void path_folder(char *out, size_t size, const char *path) {
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 0 : (size_t)(slash - path);
-    if (slash == path)
-        length = 1; // the root
-    int used =
-        slash == NULL ? snprintf(out, size, ".") : snprintf(out, size, "%.*s", (int)length, path);
-    CHECK(used >= 0 && (size_t)used < size, EXIT_CANNOT_WRITE,
-          "the folder of '%s' is longer than %zu bytes", path, size - 1);
-}
-
-const char *path_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
 // --- reading
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
