@@ -51,6 +51,7 @@ found() { grep -vE '"(seconds|search_seconds|measured_seconds)"' "$1/assignments
 resumed() { # EPOCH: as if killed after the checkpoint of that epoch
     local cut=cut-$1 epoch
     mkdir -p "$cut/checkpoints"
+    cp whole/.fringe "$cut/"
     cp -r "whole/checkpoints/epoch-$1" "$cut/checkpoints/"
     cp whole/metrics.jsonl "$cut/"
     cp -r whole/assignments "$cut/" # what is younger than the checkpoint must go
