@@ -19,7 +19,7 @@ kills_begin() {
     export XDG_CACHE_HOME=$work/cache OMP_NUM_THREADS=1
     unset FRINGE_DATA
     declare -gA killed=() # how often, by what
-    slowest=0
+    slowest=0 dying=''
     "$fringe" generate tiny -o "$work/tiny" >/dev/null || die "cannot generate"
     cat >"$work/config.json" <<JSON
 {"data": {"path": "$work/tiny"}, "model": {"layers": 2, "hidden": 16},
@@ -29,10 +29,12 @@ JSON
 
 epochs() { cat "$work/killed/metrics.jsonl" 2>/dev/null | wc -l; }
 
-# One of those alive: a rank (6 of 9), mpirun (2 of 9) or the keeper.
+# One of those alive: a rank (6 of 9), mpirun (2 of 9) or the keeper; none of an attempt before, which
+# may be dying still.
 victim() { # KEEPER
     local pid wanted=$((RANDOM % 9)) list=()
     for pid in $(alive "$work/killed"); do
+        [[ " $dying " != *" $pid "* ]] || continue
         case $wanted in
         0) [ "$pid" = "$1" ] && list+=("$pid") ;;
         1 | 2) is_mpirun "$pid" && list+=("$pid") ;;
@@ -69,7 +71,7 @@ moment() { # WAY KEEPER
     sleep "$(random_seconds $from $span)"
 }
 
-# Starts or resumes, kills; *what: who was killed and when, empty where the training ended before.
+# Starts or resumes, kills, and every other time waits until nobody is left; *what: who was killed and when, empty where the training ended before.
 attempt() { # WAY
     local way=$1 began=$EPOCHREALTIME keeper pid who step=0 left
     what=
@@ -88,8 +90,13 @@ attempt() { # WAY
         die "$name: an attempt ($way${what:+, $what killed}) hangs: $(cat "$work/log")"
     wait $keeper
     status=$?
-    left=$(wait_for_none "$work/killed" 30) ||
-        die "$name: kill of ${what:-rank 0 at step $step} left processes behind: $left"
+    if [ $((RANDOM % 2)) -eq 0 ] && [ $status -ne 0 ]; then
+        dying=$(alive "$work/killed" | xargs) # the next attempt starts at once, as a requeue does
+    else
+        left=$(wait_for_none "$work/killed" 30) ||
+            die "$name: kill of ${what:-rank 0 at step $step} left processes behind: $left"
+        dying=
+    fi
     if [ "$way" = step ] && [ $status -ne 0 ]; then
         [ $status -eq 137 ] || die "$name: at step $step: exit $status: $(cat "$work/log")"
         what="rank 0 at step $step"
@@ -144,11 +151,13 @@ kills_of() {
 }
 
 finish_training() {
-    what=
+    local left
+    what= dying=
     "$fringe" train "$work/config.json" --ranks "$ranks" "${settings[@]}" \
         --set run.dir="$work/killed" --resume auto >"$work/log" 2>&1 </dev/null
     status=$?
     [ $status -eq 0 ] || die "$name: the last resume: exit $status: $(cat "$work/log")"
+    left=$(wait_for_none "$work/killed" 30) || die "$name: these stay: $left"
 }
 
 kills_tally() {
