@@ -66,7 +66,7 @@ same_run "as if never stopped" cut
 [ -z "$(ip netns pids $net-h2)" ] || fail "these stay on the second host: $(ip netns pids $net-h2)"
 
 # A host that is gone from the network: its ranks are named, and nobody trains on. mpirun itself waits
-# for that host's daemon as long as TCP does (LIMITS 11), so it is ended here.
+# for that host's daemon as long as TCP does, a quarter of an hour (LIMITS 11), so it is ended here.
 (on_hosts lost --set comm.timeout=3 --set train.epochs=100000) >out 2>&1 </dev/null &
 pid=$!
 begun own/lost $pid
