@@ -168,6 +168,12 @@ static void patience_counts_evaluations(void **state) {
             assert_int_equal(history.epochs, stop);
             assert_int_equal(trainer_stopped_early(t), stop < EPOCHS ? patience : 0);
             assert_true(patience > 1 || stop < EPOCHS);
+            TrainerState of; // whoever goes on from here has stopped, too
+            trainer_state(t, &of);
+            Trainer *again = new_trainer();
+            trainer_restore(again, &of, t->parameters);
+            assert_true(trainer_finished(again));
+            trainer_free(again);
             trainer_free(t);
         }
     world_clear(&world);
@@ -200,6 +206,9 @@ static void patience_needs_evaluations(void **state) {
     assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "train.eval_every");
     trainer_free(t);
     err = (Error){0};
+    t = TRAINER("train.patience=0", "train.eval_every=0");
+    assert_ok(trainer_may_train(t, &err), &err);
+    trainer_free(t);
     t = TRAINER("train.patience=5", "train.eval_every=1");
     assert_ok(trainer_may_train(t, &err), &err);
     trainer_free(t);
