@@ -75,6 +75,18 @@ int launch_quietly(char *const *command, double seconds);
 // will run; 0: not known.
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err);
 
+// --- forward.c: stdout and stderr of the mpirun that was started
+
+typedef struct Forward {
+    int from[2], into[2]; // pipes: stdout, stderr
+    int lost[2];          // errno of the first write that failed; 0: none did
+} Forward;
+bool forward_open(Forward *forward);
+void forward_in_child(const Forward *forward); // after fork: its stdout and stderr are the pipes
+// Hands on what the child prints until it has ended; its wait status.
+int forward_until_end(Forward *forward, int child);
+bool forward_check(const Forward *forward, Error *err); // EXIT_IO if something was lost
+
 // --- session.c: all ranks with one config and a shard each
 
 typedef struct Session {

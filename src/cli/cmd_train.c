@@ -323,6 +323,7 @@ static Run run_number(Session *s, int number, int runs) {
     Run run = {
         .session = s, .config = s->config, .number = number, .seed = s->config.run.seed + number};
     run_folder(run.config.run.dir, sizeof run.config.run.dir, s->config.run.dir, number, runs);
+    run.config.own_dir = true; // the session's may be numbered, those in it keep their names
     run.config.run.seed = run.seed;
     return run;
 }

@@ -184,8 +184,9 @@ static void listen_to_signals(void) {
 }
 
 // In a process group of its own, so that the terminal's Ctrl-C reaches the keeper alone.
-_Noreturn static void become(char *const *command, sigset_t *before) {
+_Noreturn static void become(char *const *command, const Forward *forward, sigset_t *before) {
     setpgid(0, 0);
+    forward_in_child(forward);
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
@@ -239,23 +240,28 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     program[length] = 0;
     set_environment(options, threads);
     build(&words, options, program, argv);
+    Forward forward;
+    CHECK(forward_open(&forward), EXIT_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); // none is lost between fork and handler
     pid_t pid = fork();
     if (pid == 0)
-        become(words.word, &before);
+        become(words.word, &forward, &before);
     keeper.saves = (options->needs & NEEDS_RUN) != 0;
     keeper.child = pid;
     listen_to_signals();
     if (keeper.saves)
         ask_again_regularly();
     sigprocmask(SIG_SETMASK, &before, NULL);
-    int status = 0;
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    CHECK(pid > 0, EXIT_UNAVAILABLE, "cannot start a process: %s", strerror(errno));
+    ExitCode code = explain(forward_until_end(&forward, pid));
     memory_give(words.word);
-    return pid > 0 ? explain(status) : EXIT_UNAVAILABLE;
+    if (!forward_check(&forward, &err) && code == EXIT_OK) {
+        print_error(&err);
+        code = (ExitCode)err.code;
+    }
+    return code;
 }
 
 // --- for doctor

@@ -58,6 +58,16 @@ expect "a pipe that nobody holds any more" 74 '^$' \
 expect "stderr on a full disk" 74 '^result .* epoch 20 ' \
     bash -c 'exec "$@" 2>/dev/full' - "$FRINGE" $(run full --set run.log_every=1)
 
+for ranks in 1 2; do
+    expect "stdout on a full disk, $ranks ranks" 74 'could not be written to stdout: No space' \
+        bash -c 'exec "$@" >/dev/full' - "$FRINGE" $(run full-$ranks --ranks $ranks)
+    expect "stderr on a full disk, $ranks ranks" 74 '^result' \
+        bash -c 'exec "$@" 2>/dev/full' - "$FRINGE" $(run fuller-$ranks --ranks $ranks)
+done
+expect "a reader that leaves, 2 ranks" 74 'stdout' \
+    bash -c '"$@" > >(exec true); exit $?' - "$FRINGE" $(run reader --ranks 2)
+[ "$(cat reader/checkpoints/LATEST)" = epoch-20 ] || fail "it ends the training"
+
 # --- a disk
 disk() { # FILE SECONDS BYTES COMMAND...: of what lies there
     env LD_PRELOAD="$FRINGE_BUILD/tests/preload_disk.so" FRINGE_TEST_DISK_FILE="$1" FRINGE_TEST_DISK_SECONDS="$2" \

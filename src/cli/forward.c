@@ -1,0 +1,94 @@
+// What mpirun and the ranks print passes through the keeper: mpirun drops what it cannot write, and
+// says nothing of it. A terminal that is stopped holds the keeper alone, for mpirun keeps what it
+// cannot hand on.
+
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int stream[2] = {STDOUT_FILENO, STDERR_FILENO};
+
+bool forward_open(Forward *forward) {
+    *forward = (Forward){.from = {-1, -1}, .into = {-1, -1}};
+    for (int i = 0; i < 2; i++) {
+        int end[2];
+        if (pipe2(end, O_CLOEXEC) != 0)
+            return false;
+        forward->from[i] = end[0];
+        forward->into[i] = end[1];
+    }
+    signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error, and ends nothing
+    return true;
+}
+
+void forward_in_child(const Forward *forward) {
+    signal(SIGPIPE, SIG_DFL);
+    for (int i = 0; i < 2; i++)
+        dup2(forward->into[i], stream[i]);
+}
+
+static void write_all(Forward *forward, int which, const char *text, ssize_t bytes) {
+    while (bytes > 0 && forward->lost[which] == 0) {
+        ssize_t put = write(stream[which], text, (size_t)bytes);
+        struct pollfd terminal = {.fd = stream[which], .events = POLLOUT};
+        if (put < 0 && errno == EAGAIN) // one that others made not wait
+            poll(&terminal, 1, -1);
+        else if (put < 0 && errno != EINTR)
+            forward->lost[which] = errno;
+        text += put > 0 ? put : 0;
+        bytes -= put > 0 ? put : 0;
+    }
+}
+
+// Hands on what is there; false when all is over.
+static bool hand_on(Forward *forward, int milliseconds) {
+    static char piece[1 << 16];
+    struct pollfd ready[2];
+    for (int i = 0; i < 2; i++)
+        ready[i] = (struct pollfd){.fd = forward->from[i], .events = POLLIN};
+    if (poll(ready, 2, milliseconds) <= 0)
+        return true;
+    for (int i = 0; i < 2; i++) {
+        if (ready[i].revents == 0)
+            continue;
+        ssize_t got = read(forward->from[i], piece, sizeof piece);
+        if (got > 0) {
+            write_all(forward, i, piece, got);
+        } else if (got == 0) {
+            close(forward->from[i]);
+            forward->from[i] = -1; // which poll passes over
+        }
+    }
+    return forward->from[0] >= 0 || forward->from[1] >= 0;
+}
+
+// Whoever still holds the other end when mpirun is gone, a process that it left, has a second.
+int forward_until_end(Forward *forward, int child) {
+    int status = 0;
+    bool open = true, ended = false;
+    for (int i = 0; i < 2; i++)
+        close(forward->into[i]);
+    for (double end = 0; !ended || (open && clock_seconds() < end);) {
+        open = open && hand_on(forward, 100);
+        if (ended || waitpid(child, &status, open ? WNOHANG : 0) != child)
+            continue;
+        ended = true;
+        end = clock_seconds() + 1;
+    }
+    return status;
+}
+
+bool forward_check(const Forward *forward, Error *err) {
+    static const char *const names[2] = {"stdout", "stderr"};
+    for (int i = 0; i < 2; i++)
+        if (forward->lost[i] != 0)
+            error_set(err, EXIT_IO, "what was printed could not be written to %s: %s", names[i],
+                      strerror(forward->lost[i]));
+    return err->code == 0;
+}
