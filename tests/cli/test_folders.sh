@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# long
 # If this failed, a run would destroy what it did not make or what a run before it made, or two runs
 # would write into one folder.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
