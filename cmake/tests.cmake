@@ -1,6 +1,7 @@
 # Every tests/**/test_*.c becomes one program, run once per number of ranks of its first line
 # ("// ranks: 1 2 4"); test_*.sh and test_*.py become tests too (exit status 77:
-# skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes.
+# skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes; "# alone" a script
+# whose limits are so short that nothing else may run beside it.
 set(prefix)
 if(FRINGE_SANITIZE)
     set(prefix asan.)
@@ -152,7 +153,7 @@ foreach(source IN LISTS scripts)
     set(name ${prefix}${name})
     test_room(room ${source})
     room_is_missing(missing ${room})
-    file(STRINGS ${source} first LIMIT_COUNT 1 REGEX "^# (ranks|long)")
+    file(STRINGS ${source} first LIMIT_COUNT 1 REGEX "^# (ranks|long|alone)")
     if(missing OR (FRINGE_SANITIZE AND first MATCHES "long"))
         continue()
     endif()
@@ -164,7 +165,11 @@ foreach(source IN LISTS scripts)
     else()
         add_test(NAME ${name} COMMAND bash ${source})
     endif()
-    test_settings(${name} ${room} 4 "${first}")
+    set(ranks 1) # a script mostly waits: for programs to start, for a limit, for a disk
+    if(first MATCHES "alone")
+        set(ranks 4)
+    endif()
+    test_settings(${name} ${room} ${ranks} "${first}")
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${test_environment}")
 endforeach()
 

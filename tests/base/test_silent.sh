@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# alone
 # If this failed, one stopped or hung rank would hold a whole cluster job for ever, unnamed.
 set -u
 helper=$FRINGE_BUILD/tests/helper_silent

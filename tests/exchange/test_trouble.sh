@@ -1,4 +1,5 @@
 #!/bin/bash
+# alone
 # If this failed, a damaged message would be used, a row that is not finite would be sent, or a
 # stopped rank would hang the job for good.
 # What the job must say and how it must end, for each kind of trouble of test_trouble.c.
