@@ -4,6 +4,10 @@
 //   begin of the ring                                                        end of the ring
 //   | newest job | free ...... | oldest job | job | job | mark | too short for the newest job |
 //                ^ next         ^ first
+//
+// Waking the thread costs more than a short job does, and where ranks use all cores it takes one of
+// them away from the computation. So the first job wakes the thread, which then lets others gather
+// for a moment nobody sees, unless somebody waits for it.
 
 #include "fringe/base/writer.h"
 #include "fringe/base/memory.h"
@@ -12,6 +16,8 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+
+enum { GATHER_NS = 50000000, ANSWER_NS = 1000000 };
 
 typedef struct Job {
     WriterJob *work; // NULL: the mark
@@ -26,6 +32,7 @@ struct Writer {
     pthread_mutex_t lock; // of all that follows; a job in the queue is the thread's alone
     pthread_cond_t put, done;
     bool ending;
+    bool awaited;       // somebody waits for a job to be done
     Error err;          // of the first job that failed
     int64_t jobs;       // put and not done yet
     size_t first, next; // bytes from the ring's begin
@@ -56,6 +63,25 @@ static void do_oldest(Writer *w) {
     pthread_cond_signal(&w->done);
 }
 
+// Waits for a signal, at the most so long. The lock is held before and after.
+static void wait_for(Writer *w, pthread_cond_t *signal, long nanoseconds) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += nanoseconds;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(signal, &w->lock, &until);
+}
+
+// What was put while the thread slept or gathered.
+static void do_jobs(Writer *w) {
+    if (!w->awaited && !w->ending)
+        wait_for(w, &w->put, GATHER_NS);
+    while (w->jobs > 0)
+        do_oldest(w);
+    w->awaited = false;
+}
+
 static void work(void *context) {
     Writer *w = context;
     sigset_t all;
@@ -64,7 +90,7 @@ static void work(void *context) {
     pthread_mutex_lock(&w->lock);
     while (w->jobs > 0 || !w->ending)
         if (w->jobs > 0)
-            do_oldest(w);
+            do_jobs(w);
         else
             pthread_cond_wait(&w->put, &w->lock);
     pthread_mutex_unlock(&w->lock);
@@ -76,9 +102,9 @@ Writer *writer_new(const Comm *comm, size_t room) {
     *w = (Writer){.comm = comm, .room = room / sizeof(Job) * sizeof(Job)};
     w->ring = TAKE(char, w->room, "queue of the writer");
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->put, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->put, &clock);
     pthread_cond_init(&w->done, &clock);
     pthread_condattr_destroy(&clock);
     side_start(&w->side, work, w);
@@ -89,12 +115,9 @@ Writer *writer_new(const Comm *comm, size_t room) {
 
 // Waits a moment for a job to be done and answers for this rank. The lock is held before and after.
 static void wait_a_moment(Writer *w) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&w->done, &w->lock, &until);
+    w->awaited = true;
+    pthread_cond_signal(&w->put);
+    wait_for(w, &w->done, ANSWER_NS);
     pthread_mutex_unlock(&w->lock);
     comm_beat(w->comm);
     pthread_mutex_lock(&w->lock);
@@ -133,10 +156,10 @@ bool writer_put(Writer *w, WriterJob *job, void *context, const void *payload, s
     *new = (Job){.work = job, .context = context, .bytes = bytes, .taken = taken};
     memcpy(new->payload, payload, bytes);
     w->next += taken;
-    w->jobs++;
+    if (w->jobs++ == 0)
+        pthread_cond_signal(&w->put);
     bool fine = state(w, err);
     pthread_mutex_unlock(&w->lock);
-    pthread_cond_signal(&w->put);
     return fine;
 }
 
