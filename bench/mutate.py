@@ -170,21 +170,25 @@ class Tree:
         subprocess.run(["objcopy", "--strip-debug", objects, bare], check=True)
         return bare.read_bytes()
 
-    def test(self, name, limit):
-        """Whether it passes; None if there is no such test."""
-        done = subprocess.run(["ctest", "-R", f"^{re.escape(name)}$", "--timeout", str(int(limit))], cwd=self.build,
+    def test(self, names, limit):
+        """The first of these tests that fails, "" if all pass, None if there are none; two run at a time."""
+        pattern = "^(" + "|".join(map(re.escape, names)) + ")$"
+        done = subprocess.run(["ctest", "-R", pattern, "-j2", "--stop-on-failure", "--timeout", str(int(limit))], cwd=self.build,
                               capture_output=True, text=True)
-        return None if "No tests were found" in done.stdout + done.stderr else done.returncode == 0
+        if "No tests were found" in done.stdout + done.stderr:
+            return None
+        failed = re.search(r"^\s*\d+ - (\S+) \(", done.stdout, re.M)
+        return "" if done.returncode == 0 else failed.group(1) if failed else names[0]
 
     def measure(self, names):
         """Each once on the program as it is: how long it may take. 0: it is not there, or fails as it is and can tell nothing."""
         self.make(self.programs(names))
         for name in names:
             begin = time.monotonic()
-            passed = self.test(name, 600)
-            if passed is False:
+            failed = self.test([name], 600)
+            if failed:
                 print(f"mutate: {name} fails without any mutation and is left out", file=sys.stderr, flush=True)
-            self.seconds[name] = time.monotonic() - begin if passed else 0
+            self.seconds[name] = time.monotonic() - begin if failed == "" else 0
 
     def programs(self, names):
         """What has to be built for these tests."""
@@ -202,9 +206,10 @@ def noticed(tree, stages, begin, end):
             begin()
         if not tree.make(tree.programs(stage)):
             return None
-        for name in stage:
-            if tree.seconds[name] > 0 and not tree.test(name, 10 + 8 * tree.seconds[name]):
-                return name
+        seconds = {name: tree.seconds[name] for name in stage if tree.seconds[name] > 0}
+        failed = seconds and tree.test(list(seconds), 10 + 8 * max(seconds.values()))
+        if failed:
+            return failed
     return ""
 
 

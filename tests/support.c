@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 Comm test_comm;
@@ -111,6 +112,24 @@ void test_write(const char *path, const void *data, size_t bytes) {
 }
 
 void test_write_text(const char *path, const char *text) { test_write(path, text, strlen(text)); }
+
+void test_temporary(char out[1200], const char *path, int process) {
+    char ours[1200];
+    Error err = {0};
+    assert_ok(file_temporary(ours, sizeof ours, path, &err), &err);
+    *strrchr(ours, '-') = 0; // the call
+    *strrchr(ours, '-') = 0; // the process
+    if (snprintf(out, 1200, "%s-%d-0", ours, process) >= 1200)
+        fail_msg("%s: the name is too long", path);
+}
+
+int test_dead_process(void) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    return (int)child;
+}
 
 // --- comparing
 

@@ -43,6 +43,10 @@ const char *test_folder(void);
 const char *test_path(const char *name);
 void test_write(const char *path, const void *data, size_t bytes);
 void test_write_text(const char *path, const char *text);
+// The name that process `process` of this machine would give to what it writes beside `path`.
+void test_temporary(char out[1200], const char *path, int process);
+// The number of a process that is no more.
+int test_dead_process(void);
 
 // |a - b| / |b| by the 2-norm, in double; the plain |a| where b is 0.
 double relative_error(const float *a, const float *b, int64_t count);

@@ -81,7 +81,7 @@ void shard_clear(Shard *shard);
 bool partition_build(const Config *config, int parts, char *folder, size_t size, char *remarks,
                      Error *err);
 // Moves a folder found damaged out of the cache; the next partition_build makes it anew.
-void partition_discard(const Config *config, const char *folder);
+void partition_discard(const char *folder);
 
 // Only the cut: part[n] in 0..parts-1. Local. No part is empty but for `file:`, which says so
 // in a remark (METIS leaves parts empty on tiny graphs: they get a node each, with a remark). Parts

@@ -16,16 +16,21 @@
 
 static const char mark[] = ".tmp-";
 
-// "host-" of this machine, as it stands in names.
-static void put_host(char out[80]) {
+enum { HOST = 100 };
+
+// "host.4026531836-": this machine, and which of its process numbers are ours. Containers may share
+// the host's name and have numbers of their own.
+static void put_host(char out[HOST]) {
     char host[72] = "";
+    struct stat numbers = {0};
     gethostname(host, sizeof host - 1);
-    snprintf(out, 80, "%s-", host);
+    stat("/proc/self/ns/pid", &numbers);
+    snprintf(out, HOST, "%s.%llu-", host, (unsigned long long)numbers.st_ino);
 }
 
 bool file_temporary(char *out, size_t size, const char *path, Error *err) {
     static atomic_int calls;
-    char host[80];
+    char host[HOST];
     put_host(host);
     int used = snprintf(out, size, "%s%s%s%ld-%d", path, mark, host, (long)getpid(),
                         atomic_fetch_add(&calls, 1));
@@ -57,7 +62,7 @@ static const char *numbers_of(const char *name) {
 // A process of another machine cannot be asked for: what it left is old once nobody has touched it
 // for a day.
 static bool is_left_over(const char *path) {
-    char host[80];
+    char host[HOST];
     struct stat status;
     const char *name = path_name(path), *from = NULL;
     for (const char *at = name; (at = strstr(at, mark)) != NULL; at += strlen(mark))

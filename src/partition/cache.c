@@ -4,46 +4,34 @@
 //   dataset-<hash>/                             the prepared dataset, as a dataset directory
 //   parts-<key>/                                shards and manifest (manifest.c);
 //                                               key = hash(dataset, method, seed, parts, ...)
-//   tmp-...                                     being written, or on its way out
+//   <one of these>.tmp-...                      being written, or on its way out (file_temporary)
 //
 // Names come from contents, so a renamed file is found and a changed one is not. Everything is
 // written under a temporary name of its own and renamed into place: a crash leaves no half entry,
 // and of two runs that make the same entry at once the second takes what the first put there. An
 // entry found damaged is moved aside and made anew, with a remark.
 #include "parts.h"
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 // ---- entries
 
-// A name that no other process and no other call of this one uses.
-static void temporary_path(char *out, size_t size, const char *cache) {
-    static int calls;
-    char host[64] = "", name[128];
-    gethostname(host, sizeof host - 1);
-    snprintf(name, sizeof name, "tmp-%s-%ld-%d", host, (long)getpid(), calls++);
-    path_join(out, size, cache, name);
-}
-
 // Moves a folder out of the way, then removes it: nobody sees it half gone. Open mappings of its
 // files stay good.
-static void discard(const char *folder, const char *cache) {
+void partition_discard(const char *folder) {
     char aside[1024];
     Error ignored = {0};
-    temporary_path(aside, sizeof aside, cache);
-    if (file_exists(folder) && file_rename(folder, aside, &ignored))
+    if (file_exists(folder) && file_temporary(aside, sizeof aside, folder, &ignored) &&
+        file_rename(folder, aside, &ignored))
         file_remove(aside, &ignored);
 }
 
 // Renames a finished temporary folder into place. Where another run was faster its entry, if
 // whole, is taken instead.
-static bool install(const char *temporary, const char *folder, const char *cache,
-                    bool (*is_whole)(const char *folder), Error *err) {
+static bool install(const char *temporary, const char *folder, bool (*is_whole)(const char *folder),
+                    Error *err) {
     Error first = {0}, ignored = {0};
     for (int attempt = 0; attempt < 3; attempt++) {
         first = (Error){0};
@@ -53,29 +41,10 @@ static bool install(const char *temporary, const char *folder, const char *cache
             file_remove(temporary, &ignored);
             return true;
         }
-        discard(folder, cache);
+        partition_discard(folder);
     }
     file_remove(temporary, &ignored);
     return error_set(err, EXIT_CANNOT_WRITE, "%s", first.text);
-}
-
-// Removes what runs that were killed left behind: temporary entries that nobody has touched for a
-// day.
-static void sweep(const char *cache) {
-    const time_t day = 24 * 3600;
-    DIR *folder = opendir(cache);
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        char path[1024];
-        struct stat status;
-        Error ignored = {0};
-        if (strncmp(entry->d_name, "tmp-", 4) != 0)
-            continue;
-        path_join(path, sizeof path, cache, entry->d_name);
-        if (lstat(path, &status) == 0 && status.st_mtime < time(NULL) - day)
-            file_remove(path, &ignored);
-    }
-    if (folder != NULL)
-        closedir(folder);
 }
 
 static void entry_path(char *out, size_t size, const char *cache, const char *kind,
@@ -159,7 +128,7 @@ static bool open_prepared(Prepared *prepared) {
     }
     if (!prepared->loaded) {
         remark_add(prepared->remarks, "%s was damaged and is made anew", folder);
-        discard(folder, prepared->cache);
+        partition_discard(folder);
     }
     return prepared->loaded;
 }
@@ -169,13 +138,14 @@ static bool save_prepared(const Prepared *prepared, Error *err) {
     entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
     if (file_exists(folder) && dataset_is_whole(folder))
         return true;
-    temporary_path(temporary, sizeof temporary, prepared->cache);
+    if (!file_temporary(temporary, sizeof temporary, folder, err))
+        return false;
     if (!dataset_write(&prepared->dataset, temporary, err)) {
         Error ignored = {0};
         file_remove(temporary, &ignored);
         return false;
     }
-    return install(temporary, folder, prepared->cache, dataset_is_whole, err);
+    return install(temporary, folder, dataset_is_whole, err);
 }
 
 static bool loading_fits(const Config *config, Error *err) {
@@ -332,14 +302,15 @@ static bool build_parts(Prepared *prepared, int parts, const char *folder, Error
         return false;
     char temporary[1024];
     memcpy(prepared->dataset.name, prepared->name, sizeof prepared->name);
-    sweep(prepared->cache);
-    temporary_path(temporary, sizeof temporary, prepared->cache);
+    file_sweep(prepared->cache);
+    if (!file_temporary(temporary, sizeof temporary, folder, err))
+        return false;
     if (!make_parts(prepared, parts, temporary, err)) {
         Error ignored = {0};
         file_remove(temporary, &ignored);
         return false;
     }
-    return install(temporary, folder, prepared->cache, parts_are_whole, err);
+    return install(temporary, folder, parts_are_whole, err);
 }
 
 bool partition_build(const Config *config, int parts, char *folder, size_t size, char *remarks,
@@ -368,8 +339,4 @@ bool partition_folder(const Config *config, int parts, char *out, size_t size, E
     bool good = parts_folder(out, size, &prepared, parts, err);
     prepared_clear(&prepared);
     return good;
-}
-
-void partition_discard(const Config *config, const char *folder) {
-    discard(folder, config->data.cache);
 }

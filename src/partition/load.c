@@ -21,7 +21,7 @@ static void work_aside(void *context) {
     if (work->again) {
         snprintf(before, sizeof before, "%s", work->remarks);
         remark_add(before, "%s was damaged and is made anew", work->folder);
-        partition_discard(work->config, work->folder);
+        partition_discard(work->folder);
     }
     if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, work->remarks,
                         work->err))

@@ -72,8 +72,10 @@ static bool is_stale(const char *path, time_t now) {
 static time_t server_time(const char *path) {
     char beside[RUNFOLDER_PATH + 64];
     struct stat status = {.st_mtime = time(NULL)};
-    snprintf(beside, sizeof beside, "%s.tmp.%ld", path, (long)getpid());
-    int file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    Error ignored = {0};
+    int file = file_temporary(beside, sizeof beside, path, &ignored)
+                   ? open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+                   : -1;
     if (file >= 0) {
         (void)!write(file, "", 1);
         fstat(file, &status);
@@ -114,8 +116,8 @@ static bool start_renewing(RunLock *lock) {
 // has made meanwhile.
 static bool take_over(const char *path, time_t now) {
     char away[RUNFOLDER_PATH + 64];
-    snprintf(away, sizeof away, "%s.tmp.%ld.stale", path, (long)getpid());
-    if (rename(path, away) != 0)
+    Error ignored = {0};
+    if (!file_temporary(away, sizeof away, path, &ignored) || rename(path, away) != 0)
         return false;
     bool stale = is_stale(away, now);
     if (!stale)

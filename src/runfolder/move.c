@@ -35,8 +35,11 @@ static int next_number(const char *folder, const char *prefix) {
 
 // A mount point, or a link into another file system: a rename says so.
 static bool can_rename_into(const char *real, const char *target) {
-    char from[RUNFOLDER_PATH], to[RUNFOLDER_PATH];
-    snprintf(from, sizeof from, "%s/%s.tmp.%ld", real, MOVING_NAME, (long)getpid());
+    char plain[RUNFOLDER_PATH], from[RUNFOLDER_PATH], to[RUNFOLDER_PATH];
+    Error ignored = {0};
+    path_join(plain, sizeof plain, real, MOVING_NAME);
+    if (!file_temporary(from, sizeof from, plain, &ignored))
+        return false;
     path_join(to, sizeof to, target, path_name(from));
     int file = open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     bool fine = file >= 0 && rename(from, to) == 0;

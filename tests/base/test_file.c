@@ -123,28 +123,20 @@ static void a_temporary_is_nobody_elses(void **state) {
     assert_true(holds(test_path("guessed"), "new") && holds(victim, "precious"));
 }
 
-static void name_left(char out[1200], const char *host, int process, const char *plain) {
-    snprintf(out, 1200, "%s.tmp-%s-%d-0", test_path(plain), host, process);
-}
-
 // As the writer of them would have been killed: on this machine, or on another a long time ago.
 static void what_the_dead_left_is_swept(void **state) {
     (void)state;
     enum { DEAD, DEAD_FOLDER, OLD, MINE, YOUNG, SCRATCH, FILES };
     Error err = {0};
-    char host[64] = "", path[FILES][1200];
+    char path[FILES][1200];
     struct timespec long_ago[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
-    gethostname(host, sizeof host - 1);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(0);
-    waitpid(child, NULL, 0);
+    int dead = test_dead_process();
     assert_ok(file_make_folder(test_path("left"), &err), &err);
-    name_left(path[DEAD], host, child, "left/run.json");
-    name_left(path[DEAD_FOLDER], host, child, "left/.writing");
-    name_left(path[OLD], "a-machine-7", 1, "left/run.json");
-    name_left(path[MINE], host, getpid(), "left/run.json");
-    name_left(path[YOUNG], "a-machine-7", 2, "left/run.json");
+    test_temporary(path[DEAD], test_path("left/run.json"), dead);
+    test_temporary(path[DEAD_FOLDER], test_path("left/.writing"), dead);
+    snprintf(path[OLD], sizeof path[0], "%s", test_path("left/run.json.tmp-a-machine-7-1-0"));
+    test_temporary(path[MINE], test_path("left/run.json"), getpid());
+    snprintf(path[YOUNG], sizeof path[0], "%s", test_path("left/run.json.tmp-a-machine-7-2-0"));
     snprintf(path[SCRATCH], sizeof path[0], "%s", test_path("left/notes.tmp-about-1-tree"));
     for (int i = 0; i < FILES; i++)
         if (i != DEAD_FOLDER)

@@ -88,36 +88,22 @@ static void many_checkpoints_are_all_seen(void **state) {
     assert_non_null(strstr(err.text, "epoch-1509/checkpoint.json"));
 }
 
-// The number of a process that is no more.
-static int dead_process(void) {
-    pid_t child = fork();
-    if (child == 0)
-        _exit(0);
-    waitpid(child, NULL, 0);
-    return (int)child;
-}
-
 static void what_dead_writers_left_is_swept(void **state) {
     (void)state;
     Error err = {0};
-    char host[64] = "", left[128], living[128], foreign[128];
-    gethostname(host, sizeof host - 1);
-    snprintf(left, sizeof left, ".writing.tmp-%s-%d-0", host, dead_process());
-    snprintf(living, sizeof living, ".writing.tmp-%s-%d-0", host, (int)getppid());
-    snprintf(foreign, sizeof foreign, ".writing.tmp-elsewhere-1-0");
-    if (test_comm.rank == 0)
-        for (int i = 0; i < 3; i++)
-            assert_ok(file_make_folder(in_run(i == 0   ? left
-                                              : i == 1 ? living
-                                                       : foreign),
-                                       &err),
-                      &err);
+    enum { DEAD, LIVING, FOREIGN, LEFT };
+    char path[LEFT][1200];
+    test_temporary(path[DEAD], in_run(".writing"), test_dead_process());
+    test_temporary(path[LIVING], in_run(".writing"), getppid());
+    snprintf(path[FOREIGN], sizeof path[0], "%s", in_run(".writing.tmp-elsewhere-1-0"));
+    for (int i = 0; i < LEFT && test_comm.rank == 0; i++)
+        assert_ok(file_make_folder(path[i], &err), &err);
     Trainer *t = new_trainer();
     assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
     trainer_free(t);
     if (test_comm.rank == 0) {
-        assert_false(file_exists(in_run(left)));
-        assert_true(file_exists(in_run(living)) && file_exists(in_run(foreign)));
+        assert_false(file_exists(path[DEAD]));
+        assert_true(file_exists(path[LIVING]) && file_exists(path[FOREIGN]));
     }
 }
 
