@@ -1,5 +1,6 @@
 # What test_kill.sh, test_kill_adaqp.sh and bench/kill.sh share: trainings that are killed (kill -9)
-# and resumed again and again until they end, and must end with the bytes of one that was left alone.
+# and resumed again and again until they end. Each resume must go on from the newest checkpoint that
+# was there, and each training must end with the bytes of one that was left alone.
 # Source it; call kills_begin once, then kills_of for each kind of training.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/ranks.sh"
@@ -25,6 +26,17 @@ kills_begin() {
 {"data": {"path": "$work/tiny"}, "model": {"layers": 2, "hidden": 16},
  "train": {"eval_every": 50}, "run": {"checkpoint_every": 5, "log_every": 100000, "threads": 1}}
 JSON
+}
+
+# The epoch of the newest checkpoint; 0 where there is none.
+newest() { ls "$work/killed/checkpoints" 2>/dev/null | sed -n 's/^epoch-\([0-9]*\)$/\1/p' | sort -n | tail -n 1 | grep . || echo 0; }
+
+# resumed_from LEAST: did what the log tells of go on after that epoch or a later one? A training that
+# starts over would end with the same bytes. True where it was killed before it told.
+resumed_from() {
+    local told
+    told=$(sed -n 's/^resume  *after epoch //p' "$work/log" | head -n 1)
+    [ "${told:-0}" -ge "$1" ] || { [ -z "$told" ] && ! grep -q '^epoch' "$work/log"; }
 }
 
 epochs() { cat "$work/killed/metrics.jsonl" 2>/dev/null | wc -l; }
@@ -56,29 +68,40 @@ name_of() { # PID KEEPER
     fi
 }
 
-# When to kill: a while after the start; a while after the facts are told, which is when epochs begin;
-# or, aimed, as soon as they are told, which is when a checkpoint is read. (A fourth way, at a write,
-# sync or rename, is the program's own: FRINGE_TEST_STOP_STEP. Only rank 0 makes such steps once the
-# parts are cached.)
+# When to kill: a while after the start; a while after the facts are told, which is when a checkpoint
+# is read and epochs begin; or, aimed, while one of its files is read, which then takes a second
+# (slow_read). A fourth way, at a write, sync or rename, is the program's own: FRINGE_TEST_STOP_STEP.
+# Only rank 0 makes such steps once the parts are cached.
 moment() { # WAY KEEPER
-    local from=0 span=0.6
-    [ "$1" != restore ] || span=0.01
+    local from=0 span=0.6 began=$SECONDS
     if [ "$1" = start ]; then
         from=0.2 span=0.8
     else
-        while ! grep -qs '^baseline' "$work/log" && kill -0 "$2" 2>/dev/null; do :; done
+        while ! grep -qs '^baseline' "$work/log" && kill -0 "$2" 2>/dev/null; do
+            [ $((SECONDS - began)) -lt "$limit" ] || return
+            sleep 0.005
+        done
     fi
+    [ "$1" != restore ] || from=0.05 span=0.8
     sleep "$(random_seconds $from $span)"
 }
 
+slow_read=$(dirname "$fringe")/tests/slow_read.so
+read_files=(checkpoint.json model.safetensors best.safetensors optimizer.safetensors)
+
 # Starts or resumes, kills, and every other time waits until nobody is left; *what: who was killed and when, empty where the training ended before.
 attempt() { # WAY
-    local way=$1 began=$EPOCHREALTIME keeper pid who step=0 left
-    what=
+    local way=$1 began=$EPOCHREALTIME keeper pid who step=0 left least slow=()
+    what= least=$(newest)
     rm -f "$work/log" # what is looked for must not be found in the log before
     [ "$way" != step ] || step=$((1 + RANDOM % 120))
-    FRINGE_TEST_STOP_STEP=$step "$fringe" train "$work/config.json" --ranks "$ranks" \
-        "${settings[@]}" --set run.dir="$work/killed" --resume auto >"$work/log" 2>&1 </dev/null &
+    [ "$way" != restore ] ||
+        slow=(LD_PRELOAD="$slow_read" SLOW_SECONDS=1 SLOW_READ="${read_files[RANDOM % 4]}")
+    # after a rank's death mpirun takes 2 s to end the others; mostly it is told to do that at once
+    env "${slow[@]}" FRINGE_TEST_STOP_STEP=$step \
+        OMPI_MCA_odls_base_sigkill_timeout=$((RANDOM % 4 == 0)) \
+        "$fringe" train "$work/config.json" --ranks "$ranks" "${settings[@]}" \
+        --set run.dir="$work/killed" --resume auto >"$work/log" 2>&1 </dev/null &
     keeper=$!
     if [ "$way" != step ]; then
         moment "$way" $keeper
@@ -103,6 +126,7 @@ attempt() { # WAY
     fi
     [ $status -ne 0 ] || what= # it had come to its end
     [ -n "$what" ] || [ $status -eq 0 ] || die "$name: exit $status: $(cat "$work/log")"
+    resumed_from "$least" || die "$name: not resumed after epoch $least: $(cat "$work/log")"
     slowest=$(larger "$slowest" "$(seconds_since "$began")")
 }
 
@@ -151,12 +175,13 @@ kills_of() {
 }
 
 finish_training() {
-    local left
-    what= dying=
+    local left least
+    what= dying= least=$(newest)
     "$fringe" train "$work/config.json" --ranks "$ranks" "${settings[@]}" \
         --set run.dir="$work/killed" --resume auto >"$work/log" 2>&1 </dev/null
     status=$?
     [ $status -eq 0 ] || die "$name: the last resume: exit $status: $(cat "$work/log")"
+    resumed_from "$least" || die "$name: not resumed after epoch $least: $(cat "$work/log")"
     left=$(wait_for_none "$work/killed" 30) || die "$name: these stay: $left"
 }
 
