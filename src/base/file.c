@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +18,18 @@
 
 // FRINGE_TEST_STOP_STEP=n or file_test_stop_after: the process dies, as by kill -9, right after its
 // n-th step.
-static int64_t steps_left = -1; // -1: the environment was not asked yet; 0: never
+static atomic_llong steps_left =
+    -1; // threads that write count in it, too; -1: the environment was not asked yet; 0: never
 
 void file_test_stop_after(int64_t steps) { steps_left = steps; }
 
 static void step(void) {
-    if (steps_left < 0) {
+    if (atomic_load(&steps_left) < 0) {
         const char *wanted = getenv("FRINGE_TEST_STOP_STEP");
-        steps_left = wanted != NULL ? atoll(wanted) : 0;
+        long long unknown = -1;
+        atomic_compare_exchange_strong(&steps_left, &unknown, wanted != NULL ? atoll(wanted) : 0);
     }
-    if (steps_left > 0 && --steps_left == 0)
+    if (atomic_load(&steps_left) > 0 && atomic_fetch_sub(&steps_left, 1) == 1)
         raise(SIGKILL);
 }
 
@@ -96,6 +99,16 @@ int file_open(const char *path, int64_t *bytes, Error *err) {
     if (descriptor >= 0)
         close(descriptor);
     return -1;
+}
+
+FILE *file_stream(const char *path, int64_t *bytes, Error *err) {
+    int descriptor = file_open(path, bytes, err);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
+    if (descriptor >= 0 && file == NULL) {
+        cannot(err, EXIT_MEMORY, "read", path);
+        close(descriptor);
+    }
+    return file;
 }
 
 static char *read_descriptor(int descriptor, size_t size, const char *path, size_t limit,

@@ -276,10 +276,9 @@ static bool read_file(Npy *npy, const char *path, bool head, Error *err) {
     int64_t size;
     size_t bytes;
     *npy = (Npy){0};
-    int descriptor = file_open(path, &size, err);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    FILE *file = file_stream(path, &size, err);
     if (file == NULL)
-        return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
+        return false;
     NpyInput input = {pull_file, file, (size_t)size};
     bool ok = head ? npy_head(npy, path_name(path), &input, &bytes, err)
                    : npy_from(npy, path_name(path), &input, err);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 static bool ends_in(const char *path, const char *ending) {
@@ -61,6 +62,8 @@ bool text_read(Text *text, const char *path, Error *err) {
     int64_t size;
     int descriptor = file_open(path, &size, err);
     gzFile file = descriptor < 0 ? NULL : gzdopen(descriptor, "rb");
+    if (file == NULL && descriptor >= 0)
+        close(descriptor);
     if (file == NULL)
         return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
     gzbuffer(file, 1 << 18);

@@ -59,10 +59,9 @@ bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_
     path_join(path, sizeof path, run_dir, "metrics.jsonl");
     *count = 0;
     int64_t size;
-    int descriptor = file_open(path, &size, err);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
+    FILE *file = file_stream(path, &size, err);
     if (file == NULL)
-        return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
+        return false;
     bool fine = read_lines(file, path, times, most, count, err);
     fclose(file);
     return fine;

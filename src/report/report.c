@@ -40,17 +40,23 @@ static bool cannot(const Report *report, ExitCode code, const char *do_what, Err
     return error_set(err, code, "%s: cannot %s: %s", report->path, do_what, strerror(errno));
 }
 
-// Counts epochs up to and with `last`; a torn line ends them. *keep: the bytes of their lines.
+// Counts epochs up to and with `last`. *keep: where the line of the last of them ends. A damaged
+// line between them is not counted, and stays: those behind it are good.
 static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *keep) {
     char *line = NULL;
     size_t room = 0;
-    int64_t count = 0;
-    EpochTimes times = {0};
-    for (ssize_t bytes; (bytes = getline(&line, &room, file)) > 0; *keep += bytes, count++) {
-        int64_t before = times.epoch;
-        if (!read_line(line, (size_t)bytes, &times) || times.epoch <= before || times.epoch > last)
+    int64_t count = 0, at = 0, before = 0;
+    EpochTimes times;
+    for (ssize_t bytes; (bytes = getline(&line, &room, file)) > 0;) {
+        at += bytes;
+        if (!read_line(line, (size_t)bytes, &times) || times.epoch <= before)
+            continue;
+        if (times.epoch > last)
             break;
         count_epoch(report, times.seconds, (int64_t)times.bytes);
+        before = times.epoch;
+        *keep = at;
+        count++;
     }
     free(line);
     return count;
@@ -60,10 +66,9 @@ static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *ke
 static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err) {
     int64_t size;
     Error missing = {0};
-    int descriptor = file_open(report->path, &size, &missing);
-    if (descriptor < 0 && missing.code != EXIT_NO_INPUT)
+    FILE *file = file_stream(report->path, &size, &missing);
+    if (file == NULL && missing.code != EXIT_NO_INPUT)
         return error_set(err, (ExitCode)missing.code, "%s", missing.text);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     int64_t count = file != NULL ? count_lines(report, file, last, keep) : 0;
     bool fine = file == NULL || !ferror(file) || cannot(report, EXIT_IO, "read", err);
     if (file != NULL)

@@ -4,11 +4,14 @@
 
 #include "fringe/base/error.h"
 #include <stdint.h>
+#include <stdio.h>
 
 // Opens a file to read it: a descriptor to close, or -1. EXIT_NO_INPUT if it is not there,
 // EXIT_DATA if it is no regular file (a folder, a pipe, a device), which is told at once: nothing
 // is waited for. *bytes is its size.
 int file_open(const char *path, int64_t *bytes, Error *err);
+// The same as a stream; NULL where it fails.
+FILE *file_stream(const char *path, int64_t *bytes, Error *err);
 // A whole file in memory (0-terminated for text); refuses files above `limit` bytes. memory_give
 // it.
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
@@ -31,8 +34,9 @@ bool file_rename(const char *from, const char *to, Error *err);
 // The two change places at once, then fsync of the folder that holds `other`. *done false, and
 // nothing changed, where the filesystem cannot or one of them is not there.
 bool file_exchange(const char *one, const char *other, bool *done, Error *err);
-// A name for what is being written, beside `path`: "path.tmp-HOST-PID-N". No other process and no
-// other call has it.
+// A name for what is being written, beside `path`: "path.fringe-tmp-HOST.NAMESPACE-PID-N". No other
+// process and no other call has it.
+#define FILE_TEMPORARY ".fringe-tmp-"
 bool file_temporary(char *out, size_t size, const char *path, Error *err);
 // Removes what dead writers left in `folder` under such names: those of this machine whose process
 // is gone, those of others that nobody has touched for a day.
