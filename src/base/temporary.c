@@ -14,8 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char mark[] = ".tmp-";
-
 enum { HOST = 100 };
 
 // "host.4026531836-": this machine, and which of its process numbers are ours. Containers may share
@@ -32,7 +30,7 @@ bool file_temporary(char *out, size_t size, const char *path, Error *err) {
     static atomic_int calls;
     char host[HOST];
     put_host(host);
-    int used = snprintf(out, size, "%s%s%s%ld-%d", path, mark, host, (long)getpid(),
+    int used = snprintf(out, size, "%s%s%s%ld-%d", path, FILE_TEMPORARY, host, (long)getpid(),
                         atomic_fetch_add(&calls, 1));
     return (used >= 0 && (size_t)used < size) ||
            error_set(err, EXIT_CANNOT_WRITE, "%s: the path is too long", path);
@@ -40,23 +38,30 @@ bool file_temporary(char *out, size_t size, const char *path, Error *err) {
 
 // --- what dead writers left
 
-// "12345-0", the end of a name: its process; -1 where it is something else.
-static long process_of(const char *numbers) {
+// What stands behind the mark in a name that file_temporary gave: "host.4026531836-12345-0".
+typedef struct Writing {
+    const char *host; // with its namespace and the dash: `host_bytes` of them
+    size_t host_bytes;
     long process;
-    int call, end = 0;
-    if (sscanf(numbers, "%ld-%d%n", &process, &call, &end) != 2 || numbers[end] != 0 ||
-        process <= 0 || call < 0)
-        return -1;
-    return process;
-}
+} Writing;
 
-// The end of a name behind "host-", whatever the host is called: its last two numbers.
-static const char *numbers_of(const char *name) {
-    int dashes = 0;
-    const char *at = name + strlen(name);
-    while (at > name && (dashes += at[-1] == '-') < 2)
-        at--;
-    return at;
+// False where the name is not of that form to its last letter.
+static bool read_name(const char *name, Writing *writing) {
+    const char *from = NULL, *numbers = name + strlen(name), *point;
+    for (const char *at = name; (at = strstr(at, FILE_TEMPORARY)) != NULL;)
+        from = at += strlen(FILE_TEMPORARY);
+    for (int dashes = 0; from != NULL && numbers > from; numbers--)
+        if ((dashes += numbers[-1] == '-') == 2)
+            break;
+    if (from == NULL || numbers == from)
+        return false;
+    unsigned long long space;
+    int call, end = 0;
+    *writing = (Writing){from, (size_t)(numbers - from), -1};
+    point = memrchr(from, '.', writing->host_bytes);
+    return point != NULL &&
+           sscanf(point, ".%llu-%ld-%d%n", &space, &writing->process, &call, &end) == 3 &&
+           point[end] == 0 && writing->process > 0 && call >= 0;
 }
 
 // A process of another machine cannot be asked for: what it left is old once nobody has touched it
@@ -64,14 +69,12 @@ static const char *numbers_of(const char *name) {
 static bool is_left_over(const char *path) {
     char host[HOST];
     struct stat status;
-    const char *name = path_name(path), *from = NULL;
-    for (const char *at = name; (at = strstr(at, mark)) != NULL; at += strlen(mark))
-        from = at + strlen(mark);
-    if (from == NULL || process_of(numbers_of(from)) < 0)
+    Writing writing;
+    if (!read_name(path_name(path), &writing))
         return false;
     put_host(host);
-    if (strncmp(from, host, strlen(host)) == 0 && process_of(from + strlen(host)) > 0)
-        return kill((pid_t)process_of(from + strlen(host)), 0) != 0 && errno == ESRCH;
+    if (strlen(host) == writing.host_bytes && strncmp(host, writing.host, strlen(host)) == 0)
+        return kill((pid_t)writing.process, 0) != 0 && errno == ESRCH;
     return lstat(path, &status) == 0 && status.st_mtime < time(NULL) - 24 * 3600;
 }
 

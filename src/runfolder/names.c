@@ -53,11 +53,11 @@ static bool matches(const char *pattern, const char *name) {
     return *pattern == '*' || *name == 0;
 }
 
-// "run.json.tmp-<...>": what is written beside a file before it is renamed; older versions had a
+// "run.json.fringe-tmp-<...>": what is written beside a file before it is renamed; older versions had a
 // point for the dash.
 static bool is_made(const char *pattern, const char *name) {
     char temporary[128], old[128];
-    snprintf(temporary, sizeof temporary, "%s.tmp-*", pattern);
+    snprintf(temporary, sizeof temporary, "%s" FILE_TEMPORARY "*", pattern);
     snprintf(old, sizeof old, "%s.tmp.*", pattern);
     return matches(pattern, name) || matches(temporary, name) || matches(old, name);
 }

@@ -126,7 +126,10 @@ static void a_temporary_is_nobody_elses(void **state) {
 // As the writer of them would have been killed: on this machine, or on another a long time ago.
 static void what_the_dead_left_is_swept(void **state) {
     (void)state;
-    enum { DEAD, DEAD_FOLDER, OLD, MINE, YOUNG, SCRATCH, FILES };
+    static const char *theirs[] = {"thesis.tmp-2026-01-15", "a.fringe-tmp-v-1-2",
+                                   "a.fringe-tmp-h.1-2-3x", "a.fringe-tmp-h.1-2",
+                                   "a.fringe-tmp-2026-01-15"};
+    enum { DEAD, DEAD_FOLDER, OLD, MINE, YOUNG, THEIRS, FILES = THEIRS + 5 };
     Error err = {0};
     char path[FILES][1200];
     struct timespec long_ago[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
@@ -134,16 +137,20 @@ static void what_the_dead_left_is_swept(void **state) {
     assert_ok(file_make_folder(test_path("left"), &err), &err);
     test_temporary(path[DEAD], test_path("left/run.json"), dead);
     test_temporary(path[DEAD_FOLDER], test_path("left/.writing"), dead);
-    snprintf(path[OLD], sizeof path[0], "%s", test_path("left/run.json.tmp-a-machine-7-1-0"));
+    snprintf(path[OLD], sizeof path[0], "%s",
+             test_path("left/run.json.fringe-tmp-a-machine.7-1-0"));
     test_temporary(path[MINE], test_path("left/run.json"), getpid());
-    snprintf(path[YOUNG], sizeof path[0], "%s", test_path("left/run.json.tmp-a-machine-7-2-0"));
-    snprintf(path[SCRATCH], sizeof path[0], "%s", test_path("left/notes.tmp-about-1-tree"));
+    snprintf(path[YOUNG], sizeof path[0], "%s",
+             test_path("left/run.json.fringe-tmp-a-machine.7-2-0"));
+    for (int i = THEIRS; i < FILES; i++)
+        snprintf(path[i], sizeof path[0], "%s/%s", test_path("left"), theirs[i - THEIRS]);
     for (int i = 0; i < FILES; i++)
         if (i != DEAD_FOLDER)
             test_write_text(path[i], "x");
     assert_ok(file_make_folder(path[DEAD_FOLDER], &err), &err);
     assert_int_equal(utimensat(AT_FDCWD, path[OLD], long_ago, 0), 0);
-    assert_int_equal(utimensat(AT_FDCWD, path[SCRATCH], long_ago, 0), 0);
+    for (int i = THEIRS; i < FILES; i++)
+        assert_int_equal(utimensat(AT_FDCWD, path[i], long_ago, 0), 0);
     file_sweep(test_path("left"));
     for (int i = 0; i < FILES; i++)
         if (file_exists(path[i]) != (i >= MINE))

@@ -69,13 +69,13 @@ $1 == "create" || $1 == "exclusive" || $1 == "mkdir" {
         unmarked[folder_of($2)] = 1
 }
 $1 == "create" || $1 == "exclusive" {
-    if ($1 == "create" && name_of($2) ~ /\.tmp-/)
+    if ($1 == "create" && name_of($2) ~ /\.fringe-tmp-/)
         breach($2 " may have been opened by another")
     written[$2] = 1
     entries[folder_of($2)] = 1
 }
 $1 == "create" || $1 == "write" {
-    if ($2 !~ /\.tmp-/ && name_of($2) !~ /^(metrics\.jsonl|\..*)$/)
+    if ($2 !~ /\.fringe-tmp-/ && name_of($2) !~ /^(metrics\.jsonl|\..*)$/)
         breach($2 " is written under its final name")
     written[$2] = 1
 }

@@ -86,7 +86,7 @@ expect "the cache serves the next run" 0 'result .* epoch 20 ' \
 ! grep -q damaged out || fail "an entry of the cache was damaged"
 expect "and the one that is cut anew" 0 'result' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=anew --set partition.seed=9
-[ -z "$(find cache -name '*.tmp-*')" ] || fail "temporary files stay: $(find cache -name '*.tmp-*')"
+[ -z "$(find cache -name '*.fringe-tmp-*')" ] || fail "temporary files stay: $(find cache -name '*.fringe-tmp-*')"
 
 # --- checkpoints by the clock change no bit, with widths pinned
 adaqp="--set mode=adaqp --set messages.period=5 --set messages.link=[1e-9,1e-5] --set messages.solver=exact"

@@ -108,7 +108,7 @@ static void test_second_load_needs_the_shards_only(void **state) {
     load(&config, first, remarks);
     assert_true(find_entry("dataset-", path));
     assert_true(find_entry("parts-", path));
-    assert_false(find_entry(".tmp-", path));
+    assert_false(find_entry(FILE_TEMPORARY, path));
     remove_entry("dataset-");
     load(&config, second, remarks);
     assert_string_equal(first, second);
@@ -264,7 +264,7 @@ static void test_runs_at_the_same_time_share_the_cache(void **state) {
             shard_clear(&shard);
         }
         comm_barrier(&test_comm);
-        assert_false(find_entry(".tmp-", path));
+        assert_false(find_entry(FILE_TEMPORARY, path));
     }
 }
 
@@ -306,7 +306,7 @@ static void test_full_disk_leaves_no_half_entry(void **state) {
     assert_false(good);
     assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
     comm_barrier(&test_comm);
-    assert_false(find_entry(".tmp-", path));
+    assert_false(find_entry(FILE_TEMPORARY, path));
     assert_false(find_entry("parts-", path));
     assert_false(find_entry("dataset-", path));
     err = (Error){0};

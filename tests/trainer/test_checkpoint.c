@@ -95,7 +95,7 @@ static void what_dead_writers_left_is_swept(void **state) {
     char path[LEFT][1200];
     test_temporary(path[DEAD], in_run(".writing"), test_dead_process());
     test_temporary(path[LIVING], in_run(".writing"), getppid());
-    snprintf(path[FOREIGN], sizeof path[0], "%s", in_run(".writing.tmp-elsewhere-1-0"));
+    snprintf(path[FOREIGN], sizeof path[0], "%s", in_run(".writing.fringe-tmp-elsewhere.7-1-0"));
     for (int i = 0; i < LEFT && test_comm.rank == 0; i++)
         assert_ok(file_make_folder(path[i], &err), &err);
     Trainer *t = new_trainer();
