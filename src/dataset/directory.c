@@ -4,6 +4,8 @@
 
 #include "internal.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +80,27 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
     return tensors_write(path, there, count, NULL, true, err);
 }
 
+// Files beside a dataset's own two would go with it.
+static bool only_ours(const char *folder, Error *err) {
+    DIR *open_folder = opendir(folder);
+    bool fine = true;
+    if (open_folder == NULL)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot look into it: %s", folder,
+                         strerror(errno));
+    for (struct dirent *entry; fine && (entry = readdir(open_folder)) != NULL;) {
+        const char *name = entry->d_name, *known[] = {".", "..", manifest_name, arrays_name};
+        bool ours = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            ours |= strcmp(name, known[i]) == 0;
+        fine = ours || error_set(err, EXIT_CANNOT_WRITE,
+                                 "%s: holds %s, which is not of a dataset; move it away or choose "
+                                 "another folder",
+                                 folder, SHOWN(name));
+    }
+    closedir(open_folder);
+    return fine;
+}
+
 // Moves `made` to `folder`. A dataset that stands there already makes room: the two change places
 // at once, or it is put aside where that cannot be, and removed last. Anything else is left alone.
 static bool take_place(const char *made, const char *folder, Error *err) {
@@ -90,7 +113,7 @@ static bool take_place(const char *made, const char *folder, Error *err) {
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s is there and is not a dataset; remove it or choose another folder",
                          folder);
-    if (!file_exchange(made, folder, &exchanged, err))
+    if (!only_ours(folder, err) || !file_exchange(made, folder, &exchanged, err))
         return false;
     if (exchanged)
         return file_remove(made, err);

@@ -29,6 +29,7 @@ typedef struct Tally {
     int64_t nodes, edges, features; // as far as the files tell
     size_t weight;                  // bytes of an edge's weight
     bool mapped;                    // arrays lie in the file
+    bool symmetric;                 // both directions of each edge are counted already
 } Tally;
 void tally_take(Tally *tally, size_t bytes);
 void tally_give(Tally *tally, size_t bytes);

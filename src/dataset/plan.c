@@ -122,7 +122,9 @@ static void plan_step(Tally *tally, const char *step) {
         tally_take(tally, memory_product(tally->nodes * made, sizeof(float)));
     } else if (graph) { // the rows turned, and the new rows beside the old
         size_t old = tally_rows(tally, tally->edges);
-        tally->edges *= strcmp(step, "symmetrize") == 0 ? 2 : 1;
+        bool doubles = strcmp(step, "symmetrize") == 0 && !tally->symmetric;
+        tally->edges *= doubles ? 2 : 1;
+        tally->symmetric |= doubles;
         size_t rows = tally_rows(tally, tally->edges);
         tally_take(tally, old + rows);
         tally_give(tally, 2 * old);

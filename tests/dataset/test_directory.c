@@ -106,6 +106,13 @@ static void other_folders_are_left_alone(void **state) {
     assert_refused(dataset_write(&made, test_path("mine"), &err), &err, EXIT_CANNOT_WRITE,
                    "is not a dataset");
     assert_true(file_exists(test_path("mine/diary.txt")));
+    err = (Error){0};
+    assert_ok(dataset_write(&made, test_path("ours"), &err), &err);
+    assert_ok(dataset_write(&made, test_path("ours"), &err), &err);
+    test_write_text(test_path("ours/notes.md"), "what the columns mean");
+    assert_refused(dataset_write(&made, test_path("ours"), &err), &err, EXIT_CANNOT_WRITE,
+                   "holds notes.md, which is not of a dataset");
+    assert_true(file_exists(test_path("ours/notes.md")));
     dataset_clear(&made);
 }
 
