@@ -67,3 +67,7 @@ _Noreturn void check_failed(const char *file, int line, ExitCode code, const cha
         terminal_say_last("%s:%d: %s\n", file, line, SHOWN(sentence));
     comm_abort(code);
 }
+
+bool error_is_damage(const Error *err) {
+    return err->code == EXIT_DATA || err->code == EXIT_NO_INPUT;
+}

@@ -4,7 +4,8 @@
 //   dataset-<hash>/                             the prepared dataset, as a dataset directory
 //   parts-<key>/                                shards and manifest (manifest.c);
 //                                               key = hash(dataset, method, seed, parts, ...)
-//   <one of these>.tmp-...                      being written, or on its way out (file_temporary)
+//   <one of these>.fringe-tmp-...                  being written, or on its way out
+//   (file_temporary)
 //
 // Names come from contents, so a renamed file is found and a changed one is not. Everything is
 // written under a temporary name of its own and renamed into place: a crash leaves no half entry,
@@ -104,11 +105,12 @@ static bool write_source_entry(const Prepared *prepared, Error *err) {
     return good;
 }
 
+// What is not known to be damaged may be whole: it is not thrown away.
 static bool dataset_is_whole(const char *folder) {
     Dataset dataset;
-    Error ignored = {0};
-    if (!dataset_open(&dataset, folder, &ignored))
-        return false;
+    Error trouble = {0};
+    if (!dataset_open(&dataset, folder, &trouble))
+        return !error_is_damage(&trouble);
     dataset_clear(&dataset);
     return true;
 }
@@ -126,7 +128,7 @@ static bool open_prepared(Prepared *prepared) {
         if (!prepared->loaded)
             dataset_clear(&prepared->dataset);
     }
-    if (!prepared->loaded) {
+    if (!prepared->loaded && (error.code == 0 || error_is_damage(&error))) {
         remark_add(prepared->remarks, "%s was damaged and is made anew", folder);
         partition_discard(folder);
     }
@@ -232,10 +234,10 @@ static bool parts_folder(char *out, size_t size, const Prepared *prepared, int p
 // rank checks.
 static bool parts_are_whole(const char *folder) {
     Manifest manifest;
-    Error ignored = {0};
+    Error trouble = {0};
     char path[1024];
-    if (!manifest_read_all(&manifest, folder, &ignored))
-        return false;
+    if (!manifest_read_all(&manifest, folder, &trouble))
+        return trouble.code != 0 && !error_is_damage(&trouble);
     bool good = true;
     for (int p = 0; p < manifest.parts && good; p++) {
         shard_path(path, sizeof path, folder, p, manifest.parts);

@@ -68,8 +68,7 @@ static void open_aside(void *context) {
 
 // Making it anew helps then; not where a disk fails or memory is short.
 static bool is_damaged(const Opening *opening) {
-    return !opening->opened &&
-           (opening->err.code == EXIT_DATA || opening->err.code == EXIT_NO_INPUT);
+    return !opening->opened && error_is_damage(&opening->err);
 }
 
 // This rank's shard. *damaged if making all anew may help. Collective.

@@ -12,7 +12,7 @@ static void read_aside(void *context) {
     Reading *r = context;
     Trainer *t = r->trainer;
     const char *path = t->config->model.weights;
-    if (model_read(&t->shape, t->parameters, path, r->err))
+    if (checkpoint_check_named(path, r->err) && model_read(&t->shape, t->parameters, path, r->err))
         hash_file(path, t->first_weights.hash, r->err);
 }
 

@@ -67,15 +67,18 @@ bool identity_read(Identity *identity, const Json *document) {
 
 enum { DIFFERENCES_SAID = 8 };
 typedef struct Differences {
-    int count;
-    char text[1400]; // the first of them, "; " between
+    int count, said;
+    char text[1400]; // the first of them, as far as they fit, "; " between
 } Differences;
 
 static void add(void *context, const char *sentence) {
     Differences *d = context;
     size_t used = strlen(d->text);
-    if (d->count++ < DIFFERENCES_SAID)
-        snprintf(d->text + used, sizeof d->text - used, "%s%.250s", used > 0 ? "; " : "", sentence);
+    d->count++;
+    if (d->said == DIFFERENCES_SAID || used + strlen(sentence) + sizeof "; " > sizeof d->text)
+        return;
+    snprintf(d->text + used, sizeof d->text - used, "%s%s", used > 0 ? "; " : "", sentence);
+    d->said++;
 }
 
 // Other data are cut otherwise, and so is another number of parts: the cause is said alone.
@@ -125,8 +128,8 @@ bool identity_check(const Trainer *t, const Identity *was, const char *folder, E
     compare_data(t, was, &d);
     if (!compare_first_weights(t, was, &d, err))
         return false;
-    if (d.count > DIFFERENCES_SAID)
-        snprintf(more, sizeof more, "; and %d more", d.count - DIFFERENCES_SAID);
+    if (d.count > d.said)
+        snprintf(more, sizeof more, "; and %d more", d.count - d.said);
     return d.count == 0 ||
            error_set(err, EXIT_CONFIG,
                      "%.400s is of another training: %s%s; to go on with it set that back, else "

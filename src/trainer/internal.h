@@ -121,5 +121,8 @@ bool checkpoint_manifest_write(const Trainer *trainer, const TrainerState *state
 // EXIT_NO_INPUT if not, EXIT_CONFIG for a newer version. Local.
 bool checkpoint_manifest_read(Manifest *manifest, const char *folder, Error *err);
 void checkpoint_manifest_clear(Manifest *manifest);
+// Weights that were named are not given up for others: where a manifest lies beside the file, the
+// checkpoint must be whole. Local.
+bool checkpoint_check_named(const char *file, Error *err);
 
 #endif

@@ -53,12 +53,6 @@ typedef struct Newest {
     char remarks[1024]; // a line for each of them
 } Newest;
 
-// Bytes that are not those that were written, or a file that is gone: no other try helps. Whatever
-// else keeps a checkpoint from being read says nothing of the checkpoint.
-static bool is_damage(const Error *err) {
-    return err->code == EXIT_DATA || err->code == EXIT_NO_INPUT;
-}
-
 static bool cannot_tell(const char *folder, const Error *trouble, Error *err) {
     if (trouble->code == EXIT_CONFIG)
         return error_set(err, EXIT_CONFIG, "%s", trouble->text);
@@ -75,7 +69,7 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
         Error trouble = {0};
         checkpoint_path(newest->folder, run_dir, list.epoch[i]);
         newest->found = checkpoint_manifest_read(&newest->manifest, newest->folder, &trouble);
-        if (is_damage(&trouble)) {
+        if (error_is_damage(&trouble)) {
             remark(newest->remarks, trouble.text);
             newest->damaged++;
         } else if (trouble.code != 0) {
@@ -159,6 +153,19 @@ bool checkpoint_restore(Trainer *t, const char *run_dir, bool *found, char remar
 
 // ---- for evaluate, predict and inspect
 
+bool checkpoint_check_named(const char *file, Error *err) {
+    Manifest manifest;
+    char folder[CHECKPOINT_PATH], path[CHECKPOINT_PATH];
+    path_folder(folder, sizeof folder, file);
+    path_join(path, sizeof path, folder, checkpoint_manifest);
+    if (!file_exists(path))
+        return true;
+    if (!checkpoint_manifest_read(&manifest, folder, err))
+        return false;
+    checkpoint_manifest_clear(&manifest);
+    return true;
+}
+
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err) {
     const char *name = checkpoint_files[best ? 1 : 0];
     if (!file_exists(where))
@@ -167,11 +174,11 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
                          where);
     if (!file_is_folder(where)) {
         snprintf(path, size, "%s", where);
-        return true;
+        return checkpoint_check_named(path, err);
     }
     path_join(path, size, where, name);
     if (file_exists(path))
-        return true;
+        return checkpoint_check_named(path, err);
     Newest newest;
     if (!find_newest(&newest, where, err))
         return false;

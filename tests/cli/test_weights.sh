@@ -26,6 +26,17 @@ expect "evaluated when the other is gone" 0 '^test +[0-9]+ ' "$FRINGE" evaluate 
 expect "and predicted" 0 'classes.npy' "$FRINGE" predict replayed --ranks 2 -o p2
 "$FRINGE" evaluate two --json >evaluated 2>/dev/null
 
+# A checkpoint that is named, of which a bit has changed.
+cp -r two/checkpoints/epoch-20 bad
+at=$(($(stat -c %s bad/model.safetensors) - 3)) # of the last number
+printf X | dd of=bad/model.safetensors bs=1 seek=$at conv=notrunc 2>/dev/null
+expect "a damaged checkpoint says no scores" 65 'bad/model.safetensors' \
+    "$FRINGE" evaluate two --weights bad
+expect "nor does a file of it" 65 'bad/model.safetensors' \
+    "$FRINGE" evaluate two --weights bad/model.safetensors
+expect "and nobody starts from it" 65 'bad/model.safetensors' "$FRINGE" train tiny.json \
+    --set model.weights=bad/model.safetensors --set run.dir=started
+
 # Last and best weights are of different epochs here, and differ in what they get right.
 expect "a run whose best epoch is not its last" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
     --set train.epochs=60 --set train.eval_every=1 --set train.rate=0.1 --set run.dir=over

@@ -41,6 +41,9 @@ bool error_set(Error *err, ExitCode code, const char *format, ...)
 // Puts "prefix: " before the sentence that *err holds; returns false. Does nothing without an
 // error.
 bool error_prefix(Error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Are the bytes that were read not those that were written, or gone? No other try helps then. Any
+// other error (a disk that fails, short memory) says nothing of what could not be read.
+bool error_is_damage(const Error *err);
 
 // Adds a sentence on a line of its own, for mistakes that are told all at once; what does not fit
 // ends in "... and more". Mistakes of several kinds together are EXIT_CONFIG. Returns false.
