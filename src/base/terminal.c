@@ -18,6 +18,8 @@
 enum { ROOM = 1 << 20, PIECE = 1 << 16 };
 
 static Writer *writer; // NULL: outside of start and stop
+// Held by the thread of stop requests while it looks at the writer, so that it is not freed then.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void terminal_start(const Comm *comm) {
     signal(SIGPIPE, SIG_IGN); // a pipe that nobody holds any more is an error, and ends nothing
@@ -27,14 +29,23 @@ void terminal_start(const Comm *comm) {
 
 bool terminal_stop(Error *err) {
     bool fine = writer == NULL || writer_wait(writer, err);
+    pthread_mutex_lock(&lock);
     writer_free(writer);
     writer = NULL;
+    pthread_mutex_unlock(&lock);
     return fine;
+}
+
+static bool is_settled(void) {
+    pthread_mutex_lock(&lock);
+    bool settled = writer == NULL || writer_idle(writer);
+    pthread_mutex_unlock(&lock);
+    return settled;
 }
 
 void terminal_settle(void) {
     static const struct timespec moment = {.tv_nsec = 5000000};
-    for (int moments = 0; writer != NULL && !writer_idle(writer) && moments < 100; moments++)
+    for (int moments = 0; !is_settled() && moments < 100; moments++)
         nanosleep(&moment, NULL);
 }
 
