@@ -1,6 +1,6 @@
 """Is one version of fringe as fast as another, on a machine that is not quiet?
 
-    bench/turns.sh OLD NEW [--cells NAME,...] [--bar 1.02] [--pairs 20] [--most 60] [--strict]
+    bench/turns.sh OLD NEW [--cells NAME,...] [--bar 1.02] [--pairs 20] [--most 60] [--whole] [--strict]
 
 OLD and NEW are programs (build/fringe). For each cell (a small training, below) pairs of trainings run
 by turns, now one first, now the other: first OLD against OLD, then OLD against NEW. The ratio is the
@@ -13,7 +13,9 @@ two epochs), its interval 95 % by bootstrap over the pairs.
                    an epoch in user mode (one rank, one thread) are counted, where the machine counts
                    them, and more than 1 % more of them is short
 
-Set-up, evaluations and checkpoints are not timed. Exit status with --strict: 0 where all are ok or not
+Set-up, evaluations, checkpoints and what stands between two epochs (the line of metrics.jsonl, what the
+ranks agree on) are not timed. With --whole all that each epoch costs is: the time from start to end of a
+training of 11 times as many epochs, less that of one, by the epochs. Exit status with --strict: 0 where all are ok or not
 measurable without more instructions, 1 otherwise.
 """
 import argparse
@@ -26,6 +28,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SMALL = {"model": {"layers": 2, "hidden": [64]}}
@@ -41,8 +44,9 @@ QUIET = ["train.eval_every=1000000", "run.checkpoint_every=0", "run.log_every=0"
 
 
 class Bench:
-    def __init__(self, folder, old, new):
+    def __init__(self, folder, old, new, whole):
         self.folder = folder
+        self.whole = whole
         self.program = {"old": old, "new": new}
 
     def environment(self, which):  # caches of different versions may differ
@@ -85,7 +89,15 @@ class Bench:
         with open(os.path.join(run, "metrics.jsonl")) as lines:
             return [json.loads(line)["time"]["epoch"] for line in lines], done.stderr
 
+    def wall(self, which, cell, epochs):
+        begin = time.monotonic()
+        self.train(which, cell, epochs=epochs)
+        return time.monotonic() - begin
+
     def epoch(self, which, cell):
+        if self.whole:
+            epochs = CELLS[cell][3]
+            return (self.wall(which, cell, 11 * epochs) - self.wall(which, cell, epochs)) / (10 * epochs)
         return statistics.median(self.train(which, cell)[0][2:])
 
     def pairs(self, other, cell, count, ratios):
@@ -162,6 +174,7 @@ def main():
     parser.add_argument("--bar", type=float, default=1.02)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--most", type=int, default=60)
+    parser.add_argument("--whole", action="store_true")
     parser.add_argument("--strict", action="store_true")
     options = parser.parse_args()
     cells = options.cells.split(",")
@@ -169,7 +182,7 @@ def main():
     if unknown:
         parser.error(f"there is no cell {unknown[0]}; there are {', '.join(CELLS)}")
     with tempfile.TemporaryDirectory(prefix="fringe-turns-") as folder:
-        bench = Bench(folder, os.path.abspath(options.old), os.path.abspath(options.new))
+        bench = Bench(folder, os.path.abspath(options.old), os.path.abspath(options.new), options.whole)
         figures = [judge(bench, cell, options) for cell in cells]
     print(json.dumps({"bench": "turns", "figures": figures}))
     sys.exit(1 if options.strict and any(figure["verdict"] == "short" for figure in figures) else 0)

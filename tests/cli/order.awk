@@ -4,6 +4,7 @@
 #   - a new folder is flushed into its parent before anything is renamed, and so is the end of all;
 #   - nothing has its final name while it is written, but metrics.jsonl, which is flushed before a
 #     checkpoint gets its name;
+#   - no checkpoint is removed before LATEST names the newest one;
 #   - the marker of a run's folder is there before anything else is;
 #   - a temporary file is opened so that nobody else can have it.
 # Prints the first breach and fails.
@@ -52,8 +53,15 @@ function forget(path,    p) {
         if (is_in(p, path))
             delete made[p]
 }
+function is_checkpoint(path) {
+    return name_of(path) ~ /^epoch-[0-9]+$/ && name_of(folder_of(path)) == "checkpoints"
+}
+function latest_first(before) {
+    if (unnamed != "")
+        breach("LATEST does not name " unnamed " before " before)
+}
 function metrics_flushed(path,    run) {
-    if (name_of(path) !~ /^epoch-[0-9]+$/ || name_of(folder_of(path)) != "checkpoints")
+    if (!is_checkpoint(path))
         return
     checkpoints++
     run = folder_of(folder_of(path))
@@ -98,6 +106,12 @@ $1 == "rename" || $1 == "exchange" {
     metrics_flushed($3)
     forget($2)
     waiting[folder_of($3)] = entries[folder_of($3)] = 1
+    if (is_checkpoint($2))
+        latest_first("the removal of " $2)
+    if (is_checkpoint($3))
+        unnamed = $3
+    if (name_of($3) == "LATEST")
+        unnamed = ""
     renames++
     exchanges += $1 == "exchange"
 }
@@ -109,6 +123,7 @@ END {
     NR = "end"
     renames_flushed("the end")
     folders_flushed("the end")
+    latest_first("the end")
     for (p in written)
         if (name_of(p) != ".lock")
             breach(p " is not on the disk at the end")
