@@ -17,7 +17,8 @@ static void replay_folder(const Config *config, char *out, size_t size) {
     path_join(out, size, replayed_run(config), "assignments");
 }
 
-// A run begins by removing the assignments that lie in its folder.
+// A run that starts anew moves the assignments in its folder away, and one that is resumed would
+// read those that it writes.
 static bool is_own_folder(const Config *config) {
     char *own = realpath(config->run.dir, NULL);
     char *replayed = realpath(replayed_run(config), NULL);
