@@ -31,6 +31,14 @@ void config_put_learned(JsonWriter *writer, const char *name, const Config *conf
     json_end_object(writer);
 }
 
+// What of two long values is said: from shortly before the first letter that differs.
+static int first_said(const char *one, const char *other) {
+    int same = 0;
+    while (one[same] != 0 && one[same] == other[same])
+        same++;
+    return same < 60 ? 0 : same - 30;
+}
+
 static void tell_key(const Key *key, const Config *was, const Config *is,
                      void (*tell)(void *context, const char *sentence), void *context) {
     char sentence[256];
@@ -40,8 +48,10 @@ static void tell_key(const Key *key, const Config *was, const Config *is,
     config_put(&old, NULL, was, key);
     config_put(&new, NULL, is, key);
     if (strcmp(old.text, new.text) != 0) {
-        snprintf(sentence, sizeof sentence, "%s was %.80s, is %.80s", key->path, old.text,
-                 new.text);
+        int from = first_said(old.text, new.text);
+        const char *cut = from > 0 ? "..." : "";
+        snprintf(sentence, sizeof sentence, "%s was %s%.80s, is %s%.80s", key->path, cut,
+                 old.text + from, cut, new.text + from);
         tell(context, sentence);
     }
     json_writer_clear(&new);

@@ -335,6 +335,30 @@ static void a_cache_in_a_shared_place_is_ours_alone(void **state) {
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static void keep(void *context, const char *sentence) { snprintf(context, 256, "%s", sentence); }
+
+static void long_values_are_told_where_they_differ(void **state) {
+    (void)state;
+    Config config;
+    Error err = {0};
+    JsonWriter writer;
+    char told[256] = "", *tail;
+    config_set_defaults(&config);
+    config.model.hidden.count = 30;
+    for (int i = 0; i < 30; i++)
+        config.model.hidden.value[i] = 16;
+    json_writer_init(&writer, false);
+    config_put_learned(&writer, NULL, &config);
+    Json *was = json_parse(writer.text, strlen(writer.text), "was", &err);
+    assert_non_null(was);
+    config.model.hidden.value[29] = 17;
+    config_tell_learned(was, &config, keep, told);
+    assert_non_null(tail = strstr(told, "16], is "));
+    assert_non_null(strstr(tail, "17]"));
+    json_free(was);
+    json_writer_clear(&writer);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(file_stands_over_defaults_and_settings_over_the_file),
     cmocka_unit_test(defaults_are_the_published_recipe),
@@ -353,5 +377,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(paths_are_looked_for_beside_the_config_then_in_the_data_folder),
     cmocka_unit_test(caches_lie_where_the_desktop_says),
     cmocka_unit_test(a_cache_in_a_shared_place_is_ours_alone),
+    cmocka_unit_test(long_values_are_told_where_they_differ),
 };
 TEST_MAIN(tests)
