@@ -36,6 +36,12 @@ bool file_temporary(char *out, size_t size, const char *path, Error *err) {
            error_set(err, EXIT_CANNOT_WRITE, "%s: the path is too long", path);
 }
 
+void file_process(char *out, size_t size) {
+    char host[HOST];
+    put_host(host);
+    snprintf(out, size, "%s%ld", host, (long)getpid());
+}
+
 // --- what dead writers left
 
 // What stands behind the mark in a name that file_temporary gave: "host.4026531836-12345-0".
@@ -64,6 +70,8 @@ static bool read_name(const char *name, Writing *writing) {
            point[end] == 0 && writing->process > 0 && call >= 0;
 }
 
+static bool is_gone(long process) { return kill((pid_t)process, 0) != 0 && errno == ESRCH; }
+
 // A process of another machine cannot be asked for: what it left is old once nobody has touched it
 // for a day.
 static bool is_left_over(const char *path) {
@@ -74,7 +82,7 @@ static bool is_left_over(const char *path) {
         return false;
     put_host(host);
     if (strlen(host) == writing.host_bytes && strncmp(host, writing.host, strlen(host)) == 0)
-        return kill((pid_t)writing.process, 0) != 0 && errno == ESRCH;
+        return is_gone(writing.process);
     return lstat(path, &status) == 0 && status.st_mtime < time(NULL) - 24 * 3600;
 }
 
@@ -89,4 +97,14 @@ void file_sweep(const char *folder) {
     }
     if (open_folder != NULL)
         closedir(open_folder);
+}
+
+bool file_process_is_gone(const char *name) {
+    char host[HOST];
+    long process;
+    int end = 0;
+    put_host(host);
+    const char *number = name + strlen(host);
+    return strncmp(name, host, strlen(host)) == 0 && sscanf(number, "%ld%n", &process, &end) == 1 &&
+           number[end] == 0 && process > 0 && is_gone(process);
 }

@@ -38,6 +38,10 @@ bool file_exchange(const char *one, const char *other, bool *done, Error *err);
 // process and no other call has it.
 #define FILE_TEMPORARY ".fringe-tmp-"
 bool file_temporary(char *out, size_t size, const char *path, Error *err);
+// This process by a name that is its own among machines, "HOST-PID", and whether the process of
+// such a name is no more: false where that cannot be known, as on another machine.
+void file_process(char *out, size_t size);
+bool file_process_is_gone(const char *name);
 // Removes what dead writers left in `folder` under such names: those of this machine whose process
 // is gone, those of others that nobody has touched for a day.
 void file_sweep(const char *folder);
