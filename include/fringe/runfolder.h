@@ -28,7 +28,7 @@ typedef struct RunClaim {
     RunKind kind;
     bool resume;     // the folder must hold such a run, or none
     bool may_number; // the folder is only the default: while a living run works in it, take
-                     // NAME-2, NAME-3, ... instead
+                     // instead the first of NAME-2, NAME-3, ... that holds nothing
     double wait;     // seconds to wait for the lock
 } RunClaim;
 
@@ -38,6 +38,10 @@ typedef struct RunClaim {
 // run works, or in which a name that fringe would write is somebody else's; refuses (EXIT_CONFIG)
 // to resume in a folder of another kind. Local (rank 0); may take long: call it aside.
 bool runfolder_claim(RunFolder *folder, char *path, const RunClaim *claim, Error *err);
+
+// Makes the folder and marks it as that of a single run, if it is not fringe's already: for who
+// only adds to it. Refuses as runfolder_claim does.
+bool runfolder_mark(const char *path, Error *err);
 
 // For a run that starts anew: moves all that earlier runs made into the next free NAME.N, or where
 // no sibling can be made into NAME/before.N, and says so on stderr. Refuses (EXIT_CONFIG), before

@@ -102,8 +102,8 @@ static bool write_classes(Session *s, const char *folder, const float *scores) {
 // What rank 0 writes aside: disks may take their time.
 typedef struct Output {
     Session *session;
-    const char *folder;
-    int layer; // 0: no embedding
+    const char *given; // by the user: the folder; NULL: the one in run.dir
+    int layer;         // 0: no embedding
     int64_t classes, width;
     float *scores, *embedding;
 } Output;
@@ -111,20 +111,25 @@ typedef struct Output {
 static void write_aside(void *context) {
     Output *out = context;
     Session *s = out->session;
-    char name[64];
+    const char *folder = out->given;
+    char name[64], within[CONFIG_TEXT + 32];
+    if (folder == NULL) { // what lies in run.dir is to be known as fringe's
+        path_join(within, sizeof within, s->config.run.dir, "predictions");
+        folder = runfolder_mark(s->config.run.dir, &s->err) ? within : NULL;
+    }
     snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
-    if (file_make_folder(out->folder, &s->err) &&
-        write_rows(s, out->folder, "scores.npy", out->scores, out->classes) &&
-        write_classes(s, out->folder, out->scores) && out->layer > 0)
-        write_rows(s, out->folder, name, out->embedding, out->width);
+    if (folder != NULL && file_make_folder(folder, &s->err) &&
+        write_rows(s, folder, "scores.npy", out->scores, out->classes) &&
+        write_classes(s, folder, out->scores) && out->layer > 0)
+        write_rows(s, folder, name, out->embedding, out->width);
 }
 
 // Rank 0 writes; the others only send. Collective.
-static void write_all(Session *s, Model *model, const float *parameters, const char *folder,
+static void write_all(Session *s, Model *model, const float *parameters, const char *given,
                       int layer) {
     int64_t *gid = gather_gids(s);
     Rows logits = model_infer(model, parameters);
-    Output out = {s, folder, layer, logits.columns, 0, gather_rows(s, logits, gid), NULL};
+    Output out = {s, given, layer, logits.columns, 0, gather_rows(s, logits, gid), NULL};
     if (layer > 0) {
         Rows entering = model_embedding(model, layer);
         out.width = entering.columns;
@@ -159,16 +164,13 @@ static int64_t width_of(const Config *config, int layer) {
 }
 
 static void predict(Session *s, const Options *options) {
-    char folder[1100];
     Inference inference;
-    path_join(folder, sizeof folder, s->config.run.dir, "predictions");
     MemoryPlan beside = plan_output(s, width_of(&s->config, options->layer));
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
         return;
     float *parameters = load_weights(s, &inference.shape, options);
     if (parameters != NULL)
-        write_all(s, inference.model, parameters,
-                  options->output != NULL ? options->output : folder, options->layer);
+        write_all(s, inference.model, parameters, options->output, options->layer);
     memory_give(parameters);
     inference_close(&inference);
 }

@@ -5,24 +5,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool is_within(const char *inner, const char *outer) {
     size_t length = strlen(outer);
     return strncmp(inner, outer, length) == 0 && (inner[length] == 0 || inner[length] == '/');
 }
 
+// Behind all links; the path itself where nothing is there.
+static void resolve(char out[RUNFOLDER_PATH], const char *path) {
+    char *real = realpath(path, NULL);
+    snprintf(out, RUNFOLDER_PATH, "%s", real != NULL ? real : path);
+    free(real);
+}
+
 // Does the path lie in one of the names, or does one of them lie in path/below?
 static bool moves(const char *path, const char *below, const char *real, const NameList *list) {
-    char *absolute = path[0] != 0 ? realpath(path, NULL) : NULL;
-    char name[RUNFOLDER_PATH], folder[RUNFOLDER_PATH];
+    char plain[RUNFOLDER_PATH], name[RUNFOLDER_PATH], outer[RUNFOLDER_PATH];
     bool found = false;
-    if (absolute != NULL && below[0] != 0)
-        path_join(folder, sizeof folder, absolute, below);
-    for (int i = 0; absolute != NULL && i < list->count && !found; i++) {
-        path_join(name, sizeof name, real, list->name[i]);
-        found = below[0] != 0 ? is_within(name, folder) : is_within(absolute, name);
+    if (path[0] == 0)
+        return false;
+    if (below[0] != 0)
+        path_join(plain, sizeof plain, path, below);
+    resolve(outer, below[0] != 0 ? plain : path);
+    for (int i = 0; i < list->count && !found; i++) {
+        path_join(plain, sizeof plain, real, list->name[i]);
+        resolve(name, plain);
+        found = below[0] != 0 ? is_within(name, outer) : is_within(outer, name);
     }
-    free(absolute);
     return found;
 }
 
@@ -73,13 +83,29 @@ static bool check_inner_locks(const RunFolder *folder, const NameList *list, Err
     return err->code == 0;
 }
 
+// A rename reaches no other disk: what is found there behind a link would stop the move midway.
+static bool check_one_disk(const RunFolder *folder, const NameList *list, Error *err) {
+    struct stat here, there;
+    char path[RUNFOLDER_PATH];
+    for (int i = 0; i < list->count && err->code == 0; i++) {
+        path_join(path, sizeof path, folder->real, list->name[i]);
+        if (stat(folder->real, &here) == 0 && lstat(path, &there) == 0 &&
+            here.st_dev != there.st_dev)
+            error_set(err, EXIT_CANNOT_WRITE,
+                      "%s: lies on another disk and cannot be moved aside; move it away, or give "
+                      "another run.dir",
+                      path);
+    }
+    return err->code == 0;
+}
+
 // The target as the user would write it.
 static void tell(const RunFolder *folder, const char *to) {
     const char *base = path_name(folder->path), *name = path_name(to);
     size_t same = strlen(base);
     if (same > 0 && strncmp(name, base, same) == 0 && name[same] == '.' && base[0] != '.')
-        terminal_say("remark     %s: the run before is now in %s%s\n", folder->path, folder->path,
-                     name + same);
+        terminal_say("remark     %s: the run before is now in %s%s\n", SHOWN(folder->path),
+                     SHOWN(folder->path), SHOWN(name + same));
     else
         terminal_say("remark     %s: the run before is now in %s\n", SHOWN(folder->path),
                      SHOWN(to));
@@ -98,7 +124,8 @@ bool runfolder_start_anew(const RunFolder *folder, const Config *config, Error *
                          "another run.dir",
                          path, folder->path);
     if (fine && !names_are_none(&list)) {
-        fine = check_inner_locks(folder, &list, err) && move_aside(folder->real, found, to, err);
+        fine = check_inner_locks(folder, &list, err) && check_one_disk(folder, &list, err) &&
+               move_aside(folder->real, found, to, err);
         if (fine)
             tell(folder, to);
     }

@@ -45,15 +45,25 @@ static bool holds_a_file(const char *path) {
     return found;
 }
 
-static bool is_in_the_way(const char *real, const char *name) {
+// What lies in a folder, and which of it is fringe's.
+typedef struct Contents {
+    bool marked; // else nothing in it is known to be fringe's
+    RunKind kind;
+    NameList ours;
+} Contents;
+
+// A folder that fringe knows may hold files of other people: only names of the table in it are ever
+// written or moved.
+static bool is_in_the_way(const char *real, const char *name, const Contents *contents) {
     char path[RUNFOLDER_PATH];
     path_join(path, sizeof path, real, name);
-    return holds_a_file(path);
+    return contents->marked && names_know(contents->kind, name) ? !file_is_folder(path)
+                                                                : holds_a_file(path);
 }
 
-// Looks at the top level: names that a run of this kind would write and that are not in `ours`, and
+// Looks at the top level: names that a run of this kind could write and that are not fringe's, and
 // files of other people.
-static bool look_for_others(const char *real, RunKind kind, const NameList *ours, char *clash,
+static bool look_for_others(const char *real, RunKind kind, const Contents *contents, char *clash,
                             char *foreign, size_t size, Error *err) {
     DIR *folder = opendir(real);
     if (folder == NULL)
@@ -62,11 +72,11 @@ static bool look_for_others(const char *real, RunKind kind, const NameList *ours
     clash[0] = foreign[0] = 0;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || lists(ours, name))
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || lists(&contents->ours, name))
             continue;
-        if (names_would_write(kind, name) && is_in_the_way(real, name))
+        if (names_know(kind, name) && is_in_the_way(real, name, contents))
             say(clash, size, name);
-        else if (strncmp(name, "before.", 7) != 0 && !names_would_write(kind, name))
+        else if (strncmp(name, "before.", 7) != 0 && !names_know(kind, name))
             say(foreign, size, name);
     }
     closedir(folder);
@@ -74,17 +84,17 @@ static bool look_for_others(const char *real, RunKind kind, const NameList *ours
 }
 
 // Refuses a folder in which a name that fringe would write is somebody else's.
-static bool check_others(const char *path, const char *real, RunKind kind, const NameList *ours,
-                         bool remark, Error *err) {
+static bool check_others(const char *path, const char *real, RunKind kind, const Contents *contents,
+                         Error *err) {
     char clash[256], foreign[256];
-    if (!look_for_others(real, kind, ours, clash, foreign, sizeof clash, err))
+    if (!look_for_others(real, kind, contents, clash, foreign, sizeof clash, err))
         return false;
     if (clash[0] != 0)
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s: holds names that a run would write and that are not fringe's (%s); "
                          "give another run.dir, or move them away",
                          path, clash);
-    if (remark && foreign[0] != 0)
+    if (!contents->marked && foreign[0] != 0)
         terminal_say("remark     %s holds files that are not fringe's; they stay: %s\n",
                      SHOWN(path), SHOWN(foreign));
     return true;
@@ -104,17 +114,17 @@ static bool check_kind(const char *path, RunKind kind, RunKind found, const Name
 
 // The first thing written into a folder; whoever comes later knows it by that.
 static bool mark(const char *path, const char *real, RunKind kind, Error *err) {
-    static const NameList none;
+    static const Contents unknown;
     Error clash = {0};
     RunKind found = kind, ignored;
-    if (!marker_read(real, &found) && !check_others(path, real, kind, &none, true, &clash) &&
+    if (!marker_read(real, &found) && !check_others(path, real, kind, &unknown, &clash) &&
         !marker_read(real, &ignored)) // nobody marked it meanwhile
         return error_set(err, (ExitCode)clash.code, "%s", clash.text);
     return marker_make(real, found, err);
 }
 
-static bool open_folder(RunFolder *folder, const char *path, const RunClaim *claim, Error *err) {
-    *folder = (RunFolder){.kind = claim->kind};
+static bool open_folder(RunFolder *folder, const char *path, RunKind kind, Error *err) {
+    *folder = (RunFolder){.kind = kind};
     snprintf(folder->path, sizeof folder->path, "%s", path);
     if (!file_make_folder(path, err))
         return false;
@@ -126,7 +136,7 @@ static bool open_folder(RunFolder *folder, const char *path, const RunClaim *cla
                          "%s: cannot find the folder, or its path is too "
                          "long; give another run.dir",
                          path);
-    return mark(path, folder->real, claim->kind, err);
+    return mark(path, folder->real, kind, err);
 }
 
 static LockAnswer wait_for_lock(RunFolder *folder, double wait, char *holder, size_t size,
@@ -146,17 +156,16 @@ static LockAnswer wait_for_lock(RunFolder *folder, double wait, char *holder, si
 
 // With the lock held, what lies there does not change any more.
 static bool look_inside(const RunFolder *folder, bool resume, Error *err) {
-    NameList ours = {0};
-    RunKind found = folder->kind;
-    marker_read(folder->real, &found);
-    bool fine = move_finish(folder->real, found, err) &&
-                names_list(&ours, folder->real, found, err) &&
-                check_others(folder->path, folder->real, folder->kind, &ours, false, err) &&
-                (!resume || check_kind(folder->path, folder->kind, found, &ours, err));
-    bool empty = names_are_none(&ours);
-    names_clear(&ours);
-    return fine &&
-           (!empty || found == folder->kind || marker_replace(folder->real, folder->kind, err));
+    Contents contents = {.marked = true, .kind = folder->kind};
+    NameList *ours = &contents.ours;
+    marker_read(folder->real, &contents.kind);
+    bool fine = move_finish(folder->real, contents.kind, err) &&
+                names_list(ours, folder->real, contents.kind, err) &&
+                check_others(folder->path, folder->real, folder->kind, &contents, err) &&
+                (!resume || check_kind(folder->path, folder->kind, contents.kind, ours, err));
+    bool changes = names_are_none(ours) && contents.kind != folder->kind;
+    names_clear(ours);
+    return fine && (!changes || marker_replace(folder->real, folder->kind, err));
 }
 
 static bool settle(RunFolder *folder, const RunClaim *claim, Error *err) {
@@ -172,12 +181,42 @@ static bool refuse(const RunFolder *folder, const char *holder, Error *err) {
                      folder->path, holder);
 }
 
+static bool name_candidate(char out[CONFIG_TEXT], const char *path, int number, Error *err) {
+    int used = number == 1 ? snprintf(out, CONFIG_TEXT, "%s", path)
+                           : snprintf(out, CONFIG_TEXT, "%s-%d", path, number);
+    return used < CONFIG_TEXT || error_set(err, EXIT_CANNOT_WRITE,
+                                           "%s: the path is too long for a number behind it; give "
+                                           "another run.dir",
+                                           path);
+}
+
+// NAME-2 may be the folder of another config, or hold a run that ended: a number that nobody asked
+// for moves nothing.
+static bool is_free(const char *path) {
+    NameList ours = {0};
+    Error ignored = {0};
+    RunKind kind;
+    if (!file_exists(path))
+        return true;
+    bool is_empty = marker_read(path, &kind) && names_list(&ours, path, kind, &ignored) &&
+                    names_are_none(&ours);
+    names_clear(&ours);
+    return is_empty;
+}
+
+bool runfolder_mark(const char *path, Error *err) {
+    RunFolder folder;
+    return open_folder(&folder, path, RUN_SINGLE, err);
+}
+
 bool runfolder_claim(RunFolder *folder, char *path, const RunClaim *claim, Error *err) {
     char candidate[CONFIG_TEXT], holder[256];
     for (int number = 1; number < 10000; number++) {
-        int used = number == 1 ? snprintf(candidate, sizeof candidate, "%s", path)
-                               : snprintf(candidate, sizeof candidate, "%s-%d", path, number);
-        if (used >= (int)sizeof candidate || !open_folder(folder, candidate, claim, err))
+        if (!name_candidate(candidate, path, number, err))
+            return false;
+        if (number > 1 && !is_free(candidate))
+            continue;
+        if (!open_folder(folder, candidate, claim->kind, err))
             return false;
         LockAnswer answer =
             wait_for_lock(folder, claim->may_number ? 0 : claim->wait, holder, sizeof holder, err);
@@ -187,7 +226,8 @@ bool runfolder_claim(RunFolder *folder, char *path, const RunClaim *claim, Error
             return refuse(folder, holder, err);
         if (answer == LOCK_TAKEN) {
             if (number > 1)
-                terminal_say("run        works in %s: another run works in %s\n", candidate, path);
+                terminal_say("run        works in %s: another run works in %s\n", SHOWN(candidate),
+                             SHOWN(path));
             snprintf(path, CONFIG_TEXT, "%s", candidate);
             return settle(folder, claim, err);
         }

@@ -16,10 +16,13 @@ typedef struct NameList {
 // Files and folders of the table that lie in `real`, each as the smallest thing that moves.
 bool names_list(NameList *list, const char *real, RunKind kind, Error *err);
 void names_clear(NameList *list);
-// Nothing but marker and lock: such a folder is empty.
+// Marker, lock, the note of a move, or one of these being written: they say whose the folder is,
+// and never move.
+bool names_stays(const char *name);
+// Nothing but these: such a folder is empty.
 bool names_are_none(const NameList *list);
-// A top-level name that a run of this kind would write.
-bool names_would_write(RunKind kind, const char *name);
+// A top-level name of the table, or of a folder for such names, where this kind of run lies.
+bool names_know(RunKind kind, const char *name);
 
 // ---- lock.c
 typedef struct RunLock RunLock;
@@ -38,7 +41,8 @@ bool marker_replace(const char *real, RunKind kind, Error *err); // a new start
 // Moves what the table names into a new sibling or NAME/before.N; *to says where. Survives a crash
 // at any instant, for move_finish.
 bool move_aside(const char *real, RunKind kind, char to[RUNFOLDER_PATH], Error *err);
-// Goes on with a move that a crash interrupted; fine if there was none.
+// Goes on with a move that a crash interrupted, or gives it up where nothing had moved yet; fine if
+// there was none.
 bool move_finish(const char *real, RunKind kind, Error *err);
 
 #endif

@@ -2,7 +2,8 @@
 // the process, however that ends. The file's text only tells others who works here.
 //
 // Where a file system knows no locks, the file itself is the lock: it is made exclusively and
-// renewed every renew_seconds by a thread; one that nobody renewed for stale_seconds is left over.
+// renewed every renew_seconds by a thread; one that nobody renewed for stale_seconds is left over,
+// and so is one whose process ran on this machine and is no more.
 
 #include "internal.h"
 
@@ -34,38 +35,56 @@ static LockAnswer cannot(const char *path, Error *err) {
     return LOCK_FAILED;
 }
 
-// ---- the text: "pid 12 on host-a since 2026-11-22 18:40:12"
+// ---- the text: "pid 12 on host-a since 2026-11-22 18:40:12", and in the second line the process
+// as file_process names it
 
 static bool write_holder(int file) {
-    char host[64] = "", since[32], text[160];
+    char host[64] = "", since[32], process[128], text[320];
     time_t now = time(NULL);
     struct tm parts;
     gethostname(host, sizeof host - 1);
     strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", localtime_r(&now, &parts));
-    int bytes =
-        snprintf(text, sizeof text, "pid %ld on %s since %s\n", (long)getpid(), host, since);
+    file_process(process, sizeof process);
+    int bytes = snprintf(text, sizeof text, "pid %ld on %s since %s\n%s\n", (long)getpid(), host,
+                         since, process);
     return ftruncate(file, 0) == 0 && pwrite(file, text, (size_t)bytes, 0) == bytes;
 }
 
-static void read_holder(const char *path, char *holder, size_t size) {
+static void read_text(const char *path, char *text, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t bytes = file >= 0 ? read(file, holder, size - 1) : 0;
-    holder[bytes > 0 ? bytes : 0] = 0;
+    ssize_t bytes = file >= 0 ? read(file, text, size - 1) : 0;
+    text[bytes > 0 ? bytes : 0] = 0;
+    if (file >= 0)
+        close(file);
+}
+
+static void read_holder(const char *path, char *holder, size_t size) {
+    read_text(path, holder, size);
     holder[strcspn(holder, "\n")] = 0;
     for (char *c = holder; *c != 0; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';
     if (holder[0] == 0)
         snprintf(holder, size, "a process that has not said its name");
-    if (file >= 0)
-        close(file);
+}
+
+// Has the process that wrote the text ended? A line without an end is still being written.
+static bool holder_is_gone(const char *path) {
+    char text[320];
+    read_text(path, text, sizeof text);
+    char *process = strchr(text, '\n'), *end = process != NULL ? strchr(process + 1, '\n') : NULL;
+    if (end == NULL)
+        return false;
+    *end = 0;
+    return file_process_is_gone(process + 1);
 }
 
 // ---- file systems without locks
 
 static bool is_stale(const char *path, time_t now) {
     struct stat status;
-    return stat(path, &status) == 0 && now - status.st_mtime > stale_seconds;
+    return stat(path, &status) == 0 &&
+           (now - status.st_mtime > stale_seconds || holder_is_gone(path));
 }
 
 // The file server's clock: that of a file just written there.
@@ -123,8 +142,7 @@ static bool take_over(const char *path, time_t now) {
     if (!stale)
         (void)!link(away, path);
     else
-        terminal_say("remark     %s was not renewed for %d s: its run is taken for dead\n", path,
-                     stale_seconds);
+        terminal_say("remark     %s is left over from a run that is no more\n", SHOWN(path));
     unlink(away);
     return stale;
 }
@@ -160,12 +178,17 @@ static LockAnswer try_lock(RunLock *lock, bool made) {
     return has_no_locks(errno) ? try_renewed(lock, made) : LOCK_FAILED;
 }
 
-// Opens the file; *made says whether it is new.
+// Opens the file; *made says whether it is new. EAGAIN: it was there and is gone again, for the run
+// that held it has ended.
 static int open_lock(const char *path, bool *made) {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     *made = file >= 0;
-    return *made || errno != EEXIST ? file
-                                    : open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (*made || errno != EEXIST)
+        return file;
+    file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0 && errno == ENOENT)
+        errno = EAGAIN;
+    return file;
 }
 
 LockAnswer lock_try(RunLock **out, const char *real, char *holder, size_t size, Error *err) {
@@ -173,7 +196,9 @@ LockAnswer lock_try(RunLock **out, const char *real, char *holder, size_t size, 
     bool made;
     path_join(lock->path, sizeof lock->path, real, LOCK_NAME);
     lock->file = open_lock(lock->path, &made);
-    LockAnswer answer = lock->file >= 0 ? try_lock(lock, made) : LOCK_FAILED;
+    LockAnswer answer = lock->file >= 0   ? try_lock(lock, made)
+                        : errno == EAGAIN ? LOCK_BUSY
+                                          : LOCK_FAILED;
     if (answer == LOCK_TAKEN && !write_holder(lock->file))
         answer = LOCK_FAILED;
     if (answer == LOCK_TAKEN) {

@@ -7,10 +7,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static const char marker_format[] = "fringe-run-folder";
+#define MARKER_FORMAT "fringe-run-folder"
+
 static const char *const kind_names[] = {"run", "runs", "compare"};
 
 // ---- reading
@@ -25,6 +27,25 @@ static Json *read_json(const char *real, const char *name) {
         document = NULL;
     }
     return document;
+}
+
+// Empty, or torn at the beginning of our text: a crash came before anything else was written.
+static bool is_marker(const char *path) {
+    static const char beginning[] = "{\"format\": \"" MARKER_FORMAT "\"";
+    char text[sizeof beginning] = "";
+    struct stat status;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool found = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                 read(file, text, sizeof beginning - 1) >= 0 &&
+                 strncmp(text, beginning, strlen(text)) == 0;
+    if (file >= 0)
+        close(file);
+    return found;
+}
+
+static bool is_there(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0;
 }
 
 static RunKind kind_of_marker(const Json *marker) {
@@ -48,11 +69,11 @@ static bool is_older(const char *real, const char *name, const char *one, const 
 bool marker_read(const char *real, RunKind *kind) {
     char path[RUNFOLDER_PATH];
     path_join(path, sizeof path, real, MARKER_NAME);
-    if (file_exists(path)) {
+    if (is_there(path)) {
         Json *marker = read_json(real, MARKER_NAME);
         *kind = kind_of_marker(marker);
         json_free(marker);
-        return true;
+        return is_marker(path);
     }
     *kind = is_older(real, "compare.json", "speed_up_over", "modes") ? RUN_COMPARISON
             : is_older(real, "runs.json", "first_seed", "last")      ? RUN_SEVERAL
@@ -68,9 +89,20 @@ static void write_text(char *text, size_t size, RunKind kind) {
     struct tm parts;
     strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
     snprintf(text, size,
-             "{\"format\": \"%s\", \"version\": 1, \"kind\": \"%s\", \"fringe\": \"%s\", "
-             "\"start\": \"%s\"}\n",
-             marker_format, kind_names[kind], FRINGE_VERSION, start);
+             "{\"format\": \"" MARKER_FORMAT "\", \"version\": 1, \"kind\": \"%s\", "
+             "\"fringe\": \"%s\", \"start\": \"%s\"}\n",
+             kind_names[kind], FRINGE_VERSION, start);
+}
+
+// A write that is cut short has no reason; the next one has.
+static bool put(int file, const char *text) {
+    while (*text != 0) {
+        ssize_t bytes = write(file, text, strlen(text));
+        if (bytes < 0 && errno != EINTR)
+            return false;
+        text += bytes > 0 ? bytes : 0;
+    }
+    return true;
 }
 
 bool marker_make(const char *real, RunKind kind, Error *err) {
@@ -79,9 +111,9 @@ bool marker_make(const char *real, RunKind kind, Error *err) {
     write_text(text, sizeof text, kind);
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0 && errno == EEXIST)
-        return true;
-    bool fine =
-        file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text) && fsync(file) == 0;
+        return is_marker(path) ||
+               error_set(err, EXIT_CANNOT_WRITE, "%s: is not fringe's; give another run.dir", path);
+    bool fine = file >= 0 && put(file, text) && fsync(file) == 0;
     int reason = errno;
     if (file >= 0)
         close(file);

@@ -1,6 +1,7 @@
 // Moving what earlier runs made out of the way. The file `.moving` names the target from before the
 // first rename until after the last one: the next start goes on with a move that a crash
-// interrupted. Nothing is ever renamed over something else.
+// interrupted. A move that was refused or interrupted before its first rename is given up, and the
+// runs stay where they are. Nothing is ever renamed over something else.
 
 #include "internal.h"
 
@@ -43,9 +44,11 @@ static bool can_rename_into(const char *real, const char *target) {
     path_join(to, sizeof to, target, path_name(from));
     int file = open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     bool fine = file >= 0 && rename(from, to) == 0;
+    int reason = errno;
     if (file >= 0)
         close(file);
     unlink(fine ? to : from);
+    errno = reason;
     return fine;
 }
 
@@ -55,21 +58,31 @@ static bool write_moving(const char *real, const char *target, Error *err) {
     return file_replace(path, target, strlen(target), err);
 }
 
-// Makes PREFIXn in `parent`, written down before it is made. EXIT_OK and false: not possible there.
+// Makes PREFIXn in `parent`, written down before it is made. EXIT_OK and false: not possible there,
+// for the reason in errno.
 static bool make_target(const char *real, const char *parent, const char *prefix,
                         char target[RUNFOLDER_PATH], Error *err) {
     for (int n = next_number(parent, prefix);; n++) {
         int used = snprintf(target, RUNFOLDER_PATH, "%s/%s%d", parent, prefix, n);
-        if (used >= RUNFOLDER_PATH || !write_moving(real, target, err))
+        if (used >= RUNFOLDER_PATH) {
+            target[0] = 0;
+            return error_set(err, EXIT_CANNOT_WRITE,
+                             "%s: the path is too long for a number behind "
+                             "it; give another run.dir",
+                             real);
+        }
+        if (!write_moving(real, target, err))
             return false;
         if (mkdir(target, 0777) == 0)
             break;
         if (errno != EEXIST)
             return false;
     }
-    if (can_rename_into(real, target))
-        return true;
+    if (can_rename_into(real, target)) // all of a run will lie in it: it must not be lost
+        return access(parent, R_OK) != 0 || file_sync(parent, err);
+    int reason = errno;
     rmdir(target);
+    errno = reason;
     return false;
 }
 
@@ -88,18 +101,18 @@ static bool find_target(const char *real, char target[RUNFOLDER_PATH], Error *er
 
 // ---- the move
 
-static bool stays(const char *name) {
-    return strcmp(name, MARKER_NAME) == 0 || strcmp(name, LOCK_NAME) == 0 ||
-           strncmp(name, MOVING_NAME, strlen(MOVING_NAME)) == 0;
+// Makes the folder in the target that `name` will lie in.
+static bool make_room(const char *target, const char *name, Error *err) {
+    char to[RUNFOLDER_PATH], parent[RUNFOLDER_PATH];
+    path_join(to, sizeof to, target, name);
+    path_folder(parent, sizeof parent, to);
+    return file_make_folder(parent, err);
 }
 
 static bool move_one(const char *real, const char *target, const char *name, Error *err) {
-    char from[RUNFOLDER_PATH], to[RUNFOLDER_PATH], parent[RUNFOLDER_PATH];
+    char from[RUNFOLDER_PATH], to[RUNFOLDER_PATH];
     path_join(from, sizeof from, real, name);
     path_join(to, sizeof to, target, name);
-    path_folder(parent, sizeof parent, to);
-    if (!file_make_folder(parent, err))
-        return false;
     if (file_exists(to))
         return error_set(err, EXIT_CANNOT_WRITE, "%s: is there already; move it away", to);
     return file_rename(from, to, err);
@@ -117,13 +130,16 @@ static void remove_empty(const char *real, const char *name) {
     }
 }
 
+// All that takes room is made before the first rename.
 static bool move_all(const char *real, RunKind kind, const char *target, Error *err) {
     NameList list;
     bool fine = marker_make(target, kind, err) && names_list(&list, real, kind, err);
     if (!fine)
         return false;
     for (int i = 0; i < list.count && fine; i++)
-        fine = stays(list.name[i]) || move_one(real, target, list.name[i], err);
+        fine = names_stays(list.name[i]) || make_room(target, list.name[i], err);
+    for (int i = 0; i < list.count && fine; i++)
+        fine = names_stays(list.name[i]) || move_one(real, target, list.name[i], err);
     for (int i = 0; i < list.count && fine; i++)
         remove_empty(real, list.name[i]);
     names_clear(&list);
@@ -136,18 +152,51 @@ static bool end_move(const char *real, Error *err) {
     return file_remove(path, err) && file_sync(real, err);
 }
 
-bool move_aside(const char *real, RunKind kind, char to[RUNFOLDER_PATH], Error *err) {
-    return find_target(real, to, err) && move_all(real, kind, to, err) && end_move(real, err);
+// Was anything renamed into the target? The marker is made there before.
+static bool has_moved(const char *target, RunKind kind) {
+    NameList moved = {0};
+    Error ignored = {0};
+    RunKind there;
+    bool some = target[0] == '/' && marker_read(target, &there) &&
+                !(names_list(&moved, target, kind, &ignored) && names_are_none(&moved));
+    names_clear(&moved);
+    return some;
 }
 
-// A target that is there without our marker is somebody else's, made before ours could be.
-static bool target_is_ours(const char *target) {
-    RunKind ignored;
-    return marker_read(target, &ignored) || rmdir(target) == 0 || errno == ENOENT;
+// Removes what make_target and move_all made in a target into which nothing was renamed, and it.
+static void remove_target(const char *real, RunKind kind, const char *target) {
+    NameList planned = {0}, made = {0};
+    Error ignored = {0};
+    char path[RUNFOLDER_PATH];
+    bool fine =
+        names_list(&planned, real, kind, &ignored) && names_list(&made, target, kind, &ignored);
+    for (int i = 0; i < planned.count && fine; i++)
+        remove_empty(target, planned.name[i]);
+    for (int i = 0; i < made.count && fine; i++) {
+        path_join(path, sizeof path, target, made.name[i]);
+        unlink(path);
+    }
+    names_clear(&made);
+    names_clear(&planned);
+    rmdir(target);
+}
+
+static bool give_up(const char *real, RunKind kind, const char *target, Error *err) {
+    if (target[0] == '/')
+        remove_target(real, kind, target);
+    return end_move(real, err);
+}
+
+bool move_aside(const char *real, RunKind kind, char to[RUNFOLDER_PATH], Error *err) {
+    Error ignored = {0};
+    bool fine = find_target(real, to, err) && move_all(real, kind, to, err) && end_move(real, err);
+    if (!fine && !has_moved(to, kind))
+        give_up(real, kind, to, &ignored);
+    return fine;
 }
 
 bool move_finish(const char *real, RunKind kind, Error *err) {
-    char path[RUNFOLDER_PATH], to[RUNFOLDER_PATH];
+    char path[RUNFOLDER_PATH];
     size_t bytes;
     path_join(path, sizeof path, real, MOVING_NAME);
     if (!file_exists(path))
@@ -155,10 +204,8 @@ bool move_finish(const char *real, RunKind kind, Error *err) {
     char *target = file_read(path, RUNFOLDER_PATH - 1, &bytes, err);
     if (target == NULL)
         return false;
-    bool ours = target_is_ours(target);
-    bool fine = ours ? file_make_folder(target, err) && move_all(real, kind, target, err) &&
-                           end_move(real, err)
-                     : move_aside(real, kind, to, err);
+    bool fine = has_moved(target, kind) ? move_all(real, kind, target, err) && end_move(real, err)
+                                        : give_up(real, kind, target, err);
     memory_give(target);
     return fine;
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct Made {
     const char *pattern; // relative to the folder of one run
@@ -98,15 +97,19 @@ static bool may_hold(const char *relative) {
     return length == 0;
 }
 
-bool names_would_write(RunKind kind, const char *name) {
-    static const char *const single[] = {"run.json", "metrics.jsonl", "trace.json", "checkpoints",
-                                         "assignments"};
-    if (kind == RUN_SEVERAL)
-        return strcmp(name, "runs.json") == 0 || matches("run-#", name);
-    if (kind == RUN_COMPARISON)
-        return strcmp(name, "compare.json") == 0 || is_arm(name);
-    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
-        if (strcmp(single[i], name) == 0)
+// The runs inside belong to the folder only if --runs or a comparison made it.
+static bool is_others(const char *inside, const char *name, RunKind kind) {
+    return kind == RUN_SINGLE && inside[0] == 0 && (matches("run-#", name) || is_arm(name));
+}
+
+bool names_know(RunKind kind, const char *name) {
+    return !is_others("", name, kind) && (runfolder_makes(name) || may_hold(name));
+}
+
+bool names_stays(const char *name) {
+    static const char *const own[] = {MARKER_NAME, LOCK_NAME, MOVING_NAME};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (is_made(own[i], name))
             return true;
     return false;
 }
@@ -134,17 +137,8 @@ void names_clear(NameList *list) {
     *list = (NameList){0};
 }
 
-static bool is_folder(const char *path) {
-    struct stat status;
-    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode); // a link is not followed
-}
-
-// The runs inside belong to the folder only if --runs or a comparison made it.
-static bool is_others(const char *inside, const char *name, RunKind kind) {
-    return kind == RUN_SINGLE && inside[0] == 0 && (matches("run-#", name) || is_arm(name));
-}
-
-// Adds what lies in `real`/`inside` ("" or "checkpoints").
+// Adds what lies in `real`/`inside` ("" or "checkpoints"). Such a folder may be a link to another
+// disk.
 static bool list_folder(NameList *list, const char *real, const char *inside, RunKind kind,
                         Error *err) {
     char path[RUNFOLDER_PATH], relative[RUNFOLDER_PATH];
@@ -162,7 +156,7 @@ static bool list_folder(NameList *list, const char *real, const char *inside, Ru
         path_join(path, sizeof path, real, relative);
         if (runfolder_makes(relative))
             add(list, relative);
-        else if (may_hold(relative) && is_folder(path))
+        else if (may_hold(relative) && file_is_folder(path))
             fine = list_folder(list, real, relative, kind, err);
     }
     closedir(folder);
@@ -182,7 +176,7 @@ bool names_list(NameList *list, const char *real, RunKind kind, Error *err) {
 
 bool names_are_none(const NameList *list) {
     for (int i = 0; i < list->count; i++)
-        if (strcmp(list->name[i], MARKER_NAME) != 0 && strcmp(list->name[i], LOCK_NAME) != 0)
+        if (!names_stays(list->name[i]))
             return false;
     return true;
 }

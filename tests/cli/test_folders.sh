@@ -14,25 +14,57 @@ mkdir -p home/assignments/week1 && echo thesis >home/assignments/week1/thesis.tx
 expect "a folder that holds a name fringe would write" 73 'not fringe.s \(assignments\)' \
     train --set run.dir=home
 [ "$(cd home && find . -type f)" = ./assignments/week1/thesis.txt ] || fail "nothing is made there"
-for name in run.json metrics.jsonl trace.json checkpoints; do
-    mkdir -p other && echo mine >other/$name
-    expect "a $name of other people" 73 "not fringe.s \($name\)" train --set run.dir=other
-    grep -qx mine other/$name || fail "$name is as it was"
-    rm -r other
+names=$(sed -n 's/^    {"\([^"]*\)", ".*/\1/p' "$FRINGE_SOURCE/src/runfolder/names.c" | tr '#*' 7x)
+[ "$(wc -w <<<"$names")" -ge 15 ] || fail "the table has its names: $names"
+for name in .fringe .lock .moving $names checkpoints; do
+    for command in train "compare --modes vanilla" "train --runs 2"; do
+        rm -rf other && mkdir -p other && mkdir -p "other/$(dirname $name)" && echo mine >other/$name
+        read -r command options <<<"$command"
+        expect "a $name of other people: $command $options" 73 "not fringe.s \(${name%%/*}\)" \
+            "$FRINGE" $command tiny.json $options --set run.dir=other
+        [ "$(cd other && find . -type f)" = "./$name" ] && grep -qx mine other/$name ||
+            fail "$name is as it was"
+    done
 done
+rm -r other
 mkdir logs && echo hello >logs/slurm-1.out
 expect "other files stay and are told" 0 'remark .*not fringe.s; they stay: slurm-1.out' \
     train --set run.dir=logs
 expect "and stay when the run before moves" 0 'remark .*logs: the run before is now in logs.1$' \
     train --set run.dir=logs
 [ -s logs/slurm-1.out ] && [ ! -e logs.1/slurm-1.out ] || fail "a file of other people moved"
-mkdir logs/assignments && echo mine >logs/assignments/epoch-9.txt
+echo mine >logs/assignments
 expect "a name that became other people's" 73 '\(assignments\)' train --set run.dir=logs
 ended logs || fail "the run before is whole"
-rm -r logs/assignments
-echo mine >logs/checkpoints/notes.txt
+rm logs/assignments
+cp -r logs/checkpoints/epoch-20 logs/checkpoints/best-so-far
 expect "a file beside our own in a folder of ours" 0 'is now in logs.2$' train --set run.dir=logs
-[ -s logs/checkpoints/notes.txt ] && ended logs.2 && ended logs || fail "it stays; the run moved"
+[ -d logs/checkpoints/best-so-far ] && ended logs.2 && ended logs || fail "it stays; the run moved"
+rm -r logs/checkpoints/{epoch-20,LATEST} logs/{run.json,metrics.jsonl}
+expect "where it is left alone, as after a kill" 0 'from the start' \
+    train --set run.dir=logs --resume auto
+mkdir disk linked && ln -s ../disk linked/checkpoints
+for way in train "train --resume auto"; do
+    expect "checkpoints in a linked folder: $way" 0 'result' $way --set run.dir=linked
+done
+expect "they move" 0 'is now in linked.1$' train --set run.dir=linked
+[ -L linked/checkpoints ] && [ -d disk/epoch-20 ] && ended linked.1 || fail "the link stays"
+if shm=$(mktemp -d /dev/shm/fringe.XXXXXX) && [ "$(stat -c %d $shm)" != "$(stat -c %d .)" ]; then
+    mv disk/* $shm && ln -sfn $shm linked/checkpoints
+    expect "on another disk they cannot" 73 'lies on another disk' train --set run.dir=linked
+    ended linked && [ ! -e linked/.moving ] || fail "the run stays"
+fi
+rm -rf "$shm"
+
+# --- predictions
+cp -r logs/checkpoints/epoch-20 weights
+mkdir -p theirs/predictions && echo mine >theirs/predictions/scores.npy
+predict() { "$FRINGE" predict tiny.json --weights weights/model.safetensors "$@"; }
+expect "predictions of other people" 73 'not fringe.s \(predictions\)' predict --set run.dir=theirs
+grep -qx mine theirs/predictions/scores.npy || fail "they are as they were"
+expect "ours before any run" 0 'scores.npy' predict --set run.dir=foreseen
+expect "are known as ours" 0 'is now in foreseen.1$' train --set run.dir=foreseen
+[ -s foreseen.1/predictions/scores.npy ] && ended foreseen || fail "they moved aside"
 
 # --- a run that starts anew moves the one before as a whole
 expect "a long run" 0 'result' train --set train.epochs=50 --set run.dir=runs/x
@@ -82,18 +114,50 @@ expect "a comparison without a marker is known" 0 'is now in older.1$' train --s
 ended older.1/vanilla && ended older || fail "it moved as a whole"
 
 # --- killed while it moves
-ends_as() { # NAME FOLDER: resumed after the kill, the run is whole, and so is the one before
+is_whole() { # FOLDER: the run of the other seed lies there, with every byte
+    cmp -s {before,"$1"}/checkpoints/epoch-20/model.safetensors && cmp -s {before,"$1"}/metrics.jsonl &&
+        cmp -s {before,"$1"}/run.json
+}
+ends_as() { # NAME FOLDER: after the kill the run before is whole, in its place or aside
+    if is_whole $2; then
+        expect "$1: what has not moved goes on" 0 'resume +after epoch 20' \
+            train --set run.seed=7 --set run.dir=$2 --resume auto
+        [ ! -e $2.1 ] || fail "$1: there is nothing to move"
+        stayed=$((stayed + 1))
+        return
+    fi
     expect "$1" 0 'result .* epoch 20 ' train --set run.dir=$2 --resume auto
     same "$1: all its metrics" b <(timeless $2)
-    [ -d $2.1 ] && before=$2.1 || before=$2
-    ended $before || fail "$1: the run before is whole"
+    is_whole $2.1 || fail "$1: the run before is whole"
 }
 train --set run.dir=whole >/dev/null 2>&1 && timeless whole >b
+train --set run.dir=before --set run.seed=7 >/dev/null 2>&1
+stayed=0
 for step in 1 2 3 5 6 8 11 14 18 23; do
-    rm -rf moved moved.1 && cp -r whole moved
+    rm -rf moved moved.1 && cp -r before moved
     { FRINGE_TEST_STOP_STEP=$step train --set run.dir=moved >out 2>&1; } 2>/dev/null
     [ $? -eq 137 ] || fail "a run that starts anew lives beyond step $step"
     ends_as "killed at step $step of a new start" moved
+done
+[ $stayed -ge 2 ] && [ $stayed -le 6 ] || fail "$stayed of 10 kills came before the first rename"
+mkdir marked && cp before/.fringe marked/ && : >marked/.fringe.tmp-host.1-1-0
+expect "killed while the marker is written" 0 'result' train --set run.dir=marked
+[ ! -e marked.1 ] || fail "there was nothing to move"
+
+# --- refused while it moves, for the disk is full
+full=$FRINGE_BUILD/tests/preload_full.so
+on_full() { # FOLDER N: a start there is refused by the disk, which is full from its N-th call on
+    local status=0
+    FRINGE_FULL_UNDER=$work/$1 FRINGE_FULL_AT=$2 LD_PRELOAD=$full \
+        train --set run.dir=$1 >out 2>&1 </dev/null || status=$?
+    [[ $status == 7[34] ]] && grep -q 'No space left' out || fail "full at $2: $status, $(cat out)"
+}
+for n in 1 2 3 4 5 6 7; do
+    [ -e "$full" ] || break # it cannot stand before a sanitizer
+    rm -rf moved moved.1 fresh && cp -r before moved
+    on_full moved $n
+    ends_as "refused at call $n" moved
+    [ $n -gt 4 ] || on_full fresh $n
 done
 
 # --- one run, one folder
@@ -117,6 +181,15 @@ wait
 for folder in runs/tiny runs/tiny-2 runs/tiny-3; do
     [ "$(wc -l <$folder/metrics.jsonl)" -eq 2000 ] || fail "$folder has its own metrics alone"
 done
+cp tiny.json tiny-4.json && "$FRINGE" train tiny-4.json >/dev/null 2>&1
+rm -r runs/tiny
+"$FRINGE" train tiny.json $endless >holder 2>&1 &
+holder=$!
+begun runs/tiny $holder
+expect "a number that is the folder of another config" 0 'works in runs/tiny-5: ' train
+ended runs/tiny-4 && [ ! -e runs/tiny-4.1 ] && [ ! -e runs/tiny-2.1 ] || fail "nothing moved for it"
+kill -9 $holder
+wait $holder 2>/dev/null
 head -n 1 out-* | grep -q 'works in runs/tiny-3: another run works in runs/tiny$' ||
     fail "the first line says which folder"
 "$FRINGE" compare tiny.json --modes vanilla $endless --set run.dir=arms >out-1 2>&1 &
@@ -141,10 +214,14 @@ try="unlocked --set run.lock_wait=0.1"
 expect "without locks" 73 "another run works there \(pid $holder on" bash -c "$try"
 kill -9 $holder
 wait $holder 2>/dev/null
+cp unlocked/.lock held
+expect "a lock whose process is no more" 0 'left over' bash -c "$try"
+[ ! -e unlocked/.lock ] || fail "it is removed at the end"
+sed '2s/^/other-/' held >unlocked/.lock
 touch -d '50 seconds ago' unlocked/.lock
 expect "a lock that may still be renewed" 73 'another run works there' bash -c "$try"
 touch -d '70 seconds ago' unlocked/.lock
-expect "one that nobody renews" 0 'taken for dead' bash -c "$try"
+expect "one that nobody renews" 0 'left over' bash -c "$try"
 [ ! -e unlocked/.lock ] || fail "it is removed at the end"
 
 # --- one list of names
