@@ -52,8 +52,8 @@ static bool matches(const char *pattern, const char *name) {
     return *pattern == '*' || *name == 0;
 }
 
-// "run.json.fringe-tmp-<...>": what is written beside a file before it is renamed; older versions had a
-// point for the dash.
+// "run.json.fringe-tmp-<...>": what is written beside a file before it is renamed; older versions
+// had a point for the dash.
 static bool is_made(const char *pattern, const char *name) {
     char temporary[128], old[128];
     snprintf(temporary, sizeof temporary, "%s" FILE_TEMPORARY "*", pattern);

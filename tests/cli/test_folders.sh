@@ -16,16 +16,15 @@ expect "a folder that holds a name fringe would write" 73 'not fringe.s \(assign
 [ "$(cd home && find . -type f)" = ./assignments/week1/thesis.txt ] || fail "nothing is made there"
 names=$(sed -n 's/^    {"\([^"]*\)", ".*/\1/p' "$FRINGE_SOURCE/src/runfolder/names.c" | tr '#*' 7x)
 [ "$(wc -w <<<"$names")" -ge 15 ] || fail "the table has its names: $names"
-for name in .fringe .lock .moving $names checkpoints; do
-    for command in train "compare --modes vanilla" "train --runs 2"; do
-        rm -rf other && mkdir -p other && mkdir -p "other/$(dirname $name)" && echo mine >other/$name
-        read -r command options <<<"$command"
-        expect "a $name of other people: $command $options" 73 "not fringe.s \(${name%%/*}\)" \
-            "$FRINGE" $command tiny.json $options --set run.dir=other
-        [ "$(cd other && find . -type f)" = "./$name" ] && grep -qx mine other/$name ||
-            fail "$name is as it was"
-    done
-done
+theirs() { # NAME COMMAND OPTIONS: a folder that holds such a file of other people
+    rm -rf other && mkdir -p "other/$(dirname "$1")" && echo mine >"other/$1"
+    expect "a $1 of other people: $2" 73 "not fringe.s \(${1%%/*}\)" \
+        "$FRINGE" "$2" tiny.json --set run.dir=other "${@:3}"
+    [ "$(cd other && find . -type f)" = "./$1" ] && grep -qx mine "other/$1" || fail "$1 changed"
+}
+for name in .fringe .lock .moving $names checkpoints; do theirs $name train; done
+for name in run.json checkpoints/LATEST run-1; do theirs $name compare --modes vanilla; done
+theirs predictions/scores.npy train --runs 2
 rm -r other
 mkdir logs && echo hello >logs/slurm-1.out
 expect "other files stay and are told" 0 'remark .*not fringe.s; they stay: slurm-1.out' \
@@ -140,7 +139,7 @@ for step in 1 2 3 5 6 8 11 14 18 23; do
     ends_as "killed at step $step of a new start" moved
 done
 [ $stayed -ge 2 ] && [ $stayed -le 6 ] || fail "$stayed of 10 kills came before the first rename"
-mkdir marked && cp before/.fringe marked/ && : >marked/.fringe.tmp-host.1-1-0
+mkdir marked && cp before/.fringe marked/ && : >marked/.fringe.fringe-tmp-host.1-1-0
 expect "killed while the marker is written" 0 'result' train --set run.dir=marked
 [ ! -e marked.1 ] || fail "there was nothing to move"
 

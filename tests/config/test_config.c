@@ -344,17 +344,17 @@ static void long_values_are_told_where_they_differ(void **state) {
     JsonWriter writer;
     char told[256] = "", *tail;
     config_set_defaults(&config);
-    config.model.hidden.count = 30;
-    for (int i = 0; i < 30; i++)
-        config.model.hidden.value[i] = 16;
+    config.model.hidden.count = CONFIG_LIST;
+    for (int i = 0; i < CONFIG_LIST; i++)
+        config.model.hidden.value[i] = 60016;
     json_writer_init(&writer, false);
     config_put_learned(&writer, NULL, &config);
     Json *was = json_parse(writer.text, strlen(writer.text), "was", &err);
     assert_non_null(was);
-    config.model.hidden.value[29] = 17;
+    config.model.hidden.value[CONFIG_LIST - 1] = 60017;
     config_tell_learned(was, &config, keep, told);
     assert_non_null(tail = strstr(told, "16], is "));
-    assert_non_null(strstr(tail, "17]"));
+    assert_non_null(strstr(tail, "60017]"));
     json_free(was);
     json_writer_clear(&writer);
 }
