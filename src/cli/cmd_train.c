@@ -258,6 +258,7 @@ static void print_result(const Run *run, const RunResult *r) {
     if (!isnan(r->seconds_per_epoch))
         snprintf(epoch, sizeof epoch, "; %.4f s and %.2f MB per epoch", r->seconds_per_epoch,
                  (double)r->bytes_per_epoch / 1e6);
+    terminal_settle(); // mpirun hands stdout and stderr on apart: not before the last epoch
     terminal_print("result     seed %lld, %s: epoch %lld %s%s%s%s; %.0f MiB per rank\n",
                    (long long)run->seed, metric_name(&run->session->shard), (long long)r->epochs,
                    scores_of(last, r->last), best, early, epoch, (double)r->taken / (1 << 20));
