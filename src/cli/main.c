@@ -50,9 +50,8 @@ const Command commands[] = {
     {"config", "show|check|schema|markdown [CONFIG]", 1, 2, false, 0, "sf",
      "explain and check configs",
      "show      every key: value, unit, default, what it is for\n"
-     "check     all mistakes of CONFIG at once: of its names and values; with --files also what "
-     "is\n"
-     "          not on disk, or cannot be written there\n"
+     "check     all mistakes of CONFIG at once: of its names and values; with --files also\n"
+     "          what is not on disk, or cannot be written there\n"
      "schema    JSON schema of a config\n"
      "markdown  the page docs/config.md",
      cmd_config},
