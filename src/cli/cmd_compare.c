@@ -67,7 +67,7 @@ static bool arm_config(Session *s, const Arm *arm, const Options *options, const
     return session_config(s, &with);
 }
 
-// On rank 0 only; the others sleep.
+// On rank 0 only; the others sleep, and rank 0's epoch is theirs.
 static void run_alone(Session *s, const Options *options, RunResult *result) {
     if (s->comm.rank == 0) {
         Session alone = {.config = s->config, .started = s->started};
@@ -80,6 +80,7 @@ static void run_alone(Session *s, const Options *options, RunResult *result) {
         }
         s->err = alone.err;
     }
+    stop_waits_for_epoch(true);
     comm_sleep(&s->comm);
 }
 
@@ -121,10 +122,24 @@ static double median_seconds(const EpochTimes *times, int64_t count) {
     return median;
 }
 
-// Means over the runs of an arm, from their metrics. Rank 0.
-static void read_arm(Session *s, Arm *arm, const char *base, int runs, EpochTimes *times) {
+// What is read from the metrics of the arms. Rank 0, aside: disks may take their time.
+typedef struct Reading {
+    Session *session;
+    Arm *arm; // [arms]
+    int arms, runs;
+    const char *base;
+    EpochTimes *times; // [HISTORY]
+    double target;
+} Reading;
+
+// Means over the runs of an arm.
+static void read_arm(void *context) {
+    const Reading *r = context;
+    Arm *arm = r->arm;
+    EpochTimes *times = r->times;
+    int runs = r->runs;
     for (int run = 0; run < runs; run++) {
-        int64_t count = read_run(s, arm, base, run, runs, times);
+        int64_t count = read_run(r->session, arm, r->base, run, runs, times);
         arm->epoch += median_seconds(times, count) / runs;
         for (int64_t e = 0; e < count; e++) {
             add_times(&arm->mean, &times[e], 1.0 / ((double)count * runs));
@@ -150,7 +165,7 @@ static bool run_arm(Session *s, Arm *arm, const Options *options, const char *ba
         for (int i = 0; i < options->runs; i++)
             test[i] = 100 * report_score(&result[i].last[SPLIT_TEST]);
         arm->test = report_summary(test, options->runs);
-        read_arm(s, arm, base, options->runs, times);
+        comm_aside(&s->comm, read_arm, &(Reading){s, arm, 1, options->runs, base, times, NAN});
     }
     memory_give(test);
     memory_give(result);
@@ -160,25 +175,31 @@ static bool run_arm(Session *s, Arm *arm, const Options *options, const char *ba
 // ---- the table (rank 0)
 
 // Seconds of the first run until its validation reaches the target.
-static double time_to(Session *s, const Arm *arm, const char *base, int runs, double target,
-                      EpochTimes *times) {
-    int64_t count = read_run(s, arm, base, 0, runs, times);
+static double time_to_target(const Reading *r, const Arm *arm) {
+    int64_t count = read_run(r->session, arm, r->base, 0, r->runs, r->times);
     double seconds = 0;
     for (int64_t e = 0; e < count; e++) {
-        seconds += times[e].seconds + times[e].assignment;
-        if (times[e].validation >= target) // false for NaN
+        seconds += r->times[e].seconds + r->times[e].assignment;
+        if (r->times[e].validation >= r->target) // false for NaN
             return seconds;
     }
     return NAN;
 }
 
 // 99 % of the best validation of the first arm; NaN without validation nodes.
-static double target_of(Session *s, const Arm *arm, const char *base, int runs, EpochTimes *times) {
-    int64_t count = read_run(s, arm, base, 0, runs, times);
+static double target_of(const Reading *r) {
+    int64_t count = read_run(r->session, &r->arm[0], r->base, 0, r->runs, r->times);
     double best = NAN;
     for (int64_t e = 0; e < count; e++)
-        best = fmax(best, times[e].validation); // of a number and NaN the number
+        best = fmax(best, r->times[e].validation); // of a number and NaN the number
     return 0.99 * best;
+}
+
+static void read_targets(void *context) {
+    Reading *r = context;
+    r->target = target_of(r);
+    for (int i = 0; i < r->arms; i++)
+        r->arm[i].to_target = time_to_target(r, &r->arm[i]);
 }
 
 static void print_share(double seconds, double epoch) {
@@ -264,11 +285,10 @@ static bool write_table(Session *s, const Arm *arm, int count, const char *base,
 static void tell(Session *s, Arm *arm, int count, const char *base, int runs, EpochTimes *times) {
     Error ended = s->err;
     s->err = (Error){0};
-    double target = target_of(s, &arm[0], base, runs, times);
-    for (int i = 0; i < count; i++)
-        arm[i].to_target = time_to(s, &arm[i], base, runs, target, times);
-    print_table(s, arm, count, target);
-    write_table(s, arm, count, base, target);
+    Reading reading = {s, arm, count, runs, base, times, NAN};
+    comm_aside(&s->comm, read_targets, &reading);
+    print_table(s, arm, count, reading.target);
+    write_table(s, arm, count, base, reading.target);
     if (ended.code != 0)
         s->err = ended;
 }

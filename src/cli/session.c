@@ -21,9 +21,20 @@ void print_error(const Error *err) {
 
 // --- begin and end
 
+typedef struct Loading {
+    Session *session;
+    const Options *options;
+} Loading;
+
+static void load_aside(void *context) {
+    const Loading *l = context;
+    Session *s = l->session;
+    load_config(&s->config, l->options, l->options->argument[0], s->comm.size, &s->err);
+}
+
 bool session_config(Session *s, const Options *options) {
     if (s->comm.rank == 0)
-        load_config(&s->config, options, options->argument[0], s->comm.size, &s->err);
+        comm_aside(&s->comm, load_aside, &(Loading){s, options});
     if (!comm_agree(&s->comm, &s->err))
         return false;
     comm_broadcast(&s->comm, &s->config, sizeof s->config, 0);

@@ -86,6 +86,16 @@ changed() { stat -c %Y slow-metrics.jsonl/"$1"; }
     fail "a checkpoint does not wait until the metrics are on the disk"
 expect "several runs, and a slow disk for what they come to" 0 '^runs +2,' \
     disk runs.json $((3 * patience)) 1e9 "$FRINGE" $(run several --ranks 2) --runs 2
+slow_read() { # FILE READS COMMAND...: reads before the one that takes its time; the keeper reads once, too
+    env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ="$1" SLOW_AFTER="$2" SLOW_SECONDS=$((patience + 1)) \
+        ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" "${@:3}"
+}
+for file in tiny.json metrics.jsonl; do # of the second mode, of the first
+    mapfile -t command < <(run compared-$file --ranks 2)
+    expect "a comparison and a slow disk for $file" 0 '^vanilla .*' slow_read $file 1 \
+        "$FRINGE" compare "${command[@]:1}" --modes lossless,vanilla
+done
+
 for ranks in 1 2; do
     expect "no room for metrics.jsonl, $ranks ranks" 73 'fringe: .*full./metrics.jsonl: cannot write.*make room' \
         disk metrics.jsonl 0 4000 "$FRINGE" $(run full$ranks --ranks $ranks --set train.epochs=200000 --set run.checkpoint_every=1)

@@ -1,4 +1,5 @@
-// A slow disk: the first read of a file whose name ends with $SLOW_READ takes $SLOW_SECONDS.
+// A slow disk: the first read of a file whose name ends with $SLOW_READ, or the one after
+// $SLOW_AFTER others, takes $SLOW_SECONDS, and so does the first stream that is made of one.
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -18,14 +19,26 @@ static int is_slow(int descriptor) {
     return strcmp(path + length - strlen(wanted), wanted) == 0;
 }
 
+static int number(const char *name) { return getenv(name) != NULL ? atoi(getenv(name)) : 0; }
+
 ssize_t read(int descriptor, void *into, size_t bytes) {
     static ssize_t (*next)(int, void *, size_t);
-    static int slept;
+    static int reads;
     if (next == NULL)
         *(void **)&next = dlsym(RTLD_NEXT, "read");
+    if (is_slow(descriptor) && reads++ == number("SLOW_AFTER"))
+        sleep((unsigned)number("SLOW_SECONDS"));
+    return next(descriptor, into, bytes);
+}
+
+FILE *fdopen(int descriptor, const char *mode) {
+    static FILE *(*next)(int, const char *);
+    static int slept;
+    if (next == NULL)
+        *(void **)&next = dlsym(RTLD_NEXT, "fdopen");
     if (!slept && is_slow(descriptor)) {
         slept = 1;
-        sleep((unsigned)atoi(getenv("SLOW_SECONDS")));
+        sleep((unsigned)number("SLOW_SECONDS"));
     }
-    return next(descriptor, into, bytes);
+    return next(descriptor, mode);
 }
