@@ -111,6 +111,12 @@ void terminal_print(const char *format, ...) {
 }
 
 // A pipe that can be written at all takes PIPE_BUF bytes, which is what a line has at the most.
+void terminal_say_now(const char *text) {
+    struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&terminal, 1, 500) > 0)
+        (void)!write(STDERR_FILENO, text, strlen(text));
+}
+
 void terminal_say_last(const char *format, ...) {
     char line[4096];
     va_list arguments;
@@ -118,7 +124,6 @@ void terminal_say_last(const char *format, ...) {
     int bytes = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     terminal_settle();
-    struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (bytes > 0 && poll(&terminal, 1, 500) > 0)
-        (void)!write(STDERR_FILENO, line, strnlen(line, sizeof line));
+    if (bytes > 0)
+        terminal_say_now(line);
 }

@@ -123,6 +123,9 @@ void stop_listen(void); // before MPI starts its threads, which inherit the mask
 // because there is nothing to save.
 void stop_waits_for_epoch(bool yes);
 bool stop_asked(void);
+// INT or TERM once more, a second after the first or later: end at once. What comes sooner is the
+// same request, sent twice. Async-signal-safe.
+bool stop_insists(int number);
 
 // --- folder.c: the folder of train and compare
 

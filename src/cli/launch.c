@@ -123,21 +123,20 @@ static struct Keeper {
     bool saves;                     // the command finishes an epoch and saves
     volatile sig_atomic_t child;    // mpirun
     volatile sig_atomic_t asked;    // the ranks were asked to stop
-    volatile sig_atomic_t pressed;  // INT and TERM so far
     volatile sig_atomic_t ended_by; // the signal that was to end it at once
 } keeper;
 
-static void speak(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
-
+// Asked first and said then: the terminal may be one that takes nothing.
 static void ask_to_stop(int number) {
-    if (!keeper.asked)
-        speak(
+    bool first = !keeper.asked;
+    keeper.asked = 1;
+    kill(keeper.child, SIGUSR1); // mpirun hands it on to all ranks; TERM would leave them a second
+    if (first)
+        terminal_say_now(
             number == SIGINT
                 ? "\nfringe: stopping; an epoch that has begun is finished and saved first; Ctrl-C "
                   "again ends at once\n"
                 : "fringe: stopping; an epoch that has begun is finished and saved first\n");
-    keeper.asked = 1;
-    kill(keeper.child, SIGUSR1); // mpirun hands it on to all ranks; TERM would leave them a second
 }
 
 // mpirun loses signals that come before its ranks have started: the request is repeated.
@@ -158,14 +157,10 @@ static void ask_again_regularly(void) {
 
 static void on_signal(int number) {
     int kept = errno;
-    bool presses = number == SIGINT || number == SIGTERM;
-    keeper.pressed += presses;
-    if (keeper.child <= 0) {
-        keeper.ended_by = number;
-    } else if (!keeper.saves) {
+    if (!keeper.saves) {
         keeper.ended_by = number;
         kill(keeper.child, number);
-    } else if (presses && keeper.pressed > 1) {
+    } else if (stop_insists(number)) {
         keeper.ended_by = number;
         kill(keeper.child, SIGKILL); // its ranks die with it
     } else {
@@ -178,6 +173,7 @@ static void on_signal(int number) {
 static void listen_to_signals(void) {
     static const int numbers[] = {SIGUSR1, SIGTERM, SIGINT, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    sigfillset(&action.sa_mask); // one after the other
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
@@ -196,10 +192,16 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
     _exit(127);
 }
 
-// Where USR1 came before anybody listened, there was nothing to save either.
-static bool stopped_early(int status, int code) {
-    return keeper.asked && code != EXIT_STOPPED &&
-           (code == 128 + SIGUSR1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1));
+// USR1 ends a rank that does not listen yet. It ends mpirun before its ranks have started, and when
+// they are gone, where mpirun sometimes hangs in a lock for good: so it is not made deaf to it.
+static bool ended_by_request(int status) {
+    bool rank = WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGUSR1;
+    if (!keeper.asked || !(rank || (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1)))
+        return false;
+    fprintf(stderr, rank ? "fringe: stopped during set-up; there was nothing to save\n"
+                         : "fringe: stopped; --resume auto goes on from the last checkpoint, if "
+                           "there is one\n");
+    return true;
 }
 
 // Our own codes were explained by the ranks; the others are mpirun's or the system's.
@@ -211,10 +213,8 @@ static ExitCode explain(int status) {
                 keeper.saves ? "; --resume auto goes on from the last checkpoint" : "");
         return (ExitCode)(128 + keeper.ended_by);
     }
-    if (stopped_early(status, code)) {
-        fprintf(stderr, "fringe: stopped during set-up; there was nothing to save\n");
+    if (ended_by_request(status))
         return EXIT_STOPPED;
-    }
     if (code == 127)
         fprintf(stderr, "fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
                         "drop --ranks\n");
@@ -245,16 +245,16 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); // none is lost between fork and handler
+    keeper.saves = (options->needs & NEEDS_RUN) != 0;
     pid_t pid = fork();
+    CHECK(pid >= 0, EXIT_UNAVAILABLE, "cannot start a process: %s", strerror(errno));
     if (pid == 0)
         become(words.word, &forward, &before);
-    keeper.saves = (options->needs & NEEDS_RUN) != 0;
     keeper.child = pid;
     listen_to_signals();
     if (keeper.saves)
         ask_again_regularly();
     sigprocmask(SIG_SETMASK, &before, NULL);
-    CHECK(pid > 0, EXIT_UNAVAILABLE, "cannot start a process: %s", strerror(errno));
     ExitCode code = explain(forward_until_end(&forward, pid));
     memory_give(words.word);
     if (!forward_check(&forward, &err) && code == EXIT_OK) {

@@ -23,15 +23,21 @@ static bool is_first(void) {
     return true;
 }
 
-static void say(const char *text) {
+_Noreturn static void leave_setup(void) {
     if (is_first())
-        (void)!write(STDERR_FILENO, text, strlen(text));
+        terminal_say_last("fringe: stopped during set-up; there was nothing to save\n");
+    _exit(EXIT_STOPPED);
 }
 
-_Noreturn static void leave_setup(void) {
-    terminal_settle(); // what the main thread said before
-    say("fringe: stopped during set-up; there was nothing to save\n");
-    _exit(EXIT_STOPPED);
+// timeout(1) sends its signal to the process and to its group; others may, too.
+bool stop_insists(int number) {
+    static double first; // clock
+    if (number != SIGINT && number != SIGTERM)
+        return false;
+    double now = clock_seconds();
+    if (first == 0)
+        first = now;
+    return now - first >= 1;
 }
 
 _Noreturn static void end_at_once(int number) {
@@ -44,21 +50,25 @@ _Noreturn static void end_at_once(int number) {
     _exit(128 + number);
 }
 
+// What comes of it the process does not know: mpirun sends TERM, too, when another rank has died.
+static void say_what_was_asked(int number) {
+    terminal_say_now(number == SIGINT ? "\nfringe: asked to finish this epoch, save and stop; "
+                                        "Ctrl-C again ends at once\n"
+                                      : "fringe: asked to finish this epoch, save and stop\n");
+}
+
 static void *listen(void *context) {
     const sigset_t *signals = context;
-    for (int number, interrupts = 0;;) {
+    for (int number;;) {
         if (sigwait(signals, &number) != 0)
             continue;
-        interrupts += number == SIGINT;
-        if (interrupts > 1)
+        if (stop_insists(number))
             end_at_once(number);
         bool first = !atomic_exchange(&asked, true);
         if (!atomic_load(&training))
             leave_setup();
-        if (first && !launch_is_kept())
-            say(number == SIGINT ? "\nfringe: finishing this epoch, then saving; Ctrl-C again "
-                                   "ends at once\n"
-                                 : "fringe: finishing this epoch, then saving\n");
+        if (first && is_first() && !launch_is_kept())
+            say_what_was_asked(number);
     }
     return NULL;
 }
@@ -70,14 +80,22 @@ static void add_unless_ignored(sigset_t *signals, int number) {
         sigaddset(signals, number);
 }
 
+// A keeper asks its ranks by USR1 alone. The TERM that mpirun sends them when one of them has died
+// ends the others at once and in silence: nothing can be saved any more.
+static void add_requests(sigset_t *signals) {
+    sigaddset(signals, SIGUSR1);
+    if (launch_is_kept())
+        return;
+    add_unless_ignored(signals, SIGINT);
+    add_unless_ignored(signals, SIGTERM);
+    add_unless_ignored(signals, SIGHUP);
+}
+
 void stop_listen(void) {
     static sigset_t signals;
     pthread_t thread;
     sigemptyset(&signals);
-    add_unless_ignored(&signals, SIGINT);
-    add_unless_ignored(&signals, SIGTERM);
-    add_unless_ignored(&signals, SIGHUP);
-    sigaddset(&signals, SIGUSR1);
+    add_requests(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     int status = pthread_create(&thread, NULL, listen, &signals);
     CHECK(status == 0, EXIT_MEMORY, "cannot start a thread: %s", strerror(status));

@@ -23,18 +23,20 @@ ends() {
 }
 none_left() { # FOLDER
     for _ in $(seq 100); do
-        grep -lsaz "run.dir=$1" /proc/[0-9]*/cmdline >left || return
+        grep -lsaz "^run.dir=$1" /proc/[0-9]*/cmdline >left || return
         sleep 0.1
     done
     fail "processes are left: $(cat left)"
 }
 
+# Each is sent twice, as by timeout(1): that is one request.
 for ranks in 1 2; do
     for signal in INT TERM HUP USR1; do
         folder=$signal-$ranks
         start --ranks $ranks --set run.dir=$folder
         begun $folder $pid
         kill -$signal $pid
+        kill -$signal $pid 2>/dev/null
         ends "$signal to $ranks rank(s)" 75 'stopped on request after epoch [1-9][0-9]*; the checkpoint'
         grep -q 'finish' out || fail "$signal, $ranks: it says at once what it does"
         at=$(sed -n 's/.*after epoch \([0-9]*\);.*/\1/p' out)
@@ -45,13 +47,13 @@ done
 none_left USR1-2
 
 # --- again ends at once: a rank that is stopped keeps the epoch from ending
-ranks_of() { pgrep -f "^[^ ]*fringe train .*run.dir=$1 " | grep -vx $pid; }
+ranks_of() { pgrep -f "^[^ ]*fringe train .*run.dir=$1( |$)" | grep -vx $pid; }
 for signal in INT TERM; do
     start --ranks 2 --set run.dir=twice-$signal --set comm.timeout=100
     begun twice-$signal $pid
     kill -STOP $(ranks_of twice-$signal | head -n 1)
     kill -$signal $pid
-    sleep 0.5
+    sleep 1.1 # what comes sooner is the same request
     kill -0 $pid 2>/dev/null || fail "$signal: it waits for the epoch to end"
     kill -$signal $pid
     ends "$signal twice" $((128 + $(kill -l $signal))) 'ended at once .* --resume auto'
@@ -69,18 +71,100 @@ kill -TERM $pid
 ends "TERM where INT is ignored" 75 'stopped on request'
 set -m
 
-# --- during set-up: at once, and the cache is whole
+# --- a mode that rank 0 trains alone, while the other rank sleeps
+"$FRINGE" generate planted:nodes=5000,edges=50000,communities=10,features=256 -o planted >/dev/null
+cat >slow.json <<'JSON'
+{"data": {"path": "planted"}, "model": {"layers": 3, "hidden": [256]}, "run": {"threads": 1}}
+JSON
+"$FRINGE" compare slow.json $endless --modes alone,vanilla --ranks 2 --set run.dir=alone >out 2>&1 </dev/null & pid=$!
+begun alone/alone-1-thread $pid
+kill -TERM $pid
+ends "TERM to a mode that is alone" 75 'stopped on request after epoch [1-9][0-9]*; the checkpoint'
+
+# --- a request that is repeated until mpirun is gone is not said to have come during set-up
+"$FRINGE" train tiny.json --ranks 2 --set run.dir=late --set train.epochs=1 >out 2>&1 </dev/null & pid=$!
+begun late $pid
+while kill -USR1 $pid 2>/dev/null; do sleep 0.001; done
+wait $pid
+grep -q '^result .* epoch 1 ' out || fail "the result is printed"
+! grep 'set-up' out || fail "what was trained was no set-up"
+
+# --- a terminal that nobody reads delays no request
+mkfifo terminal
+exec 3<>terminal
+while timeout 0.1 dd if=/dev/zero of=terminal bs=4096 count=1 conv=notrunc status=none; do :; done
+for ranks in 1 2; do
+    "$FRINGE" train tiny.json $endless --ranks $ranks --set run.dir=unread-$ranks >out 2>terminal </dev/null & pid=$!
+    begun unread-$ranks $pid
+    kill -TERM $pid
+    for _ in $(seq 50); do
+        [ ! -e unread-$ranks/checkpoints/LATEST ] || break
+        sleep 0.1
+    done
+    [ -e unread-$ranks/checkpoints/LATEST ] || fail "TERM to $ranks rank(s) does not reach them"
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+done
+
+# --- during set-up: at once, also where nobody reads what is said
+slowly() { # COMMAND...: in the background; the set-up takes 10 s
+    exec env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ=dataset.json SLOW_SECONDS=10 \
+        ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0" "$@"
+}
+in_setup() { # FOLDER: waits until the run there has claimed it, and then for rank 1
+    while [ ! -e "$1/.fringe" ]; do sleep 0.01; done
+    sleep 0.3
+}
+for ranks in 1 2; do
+    slowly "$FRINGE" train tiny.json --ranks $ranks --set run.dir=early-$ranks >out 2>&1 </dev/null & pid=$!
+    in_setup early-$ranks
+    since=$EPOCHREALTIME
+    kill -TERM $pid
+    ends "TERM to $ranks rank(s) in set-up" 75 '^fringe: stopped during set-up; there was nothing to save'
+    awk "BEGIN {exit !($EPOCHREALTIME - $since < 2)}" || fail "it leaves after $since to $EPOCHREALTIME s"
+    [ ! -e early-$ranks/metrics.jsonl ] || fail "and does not train"
+done
+slowly "$FRINGE" train tiny.json --set run.dir=early-unread >out 2>terminal </dev/null & pid=$!
+in_setup early-unread
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+[ $status -eq 75 ] || fail "TERM in set-up where nobody reads: exit $status"
+exec 3>&-
+
+# --- mpirun sends TERM to the ranks that are left when one has died: that is no request
+false_words='fringe: (stopped|finishing|stopping)'
+first_rank() { grep -lsz '^OMPI_COMM_WORLD_RANK=0' $(printf '/proc/%s/environ ' "$@") | cut -d / -f 3; }
+slowly "$FRINGE" train tiny.json --ranks 2 --set run.dir=dead-early >out 2>&1 </dev/null & pid=$!
+in_setup dead-early
+ranks=$(ranks_of dead-early)
+kill -KILL $(grep -vx "$(first_rank $ranks)" <<<"$ranks")
+ends "a rank that dies in set-up" 137 'ended by signal 9'
+! grep -E "$false_words" out || fail "the rank that is left says what is not so"
+mpirun -n 2 "$FRINGE" train tiny.json $endless --set run.dir=dead >out 2>&1 </dev/null & pid=$!
+begun dead $pid
+ranks=$(ranks_of dead)
+kill -KILL $(grep -vx "$(first_rank $ranks)" <<<"$ranks")
+ends "a rank that dies under an mpirun of the user's" 137 .
+! grep -E "$false_words" out || fail "the rank that is left says what is not so"
+
+# --- at random moments of the set-up: the cache is whole
+answered=0
 for ((i = 0; i < ${FRINGE_STOPS:-50}; i++)); do
     ranks=$((1 + i % 2))
     [ $((i % 5)) -eq 0 ] && rm -rf cache
-    start --ranks $ranks --set run.dir=setup
-    sleep "$(printf '0.%03d' $((RANDOM % 400)))"
+    start --ranks $ranks --set run.dir=setup-$i
+    sleep "$(printf '0.%03d' $((50 + RANDOM % 250)))"
+    [ ! -e setup-$i/.fringe ] || late=$i # it has begun, and must answer
     kill -TERM $pid
     status=0
     wait $pid || status=$?
+    answered=$((answered + (status == 75)))
     # 143: the program had not begun yet
-    [ $status -eq 75 ] || [ $status -eq 143 ] || { fail "stop $i: exit $status" && cat out; }
+    [ $status -eq 75 ] || { [ $status -eq 143 ] && [ "${late-}" != $i ]; } || { fail "stop $i: exit $status" && cat out; }
 done
+[ $((answered * 5)) -ge $((i * 4)) ] || fail "$answered of $i stops were answered"
+none_left setup-
 expect "the cache serves the next run" 0 'result .* epoch 20 ' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=after
 ! grep -q damaged out || fail "an entry of the cache was damaged"

@@ -20,5 +20,7 @@ void terminal_settle(void);
 // That, and one sentence on stderr, which a terminal that takes nothing keeps for half a second at
 // the most.
 void terminal_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// One sentence on stderr past what waits to be written, under the same limit. Async-signal-safe.
+void terminal_say_now(const char *text);
 
 #endif
