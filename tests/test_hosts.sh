@@ -62,6 +62,7 @@ wait $pid || status=$?
 [ $status -eq 75 ] && echo "ok: USR1 stops both hosts" || fail "USR1: exit $status: $(cat out)"
 goes_on() { (on_hosts cut --resume auto); }
 expect "it goes on" 0 'result .* epoch 600 ' goes_on
+grep -q '^resume  *after epoch [1-9]' out || fail "it starts over: $(cat out)"
 same_run "as if never stopped" cut
 [ -z "$(ip netns pids $net-h2)" ] || fail "these stay on the second host: $(ip netns pids $net-h2)"
 
