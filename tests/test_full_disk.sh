@@ -2,12 +2,16 @@
 # long
 # If this failed, a disk that becomes full at some write of a training would end it without a sentence
 # that names the file, with another code than 73 or 74, or would harm what was there before.
-# preload_full makes the disk full from the n-th call on that takes room, for every n.
+# preload_full makes the disk full from the n-th call on that takes room: for n close together at first,
+# then further and further apart; for every FRINGE_FULL_STEP-th n where that is set (bench/full.sh).
 . "$(dirname "${BASH_SOURCE[0]}")/cli/lib.sh"
 full=$FRINGE_BUILD/tests/preload_full.so
 [ -e "$full" ] || { echo "skipped: $full is not built (it cannot stand before a sanitizer)"; exit 77; }
+command -v python3 >/dev/null || { echo "skipped: there is no python3"; exit 77; }
 tiny
 export OMP_NUM_THREADS=1
+export OMPI_MCA_ess_singleton_isolated=1       # one rank needs no daemon: it starts sooner
+export OMPI_MCA_odls_base_sigkill_timeout=0    # nor do the others wait 2 s for one that failed
 settings="--set run.checkpoint_every=2 --set train.eval_every=2 --set run.threads=1"
 train() { "$FRINGE" train tiny.json $settings --set run.dir="$1" "${@:2}"; }
 
@@ -23,19 +27,23 @@ on_full() {
 }
 full_calls=0 # for good
 
-# A sentence that begins with who speaks and names a file of that folder; never more than one.
-says_which() { [ "$(grep -c "^fringe: .*$1.*: " out)" -eq 1 ]; }
+# One sentence, which begins with who speaks and names the folder, one beside it or a file in it.
+says_which() {
+    [ "$(grep -c '^fringe: ' out)" -eq 1 ] && grep -qE "^fringe: (.*[ /])?$1([./][^ ]*)?: " out
+}
 
 # every NAME FOLDER BEFORE AFTER STEP COMMAND...: with the disk that FOLDER is on full at the 1st,
 # (1 + STEP)-th, ... call, up to the last. BEFORE makes the folder new, AFTER looks at what is left.
 every() {
-    local name=$1 folder=$2 before=$3 after=$4 step=$5 n bad=0 last
+    local name=$1 folder=$2 before=$3 after=$4 step=$5 n bad=0 last points=0
     shift 5
     $before
     on_full "$folder" 0 "$@"
     last=$calls
     [ $status -eq 0 ] && [ $last -gt 0 ] || fail "$name: with room: exit $status, $last calls: $(cat out)"
-    for ((n = 1; n <= last; n += step)); do
+    mkdir -p with-room && cp -r "$folder" with-room/
+    for ((n = 1; n <= last; n += ${FRINGE_FULL_STEP:-step + n / 8})); do
+        points=$((points + 1))
         $before
         on_full "$folder" $n "$@"
         if { [ $status -ne 73 ] && [ $status -ne 74 ]; } || ! says_which "$folder"; then
@@ -44,10 +52,9 @@ every() {
         fi
         $after || { fail "$name: full at call $n: $after" && bad=1; }
     done
-    [ $bad -eq 1 ] || echo "ok: $name, full at call 1, $((1 + step)), ... of $last"
+    [ $bad -eq 1 ] || echo "ok: $name, full at $points of $last calls"
 }
 
-none() { :; }
 remove() { rm -rf "$folder"; }
 
 # --- a resumed run: the one before goes on, when there is room again, as if nothing had happened
@@ -58,6 +65,7 @@ goes_on() { # FOLDER
     local file
     "$FRINGE" train tiny.json $settings --set train.epochs=6 --resume auto --set run.dir="$1" \
         ${ranks:+--ranks $ranks} >again 2>&1 || { cat again; return 1; }
+    grep -q '^resume  *after epoch [1-9]' again || { cat again; return 1; }
     for file in model best optimizer; do
         cmp "${straight:-whole}/checkpoints/epoch-6/$file.safetensors" \
             "$1/checkpoints/epoch-6/$file.safetensors" || return 1
@@ -65,9 +73,9 @@ goes_on() { # FOLDER
     cmp <(timeless "${straight:-whole}") <(timeless "$1")
 }
 run_goes_on() { goes_on "$folder"; }
-every "a resumed run" run renew run_goes_on 5 train run --set train.epochs=6 --resume auto
-full_calls=2 # half a write, no other, then there is room again
-every "a resumed run, for a moment" run renew run_goes_on 1 \
+every "a resumed run" run renew run_goes_on 3 train run --set train.epochs=6 --resume auto
+full_calls=1 # that one only, then there is room again
+every "a resumed run, for a moment" run renew run_goes_on 2 \
     train run --set train.epochs=6 --resume auto
 full_calls=0
 
@@ -83,7 +91,7 @@ one_is_whole() {
     ls anew*
     return 1
 }
-every "a start anew" anew before one_is_whole 3 train anew --set train.epochs=6 --set run.seed=1
+every "a start anew" anew before one_is_whole 5 train anew --set train.epochs=6 --set run.seed=1
 
 # --- a resumed run on 2 ranks, of which rank 0 writes
 ranks=2 straight=whole-2
@@ -92,16 +100,49 @@ ranks=2 straight=whole-2
 "$FRINGE" train tiny.json $settings --set train.epochs=2 --ranks 2 --set run.dir=early-2 \
     >/dev/null 2>&1 || fail "its beginning"
 renew_2() { rm -rf "$folder" && cp -r early-2 "$folder"; }
-every "on 2 ranks" run-2 renew_2 run_goes_on 7 \
+every "on 2 ranks" run-2 renew_2 run_goes_on 9 \
     train run-2 --set train.epochs=6 --resume auto --ranks 2
 ranks= straight=
 
-# --- several runs, a comparison, predictions, a generated graph: what says that they are whole is whole
-every "several runs" several remove none 9 train several --set train.epochs=2 --runs 2
-every "a comparison" arms remove none 9 "$FRINGE" compare tiny.json $settings \
-    --modes vanilla,lossless --set train.epochs=2 --set run.dir=arms
-every "predictions" predictions remove none 1 "$FRINGE" predict whole -o predictions
-every "a generated graph" graph remove none 1 "$FRINGE" generate tiny -o graph
+# --- several runs, a comparison, predictions, a generated graph: what says that it is whole is whole
+parse() { # FILE...: those that are there
+    python3 -c 'import json, os, sys
+for path in filter(os.path.exists, sys.argv[1:]):
+    json.load(open(path))' "$@"
+}
+# again FILE COMMAND...: makes FILE of the folder what it is where there always was room
+again() {
+    "${@:2}" >again 2>&1 && cmp {"with-room/$folder","$folder"}/"$1" || { cat again; return 1; }
+}
+several=(train several --set train.epochs=2 --runs 2)
+arms=("$FRINGE" compare tiny.json $settings --modes vanilla,lossless --set train.epochs=2
+    --set run.dir=arms)
+runs_go_on() {
+    parse several/{,run-?/}*.json &&
+        again run-2/checkpoints/epoch-2/model.safetensors "${several[@]}" --resume auto
+}
+arms_go_on() {
+    parse arms/{,*/}*.json &&
+        again lossless/checkpoints/epoch-2/model.safetensors "${arms[@]}" --resume auto
+}
+every "several runs" several remove runs_go_on 12 "${several[@]}"
+every "a comparison" arms remove arms_go_on 12 "${arms[@]}"
+
+whole_or_absent() { # FILE...: of the folder
+    local file
+    for file in "$@"; do
+        [ ! -e "$folder/$file" ] || cmp {"with-room/$folder","$folder"}/"$file" || return 1
+    done
+}
+predicted_again() {
+    whole_or_absent scores.npy classes.npy && again scores.npy "$FRINGE" predict whole -o "$folder"
+}
+generated_again() {
+    whole_or_absent dataset.json dataset.safetensors &&
+        again dataset.safetensors "$FRINGE" generate tiny -o graph && "$FRINGE" inspect graph >/dev/null
+}
+every "predictions" predictions remove predicted_again 1 "$FRINGE" predict whole -o predictions
+every "a generated graph" graph remove generated_again 1 "$FRINGE" generate tiny -o graph
 
 # --- the cache: what was in it is of use still, and what was not is made when there is room
 export XDG_CACHE_HOME=$work/cache

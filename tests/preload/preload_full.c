@@ -6,9 +6,10 @@
 //   FRINGE_FULL_COUNT   a file that gets the number of such calls of a process (none: do not count)
 //   FRINGE_FULL_RANK    only this rank of an MPI job (none: all)
 //
-// Taking room are: creating files and folders, writing, making a file longer. The first write that
-// fails may have written half before: its call returns short, the next one fails. Calls are
-// those of the process itself; what a FILE * does inside the C library is not seen.
+// Taking room are: creating files and folders, writing, making a file longer, and fsync, with which
+// network file systems and quotas tell of it. Before the first write fails, half of it is written:
+// that call returns short and is not counted. Calls are those of the process itself; what a FILE
+// does inside the C library is not seen.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,15 +62,25 @@ static bool is_under_open(int file) {
     return is_under(path);
 }
 
-// Counts a call; how many calls the disk is full for: 1 at the first, 0 while there is room.
-static long long full(void) {
+// Counts a call: is the disk full for it?
+static bool full(void) {
     long long at = number("FRINGE_FULL_AT"), most = number("FRINGE_FULL_CALLS");
     long long since = ++calls - at + 1;
-    return at > 0 && since > 0 && (most == 0 || since <= most) ? since : 0;
+    return at > 0 && since > 0 && (most == 0 || since <= most);
+}
+
+// The same for a write, of which half fits where it is the first to fail.
+static bool full_for(size_t bytes, bool *half) {
+    static bool halved;
+    bool none = full();
+    *half = none && !halved && bytes > 1 && calls == number("FRINGE_FULL_AT");
+    halved = halved || *half;
+    calls -= *half;
+    return none;
 }
 
 static bool no_room(bool counted) {
-    if (!counted || full() == 0)
+    if (!counted || !full())
         return false;
     errno = ENOSPC;
     return true;
@@ -98,21 +109,21 @@ OPEN(open)
 OPEN(open64)
 
 ssize_t write(int file, const void *data, size_t bytes) {
-    long long since = bytes > 0 && is_under_open(file) ? full() : 0;
-    if (since == 1 && bytes > 1)
-        return BEHIND(write)(file, data, bytes / 2);
-    if (since == 0)
+    bool half = false;
+    if (bytes == 0 || !is_under_open(file) || !full_for(bytes, &half))
         return BEHIND(write)(file, data, bytes);
+    if (half)
+        return BEHIND(write)(file, data, bytes / 2);
     errno = ENOSPC;
     return -1;
 }
 
 ssize_t writev(int file, const struct iovec *piece, int count) {
-    long long since = is_under_open(file) ? full() : 0;
-    if (since == 1 && piece[0].iov_len > 1)
-        return BEHIND(write)(file, piece[0].iov_base, piece[0].iov_len / 2);
-    if (since == 0)
+    bool half = false;
+    if (!is_under_open(file) || !full_for(piece[0].iov_len, &half))
         return BEHIND(writev)(file, piece, count);
+    if (half)
+        return BEHIND(write)(file, piece[0].iov_base, piece[0].iov_len / 2);
     errno = ENOSPC;
     return -1;
 }
@@ -126,6 +137,8 @@ int ftruncate(int file, off_t bytes) {
     bool longer = fstat(file, &status) == 0 && bytes > status.st_size;
     return no_room(longer && is_under_open(file)) ? -1 : BEHIND(ftruncate)(file, bytes);
 }
+
+int fsync(int file) { return no_room(is_under_open(file)) ? -1 : BEHIND(fsync)(file); }
 
 int mkdir(const char *path, mode_t mode) {
     bool makes = access(path, F_OK) != 0;
