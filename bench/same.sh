@@ -7,10 +7,12 @@ set -euo pipefail
 old=$(realpath "$1")
 new=$(realpath "$2")
 shift 2
+configs=()
+for config in "$@"; do configs+=("$(realpath "$config")"); done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-export XDG_CACHE_HOME=$work/cache OMP_NUM_THREADS=1
+export OMP_NUM_THREADS=1
 "$old" generate planted:nodes=3000,edges=40000,features=48,communities=16 --seed 3 -o graph >/dev/null
 cat >gcn.json <<'JSON'
 {"data": {"path": "graph"}, "model": {"layers": 3, "hidden": [32]},
@@ -18,8 +20,7 @@ cat >gcn.json <<'JSON'
  "run": {"threads": 1, "log_every": 0}}
 JSON
 sed 's/"layers": 3/"layer": "sage-mean", "layers": 2/' gcn.json >sage.json
-configs=("${@:-}")
-[ -n "${configs[0]}" ] || configs=(gcn.json sage.json)
+[ ${#configs[@]} -gt 0 ] || configs=(gcn.json sage.json)
 
 compared=0 different=0
 compare() { # FILE FILE
@@ -30,6 +31,7 @@ for config in "${configs[@]}"; do
     for mode in vanilla lossless overlap quantize adaqp adaqp-published; do
         for ranks in 1 2 3 4; do
             for which in old new; do
+                export XDG_CACHE_HOME=$work/cache-$which # each trains on shards of its own making
                 dir=$which/$(basename "$config" .json)-$mode-$ranks
                 "${!which}" train "$config" --ranks $ranks --set mode=$mode --set run.dir=$dir \
                     >log 2>&1 || { cat log; exit 1; }
