@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Ranks of trainings stopped (SIGSTOP) at random moments between the line that names the ranks and the
-# result, two of five times rank 0: each must be named within comm.timeout, exit 81, nobody left.
+# Ranks of trainings stopped (SIGSTOP) at random moments between their start and the result, every other
+# time in the set-up with a cold cache, two of five times rank 0: each must be named within
+# comm.timeout, exit 81, nobody left.
 # With --strict one that is named later ends the bench; on a machine that is not idle it may be.
 #
 #   bench/stop.sh [--count=100] [--strict] [--log=FILE] [--seed=1] [--program=build/fringe]
