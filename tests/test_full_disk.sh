@@ -10,8 +10,8 @@ full=$FRINGE_BUILD/tests/preload_full.so
 command -v python3 >/dev/null || { echo "skipped: there is no python3"; exit 77; }
 tiny
 export OMP_NUM_THREADS=1
-export OMPI_MCA_ess_singleton_isolated=1       # one rank needs no daemon: it starts sooner
-export OMPI_MCA_odls_base_sigkill_timeout=0    # nor do the others wait 2 s for one that failed
+export OMPI_MCA_ess_singleton_isolated=1    # one rank needs no daemon: it starts sooner
+export OMPI_MCA_odls_base_sigkill_timeout=0 # nor do the others wait 2 s for one that failed
 settings="--set run.checkpoint_every=2 --set train.eval_every=2 --set run.threads=1"
 train() { "$FRINGE" train tiny.json $settings --set run.dir="$1" "${@:2}"; }
 
@@ -27,10 +27,8 @@ on_full() {
 }
 full_calls=0 # for good
 
-# One sentence, which begins with who speaks and names the folder, one beside it or a file in it.
-says_which() {
-    [ "$(grep -c '^fringe: ' out)" -eq 1 ] && grep -qE "^fringe: (.*[ /])?$1([./][^ ]*)?: " out
-}
+# One sentence that names the folder, one beside it or a file in it.
+says_which() { [ "$(grep -cE "^fringe: (.*[ /])?$1([./][^ ]*)?: " out)" -eq 1 ]; }
 
 # every NAME FOLDER BEFORE AFTER STEP COMMAND...: with the disk that FOLDER is on full at the 1st,
 # (1 + STEP)-th, ... call, up to the last. BEFORE makes the folder new, AFTER looks at what is left.

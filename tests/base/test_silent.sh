@@ -4,6 +4,7 @@
 set -u
 helper=$FRINGE_BUILD/tests/helper_silent
 failed=0
+export OMPI_MCA_odls_base_sigkill_timeout=0 # mpirun does not wait 2 s for the others of a dead rank
 
 # expect NAME RANKS CODE MOST 'text' helper-arguments...: this exit code, this text, and, if the
 # output says "waited N s", an N of at most MOST.
