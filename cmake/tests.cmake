@@ -1,7 +1,8 @@
 # Every tests/**/test_*.c becomes one program, run once per number of ranks of its first line
 # ("// ranks: 1 2 4"); test_*.sh and test_*.py become tests too (exit status 77:
 # skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes; "# alone" a script
-# whose limits are so short that nothing else may run beside it.
+# whose limits are so short that nothing else may run beside it; "# once" one that mostly waits or
+# compares figures, so that sanitizers would learn nothing from it.
 set(prefix)
 if(FRINGE_SANITIZE)
     set(prefix asan.)
@@ -124,9 +125,12 @@ foreach(source IN LISTS test_sources)
     if(FRINGE_SANITIZE AND first MATCHES "long")
         continue()
     endif()
+    list(LENGTH counts how_many)
+    if(FRINGE_SANITIZE AND how_many GREATER 3) # more ranks take no other ways within one of them
+        list(SUBLIST counts 0 3 counts)
+    endif()
     foreach(ranks IN LISTS counts)
         set(test ${prefix}${name})
-        list(LENGTH counts how_many)
         if(how_many GREATER 1 OR ranks GREATER 1)
             set(test ${prefix}${name}-${ranks})
         endif()
@@ -153,8 +157,8 @@ foreach(source IN LISTS scripts)
     set(name ${prefix}${name})
     test_room(room ${source})
     room_is_missing(missing ${room})
-    file(STRINGS ${source} first LIMIT_COUNT 1 REGEX "^# (ranks|long|alone)")
-    if(missing OR (FRINGE_SANITIZE AND first MATCHES "long"))
+    file(STRINGS ${source} first LIMIT_COUNT 1 REGEX "^# (ranks|long|alone|once)")
+    if(missing OR (FRINGE_SANITIZE AND first MATCHES "long|once"))
         continue()
     endif()
     if(source MATCHES "\\.py$")

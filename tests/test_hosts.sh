@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, the README's way to train on several hosts (a hostfile, one cache that all see, a
 # config and a graph that only rank 0's host has) would not work, would train another model than one
 # host does, or could not be stopped and gone on with. Two hosts are network namespaces of

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# alone
+# alone, once
 # If this failed, one stopped or hung rank would hold a whole cluster job for ever, unnamed.
 set -u
 helper=$FRINGE_BUILD/tests/helper_silent

@@ -92,12 +92,12 @@ same "it has the table of one that was never stopped" <(learned arms) <(learned 
 
 # --- a slow disk: a file that takes longer to be read than a rank may be silent
 slow_disk() { # FILE COMMAND...
-    LD_PRELOAD=$FRINGE_BUILD/tests/slow_read.so SLOW_READ=$1 SLOW_SECONDS=5 \
+    LD_PRELOAD=$FRINGE_BUILD/tests/slow_read.so SLOW_READ=$1 SLOW_SECONDS=4 \
         ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 "${@:2}"
 }
 since=$SECONDS
 expect "reading a checkpoint is no silence" 0 'resume +after epoch 400$' \
     slow_disk epoch-400/best.safetensors \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut --resume auto --set comm.timeout=2
-[ $((SECONDS - since)) -ge 5 ] || fail "the disk was not slow"
+[ $((SECONDS - since)) -ge 4 ] || fail "the disk was not slow"
 finish

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, the same command would not give the same bytes, an mpirun of the user's would not be
 # joined, or ranks would outlive their mpirun.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, a score would be told that was not measured, or that belongs to other weights; a
 # training would stop early without a word, or count evaluations that judge nothing.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -21,15 +22,14 @@ PY
 
 # told NAME RUN: run.json's last figures are those of the weights that lie there, and so is the line
 told() {
-    local of which
     "$FRINGE" evaluate "$2" --json >evaluated 2>/dev/null || fail "$1: evaluate: $(cat evaluated)"
-    for of in train validation test; do
-        for which in accuracy micro_f1 macro_f1 rows; do
-            [ "$(figure evaluated $of $which)" = "$(figure "$2/run.json" result last $of $which)" ] ||
-                fail "$1: $which of $of is $(figure evaluated $of $which), told as" \
-                    "$(figure "$2/run.json" result last $of $which)"
-        done
-    done
+    python3 - evaluated "$2/run.json" <<'PY' || fail "$1: other figures"
+import json, sys
+said, told = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))["result"]["last"]
+for of in ("train", "validation", "test"):
+    for which in ("accuracy", "micro_f1", "macro_f1", "rows"):
+        assert said[of][which] == told[of][which], (of, which, said[of][which], told[of][which])
+PY
     python3 - evaluated out <<'PY' || fail "$1: another line"
 import json, re, sys
 said = json.load(open(sys.argv[1]))

@@ -4,7 +4,7 @@
 # written meanwhile would be lost.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
-patience=2 # comm.timeout; what is slow here takes three times as long
+patience=2 # comm.timeout; what is slow here takes twice as long
 run() { # FOLDER SETTING...
     printf '%s\n' train tiny.json --set "run.dir=$1" --set run.threads=1 --set comm.timeout=$patience "${@:2}"
 }
@@ -18,7 +18,7 @@ mapfile -t command < <(run stopped --set train.epochs=2000 --set train.eval_ever
     echo $? >status
 ) 3>&- &
 begun stopped $!
-sleep $((3 * patience))
+sleep $((2 * patience))
 for _ in $(seq 600); do # on a crowded machine
     epochs=$(wc -l <stopped/metrics.jsonl)
     [ "$epochs" -eq 2000 ] && break
@@ -77,15 +77,15 @@ disk() { # FILE SECONDS BYTES COMMAND...: of what lies there
 expect "a disk that keeps pace" 0 'result' "$FRINGE" $(run fast --ranks 2)
 for file in metrics.jsonl run.json; do
     expect "a disk that takes its time for $file" 0 'result' \
-        disk $file $((3 * patience)) 1e9 "$FRINGE" $(run slow-$file --ranks 2)
+        disk $file $((2 * patience)) 1e9 "$FRINGE" $(run slow-$file --ranks 2)
     same "and all is as if it did not" <(timeless fast) <(timeless slow-$file)
     grep -q '"result"' slow-$file/run.json || fail "run.json ends with the result"
 done
 changed() { stat -c %Y slow-metrics.jsonl/"$1"; }
-[ $(($(changed checkpoints/LATEST) - $(changed metrics.jsonl))) -ge $((3 * patience - 1)) ] ||
+[ $(($(changed checkpoints/LATEST) - $(changed metrics.jsonl))) -ge $((2 * patience - 1)) ] ||
     fail "a checkpoint does not wait until the metrics are on the disk"
 expect "several runs, and a slow disk for what they come to" 0 '^runs +2,' \
-    disk runs.json $((3 * patience)) 1e9 "$FRINGE" $(run several --ranks 2) --runs 2
+    disk runs.json $((2 * patience)) 1e9 "$FRINGE" $(run several --ranks 2) --runs 2
 slow_read() { # FILE READS COMMAND...: reads before the one that takes its time; the keeper reads once, too
     env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ="$1" SLOW_AFTER="$2" SLOW_SECONDS=$((patience + 1)) \
         ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" "${@:3}"
