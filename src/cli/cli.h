@@ -80,12 +80,23 @@ bool load_config(Config *config, const Options *options, const char *path, int r
 typedef struct Forward {
     int from[2], into[2]; // pipes: stdout, stderr
     int lost[2];          // errno of the first write that failed; 0: none did
+    double heard;         // clock, when the child printed last
+    bool hung;            // it did not end when its own children had, and was killed
 } Forward;
 bool forward_open(Forward *forward);
 void forward_in_child(const Forward *forward); // after fork: its stdout and stderr are the pipes
 // Hands on what the child prints until it has ended; its wait status.
 int forward_until_end(Forward *forward, int child);
 bool forward_check(const Forward *forward, Error *err); // EXIT_IO if something was lost
+
+// --- bereft.c: an mpirun that does not end
+
+typedef struct Bereft {
+    double looked, seen; // clock: when it was looked at, and when a child of it lived, last
+} Bereft;
+// Has process `parent` had children, and for 10 s neither a living one nor a word? `heard`: when it
+// printed last. Asked often, looks once a second. False where the kernel does not tell children.
+bool bereft(Bereft *watch, int parent, double heard);
 
 // --- session.c: all ranks with one config and a shard each
 

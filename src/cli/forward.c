@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int stream[2] = {STDOUT_FILENO, STDERR_FILENO};
@@ -60,6 +61,7 @@ static bool hand_on(Forward *forward, int milliseconds) {
         ssize_t got = read(forward->from[i], piece, sizeof piece);
         if (got > 0) {
             write_all(forward, i, piece, got);
+            forward->heard = clock_seconds();
         } else if (got == 0) {
             close(forward->from[i]);
             forward->from[i] = -1; // which poll passes over
@@ -72,11 +74,18 @@ static bool hand_on(Forward *forward, int milliseconds) {
 int forward_until_end(Forward *forward, int child) {
     int status = 0;
     bool open = true, ended = false;
+    Bereft watch = {0};
     for (int i = 0; i < 2; i++)
         close(forward->into[i]);
     for (double end = 0; !ended || (open && clock_seconds() < end);) {
         open = open && hand_on(forward, 100);
-        if (ended || waitpid(child, &status, open ? WNOHANG : 0) != child)
+        if (!open)
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        if (!ended && !forward->hung && bereft(&watch, child, forward->heard)) {
+            forward->hung = true;
+            kill(child, SIGKILL);
+        }
+        if (ended || waitpid(child, &status, WNOHANG) != child)
             continue;
         ended = true;
         end = clock_seconds() + 1;

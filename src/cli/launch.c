@@ -187,25 +187,21 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
     prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then takes its ranks along
+    signal(SIGUSR1, SIG_IGN);         // before mpirun hands it on, and when it does so no more
     sigprocmask(SIG_SETMASK, before, NULL);
     execvp(command[0], command);
     _exit(127);
 }
 
-// USR1 ends a rank that does not listen yet. It ends mpirun before its ranks have started, and when
-// they are gone, where mpirun sometimes hangs in a lock for good: so it is not made deaf to it.
-static bool ended_by_request(int status) {
-    bool rank = WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGUSR1;
-    if (!keeper.asked || !(rank || (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1)))
-        return false;
-    fprintf(stderr, rank ? "fringe: stopped during set-up; there was nothing to save\n"
-                         : "fringe: stopped; --resume auto goes on from the last checkpoint, if "
-                           "there is one\n");
-    return true;
+// mpirun hung when its ranks were gone: what became of them it did not tell.
+static ExitCode explain_hung(void) {
+    fprintf(stderr, "fringe: mpirun did not end when its ranks had, and was killed; --resume auto "
+                    "goes on from the last checkpoint, if there is one\n");
+    return keeper.asked ? EXIT_STOPPED : EXIT_SILENT;
 }
 
 // Our own codes were explained by the ranks; the others are mpirun's or the system's.
-static ExitCode explain(int status) {
+static ExitCode explain(int status, bool hung) {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (keeper.ended_by != 0 && code != EXIT_STOPPED) {
         fprintf(stderr, "fringe: ended at once by signal %d (%s)%s\n", (int)keeper.ended_by,
@@ -213,8 +209,12 @@ static ExitCode explain(int status) {
                 keeper.saves ? "; --resume auto goes on from the last checkpoint" : "");
         return (ExitCode)(128 + keeper.ended_by);
     }
-    if (ended_by_request(status))
+    if (hung)
+        return explain_hung();
+    if (keeper.asked && code == 128 + SIGUSR1) { // on another host a rank did not listen yet
+        fprintf(stderr, "fringe: stopped during set-up; there was nothing to save\n");
         return EXIT_STOPPED;
+    }
     if (code == 127)
         fprintf(stderr, "fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
                         "drop --ranks\n");
@@ -255,7 +255,8 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     if (keeper.saves)
         ask_again_regularly();
     sigprocmask(SIG_SETMASK, &before, NULL);
-    ExitCode code = explain(forward_until_end(&forward, pid));
+    int status = forward_until_end(&forward, pid);
+    ExitCode code = explain(status, forward.hung);
     memory_give(words.word);
     if (!forward_check(&forward, &err) && code == EXIT_OK) {
         print_error(&err);

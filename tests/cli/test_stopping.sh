@@ -29,6 +29,11 @@ none_left() { # FOLDER
     fail "processes are left: $(cat left)"
 }
 
+# --- an mpirun that hangs when its ranks are gone (looked at last: it is given 10 s)
+mkdir hangs
+printf '#!/bin/sh\nsleep 0.1 &\nexec sleep 600\n' >hangs/mpirun && chmod +x hangs/mpirun
+PATH=$work/hangs:$PATH "$FRINGE" train tiny.json --ranks 2 --set run.dir=hung >hung.out 2>&1 </dev/null & hung=$!
+
 # Each is sent twice, as by timeout(1): that is one request.
 for ranks in 1 2; do
     for signal in INT TERM HUP USR1; do
@@ -81,12 +86,11 @@ begun alone/alone-1-thread $pid
 kill -TERM $pid
 ends "TERM to a mode that is alone" 75 'stopped on request after epoch [1-9][0-9]*; the checkpoint'
 
-# --- a request that is repeated until mpirun is gone is not said to have come during set-up
+# --- a request that is repeated until mpirun is gone changes nothing of what had come to its end
 "$FRINGE" train tiny.json --ranks 2 --set run.dir=late --set train.epochs=1 >out 2>&1 </dev/null & pid=$!
 begun late $pid
 while kill -USR1 $pid 2>/dev/null; do sleep 0.001; done
-wait $pid
-grep -q '^result .* epoch 1 ' out || fail "the result is printed"
+ends "USR1 until all is over" 0 '^result .* epoch 1 '
 ! grep 'set-up' out || fail "what was trained was no set-up"
 
 # --- a terminal that nobody reads delays no request
@@ -185,4 +189,7 @@ for minutes in 0 0.000001 0.001; do
 done
 [ "$(ls -d clock-0.000001/checkpoints/epoch-* | wc -l)" -eq 20 ] || fail "there is one an epoch"
 [ "$(ls -d clock-0/checkpoints/epoch-* | wc -l)" -eq 1 ] || fail "0 means the last one only"
+
+mv hung.out out && pid=$hung
+ends "an mpirun that hangs" 81 '^fringe: mpirun did not end when its ranks had'
 finish

@@ -1,0 +1,64 @@
+// Open MPI's mpirun hangs in a lock at its end, for good, where a rank died while it was connecting
+// to it (PMIx_server_finalize; seen once in some hundred such deaths). Its children tell: it had
+// some, and now none of them lives.
+
+#include "cli.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double every = 1,
+                    patience = 10; // seconds; on several hosts mpirun's end takes a while
+
+// A process that has ended stays as a zombie until its parent asks for it.
+static bool lives(long process) {
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%ld/stat", process);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    size_t bytes = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[bytes] = 0;
+    const char *state = strrchr(text, ')'); // "12 (name) Z ...", and a name may hold anything
+    return state != NULL && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+}
+
+// Of one thread of it.
+static bool has_living_child(int parent, const char *thread) {
+    char path[300];
+    long process;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/task/%s/children", parent, thread);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && !found && fscanf(file, "%ld", &process) == 1)
+        found = lives(process);
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+static bool has_children(int parent) {
+    char path[64];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/task", parent);
+    DIR *threads = opendir(path);
+    for (struct dirent *entry; threads != NULL && !found && (entry = readdir(threads)) != NULL;)
+        found = entry->d_name[0] != '.' && has_living_child(parent, entry->d_name);
+    if (threads != NULL)
+        closedir(threads);
+    return found;
+}
+
+bool bereft(Bereft *watch, int parent, double heard) {
+    double now = clock_seconds();
+    if (now < watch->looked + every)
+        return false;
+    watch->looked = now;
+    if (has_children(parent))
+        watch->seen = now;
+    double last = heard > watch->seen ? heard : watch->seen;
+    return watch->seen > 0 && now > last + patience;
+}
