@@ -127,7 +127,7 @@ foreach(source IN LISTS test_sources)
     endif()
     list(LENGTH counts how_many)
     if(FRINGE_SANITIZE AND how_many GREATER 3) # more ranks take no other ways within one of them
-        list(SUBLIST counts 0 3 counts)
+        list(GET counts 0 2 counts)            # alone, and with more than one peer
     endif()
     foreach(ranks IN LISTS counts)
         set(test ${prefix}${name})

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, trained weights would be judged wrongly, predictions would belong to other nodes, or
 # what lies on the disk could not be looked at.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
