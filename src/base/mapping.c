@@ -6,6 +6,7 @@
 #include "private.h"
 
 #include "fringe/base/file.h"
+#include "fringe/base/terminal.h"
 #include "fringe/base/text.h"
 
 #include <errno.h>
@@ -38,8 +39,7 @@ static void shortened(int number, siginfo_t *info, void *context) {
         uintptr_t begin = atomic_load(&table[i].begin);
         if (begin == 0 || at < begin || at - begin >= table[i].bytes)
             continue;
-        ssize_t ignored = write(STDERR_FILENO, table[i].sentence, strlen(table[i].sentence));
-        (void)ignored;
+        terminal_say_now(table[i].sentence);
         _exit(EXIT_IO);
     }
     sigaction(SIGBUS, &before, NULL); // not ours: it comes again, to whoever was here before
