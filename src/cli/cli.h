@@ -89,14 +89,15 @@ void forward_in_child(const Forward *forward); // after fork: its stdout and std
 int forward_until_end(Forward *forward, int child);
 bool forward_check(const Forward *forward, Error *err); // EXIT_IO if something was lost
 
-// --- bereft.c: an mpirun that does not end
+// --- hang.c: an mpirun that does not end
 
-typedef struct Bereft {
-    double looked, seen; // clock: when it was looked at, and when a child of it lived, last
-} Bereft;
-// Has process `parent` had children, and for 10 s neither a living one nor a word? `heard`: when it
-// printed last. Asked often, looks once a second. False where the kernel does not tell children.
-bool bereft(Bereft *watch, int parent, double heard);
+typedef struct HangWatch {
+    double looked, seen; // clock: when we looked last, and when a child of it lived last
+} HangWatch;
+// Has process `mpirun` had children, and for 10 s neither a living one nor a word? `heard`: when it
+// printed last. To be called often; looks at every call until it has seen a child, and then once a
+// second. False where the kernel does not list children.
+bool mpirun_hangs(HangWatch *watch, int mpirun, double heard);
 
 // --- session.c: all ranks with one config and a shard each
 

@@ -74,14 +74,14 @@ static bool hand_on(Forward *forward, int milliseconds) {
 int forward_until_end(Forward *forward, int child) {
     int status = 0;
     bool open = true, ended = false;
-    Bereft watch = {0};
+    HangWatch watch = {0};
     for (int i = 0; i < 2; i++)
         close(forward->into[i]);
     for (double end = 0; !ended || (open && clock_seconds() < end);) {
         open = open && hand_on(forward, 100);
         if (!open)
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-        if (!ended && !forward->hung && bereft(&watch, child, forward->heard)) {
+        if (!ended && !forward->hung && mpirun_hangs(&watch, child, forward->heard)) {
             forward->hung = true;
             kill(child, SIGKILL);
         }

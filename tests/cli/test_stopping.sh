@@ -29,9 +29,9 @@ none_left() { # FOLDER
     fail "processes are left: $(cat left)"
 }
 
-# --- an mpirun that hangs when its ranks are gone (looked at last: it is given 10 s)
+# --- an mpirun that hangs when its ranks are gone (its end is checked last: it is given 10 s)
 mkdir hangs
-printf '#!/bin/sh\nsleep 0.1 &\nexec sleep 600\n' >hangs/mpirun && chmod +x hangs/mpirun
+printf '#!/bin/sh\nsleep 0.5 &\nexec sleep 300\n' >hangs/mpirun && chmod +x hangs/mpirun
 PATH=$work/hangs:$PATH "$FRINGE" train tiny.json --ranks 2 --set run.dir=hung >hung.out 2>&1 </dev/null & hung=$!
 
 # Each is sent twice, as by timeout(1): that is one request.
@@ -191,5 +191,10 @@ done
 [ "$(ls -d clock-0/checkpoints/epoch-* | wc -l)" -eq 1 ] || fail "0 means the last one only"
 
 mv hung.out out && pid=$hung
-ends "an mpirun that hangs" 81 '^fringe: mpirun did not end when its ranks had'
+if [ -r /proc/$$/task/$$/children ]; then
+    ends "an mpirun that hangs" 81 '^fringe: mpirun did not end when its ranks had'
+else
+    echo "skipped: this kernel does not list the children of a process"
+    kill -KILL $pid
+fi
 finish

@@ -1,6 +1,6 @@
 // Open MPI's mpirun hangs in a lock at its end, for good, where a rank died while it was connecting
-// to it (PMIx_server_finalize; seen once in some hundred such deaths). Its children tell: it had
-// some, and now none of them lives.
+// to it (PMIx_server_finalize; seen once in some hundred such deaths). Such an mpirun has had
+// children, and none of them lives any more.
 
 #include "cli.h"
 
@@ -26,8 +26,8 @@ static bool lives(long process) {
     return state != NULL && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 }
 
-// Of one thread of it.
-static bool has_living_child(int parent, const char *thread) {
+// The kernel lists children by the thread that started them.
+static bool thread_has_living_child(int parent, const char *thread) {
     char path[300];
     long process;
     bool found = false;
@@ -40,24 +40,24 @@ static bool has_living_child(int parent, const char *thread) {
     return found;
 }
 
-static bool has_children(int parent) {
+static bool has_living_children(int parent) {
     char path[64];
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/task", parent);
     DIR *threads = opendir(path);
     for (struct dirent *entry; threads != NULL && !found && (entry = readdir(threads)) != NULL;)
-        found = entry->d_name[0] != '.' && has_living_child(parent, entry->d_name);
+        found = entry->d_name[0] != '.' && thread_has_living_child(parent, entry->d_name);
     if (threads != NULL)
         closedir(threads);
     return found;
 }
 
-bool bereft(Bereft *watch, int parent, double heard) {
+bool mpirun_hangs(HangWatch *watch, int mpirun, double heard) {
     double now = clock_seconds();
-    if (now < watch->looked + every)
+    if (watch->seen > 0 && now < watch->looked + every) // until then ranks may come and go unseen
         return false;
     watch->looked = now;
-    if (has_children(parent))
+    if (has_living_children(mpirun))
         watch->seen = now;
     double last = heard > watch->seen ? heard : watch->seen;
     return watch->seen > 0 && now > last + patience;
