@@ -131,9 +131,9 @@ const char *metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 // --- stop.c: INT, TERM, HUP and USR1
 
 void stop_listen(void); // before MPI starts its threads, which inherit the mask
-// From now on a request waits for the end of an epoch; or, with false, it ends the process at once,
-// because there is nothing to save.
-void stop_waits_for_epoch(bool yes);
+// From now on a request waits for the end of an epoch. Until then there is nothing to save, and it
+// ends the process at once.
+void stop_waits_for_epoch(void);
 bool stop_asked(void);
 // INT or TERM once more, a second after the first or later: end at once. What comes sooner is the
 // same request, sent twice. Async-signal-safe.

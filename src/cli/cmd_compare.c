@@ -80,7 +80,7 @@ static void run_alone(Session *s, const Options *options, RunResult *result) {
         }
         s->err = alone.err;
     }
-    stop_waits_for_epoch(true);
+    stop_waits_for_epoch();
     comm_sleep(&s->comm);
 }
 

@@ -264,11 +264,19 @@ static void print_result(const Run *run, const RunResult *r) {
                    scores_of(last, r->last), best, early, epoch, (double)r->taken / (1 << 20));
 }
 
+// A request may come when one of several runs, or modes of compare, has ended. Collective.
+static bool still_wanted(Session *s) {
+    int64_t asked = stop_asked();
+    comm_sum_int64(&s->comm, &asked, 1);
+    return asked == 0 || error_set(&s->err, EXIT_STOPPED,
+                                   "stopped on request; the runs that have ended are kept; go on "
+                                   "with --resume auto");
+}
+
 static bool train_once(Run *run, const Options *options, RunResult *result) {
     Session *s = run->session;
-    stop_waits_for_epoch(false);
-    bool fine = begin(run, options);
-    stop_waits_for_epoch(true);
+    bool fine = still_wanted(s) && begin(run, options);
+    stop_waits_for_epoch();
     fine = fine && train(run);
     if (fine) {
         *result = result_of(run);

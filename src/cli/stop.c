@@ -102,10 +102,6 @@ void stop_listen(void) {
     pthread_detach(thread);
 }
 
-void stop_waits_for_epoch(bool yes) {
-    atomic_store(&training, yes);
-    if (!yes && atomic_load(&asked)) // it was asked while an epoch could still end
-        leave_setup();
-}
+void stop_waits_for_epoch(void) { atomic_store(&training, true); }
 
 bool stop_asked(void) { return atomic_load(&asked); }

@@ -111,8 +111,9 @@ for ranks in 1 2; do
 done
 
 # --- during set-up: at once, also where nobody reads what is said
-slowly() { # COMMAND...: in the background; the set-up takes 10 s
-    exec env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ=dataset.json SLOW_SECONDS=10 \
+slow=dataset.json
+slowly() { # COMMAND...: in the background; reading that file takes 10 s
+    exec env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ=$slow SLOW_SECONDS=10 \
         ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0" "$@"
 }
 in_setup() { # FOLDER: waits until the run there has claimed it, and then for rank 1
@@ -135,6 +136,16 @@ status=0
 wait $pid || status=$?
 [ $status -eq 75 ] || fail "TERM in set-up where nobody reads: exit $status"
 exec 3>&-
+
+# --- in the set-up of a later mode: what has ended is told
+slow=part-0-of-1.safetensors
+slowly "$FRINGE" compare tiny.json --modes vanilla,alone --ranks 2 --set train.epochs=1 --set run.dir=later \
+    >out 2>&1 </dev/null & pid=$!
+while ! grep -q 'compare .*alone-1-thread' out && kill -0 $pid; do sleep 0.05; done
+kill -TERM $pid
+ends "TERM in the set-up of a later mode" 75 'stopped on request; the runs that have ended are kept'
+grep -q '^vanilla .* 1.00x' out || fail "the table is lost"
+slow=dataset.json
 
 # --- mpirun sends TERM to the ranks that are left when one has died: that is no request
 false_words='fringe: (stopped|finishing|stopping)'
