@@ -7,6 +7,7 @@ is none, and the next one takes its place. Statements that only give memory back
 alone: the sanitizers judge those. The log says one mutation a line and is gone on with where it ends (the last line of a
 mutation counts); why those that survived change nothing, or nothing that is told, is said in bench/reference/mutate.md."""
 import argparse
+import concurrent.futures
 import hashlib
 import os
 import pathlib
@@ -14,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -113,7 +115,7 @@ def rank_of(mutant, seed, seen):
     """A number that hangs on the seed and on the place's own line."""
     key = "|".join([str(seed), mutant["file"], mutant["text"], mutant["old"], mutant["new"], str(mutant["column"])])
     seen[key] = seen.get(key, 0) + 1
-    mutant["key"] = hashlib.sha256(f"{key}|{seen[key]}".encode()).hexdigest()
+    mutant["key"] = hashlib.sha256(f"{key}|{seen[key]}".encode()).hexdigest()[:12]
     return mutant["key"]
 
 
@@ -140,8 +142,11 @@ def shown(mutant):
 class Tree:
     """A copy of the program, built once and then a file at a time."""
 
+    seconds = {}  # of the tests on the program as it is, for all copies
+    measuring = threading.Lock()
+
     def __init__(self, work):
-        self.source, self.build, self.seconds = work / "source", work / "build", {}
+        self.source, self.build = work / "source", work / "build"
         files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
         shutil.rmtree(self.source, ignore_errors=True)
         for name in files.stdout.splitlines():
@@ -170,11 +175,18 @@ class Tree:
         subprocess.run(["objcopy", "--strip-debug", objects, bare], check=True)
         return bare.read_bytes()
 
-    def test(self, names, limit):
+    def limit(self, name, seconds):
+        """Gives a test this long; what the project's own limit is does not matter here."""
+        path = self.build / "CTestTestfile.cmake"
+        pattern = rf'(set_tests_properties\(\[=*\[{re.escape(name)}\]=*\].*? TIMEOUT )"[\d.]+"'
+        path.write_text(re.sub(pattern, rf'\1"{seconds:.0f}"', path.read_text()))
+
+    def test(self, names):
         """The first of these tests that fails, "" if all pass, None if there are none; two run at a time."""
+        for name in names:
+            self.limit(name, 10 + 8 * self.seconds[name] if name in self.seconds else 600)
         pattern = "^(" + "|".join(map(re.escape, names)) + ")$"
-        done = subprocess.run(["ctest", "-R", pattern, "-j2", "--stop-on-failure", "--timeout", str(int(limit))], cwd=self.build,
-                              capture_output=True, text=True)
+        done = subprocess.run(["ctest", "-R", pattern, "-j2", "--stop-on-failure"], cwd=self.build, capture_output=True, text=True)
         if "No tests were found" in done.stdout + done.stderr:
             return None
         failed = re.search(r"^\s*\d+ - (\S+) \(", done.stdout, re.M)
@@ -185,7 +197,7 @@ class Tree:
         self.make(self.programs(names))
         for name in names:
             begin = time.monotonic()
-            failed = self.test([name], 600)
+            failed = self.test([name])
             if failed:
                 print(f"mutate: {name} fails without any mutation and is left out", file=sys.stderr, flush=True)
             self.seconds[name] = time.monotonic() - begin if failed == "" else 0
@@ -199,17 +211,17 @@ class Tree:
 def noticed(tree, stages, begin, end):
     """The first test that fails on a mutation, which begin() makes and end() takes back; "" if none does, None: it does not build."""
     for stage in stages:
-        unknown = [name for name in stage if name not in tree.seconds]
-        if unknown:
-            end()
-            tree.measure(unknown)
-            begin()
+        with tree.measuring:
+            unknown = [name for name in stage if name not in tree.seconds]
+            if unknown:
+                end()
+                tree.measure(unknown)
+                begin()
         if not tree.make(tree.programs(stage)):
             return None
-        seconds = {name: tree.seconds[name] for name in stage if tree.seconds[name] > 0}
-        limit = 10 + 8 * max(seconds.values(), default=0)
-        failed = seconds and tree.test(list(seconds), limit)
-        if failed and tree.test([failed], limit):  # alone, too: one failure beside another test may be chance
+        able = [name for name in stage if tree.seconds[name] > 0]
+        failed = able and tree.test(able)
+        if failed and tree.test([failed]):  # alone, too: one failure beside another test may be chance
             return failed
     return ""
 
@@ -241,10 +253,63 @@ def summary(lines):
     return f"{tried} mutations, {len(killed)} noticed, {len(survived)} survived ({share:.1f} %; bar: at most 5 %)", share
 
 
+class Trial:
+    """Tries mutations, several at a time, until `count` were tried; each verdict goes into the log at once."""
+
+    def __init__(self, mutants, log, before, count):
+        self.mutants, self.log, self.verdicts, self.count = mutants, log, before, count
+        self.taken, self.lock = set(), threading.Lock()
+
+    def lines(self):
+        """The verdicts on the first `count` mutations, as far as there are any."""
+        found = []
+        for mutant in self.mutants:
+            if sum(not line.startswith("none") for line in found) >= self.count:
+                break
+            found += [self.verdicts[mutant["key"]]] if mutant["key"] in self.verdicts else []
+        return found
+
+    def next(self):
+        """The first mutation that nobody has tried or tries; None: there are enough."""
+        with self.lock:
+            tried = 0
+            for mutant in self.mutants:
+                if tried >= self.count:
+                    return None
+                key = mutant["key"]
+                if key not in self.verdicts and key not in self.taken:
+                    self.taken.add(key)
+                    return mutant
+                tried += not self.verdicts.get(key, "").startswith("none")
+            return None
+
+    def put(self, mutant, verdict, seconds):
+        key = mutant["key"]
+        with self.lock:
+            self.verdicts[key] = f"{verdict}\t{key}\t{seconds:.0f} s\t{shown(mutant)}"
+            with self.log.open("a") as out:
+                out.write(self.verdicts[key] + "\n")
+            print(self.verdicts[key], flush=True)
+
+    def work(self, folder):
+        tree = None
+        while (mutant := self.next()) is not None:
+            tree = tree or Tree(folder)
+            begin = time.monotonic()
+            by = judge(tree, mutant)
+            self.put(mutant, "none" if by is None else f"noticed by {by}" if by else "SURVIVED", time.monotonic() - begin)
+
+    def run(self, folder, jobs):
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for done in [pool.submit(self.work, folder / str(job)) for job in range(jobs)]:
+                done.result()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutations at a time")
     parser.add_argument("--only", help="one file, as src/trainer/trainer.c")
     parser.add_argument("--log", type=pathlib.Path, help="default: bench/reference/mutate-SEED.log")
     parser.add_argument("--retry", action="store_true", help="try those again that had survived")
@@ -261,22 +326,9 @@ def main():
     before = {l.split("\t")[1]: l for l in (log.read_text().splitlines() if log.exists() else []) if "\t" in l}
     if options.retry:
         before = {key: line for key, line in before.items() if not line.startswith("SURVIVED")}
-    tree, lines = None, []
-    for mutant in mutants:
-        if sum(not l.startswith("none") for l in lines) >= options.count:
-            break
-        key = mutant["key"][:12]
-        if key not in before:
-            if tree is None:
-                tree = Tree(options.work)
-            begin = time.monotonic()
-            by = judge(tree, mutant)
-            verdict = "none" if by is None else f"noticed by {by}" if by else "SURVIVED"
-            before[key] = f"{verdict}\t{key}\t{time.monotonic() - begin:.0f} s\t{shown(mutant)}"
-            with log.open("a") as out:
-                out.write(before[key] + "\n")
-            print(before[key], flush=True)
-        lines.append(before[key])
+    trial = Trial(mutants, log, before, options.count)
+    trial.run(options.work, options.jobs)
+    lines = trial.lines()
     said, share = summary(lines)
     print(said)
     for line in lines:
