@@ -4,18 +4,10 @@
 #
 #   bench/full.sh [--step=1] [--program=build/fringe]
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-export FRINGE_FULL_STEP=1 FRINGE=${FRINGE:-$(dirname "$here")/build/fringe}
-for word in "$@"; do
-    case $word in
-    --step=*) FRINGE_FULL_STEP=${word#*=} ;;
-    --program=*) FRINGE=${word#*=} ;;
-    --strict) ;;
-    *)
-        sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2
-        exit 64
-        ;;
-    esac
-done
+step=1 program=${FRINGE:-$(dirname "$here")/build/fringe}
+. "$here/options.sh"
+options step program -- "$@"
+export FRINGE=$program FRINGE_FULL_STEP=$step
 export FRINGE_BUILD=${FRINGE_BUILD:-$(dirname "$FRINGE")}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 status=0

@@ -9,21 +9,10 @@
 # Prints a line for each training: who was killed, and after how many epochs; --log writes that to a
 # file, too. bench/reference has the logs of a thousand: 500 each of seeds 1 and 2, side by side.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-count=1000 seed=1 log=/dev/null
-FRINGE=${FRINGE:-$(dirname "$here")/build/fringe}
-for word in "$@"; do
-    case $word in
-    --count=*) count=${word#*=} ;;
-    --log=*) log=${word#*=} ;;
-    --seed=*) seed=${word#*=} ;;
-    --program=*) FRINGE=${word#*=} ;;
-    --strict) ;;
-    *)
-        sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2
-        exit 64
-        ;;
-    esac
-done
+count=1000 seed=1 log=/dev/null program=${FRINGE:-$(dirname "$here")/build/fringe}
+. "$here/options.sh"
+options count log seed program -- "$@"
+FRINGE=$program
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 . "$(dirname "$here")/tests/kills.sh"
 RANDOM=$seed

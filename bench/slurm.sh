@@ -13,17 +13,9 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
 program=$root/build/fringe seconds=45
-for word in "$@"; do
-    case $word in
-    --program=*) program=$(realpath "${word#*=}") ;;
-    --seconds=*) seconds=${word#*=} ;;
-    --strict) ;;
-    *)
-        sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2
-        exit 64
-        ;;
-    esac
-done
+. "$here/options.sh"
+options program seconds -- "$@"
+program=$(realpath "$program")
 
 say() { echo "slurm: $*"; }
 cannot() {

@@ -6,23 +6,12 @@
 #
 #   bench/stop.sh [--count=100] [--strict] [--log=FILE] [--seed=1] [--program=build/fringe]
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-count=100 most=10 seed=1 log=/dev/null
-FRINGE=${FRINGE:-$(dirname "$here")/build/fringe}
-for word in "$@"; do
-    case $word in
-    --count=*) count=${word#*=} ;;
-    --log=*) log=${word#*=} ;;
-    --seed=*) seed=${word#*=} ;;
-    --program=*) FRINGE=${word#*=} ;;
-    --strict) most=2 ;;
-    *)
-        sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2
-        exit 64
-        ;;
-    esac
-done
+count=100 seed=1 log=/dev/null program=${FRINGE:-$(dirname "$here")/build/fringe}
+. "$here/options.sh"
+options count log seed program -- "$@"
+FRINGE=$program
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 . "$(dirname "$here")/tests/stops.sh"
 RANDOM=$seed
 exec > >(tee "$log")
-stops "$count" $most
+stops "$count" $((strict ? 2 : 10))
