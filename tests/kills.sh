@@ -29,7 +29,11 @@ JSON
 }
 
 # The epoch of the newest checkpoint; 0 where there is none.
-newest() { ls "$work/killed/checkpoints" 2>/dev/null | sed -n 's/^epoch-\([0-9]*\)$/\1/p' | sort -n | tail -n 1 | grep . || echo 0; }
+newest() { # the epoch of the newest checkpoint; 0: there is none
+    local epochs
+    epochs=$(ls "$work/killed/checkpoints" 2>/dev/null | sed -n 's/^epoch-\([0-9]*\)$/\1/p')
+    sort -n <<<"${epochs:-0}" | tail -n 1
+}
 
 # resumed_from LEAST: did what the log tells of go on after that epoch or a later one? A training that
 # starts over would end with the same bytes. True where it was killed before it told.

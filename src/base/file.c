@@ -17,9 +17,8 @@
 #include <unistd.h>
 
 // FRINGE_TEST_STOP_STEP=n or file_test_stop_after: the process dies, as by kill -9, right after its
-// n-th step.
-static atomic_llong steps_left =
-    -1; // threads that write count in it, too; -1: the environment was not asked yet; 0: never
+// n-th step, whichever thread takes it. 0: never; -1: the environment was not asked yet.
+static atomic_llong steps_left = -1;
 
 void file_test_stop_after(int64_t steps) { steps_left = steps; }
 

@@ -4,8 +4,7 @@
 //   dataset-<hash>/                             the prepared dataset, as a dataset directory
 //   parts-<key>/                                shards and manifest (manifest.c);
 //                                               key = hash(dataset, method, seed, parts, ...)
-//   <one of these>.fringe-tmp-...                  being written, or on its way out
-//   (file_temporary)
+//   <one of these>.fringe-tmp-...               being written, or on its way out (file_temporary)
 //
 // Names come from contents, so a renamed file is found and a changed one is not. Everything is
 // written under a temporary name of its own and renamed into place: a crash leaves no half entry,
