@@ -3,6 +3,7 @@
 #include "fringe/base/clock.h"
 #include "fringe/base/trace.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -25,13 +26,16 @@ double clock_seconds(void) {
 }
 
 void span_begin(Spans *spans) {
-    if (spans != NULL)
-        spans->opened = clock_seconds();
+    if (spans == NULL)
+        return;
+    assert(spans->opened == 0);
+    spans->opened = clock_seconds();
 }
 
 void span_end(Spans *spans, SpanKind kind) {
     if (spans == NULL)
         return;
+    assert(spans->opened != 0);
     double now = clock_seconds();
     spans->seconds[kind] += now - spans->opened;
     trace_add(spans->trace, (TraceEvent){.begin = spans->opened,
@@ -39,6 +43,7 @@ void span_end(Spans *spans, SpanKind kind) {
                                          .peer = -1,
                                          .kind = TRACE_SPAN,
                                          .span = (int16_t)kind});
+    spans->opened = 0;
 }
 
 void spans_reset(Spans *spans) {

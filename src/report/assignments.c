@@ -157,7 +157,7 @@ static void show_rows(const Json *rows) {
 // False where it is not there.
 static bool three_of(const Json *object, const char *key, double out[3]) {
     const Json *array = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    const Json *v = array != NULL && json_type(array) == JSON_ARRAY ? json_first(array) : NULL;
+    const Json *v = array != NULL ? json_first(array) : NULL;
     int count = 0;
     for (; v != NULL && count < 3 && json_type(v) == JSON_NUMBER; v = json_next(v))
         out[count++] = json_number(v);

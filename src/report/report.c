@@ -195,10 +195,9 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     json_end_object(writer);
 }
 
-// The line begins anew in the same buffer.
+// A whole line is done; the next one begins anew in the same buffer.
 static void reset(JsonWriter *writer) {
     writer->bytes = 0;
-    writer->depth = 0;
     writer->after_value[0] = false;
 }
 

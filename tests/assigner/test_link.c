@@ -92,6 +92,21 @@ static void links_are_measured(void **state) {
     }
 }
 
+static void pinned_links_are_those_of_all_pairs(void **state) {
+    (void)state;
+    Net net;
+    Config config = config_of();
+    config.messages.link = (ConfigDoubles){.count = 2, .value = {3e-9, 2e-5}};
+    net_init(&net, &scenes[0], 8);
+    Assigner *a = assigner_of(&net, &config);
+    link_measure(a);
+    int pairs = test_comm.rank == 0 ? test_comm.size * (test_comm.size - 1) : 0;
+    for (int i = 0; i < pairs; i++)
+        assert_true(a->theta[i] == 3e-9 && a->gamma[i] == 2e-5);
+    assigner_free(a);
+    net_clear(&net);
+}
+
 // Every ordered pair has a time of its own, which names it: nobody's is another's, or transposed.
 static void pairs_keep_their_own_times(void **state) {
     (void)state;
@@ -123,6 +138,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(unknown_links_are_ordinary),
     cmocka_unit_test(pairs_keep_their_own_times),
     cmocka_unit_test(links_are_measured),
+    cmocka_unit_test(pinned_links_are_those_of_all_pairs),
 };
 
 TEST_MAIN(tests)

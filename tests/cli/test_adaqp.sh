@@ -33,7 +33,7 @@ for epoch in 14 22; do
         again/assignments/epoch-$epoch.safetensors
 done
 [ "$(ls whole/assignments | wc -l)" -eq 4 ] || fail "two assignments: $(ls whole/assignments)"
-bytes_of() { sed -n "$1s/.*\"bytes\": \([0-9]*\).*/\1/p" whole/metrics.jsonl; }
+bytes_of() { sed -n "$1s/.*\"bytes\": \([0-9]*\).*/\1/p" ${2:-whole}/metrics.jsonl; } # EPOCH [FOLDER]
 [ "$(bytes_of 9)" -eq "$(bytes_of 13)" ] || fail "old widths stay until the new ones are taken"
 [ "$(bytes_of 14)" -lt "$(bytes_of 13)" ] || fail "assigned widths are narrower than 8 bits"
 expect "inspect shows when" 0 'assignment asked before epoch 17, taken before 22' \
@@ -44,6 +44,12 @@ grep -qE "layer 1 backward +exact +$gaps, $times; +2 bit [0-9]+  4 bit [0-9]+" o
     fail "and what: $(cat out)"
 grep -qF 'links (least, median, most): 1e-09 1e-09 1e-09 s per byte, 1e-05 1e-05 1e-05 s per me' \
     out || fail "and of which links: $(cat out)"
+
+for form in fp32 bf16; do
+    expect "minimum and step in $form" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
+        --set mode=quantize --set messages.parameters=$form --set train.epochs=1 --set run.dir=$form
+done
+[ "$(bytes_of 1 bf16)" -lt "$(bytes_of 1 fp32)" ] || fail "bf16 is half as wide"
 
 # --- stopping
 # what was found, without the times that it took
@@ -60,10 +66,10 @@ resumed() { # EPOCH: as if killed after the checkpoint of that epoch
         "$FRINGE" train tiny.json $exact --set run.dir="$cut" --resume auto
     same_run "resumed after epoch $1" whole "$cut"
     [ ! -e "$cut/assignments/epoch-99.json" ] || fail "resumed after epoch $1: a ghost is left"
-    for epoch in 14 22; do
-        [ "$epoch" -le "$1" ] || same "and assigns the same before epoch $epoch" \
+    for epoch in 14 22; do # those before it stay, those after it are assigned again
+        same "and has the assignment before epoch $epoch" \
             whole/assignments/epoch-$epoch.safetensors "$cut/assignments/epoch-$epoch.safetensors"
-        [ "$epoch" -le "$1" ] || [ "$(found whole $epoch)" = "$(found "$cut" $epoch)" ] ||
+        [ "$(found whole $epoch)" = "$(found "$cut" $epoch)" ] ||
             fail "resumed after epoch $1: the report of epoch $epoch differs"
     done
 }

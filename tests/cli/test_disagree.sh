@@ -5,11 +5,15 @@
 other=$FRINGE_BUILD/tests/other_cos.so
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
 tiny
-cosine="train tiny.json --ranks 3 --set train.schedule=cosine --set run.dir=run"
-expect "machines of one kind" 0 'result' env LD_PRELOAD="$other" "$FRINGE" $cosine
+cosine="train tiny.json --set train.schedule=cosine --set run.dir=run"
+expect "machines of one kind" 0 'result' env LD_PRELOAD="$other" "$FRINGE" $cosine --ranks 3
 rm -r run
 expect "another math library on rank 2" 84 \
     'after epoch 5 the weights or moments of rank 2 of 3 are not those of rank 0' \
-    env LD_PRELOAD="$other" FRINGE_OTHER_COS=2 "$FRINGE" $cosine
+    env LD_PRELOAD="$other" FRINGE_OTHER_COS=2 "$FRINGE" $cosine --ranks 3
+[ ! -e run/checkpoints ] || fail "nothing is saved"
+rm -r run
+expect "and on all but rank 0" 84 'of rank 1, 2, 3, 4, 5, 6, 7, 8 and 2 more of 11 are not' \
+    env LD_PRELOAD="$other" FRINGE_OTHER_COS=1- "$FRINGE" $cosine --ranks 11
 [ ! -e run/checkpoints ] || fail "nothing is saved"
 finish

@@ -19,6 +19,9 @@ done
 [ "$(wc -l <two/metrics.jsonl)" -eq 20 ] || fail "one line an epoch"
 grep -q '"test_accuracy"' two/run.json || fail "run.json has the result"
 
+expect "the time that is left is told" 75 'epoch +1/100000000 .*ETA [1-9][0-9]*:' "$FRINGE" train tiny.json \
+    --set train.epochs=100000000 --set run.log_every=1000000 --set run.stop_after=0.3 --set run.dir=endless
+
 # --- several runs
 expect "--runs" 0 'runs +2, test accuracy: last epoch [0-9.]+ \+- [0-9.]+ %' \
     "$FRINGE" train tiny.json --runs 2 --set run.dir=many

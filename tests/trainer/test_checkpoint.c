@@ -3,6 +3,7 @@
 // run would start over its own results; or a damaged checkpoint would not be told from one that
 // cannot be read right now.
 #include "checkpoints.h"
+#include "trainer/internal.h"
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,6 +108,31 @@ static void what_dead_writers_left_is_swept(void **state) {
     }
 }
 
+static void only_the_newest_stay(void **state) {
+    (void)state;
+    Error err = {0};
+    bool found;
+    char remarks[1024] = "";
+    Trainer *t = new_trainer();
+    EpochRecord record;
+    assert_ok(checkpoint_restore(t, run_dir, &found, remarks, &err), &err);
+    assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    trainer_free(t);
+    comm_barrier(&test_comm);
+    assert_false(file_exists(in_run("epoch-2")));
+    assert_true(file_exists(in_run("epoch-4")));
+    assert_true(file_exists(in_run("epoch-5")));
+}
+
+static void other_names_are_no_checkpoints(void **state) {
+    (void)state;
+    static const char *const names[] = {"epoch-007", "epoch-7x", "epoch--1", "epoch-", "epoch-+7"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(checkpoint_epoch_of(names[i]), -1);
+    assert_int_equal(checkpoint_epoch_of("epoch-7"), 7);
+}
+
 static const struct CMUnitTest tests[] = {
     ON_RUN(the_one_before_a_damaged_one_counts),
     ON_RUN(what_cannot_be_read_is_no_damage),
@@ -115,5 +141,7 @@ static const struct CMUnitTest tests[] = {
     ON_RUN(a_run_without_any_starts),
     ON_RUN(many_checkpoints_are_all_seen),
     ON_RUN(what_dead_writers_left_is_swept),
+    ON_RUN(only_the_newest_stay),
+    cmocka_unit_test(other_names_are_no_checkpoints),
 };
 TEST_MAIN(tests)

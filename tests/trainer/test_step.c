@@ -240,12 +240,47 @@ static void edges_stored_twice_weigh_twice(void **state) {
     }
 }
 
+static void fill(Trainer *t, const char *layer, bool bias, float step) {
+    for (int i = 0; i < t->shape.parameter_windows; i++) {
+        const Parameter *p = &t->shape.parameter[i];
+        if (strncmp(p->name, layer, strlen(layer)) == 0 &&
+            (strstr(p->name, ".bias") != NULL) == bias)
+            for (int64_t k = 0; k < p->rows * p->columns; k++)
+                t->parameters[p->begin + k] = step * (float)(1 + k % 3);
+    }
+}
+
+// The first layer gives its bias alone and so a finite loss; its gradient is the product of
+// features and of the second layer's weights, 1e50.
+static void a_gradient_that_is_not_finite_ends_the_training(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    int64_t count = world.shard.own * world.shard.features;
+    const float *before = world.shard.x;
+    float *large = TAKE(float, count, "test");
+    for (int64_t k = 0; k < count; k++)
+        large[k] = 1e20f;
+    world.shard.x = large;
+    Trainer *t = TRAINER("model.layers=2", "model.hidden=[20]", "model.post=[]");
+    memset(t->parameters, 0, (size_t)t->shape.parameter_count * sizeof *t->parameters);
+    fill(t, "convs.0", true, 1);
+    fill(t, "convs.1", false, -1e30f);
+    assert_refused(trainer_epoch(t, &record, &err), &err, EXIT_DIVERGED,
+                   "is not finite in epoch 1");
+    assert_true(isfinite(record.loss));
+    trainer_free(t);
+    world.shard.x = before;
+    memory_give(large);
+}
+
 #define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
 static const struct CMUnitTest tests[] = {
     ON_WORLD(sgd_steps_by_its_formula),
     ON_WORLD(adam_steps_by_its_formula),
     ON_WORLD(gradients_are_clipped),
     ON_WORLD(steps_take_the_rate_of_their_epoch),
+    ON_WORLD(a_gradient_that_is_not_finite_ends_the_training),
     cmocka_unit_test(edges_stored_twice_weigh_twice),
 };
 TEST_MAIN(tests)

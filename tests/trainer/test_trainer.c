@@ -94,12 +94,16 @@ static void resumed_equals_never_stopped(void **state) {
         for (int e = 0; e < stop; e++)
             assert_ok(trainer_epoch(t, &record, &err), &err);
         assert_ok(checkpoint_write(t, dir, 2, &err), &err);
+        TrainerState before, after;
+        trainer_state(t, &before);
         trainer_free(t);
         bool found = false;
         t = new_trainer();
         assert_ok(checkpoint_restore(t, dir, &found, remarks, &err), &err);
         assert_true(found);
         assert_int_equal(trainer_epochs_done(t), stop);
+        trainer_state(t, &after);
+        assert_memory_equal(&after.counters, &before.counters, sizeof before.counters);
         train(&got, t);
         trainer_free(t);
         assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
@@ -261,6 +265,25 @@ static void divergence_is_named(void **state) {
     trainer_free(t);
 }
 
+static void a_loss_must_fit_the_labels(void **state) {
+    (void)state;
+    static const char *const losses[] = {"train.loss=\"softmax\"", "train.loss=\"bce\""};
+    for (int multilabel = 0; multilabel < 2; multilabel++)
+        for (int loss = 0; loss < 2; loss++) {
+            Error err = {0};
+            settle(&losses[loss], 1);
+            bool was = world.shard.multilabel;
+            world.shard.multilabel = multilabel;
+            Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
+            world.shard.multilabel = was;
+            if (loss != multilabel)
+                assert_refused(t != NULL, &err, EXIT_CONFIG, "labels; use auto");
+            else if (loss == 0)
+                assert_ok(t, &err);
+            trainer_free(t);
+        }
+}
+
 // The schedules by their formulas: warm-up to the full rate, half a cosine, steps.
 static void rates_follow_their_schedule(void **state) {
     (void)state;
@@ -309,6 +332,7 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(too_much_memory_is_refused),
     ON_WORLD(early_stopping_stops),
     ON_WORLD(divergence_is_named),
+    ON_WORLD(a_loss_must_fit_the_labels),
     ON_WORLD(rates_follow_their_schedule),
 };
 TEST_MAIN(tests)

@@ -21,7 +21,7 @@ typedef enum SpanKind {
 struct Trace;
 typedef struct Spans {
     double seconds[SPAN_KINDS];
-    double opened;       // clock_seconds() of the last span_begin
+    double opened;       // clock_seconds() of span_begin; 0: none is open
     struct Trace *trace; // keeps every span (trace.h); borrowed, may be NULL
 } Spans;
 
