@@ -20,7 +20,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TRAIN = ["test_step-1", "test_select-1", "test_trainer-1"]
-SAVE = ["test_checkpoint-1", "test_odd-1", "test_crash", "test_step-2", "test_trainer-2", "test_checkpoint-2"]
+SAVE = ["test_checkpoint-1", "test_manifest-1", "test_identity-1", "test_odd-1", "test_crash", "test_inference-1", "test_step-2",
+        "test_trainer-2", "test_checkpoint-2"]
 RUNS = ["test_disagree.sh", "test_weights.sh", "test_usage.sh", "test_runs.sh", "test_trace.sh", "test_scores.sh"]
 LONG = ["test_resume.sh", "test_adaqp.sh"]
 ASSIGN = ["test_link-3", "test_assigner-3", "test_link-1", "test_link-4", "test_assigner-1", "test_assigner-4", "test_rules",
@@ -30,7 +31,7 @@ ROOMS = [
     ("src/trainer/trainer.c", [TRAIN, SAVE, RUNS, LONG]),
     ("src/trainer/evaluate.c", [TRAIN, SAVE, RUNS]),
     ("src/trainer/optimizer.c", [TRAIN, SAVE, RUNS]),
-    ("src/trainer/*.c", [SAVE[:3], TRAIN + SAVE[3:], RUNS, LONG]),
+    ("src/trainer/*.c", [SAVE[:6], TRAIN + SAVE[6:], RUNS, LONG]),
     ("src/model/metrics.c", [["test_metrics-1"], ["test_metrics-3"], TRAIN, RUNS]),
     ("src/assigner/link.c", [ASSIGN, ["test_adaqp.sh"]]),
     ("src/assigner/groups.c", [ASSIGN, ["test_adaqp.sh"]]),
