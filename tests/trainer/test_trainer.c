@@ -265,6 +265,24 @@ static void divergence_is_named(void **state) {
     trainer_free(t);
 }
 
+static size_t planned(const Trainer *t, const char *what) {
+    const MemoryPlan *plan = trainer_plan(t);
+    for (int i = 0; i < plan->count; i++)
+        if (strcmp(plan->item[i].what, what) == 0)
+            return plan->item[i].bytes;
+    return 0;
+}
+
+// Also where a row has one column.
+static void sensitivities_are_planned(void **state) {
+    (void)state;
+    const char *settings[] = {"mode=\"adaqp\"", "model.hidden=[1]"};
+    settle(settings, 2);
+    Trainer *t = new_trainer();
+    assert_true((planned(t, "sensitivities") > 0) == (test_comm.size > 1));
+    trainer_free(t);
+}
+
 static void a_loss_must_fit_the_labels(void **state) {
     (void)state;
     static const char *const losses[] = {"train.loss=\"softmax\"", "train.loss=\"bce\""};
@@ -332,6 +350,7 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(too_much_memory_is_refused),
     ON_WORLD(early_stopping_stops),
     ON_WORLD(divergence_is_named),
+    ON_WORLD(sensitivities_are_planned),
     ON_WORLD(a_loss_must_fit_the_labels),
     ON_WORLD(rates_follow_their_schedule),
 };
