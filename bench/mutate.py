@@ -35,7 +35,7 @@ ROOMS = [
     ("src/model/metrics.c", [["test_metrics-1"], ["test_metrics-3"], TRAIN, RUNS]),
     ("src/assigner/link.c", [ASSIGN, ["test_adaqp.sh"]]),
     ("src/assigner/groups.c", [ASSIGN, ["test_adaqp.sh"]]),
-    ("src/report/*.c", [["test_report", "test_files.sh"], RUNS, LONG]),
+    ("src/report/*.c", [["test_report", "test_files.sh", "test_durable.sh"], RUNS, LONG]),
     ("src/cli/cmd_predict.c", [["test_weights.sh"]]),
 ]
 TEXTS = {}  # of the files that are mutated, as they were when this began
