@@ -45,6 +45,14 @@ grep -qE "layer 1 backward +exact +$gaps, $times; +2 bit [0-9]+  4 bit [0-9]+" o
 grep -qF 'links (least, median, most): 1e-09 1e-09 1e-09 s per byte, 1e-05 1e-05 1e-05 s per me' \
     out || fail "and of which links: $(cat out)"
 
+cp -r whole shown
+sed -i 's/"objective": [^,]*/"objective": 0.5/; s/"bound": [^,]*/"bound": 0.4/' shown/assignments/epoch-22.json
+sed -i -z 's/"seconds_per_byte": \[[^]]*/"seconds_per_byte": [1e-9, 2e-9, 3e-9/; s/"seconds_per_message": \[[^]]*/"seconds_per_message": [1e-5, 2e-5, 3e-5/' \
+    shown/assignments/epoch-22.json
+expect "inspect shows a gap" 0 'objective 0.50000 bound 0.40000 gap 20 %' "$FRINGE" inspect shown
+grep -qF 'links (least, median, most): 1e-09 2e-09 3e-09 s per byte, 1e-05 2e-05 3e-05 s per me' out ||
+    fail "and three links: $(cat out)"
+
 for form in fp32 bf16; do
     expect "minimum and step in $form" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
         --set mode=quantize --set messages.parameters=$form --set train.epochs=1 --set run.dir=$form

@@ -122,6 +122,9 @@ expect "inspect a partition" 0 'edge cut' "$FRINGE" inspect "$folder"
 expect "inspect a dataset" 0 'nodes' "$FRINGE" inspect tiny
 expect "inspect a run" 0 'convs.0' "$FRINGE" inspect two
 expect "inspect a checkpoint" 0 'epoch 20' "$FRINGE" inspect two/checkpoints/epoch-20
+cp -r two/checkpoints/epoch-20 torn
+truncate -s 4 torn/optimizer.safetensors
+expect "inspect a torn one" 65 'torn/optimizer.safetensors' "$FRINGE" inspect torn
 expect "inspect a file of tensors" 0 'convs.0.*F32' \
     "$FRINGE" inspect two/checkpoints/epoch-20/model.safetensors
 expect "doctor" 0 '^OK +MPI' "$FRINGE" doctor tiny.json

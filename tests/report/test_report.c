@@ -17,6 +17,21 @@ static void the_summary_is_mean_and_sample_deviation(void **state) {
     assert_true(one.mean == 2 && one.deviation == 0 && one.count == 1);
 }
 
+static void one_row_is_measured_and_none_is_not(void **state) {
+    (void)state;
+    for (int rows = 0; rows < 2; rows++) {
+        JsonWriter w;
+        Metrics metrics = {.loss = 0.5, .accuracy = 1, .micro_f1 = 1, .macro_f1 = 1, .rows = rows};
+        json_writer_init(&w, false);
+        json_begin_object(&w, NULL);
+        report_put_metrics(&w, "test", &metrics);
+        json_end_object(&w);
+        assert_true((strstr(w.text, "0.5") != NULL) == (rows == 1));
+        assert_true((strstr(w.text, "null") != NULL) == (rows == 0));
+        json_writer_clear(&w);
+    }
+}
+
 static EpochRecord example(void) {
     EpochRecord record = {.epoch = 10, .loss = 0.5, .bytes = 2500000, .seconds = 1.0};
     record.spans.seconds[SPAN_AGGREGATE_OWN] = 0.1;
@@ -83,6 +98,7 @@ static void versions_are_members_and_name_what_is_linked(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(one_row_is_measured_and_none_is_not),
     cmocka_unit_test(the_summary_is_mean_and_sample_deviation),
     cmocka_unit_test(the_line_splits_the_epoch),
     cmocka_unit_test(the_line_shows_metrics_of_its_own_splits),

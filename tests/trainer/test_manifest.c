@@ -102,6 +102,8 @@ static const struct {
     {"\"best_score\": ", "\"best_score\": 8.75, \"was\": ", "'best_score'"},
     {"\"best_score\": ", "\"best_score\": 0.015625, \"was\": ", "'best_score'"},
     {"\"best_score\": ", "\"best_score\": null, \"was\": ", "'best_score'"},
+    {"\"best_score\": ", "\"was\": ", "not a checkpoint manifest"},
+    {"\"best_score\": ", "\"best_score\": \"high\", \"was\": ", "not a checkpoint manifest"},
     {"\"micro_f1\": ", "\"micro_f1\": -0.5, \"was\": ", "'best_metrics'"},
     {"\"micro_f1\": ", "\"micro_f1\": 1.5, \"was\": ", "'best_metrics'"},
     {"\"rows\": ", "\"rows\": -1", "'best_metrics'"},

@@ -185,9 +185,17 @@ static void patience_needs_evaluations(void **state) {
     (void)state;
     Error err = {0};
     make_world(no_validation, false);
-    Trainer *t = TRAINER("train.patience=5");
+    Trainer *t = TRAINER("train.patience=1");
     assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "no validation nodes");
     trainer_free(t);
+    world_clear(&world);
+    make_world(NULL, false);
+    err = (Error){0};
+    t = TRAINER("train.patience=1", "train.eval_every=0");
+    assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "it counts evaluations");
+    trainer_free(t);
+    world_clear(&world);
+    make_world(no_validation, false);
     err = (Error){0};
     t = TRAINER("train.patience=0"); // which selects nothing, and evaluates all the same
     assert_ok(trainer_may_train(t, &err), &err);
