@@ -123,10 +123,11 @@ void link_measure(Assigner *a) {
     PairTime *mine = TAKE(PairTime, rounds, "link model");
     PairTime *all = TAKE(PairTime, a->comm->rank == 0 ? a->comm->size * rounds : 0, "link model");
     int64_t *offset = TAKE(int64_t, a->comm->size + 1, "link model");
-    for (int g = 0; g < rounds && pinned->count > 0; g++) // known as if measured
-        mine[g] = (PairTime){fmax(pinned->value[0], least_theta), pinned->value[1], LEAST};
     if (pinned->count == 0)
         measure(a, mine);
+    else
+        for (int g = 0; g < rounds; g++) // known as if measured
+            mine[g] = (PairTime){fmax(pinned->value[0], least_theta), pinned->value[1], LEAST};
     for (int r = 0; r <= a->comm->size; r++)
         offset[r] = (int64_t)r * rounds;
     list_gather(a->comm, mine, rounds, all, offset, sizeof *mine);

@@ -38,11 +38,9 @@ void span_end(Spans *spans, SpanKind kind) {
     assert(spans->opened != 0);
     double now = clock_seconds();
     spans->seconds[kind] += now - spans->opened;
-    trace_add(spans->trace, (TraceEvent){.begin = spans->opened,
-                                         .end = now,
-                                         .peer = -1,
-                                         .kind = TRACE_SPAN,
-                                         .span = (int16_t)kind});
+    trace_add(spans->trace,
+              (TraceEvent){
+                  .begin = spans->opened, .end = now, .kind = TRACE_SPAN, .span = (int16_t)kind});
     spans->opened = 0;
 }
 

@@ -79,10 +79,8 @@ bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
     record->eval_bytes = model_bytes_sent(t->model) - bytes;
     record->eval_seconds = clock_seconds() - begin;
-    trace_add(t->spans.trace, (TraceEvent){.begin = begin,
-                                           .end = clock_seconds(),
-                                           .peer = -1,
-                                           .kind = TRACE_SPAN,
-                                           .span = SPAN_KINDS});
+    trace_add(t->spans.trace,
+              (TraceEvent){
+                  .begin = begin, .end = clock_seconds(), .kind = TRACE_SPAN, .span = SPAN_KINDS});
     return replicas_agree(t, err);
 }

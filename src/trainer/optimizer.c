@@ -45,8 +45,7 @@ static double cosine_factor(const Config *config, int64_t epoch) {
 }
 
 static double step_factor(const Config *config, int64_t epoch) {
-    int64_t every = config->train.step_epochs > 0 ? config->train.step_epochs : 1;
-    return pow(config->train.step_factor, (double)((epoch - 1) / every));
+    return pow(config->train.step_factor, (double)((epoch - 1) / config->train.step_epochs));
 }
 
 static const RateSchedule rate_schedules[] = {

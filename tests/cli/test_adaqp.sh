@@ -49,7 +49,9 @@ cp -r whole shown
 sed -i 's/"objective": [^,]*/"objective": 0.5/; s/"bound": [^,]*/"bound": 0.4/' shown/assignments/epoch-22.json
 sed -i -z 's/"seconds_per_byte": \[[^]]*/"seconds_per_byte": [1e-9, 2e-9, 3e-9/; s/"seconds_per_message": \[[^]]*/"seconds_per_message": [1e-5, 2e-5, 3e-5/' \
     shown/assignments/epoch-22.json
+sed -i 's/^\( *\)"taken": /\1"remark": "r",\n&/' shown/assignments/epoch-22.json
 expect "inspect shows a gap" 0 'objective 0.50000 bound 0.40000 gap 20 %' "$FRINGE" inspect shown
+grep -q 'taken before 22, .* s; r$' out || fail "and the remark: $(cat out)"
 grep -qF 'links (least, median, most): 1e-09 2e-09 3e-09 s per byte, 1e-05 2e-05 3e-05 s per me' out ||
     fail "and three links: $(cat out)"
 

@@ -24,6 +24,7 @@ expect "a long run" 0 'result' "$FRINGE" train tiny.json $long --ranks 2 --set r
 stopped "USR1 leaves with 75" cut "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut
 at=$(wc -l <cut/metrics.jsonl)
 grep -q "after epoch $at;" out || fail "it says after which epoch it stopped"
+[ -s cut/run.json ] || fail "its run.json is there from the beginning"
 echo '{"epoch": 399, "loss": 0' >>cut/metrics.jsonl # a line the crash of a writer tore
 expect "--resume auto goes on" 0 'result' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut --resume auto

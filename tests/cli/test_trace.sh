@@ -35,6 +35,9 @@ if any(ends[i]["ts"] < starts[i]["ts"] for i in starts if i in ends):
 names = {e["name"] for e in slices}
 if not {"pack", "unpack", "aggregate_own", "aggregate_halo", "dense", "reduce", "evaluation"} <= names:
     wrong.append(f"spans: {sorted(names)}")
+dense = [sum(e["name"] == "dense" and e["args"]["epoch"] == epoch for e in slices) for epoch in (4, 5)]
+if dense[0] != dense[1]: # 5 is evaluated
+    wrong.append(f"dense products of the evaluation are spans of its epoch: {dense}")
 for rank in range(3): # one thing at a time on the working thread, the evaluation apart
     work = sorted((e["ts"], e["dur"]) for e in slices
                   if e["pid"] == rank and e["tid"] == 0 and e["name"] != "evaluation")

@@ -125,6 +125,27 @@ static void only_the_newest_stay(void **state) {
     assert_true(file_exists(in_run("epoch-5")));
 }
 
+static ino_t inode_of(const char *path) {
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_ino;
+}
+
+// What lies there already is not written again.
+static void the_same_checkpoint_stays(void **state) {
+    (void)state;
+    Error err = {0};
+    bool found;
+    char remarks[1024] = "";
+    ino_t before = inode_of(in_run("epoch-4/model.safetensors"));
+    comm_barrier(&test_comm);
+    Trainer *t = new_trainer();
+    assert_ok(checkpoint_restore(t, run_dir, &found, remarks, &err), &err);
+    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    trainer_free(t);
+    assert_int_equal(inode_of(in_run("epoch-4/model.safetensors")), before);
+}
+
 static void other_names_are_no_checkpoints(void **state) {
     (void)state;
     static const char *const names[] = {"epoch-007", "epoch-7x", "epoch--1", "epoch-", "epoch-+7"};
@@ -142,6 +163,7 @@ static const struct CMUnitTest tests[] = {
     ON_RUN(many_checkpoints_are_all_seen),
     ON_RUN(what_dead_writers_left_is_swept),
     ON_RUN(only_the_newest_stay),
+    ON_RUN(the_same_checkpoint_stays),
     cmocka_unit_test(other_names_are_no_checkpoints),
 };
 TEST_MAIN(tests)

@@ -175,6 +175,12 @@ static void patience_counts_evaluations(void **state) {
             assert_true(trainer_finished(again));
             trainer_free(again);
             trainer_free(t);
+            char epochs[32]; // where its patience ends with the last epoch nothing was cut short
+            snprintf(epochs, sizeof epochs, "train.epochs=%d", (int)stop);
+            t = TRAINER("train.rate=0.02", eval_every, text, epochs);
+            train(t);
+            assert_int_equal(trainer_stopped_early(t), 0);
+            trainer_free(t);
         }
     world_clear(&world);
 }

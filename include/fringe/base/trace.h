@@ -15,7 +15,8 @@ typedef enum TraceKind {
 
 typedef struct TraceEvent {
     double begin, end; // seconds on rank 0's clock
-    int32_t epoch, peer;
+    int32_t epoch;
+    int32_t peer; // of a message
     int16_t kind, span;
     int16_t layer, direction;
 } TraceEvent;
