@@ -32,7 +32,7 @@ static bool load(Trainer *t, const char *folder, const TrainerState *state, Erro
     if (!model_read(&t->shape, t->parameters, model, err) ||
         !model_read(&t->shape, t->best, best, err) || !read_optimizer(t, folder, err))
         return error_prefix(err, "cannot resume");
-    TrainerState mine;
+    TrainerState mine = {0};
     trainer_state(t, &mine);
     mine.counters = state->counters;
     trainer_restore(t, &mine, t->parameters);
