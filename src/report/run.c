@@ -9,11 +9,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-// First "model name" of /proc/cpuinfo; "" where there is none.
+// First "model name" of /proc/cpuinfo; `out` stays "" where there is none.
 static void cpu_name(char *out, size_t size) {
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[512];
-    out[0] = 0;
     while (file != NULL && out[0] == 0 && fgets(line, sizeof line, file) != NULL)
         if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
             line[strcspn(line, "\n")] = 0;
@@ -25,7 +24,7 @@ static void cpu_name(char *out, size_t size) {
 
 void report_machine(JsonWriter *writer, const Report *report) {
     struct utsname name;
-    char cpu[256];
+    char cpu[256] = "";
     cpu_name(cpu, sizeof cpu);
     json_begin_object(writer, "machine");
     if (uname(&name) == 0) {
