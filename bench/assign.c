@@ -4,7 +4,7 @@
 // for each receiver (all that a sender sends is one lane then). fringe-solver, where it is built,
 // starts from the exact solution with a limit of 1 s a problem.
 #include "bench.h"
-#include "fringe/problem.h"
+#include "fringe/bitwidth.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

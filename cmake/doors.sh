@@ -9,14 +9,14 @@ for file in $(find src kernels include solver -name '*.[ch]' 2>/dev/null | sort)
         sed -E "s|^([0-9]+):[^<\"]*([<\"][^>\"]*).*|$file \1 \2|"
 done | awk '
 BEGIN {
-    split("base config runfolder backend dataset partition halo codec exchange gradsync assigner model" \
-          " trainer report cli", order, " ")
-    for (i in order)
-        floor[order[i]] = i + 0
-    floor["gradsync"] = floor["exchange"] # side by side: neither opens the other
-    floor["solver"] = floor["model"]      # a program on the smaller door below
-    owner["npy"] = "dataset"              # second, smaller doors
-    owner["problem"] = "assigner"
+    while ((getline line < "cmake/rooms.txt") > 0)
+        if (line ~ /^[a-z]/) {
+            height++
+            split(line, beside, " ")
+            for (i in beside)
+                floor[beside[i]] = height
+        }
+    owner["npy"] = "dataset" # a second, smaller door
     # header from outside -> files that may open it
     only["metis.h"] = "^src/partition/metis\\.c$"
     only["cJSON.h"] = "^src/base/json\\.c$"
@@ -48,7 +48,7 @@ function room_of(path, part) {
     name = substr($3, 2)
     room = room_of($1)
     if (!(room in floor))
-        breach("the room \"" room "\" has no floor in cmake/doors.sh")
+        breach("the room \"" room "\" is not in cmake/rooms.txt")
     if (name in only && $1 !~ only[name])
         breach("<" name "> belongs to another room (" only[name] ")")
     if (kind == "<")

@@ -2,7 +2,7 @@
 #ifndef FRINGE_SOLVER_H
 #define FRINGE_SOLVER_H
 
-#include "fringe/problem.h"
+#include "fringe/bitwidth.h"
 
 // Looks for better choices of one round's groups with GLPK, for at most so many seconds, until none
 // can be better by more than `gap` of the objective. Writes each that it finds to `out`: one byte,

@@ -1,6 +1,6 @@
 // assigner: chooses the widths of rows, every so many epochs (ALGORITHMS A.5, A.6).
 //
-//   ranges traced --beta--> groups --rank 0--> problem.h, fringe-solver --> widths of rows
+//   ranges traced --beta--> groups --rank 0--> bitwidth, fringe-solver --> widths of rows
 //
 // Who reads a row knows what its noise will do there, so readers send the static coefficients c_k
 // once; senders trace ranges, form beta = c D/6 mean(range^2), sort, group, and send rank 0 only

@@ -28,7 +28,7 @@ static void pose_rounds(const Assigner *a, Lot *lot, Problem *p) {
     }
 }
 
-// Lanes want groups of one theta by beta descending (problem.h).
+// Lanes want groups of one theta by beta descending (bitwidth.h).
 static int by_theta_and_beta(const void *a, const void *b, void *context) {
     const Group *group = context;
     int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;

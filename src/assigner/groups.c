@@ -93,7 +93,7 @@ void groups_clear(Lot *lot) {
         memory_give(taken[i]);
 }
 
-// Squares of large ranges overflow; whatever sums of them a group makes is a number (problem.h).
+// Squares of large ranges overflow; whatever sums of them a group makes is a number (bitwidth.h).
 static double bounded(double beta) { return beta <= 1e80 ? beta : 1e80; }
 
 static int larger_beta_first(const void *a, const void *b, void *context) {

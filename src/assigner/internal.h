@@ -4,7 +4,7 @@
 #define FRINGE_SRC_ASSIGNER_INTERNAL_H
 
 #include "fringe/assigner.h"
-#include "fringe/problem.h"
+#include "fringe/bitwidth.h"
 
 #include <sys/types.h>
 

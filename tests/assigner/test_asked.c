@@ -2,7 +2,7 @@
 // If this failed, fringe-solver would be started for what is proven best already, or not for what
 // is not; or a solver that is slow, broken or not there would cost widths, time without end, or go
 // unsaid.
-#include "problems.h"
+#include "bitwidth/problems.h"
 
 #include "assigner/internal.h"
 

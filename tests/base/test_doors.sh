@@ -6,7 +6,8 @@ failed=0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder"/src/{base,halo,exchange,gradsync,model} "$folder"/kernels/cpu "$folder"/include/fringe/base \
-    "$folder"/solver
+    "$folder"/solver "$folder"/cmake
+cp "$FRINGE_SOURCE/cmake/rooms.txt" "$folder/cmake/"
 
 # refuse FILE LINE EXPECTED: a file with this include must be named
 refuse() {
@@ -41,7 +42,7 @@ refuse src/model/a.c '#include <mpi.h>' '<mpi.h>'
 refuse src/model/a.c '#include <cjson/cJSON.h>' '<cjson/cJSON.h>'
 refuse src/base/a.c '#include <dnnl.h>' '<dnnl.h>'
 refuse src/model/a.c '#include <glpk.h>' '<glpk.h>'
-refuse src/exchange/a.c '#include "fringe/problem.h"' '"fringe/problem.h": the room "exchange"'
+refuse src/base/a.c '#include "fringe/bitwidth.h"' '"fringe/bitwidth.h": the room "base"'
 refuse solver/a.c '#include "fringe/trainer.h"' '"fringe/trainer.h": the room "solver"'
 refuse src/model/a.c '#include "fringe/attic.h"' '"fringe/attic.h" is no door'
 accept src/model/a.c '#include "fringe/halo.h"'
@@ -50,7 +51,7 @@ accept src/model/a.c '#include "fringe/base/json.h"'
 accept src/model/a.c '#include "private.h"'
 accept src/halo/a.c '#include <mpi.h>'
 accept solver/a.c '#include <glpk.h>'
-accept solver/a.c '#include "fringe/problem.h"'
+accept solver/a.c '#include "fringe/bitwidth.h"'
 accept kernels/cpu/dense.c '#include <dnnl.h>'
 accept kernels/cpu/a.c '#include "../scalar.h"'
 

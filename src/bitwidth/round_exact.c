@@ -1,7 +1,7 @@
 // One round exactly (ALGORITHMS A.7): a known choice by rounding the relaxation, the fronts of the
 // lanes within what could be better, and a sweep over all times that a front offers.
 
-#include "private.h"
+#include "internal.h"
 
 #include <float.h>
 #include <math.h>

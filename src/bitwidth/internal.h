@@ -1,10 +1,10 @@
-// What the pure files of the assigner share. Costs are whole numbers in doubles, so that sums are
+// What the files of this room share. Costs are whole numbers in doubles, so that sums are
 // exact in any order and equal times compare equal: bytes where a lane has one theta, else seconds
 // in steps of 2^-40 of the lane's longest, rounded up.
-#ifndef FRINGE_ASSIGNER_PRIVATE_H
-#define FRINGE_ASSIGNER_PRIVATE_H
+#ifndef FRINGE_BITWIDTH_INTERNAL_H
+#define FRINGE_BITWIDTH_INTERNAL_H
 
-#include "fringe/problem.h"
+#include "fringe/bitwidth.h"
 
 // --- problem.c
 
@@ -52,7 +52,7 @@ double hull_dual(const Hull *hull, double price);
 // value and the seconds taken.
 double hull_fill(const Hull *hull, double seconds, uint8_t *choice, double *taken);
 
-// --- front.c: the Pareto front of a lane, as far as it can matter
+// --- pareto.c: the Pareto front of a lane, as far as it can matter
 
 typedef struct Point { // against the choice that the lane's price makes best
     double cost, value;
@@ -86,7 +86,7 @@ double front_seconds(const Front *front, int64_t point);
 double front_value(const Front *front, int64_t point);
 void front_choice(const Front *front, int64_t point, uint8_t *choice); // of the lane's groups
 
-// --- round.c
+// --- round_exact.c
 
 typedef struct Round {
     const Problem *problem;

@@ -19,8 +19,8 @@
 // Doubles have 17 digits, so they come back bit for bit. A reader takes the whole text first: a
 // count that promises more than the text can hold is refused before anything is taken for it.
 
-#include "private.h"
-#include "words.h"
+#include "internal.h"
+#include "tokenizer.h"
 
 #include <inttypes.h>
 #include <math.h>

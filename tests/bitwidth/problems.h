@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "fringe/problem.h"
+#include "fringe/bitwidth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ static inline Problem problem_random(const Recipe *recipe, uint64_t seed) {
     return p;
 }
 
-// V, T and the objective as problem.h states them, on their own.
+// V, T and the objective as bitwidth.h states them, on their own.
 static inline Value value_by_definition(const Problem *p, const uint8_t *choice) {
     Value value = {0};
     double ends[2][2] = {{0}}; // smallest and largest width: V, T

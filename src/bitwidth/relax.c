@@ -2,7 +2,7 @@
 // time Z, each V_c falling and convex (its hull). The minimum lies where the lanes' rates together
 // fall to mu; the rates there are the dual variables, one price of time per lane.
 
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 

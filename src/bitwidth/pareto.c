@@ -8,7 +8,7 @@
 // do. Most groups keep a single width; the others are taken one by one, those with most to lose
 // first, and of two states the dearer one that is not better falls.
 
-#include "private.h"
+#include "internal.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 // of (cost, value) serve an LP; the hull's steps of all groups, by what they gain per second, are
 // the whole relaxed front of the lane, because groups have nothing in common but the sum of costs.
 
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // A text as words between spaces and line breaks; what is not as expected is refused with its line.
-#ifndef FRINGE_ASSIGNER_WORDS_H
-#define FRINGE_ASSIGNER_WORDS_H
+#ifndef FRINGE_BITWIDTH_TOKENIZER_H
+#define FRINGE_BITWIDTH_TOKENIZER_H
 
 #include "fringe/base.h"
 

@@ -2,7 +2,7 @@
 // itself. Time that computation covers (`hidden`) ties them together; then a price of time is
 // sought at which the rounds together take just as long as is covered.
 
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // A lower bound that needs no search (ALGORITHMS A.7): any prices of the lanes' times that are at
 // least 0 and sum to the price of the round's time give one; the relaxation's own are the best.
 
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // Problems, values and answers: arrays, promises, and the objective by its definition.
 
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 #include <string.h>

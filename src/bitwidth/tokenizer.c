@@ -1,6 +1,6 @@
 // Words and numbers of a text that is not to be trusted.
 
-#include "words.h"
+#include "tokenizer.h"
 
 #include <errno.h>
 #include <math.h>

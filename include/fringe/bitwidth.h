@@ -1,5 +1,5 @@
-// problem: which bits for which rows, one layer and direction at a time (ALGORITHMS A.6, A.7). The
-// pure part of the assigner: no ranks, no clocks, no GLPK; fringe-solver links it, too.
+// bitwidth: which bits for which rows, one layer and direction at a time (ALGORITHMS A.6, A.7). A
+// pure solver: no ranks, no clocks, no GLPK. The assigner asks it; fringe-solver links it, too.
 //
 // Rows that travel from one rank to another are cut into groups; a group's rows share a width.
 // Choosing width b for group g adds beta_g / (2^b - 1)^2 to the variance V and rows_g *
@@ -14,8 +14,8 @@
 // and T_nad belong to the largest width everywhere, V_nad and T_ut to the smallest; T_ut and T_nad
 // are taken of T'. A term whose two ends are equal is dropped. Among choices of equal objective the
 // one with less V is better.
-#ifndef FRINGE_PROBLEM_H
-#define FRINGE_PROBLEM_H
+#ifndef FRINGE_BITWIDTH_H
+#define FRINGE_BITWIDTH_H
 
 #include "fringe/base.h"
 

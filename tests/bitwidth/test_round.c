@@ -3,7 +3,7 @@
 // given more to carry.
 #include "problems.h"
 
-#include "assigner/private.h"
+#include "bitwidth/internal.h"
 
 static Recipe ring(uint64_t seed) {
     Recipe recipe = ring_recipe();
