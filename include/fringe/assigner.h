@@ -45,7 +45,7 @@ typedef struct AssignedChannel {
     const float *left; // [rows] of its Block; NULL: 1. Borrowed.
 } AssignedChannel;
 
-bool assigner_known(const char *rule, Error *err); // messages.assign
+extern const Family rule_family;
 // replay:RUN: is that run there, with widths, and not the one that config names? Local.
 bool assigner_check_files(const Config *config, Error *err);
 // First epoch with assigned widths; 0: the rule assigns none, or at once. Local.

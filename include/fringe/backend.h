@@ -198,6 +198,7 @@ typedef struct Backend {
 extern const Backend backend_cpu;
 
 // By name; NULL with the list if there is none.
-const Backend *backend_find(const char *name, Error *err);
+extern const Family backend_family;
+const Backend *backend_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 
 #endif

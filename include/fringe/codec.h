@@ -57,6 +57,7 @@ typedef struct Codec {
                    const Poll *poll);
 } Codec;
 
-const Codec *codec_find(const char *name, Error *err);
+extern const Family codec_family;
+const Codec *codec_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 
 #endif

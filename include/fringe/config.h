@@ -33,7 +33,7 @@ typedef struct Config {
 
     struct {
         char path[CONFIG_TEXT];     // dataset: file or folder; resolved
-        char format[CONFIG_WORD];   // auto | npz | metis | edges | fringe
+        char format[CONFIG_WORD];   // of a family
         char features[CONFIG_TEXT]; // .npy beside graphs that have none; "" = none
         char labels[CONFIG_TEXT];   // .npy: (n) integer classes or (n,K) 0/1
         char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
@@ -44,13 +44,13 @@ typedef struct Config {
         char cache[CONFIG_TEXT]; // folder of prepared data and partitions
     } data;
     struct {
-        char method[CONFIG_TEXT]; // metis | random | blocks | file:PATH
+        char method[CONFIG_TEXT]; // of a family
         int64_t seed;
         ConfigWords balance; // further constraints beside nodes: train, edges
         bool reorder;        // renumber rows inside a part for locality
     } partition;
     struct {
-        char layer[CONFIG_WORD]; // gcn | sage-mean | sage-gcn
+        char layer[CONFIG_WORD]; // of a family
         int64_t layers;
         ConfigInts hidden; // width of each hidden layer; one value serves all
         ConfigWords post;  // order of norm, activation, dropout after a convolution but the last
@@ -66,7 +66,7 @@ typedef struct Config {
     } model;
     struct {
         int64_t epochs;
-        char optimizer[CONFIG_WORD]; // adam | sgd
+        char optimizer[CONFIG_WORD]; // of a family
         double rate;                 // learning rate
         double momentum;             // sgd
         ConfigDoubles betas;         // adam
@@ -74,19 +74,19 @@ typedef struct Config {
         ConfigDoubles
             weight_decay; // per layer (L2, added to the gradient); the last value serves the rest
         double clip;      // largest norm of the whole gradient; 0 = off
-        char schedule[CONFIG_WORD]; // constant | cosine | step
+        char schedule[CONFIG_WORD]; // of a family
         int64_t step_epochs;        // step: every so many epochs ...
         double step_factor;         // ... times this
         int64_t warmup;             // epochs of linear warm-up
         int64_t eval_every;         // epochs; 0 = only after the last
         int64_t patience;       // early stopping: evaluations without a better validation; 0 = off
         char loss[CONFIG_WORD]; // auto | softmax | bce
-        char metric[CONFIG_WORD]; // auto | accuracy | micro-f1 | macro-f1 (which one validation
+        char metric[CONFIG_WORD]; // of a family (which one validation
                                   // looks at)
     } train;
     struct {
-        char codec[CONFIG_WORD];  // fp32 | bf16 | integer
-        char assign[CONFIG_TEXT]; // adaptive | uniform | random | replay:RUN
+        char codec[CONFIG_WORD];  // of a family
+        char assign[CONFIG_TEXT]; // of a family
         ConfigInts widths;        // bits that rows may get, ascending
         int64_t first_width;      // bits of all rows until the first assignment; uniform: for good
         char parameters[CONFIG_WORD];  // fp32 | bf16: how a row's minimum and step travel
@@ -110,7 +110,7 @@ typedef struct Config {
         char cover[CONFIG_WORD];      // sources | targets | min
     } lossless;
     struct {
-        char schedule[CONFIG_WORD]; // blocking | overlap | central
+        char schedule[CONFIG_WORD]; // of a family
         double timeout;             // seconds a wait may last
         int64_t piece;              // bytes a message is cut into
     } comm;
@@ -130,6 +130,10 @@ typedef struct Config {
         char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;
 } Config;
+
+// The families whose members keys name, by Family.key. Told once, before the first config is loaded,
+// by the room that knows them all; until then such keys take any word. Borrowed.
+void config_learn_families(const Family *const *families, int count);
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
@@ -165,12 +169,9 @@ void config_resolve(const Config *config, const char *path, char *out, size_t si
 // XDG_CACHE_HOME is set. EXIT_CANNOT_WRITE if that one is another user's.
 bool config_make_cache(const Config *config, Error *err);
 
-bool config_is_mode(const char *name);
+extern const Family mode_family; // presets: vanilla, lossless, ...
 
 // An entry of data.split_keys is a file of its own, not the name of an array.
 bool config_split_is_file(const char *key);
-
-// The closest of `names` to a wrong word, or NULL; for "did you mean".
-const char *config_suggest(const char *word, const char *const *names, int count);
 
 #endif

@@ -35,10 +35,11 @@ typedef struct Dataset {
                         // if nothing
 } Dataset;
 
-// What can be said of data.format and data.prepare before anything is loaded: a format's name
-// (`path` NULL), or that the file at `path` has one that is known; a step with its argument.
-bool dataset_format_known(const char *name, const char *path, Error *err);
-bool dataset_step_known(const char *word, Error *err);
+extern const Family format_family, step_family;
+// What can be said before anything is loaded: has the file at `path` a format that is known, by its
+// name or by what data.format says? May a step have that argument?
+bool dataset_format_fits(const char *format, const char *path, Error *err);
+bool dataset_step_fits(const char *word, Error *err);
 
 // Loads what config.data names and applies data.prepare. Warnings go to dataset->remarks.
 bool dataset_load(Dataset *dataset, const Config *config, Error *err);

@@ -133,6 +133,7 @@ typedef struct Schedule {
     void (*run)(Channel *channel, const SentRows *rows, Occasion occasion,
                 const ExchangeWork *work);
 } Schedule;
-const Schedule *schedule_find(const char *name, Error *err);
+extern const Family schedule_family;
+const Schedule *schedule_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 
 #endif

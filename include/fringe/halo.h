@@ -112,6 +112,7 @@ typedef struct Block {
 //   mean           left = 1/max(1, d_in)                                            GraphSAGE
 //   mean-self      self; left = 1/(d_in + 1)                                        GraphSAGE-gcn;
 //   AdaQP's SAGE
+extern const Family normalisation_family;
 bool block_init(Block *block, const char *normalisation, const Pattern *pattern, const Shard *shard,
                 Error *err);
 void block_clear(Block *block);

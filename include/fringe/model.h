@@ -52,7 +52,7 @@ typedef struct ModelShape {
     int64_t parameter_count;
     bool inference; // evaluation only: nothing of training is made
 } ModelShape;
-bool model_layer_known(const char *name, Error *err); // model.layer
+extern const Family layer_family;
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err);
 void model_shape_for_inference(ModelShape *shape);

@@ -62,10 +62,9 @@ typedef struct Shard {
     Tensors map;
 } Shard;
 
-// What can be said before anything is loaded (early.c), all of it local: of the name of a method;
-// of the file that file:PATH names for `parts` parts (0: not known yet); of data.cache, which must
+extern const Family method_family;
+// What can be said before anything is loaded (early.c), all of it local: of the file that file:PATH names for `parts` parts (0: not known yet); of data.cache, which must
 // be one that can be written, or hold parts.
-bool partition_method_known(const char *method, Error *err);
 bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
 

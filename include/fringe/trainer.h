@@ -9,6 +9,8 @@
 #include "fringe/config.h"
 #include "fringe/model.h"
 
+extern const Family optimizer_family, rate_schedule_family, metric_family;
+
 typedef struct EpochRecord {
     int64_t epoch;                // 1 is the first
     double loss;                  // training loss, global

@@ -101,14 +101,8 @@ const Backend backend_cpu = {
 
 static const Backend *const backends[] = {&backend_cpu};
 
+const Family backend_family = FAMILY_OF_POINTERS("run.backend", NULL, backends);
+
 const Backend *backend_find(const char *name, Error *err) {
-    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
-        if (strcmp(backends[i]->name, name) == 0)
-            return backends[i];
-    char list[160] = "";
-    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
-                 backends[i]->name);
-    error_set(err, EXIT_CONFIG, "there is no backend '%s'; take one of: %s", name, list);
-    return NULL;
+    return family_find(&backend_family, name, NULL, err);
 }

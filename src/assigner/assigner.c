@@ -32,7 +32,7 @@ Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
     if (a->rule != NULL)
         for (int i = 0; i < count; i++)
             lot_new(a, &a->lot[i], &channels[i]);
-    bool fine = a->rule != NULL && (a->rule->due != replay_due || replay_open(a, err));
+    bool fine = a->rule != NULL && (a->rule->open == NULL || a->rule->open(a, err));
     if (!fine) {
         assigner_free(a);
         return NULL;

@@ -59,12 +59,15 @@ struct Assigner {
 // one to copy. All collective.
 typedef struct Rule {
     const char *name;
-    bool at_once; // taken when asked; else messages.delay later
+    bool at_once;                                    // taken when asked; else messages.delay later
+    bool periodic;                                   // asked every messages.period epochs
+    bool (*check)(const Config *config, Error *err); // the files that it needs; NULL: none
+    bool (*open)(Assigner *assigner, Error *err);    // them; NULL: none
     bool (*due)(const Assigner *assigner, int64_t epoch);
     bool (*ask)(Assigner *assigner, Error *err);    // before epoch assigner->asked
     bool (*decide)(Assigner *assigner, Error *err); // fills Lot.next and the parts of the report
 } Rule;
-const Rule *rule_find(const char *text, Error *err);
+const Rule *rule_find(const char *word, Error *err);
 bool adaptive_ask(Assigner *assigner, Error *err); // adaptive.c
 bool adaptive_decide(Assigner *assigner, Error *err);
 bool replay_open(Assigner *assigner, Error *err); // replay.c

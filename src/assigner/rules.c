@@ -45,42 +45,35 @@ static bool random_decide(Assigner *a, Error *err) {
 
 static const Rule rules[] = {
     {.name = "uniform", .due = never, .ask = nothing, .decide = nothing},
-    {.name = "adaptive", .due = periodic, .ask = adaptive_ask, .decide = adaptive_decide},
-    {.name = "random", .due = periodic, .ask = nothing, .decide = random_decide},
-    {.name = "replay:",
+    {.name = "adaptive",
+     .periodic = true,
+     .due = periodic,
+     .ask = adaptive_ask,
+     .decide = adaptive_decide},
+    {.name = "random", .periodic = true, .due = periodic, .ask = nothing, .decide = random_decide},
+    {.name = "replay:RUN",
      .at_once = true,
+     .check = replay_check,
+     .open = replay_open,
      .due = replay_due,
      .ask = nothing,
      .decide = replay_decide},
 };
-enum { RULES = sizeof rules / sizeof rules[0] };
+const Family rule_family = FAMILY("messages.assign", NULL, rules);
 
-const Rule *rule_find(const char *text, Error *err) {
-    for (int i = 0; i < RULES; i++) {
-        size_t length = strlen(rules[i].name);
-        bool folder = rules[i].name[length - 1] == ':';
-        if (folder ? strncmp(text, rules[i].name, length) == 0 && text[length] != 0
-                   : strcmp(text, rules[i].name) == 0)
-            return &rules[i];
-    }
-    error_set(err, EXIT_CONFIG,
-              "messages.assign: there is no rule \"%s\"; rules are: adaptive, uniform, random, "
-              "replay:RUN",
-              text);
-    return NULL;
+const Rule *rule_find(const char *word, Error *err) {
+    return family_find(&rule_family, word, NULL, err);
 }
 
 int64_t assigner_first_epoch(const Config *config) {
     int64_t period = config->messages.period, delay = config->messages.delay;
     const Rule *rule = rule_find(config->messages.assign, &(Error){0});
-    if (rule == NULL || rule->due != periodic)
+    if (rule == NULL || !rule->periodic)
         return 0;
     return 1 + period + (delay < period ? delay : period - 1);
 }
 
-bool assigner_known(const char *rule, Error *err) { return rule_find(rule, err) != NULL; }
-
 bool assigner_check_files(const Config *config, Error *err) {
     const Rule *rule = rule_find(config->messages.assign, err);
-    return rule != NULL && (rule->due != replay_due || replay_check(config, err));
+    return rule != NULL && (rule->check == NULL || rule->check(config, err));
 }

@@ -68,6 +68,10 @@ void launch_die_with_parent(void); // ranks that we launched do not outlive thei
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);
 
+// --- families.c: what a config chooses by name
+
+void families_learn(void); // tells the config room; before any config is loaded
+
 // --- early.c: mistakes that are told before anything is loaded
 
 // The config that `path` names (a file, or the folder of a run) with the settings of `options`, and

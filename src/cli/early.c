@@ -1,6 +1,5 @@
 // What is said of a config before anything is loaded, all mistakes at once: of its values, and of
-// what a command will need on disk. Names that belong to families are checked by the rooms that
-// own them.
+// what a command will need on disk.
 
 #include "cli.h"
 
@@ -28,16 +27,14 @@ static void join_of(const Early *early, const char *key, Error *found) {
 
 // ---- values
 
-static void check_data_names(const Early *early) {
+static void check_names(const Early *early) {
     const Config *c = early->config;
     Error found = {0};
     if (path_name(c->data.path)[0] == 0)
         error_set(&found, EXIT_CONFIG, "data.path: expected the path of a graph, found nothing");
     join(early, &found);
-    dataset_format_known(c->data.format, NULL, &found);
-    join(early, &found);
     for (int i = 0; i < c->data.prepare.count; i++) {
-        dataset_step_known(c->data.prepare.word[i], &found);
+        dataset_step_fits(c->data.prepare.word[i], &found);
         join_of(early, "data.prepare", &found);
     }
     for (int i = 0; i < c->data.split_keys.count; i++)
@@ -45,22 +42,6 @@ static void check_data_names(const Early *early) {
             error_set(&found, EXIT_CONFIG, "data.split_keys: entry %d is no name of an array", i);
             join(early, &found);
         }
-}
-
-static void check_names(const Early *early) {
-    const Config *c = early->config;
-    Error found = {0};
-    check_data_names(early);
-    partition_method_known(c->partition.method, &found);
-    join(early, &found);
-    model_layer_known(c->model.layer, &found);
-    join(early, &found);
-    codec_find(c->messages.codec, &found);
-    join_of(early, "messages.codec", &found);
-    assigner_known(c->messages.assign, &found);
-    join(early, &found);
-    schedule_find(c->comm.schedule, &found);
-    join_of(early, "comm.schedule", &found);
 }
 
 // What no single key can tell.
@@ -117,7 +98,7 @@ static bool check_graph(const Config *config, Error *err) {
         return is_file(manifest, err);
     }
     if (file_exists(path))
-        return is_file(path, err) && dataset_format_known(config->data.format, path, err);
+        return is_file(path, err) && dataset_format_fits(config->data.format, path, err);
     if (can_be_made(name))
         return tell_how_to_make(config, name, err);
     const char *data = getenv("FRINGE_DATA");
@@ -146,8 +127,7 @@ static void check_data(const Early *early, int ranks) {
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (config_split_is_file(c->data.split_keys.word[i]))
             check_file(early, "data.split_keys", c->data.split_keys.word[i]);
-    if (partition_method_known(c->partition.method, &(Error){0}))
-        partition_check_file(c, ranks, &found);
+    partition_check_file(c, ranks, &found);
     join(early, &found);
     partition_check_cache(c, &found);
     join(early, &found);
@@ -160,8 +140,7 @@ static void check_start(const Early *early, const Options *options) {
     Error found = {0};
     if (!options->resume)
         check_file(early, "model.weights", c->model.weights);
-    if (assigner_known(c->messages.assign, &(Error){0}))
-        assigner_check_files(c, &found);
+    assigner_check_files(c, &found);
     join(early, &found);
 }
 

@@ -86,7 +86,7 @@ static const Command *command_find(const char *name, Error *err) {
         if (strcmp(names[i], name) == 0)
             return &commands[i];
     }
-    const char *closest = config_suggest(name, names, command_count);
+    const char *closest = family_closest(name, names, command_count);
     error_set(err, EXIT_USAGE, "no command \"%s\"%s%s%s; fringe --help lists all", name,
               closest != NULL ? "; did you mean " : "", closest != NULL ? closest : "",
               closest != NULL ? "?" : "");
@@ -149,4 +149,7 @@ static ExitCode run(int argc, char **argv) {
     return command->run(&options, &argc, &argv);
 }
 
-int main(int argc, char **argv) { return (int)check_output(run(argc, argv)); }
+int main(int argc, char **argv) {
+    families_learn();
+    return (int)check_output(run(argc, argv));
+}

@@ -118,7 +118,7 @@ static bool unknown(const Command *command, const char *word, Error *err) {
         if (taken(command, &table[i]))
             names[count++] = table[i].name;
     const char *closest =
-        strncmp(word, "--", 2) == 0 ? config_suggest(word + 2, names, count) : NULL;
+        strncmp(word, "--", 2) == 0 ? family_closest(word + 2, names, count) : NULL;
     return error_set(err, EXIT_USAGE, "%s: no option %s%s%s%s; see fringe %s --help", command->name,
                      word, closest != NULL ? "; did you mean --" : "",
                      closest != NULL ? closest : "", closest != NULL ? "?" : "", command->name);

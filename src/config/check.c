@@ -29,45 +29,25 @@ static bool in_range(const char *range, double value) {
            (close == ']' ? value <= high : value < high);
 }
 
-// Copies choice number `index` of "layer none"; false past the last.
-static bool choice_at(const char *choices, int index, char out[CONFIG_WORD]) {
-    for (; *choices != 0; index--) {
-        size_t length = strcspn(choices, " ");
-        if (index == 0) {
-            snprintf(out, CONFIG_WORD, "%.*s", (int)length, choices);
-            return true;
-        }
-        choices += length + (choices[length] == ' ');
-    }
-    return false;
-}
-
-static bool is_choice(const char *choices, const char *word) {
-    char choice[CONFIG_WORD];
-    for (int i = 0; choice_at(choices, i, choice); i++)
-        if (strcmp(choice, word) == 0)
-            return true;
-    return false;
-}
-
 void config_expectation(const Key *key, char *out, size_t size) {
     static const char *const one[] = {
         "a word",           "a text",   "a path",          "true or false",
         "a whole number",   "a number", "a list of words", "a list of whole numbers",
         "a list of numbers"};
+    Choices choice;
     bool list = config_is_list(key->kind);
+    int count = config_choices(key, choice);
     int used = snprintf(out, size, "%s",
-                        key->choices == NULL ? one[key->kind]
-                        : list               ? "a list of"
-                                             : "one of");
+                        count == 0 ? one[key->kind]
+                        : list     ? "a list of"
+                                   : "one of");
     if (key->range != NULL)
         used +=
             snprintf(out + used, size - (size_t)used, "%s in %s", list ? ", each" : "", key->range);
     if (key->unit != NULL)
         used += snprintf(out + used, size - (size_t)used, " (%s)", key->unit);
-    char choice[CONFIG_WORD];
-    for (int i = 0; key->choices != NULL && choice_at(key->choices, i, choice); i++)
-        used += snprintf(out + used, size - (size_t)used, "%s %s", i > 0 ? "," : "", choice);
+    for (int i = 0; i < count; i++)
+        used += snprintf(out + used, size - (size_t)used, "%s %s", i > 0 ? "," : "", choice[i]);
 }
 
 static void found(const Json *value, char *out, size_t size) {
@@ -94,27 +74,21 @@ static void found(const Json *value, char *out, size_t size) {
 }
 
 // "did you mean" among the key's own choices.
-static const char *suggest_choice(const Key *key, const Json *value, char out[CONFIG_WORD]) {
-    if (key->choices == NULL || json_type(value) != JSON_STRING)
-        return NULL;
-    char word[16][CONFIG_WORD];
-    const char *names[16];
-    int count = 0;
-    while (count < 16 && choice_at(key->choices, count, word[count])) {
-        names[count] = word[count];
-        count++;
-    }
-    const char *closest = config_suggest(json_string(value), names, count);
-    if (closest != NULL)
-        snprintf(out, CONFIG_WORD, "%s", closest);
-    return closest != NULL ? out : NULL;
+static const char *suggest_choice(const Key *key, const Json *value, Choices choice) {
+    const char *words[CHOICES_MOST];
+    int count = config_choices(key, choice);
+    for (int i = 0; i < count; i++)
+        words[i] = choice[i];
+    return json_type(value) == JSON_STRING ? family_closest(json_string(value), words, count)
+                                           : NULL;
 }
 
 static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
-    char expected[512], is[160], word[CONFIG_WORD];
+    char expected[512], is[160];
+    Choices choice;
     config_expectation(key, expected, sizeof expected);
     found(value, is, sizeof is);
-    const char *closest = suggest_choice(key, value, word);
+    const char *closest = suggest_choice(key, value, choice);
     if (closest != NULL)
         config_complain(complaints, "%s: expected %s, found %s; did you mean \"%s\"?", key->path,
                         expected, is, closest);
@@ -128,7 +102,7 @@ static bool read_word(char *out, size_t size, const Key *key, const Json *value,
     if (json_type(value) != JSON_STRING)
         return misfit(key, value, complaints);
     const char *word = json_string(value);
-    if (key->choices != NULL && !is_choice(key->choices, word))
+    if (!config_is_choice(key, word))
         return misfit(key, value, complaints);
     if (strlen(word) >= size) {
         config_complain(complaints, "%s: expected at most %zu characters, found %zu", key->path,

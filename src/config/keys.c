@@ -10,14 +10,13 @@
 
 // path, kind, where, default (JSON), range, choices, unit, help
 const Key config_keys[] = {
-    {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY,
-     "vanilla lossless overlap quantize adaqp adaqp-published", ANY,
+    {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, ANY, ANY,
      "Preset of messages.codec, comm.schedule and lossless.*; an explicit key wins."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph: a file, or a dataset directory of fringe."},
     {"data.format", KEY_WORD, AT(data.format), "\"auto\"", ANY, ANY, ANY,
-     "auto (told from the name) | npz | metis | edges | fringe."},
+     "auto: told from the name of the file."},
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
      "Features for a graph that has none: .npy [n, F]."},
     {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,
@@ -38,7 +37,7 @@ const Key config_keys[] = {
      "a machine has neither, /tmp/fringe-cache-UID, which must be this user's alone."},
 
     {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
-     "metis | random | blocks | file:PATH (one part number a line)."},
+     "How the graph is cut. file:PATH: one part number a line."},
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
      "Seed of the cut; apart from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
@@ -47,7 +46,7 @@ const Key config_keys[] = {
      "Renumber the rows of a part so that neighbours lie close together."},
 
     {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
-     "gcn | sage-mean | sage-gcn. gcn and sage-gcn add the node itself: stored self-loops would "
+     "gcn and sage-gcn add the node itself: stored self-loops would "
      "count beside it (data.prepare drops them)."},
     {"model.layers", KEY_INT, AT(model.layers), "3", "[1, 16]", ANY, "layers",
      "Number of convolutions."},
@@ -75,7 +74,7 @@ const Key config_keys[] = {
 
     {"train.epochs", KEY_INT, AT(train.epochs), "200", "[0, 1000000000]", ANY, "epochs",
      "Passes over the whole graph."},
-    {"train.optimizer", KEY_WORD, AT(train.optimizer), "\"adam\"", ANY, "adam sgd", ANY,
+    {"train.optimizer", KEY_WORD, AT(train.optimizer), "\"adam\"", ANY, ANY, ANY,
      "How gradients become steps."},
     {"train.rate", KEY_DOUBLE, AT(train.rate), "0.01", "[0, 1000]", ANY, ANY, "Learning rate."},
     {"train.momentum", KEY_DOUBLE, AT(train.momentum), "0", "[0, 1)", ANY, ANY, "Of sgd."},
@@ -87,8 +86,8 @@ const Key config_keys[] = {
      "L2 factor of each layer, added to its gradient; the last one serves the rest."},
     {"train.clip", KEY_DOUBLE, AT(train.clip), "0", "[0, 1e30]", ANY, ANY,
      "Largest norm of the whole gradient; 0: no limit."},
-    {"train.schedule", KEY_WORD, AT(train.schedule), "\"constant\"", ANY, "constant cosine step",
-     ANY, "How the learning rate goes."},
+    {"train.schedule", KEY_WORD, AT(train.schedule), "\"constant\"", ANY, ANY, ANY,
+     "How the learning rate goes."},
     {"train.step_epochs", KEY_INT, AT(train.step_epochs), "100", "[1, 1000000000]", ANY, "epochs",
      "Schedule step: every so many epochs the rate is multiplied ..."},
     {"train.step_factor", KEY_DOUBLE, AT(train.step_factor), "0.5", "(0, 1]", ANY, ANY,
@@ -102,8 +101,8 @@ const Key config_keys[] = {
      "train.eval_every above 0; 0: never."},
     {"train.loss", KEY_WORD, AT(train.loss), "\"auto\"", ANY, "auto softmax bce", ANY,
      "auto: bce where nodes have several labels."},
-    {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, "auto accuracy micro-f1 macro-f1",
-     ANY, "What says which validation is better; auto: micro-f1 where nodes have several labels."},
+    {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, ANY, ANY,
+     "What says which validation is better; auto: micro-f1 where nodes have several labels."},
 
     {"messages.codec", KEY_WORD, AT(messages.codec), "\"fp32\"", ANY, ANY, ANY,
      "How rows are written into messages: fp32 | bf16 | integer (few bits, rounded at random "

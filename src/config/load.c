@@ -73,7 +73,7 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
 }
 
 static void store_mode(Config *config, Complaints *complaints) {
-    const Mode *mode = config_mode_find(config->mode);
+    const Mode *mode = family_find(&mode_family, config->mode, NULL, &(Error){0});
     assert(mode != NULL);
     complaints->where = "mode";
     for (int i = 0; i < MODE_SETTINGS && mode->setting[i] != NULL; i++)

@@ -3,13 +3,11 @@
 
 #include "private.h"
 
-#include <string.h>
-
 #define SAVES_NOTHING                                                                              \
     "lossless.layer0=exchange", "lossless.order=aggregate-first", "lossless.train_rows=all",       \
         "lossless.cover=sources"
 
-const Mode config_modes[] = {
+static const Mode modes[] = {
     {"vanilla",
      "as the papers define it: fp32 rows, every exchange waits for its messages, nothing is saved",
      {"comm.schedule=blocking", SAVES_NOTHING}},
@@ -29,13 +27,4 @@ const Mode config_modes[] = {
      "the bits of adaqp and none of fringe's own savings",
      {"messages.codec=integer", "comm.schedule=overlap", SAVES_NOTHING}},
 };
-const int config_mode_count = sizeof config_modes / sizeof config_modes[0];
-
-const Mode *config_mode_find(const char *name) {
-    for (int i = 0; i < config_mode_count; i++)
-        if (strcmp(config_modes[i].name, name) == 0)
-            return &config_modes[i];
-    return NULL;
-}
-
-bool config_is_mode(const char *name) { return config_mode_find(name) != NULL; }
+const Family mode_family = FAMILY("mode", NULL, modes);

@@ -95,6 +95,15 @@ char *config_to_json(const Config *config) {
 
 // --- for people
 
+static void print_choices(const Key *key) {
+    Choices choice;
+    int count = config_choices(key, choice);
+    for (int i = 0; i < count; i++)
+        printf("%s%s", i > 0 ? ", " : "                          One of: ", choice[i]);
+    if (count > 0)
+        printf(".\n");
+}
+
 static void print_key(const Config *config, const Key *key) {
     JsonWriter value;
     json_writer_init(&value, false);
@@ -104,6 +113,7 @@ static void print_key(const Config *config, const Key *key) {
         snprintf(normal, sizeof normal, " (default %s)", key->standard);
     printf("%-22s = %s%s%s%s\n%26s%s\n", key->path, value.text, key->unit != NULL ? " " : "",
            key->unit != NULL ? key->unit : "", normal, "", key->help);
+    print_choices(key);
     json_writer_clear(&value);
 }
 
@@ -129,17 +139,18 @@ static void put_range(JsonWriter *writer, const char *range) {
     put_limit(writer, false, close == ']', high);
 }
 
-static void put_choices(JsonWriter *writer, const char *choices) {
-    if (choices == NULL)
+// Words with an argument are no list that a schema could give.
+static void put_choices(JsonWriter *writer, const Key *key) {
+    Choices choice;
+    int count = config_choices(key, choice);
+    for (int i = 0; i < count; i++)
+        if (strchr(choice[i], ':') != NULL)
+            return;
+    if (count == 0)
         return;
     json_begin_array(writer, "enum");
-    while (*choices != 0) {
-        char word[CONFIG_WORD];
-        size_t length = strcspn(choices, " ");
-        snprintf(word, sizeof word, "%.*s", (int)length, choices);
-        json_put_string(writer, NULL, word);
-        choices += length + (choices[length] == ' ');
-    }
+    for (int i = 0; i < count; i++)
+        json_put_string(writer, NULL, choice[i]);
     json_end_array(writer);
 }
 
@@ -148,7 +159,7 @@ static void put_single(JsonWriter *writer, const Key *key) {
                                         "number", "string", "integer", "number"};
     json_put_string(writer, "type", types[key->kind]);
     put_range(writer, key->range);
-    put_choices(writer, key->choices);
+    put_choices(writer, key);
 }
 
 // A list may be written as its only value.
@@ -231,8 +242,8 @@ void config_print_markdown(void) {
            "Input paths are looked for beside the config, then in `$FRINGE_DATA`, then among what "
            "`fringe generate` made. A list may be written as its only value.\n\n"
            "| mode | what it does | sets |\n|---|---|---|\n");
-    for (int i = 0; i < config_mode_count; i++)
-        print_mode(&config_modes[i]);
+    for (int i = 0; i < mode_family.count; i++)
+        print_mode(family_member(&mode_family, i));
     char now[CONFIG_WORD] = "-", section[CONFIG_WORD];
     for (int i = 0; i < config_key_count; i++) {
         split_path(&config_keys[i], section);

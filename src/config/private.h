@@ -30,6 +30,12 @@ typedef struct Key {
 extern const Key config_keys[];
 extern const int config_key_count;
 
+// The words that a key may have (choices.c). "file:PATH" stands for any path.
+enum { CHOICES_MOST = 24 };
+typedef char Choices[CHOICES_MOST][CONFIG_WORD];
+int config_choices(const Key *key, Choices out); // how many; 0: any word
+bool config_is_choice(const Key *key, const char *word);
+
 // A mode is a preset: settings that stand between the defaults and the file.
 enum { MODE_SETTINGS = 8 };
 typedef struct Mode {
@@ -37,9 +43,6 @@ typedef struct Mode {
     const char *help;
     const char *setting[MODE_SETTINGS]; // "comm.schedule=overlap"; the rest NULL
 } Mode;
-extern const Mode config_modes[];
-extern const int config_mode_count;
-const Mode *config_mode_find(const char *name); // NULL if there is none
 
 // Errors are collected line by line in one Error; `where` is the file's name or "--set".
 typedef struct Complaints {

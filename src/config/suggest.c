@@ -1,53 +1,16 @@
-// "did you mean": the closest known word by edit distance (optimal string alignment: insertions,
-// deletions, exchanges and swaps of neighbours count 1 each).
+// Unknown keys, and which known one was meant.
 
 #include "private.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 63 };
-
-static int least(int a, int b) { return a < b ? a : b; }
-
-static int distance(const char *a, const char *b) {
-    int n = (int)strnlen(a, LONGEST), m = (int)strnlen(b, LONGEST);
-    int d[LONGEST + 1][LONGEST + 1]; // d[i][j]: the first i of a and the first j of b
-    for (int i = 0; i <= n; i++)
-        d[i][0] = i;
-    for (int j = 0; j <= m; j++)
-        d[0][j] = j;
-    for (int i = 1; i <= n; i++)
-        for (int j = 1; j <= m; j++) {
-            int changed = a[i - 1] != b[j - 1];
-            d[i][j] = least(d[i - 1][j - 1] + changed, least(d[i - 1][j], d[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
-        }
-    return d[n][m];
-}
-
-const char *config_suggest(const char *word, const char *const *names, int count) {
-    const char *closest = NULL;
-    int closest_distance = 1 + (int)strnlen(word, LONGEST) / 3; // further off is no likeness
-    for (int i = 0; i < count; i++) {
-        int d = distance(word, names[i]);
-        if (d < closest_distance || (closest == NULL && d == closest_distance)) {
-            closest = names[i];
-            closest_distance = d;
-        }
-    }
-    return closest;
-}
-
-// --- unknown keys
-
 static bool in_section(const Key *key, const char *section) {
     size_t length = strlen(section);
     return strncmp(key->path, section, length) == 0 && key->path[length] == '.';
 }
 
-// The words of a section's keys, for config_suggest; 0 if there is no such section.
+// The words of a section's keys, for family_closest; 0 if there is no such section.
 static int words_of(const char *section, const char *words[64]) {
     int count = 0;
     for (int i = 0; i < config_key_count; i++)
@@ -75,7 +38,7 @@ static void unknown_section(const char *section, Complaints *complaints) {
     static const char *const sections[] = {"data",     "partition", "model", "train",
                                            "messages", "lossless",  "comm",  "run"};
     int count = sizeof sections / sizeof sections[0];
-    const char *closest = config_suggest(section, sections, count);
+    const char *closest = family_closest(section, sections, count);
     if (config_is_section(section))
         config_complain(complaints, "%s: expected an object with the keys of this section",
                         section);
@@ -98,7 +61,7 @@ void config_unknown(const char *path, Complaints *complaints) {
         unknown_section(section, complaints);
         return;
     }
-    const char *other = elsewhere(dot + 1), *closest = config_suggest(dot + 1, words, count);
+    const char *other = elsewhere(dot + 1), *closest = family_closest(dot + 1, words, count);
     if (other != NULL)
         config_complain(complaints, "%s: unknown key; did you mean %s?", path, other);
     else if (closest != NULL)

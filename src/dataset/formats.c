@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static const Format *const formats[] = {&format_npz, &format_metis, &format_edges, &format_fringe};
-enum { FORMATS = sizeof formats / sizeof *formats };
+const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
 static bool ends_in(const char *path, const char *ending) {
     size_t length = strlen(path), wanted = strlen(ending);
@@ -44,40 +44,20 @@ static const Format *guess(const char *path) {
     return NULL;
 }
 
-static const char *list_formats(char list[256]) {
-    strcpy(list, "auto");
-    for (int i = 0; i < FORMATS; i++) {
-        strcat(list, ", ");
-        strcat(list, formats[i]->name);
-    }
-    return list;
-}
-
-// NULL for "auto", too.
-static const Format *format_named(const char *name) {
-    for (int i = 0; i < FORMATS; i++)
-        if (strcmp(name, formats[i]->name) == 0)
-            return formats[i];
-    return NULL;
-}
-
-static bool is_auto(const char *name) { return name[0] == '\0' || strcmp(name, "auto") == 0; }
-
 const Format *format_find(const char *name, const char *path, Error *err) {
-    char list[256];
-    const Format *format = is_auto(name) ? guess(path) : format_named(name);
-    if (format == NULL && is_auto(name))
+    bool automatic = name[0] == '\0' || strcmp(name, format_family.automatic) == 0;
+    if (!automatic)
+        return family_find(&format_family, name, NULL, err);
+    const Format *format = guess(path);
+    if (format == NULL)
         error_set(err, EXIT_CONFIG,
                   "%s: its name does not say what format it has; set data.format to one of %s",
-                  path, list_formats(list));
-    else if (format == NULL)
-        error_set(err, EXIT_CONFIG, "data.format: '%s' is unknown; there are %s", name,
-                  list_formats(list));
+                  path, family_words(&format_family, (char[FAMILY_WORDS]){0}));
     return format;
 }
 
-bool dataset_format_known(const char *name, const char *path, Error *err) {
-    return (path == NULL && is_auto(name)) || format_find(name, path, err) != NULL;
+bool dataset_format_fits(const char *name, const char *path, Error *err) {
+    return format_find(name, path, err) != NULL;
 }
 
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]) {

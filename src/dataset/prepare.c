@@ -11,8 +11,7 @@
 
 typedef struct Step {
     const char *name;
-    const char *argument; // what follows "name:", for the list; NULL: nothing may follow
-    bool (*known)(const char *argument, Error *err); // NULL: where nothing may follow
+    bool (*known)(const char *argument, Error *err); // is it a good one? NULL: it takes none
     bool (*apply)(Dataset *dataset, const char *argument, int64_t seed, Error *err);
 } Step;
 
@@ -262,49 +261,24 @@ static const Step steps[] = {
     {.name = "binary", .apply = binary},
     {.name = "row-normalize", .apply = row_normalize},
     {.name = "standardize", .apply = standardize},
-    {.name = "random", .argument = "D", .known = random_known, .apply = random_features},
+    {.name = "random:D", .known = random_known, .apply = random_features},
     {.name = "degree", .apply = degree_features},
 };
-enum { STEPS = sizeof steps / sizeof *steps };
+const Family step_family = FAMILY("data.prepare", NULL, steps);
 
-// The step that a word names; *argument is what follows its colon, "" if nothing does.
-static const Step *find_step(const char *word, const char **argument) {
-    size_t length = strcspn(word, ":");
-    *argument = word[length] == ':' ? word + length + 1 : "";
-    for (int i = 0; i < STEPS; i++) {
-        bool named = strlen(steps[i].name) == length && strncmp(word, steps[i].name, length) == 0;
-        if (named && (steps[i].argument != NULL) == (word[length] == ':'))
-            return &steps[i];
-    }
-    return NULL;
-}
-
-static bool unknown_step(const char *word, Error *err) {
-    char list[256] = "";
-    for (int i = 0; i < STEPS; i++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s%s%s", i == 0 ? "" : ", ", steps[i].name,
-                 steps[i].argument == NULL ? "" : ":",
-                 steps[i].argument == NULL ? "" : steps[i].argument);
-    }
-    return error_set(err, EXIT_CONFIG, "the step '%s' is unknown; there are %s", word, list);
-}
-
-bool dataset_step_known(const char *word, Error *err) {
+bool dataset_step_fits(const char *word, Error *err) {
     const char *argument;
-    const Step *step = find_step(word, &argument);
-    if (step == NULL)
-        return unknown_step(word, err);
-    return step->known == NULL || step->known(argument, err);
+    const Step *step = family_find(&step_family, word, &argument, err);
+    return step != NULL && (step->known == NULL || step->known(argument, err));
 }
 
 bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, Error *err) {
     const char *argument;
     for (int i = 0; i < words->count; i++)
-        if (!dataset_step_known(words->word[i], err))
+        if (!dataset_step_fits(words->word[i], err))
             return false;
     for (int i = 0; i < words->count; i++) {
-        const Step *step = find_step(words->word[i], &argument);
+        const Step *step = family_find(&step_family, words->word[i], &argument, err);
         if (!step->apply(dataset, argument, seed, err))
             return error_prefix(err, "%s", words->word[i]);
     }

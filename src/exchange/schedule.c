@@ -67,16 +67,8 @@ static const Schedule schedules[] = {
     {"overlap", true, overlap},
     {"central", true, central},
 };
-enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
+const Family schedule_family = FAMILY("comm.schedule", NULL, schedules);
 
 const Schedule *schedule_find(const char *name, Error *err) {
-    char names[256] = "";
-    for (int i = 0; i < SCHEDULES; i++) {
-        if (strcmp(schedules[i].name, name) == 0)
-            return &schedules[i];
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ", schedules[i].name);
-    }
-    error_set(err, EXIT_CONFIG, "there is no schedule \"%s\"; schedules are: %s", name, names);
-    return NULL;
+    return family_find(&schedule_family, name, NULL, err);
 }

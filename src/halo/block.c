@@ -24,7 +24,7 @@ static const struct Normalisation {
     {"mean", false, MEAN, ONE},               // GraphSAGE
     {"mean-self", true, MEAN_WITH_SELF, ONE}, // GraphSAGE-gcn, AdaQP's SAGE
 };
-enum { NORMALISATIONS = sizeof normalisations / sizeof normalisations[0] };
+const Family normalisation_family = FAMILY("normalisation", NULL, normalisations);
 
 // What the diagonal divides by; in double, so that a degree is exact.
 static double divisor(Diagonal diagonal, double in, double out) {
@@ -66,23 +66,10 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const Shard *shard, Er
     return true;
 }
 
-static const struct Normalisation *find(const char *name, Error *err) {
-    char list[256] = "";
-    for (int i = 0; i < NORMALISATIONS; i++) {
-        if (strcmp(normalisations[i].name, name) == 0)
-            return &normalisations[i];
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
-                 normalisations[i].name);
-    }
-    error_set(err, EXIT_CONFIG, "'%s' is not a normalisation; use one of %s", name, list);
-    return NULL;
-}
-
 bool block_init(Block *block, const char *normalisation, const Pattern *pattern, const Shard *shard,
                 Error *err) {
     *block = (Block){.pattern = pattern};
-    const struct Normalisation *row = find(normalisation, err);
+    const struct Normalisation *row = family_find(&normalisation_family, normalisation, NULL, err);
     if (row == NULL)
         return false;
     block->self = row->self;

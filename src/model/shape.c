@@ -19,23 +19,7 @@ static const LayerKind layer_kinds[] = {
     {"sage-mean", "mean", "mean-self", true, "lin_l.weight", "lin_r.weight", "lin_l.bias"},
     {"sage-gcn", "mean-self", "mean-self", false, "lin.weight", NULL, "bias"},
 };
-enum { LAYER_KINDS = sizeof layer_kinds / sizeof *layer_kinds };
-
-static const LayerKind *layer_kind(const char *name, Error *err) {
-    const char *names[LAYER_KINDS];
-    for (int i = 0; i < LAYER_KINDS; i++) {
-        names[i] = layer_kinds[i].name;
-        if (strcmp(names[i], name) == 0)
-            return &layer_kinds[i];
-    }
-    const char *close = config_suggest(name, names, LAYER_KINDS);
-    error_set(err, EXIT_CONFIG,
-              "model.layer: '%s' is not a layer; there are gcn, sage-mean and sage-gcn%s%s", name,
-              close ? "; did you mean " : "", close ? close : "");
-    return NULL;
-}
-
-bool model_layer_known(const char *name, Error *err) { return layer_kind(name, err) != NULL; }
+const Family layer_family = FAMILY("model.layer", NULL, layer_kinds);
 
 static void add_parameter(ModelShape *shape, int layer, const char *name, int64_t rows,
                           int64_t columns, bool matrix) {
@@ -130,7 +114,7 @@ bool model_shape(ModelShape *shape, const Config *config, int64_t features, int6
                           .gain = config->model.gain,
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout)};
-    const LayerKind *kind = layer_kind(config->model.layer, err);
+    const LayerKind *kind = family_find(&layer_family, config->model.layer, NULL, err);
     if (kind == NULL || !read_widths(shape, config, features, classes, err) ||
         !read_post(shape, config, err))
         return false;

@@ -200,7 +200,7 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
     const Method *method = method_find(config->partition.method, &argument, err);
     if (method == NULL)
         return false;
-    if (method->argument) {
+    if (method->reads_file) {
         char path[1024];
         part_file_path(config, argument, parts, path, sizeof path);
         if (!hash_file(path, content, err))
@@ -211,8 +211,8 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
         train = train || strcmp(config->partition.balance.word[i], "train") == 0;
         edges = edges || strcmp(config->partition.balance.word[i], "edges") == 0;
     }
-    int length = snprintf(text, sizeof text, "parts %d|%s|%s|%s|%lld|%d|%d%d|%d", PARTS_VERSION,
-                          hash_of_dataset, method->name, content, (long long)config->partition.seed,
+    int length = snprintf(text, sizeof text, "parts %d|%s|%.*s|%s|%lld|%d|%d%d|%d", PARTS_VERSION,
+                          hash_of_dataset, (int)strcspn(method->name, ":"), method->name, content, (long long)config->partition.seed,
                           parts, train, edges, config->partition.reorder);
     Hash *hash = hash_new();
     hash_add(hash, text, (size_t)length);

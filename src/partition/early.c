@@ -1,14 +1,9 @@
-// What can be said of partition.method and data.cache before anything is loaded.
+// What can be said of a part file and of data.cache before anything is loaded.
 #include "parts.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-bool partition_method_known(const char *method, Error *err) {
-    const char *argument;
-    return method_find(method, &argument, err) != NULL;
-}
 
 enum { ASKED_MOST = 65536 }; // of --ranks and --parts
 
@@ -42,7 +37,7 @@ bool partition_check_file(const Config *config, int parts, Error *err) {
     const char *argument;
     const Method *method = method_find(config->partition.method, &argument, err);
     return method != NULL &&
-           (method != &method_file || check_part_file(config, argument, parts, err));
+           (!method->reads_file || check_part_file(config, argument, parts, err));
 }
 
 static bool holds_parts(const char *cache) {

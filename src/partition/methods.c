@@ -9,7 +9,7 @@
 
 static const Method *const methods[] = {&method_metis, &method_random, &method_blocks,
                                         &method_file};
-enum { METHODS = sizeof methods / sizeof methods[0] };
+const Family method_family = FAMILY_OF_POINTERS("partition.method", NULL, methods);
 
 void remark_add(char remarks[1024], const char *format, ...) {
     size_t used = strlen(remarks);
@@ -21,22 +21,8 @@ void remark_add(char remarks[1024], const char *format, ...) {
     va_end(list);
 }
 
-const Method *method_find(const char *text, const char **argument, Error *err) {
-    const char *colon = strchr(text, ':');
-    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    for (int i = 0; i < METHODS; i++) {
-        const Method *method = methods[i];
-        bool same = strlen(method->name) == length && strncmp(method->name, text, length) == 0;
-        if (!same || method->argument != (colon != NULL && colon[1] != '\0'))
-            continue;
-        *argument = colon != NULL ? colon + 1 : "";
-        return method;
-    }
-    error_set(err, EXIT_CONFIG,
-              "partition.method: '%s' is not a method; use metis, random, blocks, or file:PATH "
-              "with the path of a .part.K file",
-              text);
-    return NULL;
+const Method *method_find(const char *word, const char **argument, Error *err) {
+    return family_find(&method_family, word, argument, err);
 }
 
 static bool cut_blocks(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
@@ -93,7 +79,7 @@ static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Metho
     }
     for (int p = 0; p < parts && good; p++)
         if (count[p] == 0) {
-            if (method == &method_file)
+            if (method->reads_file)
                 remark_add(remarks, "part %d is empty", p);
             else
                 good = false;

@@ -42,12 +42,12 @@ typedef struct CutInput {
 } CutInput;
 typedef struct Method {
     const char *name;
-    bool argument; // written "name:ARGUMENT"
+    bool reads_file; // its argument is a part file, of which a part may be empty
     bool (*cut)(int32_t *part, const CutInput *input, char remarks[1024], Error *err);
 } Method;
 extern const Method method_metis, method_random, method_blocks, method_file;
-// The member that `text` names, and its argument; NULL with the list.
-const Method *method_find(const char *text, const char **argument, Error *err);
+// The member that `word` names, and its argument; NULL with EXIT_CONFIG.
+const Method *method_find(const char *word, const char **argument, Error *err);
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
                const Config *config, char remarks[1024], Error *err);
 void remark_add(char remarks[1024], const char *format, ...) __attribute__((format(printf, 2, 3)));

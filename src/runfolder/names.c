@@ -62,7 +62,7 @@ static bool is_made(const char *pattern, const char *name) {
 }
 
 static bool is_arm(const char *name) {
-    return config_is_mode(name) || strncmp(name, "alone-", 6) == 0;
+    return family_knows(&mode_family, name, &(Error){0}) || strncmp(name, "alone-", 6) == 0;
 }
 
 // The path behind the folder of a run inside the folder: "adaqp/run-2/run.json" -> "run.json",

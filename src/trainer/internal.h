@@ -47,14 +47,12 @@ typedef struct Optimizer {
     // Applies trainer->gradient to trainer->parameters; epoch counts from 1.
     void (*step)(Trainer *trainer, double rate, int64_t epoch);
 } Optimizer;
-const Optimizer *optimizer_find(const char *name, Error *err);
 
 // Learning-rate schedules are a table: factor of train.rate for epoch 1..epochs, without warm-up.
 typedef struct RateSchedule {
     const char *name;
     double (*factor)(const Config *config, int64_t epoch);
 } RateSchedule;
-const RateSchedule *rate_schedule_find(const char *name, Error *err);
 double rate_of(const Trainer *trainer, int64_t epoch);
 
 // ---- evaluate.c
@@ -70,7 +68,6 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
 
 // The number validation is judged by.
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
-bool metric_known(const Config *config, Error *err);
 
 // Compares parameters, moments, best weights and counters over the ranks: EXIT_DISAGREE names those
 // that do not hold what rank 0 does. Takes no memory. Collective.

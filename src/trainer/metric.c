@@ -7,26 +7,19 @@ static double accuracy(const Metrics *m) { return m->accuracy; }
 static double micro_f1(const Metrics *m) { return m->micro_f1; }
 static double macro_f1(const Metrics *m) { return m->macro_f1; }
 
-static const struct {
+typedef struct Metric {
     const char *name;
     double (*of)(const Metrics *metrics);
-} metrics_known[] = {{"accuracy", accuracy}, {"micro-f1", micro_f1}, {"macro-f1", macro_f1}};
-enum { METRICS = sizeof metrics_known / sizeof *metrics_known };
+} Metric;
 
-bool metric_known(const Config *config, Error *err) {
-    const char *name = config->train.metric;
-    for (int i = 0; i < METRICS; i++)
-        if (strcmp(metrics_known[i].name, name) == 0)
-            return true;
-    return strcmp(name, "auto") == 0 || error_set(err, EXIT_CONFIG,
-                                                  "train.metric: '%s' is not a metric; there are "
-                                                  "auto, accuracy, micro-f1 and macro-f1",
-                                                  name);
-}
+static const Metric metrics_known[] = {
+    {"accuracy", accuracy}, {"micro-f1", micro_f1}, {"macro-f1", macro_f1}};
+const Family metric_family = FAMILY("train.metric", "auto", metrics_known);
 
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics) {
-    for (int i = 0; i < METRICS; i++)
-        if (strcmp(metrics_known[i].name, config->train.metric) == 0)
-            return metrics_known[i].of(metrics);
-    return multilabel ? metrics->micro_f1 : metrics->accuracy;
+    const char *name = config->train.metric;
+    if (strcmp(name, metric_family.automatic) == 0)
+        name = multilabel ? "micro-f1" : "accuracy";
+    const Metric *metric = family_find(&metric_family, name, NULL, &(Error){0});
+    return metric->of(metrics);
 }

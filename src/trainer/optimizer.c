@@ -24,14 +24,7 @@ static void adam_step(Trainer *t, double rate, int64_t epoch) {
 
 static const Optimizer optimizers[] = {{"adam", adam_step}, {"sgd", sgd_step}};
 
-const Optimizer *optimizer_find(const char *name, Error *err) {
-    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
-        if (strcmp(optimizers[i].name, name) == 0)
-            return &optimizers[i];
-    error_set(err, EXIT_CONFIG, "train.optimizer: '%s' is not an optimizer; there are adam and sgd",
-              name);
-    return NULL;
-}
+const Family optimizer_family = FAMILY("train.optimizer", NULL, optimizers);
 
 static double constant_factor(const Config *config, int64_t epoch) {
     (void)config, (void)epoch;
@@ -51,14 +44,7 @@ static double step_factor(const Config *config, int64_t epoch) {
 static const RateSchedule rate_schedules[] = {
     {"constant", constant_factor}, {"cosine", cosine_factor}, {"step", step_factor}};
 
-const RateSchedule *rate_schedule_find(const char *name, Error *err) {
-    for (size_t i = 0; i < sizeof rate_schedules / sizeof *rate_schedules; i++)
-        if (strcmp(rate_schedules[i].name, name) == 0)
-            return &rate_schedules[i];
-    error_set(err, EXIT_CONFIG,
-              "train.schedule: '%s' is not a schedule; there are constant, cosine and step", name);
-    return NULL;
-}
+const Family rate_schedule_family = FAMILY("train.schedule", NULL, rate_schedules);
 
 double rate_of(const Trainer *t, int64_t epoch) {
     double warmup = (double)t->config->train.warmup;

@@ -40,14 +40,15 @@ static void model_parts(const Trainer *t, ModelParts *parts) {
 static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     const Config *c = t->config;
     t->backend = backend_find("cpu", err);
-    t->optimizer = optimizer_find(c->train.optimizer, err);
-    t->rate_schedule = rate_schedule_find(c->train.schedule, err);
+    t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
+    t->rate_schedule = family_find(&rate_schedule_family, c->train.schedule, NULL, err);
     parts->form = (MessageForm){.codec = codec_find(c->messages.codec, err),
                                 .bf16 = strcmp(c->messages.parameters, "bf16") == 0,
                                 .width = (int)c->messages.first_width,
                                 .piece = c->comm.piece};
     parts->schedule = schedule_find(c->comm.schedule, err);
-    return err->code == 0 && metric_known(c, err) && t->backend->start(c->run.vectors, err);
+    return err->code == 0 && family_knows(&metric_family, c->train.metric, err) &&
+           t->backend->start(c->run.vectors, err);
 }
 
 static bool check_data(const Trainer *t, Error *err) {

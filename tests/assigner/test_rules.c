@@ -65,12 +65,12 @@ static void random_widths_are_drawn_per_message(void **state) {
 static void wrong_rule_names_the_list(void **state) {
     (void)state;
     Error err = {0};
-    assert_refused(assigner_known("adaptiv", &err), &err, EXIT_CONFIG,
-                   "adaptive, uniform, random, replay:RUN");
+    assert_refused(family_knows(&rule_family, "adaptiv", &err), &err, EXIT_CONFIG,
+                   "uniform, adaptive, random, replay:RUN");
     err = (Error){0};
-    assert_refused(assigner_known("replay:", &err), &err, EXIT_CONFIG, "replay:RUN");
+    assert_refused(family_knows(&rule_family, "replay:", &err), &err, EXIT_CONFIG, "replay:RUN");
     err = (Error){0};
-    assert_ok(assigner_known("replay:x", &err), &err);
+    assert_ok(family_knows(&rule_family, "replay:x", &err), &err);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -164,7 +164,7 @@ expect "mistakes are told" 78 'messages.widths: .* found 2 at place 2' "$FRINGE"
     $short --set messages.widths=[4,2] --set messages.first_width=9 --set messages.link=[1]
 grep -q 'messages.first_width: .* found 9' out || fail "the second one, too"
 grep -q 'messages.link: .* found 1' out || fail "and the third one"
-expect "so is a rule that is not there" 78 'no rule "adaptiv"; rules are: adaptive, ' \
+expect "so is a rule that is not there" 78 'messages.assign: expected one of .* did you mean "adaptive"' \
     "$FRINGE" train tiny.json $short --set messages.assign=adaptiv
 expect "who diverges is told where" 80 \
     'layer [01], (for|back)ward, epoch [0-9]+: the row of node [0-9]+|loss or its gradient is not' \

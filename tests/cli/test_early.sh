@@ -49,23 +49,19 @@ disk() {
     done
 }
 
-value "a method that is not there" 78 "partition.method: 'spectral' is not a method" \
-    partition.method=spectral
-value "a file: without a path" 78 "partition.method: 'file:' is not a method" partition.method=file:
-value "a step that is not there" 78 "data.prepare: the step 'foo' is unknown; there are symm" \
+one_of='expected one of'
+for setting in partition.method=spectral data.format=csv messages.assign=best messages.codec=zip comm.schedule=never \
+    model.layer=gat train.optimizer=nothing train.schedule=nothing train.loss=nothing train.metric=nothing \
+    mode=nothing lossless.cover=nothing; do
+    value "$setting" 78 "${setting%=*}: $one_of .*, found \"${setting#*=}\"" $setting
+done
+value "a near miss" 78 'messages.codec: .* did you mean "integer"?' messages.codec=intger
+value "a file: without a path" 78 "partition.method: $one_of .*file:PATH" partition.method=file:
+value "a step that is not there" 78 "data.prepare: expected a list of symmetrize, .*found \"foo\"" \
     data.prepare=foo
 value "a step without its argument" 78 "data.prepare: 'random:x' needs a width" \
     'data.prepare=["symmetrize", "random:x"]'
-value "a format that is not there" 78 "data.format: 'csv' is unknown; there are auto, npz" \
-    data.format=csv
 value "a split without a name" 78 'data.split_keys: entry 1 is no name' 'data.split_keys=["a","","b"]'
-value "a rule that is not there" 78 'messages.assign: there is no rule "best"' messages.assign=best
-value "a codec that is not there" 78 'messages.codec: there is no codec "zip"' messages.codec=zip
-value "a schedule that is not there" 78 'comm.schedule: .*blocking, overlap' comm.schedule=never
-value "a layer that is not there" 78 "model.layer: 'gat' is not a layer" model.layer=gat
-for key in train.optimizer train.schedule train.loss train.metric mode lossless.cover; do
-    value "a $key that is not there" 78 "$key: expected one of" $key=nothing
-done
 
 expect "all mistakes at once" 78 'partition.method' early "$FRINGE" config check tiny.json --files \
     --set partition.method=spectral --set data.prepare=foo --set data.format=csv --set train.rte=1 \

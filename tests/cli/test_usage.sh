@@ -51,7 +51,7 @@ done
 tiny
 expect "a layer that is not there" 78 'sage-mean' "$FRINGE" config check tiny.json \
     --set model.layer=gnc
-grep -q 'did you mean gcn' out || fail "a layer's suggestion"
+grep -q 'did you mean "gcn"' out || fail "a layer's suggestion"
 expect "a schedule that is not there" 78 'blocking, overlap' "$FRINGE" config check tiny.json \
     --set comm.schedule=overlapp
 expect "a good config" 0 'tiny.json: fine' "$FRINGE" config check tiny.json

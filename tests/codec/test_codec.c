@@ -100,7 +100,7 @@ static void fp32_gives_rows_back(void **state) {
 static void wrong_name_is_answered_with_the_list(void **state) {
     (void)state;
     Error err = {0};
-    assert_refused(codec_find("fp23", &err) != NULL, &err, EXIT_CONFIG, "codecs are: fp32");
+    assert_refused(codec_find("fp23", &err) != NULL, &err, EXIT_CONFIG, "expected one of fp32");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -72,15 +72,37 @@ static void a_mode_presets_and_an_explicit_key_wins(void **state) {
     assert_string_equal(config.comm.schedule, "blocking");
 }
 
+static const struct Shape {
+    const char *name;
+} shapes[] = {{"gcn"}, {"round"}, {"square"}, {"file:PATH"}};
+static const Family shape_family = FAMILY("model.layer", "auto", shapes);
+
+static void families_say_what_keys_may_be(void **state) {
+    (void)state;
+    static const Family *const families[] = {&shape_family};
+    Config config;
+    load(&config, "{\"model\": {\"layer\": \"anything\"}}", NULL, 0); // nobody has said yet
+    config_learn_families(families, 1);
+    refused("{\"model\": {\"layer\": \"squar\"}}",
+            "model.layer: expected one of gcn, round, square, file:PATH, auto, found \"squar\"; "
+            "did you "
+            "mean \"square\"?");
+    refused("{\"model\": {\"layer\": \"file:\"}}", "file:PATH");
+    load(&config, "{\"model\": {\"layer\": \"file:a/b\"}}", NULL, 0);
+    assert_string_equal(config.model.layer, "file:a/b");
+    load(&config, "{\"model\": {\"layer\": \"auto\"}}", NULL, 0);
+    config_learn_families(NULL, 0);
+}
+
 static void every_mode_is_a_choice_and_sets_what_is_there(void **state) {
     (void)state;
-    for (int i = 0; i < config_mode_count; i++) {
+    for (int i = 0; i < mode_family.count; i++) {
         Config config;
         char setting[100];
-        snprintf(setting, sizeof setting, "mode=%s", config_modes[i].name);
+        snprintf(setting, sizeof setting, "mode=%s", family_word(&mode_family, i));
         const char *const settings[] = {setting};
         load(&config, "{}", settings, 1);
-        assert_string_equal(config.mode, config_modes[i].name);
+        assert_string_equal(config.mode, family_word(&mode_family, i));
     }
 }
 
@@ -126,13 +148,8 @@ static void more_mistakes_than_fit_end_in_a_remark(void **state) {
     refused(text, "... and more");
 }
 
-static void a_suggestion_is_near_or_missing(void **state) {
+static void a_key_of_another_section_is_suggested(void **state) {
     (void)state;
-    static const char *const names[] = {"epochs", "rate", "momentum"};
-    assert_string_equal(config_suggest("epoch", names, 3), "epochs");
-    assert_string_equal(config_suggest("arte", names, 3), "rate"); // a swap and an exchange
-    assert_null(config_suggest("lr", names, 3));
-    assert_null(config_suggest("", names, 3));
     refused("{\"run\": {\"dropout\": 0.5}}", "did you mean model.dropout?"); // wrong section
 }
 
@@ -252,8 +269,8 @@ static void paths_are_looked_for_beside_the_config_then_in_the_data_folder(void 
 // What is published is compared without fringe's own savings; every other mode has them.
 static void published_modes_save_nothing(void **state) {
     (void)state;
-    for (int i = 0; i < config_mode_count; i++) {
-        const char *name = config_modes[i].name;
+    for (int i = 0; i < mode_family.count; i++) {
+        const char *name = family_word(&mode_family, i);
         bool published = strcmp(name, "vanilla") == 0 || strstr(name, "-published") != NULL;
         char mode[CONFIG_WORD + 8];
         const char *const settings[] = {mode};
@@ -363,11 +380,12 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(file_stands_over_defaults_and_settings_over_the_file),
     cmocka_unit_test(defaults_are_the_published_recipe),
     cmocka_unit_test(a_mode_presets_and_an_explicit_key_wins),
+    cmocka_unit_test(families_say_what_keys_may_be),
     cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
     cmocka_unit_test(published_modes_save_nothing),
     cmocka_unit_test(all_mistakes_are_told_at_once),
     cmocka_unit_test(more_mistakes_than_fit_end_in_a_remark),
-    cmocka_unit_test(a_suggestion_is_near_or_missing),
+    cmocka_unit_test(a_key_of_another_section_is_suggested),
     cmocka_unit_test(lengths_must_fit_each_other),
     cmocka_unit_test(bounds_are_open_or_closed_as_the_table_says),
     cmocka_unit_test(what_is_no_config_is_refused),

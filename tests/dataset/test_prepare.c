@@ -138,9 +138,9 @@ static void made_features(void **state) {
 static void wrong_steps_are_named(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {"symmetrise", "'symmetrise' is unknown; there are symmetrize"},
-        {"drop-loops:3", "unknown"},
-        {"random", "unknown"},
+        {"symmetrise", "found \"symmetrise\"; did you mean \"symmetrize\"?"},
+        {"drop-loops:3", "expected one of"},
+        {"random", "expected one of"},
         {"random:0", "width"},
         {"random:x", "width"},
         {"random:8", "2 features already"},

@@ -163,7 +163,7 @@ static void test_wrong_requests_are_refused(void **state) {
         Error err = {0};
         Config config = config_for(wrong[i]);
         assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_CONFIG,
-                       "metis, random, blocks, or file:PATH");
+                       "metis, random, blocks, file:PATH");
     }
     Error err = {0};
     Config config = config_for("metis");

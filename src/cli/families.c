@@ -1,0 +1,10 @@
+// Every family whose members a config names. Checks, help, schema and tests walk this table.
+
+#include "cli.h"
+
+static const Family *const families[] = {
+    &format_family, &step_family,          &method_family, &layer_family, &optimizer_family,
+    &metric_family, &rate_schedule_family, &codec_family,  &rule_family,  &schedule_family,
+};
+
+void families_learn(void) { config_learn_families(families, FAMILY_COUNT(families)); }

@@ -1,0 +1,77 @@
+// ranks: 1
+// If this failed, a config would get another member than it names, or a wrong name would be
+// answered without the right ones.
+#include "../support.h"
+#include "fringe/base.h"
+
+#include <string.h>
+
+typedef struct Animal {
+    const char *name;
+    int legs;
+} Animal;
+
+static const Animal cat = {"cat", 4}, hen = {"hen", 2}, from = {"from:BOOK", 0};
+static const Animal animals[] = {{"cat", 4}, {"hen", 2}, {"from:BOOK", 0}};
+static const Animal *const pointers[] = {&cat, &hen, &from};
+static const Family families[] = {FAMILY("zoo.animal", "any", animals),
+                                  FAMILY_OF_POINTERS("zoo.animal", "any", pointers)};
+
+static void members_are_found_by_name(void **state) {
+    (void)state;
+    for (int f = 0; f < 2; f++) {
+        Error err = {0};
+        const char *argument = NULL;
+        const Animal *found = family_find(&families[f], "hen", &argument, &err);
+        assert_ok(found, &err);
+        assert_int_equal(found->legs, 2);
+        assert_string_equal(argument, "");
+        found = family_find(&families[f], "from:brehm:2", &argument, &err);
+        assert_string_equal(found->name, "from:BOOK");
+        assert_string_equal(argument, "brehm:2");
+        assert_ptr_equal(family_find(&families[f], "cat", NULL, &err),
+                         family_member(&families[f], 0));
+    }
+}
+
+static void wrong_names_are_answered(void **state) {
+    (void)state;
+    static const char *const words[] = {"cats", "ca", "from", "from:", "hen:", "hen:x", "", "any"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (int f = 0; f < 2; f++) {
+            Error err = {0};
+            assert_refused(family_find(&families[f], words[i], NULL, &err) != NULL, &err,
+                           EXIT_CONFIG,
+                           "zoo.animal: expected one of cat, hen, from:BOOK, any, found");
+        }
+    Error err = {0};
+    family_find(&families[0], "cats", NULL, &err);
+    assert_non_null(strstr(err.text, "did you mean \"cat\"?"));
+}
+
+static void the_automatic_word_is_known(void **state) {
+    (void)state;
+    Error err = {0};
+    assert_ok(family_knows(&families[0], "any", &err), &err);
+    assert_ok(family_knows(&families[0], "from:x", &err), &err);
+    assert_false(family_knows(&families[0], "from", &err));
+    assert_string_equal(family_word(&families[0], 3), "any");
+    assert_null(family_word(&families[0], 4));
+}
+
+static void a_suggestion_is_near_or_missing(void **state) {
+    (void)state;
+    static const char *const names[] = {"epochs", "rate", "momentum"};
+    assert_string_equal(family_closest("epoch", names, 3), "epochs");
+    assert_string_equal(family_closest("arte", names, 3), "rate"); // a swap and an exchange
+    assert_null(family_closest("lr", names, 3));
+    assert_null(family_closest("", names, 3));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(members_are_found_by_name),
+    cmocka_unit_test(wrong_names_are_answered),
+    cmocka_unit_test(the_automatic_word_is_known),
+    cmocka_unit_test(a_suggestion_is_near_or_missing),
+};
+TEST_MAIN(tests)
