@@ -20,7 +20,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TRAIN = ["test_step-1", "test_select-1", "test_trainer-1"]
-SAVE = ["test_checkpoint-1", "test_manifest-1", "test_identity-1", "test_odd-1", "test_crash", "test_inference-1", "test_step-2",
+SAVE = ["test_checkpoint-1", "test_manifest-1", "test_identity-1", "test_degenerate-1", "test_crash", "test_inference-1", "test_step-2",
         "test_trainer-2", "test_checkpoint-2"]
 RUNS = ["test_disagree.sh", "test_weights.sh", "test_usage.sh", "test_runs.sh", "test_trace.sh", "test_scores.sh"]
 LONG = ["test_resume.sh", "test_adaqp.sh"]

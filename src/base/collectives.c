@@ -3,7 +3,7 @@
 // Large data goes in a ring: in round r rank i sends to i+r and receives from i-r (DESIGN 4).
 
 #include "fringe/base/comm.h"
-#include "private.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 // The ranks: starting, stopping and waiting. The idea: there is one place where fringe waits for
-// messages, comm_wait; it polls, answers for this rank, and watches the others (life.c).
+// messages, comm_wait; it polls, answers for this rank, and watches the others (heartbeat.c).
 
 #include "fringe/base/comm.h"
 #include "fringe/base/clock.h"
 #include "fringe/base/terminal.h"
 #include "fringe/base/threads.h"
-#include "private.h"
+#include "internal.h"
 
 #include <sched.h>
 #include <signal.h>

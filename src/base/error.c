@@ -5,7 +5,7 @@
 #include "fringe/base/comm.h"
 #include "fringe/base/terminal.h"
 #include "fringe/base/text.h"
-#include "private.h"
+#include "internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

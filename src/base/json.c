@@ -4,7 +4,7 @@
 #include "fringe/base/json.h"
 #include "fringe/base/file.h"
 #include "fringe/base/memory.h"
-#include "private.h"
+#include "internal.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "fringe/base/file.h"
 #include "fringe/base/json.h"
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // values. Numbers are written with the fewest digits that read back the same.
 
 #include "fringe/base/json.h"
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 #include <stdio.h>

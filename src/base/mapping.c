@@ -3,7 +3,7 @@
 // that the process ends with a sentence and not with a signal's name. The handler is there while
 // mappings are: MPI, too, wants to find its signals as they were.
 
-#include "private.h"
+#include "internal.h"
 
 #include "fringe/base/file.h"
 #include "fringe/base/terminal.h"

@@ -1,7 +1,7 @@
 // Threads beside the main one. The idea: they may block and compute, and leave MPI and the end of
 // the job to the main thread, which looks after them whenever it answers for its rank.
 
-#include "private.h"
+#include "internal.h"
 
 #include <omp.h>
 #include <stdatomic.h>

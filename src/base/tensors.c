@@ -10,7 +10,7 @@
 #include "fringe/base/json.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/text.h"
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

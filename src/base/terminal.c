@@ -4,7 +4,7 @@
 #include "fringe/base/terminal.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/writer.h"
-#include "private.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <poll.h>

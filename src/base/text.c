@@ -1,7 +1,7 @@
 // Showing text from outside, letter by letter.
 
 #include "fringe/base/text.h"
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <string.h>

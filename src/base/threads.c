@@ -3,7 +3,7 @@
 // questions. A container may ration processor time without hiding cores: that is a third.
 
 #include "fringe/base/threads.h"
-#include "private.h"
+#include "internal.h"
 
 #include <limits.h>
 #include <omp.h>

@@ -11,7 +11,7 @@
 
 #include "fringe/base/writer.h"
 #include "fringe/base/memory.h"
-#include "private.h"
+#include "internal.h"
 
 #include <signal.h>
 #include <string.h>

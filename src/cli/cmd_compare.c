@@ -1,7 +1,7 @@
 // fringe compare: the same training in several modes, and a table of what each gained. Every arm is
 // a plain `train` in a folder of its own; the table is read from the metrics that it left.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // fringe config show | check | schema | markdown.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <string.h>
 

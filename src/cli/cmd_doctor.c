@@ -1,7 +1,7 @@
 // fringe doctor: what a training needs from a machine, checked by trying it, with the cure beside
 // what is wrong. A check is a row of the table.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // fringe evaluate: loss and metrics of trained weights on every split.
 
-#include "cli.h"
+#include "internal.h"
 
 static const char *const split_names[4] = {"unsplit", "train", "validation", "test"};
 

@@ -1,6 +1,6 @@
 // fringe generate: a synthetic look-alike as a dataset directory. Same name and seed, same bytes.
 
-#include "cli.h"
+#include "internal.h"
 
 // Where configs find it by its name: <cache>/generated/<name>, or <name>-seed-N.
 static bool default_folder(char *out, size_t size, const char *name, int64_t seed, Error *err) {

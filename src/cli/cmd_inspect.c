@@ -1,7 +1,7 @@
 // fringe inspect: told from what lies at the path whether it is a partition, a run, a checkpoint, a
 // file of tensors or a dataset.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // fringe partition: the cut that training on --parts ranks would use, and its report. One process;
 // what it makes lies in the cache, where training finds it.
 
-#include "cli.h"
+#include "internal.h"
 
 ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;

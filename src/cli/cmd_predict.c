@@ -1,8 +1,8 @@
 // fringe predict: classes, scores and embeddings of every node, in the order of the original nodes.
 // Rows come to rank 0 in the order of the ranks and are put in place by their global ids.
 
-#include "cli.h"
 #include "fringe/npy.h"
+#include "internal.h"
 
 #include <string.h>
 

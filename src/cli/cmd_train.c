@@ -1,6 +1,6 @@
 // fringe train, told once: load, build, and for each epoch { train, report, checkpoint when due }.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // What is said of a config before anything is loaded, all mistakes at once: of its values, and of
 // what a command will need on disk.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // What a person wants to know before the first epoch: the data, the parts, the memory, the kernels,
 // and how far guessing gets (the majority baseline).
 
-#include "cli.h"
+#include "internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Every family whose members a config names. Checks, help, schema and tests walk this table.
 
-#include "cli.h"
+#include "internal.h"
 
 static const Family *const families[] = {
     &format_family, &step_family,          &method_family, &layer_family, &optimizer_family,

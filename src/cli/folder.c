@@ -1,7 +1,7 @@
 // The folder of a command on all ranks: rank 0 claims it, aside, for disks and other runs may take
 // their time; the others learn which one it is.
 
-#include "cli.h"
+#include "internal.h"
 
 typedef struct Claim {
     RunFolder *folder;

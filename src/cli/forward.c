@@ -2,7 +2,7 @@
 // says nothing of it. A terminal that is stopped holds the keeper alone, for mpirun keeps what it
 // cannot hand on.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

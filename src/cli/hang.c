@@ -2,7 +2,7 @@
 // to it (PMIx_server_finalize; seen once in some hundred such deaths). Such an mpirun has had
 // children, and none of them lives any more.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // ranks than cores are allowed, nobody is bound to a core (else OpenMP gets one thread), waiting is
 // passive when ranks and threads outnumber the cores, mpirun's own prose is switched off.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // fringe: one program with verbs. A command is a row of this table; adding one is a row and a
 // cmd_*.c file. Only this room prints errors, once, after the ranks have agreed (DESIGN 11).
 
-#include "cli.h"
+#include "internal.h"
 
 #include <string.h>
 

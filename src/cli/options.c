@@ -1,6 +1,6 @@
 // Options of all commands in one table; a command names the letters it takes.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <getopt.h>
 #include <stdlib.h>

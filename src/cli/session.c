@@ -1,7 +1,7 @@
 // What train, evaluate and predict begin and end with: MPI, one config for all ranks, a shard each,
 // and at the end one sentence and one exit code.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // is ever interrupted. During set-up there is nothing to save and the process leaves at once: every
 // file of the set-up is written under a temporary name and renamed.
 
-#include "cli.h"
+#include "internal.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 //   payload   row 0: columns bf16 | row 1: columns bf16 | ...     little-endian, no padding
 
 #include "blocks.h"
-#include "family.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // The table of codecs.
 
-#include "family.h"
+#include "internal.h"
 
 static const Codec *const codecs[] = {&codec_fp32, &codec_bf16, &codec_integer};
 const Family codec_family = FAMILY_OF_POINTERS("messages.codec", NULL, codecs);

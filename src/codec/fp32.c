@@ -4,7 +4,7 @@
 //   payload   row 0: columns floats | row 1: columns floats | ...     no padding, no ids (law 6)
 
 #include "blocks.h"
-#include "family.h"
+#include "internal.h"
 
 #include <string.h>
 

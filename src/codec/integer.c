@@ -2,7 +2,7 @@
 // A.1; codec.h draws the message). The backend does the rows of one width at a time; here is only
 // where they lie in the message.
 
-#include "family.h"
+#include "internal.h"
 
 // The parts of a message: width by width, narrow ones first.
 typedef struct Parts {

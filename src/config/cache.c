@@ -3,7 +3,7 @@
 // in a cache is believed; so that folder is ours alone, or refused. A cache that the user named is
 // his, and may be shared.
 
-#include "private.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

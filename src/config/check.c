@@ -2,7 +2,7 @@
 // answered with the key's path, what was expected and what was found, and the next one is looked
 // at, so that a person sees all mistakes at once.
 
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // What words a key may have: those of its own row in the table of keys, or those of a family.
 
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Every key of a config, once: what it is called, where it is stored, what it may be, what it is
 // for. The loader, `fringe config show`, the JSON schema and docs/config.md walk this table.
 
-#include "private.h"
+#include "internal.h"
 
 #include <string.h>
 

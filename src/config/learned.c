@@ -1,7 +1,7 @@
 // What is learned: the keys that change the numbers of a training. A run that is resumed must have
 // them as they were; all others (where it runs, where data lie, how long it goes on) may change.
 
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <string.h>

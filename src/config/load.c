@@ -1,7 +1,7 @@
 // Layers of configuration: defaults < mode < file < --set. Each layer stores what it knows over the
 // one below; the mode is looked for first, because its preset lies below the file that names it.
 
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Modes: named presets of how messages travel and what is saved. A preset is a list of settings, so
 // a new mode is one line here, and an explicit key in the file or --set always wins.
 
-#include "private.h"
+#include "internal.h"
 
 #define SAVES_NOTHING                                                                              \
     "lossless.layer0=exchange", "lossless.order=aggregate-first", "lossless.train_rows=all",       \

@@ -2,7 +2,7 @@
 // made. Every input path is made absolute while loading, so that a config read back from run.json
 // names the same files.
 
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // What the table of keys says, in four languages: JSON values, lines for people, JSON schema
 // (draft 2020-12) and Markdown.
 
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Unknown keys, and which known one was meant.
 
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // Generators: graphs that look like the real ones to a partitioner and to a model. Communities are
-// planted (planted.c); several make up a class. A node's features are its class's mean plus noise,
-// too faint for the node alone and clear in the mean over its neighbours, most of whom share its
-// class. Only carriers have edges to another community, and a carrier faces one community only, so
-// a cut along communities leaves central rows: with P equal parts about carriers * (1 - 1/P) of
+// planted (generate_edges.c); several make up a class. A node's features are its class's mean plus
+// noise, too faint for the node alone and clear in the mean over its neighbours, most of whom share
+// its class. Only carriers have edges to another community, and a carrier faces one community only,
+// so a cut along communities leaves central rows: with P equal parts about carriers * (1 - 1/P) of
 // the rows are marginal, and a part's halo is that fraction of its own rows.
 
 #include "generate.h"

@@ -1,5 +1,5 @@
 // A planted partition while it is being made: what generate.c (recipes, nodes, features) and
-// planted.c (edges) share.
+// generate_edges.c (edges) share.
 #ifndef FRINGE_DATASET_GENERATE_H
 #define FRINGE_DATASET_GENERATE_H
 

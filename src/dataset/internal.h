@@ -51,7 +51,7 @@ const Format *format_find(const char *name, const char *path, Error *err);
 // A file a config names: as it stands if it exists, else as config_resolve finds it.
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]);
 
-// ---- beside.c: features, labels and splits as arrays of their own
+// ---- attributes.c: features, labels and splits as arrays of their own
 // Dense [n, F] floats, or labels [n] or [n, K], from an array; takes over nothing. `rows` is n, or
 // -1 for any.
 bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
@@ -64,7 +64,7 @@ bool splits_read(Dataset *dataset, const Config *config, Npz *inside, const char
 // The index array names of a config; the usual three if it names none.
 const char *split_key(const Config *config, int which);
 
-// ---- text.c: a whole text file, plain or gzip, and numbers read from it by hand
+// ---- text_scanner.c: a whole text file, plain or gzip, and numbers read from it by hand
 typedef struct Text {
     char *data; // 0-terminated; owned
     size_t bytes;
@@ -95,7 +95,7 @@ bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// ---- rows.c: adjacency rows
+// ---- adjacency.c: adjacency rows
 typedef struct Adjacency {
     int64_t nodes, edges;
     int64_t *offset; // [nodes+1]
@@ -126,7 +126,7 @@ void dataset_give(Dataset *dataset, const void *array); // unless it lies in the
 // The array itself, or a copy if it lies in the read-only mapping.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
 
-// ---- directory.c
+// ---- format_fringe.c
 // The file of a dataset directory: `path` is the folder, or its dataset.json.
 void directory_file(const char *path, const char *name, char out[DATASET_PATH]);
 // The name that its manifest says; `name` stays if it says none.

@@ -2,8 +2,8 @@
 #ifndef FRINGE_SRC_EXCHANGE_CHANNEL_H
 #define FRINGE_SRC_EXCHANGE_CHANNEL_H
 
-#include "flight.h"
 #include "fringe/exchange.h"
+#include "ring_transfer.h"
 
 typedef enum ChannelState {
     CHANNEL_IDLE,

@@ -10,7 +10,7 @@
 // written under a temporary name of its own and renamed into place: a crash leaves no half entry,
 // and of two runs that make the same entry at once the second takes what the first put there. An
 // entry found damaged is moved aside and made anew, with a remark.
-#include "parts.h"
+#include "internal.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -211,9 +211,10 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
         train = train || strcmp(config->partition.balance.word[i], "train") == 0;
         edges = edges || strcmp(config->partition.balance.word[i], "edges") == 0;
     }
-    int length = snprintf(text, sizeof text, "parts %d|%s|%.*s|%s|%lld|%d|%d%d|%d", PARTS_VERSION,
-                          hash_of_dataset, (int)strcspn(method->name, ":"), method->name, content, (long long)config->partition.seed,
-                          parts, train, edges, config->partition.reorder);
+    int length =
+        snprintf(text, sizeof text, "parts %d|%s|%.*s|%s|%lld|%d|%d%d|%d", PARTS_VERSION,
+                 hash_of_dataset, (int)strcspn(method->name, ":"), method->name, content,
+                 (long long)config->partition.seed, parts, train, edges, config->partition.reorder);
     Hash *hash = hash_new();
     hash_add(hash, text, (size_t)length);
     hash_text(hash, key);

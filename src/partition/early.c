@@ -1,5 +1,5 @@
 // What can be said of a part file and of data.cache before anything is loaded.
-#include "parts.h"
+#include "internal.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +36,7 @@ static bool check_part_file(const Config *config, const char *argument, int part
 bool partition_check_file(const Config *config, int parts, Error *err) {
     const char *argument;
     const Method *method = method_find(config->partition.method, &argument, err);
-    return method != NULL &&
-           (!method->reads_file || check_part_file(config, argument, parts, err));
+    return method != NULL && (!method->reads_file || check_part_file(config, argument, parts, err));
 }
 
 static bool holds_parts(const char *cache) {

@@ -1,7 +1,7 @@
 // The edges of one part as its rows read them (ShardEdges, partition.h): remote rows listed once,
 // grouped by owner in ring order and ascending inside a group (law 4), columns ascending inside a
 // row.
-#include "parts.h"
+#include "internal.h"
 #include <stdlib.h>
 
 static int ascending(const void *a, const void *b) {

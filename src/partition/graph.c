@@ -2,7 +2,7 @@
 // the rows of a shard read their sources, so the cut needs them by target too: the transpose, made
 // by counting. A transpose lists its rows in ascending order whatever the input's order was, so two
 // transposes sort a Csr in linear time (edges.c uses that).
-#include "parts.h"
+#include "internal.h"
 #include <string.h>
 
 void csr_transpose(Csr *out, const Csr *in, int64_t columns) {

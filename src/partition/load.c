@@ -1,6 +1,6 @@
 // The road of all ranks to their shards: rank 0 makes sure that the cache holds them, aside, while
 // the others wait; then every rank maps its own. A shard found damaged is made anew once.
-#include "parts.h"
+#include "internal.h"
 #include <stdio.h>
 #include <string.h>
 

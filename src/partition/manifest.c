@@ -7,7 +7,7 @@
 //   ranks.jsonl            the figures, size and hash of each part's shard in a line of its own
 //                          (ranks.c): a rank reads its line
 //   messages.safetensors   who sends how many rows to whom (messages.c): the report reads it
-#include "parts.h"
+#include "internal.h"
 #include <stdio.h>
 #include <string.h>
 

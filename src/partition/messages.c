@@ -3,7 +3,7 @@
 // few neighbours, and a full matrix grows with the square of the parts.
 //
 //   forward.from, forward.to, forward.rows   I32 [pairs]      (backward. likewise)
-#include "parts.h"
+#include "internal.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // The partitioners, a table. `blocks` is the smallest member and the one to copy: fill part[] for
 // every node, say what is odd in `remarks`, and add a row to the table. What all must keep is
 // checked once, in cut_graph: ids in range, and no empty part unless the member is file:.
-#include "parts.h"
+#include "internal.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // manual). METIS wants a symmetric graph without loops and duplicates and answers anything else
 // with garbage or a crash (TRAPS 11): so the graph handed in is made here (union of both
 // directions), its sizes are checked before, and what comes back is checked after.
-#include "parts.h"
+#include "internal.h"
 #include <math.h>
 #include <metis.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 // stays in the cache while its rows read each other (LIMITS 2, worth 1.6 to 1.9 times). METIS
 // numbers parts by recursive halving, so groups with near numbers are near in the graph. Inside a
 // cluster rows keep the order of their ids.
-#include "parts.h"
+#include "internal.h"
 
 enum { CLUSTER_ROWS = 1000, CLUSTER_FROM = 2000 };
 

@@ -1,6 +1,6 @@
 // <name>.part.K: one part id per line, 0..K-1, line i = node i (METIS, DGL and hMETIS read and
 // write the same).
-#include "parts.h"
+#include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // part * RANKS_LINE and nothing else; a program reads them one after the other.
 //
 //   {"part":0,"own":4,"central":1, ... ,"bytes":4810,"hash":"0f3c..."}        \n      384 bytes
-#include "parts.h"
+#include "internal.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // The report of a partition: figures of each part, who sends how many rows to whom.
-#include "parts.h"
+#include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 

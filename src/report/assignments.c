@@ -2,7 +2,7 @@
 // first to use were found and what came of them; epoch-N.safetensors beside it holds the widths
 // themselves, for messages.assign = replay:RUN.
 
-#include "private.h"
+#include "internal.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // metrics.jsonl read back: where the time of a run went, epoch by epoch.
 
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // crash leaves whole lines. Everything in it but `time` is the same for the same command (DESIGN
 // 7). On resume it is cut back to the checkpoint's epoch, and what is left counts in the result.
 
-#include "private.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // run.json: what ran, on what, with what, and how it ended. Written when the run begins and again,
 // with `result`, when it has ended.
 
-#include "private.h"
+#include "internal.h"
 
 #include <math.h>
 #include <stdio.h>

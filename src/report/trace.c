@@ -1,7 +1,7 @@
 // trace.json: Chrome trace events, for Perfetto. A process per rank; what it did and its messages
 // on two threads of it; an arrow from the post of a message to its landing.
 
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <string.h>

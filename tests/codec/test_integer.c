@@ -1,7 +1,7 @@
 // ranks: 1
 // If this failed, quantized messages would not be as codec.h draws them, or their bytes would
 // depend on vectors or threads, or a row that cannot be written would go unnoticed.
-#include "trip.h"
+#include "round_trip.h"
 
 // ---- an independent message, a value at a time
 

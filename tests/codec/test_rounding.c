@@ -1,6 +1,6 @@
 // ranks: 1
 // If this failed, quantized values would be biased, or further from the truth than a step.
-#include "trip.h"
+#include "round_trip.h"
 
 // ---- statistics: a row sent many times under different ids (ALGORITHMS 0 and A.8)
 

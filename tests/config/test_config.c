@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "config/private.h"
+#include "config/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

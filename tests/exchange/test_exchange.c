@@ -6,7 +6,7 @@
 
 #include "exchange/channel.h"
 #include "exchange/mailbox.h"
-#include "ring.h"
+#include "synthetic_halo.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // ranks: 1 2 4
 // If this fails, a normalisation is not the matrix its paper means, or its transpose is not the
 // transpose.
+#include "small_graph.h"
 #include "support.h"
-#include "world.h"
 #include <math.h>
 #include <string.h>
 

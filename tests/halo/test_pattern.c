@@ -1,8 +1,8 @@
 // ranks: 1 2 3 4 8
 // If this fails, halo rows are not the rows the edges mean: wrong order, wrong owner, or a lost
 // edge.
+#include "small_graph.h"
 #include "support.h"
-#include "world.h"
 #include <math.h>
 
 static const WorldKind kinds[] = {

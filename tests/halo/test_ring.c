@@ -1,8 +1,8 @@
 // ranks: 1 2 3 4 8
 // If this failed, what ranks tell each other about the rows of a list (widths, sensitivities, ids)
 // would belong to other rows.
+#include "small_graph.h"
 #include "support.h"
-#include "world.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 // If this failed, the distributed loss or gradient would not be that of the formulas (a dense
 // double-precision oracle), or would depend on the number of ranks or on the schedule.
 #include "../oracle.h"
+#include "../small_graph.h"
 #include "../support.h"
-#include "../world.h"
 #include "fringe/gradsync.h"
 #include <math.h>
 #include <stdio.h>

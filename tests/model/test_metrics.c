@@ -1,8 +1,8 @@
 // ranks: 1 3
 // If this failed, a loss, an accuracy or an F1 would not be that of its definition, or of another
 // split: whatever is printed, compared or selected by it would be wrong.
+#include "../small_graph.h"
 #include "../support.h"
-#include "../world.h"
 #include "fringe/gradsync.h"
 #include "fringe/model.h"
 

@@ -2,8 +2,8 @@
 // If this failed, gradients from messages of few bits would be noisier than their widths say,
 // biased where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or
 // evaluation would not be exact.
+#include "../small_graph.h"
 #include "../support.h"
-#include "../world.h"
 #include "fringe/gradsync.h"
 #include "fringe/model.h"
 #include <math.h>

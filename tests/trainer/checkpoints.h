@@ -2,7 +2,7 @@
 #ifndef FRINGE_TESTS_TRAINER_CHECKPOINTS_H
 #define FRINGE_TESTS_TRAINER_CHECKPOINTS_H
 
-#include "given.h"
+#include "fixture.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // If this failed, a crash while a checkpoint is written could lose the run: for every single write,
 // fsync and rename of the writer the process is killed right after it, and what is on the disk must
 // resume to the uninterrupted run, bit for bit.
-#include "given.h"
+#include "fixture.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

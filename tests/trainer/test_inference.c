@@ -1,7 +1,7 @@
 // ranks: 1 2 4
 // If this failed, evaluate and predict would say something else of weights than the training that
 // made them, or take what only training needs.
-#include "given.h"
+#include "fixture.h"
 #include <stdio.h>
 #include <string.h>
 

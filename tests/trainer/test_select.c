@@ -1,7 +1,7 @@
 // ranks: 1 2
 // If this failed, the best weights would be chosen by another split or figure than validation's,
 // early stopping would stop at another evaluation than asked, or scores would be of other weights.
-#include "given.h"
+#include "fixture.h"
 
 #include "trainer/internal.h"
 

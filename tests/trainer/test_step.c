@@ -1,7 +1,7 @@
 // ranks: 1 2
 // If this failed, an epoch would step other than by the formulas of its optimizer, with decay,
 // clipping, momentum or a rate that nobody asked for.
-#include "given.h"
+#include "fixture.h"
 
 #include "trainer/internal.h"
 

@@ -2,7 +2,7 @@
 // If this failed, whole runs would depend on the schedule, on threads or vectors, or on being
 // stopped and resumed; or the epoch loop would take memory, or the predicted memory would not be
 // what is used.
-#include "given.h"
+#include "fixture.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

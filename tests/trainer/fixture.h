@@ -2,8 +2,8 @@
 #ifndef FRINGE_TESTS_TRAINER_GIVEN_H
 #define FRINGE_TESTS_TRAINER_GIVEN_H
 
+#include "../small_graph.h"
 #include "../support.h"
-#include "../world.h"
 #include "fringe/trainer.h"
 
 static World world;

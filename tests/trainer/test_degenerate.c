@@ -2,8 +2,8 @@
 // If this failed, graphs with empty parts, parts without training nodes, isolated nodes or one node
 // a part would train another model than one rank does, or hang; and a graph without training nodes
 // would not be refused with a sentence.
+#include "../small_graph.h"
 #include "../support.h"
-#include "../world.h"
 #include "fringe/trainer.h"
 #include <math.h>
 #include <string.h>

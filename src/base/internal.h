@@ -1,6 +1,6 @@
 // What the pieces of base tell each other and no other room sees.
-#ifndef FRINGE_SRC_BASE_PRIVATE_H
-#define FRINGE_SRC_BASE_PRIVATE_H
+#ifndef FRINGE_BASE_INTERNAL_H
+#define FRINGE_BASE_INTERNAL_H
 
 #include "fringe/base/comm.h"
 
@@ -28,13 +28,13 @@ bool utf8_is_command(const unsigned char *at, size_t length);
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 #define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: above it doubles have holes
 
-// --- signs of life (life.c): one state per process, on the control communicator of comm_start
+// --- signs of life (heartbeat.c): one state per process, on the control communicator of comm_start
 void life_start(const Comm *comm);
 void life_stop(void);
 // Answers whoever asked, notes who answered.
 void life_answer(void);
 
-// One wait, as life.c sees it.
+// One wait, as heartbeat.c sees it.
 typedef struct LifeWatch {
     double since;     // the wait began
     double base;      // the last proof that all ranks live: the beginning, then each full round

@@ -8,7 +8,7 @@
 //
 // No array is as long as there are parts. What is read is checked: the hash of the whole file
 // against the part's line of ranks.jsonl, then every offset, column and id against its bounds.
-#include "parts.h"
+#include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // The members of the codec family. A new one is a file like fp32.c, a line here and one in the
 // table.
-#ifndef FRINGE_SRC_CODEC_FAMILY_H
-#define FRINGE_SRC_CODEC_FAMILY_H
+#ifndef FRINGE_CODEC_INTERNAL_H
+#define FRINGE_CODEC_INTERNAL_H
 
 #include "fringe/codec.h"
 

@@ -1,6 +1,6 @@
 // Inside the report room: the open run, and what run.json says of the machine.
-#ifndef FRINGE_REPORT_PRIVATE_H
-#define FRINGE_REPORT_PRIVATE_H
+#ifndef FRINGE_REPORT_INTERNAL_H
+#define FRINGE_REPORT_INTERNAL_H
 
 #include "fringe/report.h"
 

@@ -1,4 +1,4 @@
-#include "world.h"
+#include "small_graph.h"
 #include "support.h"
 #include <stdio.h>
 #include <stdlib.h>

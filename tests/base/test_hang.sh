@@ -2,7 +2,7 @@
 # alone, once
 # If this failed, one stopped or hung rank would hold a whole cluster job for ever, unnamed.
 set -u
-helper=$FRINGE_BUILD/tests/helper_silent
+helper=$FRINGE_BUILD/tests/helper_hang
 failed=0
 export OMPI_MCA_odls_base_sigkill_timeout=0 # mpirun does not wait 2 s for the others of a dead rank
 
@@ -39,7 +39,7 @@ expect "ranks at different steps do not wait for ever" 2 81 15 \
 expect "a rank that stops at the very end holds nobody" 3 81 1 \
     'the ranks did not end together' end 1 2
 expect "a failed check says rank, file and line" 3 70 0 \
-    'rank 1: .*helper_silent.c:[0-9]+: the numbers 1 and 2 differ' check 1 30
+    'rank 1: .*helper_hang.c:[0-9]+: the numbers 1 and 2 differ' check 1 30
 expect "also from work on the side" 3 74 0 \
-    'rank 1: .*helper_silent.c:[0-9]+: the work on the side failed' aside 1 30
+    'rank 1: .*helper_hang.c:[0-9]+: the work on the side failed' aside 1 30
 exit $failed

@@ -3,8 +3,8 @@
 #ifndef FRINGE_TESTS_ASSIGNER_NET_H
 #define FRINGE_TESTS_ASSIGNER_NET_H
 
+#include "small_graph.h"
 #include "support.h"
-#include "world.h"
 
 #include "assigner/internal.h"
 

@@ -1,5 +1,5 @@
-// Ranks that fall silent in one of several ways: for test_silent.sh.
-//   helper_silent WAY RANK TIMEOUT     the rank RANK stops answering in the way WAY
+// Ranks that fall silent in one of several ways: for test_hang.sh.
+//   helper_hang WAY RANK TIMEOUT     the rank RANK stops answering in the way WAY
 
 #include "fringe/base.h"
 

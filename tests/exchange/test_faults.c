@@ -2,11 +2,11 @@
 // If this failed, a rank that computes for longer than the timeout would be taken for a hung one.
 //
 // With a word (and a codec) as its arguments the program gets into that trouble instead:
-// test_trouble.sh runs it and looks at what the job says and how it ends.
+// test_faults.sh runs it and looks at what the job says and how it ends.
 #include "support.h"
 
 #include "exchange/channel.h"
-#include "ring.h"
+#include "synthetic_halo.h"
 
 #include <math.h>
 #include <signal.h>

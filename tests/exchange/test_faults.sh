@@ -2,9 +2,9 @@
 # alone
 # If this failed, a damaged message would be used, a row that is not finite would be sent, or a
 # stopped rank would hang the job for good.
-# What the job must say and how it must end, for each kind of trouble of test_trouble.c.
+# What the job must say and how it must end, for each kind of trouble of test_faults.c.
 set -u
-program=$FRINGE_BUILD/tests/test_trouble
+program=$FRINGE_BUILD/tests/test_faults
 [ -x "$program" ] || { echo "skipped: $program is not built"; exit 77; }
 failed=0
 # After the death of a rank mpirun waits 2 s before it ends the others by force; here it does not wait.

@@ -1,7 +1,7 @@
 // What the files of the partition room share. The graph both ways, the order of rows, the edges of
 // one part, the figures of a cut.
-#ifndef FRINGE_PARTITION_PARTS_H
-#define FRINGE_PARTITION_PARTS_H
+#ifndef FRINGE_PARTITION_INTERNAL_H
+#define FRINGE_PARTITION_INTERNAL_H
 
 #include "fringe/backend.h"
 #include "fringe/partition.h"
@@ -152,10 +152,10 @@ void shard_path(char *out, size_t size, const char *folder, int part, int parts)
 void ranks_path(char *out, size_t size, const char *folder);
 void messages_path(char *out, size_t size, const char *folder);
 
-// ---- shard.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
+// ---- shard_file.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);
 
-// ---- shards.c
+// ---- shard_build.c
 // Fills the figures that the shards show and writes all files of a partition under `folder`, which
 // exists. Method, seed, reorder and remarks come with the manifest.
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,

@@ -13,7 +13,7 @@
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/terminal.h"
-#include "private.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <string.h>

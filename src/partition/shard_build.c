@@ -1,6 +1,6 @@
 // Dataset and cut -> shards on disk, one part after the other, so that no more than one part is in
 // memory beside the dataset; features are streamed.
-#include "parts.h"
+#include "internal.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Inside the config room: what the table of keys looks like, and the steps of loading.
-#ifndef FRINGE_CONFIG_PRIVATE_H
-#define FRINGE_CONFIG_PRIVATE_H
+#ifndef FRINGE_CONFIG_INTERNAL_H
+#define FRINGE_CONFIG_INTERNAL_H
 
 #include "fringe/config.h"
 

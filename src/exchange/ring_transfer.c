@@ -1,6 +1,6 @@
-// Rounds and pieces (flight.h).
+// Rounds and pieces (ring_transfer.h).
 
-#include "flight.h"
+#include "ring_transfer.h"
 
 #include "fringe/halo.h"
 

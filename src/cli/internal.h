@@ -1,7 +1,7 @@
 // Inside the cli room: commands, their options, and the session that train, evaluate and predict
 // begin with.
-#ifndef FRINGE_CLI_H
-#define FRINGE_CLI_H
+#ifndef FRINGE_CLI_INTERNAL_H
+#define FRINGE_CLI_INTERNAL_H
 
 #include "fringe/report.h"
 #include "fringe/runfolder.h"
