@@ -2,7 +2,7 @@
 // are taken in rank order on every rank: MPI_Allreduce changes bits with its algorithm (TRAPS 8).
 // Large data goes in a ring: in round r rank i sends to i+r and receives from i-r (DESIGN 4).
 
-#include "fringe/base/comm.h"
+#include "fringe/base/mpi.h"
 #include "internal.h"
 
 #include <string.h>
@@ -35,10 +35,10 @@ static void transfer(const Comm *comm, int to, const char *sent, size_t sent_byt
         int count = 0;
         if (at < received_bytes)
             CHECK_MPI(MPI_Irecv(received + at, (int)piece_at(at, received_bytes), MPI_BYTE, from,
-                                tag, comm->mpi, &request[count++]));
+                                tag, comm_mpi(comm), &request[count++]));
         if (at < sent_bytes)
             CHECK_MPI(MPI_Isend(sent + at, (int)piece_at(at, sent_bytes), MPI_BYTE, to, tag,
-                                comm->mpi, &request[count++]));
+                                comm_mpi(comm), &request[count++]));
         comm_wait(comm, request, count, what);
     }
 }
@@ -50,8 +50,8 @@ void comm_barrier(const Comm *comm) {
         int from = (comm->rank - distance + comm->size) % comm->size;
         char byte = 0, other;
         MPI_Request request[2];
-        CHECK_MPI(MPI_Irecv(&other, 1, MPI_BYTE, from, TAG_BARRIER, comm->mpi, &request[0]));
-        CHECK_MPI(MPI_Isend(&byte, 1, MPI_BYTE, to, TAG_BARRIER, comm->mpi, &request[1]));
+        CHECK_MPI(MPI_Irecv(&other, 1, MPI_BYTE, from, TAG_BARRIER, comm_mpi(comm), &request[0]));
+        CHECK_MPI(MPI_Isend(&byte, 1, MPI_BYTE, to, TAG_BARRIER, comm_mpi(comm), &request[1]));
         comm_wait(comm, request, 2, "all ranks at a barrier");
     }
 }
@@ -66,14 +66,15 @@ static void broadcast_piece(const Comm *comm, char *data, int bytes, int root) {
     MPI_Request request[32];
     if (distance != 0) {
         int parent = (distance - bit + root) % comm->size;
-        CHECK_MPI(MPI_Irecv(data, bytes, MPI_BYTE, parent, TAG_BROADCAST, comm->mpi, &request[0]));
+        CHECK_MPI(
+            MPI_Irecv(data, bytes, MPI_BYTE, parent, TAG_BROADCAST, comm_mpi(comm), &request[0]));
         comm_wait(comm, request, 1, "a broadcast");
     }
     int count = 0;
     for (int b = bit / 2; b > 0; b /= 2)
         if (distance + b < comm->size) {
             int child = (distance + b + root) % comm->size;
-            CHECK_MPI(MPI_Isend(data, bytes, MPI_BYTE, child, TAG_BROADCAST, comm->mpi,
+            CHECK_MPI(MPI_Isend(data, bytes, MPI_BYTE, child, TAG_BROADCAST, comm_mpi(comm),
                                 &request[count++]));
         }
     comm_wait(comm, request, count, "a broadcast to be taken");
@@ -94,12 +95,12 @@ static void exchange_small(const Comm *comm, const char *from, size_t from_step,
     for (int round = 1; round < comm->size; round++) {
         int source = (comm->rank - round + comm->size) % comm->size;
         CHECK_MPI(MPI_Irecv(to + (size_t)source * bytes, (int)bytes, MPI_BYTE, source, tag,
-                            comm->mpi, &request[count++]));
+                            comm_mpi(comm), &request[count++]));
     }
     for (int round = 1; round < comm->size; round++) {
         int target = (comm->rank + round) % comm->size;
         CHECK_MPI(MPI_Isend(from + (size_t)target * from_step, (int)bytes, MPI_BYTE, target, tag,
-                            comm->mpi, &request[count++]));
+                            comm_mpi(comm), &request[count++]));
     }
     comm_wait(comm, request, count, "an exchange of a few bytes");
 }

@@ -1,8 +1,9 @@
 // The ranks: starting, stopping and waiting. The idea: there is one place where fringe waits for
 // messages, comm_wait; it polls, answers for this rank, and watches the others (heartbeat.c).
 
-#include "fringe/base/comm.h"
 #include "fringe/base/clock.h"
+#include "fringe/base/memory.h"
+#include "fringe/base/mpi.h"
 #include "fringe/base/terminal.h"
 #include "fringe/base/threads.h"
 #include "internal.h"
@@ -69,8 +70,8 @@ void comm_start(Comm *comm, int *argc, char ***argv) {
     CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &comm->rank));
     CHECK_MPI(MPI_Comm_size(MPI_COMM_WORLD, &comm->size));
     world_rank = comm->rank;
-    CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->mpi));
-    CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->control));
+    comm->mpi = TAKE(struct CommMpi, 1, "communicator");
+    CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->mpi->data));
     find_node(comm);
     alarm(0);
     life_start(comm);
@@ -87,7 +88,7 @@ static void end_of_patience(int number) {
 }
 
 void comm_stop(Comm *comm) {
-    if (comm->mpi == MPI_COMM_NULL)
+    if (comm->mpi == NULL)
         return;
     comm_barrier(comm);
     if (comm->timeout > 0 && comm->size > 1) {
@@ -95,37 +96,34 @@ void comm_stop(Comm *comm) {
         alarm((unsigned)comm->timeout + 1);
     }
     life_stop();
-    MPI_Comm_free(&comm->control);
-    MPI_Comm_free(&comm->mpi);
+    comm_release(comm);
     MPI_Finalize();
     alarm(0);
-    comm->mpi = comm->control = MPI_COMM_NULL;
     world_rank = -1;
 }
 
 void comm_self(Comm *comm) {
-    *comm = (Comm){.mpi = MPI_COMM_NULL,
-                   .control = MPI_COMM_NULL,
-                   .size = 1,
-                   .node_size = 1,
-                   .timeout = default_timeout};
+    *comm = (Comm){.size = 1, .node_size = 1, .timeout = default_timeout};
 }
 
 void comm_set_timeout(Comm *comm, double seconds) { comm->timeout = seconds; }
 
 void comm_duplicate(Comm *copy, const Comm *comm) {
     *copy = *comm;
-    if (comm->mpi == MPI_COMM_NULL)
+    if (comm->mpi == NULL)
         return;
     MPI_Request request;
-    CHECK_MPI(MPI_Comm_idup(comm->mpi, &copy->mpi, &request));
+    copy->mpi = TAKE(struct CommMpi, 1, "communicator");
+    CHECK_MPI(MPI_Comm_idup(comm_mpi(comm), &copy->mpi->data, &request));
     comm_wait(comm, &request, 1, "a second communicator");
 }
 
 void comm_release(Comm *copy) {
-    if (copy->mpi != MPI_COMM_NULL)
-        CHECK_MPI(MPI_Comm_free(&copy->mpi));
-    copy->control = MPI_COMM_NULL;
+    if (copy->mpi == NULL)
+        return;
+    CHECK_MPI(MPI_Comm_free(&copy->mpi->data));
+    memory_give(copy->mpi);
+    copy->mpi = NULL;
 }
 
 _Noreturn void comm_abort(ExitCode code) {
@@ -193,7 +191,7 @@ void comm_sleep(const Comm *comm) {
     static const struct timespec moment = {.tv_nsec = 5000000};
     MPI_Request request;
     int done = 0;
-    CHECK_MPI(MPI_Ibarrier(comm->mpi, &request));
+    CHECK_MPI(MPI_Ibarrier(comm_mpi(comm), &request));
     while (!done) {
         answer();
         CHECK_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
@@ -214,4 +212,13 @@ void comm_beat(const Comm *comm) {
         return;
     next = now + pause_seconds;
     answer();
+}
+
+const char *comm_library(char out[COMM_LIBRARY]) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int bytes = 0;
+    MPI_Get_library_version(text, &bytes);
+    text[strcspn(text, ",\n")] = 0;
+    snprintf(out, COMM_LIBRARY, "%s", text);
+    return out;
 }

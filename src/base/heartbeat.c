@@ -59,7 +59,8 @@ static MPI_Request *no_requests(int count) {
 
 void life_start(const Comm *comm) {
     int size = comm->size;
-    life = (struct Life){.control = comm->control, .rank = comm->rank, .size = size};
+    life = (struct Life){.rank = comm->rank, .size = size};
+    CHECK_MPI(MPI_Comm_dup(comm_mpi(comm), &life.control));
     life.question_request = no_requests(size);
     life.answer_request = no_requests(size);
     life.requests = no_requests(2 * size);
@@ -90,6 +91,7 @@ void life_stop(void) {
     memory_give(life.requests);
     memory_give(life.answer_request);
     memory_give(life.question_request);
+    MPI_Comm_free(&life.control);
 }
 
 MPI_Request *life_requests(void) { return life.requests; }

@@ -2,7 +2,7 @@
 #ifndef FRINGE_BASE_INTERNAL_H
 #define FRINGE_BASE_INTERNAL_H
 
-#include "fringe/base/comm.h"
+#include "fringe/base/mpi.h"
 
 #include <pthread.h>
 
@@ -28,7 +28,7 @@ bool utf8_is_command(const unsigned char *at, size_t length);
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 #define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: above it doubles have holes
 
-// --- signs of life (heartbeat.c): one state per process, on the control communicator of comm_start
+// --- signs of life (heartbeat.c): one state per process, on a communicator of their own
 void life_start(const Comm *comm);
 void life_stop(void);
 // Answers whoever asked, notes who answered.
@@ -71,7 +71,7 @@ MPI_Request *life_requests(void);
 enum { LIFE_VALUES = 64 };
 void *life_values(void);
 
-// Tags of the collectives on Comm.mpi; users of the same communicator stay below.
+// Tags of the collectives on comm_mpi; users of the same communicator stay below.
 enum { COMM_TAG = 32700 };
 
 #endif

@@ -27,10 +27,8 @@ static double gibibytes(double bytes) { return bytes / (1 << 30); }
 // Two ranks really start, talk and stop.
 static Health check_mpi(const Config *config, Finding *finding) {
     (void)config;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING], program[4096];
-    int bytes = 0;
-    MPI_Get_library_version(version, &bytes);
-    version[strcspn(version, ",\n")] = 0;
+    char version[COMM_LIBRARY], program[4096];
+    comm_library(version);
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
     char *command[] = {program, "probe", "--ranks", "2", NULL};

@@ -61,12 +61,12 @@ static void post_piece(Flight *flight, int round, int side) {
     int tag = (int)(piece % FLIGHT_TAGS);
     MPI_Request *request = request_of(flight, round, side, piece);
     if (side == INCOMING) {
-        CHECK_MPI(
-            MPI_Irecv(at, (int)bytes, MPI_BYTE, stream->peer, tag, flight->comm.mpi, request));
+        CHECK_MPI(MPI_Irecv(at, (int)bytes, MPI_BYTE, stream->peer, tag, comm_mpi(&flight->comm),
+                            request));
         flight->bytes_received += bytes;
     } else {
-        CHECK_MPI(
-            MPI_Isend(at, (int)bytes, MPI_BYTE, stream->peer, tag, flight->comm.mpi, request));
+        CHECK_MPI(MPI_Isend(at, (int)bytes, MPI_BYTE, stream->peer, tag, comm_mpi(&flight->comm),
+                            request));
         flight->bytes_sent += bytes;
     }
 }

@@ -14,6 +14,7 @@
 #ifndef FRINGE_SRC_EXCHANGE_FLIGHT_H
 #define FRINGE_SRC_EXCHANGE_FLIGHT_H
 
+#include "fringe/base/mpi.h"
 #include "message.h"
 
 enum { FLIGHT_ROUNDS = 4, FLIGHT_PIECES = 16, FLIGHT_TAGS = 30000 };

@@ -17,6 +17,8 @@
 
 #include "fringe/gradsync.h"
 
+#include "fringe/base/mpi.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -132,14 +134,14 @@ static int slice_floats(const Chunk *chunk, int r) {
 // The tag is the chunk: between two ranks its shares go before its sums.
 static void receive(const GradSync *sync, Chunk *chunk, float *to, int floats, int from) {
     if (floats > 0)
-        CHECK_MPI(MPI_Irecv(to, floats, MPI_FLOAT, from, (int)(chunk - sync->chunk), sync->comm.mpi,
-                            &chunk->request[chunk->requests++]));
+        CHECK_MPI(MPI_Irecv(to, floats, MPI_FLOAT, from, (int)(chunk - sync->chunk),
+                            comm_mpi(&sync->comm), &chunk->request[chunk->requests++]));
 }
 
 static void send(const GradSync *sync, Chunk *chunk, const float *at, int floats, int to) {
     if (floats > 0)
-        CHECK_MPI(MPI_Isend(at, floats, MPI_FLOAT, to, (int)(chunk - sync->chunk), sync->comm.mpi,
-                            &chunk->request[chunk->requests++]));
+        CHECK_MPI(MPI_Isend(at, floats, MPI_FLOAT, to, (int)(chunk - sync->chunk),
+                            comm_mpi(&sync->comm), &chunk->request[chunk->requests++]));
 }
 
 // In round r rank i sends to i+r and receives from i-r (DESIGN 4).

@@ -29,15 +29,12 @@ static void say_libraries(JsonWriter *writer) {
 }
 
 void report_versions(JsonWriter *writer) {
-    char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "unknown";
-    int bytes = 0;
+    char mpi[COMM_LIBRARY];
     Error none = {0};
     say(writer, "fringe", FRINGE_VERSION);
     say(writer, "compiler", "gcc " __VERSION__);
     say(writer, "libc", gnu_get_libc_version());
-    MPI_Get_library_version(mpi, &bytes);
-    mpi[strcspn(mpi, ",\n")] = 0;
-    say(writer, "MPI", mpi);
+    say(writer, "MPI", comm_library(mpi));
     if (writer != NULL || backend_cpu.start("auto", &none)) // a run has started it, with its choice
         say(writer, "kernels", backend_cpu.describe());
     say_libraries(writer);

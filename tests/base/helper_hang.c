@@ -2,6 +2,7 @@
 //   helper_hang WAY RANK TIMEOUT     the rank RANK stops answering in the way WAY
 
 #include "fringe/base.h"
+#include "fringe/base/mpi.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ static void flood(const Comm *comm, int to) {
     static char bytes[BYTES];
     static MPI_Request requests[MESSAGES];
     for (int i = 0; i < MESSAGES; i++)
-        MPI_Isend(bytes, BYTES, MPI_CHAR, to, 9, comm->mpi, &requests[i]);
+        MPI_Isend(bytes, BYTES, MPI_CHAR, to, 9, comm_mpi(comm), &requests[i]);
     double until = clock_seconds() + 0.8 * comm->timeout;
     comm_wait_until(comm, is_past, &until, "some time to pass");
 }
@@ -48,7 +49,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "apart") == 0 && chosen) { // at another step than the others
         int byte = 0;
         MPI_Request request;
-        MPI_Irecv(&byte, 1, MPI_INT, comm.size - 1 - comm.rank, 9, comm.mpi, &request);
+        MPI_Irecv(&byte, 1, MPI_INT, comm.size - 1 - comm.rank, 9, comm_mpi(&comm), &request);
         comm_wait(&comm, &request, 1, "a message that nobody sends");
     }
     if (chosen)

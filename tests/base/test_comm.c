@@ -4,6 +4,8 @@
 
 #include "support.h"
 
+#include "fringe/base/mpi.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -210,10 +212,10 @@ static void two_sets_of_tags_do_not_mix(void **state) {
     int to = (rank() + 1) % size(), from = (rank() + size() - 1) % size();
     int sent[2] = {100 + rank(), 200 + rank()}, received[2] = {0, 0};
     MPI_Request request[4];
-    MPI_Irecv(&received[1], 1, MPI_INT, from, 5, other.mpi, &request[0]);
-    MPI_Isend(&sent[0], 1, MPI_INT, to, 5, test_comm.mpi, &request[1]);
-    MPI_Isend(&sent[1], 1, MPI_INT, to, 5, other.mpi, &request[2]);
-    MPI_Irecv(&received[0], 1, MPI_INT, from, 5, test_comm.mpi, &request[3]);
+    MPI_Irecv(&received[1], 1, MPI_INT, from, 5, comm_mpi(&other), &request[0]);
+    MPI_Isend(&sent[0], 1, MPI_INT, to, 5, comm_mpi(&test_comm), &request[1]);
+    MPI_Isend(&sent[1], 1, MPI_INT, to, 5, comm_mpi(&other), &request[2]);
+    MPI_Irecv(&received[0], 1, MPI_INT, from, 5, comm_mpi(&test_comm), &request[3]);
     comm_wait(&test_comm, request, 4, "four messages");
     assert_int_equal(received[0], 100 + from);
     assert_int_equal(received[1], 200 + from);

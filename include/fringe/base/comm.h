@@ -11,12 +11,10 @@
 #define FRINGE_BASE_COMM_H
 
 #include "fringe/base/error.h"
-#include <mpi.h>
 #include <stdint.h>
 
 typedef struct Comm {
-    MPI_Comm mpi;     // data; tags from 32700 on are the collectives'
-    MPI_Comm control; // signs of life, apart from the data
+    struct CommMpi *mpi; // base/mpi.h; NULL: a rank of its own, without MPI
     int rank, size;
     int node_rank, node_size; // among the ranks of this machine
     double timeout;           // seconds without a sign of life; comm_set_timeout
@@ -39,10 +37,8 @@ void comm_beat(const Comm *comm);
 // MPI.
 void comm_aside(const Comm *comm, void (*work)(void *context), void *context);
 
-// Waits for `count` requests. `what` is said when time runs out ("messages of layer 1, forward").
-void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *what);
-// Waits until done(context) says so; done moves the messages along itself and never blocks. For
-// users that post further requests while they wait.
+// Waits until done(context) says so; done moves the messages along itself and never blocks. `what`
+// is said when time runs out ("messages of layer 1, forward").
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what);
 
@@ -69,6 +65,10 @@ void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t
 // Makes the ranks agree on an error: if any rank holds one, all hold that of the lowest such rank,
 // with "rank R: " before it where only some had it. Returns true if nobody holds one. Collective.
 bool comm_agree(const Comm *comm, Error *err);
+
+// Which MPI this is: "Open MPI v4.1.4". Works without comm_start.
+enum { COMM_LIBRARY = 256 };
+const char *comm_library(char out[COMM_LIBRARY]);
 
 // Ends all ranks at once.
 _Noreturn void comm_abort(ExitCode code);

@@ -60,12 +60,4 @@ _Noreturn void check_failed(const char *file, int line, ExitCode code, const cha
             check_failed(__FILE__, __LINE__, (code), __VA_ARGS__);                                 \
     } while (0)
 
-#define CHECK_MPI(call)                                                                            \
-    do {                                                                                           \
-        int status_ = (call);                                                                      \
-        if (status_ != 0)                                                                          \
-            check_failed(__FILE__, __LINE__, EXIT_UNAVAILABLE, "%s failed with MPI error %d",      \
-                         #call, status_);                                                          \
-    } while (0)
-
 #endif

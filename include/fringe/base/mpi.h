@@ -1,0 +1,26 @@
+// MPI itself, for the rooms that post messages of their own (exchange, gradsync). No other room
+// opens this door: everything else is in comm.h.
+#ifndef FRINGE_BASE_MPI_H
+#define FRINGE_BASE_MPI_H
+
+#include "fringe/base/comm.h"
+
+#include <mpi.h>
+
+struct CommMpi {
+    MPI_Comm data; // tags from 32700 on are the collectives'
+};
+static inline MPI_Comm comm_mpi(const Comm *comm) { return comm->mpi->data; }
+
+// Waits for `count` requests. `what` as in comm_wait_until.
+void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *what);
+
+#define CHECK_MPI(call)                                                                            \
+    do {                                                                                           \
+        int status_ = (call);                                                                      \
+        if (status_ != 0)                                                                          \
+            check_failed(__FILE__, __LINE__, EXIT_UNAVAILABLE, "%s failed with MPI error %d",      \
+                         #call, status_);                                                          \
+    } while (0)
+
+#endif
