@@ -5,6 +5,7 @@
 #include "fringe/base/memory.h"
 #include "fringe/base/mpi.h"
 #include "fringe/base/terminal.h"
+#include "fringe/base/text.h"
 #include "fringe/base/threads.h"
 #include "internal.h"
 
@@ -16,11 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static int world_rank = -1;
+static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI does not run. Any thread may read it.
 static bool oversubscribed; // more ranks than cores on this machine
 static const double default_timeout = 60.0;
-
-int comm_world_rank(void) { return world_rank; }
 
 // --- start and stop
 
@@ -56,7 +55,16 @@ static void late_start(int number) {
     _exit(EXIT_SILENT);
 }
 
+static void end_all(ExitCode code, const char *sentence) {
+    if (world_rank >= 0)
+        terminal_say_last("rank %d: %s\n", world_rank, SHOWN(sentence));
+    else
+        terminal_say_last("%s\n", SHOWN(sentence));
+    comm_abort(code);
+}
+
 void comm_start(Comm *comm, int *argc, char ***argv) {
+    check_ends_with(end_all);
     // ob1's put protocol can make an exchange between two hosts half-duplex; 1 = send pipeline.
     setenv("OMPI_MCA_btl_tcp_flags", "1", 0);
     int level = 0;

@@ -2,14 +2,12 @@
 // The idea: the first error wins, so a caller may go on and clean up without losing the cause.
 
 #include "fringe/base/error.h"
-#include "fringe/base/comm.h"
-#include "fringe/base/terminal.h"
 #include "fringe/base/text.h"
-#include "internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 bool error_set(Error *err, ExitCode code, const char *format, ...) {
     if (err->code != 0)
@@ -54,18 +52,22 @@ bool error_join(Error *err, ExitCode code, const char *format, ...) {
     return false;
 }
 
+static void (*end_all)(ExitCode code, const char *sentence);
+
+void check_ends_with(void (*end)(ExitCode code, const char *sentence)) { end_all = end; }
+
 _Noreturn void check_failed(const char *file, int line, ExitCode code, const char *format, ...) {
     char sentence[2048];
+    int used = snprintf(sentence, sizeof sentence, "%s:%d: ", file, line);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    vsnprintf(sentence + used, sizeof sentence - (size_t)used, format, arguments);
     va_end(arguments);
-    int rank = comm_world_rank();
-    if (rank >= 0)
-        terminal_say_last("rank %d: %s:%d: %s\n", rank, file, line, SHOWN(sentence));
-    else
-        terminal_say_last("%s:%d: %s\n", file, line, SHOWN(sentence));
-    comm_abort(code);
+    if (end_all != NULL)
+        end_all(code, sentence);
+    fflush(stdout);
+    fprintf(stderr, "%s\n", SHOWN(sentence));
+    _exit((int)code);
 }
 
 bool error_is_damage(const Error *err) {

@@ -6,9 +6,6 @@
 
 #include <pthread.h>
 
-// Rank in MPI_COMM_WORLD, or -1 where MPI does not run. Needs no MPI call: any thread may ask.
-int comm_world_rank(void);
-
 // The cores that the ranks of this machine may use together; 0 until comm_start has asked them.
 void threads_set_node_cores(int cores);
 // Cores' worth of time that a container grants; INT_MAX without a ration.

@@ -187,4 +187,7 @@ refuse 64 'usage' "$solver" --limit 1 more
 "$helper" ring 3 5 100 plain 1 exact >problem
 "$solver" --limit 1 <problem >/dev/full 2>said
 [ $? -eq 74 ] || fail "a full disk should end in 74"
+
+# It starts in a moment on every machine: it is linked with what it uses.
+! ldd "$solver" | grep -E 'mpi|open-rte|metis|dnnl|libzip|cjson' || fail "it is linked with more than GLPK"
 exit $failed

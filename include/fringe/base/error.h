@@ -54,6 +54,10 @@ bool error_join(Error *err, ExitCode code, const char *format, ...)
 _Noreturn void check_failed(const char *file, int line, ExitCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+// How check_failed ends the job: `end` tells the sentence and ends all ranks. Until somebody says
+// so it is told on stderr, and this process leaves with the code.
+void check_ends_with(void (*end)(ExitCode code, const char *sentence));
+
 #define CHECK(condition, code, ...)                                                                \
     do {                                                                                           \
         if (!(condition))                                                                          \

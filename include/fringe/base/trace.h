@@ -1,11 +1,25 @@
-// When things happened: every span of some epochs, and messages from post to landing, with begin
-// and end. Taken once, filled without taking memory; the clock of rank 0 on all ranks.
+// Where the time of an epoch went. A Spans adds up the seconds of named kinds of work. A Trace
+// keeps when things happened: every span of some epochs, and messages from post to landing, with
+// begin and end; taken once, filled without taking memory; the clock of rank 0 on all ranks.
 #ifndef FRINGE_BASE_TRACE_H
 #define FRINGE_BASE_TRACE_H
 
 #include "fringe/base/comm.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+// What a moment of an epoch was spent on.
+typedef enum SpanKind {
+    SPAN_AGGREGATE_OWN,  // own part of the sparse aggregate
+    SPAN_AGGREGATE_HALO, // halo part
+    SPAN_DENSE,          // dense products
+    SPAN_POINTWISE,      // bias, norm, activation, dropout, loss, optimizer
+    SPAN_PACK,           // rows to bytes
+    SPAN_UNPACK,         // bytes to rows
+    SPAN_WAIT,           // waiting for messages: what no computation covered
+    SPAN_REDUCE,         // weight gradients and metrics between ranks
+    SPAN_KINDS
+} SpanKind;
 
 typedef enum TraceKind {
     TRACE_SPAN,    // span: a SpanKind, or SPAN_KINDS for an evaluation
@@ -29,6 +43,21 @@ typedef struct Trace {
     int32_t epoch;
     int16_t layer, direction; // of the spans that follow
 } Trace;
+
+typedef struct Spans {
+    double seconds[SPAN_KINDS];
+    double opened; // clock_seconds() of span_begin; 0: none is open
+    Trace *trace;  // keeps every span; borrowed, may be NULL
+} Spans;
+
+extern const char *const span_names[SPAN_KINDS];
+
+// A span is opened and closed by the same thread, one at a time. NULL: nothing is recorded.
+void span_begin(Spans *spans);
+void span_end(Spans *spans, SpanKind kind);
+void spans_reset(Spans *spans); // the seconds
+// Which layer and direction the spans that follow belong to; -1: none.
+void spans_place(Spans *spans, int layer, int direction);
 
 // Takes the room and finds the offset of the clocks. Collective.
 void trace_init(Trace *trace, const Comm *comm, int64_t room);
