@@ -3,7 +3,7 @@
 // rate at which exchanges take as long as what can hide them).
 //
 // Of each exchange the blocking schedule tells two parts, means over the ranks: `wait`, the
-// messages' flight, and `own`, the work that needs no message. The rest of the epoch (pack, unpack,
+// messages' transfer, and `own`, the work that needs no message. The rest of the epoch (pack, unpack,
 // halo part, dense work on marginal rows, ...) can hide nothing. So the epoch could be
 //
 //   ideal = sum over exchanges of max(wait, own) + rest = epoch(blocking) - sum of min(wait, own)

@@ -108,8 +108,8 @@ void channel_set_spans(Channel *channel, Spans *spans); // where time goes; borr
 // the bench of the schedules compares (own is what could hide wait).
 typedef struct ChannelSeconds {
     double pack, wait, unpack, own, halo;
-    double covered; // of own: while messages of the channel's own codec flew
-    double flight;  // from post until the last message had landed, as far as polls could tell
+    double covered;  // of own: while messages of the channel's own codec flew
+    double transfer; // from post until the last message had landed, as far as polls could tell
 } ChannelSeconds;
 ChannelSeconds channel_seconds(const Channel *channel);
 

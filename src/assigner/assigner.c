@@ -97,7 +97,7 @@ static void take(Assigner *a, int64_t epoch) {
         Lot *lot = &a->lot[i];
         lot_take(lot);
         count_widths(a, lot, &a->assignment.part[i]);
-        lot->flight = channel_seconds(lot->of.channel).flight;
+        lot->transfer = channel_seconds(lot->of.channel).transfer;
         lot->covered = channel_seconds(lot->of.channel).covered;
         lot->exchanges = 0;
     }
@@ -124,8 +124,8 @@ const Assignment *assigner_after(Assigner *a, int64_t epoch) {
     if (a->taken != epoch)
         return NULL;
     for (int i = 0; i < a->lots; i++) {
-        double flight = channel_seconds(a->lot[i].of.channel).flight - a->lot[i].flight;
-        a->assignment.part[i].measured = comm_max_double(a->comm, flight);
+        double transfer = channel_seconds(a->lot[i].of.channel).transfer - a->lot[i].transfer;
+        a->assignment.part[i].measured = comm_max_double(a->comm, transfer);
     }
     a->assignment.seconds = comm_max_double(a->comm, a->assignment.seconds);
     return &a->assignment;

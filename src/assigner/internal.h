@@ -17,16 +17,16 @@ typedef struct SolverRun { // fringe-solver on one problem (solver.c)
 typedef struct Lot {
     AssignedChannel of;
     const Pattern *pattern;
-    char name[32];          // "layer1.backward"
-    int64_t rows;           // of the send list
-    float *coefficient;     // [rows] c_k
-    int32_t *order;         // [rows] places in the send list, by beta inside each ring round
-    int64_t *begin;         // [size] first group of each ring round
-    uint8_t *choice;        // [begin[size - 1]] of this rank's groups
-    uint8_t *next;          // [rows] widths to be taken
-    double flight, covered; // channel_seconds() when counting started
-    int64_t exchanges;      // since then
-    double hidden;          // seconds of an exchange that computation covered when last asked
+    char name[32];            // "layer1.backward"
+    int64_t rows;             // of the send list
+    float *coefficient;       // [rows] c_k
+    int32_t *order;           // [rows] places in the send list, by beta inside each ring round
+    int64_t *begin;           // [size] first group of each ring round
+    uint8_t *choice;          // [begin[size - 1]] of this rank's groups
+    uint8_t *next;            // [rows] widths to be taken
+    double transfer, covered; // channel_seconds() when counting started
+    int64_t exchanges;        // since then
+    double hidden;            // seconds of an exchange that computation covered when last asked
     // rank 0 only
     int64_t *sent;      // [size, size - 1] rows that each rank sends in each round
     int64_t *start;     // [size, size - 1] first group of each rank and round, by rank; + 1

@@ -1,7 +1,7 @@
 // A channel: the rows of one layer and direction on their way to their readers. The idea: the three
 // buffers of a mailbox and a life of four states, each step asserting the one before it.
 //
-//   x --encode--> outbox ==flight==> inbox --check, decode--> landed --> the halo part
+//   x --encode--> outbox ==transfer==> inbox --check, decode--> landed --> the halo part
 //
 //   idle -pack-> packed -post-> flying -receive 0, 1, ... P-2-> landed -finish-> idle
 //
@@ -23,16 +23,16 @@ static int64_t rows_on(const Pattern *pattern, int side) {
 static void take_side(Channel *channel, int side) {
     const Pattern *p = channel->pattern;
     Side *s = &channel->side[side];
-    s->place = TAKE(size_t, channel->flight.rounds + 1, "messages");
-    for (int g = 0; g < channel->flight.rounds; g++)
+    s->place = TAKE(size_t, channel->ring.rounds + 1, "messages");
+    for (int g = 0; g < channel->ring.rounds; g++)
         s->place[g + 1] = s->place[g] + mailbox_room(&channel->form, channel_group_rows(p, side, g),
                                                      channel->columns);
     if (!channel->form.codec->has_widths)
         return;
     s->bits = TAKE(uint8_t, rows_on(p, side), "widths of messages");
     memset(s->bits, channel->form.width, (size_t)rows_on(p, side));
-    s->widths = TAKE(Widths, channel->flight.rounds, "widths of messages");
-    for (int g = 0; g < channel->flight.rounds; g++)
+    s->widths = TAKE(Widths, channel->ring.rounds, "widths of messages");
+    for (int g = 0; g < channel->ring.rounds; g++)
         widths_take(&s->widths[g], channel_group_rows(p, side, g), channel->form.width);
 }
 
@@ -54,25 +54,25 @@ static MessageShape shape_of(const Channel *channel, int side, int group) {
 
 // A group without rows has no message.
 static void lay_out_side(Channel *channel, int side) {
-    for (int g = 0; g < channel->flight.rounds; g++) {
-        Stream *stream = &channel->flight.stream[g][side];
+    for (int g = 0; g < channel->ring.rounds; g++) {
+        Transfer *transfer = &channel->ring.transfer[g][side];
         MessageShape shape = shape_of(channel, side, g);
-        stream->bytes = (int64_t)channel->codec->bytes(&shape);
-        stream->payload = channel->mailbox->box[side] + channel->side[side].place[g];
+        transfer->bytes = (int64_t)channel->codec->bytes(&shape);
+        transfer->payload = channel->mailbox->box[side] + channel->side[side].place[g];
         if (side == OUTGOING)
-            stream->header = (MessageHeader){.layer = (uint8_t)channel->layer,
-                                             .direction = (uint8_t)channel->direction,
-                                             .source = (uint32_t)channel->pattern->rank,
-                                             .target = (uint32_t)stream->peer,
-                                             .columns = (uint32_t)channel->columns,
-                                             .rows = (uint64_t)shape.rows,
-                                             .bytes = (uint64_t)stream->bytes};
+            transfer->header = (MessageHeader){.layer = (uint8_t)channel->layer,
+                                               .direction = (uint8_t)channel->direction,
+                                               .source = (uint32_t)channel->pattern->rank,
+                                               .target = (uint32_t)transfer->peer,
+                                               .columns = (uint32_t)channel->columns,
+                                               .rows = (uint64_t)shape.rows,
+                                               .bytes = (uint64_t)transfer->bytes};
     }
 }
 
 void channel_lay_out(Channel *channel, const Codec *codec) {
     channel->codec = codec;
-    for (int side = 0; side < STREAMS; side++)
+    for (int side = 0; side < SIDES; side++)
         lay_out_side(channel, side);
 }
 
@@ -89,7 +89,7 @@ Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm
                          .layer = layer,
                          .direction = direction,
                          .poll = {channel_progress, channel}};
-    flight_init(&channel->flight, pattern->comm, form->piece);
+    ring_transfer_init(&channel->ring, pattern->comm, form->piece);
     MailboxSize size = mailbox_size(pattern, form, columns);
     mailbox_fit(mailbox, &size);
     take_side(channel, OUTGOING);
@@ -109,9 +109,9 @@ void channel_free(Channel *channel) {
         channel->mailbox->user = NULL;
     memory_give(channel->trace.square);
     memory_give(channel->range);
-    give_side(&channel->side[INCOMING], channel->flight.rounds);
-    give_side(&channel->side[OUTGOING], channel->flight.rounds);
-    flight_clear(&channel->flight);
+    give_side(&channel->side[INCOMING], channel->ring.rounds);
+    give_side(&channel->side[OUTGOING], channel->ring.rounds);
+    ring_transfer_clear(&channel->ring);
     memory_give(channel);
 }
 
@@ -125,8 +125,8 @@ void channel_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
                               2 * (size_t)sent * sizeof(float)
                         : 0;
     memory_plan_add(plan, "messages",
-                    widths + flight_bytes(pattern->size) +
-                        STREAMS * (size_t)pattern->size * sizeof(size_t));
+                    widths + ring_transfer_bytes(pattern->size) +
+                        SIDES * (size_t)pattern->size * sizeof(size_t));
 }
 
 // --- widths and ranges
@@ -141,11 +141,11 @@ const uint8_t *channel_widths(const Channel *channel, bool sent) {
 
 void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
     assert(channel->state == CHANNEL_IDLE && channel->form.codec->has_widths);
-    const uint8_t *bits[STREAMS] = {[OUTGOING] = sent, [INCOMING] = received};
-    for (int side = 0; side < STREAMS; side++) {
+    const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
+    for (int side = 0; side < SIDES; side++) {
         const int64_t *offset = channel_offsets(channel->pattern, side);
         memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->pattern, side));
-        for (int g = 0; g < channel->flight.rounds; g++)
+        for (int g = 0; g < channel->ring.rounds; g++)
             widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
     }
 }
@@ -189,7 +189,7 @@ static const char *direction_name(const Channel *channel) {
 static void encode(Channel *channel, int group, const SentRows *rows, Occasion occasion,
                    const Poll *beat) {
     const Pattern *p = channel->pattern;
-    Stream *stream = &channel->flight.stream[group][OUTGOING];
+    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
     int64_t first = p->send_offset[group];
     MessageShape shape = shape_of(channel, OUTGOING, group);
     MessageSource source = {.x = rows->x,
@@ -199,10 +199,10 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
                             .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch,
                                                     channel->layer, channel->direction),
                             .gid = p->gid,
-                            .peer = stream->peer,
+                            .peer = transfer->peer,
                             .sum_peer = p->rank,
                             .range = channel->range != NULL ? channel->range + first : NULL};
-    int64_t bad = channel->codec->encode(stream->payload, &shape, &source, beat);
+    int64_t bad = channel->codec->encode(transfer->payload, &shape, &source, beat);
     int64_t id = bad < 0 ? 0 : p->gid[source.row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
@@ -221,16 +221,16 @@ void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion) {
     channel_lay_out(channel, occasion.exact ? channel->exact : channel->form.codec);
     channel->epoch = occasion.epoch;
     channel->sequence++;
-    for (int g = 0; g < channel->flight.rounds; g++) {
-        Stream *stream = &channel->flight.stream[g][OUTGOING];
-        if (stream->bytes == 0)
+    for (int g = 0; g < channel->ring.rounds; g++) {
+        Transfer *transfer = &channel->ring.transfer[g][OUTGOING];
+        if (transfer->bytes == 0)
             continue;
         encode(channel, g, rows, occasion, &beat);
-        stream->header.epoch = occasion.epoch;
-        stream->header.sequence = channel->sequence;
-        stream->header.payload =
-            message_payload_checksum(stream->payload, (size_t)stream->bytes, &beat);
-        message_seal(&stream->header);
+        transfer->header.epoch = occasion.epoch;
+        transfer->header.sequence = channel->sequence;
+        transfer->header.payload =
+            message_payload_checksum(transfer->payload, (size_t)transfer->bytes, &beat);
+        message_seal(&transfer->header);
     }
     if (channel->codec->has_widths)
         trace(channel);
@@ -239,13 +239,13 @@ void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion) {
 }
 
 static void trace_message(Channel *channel, int group, int side, double end) {
-    const Stream *stream = &channel->flight.stream[group][side];
-    if (channel->spans == NULL || stream->bytes == 0)
+    const Transfer *transfer = &channel->ring.transfer[group][side];
+    if (channel->spans == NULL || transfer->bytes == 0)
         return;
     trace_add(channel->spans->trace,
               (TraceEvent){.begin = channel->posted_at,
                            .end = end,
-                           .peer = stream->peer,
+                           .peer = transfer->peer,
                            .kind = side == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
                            .layer = (int16_t)channel->layer,
                            .direction = (int16_t)channel->direction});
@@ -254,13 +254,13 @@ static void trace_message(Channel *channel, int group, int side, double end) {
 void channel_post(Channel *channel) {
     assert(channel->state == CHANNEL_PACKED);
     channel->posted_at = clock_seconds();
-    flight_post(&channel->flight);
+    ring_transfer_post(&channel->ring);
     channel->traced = 0;
-    for (int g = 0; g < channel->flight.rounds; g++)
+    for (int g = 0; g < channel->ring.rounds; g++)
         trace_message(channel, g, OUTGOING, channel->posted_at);
     channel->received = 0;
     channel->state = CHANNEL_FLYING;
-    if (channel->flight.rounds == 0)
+    if (channel->ring.rounds == 0)
         channel->state = CHANNEL_LANDED;
 }
 
@@ -268,19 +268,19 @@ void channel_post(Channel *channel) {
 static void note_landing(Channel *channel) {
     if (channel->posted_at == 0)
         return;
-    for (; channel->traced < channel->flight.rounds; channel->traced++) {
-        const Stream *stream = &channel->flight.stream[channel->traced][INCOMING];
-        if (stream->done < stream->pieces)
+    for (; channel->traced < channel->ring.rounds; channel->traced++) {
+        const Transfer *transfer = &channel->ring.transfer[channel->traced][INCOMING];
+        if (transfer->done < transfer->pieces)
             return;
         trace_message(channel, channel->traced, INCOMING, clock_seconds());
     }
-    channel->seconds.flight += clock_seconds() - channel->posted_at;
+    channel->seconds.transfer += clock_seconds() - channel->posted_at;
     channel->posted_at = 0;
 }
 
 void channel_progress(void *context) {
     Channel *channel = context;
-    flight_progress(&channel->flight);
+    ring_transfer_progress(&channel->ring);
     note_landing(channel);
     comm_beat(channel->pattern->comm);
 }
@@ -288,48 +288,48 @@ void channel_progress(void *context) {
 // A header is looked at as soon as it has landed: of a message that is too short the rest would
 // never come. `payload` NULL: only the header.
 static void check_message(Channel *channel, int group, const unsigned char *payload) {
-    const Stream *stream = &channel->flight.stream[group][INCOMING];
+    const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     MessageHeader expected = {
         .layer = (uint8_t)channel->layer,
         .direction = (uint8_t)channel->direction,
         .epoch = channel->epoch,
-        .source = (uint32_t)stream->peer,
+        .source = (uint32_t)transfer->peer,
         .target = (uint32_t)channel->pattern->rank,
         .columns = (uint32_t)channel->columns,
         .sequence = channel->sequence,
         .rows = (uint64_t)channel_group_rows(channel->pattern, INCOMING, group),
-        .bytes = (uint64_t)stream->bytes,
+        .bytes = (uint64_t)transfer->bytes,
     };
     Error err = {0};
-    CHECK(message_check(&stream->header, &expected, payload, &channel->poll, &err), EXIT_INTEGRITY,
-          "%s", err.text);
+    CHECK(message_check(&transfer->header, &expected, payload, &channel->poll, &err),
+          EXIT_INTEGRITY, "%s", err.text);
 }
 
 // One wait ends with every piece that lands, so that slow is told from hung.
 typedef struct Landing {
-    Flight *flight;
-    const Stream *stream;
+    RingTransfer *ring;
+    const Transfer *transfer;
     int64_t done;
 } Landing;
 
 static bool one_more(void *context) {
     Landing *landing = context;
-    flight_progress(landing->flight);
-    return landing->stream->done > landing->done ||
-           landing->stream->done == landing->stream->pieces;
+    ring_transfer_progress(landing->ring);
+    return landing->transfer->done > landing->done ||
+           landing->transfer->done == landing->transfer->pieces;
 }
 
 void channel_wait_for(Channel *channel, int group, int side) {
-    Flight *flight = &channel->flight;
-    const Stream *stream = &flight->stream[group][side];
+    RingTransfer *ring = &channel->ring;
+    const Transfer *transfer = &ring->transfer[group][side];
     char what[128];
     snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d", channel->layer,
              direction_name(channel), channel->epoch, side == INCOMING ? "from" : "to",
-             stream->peer);
-    while (stream->done < stream->pieces) {
-        Landing landing = {flight, stream, stream->done};
+             transfer->peer);
+    while (transfer->done < transfer->pieces) {
+        Landing landing = {ring, transfer, transfer->done};
         comm_wait_until(channel->pattern->comm, one_more, &landing, what);
-        if (side == INCOMING && stream->header_done && channel->state == CHANNEL_FLYING)
+        if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_FLYING)
             check_message(channel, group, NULL);
     }
 }
@@ -342,17 +342,17 @@ void channel_receive(Channel *channel, int group) {
     note_landing(channel);
     end_step(channel, since, &channel->seconds.wait, SPAN_WAIT);
 
-    const Stream *stream = &channel->flight.stream[group][INCOMING];
-    if (stream->bytes > 0) {
+    const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
+    if (transfer->bytes > 0) {
         since = begin_step(channel);
-        check_message(channel, group, stream->payload);
+        check_message(channel, group, transfer->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
-        channel->codec->decode(channel_rows(channel), offset[group], &shape, stream->payload,
+        channel->codec->decode(channel_rows(channel), offset[group], &shape, transfer->payload,
                                &channel->poll);
         end_step(channel, since, &channel->seconds.unpack, SPAN_UNPACK);
     }
     channel->received++;
-    if (channel->received == channel->flight.rounds)
+    if (channel->received == channel->ring.rounds)
         channel->state = CHANNEL_LANDED;
 }
 
@@ -365,7 +365,7 @@ Rows channel_rows(const Channel *channel) {
 void channel_finish(Channel *channel) {
     assert(channel->state == CHANNEL_LANDED);
     double since = begin_step(channel);
-    for (int g = 0; g < channel->flight.rounds; g++)
+    for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);
     end_step(channel, since, &channel->seconds.wait, SPAN_WAIT);
     channel->state = CHANNEL_IDLE;
@@ -374,8 +374,8 @@ void channel_finish(Channel *channel) {
 // --- what it did
 
 ChannelCount channel_count(const Channel *channel) {
-    const Flight *flight = &channel->flight;
-    return (ChannelCount){flight->bytes_sent, flight->bytes_received, flight->messages};
+    const RingTransfer *ring = &channel->ring;
+    return (ChannelCount){ring->bytes_sent, ring->bytes_received, ring->messages};
 }
 
 ChannelSeconds channel_seconds(const Channel *channel) { return channel->seconds; }

@@ -31,10 +31,10 @@ struct Channel {
     int received;      // groups, in order
     uint32_t epoch;    // of the exchange
     uint64_t sequence; // number of the exchange
-    Side side[STREAMS];
+    Side side[SIDES];
     ChannelTrace trace;
     float *range; // [rows sent] owned: of the exchange that runs; NULL without widths
-    Flight flight;
+    RingTransfer ring;
     Poll poll;        // channel_progress on this channel
     double posted_at; // clock_seconds() of channel_post; 0: all has landed since
     int traced;       // messages that were seen to have landed, in the order of the ring

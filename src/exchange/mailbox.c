@@ -29,14 +29,14 @@ size_t mailbox_room(const MessageForm *form, int64_t rows, int64_t columns) {
 
 MailboxSize mailbox_size(const Pattern *pattern, const MessageForm *form, int64_t columns) {
     MailboxSize size = {.landed = rows_bytes(pattern->halo_count, columns)};
-    for (int side = 0; side < STREAMS; side++)
+    for (int side = 0; side < SIDES; side++)
         for (int g = 0; g + 1 < pattern->size; g++)
             size.box[side] += mailbox_room(form, channel_group_rows(pattern, side, g), columns);
     return size;
 }
 
 void mailbox_size_add(MailboxSize *size, const MailboxSize *more) {
-    for (int side = 0; side < STREAMS; side++)
+    for (int side = 0; side < SIDES; side++)
         size->box[side] = most(size->box[side], more->box[side]);
     size->landed = most(size->landed, more->landed);
 }
@@ -48,7 +48,7 @@ Mailbox *mailbox_new(void) {
 }
 
 static void give(Mailbox *mailbox) {
-    for (int side = 0; side < STREAMS; side++)
+    for (int side = 0; side < SIDES; side++)
         memory_give(mailbox->box[side]);
     memory_give(mailbox->landed);
 }
@@ -68,13 +68,13 @@ void mailbox_fit(Mailbox *mailbox, const MailboxSize *size) {
     if (mailbox->landed != NULL && memcmp(&before, &mailbox->size, sizeof before) == 0)
         return;
     give(mailbox);
-    for (int side = 0; side < STREAMS; side++)
+    for (int side = 0; side < SIDES; side++)
         mailbox->box[side] = memory_take(mailbox->size.box[side], "messages");
     mailbox->landed = memory_take(mailbox->size.landed, "halo rows");
 }
 
 void mailbox_plan(MemoryPlan *plan, const MailboxSize *size) {
-    for (int side = 0; side < STREAMS; side++)
+    for (int side = 0; side < SIDES; side++)
         memory_plan_add(plan, "messages", size->box[side]);
     memory_plan_add(plan, "halo rows", size->landed);
 }

@@ -6,9 +6,9 @@
 
 struct Mailbox {
     MailboxSize size;
-    unsigned char *box[STREAMS]; // owned
-    float *landed;               // owned
-    const Channel *user;         // whose messages and rows are in it, or NULL
+    unsigned char *box[SIDES]; // owned
+    float *landed;             // owned
+    const Channel *user;       // whose messages and rows are in it, or NULL
 };
 
 // Does no exchange run on it?

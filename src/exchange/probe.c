@@ -1,4 +1,4 @@
-// Timing single rounds of the ring with a channel's flight and mailbox: what link models are
+// Timing single rounds of the ring with a channel's ring and mailbox: what link models are
 // fitted on. Blocking, all ranks in the same round, because a polled overlap does not show what a
 // link can do.
 
@@ -20,16 +20,16 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 }
 
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received) {
-    Flight *flight = &channel->flight;
-    assert(mailbox_is_free(channel->mailbox) && round < flight->rounds);
+    RingTransfer *ring = &channel->ring;
+    assert(mailbox_is_free(channel->mailbox) && round < ring->rounds);
     channel_lay_out(channel, channel->form.codec); // for the places
-    for (int g = 0; g < flight->rounds; g++) {
-        flight->stream[g][OUTGOING].bytes = g == round ? sent : 0;
-        flight->stream[g][INCOMING].bytes = g == round ? received : 0;
+    for (int g = 0; g < ring->rounds; g++) {
+        ring->transfer[g][OUTGOING].bytes = g == round ? sent : 0;
+        ring->transfer[g][INCOMING].bytes = g == round ? received : 0;
     }
     comm_barrier(channel->pattern->comm);
     double begin = clock_seconds();
-    flight_post(flight);
+    ring_transfer_post(ring);
     channel_wait_for(channel, round, INCOMING);
     double seconds = clock_seconds() - begin;
     channel_wait_for(channel, round, OUTGOING);

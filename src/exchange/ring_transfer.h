@@ -5,49 +5,51 @@
 //   sends to     rank+1    rank+2    rank+3
 //   hears from   rank-1    rank-2    rank-3
 //
-// A Stream is one message: its header is piece 0, its payload the pieces after it. At most
-// FLIGHT_PIECES pieces of a stream and FLIGHT_ROUNDS rounds are in flight; the next one is posted
-// when one has landed. Pieces are posted in order, so MPI's rule that messages of one pair and tag
-// do not overtake each other keeps apart what tags cannot (tags repeat after FLIGHT_TAGS pieces,
-// and in the next exchange). No rank can wait in a circle: the first round in flight is posted
-// everywhere, and all ranks work on rounds in the same order.
-#ifndef FRINGE_SRC_EXCHANGE_FLIGHT_H
-#define FRINGE_SRC_EXCHANGE_FLIGHT_H
+// A Transfer is one message: its header is piece 0, its payload the pieces after it. At most
+// TRANSFER_PIECES pieces of a transfer and TRANSFER_ROUNDS rounds are in flight; the next one is
+// posted when one has landed. Pieces are posted in order, so MPI's rule that messages of one pair
+// and tag do not overtake each other keeps apart what tags cannot (tags repeat after TRANSFER_TAGS
+// pieces, and in the next exchange). No rank can wait in a circle: the first round in flight is
+// posted everywhere, and all ranks work on rounds in the same order.
+#ifndef FRINGE_SRC_EXCHANGE_RING_TRANSFER_H
+#define FRINGE_SRC_EXCHANGE_RING_TRANSFER_H
 
 #include "fringe/base/mpi.h"
 #include "message.h"
 
-enum { FLIGHT_ROUNDS = 4, FLIGHT_PIECES = 16, FLIGHT_TAGS = 30000 };
-enum { INCOMING, OUTGOING, STREAMS };
+enum { TRANSFER_ROUNDS = 4, TRANSFER_PIECES = 16, TRANSFER_TAGS = 30000 };
+enum { INCOMING, OUTGOING, SIDES };
 
-typedef struct Stream {
+typedef struct Transfer {
     MessageHeader header;
     unsigned char *payload; // in the mailbox
     int64_t bytes;          // 0: there is no message, not even a header
     int64_t pieces, posted, done;
     bool header_done; // piece 0 has landed or left
     int peer;
-} Stream;
+} Transfer;
 
-typedef struct Flight {
-    Comm comm;                 // owned: tags of its own
-    int rounds;                // size - 1
-    int window;                // rounds in flight
-    int64_t piece;             // bytes
-    Stream (*stream)[STREAMS]; // [rounds] owned
-    MPI_Request *request;      // [window, STREAMS, FLIGHT_PIECES] owned
-    int *landed;               // [window * STREAMS * FLIGHT_PIECES] owned; scratch of Testsome
-    MPI_Status *status;        // likewise
-    int posted;                // rounds
+typedef struct RingTransfer {
+    Comm comm;                   // owned: tags of its own
+    int rounds;                  // size - 1
+    int window;                  // rounds in flight
+    int64_t piece;               // bytes
+    Transfer (*transfer)[SIDES]; // [rounds] owned
+    MPI_Request *request;        // [window, SIDES, TRANSFER_PIECES] owned
+    int *landed;                 // [window * SIDES * TRANSFER_PIECES] owned; scratch of Testsome
+    MPI_Status *status;          // likewise
+    int posted;                  // rounds
     int64_t messages, bytes_sent, bytes_received;
-} Flight;
+} RingTransfer;
 
-// Collective. The streams' payloads and bytes are filled in by the owner before flight_post.
-void flight_init(Flight *flight, const Comm *comm, int64_t piece);
-void flight_clear(Flight *flight);
-size_t flight_bytes(int size); // that flight_init takes
+// Collective. The transfers' payloads and bytes are filled in by the owner before
+// ring_transfer_post.
+void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t piece);
+void ring_transfer_clear(RingTransfer *ring);
+size_t ring_transfer_bytes(int size); // that ring_transfer_init takes
 
-void flight_post(Flight *flight);     // the first rounds; the last exchange must be over
-void flight_progress(Flight *flight); // notes what has landed or left, posts what is next
+void ring_transfer_post(RingTransfer *ring); // the first rounds; the last exchange must be over
+void ring_transfer_progress(
+    RingTransfer *ring); // notes what has landed or left, posts what is next
 
 #endif

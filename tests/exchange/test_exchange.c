@@ -74,7 +74,7 @@ static float *right_of(const Pattern *p) {
 
 // As if another channel had used the mailbox before.
 static void mailbox_dirty(Mailbox *mailbox) {
-    for (int side = 0; side < STREAMS; side++)
+    for (int side = 0; side < SIDES; side++)
         memset(mailbox->box[side], 0xff, mailbox->size.box[side]);
     memset(mailbox->landed, 0xff, mailbox->size.landed);
 }
@@ -244,7 +244,7 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
     const Pattern *p = channel->pattern;
     int64_t rows = channel_group_rows(p, OUTGOING, group), sums = 0;
     int64_t codes = (all.columns * 4 + 7) / 8;
-    const unsigned char *message = channel->flight.stream[group][OUTGOING].payload;
+    const unsigned char *message = channel->ring.transfer[group][OUTGOING].payload;
     unsigned char *alone = memory_take((size_t)(8 + codes), "test");
     for (int64_t k = 0; k < rows; k++) {
         int32_t row = p->send_row[p->send_offset[group] + k];

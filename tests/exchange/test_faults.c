@@ -52,35 +52,36 @@ static void exchange(Scene *scene) {
 
 // --- kinds of trouble that one rank can make
 
-static Stream *first_message(Scene *scene) {
-    Stream *stream = &scene->channel->flight.stream[0][OUTGOING];
-    CHECK(stream->bytes > 0, EXIT_BUG, "the guilty rank has no message");
-    return stream;
+static Transfer *first_message(Scene *scene) {
+    Transfer *transfer = &scene->channel->ring.transfer[0][OUTGOING];
+    CHECK(transfer->bytes > 0, EXIT_BUG, "the guilty rank has no message");
+    return transfer;
 }
 
 static void flip_a_byte(Scene *scene) {
-    Stream *stream = first_message(scene);
-    stream->payload[stream->bytes / 2] ^= 16;
+    Transfer *transfer = first_message(scene);
+    transfer->payload[transfer->bytes / 2] ^= 16;
 }
 
 static void be_an_epoch_behind(Scene *scene) {
-    Stream *stream = first_message(scene);
-    stream->header.epoch--;
-    message_seal(&stream->header);
+    Transfer *transfer = first_message(scene);
+    transfer->header.epoch--;
+    message_seal(&transfer->header);
 }
 
 static void repeat_the_last(Scene *scene) {
-    Stream *stream = first_message(scene);
-    stream->header.sequence--;
-    message_seal(&stream->header);
+    Transfer *transfer = first_message(scene);
+    transfer->header.sequence--;
+    message_seal(&transfer->header);
 }
 
 static void leave_half_away(Scene *scene) {
-    Stream *stream = first_message(scene);
-    stream->bytes /= 2;
-    stream->header.bytes = (uint64_t)stream->bytes;
-    stream->header.payload = message_payload_checksum(stream->payload, (size_t)stream->bytes, NULL);
-    message_seal(&stream->header);
+    Transfer *transfer = first_message(scene);
+    transfer->bytes /= 2;
+    transfer->header.bytes = (uint64_t)transfer->bytes;
+    transfer->header.payload =
+        message_payload_checksum(transfer->payload, (size_t)transfer->bytes, NULL);
+    message_seal(&transfer->header);
 }
 
 // As if what is packed now had been packed in the first place.
