@@ -80,13 +80,8 @@ int bench_end(Bench *bench) {
     return bench->strict && bench->missed > 0 ? 1 : 0;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double bench_median(double *value, int count) {
-    qsort(value, (size_t)count, sizeof *value, by_value);
+    sort_double(value, count);
     return (value[(count - 1) / 2] + value[count / 2]) / 2;
 }
 

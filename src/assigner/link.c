@@ -9,7 +9,6 @@
 #include "internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TIMES = 2, LEAST = 4 << 10, SMALL_MOST = 32 << 10, LARGE_MOST = 128 << 10 };
@@ -58,22 +57,11 @@ static Channel *widest_channel(const Assigner *a) {
     return widest;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// Sorts them, too.
-static double median(double *value, int64_t count) {
-    qsort(value, (size_t)count, sizeof *value, ascending);
-    return value[count / 2];
-}
-
 static void summarize(const double *value, int64_t count, double out[3]) {
     double *sorted = TAKE(double, count, "link model");
     memcpy(sorted, value, (size_t)count * sizeof *sorted);
     if (count > 0)
-        out[1] = median(sorted, count), out[0] = sorted[0], out[2] = sorted[count - 1];
+        out[1] = sort_median(sorted, count), out[0] = sorted[0], out[2] = sorted[count - 1];
     memory_give(sorted);
 }
 
@@ -86,7 +74,7 @@ void link_fill_in(PairTime *all, int64_t pairs) {
             gamma[known++] = all[i].gamma;
         }
     if (known > 0) {
-        PairTime ordinary = {median(theta, known), median(gamma, known), 0};
+        PairTime ordinary = {sort_median(theta, known), sort_median(gamma, known), 0};
         for (int64_t i = 0; i < pairs; i++)
             if (all[i].bytes < LEAST)
                 all[i] = ordinary;

@@ -28,11 +28,6 @@ static bool is_own_folder(const Config *config) {
     return same;
 }
 
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // The epochs that have one, ascending; 0 with an error if none has.
 static int list_epochs(int64_t epochs[REPLAY_MOST], const char *folder, Error *err) {
     DIR *open_folder = opendir(folder);
@@ -53,7 +48,7 @@ static int list_epochs(int64_t epochs[REPLAY_MOST], const char *folder, Error *e
             epochs[count++] = epoch;
     }
     closedir(open_folder);
-    qsort(epochs, (size_t)count, sizeof *epochs, ascending);
+    sort_int64(epochs, count);
     if (count == 0)
         error_set(err, EXIT_NO_INPUT, "%s: that run assigned no widths; there is nothing to replay",
                   folder);

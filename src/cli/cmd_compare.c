@@ -4,7 +4,6 @@
 #include "internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ARMS = 16, HISTORY = 100000 };
@@ -95,11 +94,6 @@ static int64_t read_run(Session *s, const Arm *arm, const char *base, int run, i
     return report_history(folder, times, HISTORY, &count, &s->err) ? count : 0;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void add_times(EpochTimes *sum, const EpochTimes *t, double share) {
     sum->bytes += t->bytes * share;
     sum->seconds += t->seconds * share;
@@ -112,12 +106,10 @@ static void add_times(EpochTimes *sum, const EpochTimes *t, double share) {
 }
 
 static double median_seconds(const EpochTimes *times, int64_t count) {
-    double *seconds = TAKE(double, count, "seconds of epochs"), median = 0;
+    double *seconds = TAKE(double, count, "seconds of epochs");
     for (int64_t e = 0; e < count; e++)
         seconds[e] = times[e].seconds;
-    qsort(seconds, (size_t)count, sizeof *seconds, ascending);
-    if (count > 0)
-        median = seconds[count / 2];
+    double median = count > 0 ? sort_median(seconds, count) : 0;
     memory_give(seconds);
     return median;
 }

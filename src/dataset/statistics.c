@@ -2,13 +2,7 @@
 
 #include "internal.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static int compare_degrees(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static void count_degrees(const Dataset *dataset, Statistics *out) {
     int64_t n = dataset->nodes;
@@ -20,7 +14,7 @@ static void count_degrees(const Dataset *dataset, Statistics *out) {
         degree[i] = dataset->offset[i + 1] - dataset->offset[i];
         out->isolated += degree[i] == 0 && reached[i] == 0;
     }
-    qsort(degree, (size_t)n, sizeof *degree, compare_degrees);
+    sort_int64(degree, n);
     out->degree_min = degree[0];
     out->degree_median = degree[n / 2];
     out->degree_max = degree[n - 1];

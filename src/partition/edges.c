@@ -2,12 +2,6 @@
 // grouped by owner in ring order and ascending inside a group (law 4), columns ascending inside a
 // row.
 #include "internal.h"
-#include <stdlib.h>
-
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 // Group of owner q on part p (part-1 is 0, part-2 is 1, ...), and the other way round.
 static int ring_group(int p, int q, int parts) { return (p - 1 - q + parts) % parts; }
@@ -46,7 +40,7 @@ static int64_t *sorted_remote(const Csr *adjacency, const int32_t *part, const P
             key[at++] = (int64_t)ring_group(p, part[u], order->parts) << 32 | order->row[u];
         }
     }
-    qsort(key, (size_t)count, sizeof key[0], ascending);
+    sort_int64(key, count);
     return key;
 }
 

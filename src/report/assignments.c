@@ -6,7 +6,6 @@
 
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ASSIGNMENT_PATH = 2048, ASSIGNMENTS_SHOWN = 10000 };
@@ -213,14 +212,9 @@ static void show(const Json *assignment) {
     }
 }
 
-static int ascending(const void *a, const void *b) {
-    long long x = *(const long long *)a, y = *(const long long *)b;
-    return (x > y) - (x < y);
-}
-
 bool report_show_assignments(const char *run_dir, Error *err) {
     char folder[ASSIGNMENT_PATH], path[ASSIGNMENT_PATH + 64];
-    long long *epoch = TAKE(long long, ASSIGNMENTS_SHOWN, "assignments");
+    int64_t *epoch = TAKE(int64_t, ASSIGNMENTS_SHOWN, "assignments");
     int count = 0;
     path_join(folder, sizeof folder, run_dir, "assignments");
     DIR *open_folder = opendir(folder);
@@ -233,10 +227,10 @@ bool report_show_assignments(const char *run_dir, Error *err) {
     }
     if (open_folder != NULL)
         closedir(open_folder);
-    qsort(epoch, (size_t)count, sizeof *epoch, ascending);
+    sort_int64(epoch, count);
     bool fine = true;
     for (int i = 0; i < count && fine; i++) {
-        snprintf(path, sizeof path, "%s/epoch-%lld.json", folder, epoch[i]);
+        snprintf(path, sizeof path, "%s/epoch-%lld.json", folder, (long long)epoch[i]);
         Json *assignment = json_read(path, err);
         fine = assignment != NULL;
         if (fine && json_type(assignment) == JSON_OBJECT)

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -212,14 +211,9 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     return writer_put(report->writer, replace, report, &writer, sizeof writer, err);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 bool report_result(Report *report, RunResult *result, Error *err) {
-    qsort(report->sample, (size_t)report->samples, sizeof *report->sample, ascending);
-    result->seconds_per_epoch = report->samples > 0 ? report->sample[report->samples / 2] : NAN;
+    result->seconds_per_epoch =
+        report->samples > 0 ? sort_median(report->sample, report->samples) : NAN;
     result->bytes_per_epoch = report->bytes;
     report_write_run(report, result, err);
     return writer_wait(report->writer, err);

@@ -32,9 +32,9 @@ static double constant_factor(const Config *config, int64_t epoch) {
 }
 
 static double cosine_factor(const Config *config, int64_t epoch) {
-    double span = (double)(config->train.epochs - config->train.warmup);
-    double at = (double)(epoch - 1 - config->train.warmup) / (span > 0 ? span : 1);
-    return 0.5 * (1 + cos(acos(-1.0) * fmin(fmax(at, 0), 1)));
+    int64_t warmup = config->train.warmup, past = epoch - 1 - warmup;
+    double at = past > 0 ? (double)past / (double)(config->train.epochs - warmup) : 0;
+    return 0.5 * (1 + cos(acos(-1.0) * at));
 }
 
 static double step_factor(const Config *config, int64_t epoch) {

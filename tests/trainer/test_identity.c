@@ -190,6 +190,25 @@ static void other_first_weights_are_named(void **state) {
     assert_refused(resumed(remarks, &err) != -2, &err, EXIT_NO_INPUT, "model.weights: ");
 }
 
+// As short as a path can be.
+static void a_path_of_one_letter_is_remembered(void **state) {
+    (void)state;
+    Error err = {0};
+    char remarks[1024], before[1024];
+    assert_non_null(getcwd(before, sizeof before));
+    write_weights("w", 11);
+    assert_int_equal(chdir(test_path("")), 0);
+    snprintf(config.model.weights, sizeof config.model.weights, "w");
+    Trainer *t = new_trainer();
+    assert_ok(trainer_start(t, &err), &err);
+    snprintf(run_dir, sizeof run_dir, "%s", test_path("short"));
+    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    trainer_free(t);
+    assert_int_equal(chdir(before), 0);
+    use_weights("");
+    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"w\"");
+}
+
 static const struct CMUnitTest tests[] = {
     ON_RUN(a_refusal_names_every_key_that_differs),
     ON_RUN(many_differences_are_counted),
@@ -199,5 +218,6 @@ static const struct CMUnitTest tests[] = {
     ON_RUN(other_data_and_another_cut_are_named),
     ON_RUN(a_resume_does_not_need_the_first_weights),
     ON_RUN(other_first_weights_are_named),
+    ON_RUN(a_path_of_one_letter_is_remembered),
 };
 TEST_MAIN(tests)

@@ -1,0 +1,30 @@
+// Sorting numbers with the C library.
+
+#include "fringe/base/sort.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static int compare_int64(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_double(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_int64(int64_t *value, int64_t count) {
+    qsort(value, (size_t)count, sizeof *value, compare_int64);
+}
+
+void sort_double(double *value, int64_t count) {
+    qsort(value, (size_t)count, sizeof *value, compare_double);
+}
+
+double sort_median(double *value, int64_t count) {
+    assert(count > 0);
+    sort_double(value, count);
+    return value[count / 2];
+}
