@@ -34,7 +34,7 @@ ROOMS = [
     ("src/trainer/*.c", [SAVE[:6], TRAIN + SAVE[6:], RUNS, LONG]),
     ("src/model/metrics.c", [["test_metrics-1"], ["test_metrics-3"], TRAIN, RUNS]),
     ("src/assigner/link.c", [ASSIGN, ["test_adaqp.sh"]]),
-    ("src/assigner/groups.c", [ASSIGN, ["test_adaqp.sh"]]),
+    ("src/assigner/groups.c", [ASSIGN, ["test_trainer-2"], ["test_adaqp.sh"]]),
     ("src/report/*.c", [["test_report", "test_files.sh", "test_durable.sh"], RUNS, LONG]),
     ("src/cli/cmd_predict.c", [["test_weights.sh"]]),
 ]

@@ -119,7 +119,7 @@ void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group)
     ChannelTrace *trace = channel_trace(lot->of.channel);
     int rounds = comm->size - 1;
     double factor = (double)channel_columns(lot->of.channel) / 6 /
-                    (double)(trace->exchanges > 0 ? trace->exchanges : 1);
+                    (double)trace->exchanges; // of an epoch at least, where there are rows
     double *beta = TAKE(double, lot->rows, "sensitivities");
     for (int64_t k = 0; k < lot->rows; k++) {
         beta[k] = bounded((double)lot->coefficient[k] * factor * (double)trace->square[k]);

@@ -40,16 +40,15 @@ static bool write_files(Trainer *t, const TrainerState *state, const char *folde
 
 // Does a whole checkpoint with the same contents lie there, by the hashes in its manifest?
 static bool is_there(const char *folder, const char *temporary) {
-    Error ignored = {0};
     Manifest manifest;
     char theirs[33], ours[33], path[CHECKPOINT_PATH];
-    if (!file_exists(folder) || !checkpoint_manifest_read(&manifest, folder, &ignored))
+    if (!file_exists(folder) || !checkpoint_manifest_read(&manifest, folder, &(Error){0}))
         return false;
     checkpoint_manifest_clear(&manifest);
     path_join(path, sizeof path, folder, checkpoint_manifest);
-    bool known = hash_file(path, theirs, &ignored);
+    bool known = hash_file(path, theirs, &(Error){0});
     path_join(path, sizeof path, temporary, checkpoint_manifest);
-    return known && hash_file(path, ours, &ignored) && strcmp(theirs, ours) == 0;
+    return known && hash_file(path, ours, &(Error){0}) && strcmp(theirs, ours) == 0;
 }
 
 // A folder disappears under another name first, so that none is ever seen half removed.

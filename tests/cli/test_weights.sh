@@ -122,6 +122,8 @@ expect "inspect a partition" 0 'edge cut' "$FRINGE" inspect "$folder"
 expect "inspect a dataset" 0 'nodes' "$FRINGE" inspect tiny
 expect "inspect a run" 0 'convs.0' "$FRINGE" inspect two
 expect "inspect a checkpoint" 0 'epoch 20' "$FRINGE" inspect two/checkpoints/epoch-20
+! grep 'from the weights' out || fail "it began with random ones"
+grep -q '"weights": null' two/checkpoints/epoch-20/checkpoint.json || fail "and knows so"
 accuracy=$(sed -n 's/.*"test_accuracy": \([0-9.]*\).*/\1/p' two/run.json)
 grep -q "last evaluation accuracy $(printf %.4f "$accuracy")" out || fail "and its accuracy is $accuracy: $(cat out)"
 cp -r two/checkpoints/epoch-20 torn
