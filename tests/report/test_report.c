@@ -56,6 +56,8 @@ static void the_line_splits_the_epoch(void **state) {
     assert_non_null(strstr(line, "2.5 MB"));
     assert_non_null(strstr(line, "ETA 1:02:05"));
     assert_null(strstr(line, "test"));
+    report_line(&record, 200, 7200, line, sizeof line);
+    assert_non_null(strstr(line, "ETA 2:00:00"));
 }
 
 static void the_line_shows_metrics_of_its_own_splits(void **state) {

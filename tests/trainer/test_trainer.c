@@ -289,6 +289,15 @@ static void sensitivities_are_planned(void **state) {
     trainer_free(t);
 }
 
+static void a_metric_must_be_known(void **state) {
+    (void)state;
+    Error err = {0};
+    const char *settings[] = {"train.metric=\"best\""};
+    settle(settings, 1);
+    assert_refused(trainer_new(&config, &world.shard, &test_comm, 3, &err) != NULL, &err,
+                   EXIT_CONFIG, "train.metric: expected one of accuracy");
+}
+
 static void a_loss_must_fit_the_labels(void **state) {
     (void)state;
     static const char *const losses[] = {"train.loss=\"softmax\"", "train.loss=\"bce\""};
@@ -357,6 +366,7 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(early_stopping_stops),
     ON_WORLD(divergence_is_named),
     ON_WORLD(sensitivities_are_planned),
+    ON_WORLD(a_metric_must_be_known),
     ON_WORLD(a_loss_must_fit_the_labels),
     ON_WORLD(rates_follow_their_schedule),
 };
