@@ -55,6 +55,12 @@ ln -sf metrics.jsonl whole/metrics.jsonl
 expect "metrics that cannot be read are not cut" 74 'metrics.jsonl: cannot open' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
 
+for epochs in 1 2; do
+    expect "epochs up to $epochs" 0 'result' "$FRINGE" train tiny.json --set run.dir=first \
+        --set train.epochs=$epochs --resume auto
+done
+[ "$(wc -l <first/metrics.jsonl)" -eq 2 ] || fail "the line of epoch 1 is lost"
+
 expect "run.stop_after leaves with 75" 75 'stopped on request after epoch' "$FRINGE" train \
     tiny.json --set run.dir=clock --set run.stop_after=0.001
 expect "resume with nothing there starts" 0 'nothing to resume' \

@@ -289,6 +289,25 @@ static void sensitivities_are_planned(void **state) {
     trainer_free(t);
 }
 
+// Every rank knows the same, and what the ranks did at once is not added up.
+static void spans_are_means_over_ranks(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    settle(NULL, 0);
+    Trainer *t = new_trainer();
+    for (int e = 0; e < 5; e++) {
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        double all[64][SPAN_KINDS], total = 0;
+        comm_all_gather(&test_comm, record.spans.seconds, all, sizeof all[0]);
+        assert_memory_equal(all[0], all[test_comm.size - 1], sizeof all[0]);
+        for (int k = 0; k < SPAN_KINDS; k++)
+            total += record.spans.seconds[k];
+        assert_true(total > 0 && total <= 1.01 * record.seconds);
+    }
+    trainer_free(t);
+}
+
 static void a_metric_must_be_known(void **state) {
     (void)state;
     Error err = {0};
@@ -366,6 +385,7 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(early_stopping_stops),
     ON_WORLD(divergence_is_named),
     ON_WORLD(sensitivities_are_planned),
+    ON_WORLD(spans_are_means_over_ranks),
     ON_WORLD(a_metric_must_be_known),
     ON_WORLD(a_loss_must_fit_the_labels),
     ON_WORLD(rates_follow_their_schedule),
