@@ -138,7 +138,7 @@ wait $pid || status=$?
 exec 3>&-
 
 # --- in the set-up of a later mode: what has ended is told
-slow=part-0-of-1.safetensors
+slow=alone-1-thread/.fringe
 slowly "$FRINGE" compare tiny.json --modes vanilla,alone --ranks 2 --set train.epochs=1 --set run.dir=later \
     >out 2>&1 </dev/null & pid=$!
 while ! grep -q 'compare .*alone-1-thread' out && kill -0 $pid; do sleep 0.05; done
