@@ -3,7 +3,6 @@
 #ifndef FRINGE_PARTITION_INTERNAL_H
 #define FRINGE_PARTITION_INTERNAL_H
 
-#include "fringe/backend.h"
 #include "fringe/partition.h"
 
 // Goes into every cache key: raise it when the bytes of a shard or the order of its rows change.
@@ -28,9 +27,6 @@ void graph_clear(Graph *graph);
 // The nodes joined to v by an edge in either direction, ascending, each once, without v; in
 // graph->scratch. Returns how many.
 int64_t graph_neighbours(const Graph *graph, int64_t v);
-// out[c] = the rows of `in` that name column c, ascending; weights go along. Takes out's arrays.
-void csr_transpose(Csr *out, const Csr *in, int64_t columns);
-void csr_give(Csr *csr);
 
 // ---- methods.c: the family
 typedef struct CutInput {
