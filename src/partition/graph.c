@@ -16,10 +16,7 @@ bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error
         (Graph){.nodes = dataset->nodes, .edges = dataset->edges, .memory_limit = memory_limit};
     if (!graph_fits(dataset, memory_limit, err))
         return false;
-    graph->out = (Csr){.rows = dataset->nodes,
-                       .offset = dataset->offset,
-                       .column = dataset->target,
-                       .weight = dataset->weight};
+    graph->out = dataset_csr(dataset);
     csr_transpose(&graph->in, &graph->out, graph->nodes);
     graph->symmetric = csr_is_equal(&graph->in, &graph->out);
     if (graph->symmetric) {
