@@ -1,5 +1,6 @@
 // Compressed sparse rows. The idea: transposing by counting takes linear time and yields ascending
-// rows, so that sorting is transposing twice, and a matrix is symmetric if it equals its transpose.
+// rows, so that sorting is transposing twice, and a matrix is symmetric if it equals its transpose,
+// which for that need not be stored.
 #include "fringe/base/sparse.h"
 #include "fringe/base/memory.h"
 
@@ -106,13 +107,18 @@ bool csr_is_valid(const Csr *csr, int64_t columns) {
     return csr_is_ascending(csr);
 }
 
-bool csr_is_equal(const Csr *a, const Csr *b) {
-    if (a->rows != b->rows || (a->weight == NULL) != (b->weight == NULL) ||
-        memcmp(a->offset, b->offset, ((size_t)a->rows + 1) * sizeof *a->offset) != 0)
-        return false;
-    size_t entries = (size_t)csr_entries(a);
-    bool same = memcmp(a->column, b->column, entries * sizeof *a->column) == 0;
-    for (size_t e = 0; same && a->weight != NULL && e < entries; e++)
-        same = a->weight[e] == b->weight[e];
+// The transpose is not made but compared as it would be filled: its next entry in row c is row i.
+bool csr_is_symmetric(const Csr *csr) {
+    int64_t *next = TAKE(int64_t, csr->rows, "symmetry of edges");
+    memcpy(next, csr->offset, (size_t)csr->rows * sizeof *next);
+    bool same = true;
+    for (int64_t i = 0; i < csr->rows && same; i++)
+        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1] && same; e++) {
+            int32_t c = csr->column[e];
+            int64_t back = next[c]++;
+            same = back < csr->offset[c + 1] && csr->column[back] == i &&
+                   (csr->weight == NULL || csr->weight[back] == csr->weight[e]);
+        }
+    memory_give(next);
     return same;
 }

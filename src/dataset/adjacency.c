@@ -35,9 +35,6 @@ int64_t csr_duplicates(const Csr *csr) {
 }
 
 bool dataset_is_symmetric(const Dataset *dataset) {
-    Csr edges = dataset_csr(dataset), back;
-    csr_transpose(&back, &edges, edges.rows);
-    bool same = csr_is_equal(&edges, &back);
-    csr_free(&back);
-    return same;
+    Csr edges = dataset_csr(dataset);
+    return csr_is_symmetric(&edges);
 }

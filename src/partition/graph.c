@@ -1,9 +1,8 @@
 // The stored edges by source and by target. A dataset keeps rows by source (edge i -> j in row i);
-// the rows of a shard read their sources, so the cut needs them by target too: the transpose, made
-// by counting.
+// the rows of a shard read their sources, so the cut needs them by target too: the transpose, which
+// a symmetric graph is itself.
 #include "internal.h"
 
-// The transpose: of a symmetric graph only to see that it is.
 static bool graph_fits(const Dataset *dataset, double memory_limit, Error *err) {
     MemoryPlan plan = {0};
     memory_plan_add(&plan, "edges the other way",
@@ -14,14 +13,12 @@ static bool graph_fits(const Dataset *dataset, double memory_limit, Error *err) 
 bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err) {
     *graph =
         (Graph){.nodes = dataset->nodes, .edges = dataset->edges, .memory_limit = memory_limit};
-    if (!graph_fits(dataset, memory_limit, err))
-        return false;
-    graph->out = dataset_csr(dataset);
-    csr_transpose(&graph->in, &graph->out, graph->nodes);
-    graph->symmetric = csr_is_equal(&graph->in, &graph->out);
-    if (graph->symmetric) {
-        csr_free(&graph->in);
-        graph->in = graph->out;
+    graph->out = graph->in = dataset_csr(dataset);
+    graph->symmetric = csr_is_symmetric(&graph->out);
+    if (!graph->symmetric) {
+        if (!graph_fits(dataset, memory_limit, err))
+            return false;
+        csr_transpose(&graph->in, &graph->out, graph->nodes);
     }
     int64_t most = 0;
     for (int64_t v = 0; v < graph->nodes; v++) {

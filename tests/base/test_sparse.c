@@ -82,30 +82,65 @@ static void a_transpose_lists_the_rows_of_each_column_ascending(void **state) {
     }
 }
 
-static void transposed_twice_is_sorted_and_equal_to_itself_alone(void **state) {
+static void transposed_twice_is_sorted(void **state) {
     (void)state;
     List list = list_random(9, 6, 80, 3);
-    Csr csr = csr_of(&list, true), turned, sorted, again;
+    Csr csr = csr_of(&list, true), turned, sorted;
     assert_false(csr_is_ascending(&csr)); // 80 entries at random
     assert_false(csr_is_valid(&csr, list.columns));
     csr_transpose(&turned, &csr, list.columns);
     csr_transpose(&sorted, &turned, list.rows);
     assert_true(csr_is_valid(&sorted, list.columns));
-    assert_false(csr_is_equal(&sorted, &csr));
-    csr_free(&turned);
-    csr_transpose(&turned, &sorted, list.columns);
-    csr_transpose(&again, &turned, list.rows);
-    assert_true(csr_is_equal(&sorted, &again));
-    again.weight[40] += 1;
-    assert_false(csr_is_equal(&sorted, &again));
-    float *weight = again.weight;
-    again.weight = NULL;
-    assert_false(csr_is_equal(&sorted, &again));
-    again.weight = weight;
-    csr_free(&again);
+    assert_memory_equal(sorted.offset, csr.offset, 10 * sizeof(int64_t));
     csr_free(&sorted);
     csr_free(&turned);
     csr_free(&csr);
+}
+
+// The answer by definition.
+static bool equals_its_transpose(const Csr *csr) {
+    Csr turned;
+    csr_transpose(&turned, csr, csr->rows);
+    bool same = memcmp(csr->offset, turned.offset, ((size_t)csr->rows + 1) * sizeof(int64_t)) == 0;
+    for (int64_t e = 0; same && e < csr_entries(csr); e++)
+        same = csr->column[e] == turned.column[e] &&
+               (csr->weight == NULL || csr->weight[e] == turned.weight[e]);
+    csr_free(&turned);
+    return same;
+}
+
+// Both directions of every entry, in one case of three with one entry changed or left out.
+static void symmetric_is_what_equals_its_transpose(void **state) {
+    (void)state;
+    int found[2] = {0};
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        int64_t n = 1 + (int64_t)seed % MOST, half = 3 * (int64_t)(seed % 20);
+        List list = list_random(n, n, half, seed);
+        for (int64_t e = 0; e < half; e++) {
+            list.row[half + e] = list.column[e];
+            list.column[half + e] = list.row[e];
+            list.weight[e] = list.weight[half + e] =
+                (float)(list.row[e] * list.column[e] + list.row[e] + list.column[e]);
+        }
+        list.count = seed % 3 == 1 ? 2 * half - (half > 0) : 2 * half;
+        if (seed % 3 == 2 && half > 0)
+            list.weight[0] += 1;
+        Csr csr = csr_of(&list, seed % 2 == 0), turned, sorted;
+        csr_transpose(&turned, &csr, n);
+        csr_transpose(&sorted, &turned, n);
+        size_t before = memory_in_use();
+        bool symmetric = csr_is_symmetric(&sorted);
+        assert_int_equal(memory_in_use(), before);
+        assert_int_equal(symmetric, equals_its_transpose(&sorted));
+        found[symmetric]++;
+        csr_free(&sorted);
+        csr_free(&turned);
+        csr_free(&csr);
+    }
+    assert_true(found[0] > 10 && found[1] > 10);
+    int64_t offset[4] = {0, 1, 2, 3}; // a ring: each row has as many entries as its column
+    int32_t column[3] = {1, 2, 0};
+    assert_false(csr_is_symmetric(&(Csr){3, offset, column, NULL}));
 }
 
 static void what_breaks_a_law_is_not_valid(void **state) {
@@ -155,7 +190,8 @@ static void what_does_not_fit_is_refused(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rows_keep_the_order_of_the_list),
     cmocka_unit_test(a_transpose_lists_the_rows_of_each_column_ascending),
-    cmocka_unit_test(transposed_twice_is_sorted_and_equal_to_itself_alone),
+    cmocka_unit_test(transposed_twice_is_sorted),
+    cmocka_unit_test(symmetric_is_what_equals_its_transpose),
     cmocka_unit_test(what_breaks_a_law_is_not_valid),
     cmocka_unit_test(bytes_are_those_that_are_counted),
     cmocka_unit_test(what_does_not_fit_is_refused),
