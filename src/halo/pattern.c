@@ -6,19 +6,6 @@
 #include "internal.h"
 #include <string.h>
 
-void edges_take(Csr *csr, int64_t rows, int64_t edges, bool weighted) {
-    csr->rows = rows;
-    csr->offset = TAKE(int64_t, rows + 1, "offsets of a Pattern");
-    csr->column = TAKE(int32_t, edges, "columns of a Pattern");
-    csr->weight = weighted ? TAKE(float, edges, "weights of a Pattern") : NULL;
-}
-
-void edges_give(Csr *csr) {
-    memory_give(csr->offset);
-    memory_give(csr->column);
-    memory_give(csr->weight);
-}
-
 int64_t shard_reach(const Shard *shard, int hops) {
     return hops == HOPS_ALL ? shard->own : shard->reach[hops];
 }
@@ -50,7 +37,7 @@ static void copy_own(Pattern *pattern, const ShardEdges *edges) {
     for (int64_t i = 0; i < n; i++)
         count += own_end(edges, i, pattern->sources) - edges->offset[i];
     Csr *own = &pattern->own;
-    edges_take(own, n, count, edges->weight != NULL);
+    csr_alloc(own, n, count, edges->weight != NULL, "edges of a Pattern");
     for (int64_t i = 0; i < n; i++) {
         int64_t begin = edges->offset[i], more = own_end(edges, i, pattern->sources) - begin;
         memcpy(own->column + own->offset[i], edges->column + begin, (size_t)more * sizeof(int32_t));
@@ -151,7 +138,7 @@ static void list_halo_rows(Pattern *pattern, int64_t *entries, bool weighted) {
         rows += entries[i] > 0;
         count += entries[i];
     }
-    edges_take(&pattern->halo, rows, count, weighted);
+    csr_alloc(&pattern->halo, rows, count, weighted, "edges of a Pattern");
     pattern->halo_row = TAKE(int32_t, rows, "rows with halo columns");
     int64_t k = 0;
     for (int64_t i = 0; i < pattern->rows; i++) {
@@ -295,9 +282,9 @@ void pattern_free(Pattern *pattern) {
     if (pattern == NULL)
         return;
     if (!pattern->borrowed_own)
-        edges_give(&pattern->own);
-    edges_give(&pattern->halo);
-    edges_give(&pattern->pre);
+        csr_free(&pattern->own);
+    csr_free(&pattern->halo);
+    csr_free(&pattern->pre);
     void *taken[] = {pattern->halo_row,    pattern->receive_offset, pattern->sources_read,
                      pattern->send_offset, pattern->send_row,       pattern->gid,
                      pattern->halo_gid};

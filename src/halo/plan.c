@@ -84,11 +84,6 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool lik
     return (PatternBytes){.kept = own + kept, .most = most + heap(most)};
 }
 
-static size_t csr_bytes(const Csr *csr) {
-    size_t entry = sizeof(int32_t) + (csr->weight != NULL ? sizeof(float) : 0);
-    return ((size_t)csr->rows + 1) * sizeof(int64_t) + (size_t)csr->offset[csr->rows] * entry;
-}
-
 void pattern_plan(MemoryPlan *plan, const Pattern *p) {
     memory_plan_add(plan, "edges of the Patterns",
                     (p->borrowed_own ? 0 : csr_bytes(&p->own)) + csr_bytes(&p->halo) +

@@ -134,7 +134,7 @@ static void take_lists(Pattern *pattern, const Shard *shard, const Requests *ask
             count[part] += asked->word[asked->begin[r] + part];
     pattern->send_offset = TAKE(int64_t, pattern->size, "send lists");
     pattern->send_row = TAKE(int32_t, count[ROWS] + count[SUMS], "send lists");
-    edges_take(&pattern->pre, count[SUMS], count[MEMBERS], weighted);
+    csr_alloc(&pattern->pre, count[SUMS], count[MEMBERS], weighted, "edges of a Pattern");
     pattern->gid = TAKE(int64_t, pattern->sources + count[SUMS], "global ids");
     memcpy(pattern->gid, shard->gid, (size_t)pattern->sources * sizeof(int64_t));
 }

@@ -14,19 +14,6 @@ static bool offsets_are_valid(const int64_t *offset, int64_t groups, int64_t end
     return true;
 }
 
-// Law 3: columns of each row ascend inside [0, columns).
-static bool csr_is_valid(const Csr *csr, int64_t columns) {
-    if (!offsets_are_valid(csr->offset, csr->rows, csr->offset[csr->rows]))
-        return false;
-    for (int64_t i = 0; i < csr->rows; i++)
-        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++) {
-            int32_t before = e > csr->offset[i] ? csr->column[e - 1] : 0;
-            if (csr->column[e] < before || csr->column[e] >= columns)
-                return false;
-        }
-    return true;
-}
-
 // The rows of the halo Csr: ascending, each with a column.
 static bool halo_rows_are_valid(const Pattern *pattern) {
     for (int64_t k = 0; k < pattern->halo.rows; k++) {

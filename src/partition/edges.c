@@ -98,15 +98,15 @@ void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part
           (long long)(own + edges->remote));
     Csr csr = csr_unsorted(adjacency, part, order, p, slot), by_column;
     csr_transpose(&by_column, &csr, own + edges->remote);
-    csr_give(&csr);
+    csr_free(&csr);
     csr_transpose(&edges->csr, &by_column, own); // the second transpose lists columns ascending
-    csr_give(&by_column);
+    csr_free(&by_column);
     for (int64_t h = 0; h < edges->remote; h++)
         slot[edges->remote_gid[h]] = SLOT_NONE;
 }
 
 void part_edges_clear(PartEdges *edges) {
-    csr_give(&edges->csr);
+    csr_free(&edges->csr);
     memory_give(edges->remote_owner);
     memory_give(edges->remote_row);
     memory_give(edges->remote_gid);
