@@ -14,6 +14,7 @@
 #include "fringe/base/memory.h"
 #include "fringe/base/poll.h"
 #include "fringe/base/random.h"
+#include "fringe/base/ring.h"
 #include "fringe/base/sort.h"
 #include "fringe/base/tensors.h"
 #include "fringe/base/terminal.h"

@@ -55,8 +55,8 @@ typedef struct Pattern {
     int range_count;               // rows without halo columns, as ranges
     Range central[PATTERN_RANGES]; // if more were needed the shorter ones are left out (they then
                                    // wait for the halo)
-    int64_t *receive_offset;       // [size] offsets: group g (0..size-2) comes from ring_sender(g)
-    int64_t *send_offset;          // [size] offsets: group g goes to ring_reader(g)
+    int64_t *receive_offset;       // [size] offsets: group g (0..size-2) comes from the ring_sender
+    int64_t *send_offset;          // [size] offsets: group g goes to the ring_reader
     int32_t *send_row;             // [send_offset[size-1]] ascending inside a group
     int64_t *sources_read;         // [size-1] rows of each group if sources alone travelled
     int64_t *gid;      // [S + pre.rows] of what may be sent: global ids of own sources; of a
@@ -85,12 +85,9 @@ void pattern_plan(MemoryPlan *plan, const Pattern *pattern); // what one that is
 // Own rows at most `hops` from a training node.
 int64_t shard_reach(const Shard *shard, int hops);
 
-// ---- the ring: group g of a receive list comes from ring_sender(g), of a send list goes to
-// ring_reader(g)
-int ring_sender(const Comm *comm, int group);
-int ring_reader(const Comm *comm, int group);
-// Elements of `bytes` bytes, one for each entry of a list, from owners to readers and back. Both
-// ends give their own offsets. Collective.
+// ---- the ring: group g of a receive list comes from the rank's ring_sender, of a send list goes
+// to its ring_reader Elements of `bytes` bytes, one for each entry of a list, from owners to
+// readers and back. Both ends give their own offsets. Collective.
 void ring_to_readers(const Comm *comm, const int64_t *send_offset, const void *sent,
                      const int64_t *receive_offset, void *received, size_t bytes);
 void ring_to_owners(const Comm *comm, const int64_t *receive_offset, const void *received,

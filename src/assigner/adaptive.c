@@ -20,7 +20,7 @@ static void pose_rounds(const Assigner *a, Lot *lot, Problem *p) {
             if (groups == 0)
                 continue;
             p->lane[lane++] =
-                (Lane){source, (source + 1 + g) % size, a->gamma[pair], group, group + groups};
+                (Lane){source, ring_reader(source, g, size), a->gamma[pair], group, group + groups};
             for (int64_t i = lot->start[pair]; i < lot->start[pair + 1]; i++)
                 lot->place[group++] = i;
         }

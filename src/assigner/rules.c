@@ -30,7 +30,7 @@ static bool random_decide(Assigner *a, Error *err) {
         RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->asked,
                                             lot->of.layer, lot->of.direction);
         for (int g = 0; g < a->comm->size - 1; g++) {
-            int reader = ring_reader(a->comm, g);
+            int reader = ring_reader(a->comm->rank, g, a->comm->size);
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 int64_t id = p->gid[p->send_row[k]];
                 int peer = id < 0 ? a->comm->rank : reader; // of a partial sum its sender

@@ -69,7 +69,7 @@ static int64_t *gather_pairs(const Comm *comm, const Pattern *p) {
     int64_t *mine = TAKE(int64_t, 2 * size, "facts of all ranks"); // by sender
     int64_t *all = TAKE(int64_t, 2 * (int64_t)size * size, "facts of all ranks");
     for (int g = 0; g + 1 < size; g++) {
-        int64_t *from = mine + 2 * ring_sender(comm, g);
+        int64_t *from = mine + 2 * ring_sender(comm->rank, g, size);
         from[0] = p->receive_offset[g + 1] - p->receive_offset[g];
         from[1] = p->sources_read[g];
     }

@@ -68,7 +68,7 @@ static void fill_group(const Request *ask, const Boundary *b, const ShardEdges *
 }
 
 // The group of this rank's halo that rank r sends.
-static int group_from(const Pattern *p, int r) { return (p->rank - 1 - r + p->size) % p->size; }
+static int group_from(const Pattern *p, int r) { return ring_group(p->rank, r, p->size); }
 
 void requests_write(Requests *asks, const Pattern *pattern, const Boundary *b, const Shard *shard) {
     const ShardEdges *edges = pattern->kind.backward ? &shard->backward : &shard->forward;
@@ -161,7 +161,7 @@ void requests_take(Pattern *pattern, const Shard *shard, const Requests *asked, 
     take_lists(pattern, shard, asked, weighted);
     int64_t sent = 0, sums = 0;
     for (int g = 0; g + 1 < pattern->size; g++) {
-        int reader = (pattern->rank + 1 + g) % pattern->size;
+        int reader = ring_reader(pattern->rank, g, pattern->size);
         Request one = request_at(asked->word + asked->begin[reader]);
         take_group(pattern, &one, sent, sums);
         sent += one.count[ROWS] + one.count[SUMS];

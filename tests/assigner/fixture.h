@@ -345,11 +345,11 @@ static inline int64_t *widths_of(const Net *net, int which, bool sent) {
     int64_t *out = TAKE(int64_t, cells_of(net), "test");
     for (int g = 0; g + 1 < p->size && sent; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            out[cell_of(net, p->gid[p->send_row[k]], p->rank, ring_reader(&test_comm, g))] +=
+            out[cell_of(net, p->gid[p->send_row[k]], p->rank, ring_reader(p->rank, g, p->size))] +=
                 bits[k];
     for (int g = 0; g + 1 < p->size && !sent; g++)
         for (int64_t h = p->receive_offset[g]; h < p->receive_offset[g + 1]; h++)
-            out[cell_of(net, p->halo_gid[h], ring_sender(&test_comm, g), p->rank)] += bits[h];
+            out[cell_of(net, p->halo_gid[h], ring_sender(p->rank, g, p->size), p->rank)] += bits[h];
     comm_sum_int64(&test_comm, out, (int)cells_of(net));
     return out;
 }

@@ -54,7 +54,7 @@ static inline Pattern ring_pattern(uint64_t seed, const Comm *comm) {
     p.receive_offset = TAKE(int64_t, size, "test");
     p.send_offset = TAKE(int64_t, size, "test");
     for (int g = 0; g + 1 < size; g++) {
-        int sender = (rank - 1 - g + size) % size, reader = (rank + 1 + g) % size;
+        int sender = ring_sender(rank, g, size), reader = ring_reader(rank, g, size);
         p.receive_offset[g + 1] = p.receive_offset[g] + ring_count(seed, sender, rank);
         p.send_offset[g + 1] = p.send_offset[g] + ring_count(seed, rank, reader);
     }
@@ -66,7 +66,7 @@ static inline Pattern ring_pattern(uint64_t seed, const Comm *comm) {
         p.gid[row] = ring_gid(seed, rank, row);
     int64_t sent = 0, read = 0;
     for (int g = 0; g + 1 < size; g++) {
-        int sender = (rank - 1 - g + size) % size, reader = (rank + 1 + g) % size;
+        int sender = ring_sender(rank, g, size), reader = ring_reader(rank, g, size);
         for (int64_t row = 0; row < rows; row++)
             if (ring_sends(seed, rank, reader, row))
                 p.send_row[sent++] = (int32_t)row;

@@ -248,7 +248,7 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
     unsigned char *alone = memory_take((size_t)(8 + codes), "test");
     for (int64_t k = 0; k < rows; k++) {
         int32_t row = p->send_row[p->send_offset[group] + k];
-        encode_alone(alone, p, all, right, row, ring_reader(p->comm, group), stream);
+        encode_alone(alone, p, all, right, row, ring_reader(p->rank, group, p->size), stream);
         assert_memory_equal(message + 4 * k, alone, 4);
         assert_memory_equal(message + 4 * (rows + k), alone + 4, 4);
         assert_memory_equal(message + 8 * rows + k * codes, alone + 8, (size_t)codes);

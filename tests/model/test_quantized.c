@@ -102,7 +102,8 @@ static void set_widths(Channel *channel, WidthOf *width, int setting) {
     uint8_t *received = TAKE(uint8_t, p->halo_count, "test");
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            sent[k] = (uint8_t)width(p->gid[p->send_row[k]], (p->rank + 1 + g) % p->size, setting);
+            sent[k] =
+                (uint8_t)width(p->gid[p->send_row[k]], ring_reader(p->rank, g, p->size), setting);
     for (int64_t h = 0; h < p->halo_count; h++)
         received[h] = (uint8_t)width(p->halo_gid[h], p->rank, setting);
     channel_set_widths(channel, sent, received);
