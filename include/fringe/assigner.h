@@ -42,7 +42,7 @@ typedef struct Assigner Assigner;
 typedef struct AssignedChannel {
     Channel *channel; // borrowed; of a codec with widths
     int layer, direction;
-    const float *left; // [rows] of its Block; NULL: 1. Borrowed.
+    const Block *block; // that reads its rows: the channel's plan is that of its Pattern. Borrowed.
 } AssignedChannel;
 
 extern const Family rule_family;
@@ -54,9 +54,9 @@ int64_t assigner_first_epoch(const Config *config);
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
-// What it takes for the rows that a channel over that pattern sends; its groups apart, of which
-// rank 0 has those of all ranks.
-void assigner_plan(MemoryPlan *plan, const Pattern *pattern);
+// What it takes for the rows that a channel over that plan sends; its groups apart, of which rank 0
+// has those of all ranks.
+void assigner_plan(MemoryPlan *plan, const HaloPlan *halo);
 
 // Before epoch `epoch` (from 1): asks and takes when due. Collective.
 bool assigner_before(Assigner *assigner, int64_t epoch, Error *err);

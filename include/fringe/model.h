@@ -111,7 +111,7 @@ void model_describe(const Model *model, char *out, size_t size);
 int64_t model_bytes_sent(const Model *model); // by all channels since the start
 // The channel of training of a layer and direction; NULL: that layer exchanges nothing there.
 Channel *model_channel(const Model *model, int layer, int direction);
-const float *model_left(const Model *model, int layer, int direction); // of its Block; NULL: 1
+const Block *model_block(const Model *model, int layer, int direction); // likewise
 
 // Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
 // [parameter_count] of this rank (add over ranks: gradsync_finish). Collective.

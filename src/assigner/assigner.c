@@ -7,7 +7,8 @@
 #include <string.h>
 
 static void lot_new(Assigner *a, Lot *lot, const AssignedChannel *of) {
-    *lot = (Lot){.of = *of, .pattern = channel_pattern(of->channel)};
+    *lot = (Lot){.of = *of, .plan = channel_halo_plan(of->channel)};
+    assert(lot->plan == &of->block->pattern->plan);
     snprintf(lot->name, sizeof lot->name, "layer%d.%s", of->layer,
              of->direction == FORWARD ? "forward" : "backward");
     groups_take(lot, a->comm, a->group_size);
@@ -77,9 +78,9 @@ bool assigner_decide(Assigner *a, Error *err) {
 }
 
 void lot_take(Lot *lot) {
-    const Pattern *p = lot->pattern;
+    const HaloPlan *p = lot->plan;
     uint8_t *received = TAKE(uint8_t, p->halo_count, "widths of messages");
-    ring_to_readers(p->comm, p->send_offset, lot->next, p->receive_offset, received, 1);
+    ring_to_readers(p, lot->next, received, 1);
     channel_set_widths(lot->of.channel, lot->next, received);
     memory_give(received);
 }

@@ -16,7 +16,7 @@ typedef struct SolverRun { // fringe-solver on one problem (solver.c)
 
 typedef struct Lot {
     AssignedChannel of;
-    const Pattern *pattern;
+    const HaloPlan *plan;
     char name[32];            // "layer1.backward"
     int64_t rows;             // of the send list
     float *coefficient;       // [rows] c_k

@@ -62,7 +62,7 @@ static void baseline_single(const Session *s, double baseline[4]) {
 
 // --- exchanges
 
-static int64_t *gather_pairs(const Comm *comm, const Pattern *p) {
+static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
     int size = comm->size;
     if (size > FACTS_PAIRS)
         return NULL;
@@ -82,8 +82,8 @@ static int64_t *gather_pairs(const Comm *comm, const Pattern *p) {
 }
 
 static ExchangeFacts exchange_facts(const Comm *comm, const Channel *channel, int l, int d) {
-    const Pattern *p = channel_pattern(channel);
-    int64_t count[3] = {p->halo_count, p->pre.rows, 0};
+    const HaloPlan *p = channel_halo_plan(channel);
+    int64_t count[3] = {p->halo_count, p->partials, 0};
     for (int g = 0; g + 1 < p->size; g++)
         count[2] += p->sources_read[g];
     comm_sum_int64(comm, count, 3);

@@ -45,8 +45,10 @@ static void copy_groups(const Comm *comm, const int64_t *ring_offset, bool sendi
     }
 }
 
-static void move(const Comm *comm, const int64_t *from_ring, bool sending, const void *from,
-                 const int64_t *to_ring, void *to, size_t bytes) {
+static void move(const HaloPlan *plan, bool sending, const void *from, void *to, size_t bytes) {
+    const Comm *comm = plan->comm;
+    const int64_t *from_ring = sending ? plan->send_offset : plan->receive_offset;
+    const int64_t *to_ring = sending ? plan->receive_offset : plan->send_offset;
     if (comm->size == 1)
         return;
     List out = list_by_rank(comm, from_ring, sending, bytes);
@@ -58,14 +60,12 @@ static void move(const Comm *comm, const int64_t *from_ring, bool sending, const
     list_clear(&out);
 }
 
-void ring_to_readers(const Comm *comm, const int64_t *send_offset, const void *sent,
-                     const int64_t *receive_offset, void *received, size_t bytes) {
-    move(comm, send_offset, true, sent, receive_offset, received, bytes);
+void ring_to_readers(const HaloPlan *plan, const void *sent, void *received, size_t bytes) {
+    move(plan, true, sent, received, bytes);
 }
 
-void ring_to_owners(const Comm *comm, const int64_t *receive_offset, const void *received,
-                    const int64_t *send_offset, void *sent, size_t bytes) {
-    move(comm, receive_offset, false, received, send_offset, sent, bytes);
+void ring_to_owners(const HaloPlan *plan, const void *received, void *sent, size_t bytes) {
+    move(plan, false, received, sent, bytes);
 }
 
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset) {

@@ -135,7 +135,7 @@ static int64_t scratch_floats(const Model *m) {
 static void take_kept(Model *m, const Taker *taker) {
     if (m->shape.layer0 != LAYER0_KEPT)
         return;
-    int64_t count = m->parts.patterns->of[0][FORWARD]->halo_count;
+    int64_t count = m->parts.patterns->of[0][FORWARD]->plan.halo_count;
     take_rows(taker, &m->kept, count, m->shape.width[0], "features of the halo");
     take_rows(taker, &m->masked, count, m->shape.width[0], "features of the halo");
 }
@@ -274,9 +274,9 @@ Channel *model_channel(const Model *m, int layer, int direction) {
     return m->layer[layer].route[direction].channel;
 }
 
-const float *model_left(const Model *m, int layer, int direction) {
+const Block *model_block(const Model *m, int layer, int direction) {
     const Operator *op = m->layer[layer].route[direction].op;
-    return op != NULL ? op->block.left : NULL;
+    return op != NULL ? &op->block : NULL;
 }
 
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {

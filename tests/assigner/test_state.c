@@ -19,7 +19,7 @@ static void same_state(const Assigner *a, const Assigner *b) {
         same_bytes(channel_widths(x->of.channel, true), channel_widths(y->of.channel, true),
                    x->rows, 1);
         same_bytes(channel_widths(x->of.channel, false), channel_widths(y->of.channel, false),
-                   x->pattern->halo_count, 1);
+                   x->plan->halo_count, 1);
         same_bytes(x->next, y->next, x->rows, 1);
         same_bytes(s->square, t->square, x->rows, sizeof *s->square);
         assert_int_equal(s->exchanges, t->exchanges);
