@@ -17,8 +17,8 @@
 enum { ASSIGNED_CHANNELS = 32 };
 
 // What came of one assignment, for reports. Rank 0 knows all of it.
-typedef struct AssignmentPart { // one layer and direction
-    int layer, direction;
+typedef struct AssignmentPart { // of one exchange
+    ExchangeId id;
     char by[16];             // who found the widths: Answer.by, "random", "replay"
     double objective, bound; // of the problem; gap = objective - bound. 0 where none was solved
     double lp_bound;         // what its LP relaxation reaches; not above the bound
@@ -41,7 +41,7 @@ typedef struct Assigner Assigner;
 
 typedef struct AssignedChannel {
     Channel *channel; // borrowed; of a codec with widths
-    int layer, direction;
+    ExchangeId id;
     const Block *block; // that reads its rows: the channel's plan is that of its Pattern. Borrowed.
 } AssignedChannel;
 

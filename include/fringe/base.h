@@ -8,6 +8,7 @@
 #include "fringe/base/clock.h"
 #include "fringe/base/comm.h"
 #include "fringe/base/error.h"
+#include "fringe/base/exchange_id.h"
 #include "fringe/base/family.h"
 #include "fringe/base/file.h"
 #include "fringe/base/json.h"

@@ -14,8 +14,6 @@
 #include "fringe/codec.h"
 #include "fringe/halo.h"
 
-enum { FORWARD = 0, BACKWARD = 1 };
-
 typedef struct Channel Channel;
 
 // The memory of the exchange that runs. Channels whose exchanges take turns share one, which is as
@@ -41,7 +39,7 @@ typedef struct MessageForm {
 // rows that landed in it are gone. Collective in order: all ranks make their channels in the same
 // order (tags).
 Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const MessageForm *form,
-                     int64_t columns, int layer, int direction);
+                     int64_t columns, ExchangeId id);
 void channel_free(Channel *channel);
 // What the channel itself takes; `most`, of all channels of a mailbox, is made large enough.
 void channel_plan(MemoryPlan *plan, MailboxSize *most, const HaloPlan *halo,

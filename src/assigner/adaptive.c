@@ -74,8 +74,8 @@ static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
     Problem *p = &lot->problem;
     problem_take(p, senders ? 1 : a->comm->size - 1, count_lanes(a, lot, senders),
                  lot->piece[a->comm->size]);
-    p->layer = lot->of.layer;
-    p->direction = lot->of.direction;
+    p->layer = lot->of.id.layer;
+    p->direction = lot->of.id.direction;
     p->lambda = a->config->messages.lambda;
     p->hidden = hidden;
     p->widths = widths->count;

@@ -9,8 +9,7 @@
 static void lot_new(Assigner *a, Lot *lot, const AssignedChannel *of) {
     *lot = (Lot){.of = *of, .plan = channel_halo_plan(of->channel)};
     assert(lot->plan == &of->block->pattern->plan);
-    snprintf(lot->name, sizeof lot->name, "layer%d.%s", of->layer,
-             of->direction == FORWARD ? "forward" : "backward");
+    exchange_name(of->id, lot->name);
     groups_take(lot, a->comm, a->group_size);
     groups_coefficients(lot, strcmp(a->config->messages.sensitivity, "safe") == 0);
     if (lot->rows > 0)
@@ -63,10 +62,8 @@ static bool ask(Assigner *a, int64_t epoch, Error *err) {
     a->asked = epoch;
     a->pending = ANSWER_PENDING;
     a->assignment = (Assignment){.asked = epoch, .parts = a->lots};
-    for (int i = 0; i < a->lots; i++) {
-        a->assignment.part[i].layer = a->lot[i].of.layer;
-        a->assignment.part[i].direction = a->lot[i].of.direction;
-    }
+    for (int i = 0; i < a->lots; i++)
+        a->assignment.part[i].id = a->lot[i].of.id;
     return a->rule->ask(a, err);
 }
 

@@ -17,7 +17,7 @@ typedef struct SolverRun { // fringe-solver on one problem (solver.c)
 typedef struct Lot {
     AssignedChannel of;
     const HaloPlan *plan;
-    char name[32];            // "layer1.backward"
+    char name[EXCHANGE_NAME];
     int64_t rows;             // of the send list
     float *coefficient;       // [rows] c_k
     int32_t *order;           // [rows] places in the send list, by beta inside each ring round

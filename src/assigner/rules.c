@@ -28,7 +28,7 @@ static bool random_decide(Assigner *a, Error *err) {
         Lot *lot = &a->lot[i];
         const HaloPlan *p = lot->plan;
         RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->asked,
-                                            lot->of.layer, lot->of.direction);
+                                            lot->of.id.layer, lot->of.id.direction);
         for (int g = 0; g < a->comm->size - 1; g++) {
             int reader = ring_reader(a->comm->rank, g, a->comm->size);
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {

@@ -60,8 +60,8 @@ static void lay_out_side(Channel *channel, int side) {
         transfer->bytes = (int64_t)channel->codec->bytes(&shape);
         transfer->payload = channel->mailbox->box[side] + channel->side[side].place[g];
         if (side == OUTGOING)
-            transfer->header = (MessageHeader){.layer = (uint8_t)channel->layer,
-                                               .direction = (uint8_t)channel->direction,
+            transfer->header = (MessageHeader){.layer = (uint8_t)channel->id.layer,
+                                               .direction = (uint8_t)channel->id.direction,
                                                .source = (uint32_t)channel->plan->rank,
                                                .target = (uint32_t)transfer->peer,
                                                .columns = (uint32_t)channel->columns,
@@ -77,17 +77,16 @@ void channel_lay_out(Channel *channel, const Codec *codec) {
 }
 
 Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const MessageForm *form,
-                     int64_t columns, int layer, int direction) {
-    assert(columns > 0 && layer >= 0 && layer < 256);
-    assert(direction == FORWARD || direction == BACKWARD);
+                     int64_t columns, ExchangeId id) {
+    assert(columns > 0 && id.layer >= 0 && id.layer < 256);
+    assert(id.direction == FORWARD || id.direction == BACKWARD);
     Channel *channel = TAKE(Channel, 1, "channel");
     *channel = (Channel){.mailbox = mailbox,
                          .plan = plan,
                          .form = *form,
                          .exact = mailbox_exact_codec(),
                          .columns = columns,
-                         .layer = layer,
-                         .direction = direction,
+                         .id = id,
                          .poll = {channel_progress, channel}};
     ring_transfer_init(&channel->ring, plan->comm, form->piece);
     MailboxSize size = mailbox_size(plan, form, columns);
@@ -182,10 +181,6 @@ static void end_step(Channel *channel, double since, double *seconds, SpanKind k
 
 // --- the steps
 
-static const char *direction_name(const Channel *channel) {
-    return channel->direction == FORWARD ? "forward" : "backward";
-}
-
 static void encode(Channel *channel, int group, const SentRows *rows, Occasion occasion,
                    const Poll *beat) {
     const HaloPlan *p = channel->plan;
@@ -197,7 +192,7 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
                             .sums = rows->sums,
                             .row = p->send_row + first,
                             .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch,
-                                                    channel->layer, channel->direction),
+                                                    channel->id.layer, channel->id.direction),
                             .gid = p->source_id,
                             .peer = transfer->peer,
                             .sum_peer = p->rank,
@@ -207,7 +202,7 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.rate or set train.clip",
-          channel->layer, direction_name(channel), occasion.epoch,
+          channel->id.layer, direction_name(channel->id.direction), occasion.epoch,
           id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
 }
 
@@ -247,8 +242,8 @@ static void trace_message(Channel *channel, int group, int side, double end) {
                            .end = end,
                            .peer = transfer->peer,
                            .kind = side == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
-                           .layer = (int16_t)channel->layer,
-                           .direction = (int16_t)channel->direction});
+                           .layer = (int16_t)channel->id.layer,
+                           .direction = (int16_t)channel->id.direction});
 }
 
 void channel_post(Channel *channel) {
@@ -290,8 +285,8 @@ void channel_progress(void *context) {
 static void check_message(Channel *channel, int group, const unsigned char *payload) {
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     MessageHeader expected = {
-        .layer = (uint8_t)channel->layer,
-        .direction = (uint8_t)channel->direction,
+        .layer = (uint8_t)channel->id.layer,
+        .direction = (uint8_t)channel->id.direction,
         .epoch = channel->epoch,
         .source = (uint32_t)transfer->peer,
         .target = (uint32_t)channel->plan->rank,
@@ -323,9 +318,9 @@ void channel_wait_for(Channel *channel, int group, int side) {
     RingTransfer *ring = &channel->ring;
     const Transfer *transfer = &ring->transfer[group][side];
     char what[128];
-    snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d", channel->layer,
-             direction_name(channel), channel->epoch, side == INCOMING ? "from" : "to",
-             transfer->peer);
+    snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d",
+             channel->id.layer, direction_name(channel->id.direction), channel->epoch,
+             side == INCOMING ? "from" : "to", transfer->peer);
     while (transfer->done < transfer->pieces) {
         Landing landing = {ring, transfer, transfer->done};
         comm_wait_until(channel->plan->comm, one_more, &landing, what);

@@ -26,7 +26,7 @@ struct Channel {
     const Codec *exact; // fp32
     const Codec *codec; // of the exchange that runs: form.codec or exact
     int64_t columns;
-    int layer, direction;
+    ExchangeId id;
     ChannelState state;
     int received;      // groups, in order
     uint32_t epoch;    // of the exchange

@@ -257,8 +257,7 @@ void model_describe(const Model *m, char *out, size_t size) {
             if (op == NULL || at >= size)
                 continue;
             at += (size_t)snprintf(out + at, size - at, "%slayer %d %s (%lld wide): %s",
-                                   at > 0 ? "; " : "", l, d == FORWARD ? "forward" : "backward",
-                                   (long long)columns,
+                                   at > 0 ? "; " : "", l, direction_name(d), (long long)columns,
                                    m->parts.backend->aggregate_describe(op->aggregate, columns));
         }
 }
@@ -270,12 +269,12 @@ int64_t model_bytes_sent(const Model *m) {
     return bytes;
 }
 
-Channel *model_channel(const Model *m, int layer, int direction) {
-    return m->layer[layer].route[direction].channel;
+Channel *model_channel(const Model *m, ExchangeId id) {
+    return m->layer[id.layer].route[id.direction].channel;
 }
 
-const Block *model_block(const Model *m, int layer, int direction) {
-    const Operator *op = m->layer[layer].route[direction].op;
+const Block *model_block(const Model *m, ExchangeId id) {
+    const Operator *op = m->layer[id.layer].route[id.direction].op;
     return op != NULL ? &op->block : NULL;
 }
 

@@ -97,7 +97,8 @@ static void route_make(Model *m, Route *route, const Pattern *pattern, int l, in
     route->op = operator_find(m, &block);
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
-    route->channel = channel_new(m->mailbox, &pattern->plan, form, columns, l, direction);
+    route->channel =
+        channel_new(m->mailbox, &pattern->plan, form, columns, (ExchangeId){l, direction});
     route->sums = rows_take(pattern->partial.rows, columns, "partial sums");
 }
 
@@ -143,7 +144,8 @@ static void features_once(Model *m, Mailbox *mailbox) {
     operator_ready(&op);
     Route *route = &m->layer[0].infer;
     *route = (Route){.op = &op,
-                     .channel = channel_new(mailbox, &p->plan, &exact, columns, 0, FORWARD),
+                     .channel =
+                         channel_new(mailbox, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
                      .sums = rows_take(p->partial.rows, columns, "partial sums")};
     model_features_once(m);
     rows_give(&route->sums);
@@ -156,7 +158,8 @@ static void features_once(Model *m, Mailbox *mailbox) {
 static void features_kept(Model *m, Mailbox *mailbox) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
     MessageForm exact = exact_form(m);
-    Channel *channel = channel_new(mailbox, &p->plan, &exact, m->shape.width[0], 0, FORWARD);
+    Channel *channel =
+        channel_new(mailbox, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
     SentRows rows = {.x = first_rows(m->x, p->plan.sources), .right = m->block.right};
     channel_pack(channel, &rows, (Occasion){.exact = true});
     channel_post(channel);

@@ -117,9 +117,10 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
         return true;
     for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            Channel *channel = model_channel(t->model, l, d);
+            ExchangeId id = {l, d};
+            Channel *channel = model_channel(t->model, id);
             if (channel != NULL)
-                channels[count++] = (AssignedChannel){channel, l, d, model_block(t->model, l, d)};
+                channels[count++] = (AssignedChannel){channel, id, model_block(t->model, id)};
         }
     if (count == 0)
         return true;

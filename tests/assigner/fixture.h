@@ -132,11 +132,10 @@ static inline void net_init(Net *net, const Scene *scene, int first_width) {
                         .piece = 1000};
     net->mailbox = mailbox_new();
     for (int i = 0; i < CHANNELS; i++) {
-        int layer = i > 0, direction = i == 2 ? BACKWARD : FORWARD;
-        net->channel[i] =
-            channel_new(net->mailbox, &patterns[i]->plan, &form, columns[i], layer, direction);
-        net->of[i] = (AssignedChannel){net->channel[i], layer, direction,
-                                       i == 2 ? &net->transposed : &net->block};
+        ExchangeId id = {i > 0, i == 2 ? BACKWARD : FORWARD};
+        net->channel[i] = channel_new(net->mailbox, &patterns[i]->plan, &form, columns[i], id);
+        net->of[i] =
+            (AssignedChannel){net->channel[i], id, i == 2 ? &net->transposed : &net->block};
     }
     net->right = TAKE(float, net->world.shard.own, "test");
     for (int64_t r = 0; r < net->world.shard.own; r++)

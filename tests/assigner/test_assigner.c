@@ -224,8 +224,8 @@ static void check_report(const Net *net, const Config *config, const Assignment 
         int64_t rows[WIDTH_MOST + 1];
         census(net, i, rows);
         assert_memory_equal(part->rows, rows, sizeof rows);
-        assert_int_equal(part->layer, i > 0);
-        assert_int_equal(part->direction, i == 2);
+        assert_int_equal(part->id.layer, i > 0);
+        assert_int_equal(part->id.direction, i == 2);
         double want = predicted(net, i, config);
         if (test_comm.rank != 0)
             continue;

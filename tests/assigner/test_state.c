@@ -39,7 +39,8 @@ static void same_report(const Assigner *a, const Assigner *b) {
     for (int i = 0; i < CHANNELS; i++) {
         const AssignmentPart *p = &x->part[i], *q = &y->part[i];
         assert_string_equal(p->by, q->by);
-        assert_true(a->asked == 0 || (p->layer == q->layer && p->direction == q->direction));
+        assert_true(a->asked == 0 ||
+                    (p->id.layer == q->id.layer && p->id.direction == q->id.direction));
         assert_true(p->objective == q->objective && p->bound == q->bound &&
                     p->lp_bound == q->lp_bound);
         assert_true(p->predicted == q->predicted && p->hidden == q->hidden);

@@ -121,8 +121,8 @@ static void try_channel(uint64_t seed) {
     run.sum = rows_take(1, run.columns, "test");
     Rows before = rows_take(1, run.columns, "test");
     Mailbox *mailbox = mailbox_new();
-    Channel *channel =
-        channel_new(mailbox, &plan, &form, run.columns, (int)(seed % 7), (int)(seed % 2));
+    Channel *channel = channel_new(mailbox, &plan, &form, run.columns,
+                                   (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
         run.scaled = ring_mix(seed, epoch) % 2 == 0;
@@ -164,7 +164,7 @@ static void channels_do_not_mix(void **state) {
     Rows x[2];
     for (int i = 0; i < 2; i++) {
         mailbox[i] = mailbox_new();
-        channel[i] = channel_new(mailbox[i], &plan, &form, 41, 1, i);
+        channel[i] = channel_new(mailbox[i], &plan, &form, 41, (ExchangeId){1, i});
     }
     for (uint32_t epoch = 1; epoch <= 10; epoch++) {
         for (int i = 0; i < 2; i++) {
@@ -206,7 +206,7 @@ static void narrow_rows_fit_at_every_width(void **state) {
             continue;
         MessageForm form = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
         Mailbox *mailbox = mailbox_new();
-        Channel *channel = channel_new(mailbox, &plan, &form, 1, 0, FORWARD);
+        Channel *channel = channel_new(mailbox, &plan, &form, 1, (ExchangeId){0, FORWARD});
         Run run = {.plan = &plan, .epoch = 1, .columns = 1, .sum = rows_take(1, 1, "test")};
         exchange(channel, schedule_find("blocking", &err), NULL, &run);
         rows_give(&run.sum);
@@ -270,7 +270,7 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
         Rows x = ring_fill(&plan, 41, 5);
         SentRows rows = ring_sent(&plan, x, right);
         Mailbox *mailbox = mailbox_new();
-        Channel *channel = channel_new(mailbox, &plan, &form, 41, 3, BACKWARD);
+        Channel *channel = channel_new(mailbox, &plan, &form, 41, (ExchangeId){3, BACKWARD});
         channel_pack(channel, &rows, (Occasion){.seed = 77, .epoch = 5});
         RandomStream stream = random_stream(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
         for (int g = 0; g + 1 < plan.size; g++)
@@ -297,8 +297,8 @@ static void plan_is_what_a_channel_takes(void **state) {
     mailbox_plan(&memory, &size);
     size_t before = memory_in_use();
     Mailbox *mailbox = mailbox_new();
-    Channel *wide = channel_new(mailbox, &plan, &form, 256, 0, FORWARD);
-    Channel *narrow = channel_new(mailbox, &plan, &form, 41, 1, FORWARD);
+    Channel *wide = channel_new(mailbox, &plan, &form, 256, (ExchangeId){0, FORWARD});
+    Channel *narrow = channel_new(mailbox, &plan, &form, 41, (ExchangeId){1, FORWARD});
     size_t taken = memory_in_use() - before, planned = memory_plan_total(&memory);
     assert_true(taken <= planned + 4096); // the Channels themselves and alignment
     assert_true(planned <= taken + 4096);
@@ -339,7 +339,7 @@ static void only_what_flies_is_covered(void **state) {
     MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
     Mailbox *mailbox = mailbox_new();
-    Channel *channel = channel_new(mailbox, &plan, &form, 41, 1, FORWARD);
+    Channel *channel = channel_new(mailbox, &plan, &form, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
     assert_true(covered_share(channel, "blocking", false) == 0);
     assert_near(covered_share(channel, "overlap", false), most, 1e-6);

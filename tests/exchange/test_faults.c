@@ -31,7 +31,8 @@ static void scene_init(Scene *scene, const char *codec) {
     scene->plan = ring_plan(SEED, &test_comm);
     MessageForm form = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
     scene->mailbox = mailbox_new();
-    scene->channel = channel_new(scene->mailbox, &scene->plan, &form, COLUMNS, LAYER, BACKWARD);
+    scene->channel =
+        channel_new(scene->mailbox, &scene->plan, &form, COLUMNS, (ExchangeId){LAYER, BACKWARD});
     scene->x = ring_fill(&scene->plan, COLUMNS, EPOCH);
     scene->rows = ring_sent(&scene->plan, scene->x, NULL);
 }

@@ -114,8 +114,8 @@ static void set_widths(Channel *channel, WidthOf *width, int setting) {
 static void set_direction(Model *model, int direction, int bits) {
     int channels = 0;
     for (int l = 0; l < 2; l++)
-        if (model_channel(model, l, direction) != NULL) {
-            set_widths(model_channel(model, l, direction), the_same, bits);
+        if (model_channel(model, (ExchangeId){l, direction}) != NULL) {
+            set_widths(model_channel(model, (ExchangeId){l, direction}), the_same, bits);
             channels++;
         }
     assert_int_equal(channels, direction == FORWARD ? 2 : 1);
@@ -301,8 +301,8 @@ static Model *mixed_model(const Small *s, const Case *c, const char *schedule) {
     Model *model = model_of(s, "integer", c->bf16, schedule);
     for (int l = 0; l < 2; l++)
         for (int d = 0; d < 2; d++)
-            if (model_channel(model, l, d) != NULL)
-                set_widths(model_channel(model, l, d), of_all_kinds, 2 * l + d);
+            if (model_channel(model, (ExchangeId){l, d}) != NULL)
+                set_widths(model_channel(model, (ExchangeId){l, d}), of_all_kinds, 2 * l + d);
     return model;
 }
 
