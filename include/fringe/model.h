@@ -109,9 +109,9 @@ void model_set_spans(Model *model, Spans *spans);
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
 int64_t model_bytes_sent(const Model *model); // by all channels since the start
-// The channel of training of a layer and direction; NULL: that layer exchanges nothing there.
-Channel *model_channel(const Model *model, int layer, int direction);
-const float *model_left(const Model *model, int layer, int direction); // of its Block; NULL: 1
+// The channel of an exchange of training, and the Block that reads its rows; NULL: there is none.
+Channel *model_channel(const Model *model, ExchangeId id);
+const Block *model_block(const Model *model, ExchangeId id);
 
 // Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
 // [parameter_count] of this rank (add over ranks: gradsync_finish). Collective.

@@ -240,8 +240,7 @@ static void restore(Assigner *a, const Tensors *file, Error *err) {
         lot_scatter_rows(lot, a->comm, data[1], lot->next, 1);
         lot_scatter_rows(lot, a->comm, data[2], trace->square, sizeof *trace->square);
         trace->exchanges = counters[COUNTERS + i];
-        a->assignment.part[i].layer = lot->of.layer;
-        a->assignment.part[i].direction = lot->of.direction;
+        a->assignment.part[i].id = lot->of.id;
     }
     if (first)
         restore_known(a, file);

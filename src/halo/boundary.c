@@ -9,7 +9,7 @@ static int32_t *groups_of_sources(const ShardEdges *edges, const int64_t *limit,
                                   int size) {
     int32_t *group = TAKE(int32_t, edges->remote, "boundary");
     for (int g = 0; g + 1 < size; g++) {
-        int owner = (rank - 1 - g + size) % size;
+        int owner = ring_sender(rank, g, size);
         for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
             group[h] = edges->remote_row[h] < limit[owner] ? g : -1;
     }

@@ -10,10 +10,6 @@
 
 enum { ASSIGNMENT_PATH = 2048, ASSIGNMENTS_SHOWN = 10000 };
 
-static const char *direction_name(int direction) {
-    return direction == FORWARD ? "forward" : "backward";
-}
-
 // The N of "epoch-N" and what follows it; -1 where the name is another.
 static long long epoch_of_name(const char *name, const char **ending) {
     long long epoch = -1;
@@ -35,8 +31,8 @@ static void put_three(JsonWriter *w, const char *key, const double value[3]) {
 
 static void put_part(JsonWriter *w, const AssignmentPart *part) {
     json_begin_object(w, NULL);
-    json_put_int(w, "layer", part->layer);
-    json_put_string(w, "direction", direction_name(part->direction));
+    json_put_int(w, "layer", part->id.layer);
+    json_put_string(w, "direction", direction_name(part->id.direction));
     json_put_string(w, "by", part->by);
     json_put_double(w, "objective", part->objective);
     json_put_double(w, "bound", part->bound);

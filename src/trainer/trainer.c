@@ -78,7 +78,7 @@ static void plan_assigner(Trainer *t, const ModelParts *parts) {
     for (int l = 0; l < t->shape.layers && parts->form.codec->has_widths; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(&t->shape, l, d) > 0)
-                assigner_plan(&t->plan, t->patterns.of[l][d]);
+                assigner_plan(&t->plan, &t->patterns.of[l][d]->plan);
 }
 
 bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err) {
@@ -117,9 +117,10 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
         return true;
     for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            Channel *channel = model_channel(t->model, l, d);
+            ExchangeId id = {l, d};
+            Channel *channel = model_channel(t->model, id);
             if (channel != NULL)
-                channels[count++] = (AssignedChannel){channel, l, d, model_left(t->model, l, d)};
+                channels[count++] = (AssignedChannel){channel, id, model_block(t->model, id)};
         }
     if (count == 0)
         return true;

@@ -19,7 +19,7 @@ static void same_state(const Assigner *a, const Assigner *b) {
         same_bytes(channel_widths(x->of.channel, true), channel_widths(y->of.channel, true),
                    x->rows, 1);
         same_bytes(channel_widths(x->of.channel, false), channel_widths(y->of.channel, false),
-                   x->pattern->halo_count, 1);
+                   x->plan->halo_count, 1);
         same_bytes(x->next, y->next, x->rows, 1);
         same_bytes(s->square, t->square, x->rows, sizeof *s->square);
         assert_int_equal(s->exchanges, t->exchanges);
@@ -39,7 +39,8 @@ static void same_report(const Assigner *a, const Assigner *b) {
     for (int i = 0; i < CHANNELS; i++) {
         const AssignmentPart *p = &x->part[i], *q = &y->part[i];
         assert_string_equal(p->by, q->by);
-        assert_true(a->asked == 0 || (p->layer == q->layer && p->direction == q->direction));
+        assert_true(a->asked == 0 ||
+                    (p->id.layer == q->id.layer && p->id.direction == q->id.direction));
         assert_true(p->objective == q->objective && p->bound == q->bound &&
                     p->lp_bound == q->lp_bound);
         assert_true(p->predicted == q->predicted && p->hidden == q->hidden);
