@@ -19,7 +19,9 @@
 #include <string.h>
 
 void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch) {
-    snprintf(out, CHECKPOINT_PATH, "%s/checkpoints/epoch-%lld", run_dir, (long long)epoch);
+    char name[RUNFOLDER_NAME];
+    snprintf(out, CHECKPOINT_PATH, "%s/checkpoints/%s", run_dir,
+             runfolder_epoch_name(name, epoch, ""));
 }
 
 void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, int file) {
@@ -82,19 +84,12 @@ static bool write_latest(const char *run_dir, const char *folder, Error *err) {
 
 // ---- the folders there are
 
-int64_t checkpoint_epoch_of(const char *name) {
-    char plain[64];
-    long long epoch = -1;
-    if (sscanf(name, "epoch-%lld", &epoch) != 1 || epoch < 0)
-        return -1;
-    snprintf(plain, sizeof plain, "epoch-%lld", epoch);
-    return strcmp(plain, name) == 0 ? epoch : -1;
+static int is_epoch(const struct dirent *entry) {
+    return runfolder_epoch_of(entry->d_name, "") >= 0;
 }
 
-static int is_epoch(const struct dirent *entry) { return checkpoint_epoch_of(entry->d_name) >= 0; }
-
 static int newer_first(const struct dirent **a, const struct dirent **b) {
-    int64_t x = checkpoint_epoch_of((*a)->d_name), y = checkpoint_epoch_of((*b)->d_name);
+    int64_t x = runfolder_epoch_of((*a)->d_name, ""), y = runfolder_epoch_of((*b)->d_name, "");
     return (x < y) - (x > y);
 }
 
@@ -109,7 +104,7 @@ bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
                error_set(err, EXIT_IO, "%s: cannot look into it: %s", folder, strerror(errno));
     list->epoch = TAKE(int64_t, count, "list of checkpoints");
     for (; list->count < count; list->count++) {
-        list->epoch[list->count] = checkpoint_epoch_of(entry[list->count]->d_name);
+        list->epoch[list->count] = runfolder_epoch_of(entry[list->count]->d_name, "");
         free(entry[list->count]);
     }
     free(entry);

@@ -4,6 +4,7 @@
 
 #include "fringe/assigner.h"
 #include "fringe/gradsync.h"
+#include "fringe/runfolder.h"
 #include "fringe/trainer.h"
 
 // The file of model.weights that a run started from; empty: from random weights.
@@ -94,7 +95,6 @@ extern const char *const checkpoint_files[CHECKPOINT_FILES];
 extern const char checkpoint_manifest[]; // "checkpoint.json"
 void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch);
 void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, int file);
-int64_t checkpoint_epoch_of(const char *name); // the N of "epoch-N"; -1 where it is another name
 typedef struct EpochList {
     int count;
     int64_t *epoch; // [count] newest first; owned

@@ -194,7 +194,7 @@ static bool score_fits(const TrainerState *state) {
 // The member that cannot have been written, NULL if all can. There is at most one evaluation an
 // epoch.
 static const char *misfit(const TrainerState *state, const char *folder) {
-    int64_t named = checkpoint_epoch_of(path_name(folder)), epoch = state->counters.epoch;
+    int64_t named = runfolder_epoch_of(path_name(folder), ""), epoch = state->counters.epoch;
     int64_t best = state->counters.best_epoch, stale = state->counters.stale_evaluations;
     return epoch < 0 || (named >= 0 && named != epoch)  ? "epoch"
            : best < 0 || best > epoch                   ? "best_epoch"
