@@ -68,9 +68,8 @@ const Assignment *assigner_after(Assigner *assigner, int64_t epoch);
 int assigner_widths(Assigner *assigner, Tensor tensor[ASSIGNED_CHANNELS]);
 void assigner_widths_give(Tensor tensor[ASSIGNED_CHANNELS], int count);
 
-// Everything a resumed run needs: widths in use and to be taken, ranges traced, counters. The file
-// is rank 0's; path NULL there: nothing is written. What is asked is decided at once. Collective.
-bool assigner_write(Assigner *assigner, const char *path, Error *err);
-bool assigner_read(Assigner *assigner, const char *path, Error *err);
+// Everything a resumed run needs: widths in use and to be taken, ranges traced, counters. Its save
+// decides at once what is asked.
+StateSection assigner_section(Assigner *assigner);
 
 #endif

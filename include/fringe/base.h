@@ -1,7 +1,7 @@
 // base: what every room stands on. Opens no other door.
 //
-// Errors, memory, the communicator, counter-based random numbers, clocks, strict JSON, safetensors
-// and durable files. The pieces are independent; a room includes this one header.
+// Errors, memory, the communicator, counter-based random numbers, clocks, strict JSON, safetensors,
+// sections of state and durable files. The pieces are independent; a room includes this one header.
 #ifndef FRINGE_BASE_H
 #define FRINGE_BASE_H
 
@@ -18,6 +18,7 @@
 #include "fringe/base/ring.h"
 #include "fringe/base/sort.h"
 #include "fringe/base/sparse.h"
+#include "fringe/base/state.h"
 #include "fringe/base/tensors.h"
 #include "fringe/base/terminal.h"
 #include "fringe/base/text.h"

@@ -63,6 +63,10 @@ void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);
 bool model_write(const ModelShape *shape, const float *parameters, const char *path, bool sync,
                  Error *err);
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err);
+// The tensors of such a file, [parameter_windows] of them, which lie in turned [parameter_count].
+int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor);
+bool model_take_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
+                        Error *err);
 
 // Floats of a row that layer `layer` exchanges in an epoch of training; 0: it exchanges none.
 int64_t model_exchanged(const ModelShape *shape, int layer, int direction);

@@ -4,6 +4,17 @@
 
 #include <stdio.h>
 
+static bool write_state(Assigner *a, const char *path, Error *err) {
+    StateSection section = assigner_section(a);
+    state_write(&section, &test_comm, path, err);
+    return comm_agree(&test_comm, err);
+}
+
+static bool read_state(Assigner *a, const char *path, Error *err) {
+    StateSection section = assigner_section(a);
+    return state_read(&section, &test_comm, path, err);
+}
+
 static void same_bytes(const void *a, const void *b, int64_t count, size_t size) {
     if (count > 0)
         assert_memory_equal(a, b, (size_t)count * size);
@@ -63,8 +74,8 @@ static void state_comes_back(void **state) {
         net_init(&other, scene, 8);
         Assigner *a = assigner_of(&net, &config), *b = assigner_of(&other, &config);
         epochs_of(&net, a, 1, stops[i]);
-        assert_ok(assigner_write(a, path, &err), &err);
-        assert_ok(assigner_read(b, path, &err), &err);
+        assert_ok(write_state(a, path, &err), &err);
+        assert_ok(read_state(b, path, &err), &err);
         same_state(a, b);
         same_report(a, b);
         assert_true(a->pending == (stops[i] == PERIOD + 1 ? WIDTHS_DECIDED : NOTHING_PENDING));
@@ -128,7 +139,7 @@ static int64_t place_of(const char *path, const char *name) {
 
 static void refused(Assigner *a, const char *path, ExitCode code, const char *part) {
     Error err = {0};
-    assert_refused(assigner_read(a, path, &err), &err, code, part);
+    assert_refused(read_state(a, path, &err), &err, code, part);
     assert_null(strchr(err.text, '\n')); // one sentence
 }
 
@@ -142,7 +153,7 @@ static void damaged_and_foreign_files_are_refused(void **state) {
     net_init(&other, &scenes[3], 8); // another graph
     Assigner *a = assigner_of(&net, &config), *b = assigner_of(&other, &config);
     epochs_of(&net, a, 1, PERIOD + 1);
-    assert_ok(assigner_write(a, path, &err), &err);
+    assert_ok(write_state(a, path, &err), &err);
     int64_t bytes = file_bytes(path);
     for (int64_t cut = 0; cut < bytes; cut += 1 + bytes / 13) {
         spoil(bad, path, cut, -1, 0);
@@ -162,7 +173,7 @@ static void damaged_and_foreign_files_are_refused(void **state) {
     }
     spoil(bad, path, -1, place_of(path, "counters") + 8, 77); // no state that is known
     refused(a, bad, EXIT_DATA, "counters");
-    assert_ok(assigner_read(a, path, &err), &err); // and nothing is the worse for it
+    assert_ok(read_state(a, path, &err), &err); // and nothing is the worse for it
     epochs_of(&net, a, PERIOD + 2, PERIOD + 1 + DELAY);
     ends_agree(&net, &config.messages.widths);
     assigner_free(b);
