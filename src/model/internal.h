@@ -6,7 +6,7 @@
 
 // One distributed aggregate: a Block with what it needs to run. Shared by layers whose Pattern is
 // the same.
-typedef struct Operator {
+typedef struct SparseOperator {
     Block block;
     float *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is NULL
     Aggregate *aggregate; // over block.pattern->own
@@ -15,18 +15,18 @@ typedef struct Operator {
     int64_t *cursor; // [halo.rows] edge cursors of the halo pass
     int rest_count;  // rows that wait for the halo: the complement of pattern->central
     Range rest[PATTERN_RANGES + 1];
-} Operator;
+} SparseOperator;
 
 // How the rows that a layer aggregates reach their readers.
-typedef struct Route {
-    Operator *op;     // borrowed from the model; NULL: nothing is aggregated
-    Channel *channel; // NULL: nothing is sent
-    Rows sums;        // [pre.rows, columns] partial sums, sent after own rows
-} Route;
+typedef struct Propagation {
+    SparseOperator *op; // borrowed from the model; NULL: nothing is aggregated
+    Channel *channel;   // NULL: nothing is sent
+    Rows partials;      // [pre.rows, columns] partial sums, sent after own rows
+} Propagation;
 
 typedef struct Layer {
-    Route route[2]; // [FORWARD], [BACKWARD]: of training
-    Route infer;    // of evaluation, forward: the same channel where the Pattern is the same
+    Propagation propagation[2]; // [FORWARD], [BACKWARD]: of training
+    Propagation infer; // of evaluation, forward: the same channel where the Pattern is the same
     Rows h; // [N, in] input while training; kept for Ws and transform-first, else one buffer serves
             // all layers
     Rows a; // [N, in] A·H, aggregate-first only
@@ -53,11 +53,11 @@ struct Model {
     Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
-    Mailbox *mailbox; // of all channels: only one exchange runs at a time
-    GradSync *sync;   // told what is made of the gradient; NULL: nobody is
-    Poll sums;        // moves what it was told
+    Mailbox *mailbox;   // of all channels: only one exchange runs at a time
+    GradSync *sync;     // told what is made of the gradient; NULL: nobody is
+    Poll gradient_poll; // moves what it was told
     int operators;
-    Operator operator[MODEL_OPERATORS];
+    SparseOperator operator[MODEL_OPERATORS];
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
     // Widths never share memory, so padding stays zero.
     int widths;
@@ -90,17 +90,28 @@ double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
 
 static inline int64_t metric_counts(int64_t classes) { return 2 + 3 * classes; } // per split
 
-// ---- routes.c
+// ---- propagation_setup.c
 // Floats of a row that is aggregated there, in training or evaluation; 0: none is.
 int64_t aggregated(const ModelShape *shape, int l, int direction);
-void routes_make(Model *m);     // operators and channels of all layers. Collective.
-void routes_features(Model *m); // what is made of the features once. Collective.
-void routes_plan(MemoryPlan *plan, const Model *m, const Config *config);
-void routes_clear(Model *m);
+void propagations_make(Model *m);     // operators and channels of all layers. Collective.
+void propagations_features(Model *m); // what is made of the features once. Collective.
+void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config);
+void propagations_clear(Model *m);
 
-// ---- epoch.c
-// A·X into m->features, exactly, over the route that evaluation has for the first layer meanwhile.
-void model_features_once(Model *m);
+// ---- propagation.c
+typedef struct PropagationCall { // one propagation, and the work around it
+    const Propagation *over;
+    Rows in, out;  // rows that are aggregated, and their sums
+    Rows received; // [H, columns] halo rows of `in`, where `over` has no channel
+    void *context; // of both:
+    void (*beside)(void *context, const Poll *poll); // work that needs no message; may be NULL
+    void (*finish)(void *context, Range rows, const Poll *poll); // of complete sums; may be NULL
+} PropagationCall;
+// By the schedule in training, else exactly. Collective.
+void propagate(Model *m, const PropagationCall *call);
+const Poll *gradient_poll(const Model *m); // NULL: nobody sums gradients meanwhile
+
+// ---- layers.c
 // Rows of layer l's input (l = layers: the logits) that the running call needs: [0, level_rows).
 static inline int64_t level_rows(const Model *m, int l) {
     return m->training ? m->parts.patterns->rows[l] : m->rows;

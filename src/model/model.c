@@ -163,7 +163,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     Model *m = TAKE(Model, 1, "model");
     *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
-    m->sums = (Poll){gradsync_progress, m->sync};
+    m->gradient_poll = (Poll){gradsync_progress, m->sync};
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
     if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all
@@ -171,11 +171,11 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         return NULL;
     }
     take_buffers(m, &(Taker){NULL});
-    routes_make(m);
+    propagations_make(m);
     for (int64_t r = 0; r < m->rows; r++)
         memcpy(m->x.at + r * m->x.stride, parts->shard->x + r * shape->width[0],
                (size_t)shape->width[0] * sizeof(float));
-    routes_features(m);
+    propagations_features(m);
     return m;
 }
 
@@ -184,7 +184,7 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
     take_buffers(m, &(Taker){plan});
-    routes_plan(plan, m, config);
+    propagations_plan(plan, m, config);
     memory_give(m);
 }
 
@@ -210,7 +210,7 @@ static void free_layer(Model *m, int l) {
 void model_free(Model *m) {
     if (m == NULL)
         return;
-    routes_clear(m);
+    propagations_clear(m);
     memory_give(m->counts);
     memory_give(m->scratch);
     for (int i = 0; i < m->widths; i++)
@@ -232,8 +232,9 @@ void model_free(Model *m) {
 static Channel *channel_at(const Model *m, int i) {
     for (int l = 0; l < m->shape.layers; l++) {
         const Layer *layer = &m->layer[l];
-        Channel *infer = layer->infer.channel, *forward = layer->route[FORWARD].channel;
-        Channel *all[] = {forward, layer->route[BACKWARD].channel, infer != forward ? infer : NULL};
+        Channel *infer = layer->infer.channel, *forward = layer->propagation[FORWARD].channel;
+        Channel *all[] = {forward, layer->propagation[BACKWARD].channel,
+                          infer != forward ? infer : NULL};
         for (int k = 0; k < 3; k++)
             if (all[k] != NULL && i-- == 0)
                 return all[k];
@@ -252,7 +253,7 @@ void model_describe(const Model *m, char *out, size_t size) {
     out[0] = 0;
     for (int l = 0; l < m->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            const Operator *op = m->layer[l].route[d].op;
+            const SparseOperator *op = m->layer[l].propagation[d].op;
             int64_t columns = aggregated(&m->shape, l, d);
             if (op == NULL || at >= size)
                 continue;
@@ -271,11 +272,11 @@ int64_t model_bytes_sent(const Model *m) {
 }
 
 Channel *model_channel(const Model *m, int layer, int direction) {
-    return m->layer[layer].route[direction].channel;
+    return m->layer[layer].propagation[direction].channel;
 }
 
 const float *model_left(const Model *m, int layer, int direction) {
-    const Operator *op = m->layer[layer].route[direction].op;
+    const SparseOperator *op = m->layer[layer].propagation[direction].op;
     return op != NULL ? op->block.left : NULL;
 }
 

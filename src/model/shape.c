@@ -34,7 +34,7 @@ static void add_parameter(ModelShape *shape, int layer, const char *name, int64_
 }
 
 // W, then Ws, b, gamma, beta, as far as the layer has them. The backward pass makes their gradients
-// from the last to the first (epoch.c) and says so to gradsync.
+// from the last to the first (layers.c) and says so to gradsync.
 static void add_layer(ModelShape *shape, const LayerKind *kind, int layer) {
     int64_t in = shape->width[layer], out = shape->width[layer + 1];
     char name[64];
