@@ -25,7 +25,8 @@ typedef struct Propagation {
 } Propagation;
 
 typedef struct Layer {
-    Propagation propagation[2]; // [FORWARD], [BACKWARD]: of training
+    const Parameter *parameter[ROLE_COUNT]; // by role; NULL: it has none; in the model's shape
+    Propagation propagation[2];             // [FORWARD], [BACKWARD]: of training
     Propagation infer; // of evaluation, forward: the same channel where the Pattern is the same
     Rows h; // [N, in] input while training; kept for Ws and transform-first, else one buffer serves
             // all layers
@@ -76,11 +77,15 @@ struct Model {
     bool training;
 };
 
-// Windows of layer l in a flat array; NULL where the layer has none.
-typedef struct LayerWindows {
-    float *w, *ws, *bias, *gamma, *beta;
-} LayerWindows;
-LayerWindows layer_windows(const ModelShape *shape, const float *flat, int layer);
+// The windows of a layer's parameter in the flat arrays of the running call; NULL if it has none.
+static inline const float *weights_of(const Model *m, int l, ParameterRole role) {
+    const Parameter *p = m->layer[l].parameter[role];
+    return p != NULL ? m->parameters + p->begin : NULL;
+}
+static inline float *gradient_of(const Model *m, int l, ParameterRole role) {
+    const Parameter *p = m->layer[l].parameter[role];
+    return p != NULL ? m->gradient + p->begin : NULL;
+}
 
 // The Post of a layer, ready to run.
 Post layer_post(const Model *m, int layer);

@@ -29,12 +29,11 @@ static bool features_ready(const Model *m, int l) {
 }
 
 Post layer_post(const Model *m, int l) {
-    LayerWindows p = layer_windows(&m->shape, m->parameters, l);
     Post post = {.count = m->shape.post_count,
                  .keep = m->shape.keep,
                  .training = m->training,
-                 .gamma = p.gamma,
-                 .beta = p.beta,
+                 .gamma = weights_of(m, l, ROLE_GAMMA),
+                 .beta = weights_of(m, l, ROLE_BETA),
                  .stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, l + 1, 0)};
     memcpy(post.step, m->shape.post, sizeof post.step);
     return post;
@@ -46,17 +45,18 @@ static void forward_finish(void *context, Range range, const Poll *poll) {
     Model *m = run->m;
     const Backend *b = m->parts.backend;
     Layer *layer = &m->layer[run->l];
-    LayerWindows p = layer_windows(&m->shape, m->parameters, run->l);
     Rows h = layer_input(m, run->l);
     Rows a = features_ready(m, run->l) ? m->features : layer->a;
     bool sum_ready = m->shape.transform_first[run->l]; // z holds the aggregate
     span_begin(m->spans);
     if (!sum_ready)
-        b->dense(layer->z, range, a, p.w, p.bias, false, poll);
-    if (p.ws != NULL)
-        b->dense(layer->z, range, h, p.ws, sum_ready ? p.bias : NULL, true, poll);
-    else if (sum_ready && p.bias != NULL)
-        b->add_bias(layer->z, range, p.bias, poll);
+        b->dense(layer->z, range, a, weights_of(m, run->l, ROLE_WEIGHT),
+                 weights_of(m, run->l, ROLE_BIAS), false, poll);
+    if (weights_of(m, run->l, ROLE_SELF_WEIGHT) != NULL)
+        b->dense(layer->z, range, h, weights_of(m, run->l, ROLE_SELF_WEIGHT),
+                 sum_ready ? weights_of(m, run->l, ROLE_BIAS) : NULL, true, poll);
+    else if (sum_ready && weights_of(m, run->l, ROLE_BIAS) != NULL)
+        b->add_bias(layer->z, range, weights_of(m, run->l, ROLE_BIAS), poll);
     span_end(m->spans, SPAN_DENSE);
     if (run->l == m->shape.layers - 1)
         return;
@@ -84,9 +84,9 @@ static void forward_layer(Model *m, int l) {
         return;
     }
     if (m->shape.transform_first[l]) {
-        LayerWindows p = layer_windows(&m->shape, m->parameters, l);
         span_begin(m->spans);
-        b->dense(layer->y, (Range){0, h.count}, h, p.w, NULL, false, NULL);
+        b->dense(layer->y, (Range){0, h.count}, h, weights_of(m, l, ROLE_WEIGHT), NULL, false,
+                 NULL);
         span_end(m->spans, SPAN_DENSE);
         call.in = first_rows(layer->y, h.count);
         call.out = layer->z;
@@ -142,14 +142,14 @@ static void weight_gradient(Model *m, float *dw, Rows a, Rows g, const Poll *pol
 static void parameter_gradients(void *context, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
-    LayerWindows d = layer_windows(&m->shape, m->gradient, run->l);
     span_begin(m->spans);
-    if (d.bias != NULL)
-        m->parts.backend->column_sums(d.bias, m->g, m->scratch);
-    if (d.ws != NULL)
-        weight_gradient(m, d.ws, layer_input(m, run->l), m->g, poll);
+    if (gradient_of(m, run->l, ROLE_BIAS) != NULL)
+        m->parts.backend->column_sums(gradient_of(m, run->l, ROLE_BIAS), m->g, m->scratch);
+    if (gradient_of(m, run->l, ROLE_SELF_WEIGHT) != NULL)
+        weight_gradient(m, gradient_of(m, run->l, ROLE_SELF_WEIGHT), layer_input(m, run->l), m->g,
+                        poll);
     if (!m->shape.transform_first[run->l])
-        weight_gradient(m, d.w, m->layer[run->l].a, m->g, poll);
+        weight_gradient(m, gradient_of(m, run->l, ROLE_WEIGHT), m->layer[run->l].a, m->g, poll);
     span_end(m->spans, SPAN_DENSE);
 }
 
@@ -157,18 +157,17 @@ static void parameter_gradients(void *context, const Poll *poll) {
 static void backward_finish(void *context, Range range, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
-    LayerWindows p = layer_windows(&m->shape, m->parameters, run->l);
     range.end = range.end < m->g.count ? range.end : m->g.count;
-    if (p.ws == NULL || range.begin >= range.end)
+    if (weights_of(m, run->l, ROLE_SELF_WEIGHT) == NULL || range.begin >= range.end)
         return;
     span_begin(m->spans);
-    m->parts.backend->dense_transposed(run->out, range, m->g, p.ws, true, poll);
+    m->parts.backend->dense_transposed(run->out, range, m->g,
+                                       weights_of(m, run->l, ROLE_SELF_WEIGHT), true, poll);
     span_end(m->spans, SPAN_DENSE);
 }
 
 // dH into the next slot, by pulling rows of dA = G Wᵀ over the transposed Block.
 static void backward_aggregate_first(Model *m, int l) {
-    LayerWindows p = layer_windows(&m->shape, m->parameters, l);
     int64_t in = m->shape.width[l];
     LayerRun run = {.m = m, .l = l};
     if (l == 0) { // no gradient of the features is wanted
@@ -178,8 +177,8 @@ static void backward_aggregate_first(Model *m, int l) {
     Rows da = first_rows(gradient_rows(m, in, 2), m->g.count);
     run.out = first_rows(gradient_rows(m, in, 1), level_rows(m, l));
     span_begin(m->spans);
-    m->parts.backend->dense_transposed(da, (Range){0, m->g.count}, m->g, p.w, false,
-                                       gradient_poll(m));
+    m->parts.backend->dense_transposed(da, (Range){0, m->g.count}, m->g,
+                                       weights_of(m, l, ROLE_WEIGHT), false, gradient_poll(m));
     span_end(m->spans, SPAN_DENSE);
     propagate(m, &(PropagationCall){.over = &m->layer[l].propagation[BACKWARD],
                                     .in = da,
@@ -192,8 +191,6 @@ static void backward_aggregate_first(Model *m, int l) {
 // dY by pulling rows of G; then dW = Hᵀ dY and dH = dY Wᵀ + G Wsᵀ.
 static void backward_transform_first(Model *m, int l) {
     const Backend *b = m->parts.backend;
-    LayerWindows p = layer_windows(&m->shape, m->parameters, l);
-    LayerWindows d = layer_windows(&m->shape, m->gradient, l);
     Rows h = layer_input(m, l);
     Rows dy = first_rows(gradient_rows(m, m->shape.width[l + 1], 2), h.count);
     LayerRun run = {.m = m, .l = l};
@@ -203,25 +200,27 @@ static void backward_transform_first(Model *m, int l) {
                                     .context = &run,
                                     .beside = parameter_gradients});
     span_begin(m->spans);
-    weight_gradient(m, d.w, h, dy, gradient_poll(m));
+    weight_gradient(m, gradient_of(m, l, ROLE_WEIGHT), h, dy, gradient_poll(m));
     if (l > 0) {
         Rows dh = gradient_rows(m, m->shape.width[l], 1);
-        b->dense_transposed(dh, (Range){0, h.count}, dy, p.w, false, gradient_poll(m));
-        if (p.ws != NULL)
-            b->dense_transposed(dh, (Range){0, m->g.count}, m->g, p.ws, true, gradient_poll(m));
+        b->dense_transposed(dh, (Range){0, h.count}, dy, weights_of(m, l, ROLE_WEIGHT), false,
+                            gradient_poll(m));
+        if (weights_of(m, l, ROLE_SELF_WEIGHT) != NULL)
+            b->dense_transposed(dh, (Range){0, m->g.count}, m->g,
+                                weights_of(m, l, ROLE_SELF_WEIGHT), true, gradient_poll(m));
     }
     span_end(m->spans, SPAN_DENSE);
 }
 
 // G of layer l-1, in place of dH.
 static void backward_post(Model *m, int l) {
-    LayerWindows d = layer_windows(&m->shape, m->gradient, l - 1);
     Layer *below = &m->layer[l - 1];
     Post post = layer_post(m, l - 1);
     Rows dh = first_rows(gradient_rows(m, m->shape.width[l], 1), level_rows(m, l));
     span_begin(m->spans);
     m->parts.backend->post_backward(dh, dh, first_rows(below->z, dh.count), &post, below->saved,
-                                    d.gamma, d.beta, m->scratch, gradient_poll(m));
+                                    gradient_of(m, l - 1, ROLE_GAMMA),
+                                    gradient_of(m, l - 1, ROLE_BETA), m->scratch, gradient_poll(m));
     span_end(m->spans, SPAN_POINTWISE);
     m->g = dh;
     m->slot = (m->slot + 1) % GRADIENT_SLOTS;

@@ -4,27 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-LayerWindows layer_windows(const ModelShape *shape, const float *flat, int layer) {
-    LayerWindows w = {0};
-    bool ws_next = shape->self_weight, bias_next = shape->bias, first = true;
-    for (int i = 0; i < shape->parameter_windows; i++) {
-        const Parameter *p = &shape->parameter[i];
-        float *at =
-            (float *)flat + p->begin; // windows are views; who passes a const array only reads
-        if (p->layer != layer)
-            continue;
-        if (first)
-            w.w = at, first = false;
-        else if (ws_next)
-            w.ws = at, ws_next = false;
-        else if (bias_next)
-            w.bias = at, bias_next = false;
-        else if (w.gamma == NULL)
-            w.gamma = at;
-        else
-            w.beta = at;
+static void find_parameters(Model *m) {
+    for (int i = 0; i < m->shape.parameter_windows; i++) {
+        const Parameter *p = &m->shape.parameter[i];
+        m->layer[p->layer].parameter[p->role] = p;
     }
-    return w;
 }
 
 Rows gradient_rows(const Model *m, int64_t width, int turn) {
@@ -164,6 +148,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
     m->gradient_poll = (Poll){gradsync_progress, m->sync};
+    find_parameters(m);
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
     if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all

@@ -21,10 +21,11 @@ static const LayerKind layer_kinds[] = {
 };
 const Family layer_family = FAMILY("model.layer", NULL, layer_kinds);
 
-static void add_parameter(ModelShape *shape, int layer, const char *name, int64_t rows,
-                          int64_t columns, bool matrix) {
+static void add_parameter(ModelShape *shape, int layer, ParameterRole role, const char *name,
+                          int64_t rows, int64_t columns, bool matrix) {
     Parameter *p = &shape->parameter[shape->parameter_windows++];
     *p = (Parameter){.layer = layer,
+                     .role = role,
                      .begin = shape->parameter_count,
                      .rows = rows,
                      .columns = columns,
@@ -39,20 +40,20 @@ static void add_layer(ModelShape *shape, const LayerKind *kind, int layer) {
     int64_t in = shape->width[layer], out = shape->width[layer + 1];
     char name[64];
     snprintf(name, sizeof name, "convs.%d.%s", layer, kind->weight);
-    add_parameter(shape, layer, name, in, out, true);
+    add_parameter(shape, layer, ROLE_WEIGHT, name, in, out, true);
     if (kind->self_weight) {
         snprintf(name, sizeof name, "convs.%d.%s", layer, kind->self);
-        add_parameter(shape, layer, name, in, out, true);
+        add_parameter(shape, layer, ROLE_SELF_WEIGHT, name, in, out, true);
     }
     if (shape->bias) {
         snprintf(name, sizeof name, "convs.%d.%s", layer, kind->bias_name);
-        add_parameter(shape, layer, name, 1, out, false);
+        add_parameter(shape, layer, ROLE_BIAS, name, 1, out, false);
     }
     if (shape->norm && layer < shape->layers - 1) {
         snprintf(name, sizeof name, "norms.%d.weight", layer);
-        add_parameter(shape, layer, name, 1, out, false);
+        add_parameter(shape, layer, ROLE_GAMMA, name, 1, out, false);
         snprintf(name, sizeof name, "norms.%d.bias", layer);
-        add_parameter(shape, layer, name, 1, out, false);
+        add_parameter(shape, layer, ROLE_BETA, name, 1, out, false);
     }
 }
 
@@ -154,23 +155,17 @@ int64_t model_exchanged(const ModelShape *shape, int layer, int direction) {
     return direction == FORWARD || layer > 0 ? shape->width[layer] : 0;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
         float *w = parameters + p->begin;
         if (!p->matrix) {
-            bool gamma = strncmp(p->name, "norms.", 6) == 0 && ends_with(p->name, ".weight");
             for (int64_t c = 0; c < p->columns; c++)
-                w[c] = gamma ? 1.0f : 0.0f;
+                w[c] = p->role == ROLE_GAMMA ? 1.0f : 0.0f;
             continue;
         }
         RandomStream stream =
-            random_stream(seed, RANDOM_WEIGHTS, 0, p->layer, ends_with(p->name, "lin_r.weight"));
+            random_stream(seed, RANDOM_WEIGHTS, 0, p->layer, p->role == ROLE_SELF_WEIGHT);
         double bound = shape->gain * sqrt(6.0 / (double)(p->rows + p->columns));
         for (int64_t r = 0; r < p->rows; r++)
             for (int64_t c = 0; c < p->columns; c++)

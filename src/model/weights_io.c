@@ -25,7 +25,7 @@ bool model_write(const ModelShape *shape, const float *parameters, const char *p
         memory_try((size_t)shape->parameter_count * sizeof(float), "weights to write", err);
     if (turned == NULL)
         return false;
-    Tensor tensor[MODEL_LAYERS * 5];
+    Tensor tensor[MODEL_PARAMETERS];
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
         transpose(turned + p->begin, parameters + p->begin, p->rows, p->columns);
