@@ -37,12 +37,14 @@ typedef struct Parameter { // a window of the flat array
     bool matrix; // false: a vector of `columns` (rows = 1)
 } Parameter;
 
+typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/internal.h)
+
 // The model without data: shapes and parameter windows. Needs the config and the dataset's widths
 // only.
 typedef struct ModelShape {
+    const LayerKind *kind;
     int layers;
     int64_t width[MODEL_LAYERS + 1];    // F, hidden..., K
-    bool self_weight;                   // sage-mean: Ws
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order)
     enum {

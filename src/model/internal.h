@@ -34,7 +34,54 @@ typedef struct Layer {
     Rows y; // [N, out] H·W, transform-first only
     Rows z; // [N, out] before post; after inference: after post
     PostSaved saved;
+    Rows own[2];   // of the kind
+    uint8_t *bits; // of the kind
 } Layer;
+
+// Takes memory or plans it.
+typedef struct Taker {
+    MemoryPlan *plan; // NULL: take
+} Taker;
+
+typedef struct LayerRun { // a layer in the call that is running
+    Model *m;
+    int l;
+    const Layer *layer;
+    bool transformed; // z holds L·M·R·(H W), not yet the rest
+    Rows h;           // [rows of its input, in]
+    Rows a;           // [rows of its input, in] L·M·R·H; only if not transformed
+    Rows g;           // backward: [rows of its output, out] the gradient of Z
+    Rows da;          // [rows of its output, in] the gradient of A, if the input wants one
+    Rows dy;          // [rows of its input, out] the gradient of H W, once it is there
+    Rows dh;          // [rows of its input, in] the gradient of H
+} LayerRun;
+
+// A kind of layer: how Z comes from the aggregate A = L·M·R·H and from H, and the way back. Nothing
+// may be NULL.
+struct LayerKind {
+    const char *name;
+    // Z is linear in A through W: L·M·R·(H W) may be made instead of (L·M·R·H) W.
+    bool may_transform_first;
+    const char *(*normalisation)(const Config *config); // of the Block (halo.h)
+    int (*layers)(const Config *config);                // that model.layers makes
+    bool (*weights)(const ModelShape *shape, int l);    // false: the layer is L·M·R·H alone
+    // Adds the parameters of a layer with weights, W first.
+    void (*parameters)(ModelShape *shape, int l);
+    void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
+    bool (*keeps_input)(const ModelShape *shape, int l);  // H is needed on the way back
+    void (*buffers)(Model *m, const Taker *taker, int l); // a, y, own and bits of a layer
+    int64_t (*scratch)(const Model *m, int l);            // floats that parameter_gradient wants
+    // Z of rows whose aggregate is complete.
+    void (*forward)(const LayerRun *run, Range rows, const Poll *poll);
+    // dA of all rows from G; not called where the layer was transformed first.
+    void (*aggregate_gradient)(const LayerRun *run, const Poll *poll);
+    // Adds to dH, in rows that have a G, what reaches H around the aggregate.
+    void (*input_gradient)(const LayerRun *run, Range rows, const Poll *poll);
+    // Of one parameter, into its window. Called from the last window of the layer to the first,
+    // after aggregate_gradient; where the layer was transformed first, of W when dy is there.
+    void (*parameter_gradient)(const LayerRun *run, const Parameter *p, const Poll *poll);
+};
+extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn;
 
 enum {
     MODEL_OPERATORS = 2 * MODEL_LAYERS + 2,
@@ -66,6 +113,7 @@ struct Model {
     Rows gradient_slot[MODEL_LAYERS][GRADIENT_SLOTS];
     Rows g;   // G of the layer that runs
     int slot; // where it lies
+    int made; // parameters [made, parameter_windows) have their gradients
     float *scratch;
     int64_t *counts; // metrics
     Spans *spans;
@@ -77,18 +125,24 @@ struct Model {
     bool training;
 };
 
-// The windows of a layer's parameter in the flat arrays of the running call; NULL if it has none.
-static inline const float *weights_of(const Model *m, int l, ParameterRole role) {
-    const Parameter *p = m->layer[l].parameter[role];
-    return p != NULL ? m->parameters + p->begin : NULL;
-}
-static inline float *gradient_of(const Model *m, int l, ParameterRole role) {
-    const Parameter *p = m->layer[l].parameter[role];
-    return p != NULL ? m->gradient + p->begin : NULL;
-}
+// ---- shape.c
+// Adds "convs.N.<name>" to the windows of a layer: [in, out], or [width].
+void parameter_matrix(ModelShape *shape, int l, ParameterRole role, const char *name, int64_t in,
+                      int64_t out);
+void parameter_vector(ModelShape *shape, int l, ParameterRole role, const char *name,
+                      int64_t width);
+// Xavier-uniform, from a random stream that no other matrix of the model has.
+void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
-// The Post of a layer, ready to run.
-Post layer_post(const Model *m, int layer);
+// ---- model.c
+void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, const char *what);
+void take_aggregate(Model *m, const Taker *taker, int l); // Layer.a, unless it is made once
+
+// Where the running call finds a layer's parameter of that role; NULL if it has none.
+static inline const float *weights_of(const LayerRun *run, ParameterRole role) {
+    const Parameter *p = run->layer->parameter[role];
+    return p != NULL ? run->m->parameters + p->begin : NULL;
+}
 
 // Loss of one split and its gradient times `weight` (g.at NULL: none).
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
@@ -128,9 +182,9 @@ static inline Rows first_rows(Rows rows, int64_t count) {
 }
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
-// Rows of a weight gradient [in, out] that are made at once: whole tiles of the library; all of
-// them where no other rank waits for their sum.
-int64_t strip_rows(const Model *m, int64_t in, int64_t out);
+// dw = aᵀ g over the rows of g, into the window of p.
+void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll);
+int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out); // floats
 // The buffer of that width, `turn` slots after the one of G.
 Rows gradient_rows(const Model *m, int64_t width, int turn);
 

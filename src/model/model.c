@@ -21,12 +21,7 @@ Rows gradient_rows(const Model *m, int64_t width, int turn) {
 
 // ---- taking or planning
 
-typedef struct Taker {
-    MemoryPlan *plan; // NULL: take
-} Taker;
-
-static void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns,
-                      const char *what) {
+void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, const char *what) {
     if (taker->plan != NULL)
         memory_plan_add(taker->plan, what, rows_bytes(count, columns));
     else
@@ -42,7 +37,14 @@ static void *take(const Taker *taker, size_t bytes, const char *what) {
 
 // Inference reads a layer's input where the layer below has left it.
 static bool keeps_input(const ModelShape *shape, int l) {
-    return !shape->inference && (shape->self_weight || shape->transform_first[l]);
+    return !shape->inference && shape->kind->keeps_input(shape, l);
+}
+
+void take_aggregate(Model *m, const Taker *taker, int l) {
+    if (l == 0 && m->shape.layer0 == LAYER0_ONCE)
+        m->layer[l].a = m->features;
+    else
+        take_rows(taker, &m->layer[l].a, m->rows, m->shape.width[l], "aggregated rows");
 }
 
 static void take_layer(Model *m, const Taker *taker, int l) {
@@ -54,12 +56,7 @@ static void take_layer(Model *m, const Taker *taker, int l) {
         take_rows(taker, &layer->h, n, in, dropped ? "features after dropout" : "layer inputs");
     if (l == 0 && shape->layer0 != LAYER0_EXCHANGED)
         take_rows(taker, &m->features, n, in, "aggregated features");
-    if (shape->transform_first[l])
-        take_rows(taker, &layer->y, n, out, "transformed rows");
-    else if (l == 0 && shape->layer0 == LAYER0_ONCE)
-        layer->a = m->features;
-    else
-        take_rows(taker, &layer->a, n, in, "aggregated rows");
+    shape->kind->buffers(m, taker, l);
     take_rows(taker, &layer->z, n, out, "layer outputs");
     if (l == shape->layers - 1)
         return;
@@ -104,14 +101,10 @@ static void take_gradients(Model *m, const Taker *taker) {
 static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t scratch_floats(const Model *m) {
-    const Backend *b = m->parts.backend;
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
-        int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
-        int64_t strip = strip_rows(m, in, out);
-        most = max64(most, b->dense_gradient_scratch(m->rows, strip, out));
-        most = max64(most, b->column_sums_scratch(m->rows, out));
-        most = max64(most, b->post_scratch(m->rows, out));
+        most = max64(most, m->shape.kind->scratch(m, l));
+        most = max64(most, m->parts.backend->post_scratch(m->rows, m->shape.width[l + 1]));
     }
     return most;
 }
@@ -181,6 +174,9 @@ static void free_layer(Model *m, int l) {
     memory_give(layer->saved.inverse);
     memory_give(layer->saved.kept);
     memory_give(layer->saved.positive);
+    memory_give(layer->bits);
+    for (int i = 0; i < 2; i++)
+        rows_give(&layer->own[i]);
     bool shared = false;
     for (int k = 0; k < l; k++)
         shared |= m->layer[k].h.at == layer->h.at;
