@@ -24,8 +24,8 @@ typedef struct Mailbox Mailbox;
 typedef struct MailboxSize { // bytes
     size_t box[2], landed;   // inbox and outbox; landed rows
 } MailboxSize;
-Mailbox *mailbox_new(void);
-void mailbox_free(Mailbox *mailbox); // after its channels
+Mailbox *mailbox_new(const Backend *backend); // which encodes, decodes and reads the rows; borrowed
+void mailbox_free(Mailbox *mailbox);          // after its channels
 void mailbox_plan(MemoryPlan *plan, const MailboxSize *size);
 
 // How the messages of a channel are written. Exact exchanges (evaluation) are fp32 all the same.

@@ -58,8 +58,9 @@ static int64_t encode_block(unsigned char *out, const MessageSource *source, int
     return bad;
 }
 
-static int64_t bf16_encode(unsigned char *out, const MessageShape *shape,
+static int64_t bf16_encode(const Backend *backend, unsigned char *out, const MessageShape *shape,
                            const MessageSource *source, const Poll *poll) {
+    (void)backend;
     const int64_t count = shape->rows, columns = shape->columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
     int64_t bad = count;
@@ -73,8 +74,9 @@ static int64_t bf16_encode(unsigned char *out, const MessageShape *shape,
     return bad < count ? bad : -1;
 }
 
-static void bf16_decode(Rows out, int64_t begin, const MessageShape *shape, const unsigned char *in,
-                        const Poll *poll) {
+static void bf16_decode(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
+                        const unsigned char *in, const Poll *poll) {
+    (void)backend;
     const int64_t count = shape->rows, columns = shape->columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
 #pragma omp parallel for schedule(static) if (count * columns > PARALLEL)

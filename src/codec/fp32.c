@@ -32,8 +32,9 @@ static void encode_block(float *out, const MessageSource *source, int64_t begin,
     }
 }
 
-static int64_t fp32_encode(unsigned char *out, const MessageShape *shape,
+static int64_t fp32_encode(const Backend *backend, unsigned char *out, const MessageShape *shape,
                            const MessageSource *source, const Poll *poll) {
+    (void)backend;
     float *to = (float *)(void *)out;
     const int64_t count = shape->rows, columns = shape->columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
@@ -46,8 +47,9 @@ static int64_t fp32_encode(unsigned char *out, const MessageShape *shape,
     return -1; // every value can be written
 }
 
-static void fp32_decode(Rows out, int64_t begin, const MessageShape *shape, const unsigned char *in,
-                        const Poll *poll) {
+static void fp32_decode(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
+                        const unsigned char *in, const Poll *poll) {
+    (void)backend;
     const size_t bytes = (size_t)out.columns * sizeof(float);
     const int64_t count = shape->rows;
     const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;

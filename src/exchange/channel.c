@@ -202,7 +202,8 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
                             .peer = transfer->peer,
                             .sum_peer = p->rank,
                             .range = channel->range != NULL ? channel->range + first : NULL};
-    int64_t bad = channel->codec->encode(transfer->payload, &shape, &source, beat);
+    int64_t bad =
+        channel->codec->encode(channel->mailbox->backend, transfer->payload, &shape, &source, beat);
     int64_t id = bad < 0 ? 0 : p->gid[source.row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
@@ -347,8 +348,8 @@ void channel_receive(Channel *channel, int group) {
         since = begin_step(channel);
         check_message(channel, group, transfer->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
-        channel->codec->decode(channel_rows(channel), offset[group], &shape, transfer->payload,
-                               &channel->poll);
+        channel->codec->decode(channel->mailbox->backend, channel_rows(channel), offset[group],
+                               &shape, transfer->payload, &channel->poll);
         end_step(channel, since, &channel->seconds.unpack, SPAN_UNPACK);
     }
     channel->received++;

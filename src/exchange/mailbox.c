@@ -41,9 +41,9 @@ void mailbox_size_add(MailboxSize *size, const MailboxSize *more) {
     size->landed = most(size->landed, more->landed);
 }
 
-Mailbox *mailbox_new(void) {
+Mailbox *mailbox_new(const Backend *backend) {
     Mailbox *mailbox = TAKE(Mailbox, 1, "messages");
-    *mailbox = (Mailbox){0};
+    *mailbox = (Mailbox){.backend = backend};
     return mailbox;
 }
 

@@ -5,6 +5,7 @@
 #include "channel.h"
 
 struct Mailbox {
+    const Backend *backend; // borrowed
     MailboxSize size;
     unsigned char *box[SIDES]; // owned
     float *landed;             // owned

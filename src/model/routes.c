@@ -183,7 +183,7 @@ static void tune(Model *m) {
 }
 
 void routes_make(Model *m) {
-    m->mailbox = mailbox_new();
+    m->mailbox = mailbox_new(m->parts.backend);
     for (int l = 0; l < m->shape.layers; l++)
         make_layer(m, l);
     tune(m);
@@ -191,7 +191,7 @@ void routes_make(Model *m) {
 
 // Features may be far wider than what travels later, so their mailbox goes again, too.
 void routes_features(Model *m) {
-    Mailbox *mailbox = mailbox_new();
+    Mailbox *mailbox = mailbox_new(m->parts.backend);
     if (m->shape.layer0 != LAYER0_EXCHANGED)
         features_once(m, mailbox);
     if (m->shape.layer0 == LAYER0_KEPT)

@@ -3,6 +3,7 @@
 #ifndef FRINGE_TESTS_ASSIGNER_NET_H
 #define FRINGE_TESTS_ASSIGNER_NET_H
 
+#include "device.h"
 #include "small_graph.h"
 #include "support.h"
 
@@ -130,7 +131,7 @@ static inline void net_init(Net *net, const Scene *scene, int first_width) {
                         .bf16 = scene->bf16,
                         .width = first_width,
                         .piece = 1000};
-    net->mailbox = mailbox_new();
+    net->mailbox = mailbox_new(device());
     for (int i = 0; i < CHANNELS; i++) {
         int layer = i > 0, direction = i == 2 ? BACKWARD : FORWARD;
         net->channel[i] =

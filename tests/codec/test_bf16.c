@@ -1,6 +1,7 @@
 // ranks: 1
 // If this failed, bf16 messages would not hold the nearest bf16 of every value, or a value that has
 // none would be sent as something else.
+#include "device.h"
 #include "fringe/codec.h"
 #include "support.h"
 #include <float.h>
@@ -78,7 +79,7 @@ static void case_clear(Case *c) {
 }
 
 static int64_t encode(Case *c) {
-    int64_t bad = c->codec->encode(c->message, &c->shape, &c->source, NULL);
+    int64_t bad = c->codec->encode(device(), c->message, &c->shape, &c->source, NULL);
     assert_int_equal(c->message[c->bytes], 0xA5);
     return bad;
 }
@@ -92,7 +93,7 @@ static void values_are_the_nearest(void **state) {
             c.source.scale = c.scale;
         assert_int_equal(encode(&c), -1);
         memset(c.back.at + BEFORE * c.back.stride, 0xff, rows_bytes(c.shape.rows, columns[i]));
-        c.codec->decode(c.back, BEFORE, &c.shape, c.message, NULL);
+        c.codec->decode(device(), c.back, BEFORE, &c.shape, c.message, NULL);
         for (int64_t r = 0; r < c.back.count; r++)
             for (int64_t k = 0; k < c.back.stride; k++) {
                 float expected = 0;

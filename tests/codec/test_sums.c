@@ -1,6 +1,7 @@
 // ranks: 1
 // If this failed, a partial sum in a message would not be written as a row of its own is: scaled
 // twice, taken from the wrong place, or rounded with the numbers of another sender's.
+#include "device.h"
 #include "fringe/codec.h"
 #include "support.h"
 
@@ -44,8 +45,8 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     Rows landed = rows_take(count, COLUMNS, "test");
     source.row = row;
     source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
-    assert_int_equal(codec->encode(message, &shape, &source, NULL), -1);
-    codec->decode(landed, 0, &shape, message, NULL);
+    assert_int_equal(codec->encode(device(), message, &shape, &source, NULL), -1);
+    codec->decode(device(), landed, 0, &shape, message, NULL);
     memory_give(message);
     widths_clear(&widths);
     return landed;

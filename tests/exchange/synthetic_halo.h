@@ -5,6 +5,7 @@
 #ifndef FRINGE_TESTS_EXCHANGE_RING_H
 #define FRINGE_TESTS_EXCHANGE_RING_H
 
+#include "device.h"
 #include "fringe/exchange.h"
 
 static inline uint32_t ring_mix(uint64_t a, uint64_t b) {

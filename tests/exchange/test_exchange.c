@@ -120,7 +120,7 @@ static void try_channel(uint64_t seed) {
     Run run = {.pattern = &pattern, .columns = widths[ring_mix(seed, 1) % 5]};
     run.sum = rows_take(1, run.columns, "test");
     Rows before = rows_take(1, run.columns, "test");
-    Mailbox *mailbox = mailbox_new();
+    Mailbox *mailbox = mailbox_new(device());
     Channel *channel =
         channel_new(mailbox, &pattern, &form, run.columns, (int)(seed % 7), (int)(seed % 2));
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
@@ -163,7 +163,7 @@ static void channels_do_not_mix(void **state) {
     Channel *channel[2];
     Rows x[2];
     for (int i = 0; i < 2; i++) {
-        mailbox[i] = mailbox_new();
+        mailbox[i] = mailbox_new(device());
         channel[i] = channel_new(mailbox[i], &pattern, &form, 41, 1, i);
     }
     for (uint32_t epoch = 1; epoch <= 10; epoch++) {
@@ -205,7 +205,7 @@ static void narrow_rows_fit_at_every_width(void **state) {
         if (!width_known(bits))
             continue;
         MessageForm form = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
-        Mailbox *mailbox = mailbox_new();
+        Mailbox *mailbox = mailbox_new(device());
         Channel *channel = channel_new(mailbox, &pattern, &form, 1, 0, FORWARD);
         Run run = {.pattern = &pattern, .epoch = 1, .columns = 1, .sum = rows_take(1, 1, "test")};
         exchange(channel, schedule_find("blocking", &err), NULL, &run);
@@ -234,7 +234,7 @@ static void encode_alone(unsigned char *out, const Pattern *p, Rows all, const f
     source.x.count = 1;
     widths_take(&one, 1, 4);
     MessageShape shape = {.rows = 1, .columns = all.columns, .widths = &one};
-    assert_int_equal(codec_find("integer", &err)->encode(out, &shape, &source, NULL), -1);
+    assert_int_equal(codec_find("integer", &err)->encode(device(), out, &shape, &source, NULL), -1);
     widths_clear(&one);
 }
 
@@ -269,7 +269,7 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
         float *right = right_of(&pattern);
         Rows x = ring_fill(&pattern, 41, 5);
         SentRows rows = ring_sent(&pattern, x, right);
-        Mailbox *mailbox = mailbox_new();
+        Mailbox *mailbox = mailbox_new(device());
         Channel *channel = channel_new(mailbox, &pattern, &form, 41, 3, BACKWARD);
         channel_pack(channel, &rows, (Occasion){.seed = 77, .epoch = 5});
         RandomStream stream = random_stream(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
@@ -296,7 +296,7 @@ static void plan_is_what_a_channel_takes(void **state) {
     channel_plan(&plan, &size, &pattern, &form, 41);
     mailbox_plan(&plan, &size);
     size_t before = memory_in_use();
-    Mailbox *mailbox = mailbox_new();
+    Mailbox *mailbox = mailbox_new(device());
     Channel *wide = channel_new(mailbox, &pattern, &form, 256, 0, FORWARD);
     Channel *narrow = channel_new(mailbox, &pattern, &form, 41, 1, FORWARD);
     size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
@@ -338,7 +338,7 @@ static void only_what_flies_is_covered(void **state) {
     Error err = {0};
     MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
     Pattern pattern = ring_pattern(5, &test_comm);
-    Mailbox *mailbox = mailbox_new();
+    Mailbox *mailbox = mailbox_new(device());
     Channel *channel = channel_new(mailbox, &pattern, &form, 41, 1, FORWARD);
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
     assert_true(covered_share(channel, "blocking", false) == 0);

@@ -30,7 +30,7 @@ static void scene_init(Scene *scene, const char *codec) {
     Error err = {0};
     scene->pattern = ring_pattern(SEED, &test_comm);
     MessageForm form = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
-    scene->mailbox = mailbox_new();
+    scene->mailbox = mailbox_new(device());
     scene->channel = channel_new(scene->mailbox, &scene->pattern, &form, COLUMNS, LAYER, BACKWARD);
     scene->x = ring_fill(&scene->pattern, COLUMNS, EPOCH);
     scene->rows = ring_sent(&scene->pattern, scene->x, NULL);

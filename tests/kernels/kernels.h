@@ -4,6 +4,7 @@
 #define FRINGE_TESTS_KERNELS_H
 
 #include "cpu.h"
+#include "device.h"
 #include "support.h"
 #include <omp.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // ranks: 1 4
 // If this failed, the savings would drift from plain training on a real graph: along the path that
 // plain training takes, their loss and gradient are compared at every epoch from the same weights.
+#include "../device.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
 #include "fringe/model.h"
@@ -39,7 +40,7 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
     ModelParts parts = {.shard = s,
                         .patterns = &arm->patterns,
                         .comm = &test_comm,
-                        .backend = &backend_cpu,
+                        .backend = device(),
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(arm->config.comm.schedule, &err)};
     arm->sync = gradsync_new(&test_comm, arm->shape.parameter_count);

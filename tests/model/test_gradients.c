@@ -1,6 +1,7 @@
 // ranks: 1 2 3 4 8
 // If this failed, the distributed loss or gradient would not be that of the formulas (a dense
 // double-precision oracle), or would depend on the number of ranks or on the schedule.
+#include "../device.h"
 #include "../oracle.h"
 #include "../small_graph.h"
 #include "../support.h"
@@ -111,7 +112,7 @@ static void make(Made *made, const World *w, const Config *config, const char *s
     ModelParts parts = {.shard = &w->shard,
                         .patterns = &made->patterns,
                         .comm = w->comm,
-                        .backend = &backend_cpu,
+                        .backend = device(),
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(schedule, &err)};
     made->sync = gradsync_new(&test_comm, made->shape.parameter_count);

@@ -1,6 +1,7 @@
 // ranks: 1 3
 // If this failed, a loss, an accuracy or an F1 would not be that of its definition, or of another
 // split: whatever is printed, compared or selected by it would be wrong.
+#include "../device.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
@@ -66,7 +67,7 @@ static void make(Made *made, WorldKind kind) {
     ModelParts parts = {.shard = shard,
                         .patterns = &made->patterns,
                         .comm = &test_comm,
-                        .backend = &backend_cpu,
+                        .backend = device(),
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find("blocking", &err)};
     made->model = model_new(&made->shape, &parts, &config, &err);

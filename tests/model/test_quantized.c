@@ -2,6 +2,7 @@
 // If this failed, gradients from messages of few bits would be noisier than their widths say,
 // biased where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or
 // evaluation would not be exact.
+#include "../device.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
@@ -64,7 +65,7 @@ static Model *model_of(const Small *s, const char *codec, bool bf16, const char 
         .shard = &s->world.shard,
         .patterns = &s->patterns,
         .comm = &test_comm,
-        .backend = &backend_cpu,
+        .backend = device(),
         .form = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
         .schedule = schedule_find(schedule, &err)};
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
