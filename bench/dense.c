@@ -4,7 +4,7 @@
 // Panels cost nothing where they reach the whole call; the bits, unlike the whole call's, do not
 // depend on the number of threads.
 #include "bench.h"
-#include "fringe/backend.h"
+#include "internal.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // They are bound by memory: forward reads z and writes h, backward reads z and dh and writes dz, so
 // the figure is bytes moved per second over that of memcpy (read and written bytes counted).
 #include "bench.h"
-#include "fringe/backend.h"
+#include "internal.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>

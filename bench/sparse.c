@@ -5,7 +5,7 @@
 //
 // Options: --nodes --edges --clusters --rounds --threads (the most), --strict.
 #include "bench.h"
-#include "fringe/backend.h"
+#include "internal.h"
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

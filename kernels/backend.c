@@ -1,5 +1,13 @@
-// Rows of floats, the memory every operation of a backend works on; and the size of quantized ones.
-#include "fringe/backend.h"
+// The family of backends; and what all of them agree on: how rows lie in memory, and how long
+// quantized ones are.
+#include "internal.h"
+
+static const Backend *const backends[] = {&backend_cpu};
+const Family backend_family = FAMILY_OF_POINTERS("run.backend", NULL, backends);
+
+const Backend *backend_find(const char *name, Error *err) {
+    return family_find(&backend_family, name, NULL, err);
+}
 
 int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
 

@@ -1,4 +1,5 @@
-// backend: one table of operations on rows of floats. The CPU's is in kernels/cpu.
+// backend: one table of operations on rows of floats. The family is in kernels/backend.c, the CPU's
+// member in kernels/cpu.
 //
 // Shapes: N rows, F/D input/output width, E nonzeros. Rows are 64-byte aligned: their stride is the
 // width rounded up to 16 floats, and the padding is zero and stays zero. A Range is half-open.
@@ -195,9 +196,7 @@ typedef struct Backend {
     double (*square_sum)(const float *x, int64_t count);
 } Backend;
 
-extern const Backend backend_cpu;
-
-// By name; NULL with the list if there is none.
+// One row for each backend that was built; the config names one by run.backend.
 extern const Family backend_family;
 const Backend *backend_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 

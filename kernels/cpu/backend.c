@@ -1,4 +1,4 @@
-// The CPU backend: the table, the family of backends, and the choice of vectors.
+// The CPU backend: the table, and the choice of vectors.
 //
 // The choice is made once, at run time, by what the CPU says of itself: the program is built for
 // the plainest x86-64 and carries each vector kernel three times (lanes.h).
@@ -98,11 +98,3 @@ const Backend backend_cpu = {
     .sgd = cpu_sgd,
     .square_sum = cpu_square_sum,
 };
-
-static const Backend *const backends[] = {&backend_cpu};
-
-const Family backend_family = FAMILY_OF_POINTERS("run.backend", NULL, backends);
-
-const Backend *backend_find(const char *name, Error *err) {
-    return family_find(&backend_family, name, NULL, err);
-}

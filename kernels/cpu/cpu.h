@@ -6,7 +6,7 @@
 #ifndef FRINGE_KERNELS_CPU_H
 #define FRINGE_KERNELS_CPU_H
 
-#include "fringe/backend.h"
+#include "../internal.h"
 
 // The vector width in use: chosen by cpu_start, or the widest the CPU has before that.
 enum Lanes { LANES_PLAIN, LANES_AVX2, LANES_AVX512, LANES_COUNT };

@@ -39,7 +39,7 @@ static void model_parts(const Trainer *t, ModelParts *parts) {
 
 static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     const Config *c = t->config;
-    t->backend = backend_find("cpu", err);
+    t->backend = backend_find(c->run.backend, err);
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.schedule, NULL, err);
     parts->form = (MessageForm){.codec = codec_find(c->messages.codec, err),
