@@ -179,6 +179,19 @@ typedef struct Backend {
                        uint8_t which, float weight);
 
     // ---- messages
+    // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
+    // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
+    // little-endian). pack_bf16 returns -1, or the smallest place of a row that has a value that is
+    // not finite or beyond the largest bf16.
+    void (*pack_fp32)(unsigned char *out, const MessageSource *source, int64_t count,
+                      const Poll *poll);
+    int64_t (*pack_bf16)(unsigned char *out, const MessageSource *source, int64_t count,
+                         const Poll *poll);
+    // out[first + k] = the k-th of `count` such rows; its padding is zero, whatever was there.
+    void (*unpack_fp32)(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                        const Poll *poll);
+    void (*unpack_bf16)(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                        const Poll *poll);
     // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). Returns -1, or
     // the smallest place of a row that has a value that is not finite or a range that overflows.
     int64_t (*quantize)(const Quantized *to, const MessageSource *source, const Poll *poll);

@@ -87,6 +87,16 @@ double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t
 double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split, uint8_t which,
                     float weight);
 
+// gather.c
+void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t count,
+                   const Poll *poll);
+int64_t cpu_pack_bf16(unsigned char *out, const MessageSource *source, int64_t count,
+                      const Poll *poll);
+void cpu_unpack_fp32(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                     const Poll *poll);
+void cpu_unpack_bf16(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                     const Poll *poll);
+
 // quantize*.c
 int64_t cpu_quantize(const Quantized *to, const MessageSource *source, const Poll *poll);
 void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
