@@ -207,6 +207,8 @@ typedef struct Backend {
                 float rate, float momentum);
     // Sum of squares in double over fixed blocks in fixed order.
     double (*square_sum)(const float *x, int64_t count);
+    // x[i] *= factor
+    void (*scale)(float *x, int64_t count, float factor);
 } Backend;
 
 // One row for each backend that was built; the config names one by run.backend.

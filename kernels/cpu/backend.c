@@ -101,4 +101,5 @@ const Backend backend_cpu = {
     .adam = cpu_adam,
     .sgd = cpu_sgd,
     .square_sum = cpu_square_sum,
+    .scale = cpu_scale,
 };

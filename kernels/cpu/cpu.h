@@ -107,5 +107,6 @@ void cpu_adam(float *w, float *m, float *v, const float *g, const float *decay, 
 void cpu_sgd(float *w, float *velocity, const float *g, const float *decay, int64_t count,
              float rate, float momentum);
 double cpu_square_sum(const float *x, int64_t count);
+void cpu_scale(float *x, int64_t count, float factor);
 
 #endif

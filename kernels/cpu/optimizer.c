@@ -1,5 +1,6 @@
 // Adam (Kingma, Ba: ICLR 2015, algorithm 1, with L2 added to the gradient) and SGD with momentum,
-// both as in PyTorch, over flat arrays; and the sum of squares that gradient clipping needs.
+// both as in PyTorch, over flat arrays; and what gradient clipping needs: the sum of squares, and
+// the product with a number.
 #include "optimizer.h"
 
 enum { PIECE = 4096, BLOCKS = 256 };
@@ -44,4 +45,10 @@ double cpu_square_sum(const float *x, int64_t count) {
     for (int64_t b = 0; b < blocks; b++)
         sum += part[b];
     return sum;
+}
+
+void cpu_scale(float *x, int64_t count, float factor) {
+#pragma omp parallel for schedule(static) if (count > BLOCKS * PIECE)
+    for (int64_t i = 0; i < count; i++)
+        x[i] *= factor;
 }

@@ -213,8 +213,7 @@ static double clip(Trainer *t) {
     double norm = sqrt(t->backend->square_sum(t->gradient, t->shape.parameter_count));
     double most = t->config->train.clip;
     if (most > 0 && norm > most)
-        for (int64_t k = 0; k < t->shape.parameter_count; k++)
-            t->gradient[k] *= (float)(most / norm);
+        t->backend->scale(t->gradient, t->shape.parameter_count, (float)(most / norm));
     return norm;
 }
 

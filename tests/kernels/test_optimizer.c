@@ -135,9 +135,23 @@ static void huge_gradients_do_not_overflow_their_sum(void **state) {
     assert_near(cpu_square_sum(x, 3), truth, 1e-15 * truth);
 }
 
+static void a_flat_array_is_scaled(void **state) {
+    (void)state;
+    int64_t many = (1 << 20) + 77; // beyond what one thread does
+    for (Way way = {0}; way_next(&way);) {
+        float *x = random_floats(many, 6), *y = random_floats(many, 6);
+        cpu_scale(x, many - 1, 0.3f);
+        for (int64_t i = 0; i < many; i++)
+            y[i] *= i < many - 1 ? 0.3f : 1;
+        assert_memory_equal(x, y, (size_t)many * sizeof *x);
+        memory_give(x), memory_give(y);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(steps_are_pytorchs),
     cmocka_unit_test(squares_are_summed),
     cmocka_unit_test(huge_gradients_do_not_overflow_their_sum),
+    cmocka_unit_test(a_flat_array_is_scaled),
 };
 TEST_MAIN(tests)
