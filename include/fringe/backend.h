@@ -100,6 +100,9 @@ static inline int message_peer(const MessageSource *source, int64_t r) {
     return r < source->x.count ? source->peer : source->sum_peer;
 }
 
+enum { SPLITS = 4 };
+static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } // of one split
+
 typedef struct Backend {
     const char *name;
 
@@ -177,6 +180,14 @@ typedef struct Backend {
                            uint8_t which, float weight);
     double (*bce_loss)(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split,
                        uint8_t which, float weight);
+
+    // ---- metrics: adds to count [SPLITS, split_counts(columns)], by the split of each row: rows
+    // with a label, rows that are right, and of each class true positives, false positives and
+    // false negatives. One label a row (below 0: none): it says the class of its largest logit, the
+    // first of them, or none where one is not a number. Several, labels [N, columns]: it says the
+    // classes whose logits are above 0, and is right where all are.
+    void (*count_classes)(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split);
+    void (*count_labels)(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split);
 
     // ---- messages
     // The first `count` rows of a send list one behind the other, tight, [count, columns]: as

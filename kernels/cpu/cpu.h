@@ -87,6 +87,10 @@ double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t
 double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split, uint8_t which,
                     float weight);
 
+// count.c
+void cpu_count_classes(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split);
+void cpu_count_labels(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split);
+
 // gather.c
 void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t count,
                    const Poll *poll);

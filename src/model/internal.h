@@ -88,8 +88,6 @@ Post layer_post(const Model *m, int layer);
 // Loss of one split and its gradient times `weight` (g.at NULL: none).
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
 
-static inline int64_t metric_counts(int64_t classes) { return 2 + 3 * classes; } // per split
-
 // ---- routes.c
 // Floats of a row that is aggregated there, in training or evaluation; 0: none is.
 int64_t aggregated(const ModelShape *shape, int l, int direction);

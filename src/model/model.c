@@ -151,8 +151,7 @@ static void take_buffers(Model *m, const Taker *taker) {
         take_gradients(m, taker);
         m->scratch = take(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
     }
-    m->counts =
-        take(taker, (size_t)(4 * metric_counts(classes)) * sizeof(int64_t), "metric counts");
+    m->counts = take(taker, (size_t)(4 * split_counts(classes)) * sizeof(int64_t), "metric counts");
 }
 
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
