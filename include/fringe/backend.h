@@ -37,6 +37,8 @@ typedef struct Csr {
 // The sparse aggregate over one Csr, with its scratch for repacked column panels. Made once per
 // Csr.
 typedef struct Aggregate Aggregate;
+// The same over the halo's Csr: it knows which edges it has added already.
+typedef struct HaloAggregate HaloAggregate;
 
 // Pointwise work after a convolution, in any order (model.post). At most one of each.
 typedef enum PostStep { POST_DROPOUT, POST_NORM, POST_ACTIVATION } PostStep;
@@ -150,12 +152,16 @@ typedef struct Backend {
     // self term.
     void (*aggregate_rows)(Aggregate *aggregate, Rows out, Range range, bool self,
                            const float *left, const Poll *poll);
-    // Halo part, continued from the unscaled own sum: for each k with csr row k = row rows[k] of
-    // out, adds the terms w * halo[c] from edge cursor[k] on while column c < column_end, and moves
-    // cursor[k]; then out[rows[k]] *= left[rows[k]] if left is not NULL (the last call). Any
-    // cutting into calls gives the same bits.
-    void (*aggregate_halo)(Rows out, const Csr *csr, const int32_t *rows, int64_t *cursor,
-                           Rows halo, int64_t column_end, const float *left, const Poll *poll);
+    // Halo part, continued from the unscaled own sum: row k of the Csr is row rows[k] of out. Both
+    // are borrowed. aggregate_halo_begin starts over; each aggregate_halo then adds to every row
+    // the terms w * halo[c] from where the last one ended on while column c < column_end, and then
+    // out[rows[k]] *= left[rows[k]] if left is not NULL (the last call). Any cutting into calls
+    // gives the same bits.
+    HaloAggregate *(*aggregate_halo_new)(const Csr *csr, const int32_t *rows);
+    void (*aggregate_halo_free)(HaloAggregate *aggregate);
+    void (*aggregate_halo_begin)(HaloAggregate *aggregate);
+    void (*aggregate_halo)(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
+                           const float *left, const Poll *poll);
 
     // ---- pointwise
     // h[r] = post(z[r]), r in range. gid: [N] global ids. In place (h.at == z.at) only if not

@@ -66,8 +66,13 @@ const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns);
 void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const float *right, const Poll *poll);
 void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self, const float *left,
                         const Poll *poll);
-void cpu_aggregate_halo(Rows out, const Csr *csr, const int32_t *rows, int64_t *cursor, Rows halo,
-                        int64_t column_end, const float *left, const Poll *poll);
+
+// aggregate_halo.c
+HaloAggregate *cpu_aggregate_halo_new(const Csr *csr, const int32_t *rows);
+void cpu_aggregate_halo_free(HaloAggregate *aggregate);
+void cpu_aggregate_halo_begin(HaloAggregate *aggregate);
+void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
+                        const float *left, const Poll *poll);
 
 // bias.c
 void cpu_add_bias(Rows out, Range range, const float *bias, const Poll *poll);

@@ -90,11 +90,10 @@ static void work_halo(void *context, Rows landed, int begin, int end, bool last,
     Both both = {exchange, sums(m)};
     const Poll *poll = &(Poll){poll_both, &both};
     const Block *block = &work->op->block;
-    const Pattern *pattern = block->pattern;
     span_begin(m->spans);
     if (begin < end || last)
-        m->parts.backend->aggregate_halo(work->out, &pattern->halo, pattern->halo_row,
-                                         work->op->cursor, landed, pattern->receive_offset[end],
+        m->parts.backend->aggregate_halo(work->op->halo, work->out, landed,
+                                         block->pattern->receive_offset[end],
                                          last ? block->left : NULL, poll);
     span_end(m->spans, SPAN_AGGREGATE_HALO);
     for (int i = 0; last && i < work->op->rest_count; i++)
@@ -119,7 +118,7 @@ static void exchange(Work *work, const Route *route) {
     Model *m = work->m;
     work->op = route->op;
     const Pattern *pattern = work->op->block.pattern;
-    memcpy(work->op->cursor, pattern->halo.offset, (size_t)pattern->halo.rows * sizeof(int64_t));
+    m->parts.backend->aggregate_halo_begin(work->op->halo);
     if (route->channel == NULL) { // the halo rows are here already
         work_own(work, OWN_ALL, NULL);
         work_halo(work, m->masked, 0, pattern->size - 1, true, NULL);

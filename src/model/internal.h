@@ -11,9 +11,9 @@ typedef struct Operator {
     float *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is NULL
     Aggregate *aggregate; // over block.pattern->own
     bool owns_aggregate;
-    Aggregate *pre;  // over block.pattern->pre
-    int64_t *cursor; // [halo.rows] edge cursors of the halo pass
-    int rest_count;  // rows that wait for the halo: the complement of pattern->central
+    Aggregate *pre;      // over block.pattern->pre
+    HaloAggregate *halo; // over block.pattern->halo
+    int rest_count;      // rows that wait for the halo: the complement of pattern->central
     Range rest[PATTERN_RANGES + 1];
 } Operator;
 

@@ -40,10 +40,10 @@ static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
 }
 
 // `left` is only for rows that are complete after the own part.
-static void operator_ready(Operator *op) {
+static void operator_ready(const Backend *b, Operator *op) {
     const Pattern *p = op->block.pattern;
     op->rest_count = rest_ranges(p, op->rest);
-    op->cursor = TAKE(int64_t, p->halo.rows + 1, "halo cursors");
+    op->halo = b->aggregate_halo_new(&p->halo, p->halo_row);
     if (op->block.left == NULL)
         return;
     op->left_own = TAKE(float, p->rows + 1, "diagonals");
@@ -85,7 +85,7 @@ static Operator *operator_find(Model *m, const Block *block) {
         op->aggregate = b->aggregate_new(&whole->own, whole->sources, most, m->panels);
     }
     op->pre = b->aggregate_new(&p->pre, p->sources, most, "rows");
-    operator_ready(op);
+    operator_ready(b, op);
     return op;
 }
 
@@ -126,7 +126,7 @@ static void operator_clear(const Model *m, Operator *op) {
         m->parts.backend->aggregate_free(op->aggregate);
     m->parts.backend->aggregate_free(op->pre);
     memory_give(op->left_own);
-    memory_give(op->cursor);
+    m->parts.backend->aggregate_halo_free(op->halo);
 }
 
 // ---- what is made of the features once (lossless.layer0)
@@ -140,7 +140,7 @@ static void features_once(Model *m, Mailbox *mailbox) {
     Operator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
     op.aggregate = b->aggregate_new(&p->own, p->sources, columns, "rows");
     op.pre = b->aggregate_new(&p->pre, p->sources, columns, "rows");
-    operator_ready(&op);
+    operator_ready(b, &op);
     Route *route = &m->layer[0].infer;
     *route = (Route){.op = &op,
                      .channel = channel_new(mailbox, p, &exact, columns, 0, FORWARD),
