@@ -4,6 +4,7 @@
 // Panels cost nothing where they reach the whole call; the bits, unlike the whole call's, do not
 // depend on the number of threads.
 #include "bench.h"
+#include "device.h"
 #include "internal.h"
 #include <omp.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static void fill(float *at, int64_t count) {
 // Padding is filled too; the products do not read it.
 static Work work_new(int64_t rows, int64_t depth, int64_t columns) {
     int64_t scratch = backend_cpu.dense_gradient_scratch(rows, depth, columns);
-    Work work = {rows_take(rows, depth, "x"), rows_take(rows, columns, "out"),
+    Work work = {rows_take(device(), rows, depth, "x"), rows_take(device(), rows, columns, "out"),
                  TAKE(float, depth *columns, "w"), TAKE(float, depth *columns, "dw"),
                  TAKE(float, scratch, "scratch")};
     fill(work.x.at, rows * work.x.stride);
@@ -34,8 +35,8 @@ static Work work_new(int64_t rows, int64_t depth, int64_t columns) {
 }
 
 static void work_free(Work *work) {
-    rows_give(&work->x);
-    rows_give(&work->out);
+    rows_give(device(), &work->x);
+    rows_give(device(), &work->out);
     memory_give(work->w);
     memory_give(work->dw);
     memory_give(work->scratch);

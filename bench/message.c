@@ -5,6 +5,7 @@
 // around the cache where the result is larger than it. Figures are GB/s of floats; memcpy of the
 // same rows stands beside them.
 #include "bench.h"
+#include "device.h"
 #include "quantize.h"
 #include <omp.h>
 #include <stdio.h>
@@ -43,8 +44,8 @@ static bool vectors_there(const char *vectors) {
 }
 
 static Work work_new(int64_t rows, int64_t columns) {
-    Work w = {.x = rows_take(rows, columns, "x"),
-              .out = rows_take(rows, columns, "out"),
+    Work w = {.x = rows_take(device(), rows, columns, "x"),
+              .out = rows_take(device(), rows, columns, "out"),
               .gid = TAKE(int64_t, rows, "gid"),
               .row = TAKE(int32_t, rows, "row"),
               .place = TAKE(int32_t, rows, "place"),
@@ -78,10 +79,10 @@ static Quantized message_of(const Job *job) {
 
 static MessageSource source_of(const Work *w) {
     return (MessageSource){.x = w->x,
-                            .row = w->row,
-                            .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
-                            .gid = w->gid,
-                            .peer = 1};
+                           .row = w->row,
+                           .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
+                           .gid = w->gid,
+                           .peer = 1};
 }
 
 static void quantize(void *context) {

@@ -3,6 +3,7 @@
 // They are bound by memory: forward reads z and writes h, backward reads z and dh and writes dz, so
 // the figure is bytes moved per second over that of memcpy (read and written bytes counted).
 #include "bench.h"
+#include "device.h"
 #include "internal.h"
 #include <omp.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ typedef struct Work {
 } Work;
 
 static Rows rows_random(int64_t count, int64_t columns, uint32_t which) {
-    Rows rows = rows_take(count, columns, "rows of the bench");
+    Rows rows = rows_take(device(), count, columns, "rows of the bench");
     RandomStream stream = random_stream(1, RANDOM_FEATURES, which, 0, 0);
 #pragma omp parallel for
     for (int64_t r = 0; r < count; r++)
@@ -29,8 +30,8 @@ static Rows rows_random(int64_t count, int64_t columns, uint32_t which) {
 static Work work_new(int64_t rows, int64_t columns) {
     Work w = {.z = rows_random(rows, columns, 0),
               .dh = rows_random(rows, columns, 1),
-              .h = rows_take(rows, columns, "h"),
-              .dz = rows_take(rows, columns, "dz"),
+              .h = rows_take(device(), rows, columns, "h"),
+              .dz = rows_take(device(), rows, columns, "dz"),
               .gid = TAKE(int64_t, rows, "gid"),
               .dgamma = TAKE(float, columns, "dgamma"),
               .dbeta = TAKE(float, columns, "dbeta"),
@@ -77,7 +78,7 @@ static void copy(void *context) {
 static void check(Work *w) {
     Work sample = *w;
     sample.z.count = 1000;
-    sample.h = rows_take(1000, w->z.columns, "h of the reference");
+    sample.h = rows_take(device(), 1000, w->z.columns, "h of the reference");
     Error err = {0};
     CHECK(backend_cpu.start("plain", &err), EXIT_BUG, "%s", err.text);
     forward(&sample);
@@ -85,7 +86,7 @@ static void check(Work *w) {
     forward(w);
     CHECK(memcmp(sample.h.at, w->h.at, rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
           "the vector kernels differ from plain C");
-    rows_give(&sample.h);
+    rows_give(device(), &sample.h);
 }
 
 static void measure(Bench *bench, Work *w, const char *order, int rounds) {

@@ -5,6 +5,7 @@
 //
 // Options: --nodes --edges --clusters --rounds --threads (the most), --strict.
 #include "bench.h"
+#include "device.h"
 #include "internal.h"
 #include <omp.h>
 #include <stdio.h>
@@ -217,11 +218,11 @@ static void tile_fill(Rows tiled, Rows x, int64_t floats) {
 }
 
 static void bed_make(Bed *bed) {
-    bed->x = rows_take(bed->nodes, WIDTH, "features");
-    bed->tiled_64 = rows_take(bed->nodes, WIDTH, "features in tiles of 64");
-    bed->tiled_16 = rows_take(bed->nodes, WIDTH, "features in tiles of 16");
-    bed->out = rows_take(bed->nodes, WIDTH, "result");
-    bed->scratch = rows_take(bed->nodes, WIDTH, "copied panels");
+    bed->x = rows_take(device(), bed->nodes, WIDTH, "features");
+    bed->tiled_64 = rows_take(device(), bed->nodes, WIDTH, "features in tiles of 64");
+    bed->tiled_16 = rows_take(device(), bed->nodes, WIDTH, "features in tiles of 16");
+    bed->out = rows_take(device(), bed->nodes, WIDTH, "result");
+    bed->scratch = rows_take(device(), bed->nodes, WIDTH, "copied panels");
     RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < bed->nodes; i++)
@@ -303,6 +304,6 @@ int main(int argc, char **argv) {
     memory_give(plain);
     Rows *rows[] = {&bed.x, &bed.tiled_64, &bed.tiled_16, &bed.out, &bed.scratch};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        rows_give(rows[i]);
+        rows_give(device(), rows[i]);
     return bench_end(&bench);
 }

@@ -15,15 +15,37 @@ size_t rows_bytes(int64_t count, int64_t columns) {
     return memory_product(count, memory_product(rows_stride(columns), sizeof(float)));
 }
 
-Rows rows_take(int64_t count, int64_t columns, const char *what) {
+Rows rows_take(const Backend *backend, int64_t count, int64_t columns, const char *what) {
     assert(count >= 0 && columns >= 0);
-    return (Rows){(float *)memory_take(rows_bytes(count, columns), what), count, columns,
+    return (Rows){backend->take(rows_bytes(count, columns), what), count, columns,
                   rows_stride(columns)};
 }
 
-void rows_give(Rows *rows) {
-    memory_give(rows->at);
+void rows_give(const Backend *backend, Rows *rows) {
+    backend->give(rows->at);
     *rows = (Rows){0};
+}
+
+void *mirror_take(const Backend *backend, const void *host, size_t bytes, const char *what) {
+    if (host == NULL || backend->host_is_device)
+        return (void *)host; // a loan: operations that take it as const only read
+    void *device = backend->take(bytes, what);
+    backend->upload(device, host, bytes);
+    return device;
+}
+
+void mirror_give(const Backend *backend, const void *mirror, const void *host) {
+    if (mirror != host)
+        backend->give((void *)mirror);
+}
+
+void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what) {
+    return backend->host_is_device ? device : backend->take_pinned(bytes, what);
+}
+
+void pinned_side_give(const Backend *backend, void *pinned) {
+    if (!backend->host_is_device)
+        backend->give_pinned(pinned);
 }
 
 int64_t quantized_row_bytes(int64_t columns, int bits) {

@@ -21,11 +21,13 @@ typedef struct Rows {
     int64_t stride;         // floats from row to row: a multiple of 16
 } Rows;
 
-// Zeroed rows; rows_give frees. rows_bytes is what rows_take takes.
+typedef struct Backend Backend;
+
+// Zeroed rows on the device; rows_give frees. rows_bytes is what rows_take takes.
 int64_t rows_stride(int64_t columns);
 size_t rows_bytes(int64_t count, int64_t columns);
-Rows rows_take(int64_t count, int64_t columns, const char *what);
-void rows_give(Rows *rows);
+Rows rows_take(const Backend *backend, int64_t count, int64_t columns, const char *what);
+void rows_give(const Backend *backend, Rows *rows);
 
 typedef struct Csr {
     int64_t rows;
@@ -105,13 +107,31 @@ static inline int message_peer(const MessageSource *source, int64_t r) {
 enum { SPLITS = 4 };
 static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } // of one split
 
-typedef struct Backend {
+struct Backend {
     const char *name;
 
     // Chooses kernels: vectors auto | plain | avx2 | avx512 (the widest allowed that the CPU has);
     // false with a sentence if the CPU lacks what is asked for.
     bool (*start)(const char *vectors, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
+
+    // ---- memory. Whatever operations work on lies in blocks of take, which the host does not
+    // touch: it uploads and downloads. What MPI reads and writes lies in blocks of take_pinned,
+    // which operations do not touch. Blocks are zeroed, 64-byte aligned and counted (memory.h);
+    // `what` names them; give takes NULL.
+    bool host_is_device; // host memory is device memory: one block may serve for both, and copying
+                         // a block onto itself does nothing (pinned_side, mirror_take)
+    void *(*take)(size_t bytes, const char *what);
+    void (*give)(void *device);
+    void *(*take_pinned)(size_t bytes, const char *what);
+    void (*give_pinned)(void *pinned);
+    void (*upload)(void *device, const void *host, size_t bytes);
+    void (*download)(void *host, const void *device, size_t bytes);
+    void (*copy)(void *to, const void *from, size_t bytes); // from device to device
+    void (*zero)(void *device, size_t bytes);
+    // Rows from and to tight host rows [count, columns]; padding stays as it is.
+    void (*upload_rows)(Rows to, const float *from);
+    void (*download_rows)(float *to, Rows from);
 
     // ---- dense products: one-thread library calls over fixed panels of rows, in our parallel loop
     // (TRAPS 23). W is [a.columns, out.columns], tight, row-major. Panels are counted from
@@ -226,7 +246,16 @@ typedef struct Backend {
     double (*square_sum)(const float *x, int64_t count);
     // x[i] *= factor
     void (*scale)(float *x, int64_t count, float factor);
-} Backend;
+};
+
+// The device's side of a host array that nobody changes while it is lent: the array itself where
+// host_is_device, else a copy. mirror_give frees the copy.
+void *mirror_take(const Backend *backend, const void *host, size_t bytes, const char *what);
+void mirror_give(const Backend *backend, const void *mirror, const void *host);
+// The host's side of a block of the device: the block itself where host_is_device, else a pinned
+// block of the same size, which download and upload keep alike.
+void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what);
+void pinned_side_give(const Backend *backend, void *pinned);
 
 // One row for each backend that was built; the config names one by run.backend.
 extern const Family backend_family;

@@ -47,6 +47,14 @@ static inline bool cpu_beyond_cache(int64_t rows, int64_t stride) {
     return rows * stride * (int64_t)sizeof(float) > 32 << 20;
 }
 
+// memory.c
+void *cpu_take(size_t bytes, const char *what);
+void cpu_give(void *block);
+void cpu_copy(void *to, const void *from, size_t bytes);
+void cpu_zero(void *block, size_t bytes);
+void cpu_upload_rows(Rows to, const float *from);
+void cpu_download_rows(float *to, Rows from);
+
 // dense.c
 void cpu_dense(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
                const Poll *poll);

@@ -66,7 +66,8 @@ struct Model {
     Rows g;   // G of the layer that runs
     int slot; // where it lies
     float *scratch;
-    int64_t *counts; // metrics
+    void *device_counts; // [SPLITS, split_counts] of metrics
+    int64_t *counts;     // the same on the host
     Spans *spans;
     // of the call that is running
     const float *parameters;
@@ -87,6 +88,8 @@ Post layer_post(const Model *m, int layer);
 
 // Loss of one split and its gradient times `weight` (g.at NULL: none).
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
+
+size_t counts_bytes(const Model *m); // of device_counts
 
 // ---- routes.c
 // Floats of a row that is aggregated there, in training or evaluation; 0: none is.

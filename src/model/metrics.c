@@ -1,7 +1,6 @@
 // Accuracy and F1 from logits. The backend counts and makes the loss; counts are integers, so they
 // add up over ranks in any order.
 #include "internal.h"
-#include <string.h>
 
 static double f1(int64_t tp, int64_t fp, int64_t fn) {
     return 2 * tp + fp + fn == 0 ? 0 : 2.0 * (double)tp / (double)(2 * tp + fp + fn);
@@ -32,14 +31,15 @@ void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     const Backend *b = m->parts.backend;
     assert(logits.count == shard->own);
     int64_t classes = m->shape.width[m->shape.layers], each = split_counts(classes);
-    memset(m->counts, 0, (size_t)(4 * each) * sizeof(int64_t));
+    b->zero(m->device_counts, counts_bytes(m));
     double loss[4] = {0, 0, 0, 0};
     for (uint8_t which = SPLIT_TRAIN; which <= SPLIT_TEST; which++)
         loss[which] = loss_of(m, (Rows){0}, logits, which, 1.0f);
     if (shard->multilabel)
-        b->count_labels(m->counts, logits, shard->labels, shard->split);
+        b->count_labels(m->device_counts, logits, shard->labels, shard->split);
     else
-        b->count_classes(m->counts, logits, shard->label, shard->split);
+        b->count_classes(m->device_counts, logits, shard->label, shard->split);
+    b->download(m->counts, m->device_counts, counts_bytes(m));
     comm_sum_int64(m->parts.comm, m->counts, (int)(4 * each));
     comm_sum_double(m->parts.comm, loss, 4);
     for (int which = 0; which < 4; which++)

@@ -98,7 +98,7 @@ static void route_make(Model *m, Route *route, const Pattern *pattern, int l, in
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
     route->channel = channel_new(m->mailbox, pattern, form, columns, l, direction);
-    route->sums = rows_take(pattern->pre.rows, columns, "partial sums");
+    route->sums = rows_take(m->parts.backend, pattern->pre.rows, columns, "partial sums");
 }
 
 static MessageForm exact_form(const Model *m) {
@@ -144,9 +144,9 @@ static void features_once(Model *m, Mailbox *mailbox) {
     Route *route = &m->layer[0].infer;
     *route = (Route){.op = &op,
                      .channel = channel_new(mailbox, p, &exact, columns, 0, FORWARD),
-                     .sums = rows_take(p->pre.rows, columns, "partial sums")};
+                     .sums = rows_take(b, p->pre.rows, columns, "partial sums")};
     model_features_once(m);
-    rows_give(&route->sums);
+    rows_give(b, &route->sums);
     channel_free(route->channel);
     *route = (Route){0};
     operator_clear(m, &op);
@@ -164,7 +164,7 @@ static void features_kept(Model *m, Mailbox *mailbox) {
         channel_receive(channel, group);
     channel_finish(channel);
     Rows landed = channel_rows(channel);
-    memcpy(m->kept.at, landed.at, rows_bytes(landed.count, landed.columns));
+    m->parts.backend->copy(m->kept.at, landed.at, rows_bytes(landed.count, landed.columns));
     channel_free(channel);
 }
 
@@ -246,18 +246,18 @@ void routes_plan(MemoryPlan *plan, const Model *m, const Config *config) {
 
 // ---- freeing
 
-static void route_clear(Route *route) {
+static void route_clear(const Backend *backend, Route *route) {
     channel_free(route->channel);
-    rows_give(&route->sums);
+    rows_give(backend, &route->sums);
 }
 
 void routes_clear(Model *m) {
     for (int l = m->shape.layers - 1; l >= 0; l--) {
         Layer *layer = &m->layer[l];
         if (layer->infer.channel != layer->route[FORWARD].channel)
-            route_clear(&layer->infer);
-        route_clear(&layer->route[FORWARD]);
-        route_clear(&layer->route[BACKWARD]);
+            route_clear(m->parts.backend, &layer->infer);
+        route_clear(m->parts.backend, &layer->route[FORWARD]);
+        route_clear(m->parts.backend, &layer->route[BACKWARD]);
     }
     mailbox_free(m->mailbox);
     for (int i = 0; i < m->operators; i++)

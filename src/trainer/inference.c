@@ -21,6 +21,7 @@ bool inference_open(Inference *inference, const Config *config, const Shard *sha
     if (!find_parts(inference, &parts, config, err))
         return false;
     ModelShape *shape = &inference->shape;
+    inference->backend = parts.backend;
     threads_set((int)config->run.threads, comm->node_size);
     if (!patterns_build(&inference->patterns, shape, shard, config, comm, err))
         return false;

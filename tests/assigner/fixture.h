@@ -261,7 +261,7 @@ static inline int64_t bytes_of(const Channel *channel, bool bf16) {
 // Rows [count] of the ids from `gid` on.
 static inline Rows rows_of(const Channel *channel, const int64_t *gid, int64_t count,
                            uint32_t epoch) {
-    Rows rows = rows_take(count, channel_columns(channel), "test");
+    Rows rows = rows_take(device(), count, channel_columns(channel), "test");
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < rows.columns; c++)
             rows.at[r * rows.stride + c] = value_of(channel, gid[r], c, epoch);
@@ -289,8 +289,8 @@ static inline void exchange(const Net *net, int which, uint32_t epoch, bool exac
         assert_int_equal(channel_count(channel).bytes_sent - before, bytes_of(channel, net->bf16));
         assert_int_equal(look.mixed, p->halo_count);
     }
-    rows_give(&sums);
-    rows_give(&x);
+    rows_give(device(), &sums);
+    rows_give(device(), &x);
 }
 
 // One epoch as the trainer makes it. An exact exchange in between changes nothing.

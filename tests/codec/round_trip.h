@@ -86,7 +86,7 @@ static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) 
               .row = TAKE(int32_t, rows, "row"),
               .scale = TAKE(float, rows, "scale"),
               .bits = TAKE(uint8_t, rows, "bits"),
-              .back = rows_take(BEFORE + rows + 1, columns, "back")};
+              .back = rows_take(device(), BEFORE + rows + 1, columns, "back")};
     for (int64_t r = 0; r < rows; r++) {
         t.gid[r] = r % 2 == 0 ? r : ((int64_t)1 << 41) + 7 * r; // both words of an id
         t.row[r] = (int32_t)r;
@@ -95,7 +95,7 @@ static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) 
     }
     widths_take(&t.widths, rows, bits);
     t.shape = (MessageShape){.rows = rows, .columns = columns, .bf16 = bf16};
-    t.source = (MessageSource){.x = rows_take(rows, columns, "x"),
+    t.source = (MessageSource){.x = rows_take(device(), rows, columns, "x"),
                                .stream = random_stream(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
                                .peer = 5,
                                .range = TAKE(float, rows, "range")};
@@ -117,8 +117,8 @@ static inline void trip_clear(Trip *t) {
     memory_give(t->gid), memory_give(t->row), memory_give(t->scale), memory_give(t->bits);
     memory_give(t->message), memory_give(t->source.range);
     widths_clear(&t->widths);
-    rows_give(&t->back);
-    rows_give(&t->source.x);
+    rows_give(device(), &t->back);
+    rows_give(device(), &t->source.x);
 }
 
 static inline void trip_fill(Trip *t, Kind kind, int64_t r, int64_t like) {

@@ -46,8 +46,8 @@ typedef struct Case {
 static Case case_new(int64_t rows, int64_t columns) {
     Error err = {0};
     Case c = {.codec = codec_find("bf16", &err),
-              .x = rows_take(rows, columns, "x"),
-              .back = rows_take(BEFORE + rows + 1, columns, "back"),
+              .x = rows_take(device(), rows, columns, "x"),
+              .back = rows_take(device(), BEFORE + rows + 1, columns, "back"),
               .row = TAKE(int32_t, rows, "row"),
               .scale = TAKE(float, rows, "scale"),
               .shape = {.rows = rows, .columns = columns}};
@@ -74,8 +74,8 @@ static Case case_new(int64_t rows, int64_t columns) {
 
 static void case_clear(Case *c) {
     memory_give(c->message), memory_give(c->row), memory_give(c->scale);
-    rows_give(&c->x);
-    rows_give(&c->back);
+    rows_give(device(), &c->x);
+    rows_give(device(), &c->back);
 }
 
 static int64_t encode(Case *c) {

@@ -30,7 +30,7 @@ typedef struct Case {
 } Case;
 
 static Case case_new(int64_t columns, int64_t length) {
-    Case c = {rows_take(SOURCES, columns, "test"), TAKE(float, SOURCES, "test"),
+    Case c = {rows_take(device(), SOURCES, columns, "test"), TAKE(float, SOURCES, "test"),
               TAKE(int32_t, length, "test"), length};
     for (int64_t r = 0; r < SOURCES; r++) {
         c.scale[r] = factor(r);
@@ -45,7 +45,7 @@ static Case case_new(int64_t columns, int64_t length) {
 static void case_clear(Case *c) {
     memory_give(c->row);
     memory_give(c->scale);
-    rows_give(&c->x);
+    rows_give(device(), &c->x);
 }
 
 static void count_call(void *context) { ++*(int *)context; }
@@ -64,7 +64,7 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
     Poll poll = {count_call, &calls};
     assert_true(codec->encode(device(), out, &shape, &source, &poll) == -1);
     assert_true(out[bytes] == 0xA5);
-    Rows back = rows_take(BEFORE + length + AFTER, columns, "test");
+    Rows back = rows_take(device(), BEFORE + length + AFTER, columns, "test");
     memset(back.at + BEFORE * back.stride, 0xff, rows_bytes(length, columns));
     codec->decode(device(), back, BEFORE, &shape, out, &poll);
     assert_true(bytes < 8 << 20 || calls >= 2);
@@ -80,7 +80,7 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
             }
             assert_memory_equal(&back.at[r * back.stride + k], &expected, 4);
         }
-    rows_give(&back);
+    rows_give(device(), &back);
     memory_give(out);
 }
 

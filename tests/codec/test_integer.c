@@ -97,7 +97,7 @@ static void try_all_ways(Trip *t) {
     trip_ready(t);
     unsigned char *message = memory_take(t->bytes, "message");
     float *range = TAKE(float, t->shape.rows, "range");
-    Rows back = rows_take(t->back.count, t->shape.columns, "back");
+    Rows back = rows_take(device(), t->back.count, t->shape.columns, "back");
     true_trip(t, message, back, range);
     for (Way way = {0}; way_next(&way);) {
         memset(t->message, GUARD, t->bytes);
@@ -108,7 +108,7 @@ static void try_all_ways(Trip *t) {
         trip_decode(t);
         rows_same(t, back);
     }
-    rows_give(&back);
+    rows_give(device(), &back);
     memory_give(range);
     memory_give(message);
 }

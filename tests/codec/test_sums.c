@@ -21,7 +21,7 @@ typedef struct Scene {
 } Scene;
 
 static void scene_init(Scene *scene) {
-    scene->all = rows_take(SOURCES + SUMS, COLUMNS, "test");
+    scene->all = rows_take(device(), SOURCES + SUMS, COLUMNS, "test");
     for (int64_t r = 0; r < scene->all.count; r++) {
         scene->gid[r] = r < SOURCES ? 100 + r : -1 - r;
         for (int64_t c = 0; c < COLUMNS; c++)
@@ -42,7 +42,7 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     MessageShape shape = {.rows = count, .columns = COLUMNS, .bf16 = true};
     shape.widths = codec->has_widths ? &widths : NULL;
     unsigned char *message = memory_take(codec->bytes(&shape), "test");
-    Rows landed = rows_take(count, COLUMNS, "test");
+    Rows landed = rows_take(device(), count, COLUMNS, "test");
     source.row = row;
     source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
     assert_int_equal(codec->encode(device(), message, &shape, &source, NULL), -1);
@@ -75,11 +75,11 @@ static void sums_travel_as_rows_of_their_own(void **state) {
         assert_memory_equal(got.at, rows.at, rows_bytes(ROWS_SENT, COLUMNS));
         assert_memory_equal(got.at + ROWS_SENT * got.stride, sums.at,
                             rows_bytes(SUMS_SENT, COLUMNS));
-        rows_give(&sums);
-        rows_give(&rows);
-        rows_give(&got);
+        rows_give(device(), &sums);
+        rows_give(device(), &rows);
+        rows_give(device(), &got);
     }
-    rows_give(&scene.all);
+    rows_give(device(), &scene.all);
 }
 
 // Two senders that make sums for one target must not round them alike.
@@ -96,9 +96,9 @@ static void senders_round_differently(void **state) {
     Rows a = through(codec, one, sums_sent, SUMS_SENT);
     Rows b = through(codec, other, sums_sent, SUMS_SENT);
     assert_memory_not_equal(a.at, b.at, rows_bytes(SUMS_SENT, COLUMNS));
-    rows_give(&b);
-    rows_give(&a);
-    rows_give(&scene.all);
+    rows_give(device(), &b);
+    rows_give(device(), &a);
+    rows_give(device(), &scene.all);
 }
 
 static const struct CMUnitTest tests[] = {

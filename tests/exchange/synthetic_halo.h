@@ -95,7 +95,7 @@ static inline float ring_value(int64_t gid, int64_t column, uint32_t epoch) {
 static inline float ring_scale(int64_t gid) { return 0.1F + (float)(gid % 97) / 31.0F; }
 
 static inline Rows ring_fill(const Pattern *p, int64_t columns, uint32_t epoch) {
-    Rows x = rows_take(p->sources + p->pre.rows, columns, "test");
+    Rows x = rows_take(device(), p->sources + p->pre.rows, columns, "test");
     for (int64_t row = 0; row < x.count; row++)
         for (int64_t c = 0; c < columns; c++)
             x.at[row * x.stride + c] = ring_value(p->gid[row], c, epoch);

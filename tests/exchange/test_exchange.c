@@ -91,7 +91,7 @@ static void exchange(Channel *channel, const Schedule *schedule, const float *ri
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(run->last_calls, 1);
     assert_int_equal(run->next_group, run->pattern->size - 1);
-    rows_give(&x);
+    rows_give(device(), &x);
 }
 
 static void check_count(const Channel *channel, const Pattern *p, int64_t exchanges) {
@@ -118,8 +118,8 @@ static void try_channel(uint64_t seed) {
     Pattern pattern = ring_pattern(seed, &test_comm);
     float *right = right_of(&pattern);
     Run run = {.pattern = &pattern, .columns = widths[ring_mix(seed, 1) % 5]};
-    run.sum = rows_take(1, run.columns, "test");
-    Rows before = rows_take(1, run.columns, "test");
+    run.sum = rows_take(device(), 1, run.columns, "test");
+    Rows before = rows_take(device(), 1, run.columns, "test");
     Mailbox *mailbox = mailbox_new(device());
     Channel *channel =
         channel_new(mailbox, &pattern, &form, run.columns, (int)(seed % 7), (int)(seed % 2));
@@ -141,8 +141,8 @@ static void try_channel(uint64_t seed) {
     check_count(channel, &pattern, 3 * EPOCHS);
     channel_free(channel);
     mailbox_free(mailbox);
-    rows_give(&before);
-    rows_give(&run.sum);
+    rows_give(device(), &before);
+    rows_give(device(), &run.sum);
     memory_give(right);
     ring_clear(&pattern);
 }
@@ -172,18 +172,18 @@ static void channels_do_not_mix(void **state) {
             SentRows rows = ring_sent(&pattern, x[i], NULL);
             channel_pack(channel[i], &rows, (Occasion){.epoch = epoch});
             channel_post(channel[i]);
-            rows_give(&x[i]); // packed rows are copies
+            rows_give(device(), &x[i]); // packed rows are copies
         }
         for (int i = 1; i >= 0; i--) {
             Run run = {.pattern = &pattern,
                        .epoch = 2 * epoch + (uint32_t)i,
                        .columns = 41,
                        .own_calls = 1,
-                       .sum = rows_take(1, 41, "test")};
+                       .sum = rows_take(device(), 1, 41, "test")};
             for (int g = 0; g + 1 < pattern.size; g++)
                 channel_receive(channel[i], g);
             halo_part(&run, channel_rows(channel[i]), 0, pattern.size - 1, true, NULL);
-            rows_give(&run.sum);
+            rows_give(device(), &run.sum);
         }
         for (int i = 0; i < 2; i++)
             channel_finish(channel[i]);
@@ -207,9 +207,12 @@ static void narrow_rows_fit_at_every_width(void **state) {
         MessageForm form = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
         Mailbox *mailbox = mailbox_new(device());
         Channel *channel = channel_new(mailbox, &pattern, &form, 1, 0, FORWARD);
-        Run run = {.pattern = &pattern, .epoch = 1, .columns = 1, .sum = rows_take(1, 1, "test")};
+        Run run = {.pattern = &pattern,
+                   .epoch = 1,
+                   .columns = 1,
+                   .sum = rows_take(device(), 1, 1, "test")};
         exchange(channel, schedule_find("blocking", &err), NULL, &run);
-        rows_give(&run.sum);
+        rows_give(device(), &run.sum);
         channel_free(channel);
         mailbox_free(mailbox);
     }
@@ -277,7 +280,7 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
             sums += check_message_by_hand(channel, g, x, right, stream);
         channel_free(channel);
         mailbox_free(mailbox);
-        rows_give(&x);
+        rows_give(device(), &x);
         memory_give(right);
         ring_clear(&pattern);
     }
@@ -328,7 +331,7 @@ static double covered_share(Channel *channel, const char *schedule, bool exact) 
         ->run(channel, &rows, (Occasion){.epoch = 1, .exact = exact},
               &(ExchangeWork){own_moment, no_halo_part, NULL});
     ChannelSeconds after = channel_seconds(channel);
-    rows_give(&x);
+    rows_give(device(), &x);
     return (after.covered - before.covered) / (after.own - before.own);
 }
 

@@ -37,7 +37,7 @@ static void scene_init(Scene *scene, const char *codec) {
 }
 
 static void scene_clear(Scene *scene) {
-    rows_give(&scene->x);
+    rows_give(device(), &scene->x);
     channel_free(scene->channel);
     mailbox_free(scene->mailbox);
     ring_clear(&scene->pattern);

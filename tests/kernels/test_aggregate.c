@@ -54,7 +54,7 @@ static void csr_give(Csr *csr) {
 }
 
 static Rows rows_make(int64_t count, int64_t columns, uint32_t what) {
-    Rows x = rows_take(count, columns, "rows of a test");
+    Rows x = rows_take(device(), count, columns, "rows of a test");
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < columns; c++)
             x.at[i * x.stride + c] = number(i, c, what);
@@ -119,9 +119,9 @@ static void assert_same_bits(Rows a, Rows b, const char *what) {
 static Aggregate *aggregate_ready(const Problem *p, const char *width, Rows out) {
     Aggregate *aggregate = backend_cpu.aggregate_new(&p->csr, p->x.count, p->x.columns, width);
     if (strcmp(width, "auto") == 0) { // tuning may overwrite its rows
-        Rows scratch = rows_take(p->x.count, p->x.columns, "rows to tune with");
+        Rows scratch = rows_take(device(), p->x.count, p->x.columns, "rows to tune with");
         backend_cpu.aggregate_tune(aggregate, out, scratch);
-        rows_give(&scratch);
+        rows_give(device(), &scratch);
     }
     backend_cpu.aggregate_prepare(aggregate, p->x, p->right, NULL);
     return aggregate;
@@ -149,7 +149,7 @@ static Problem problem_make(int combination, int64_t columns) {
 
 static void problem_give(Problem *p) {
     csr_give(&p->csr);
-    rows_give(&p->x);
+    rows_give(device(), &p->x);
     memory_give((void *)(uintptr_t)p->left);
     memory_give((void *)(uintptr_t)p->right);
 }
@@ -158,7 +158,8 @@ static void problem_give(Problem *p) {
 
 static void check_problem(int combination, int64_t columns, bool all_panels) {
     Problem p = problem_make(combination, columns);
-    Rows expected = rows_take(ROWS, columns, "expected"), out = rows_take(ROWS, columns, "found");
+    Rows expected = rows_take(device(), ROWS, columns, "expected"),
+         out = rows_take(device(), ROWS, columns, "found");
     plain_reference(expected, &p);
     assert_near_oracle(expected, &p);
     for (int v = 0; v < VECTORS; v++)
@@ -169,8 +170,8 @@ static void check_problem(int combination, int64_t columns, bool all_panels) {
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, what); // padding is zero in both
         }
-    rows_give(&out);
-    rows_give(&expected);
+    rows_give(device(), &out);
+    rows_give(device(), &expected);
     problem_give(&p);
 }
 
@@ -205,7 +206,8 @@ static void threads_and_tuning_change_no_bit(void **state) {
     (void)state;
     enum { WIDE = 400 }; // a table that aggregate_tune does not take for small
     Problem p = large_problem(WIDE);
-    Rows expected = rows_take(MANY, WIDE, "expected"), out = rows_take(MANY, WIDE, "found");
+    Rows expected = rows_take(device(), MANY, WIDE, "expected"),
+         out = rows_take(device(), MANY, WIDE, "found");
     plain_reference(expected, &p);
     for (int threads = 1; threads <= 3; threads++)
         for (int w = 0; w < PANELS; w++) {
@@ -213,8 +215,8 @@ static void threads_and_tuning_change_no_bit(void **state) {
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, panels[w]);
         }
-    rows_give(&out);
-    rows_give(&expected);
+    rows_give(device(), &out);
+    rows_give(device(), &expected);
     problem_give(&p);
 }
 
@@ -223,7 +225,8 @@ static void ranges_leave_other_rows_alone(void **state) {
     enum { WIDE = 48 };
     omp_set_num_threads(2);
     Problem p = large_problem(WIDE);
-    Rows expected = rows_take(MANY, WIDE, "expected"), out = rows_take(MANY, WIDE, "found");
+    Rows expected = rows_take(device(), MANY, WIDE, "expected"),
+         out = rows_take(device(), MANY, WIDE, "found");
     plain_reference(expected, &p);
     for (int w = 0; w < PANELS; w++) {
         const int64_t bound[] = {0, 0, 1, 64, 200, 201, 2900, MANY};
@@ -243,8 +246,8 @@ static void ranges_leave_other_rows_alone(void **state) {
         assert_same_bits(expected, out, panels[w]);
         backend_cpu.aggregate_free(aggregate);
     }
-    rows_give(&out);
-    rows_give(&expected);
+    rows_give(device(), &out);
+    rows_give(device(), &expected);
     problem_give(&p);
 }
 
@@ -286,8 +289,8 @@ static Csr part_of(const Csr *csr, bool is_halo, int32_t *rows) {
 
 static void parts_make(Parts *made, const Problem *p) {
     Parts parts = {.rows = TAKE(int32_t, p->csr.rows, "halo rows"),
-                   .sent = rows_take(HALO, p->x.columns, "sent rows"),
-                   .landed = rows_take(HALO, p->x.columns, "landed rows")};
+                   .sent = rows_take(device(), HALO, p->x.columns, "sent rows"),
+                   .landed = rows_take(device(), HALO, p->x.columns, "landed rows")};
     parts.own = part_of(&p->csr, false, NULL);
     parts.halo = part_of(&p->csr, true, parts.rows);
     for (int64_t j = 0; j < HALO; j++)
@@ -303,8 +306,8 @@ static void parts_give(Parts *parts) {
     csr_give(&parts->own);
     csr_give(&parts->halo);
     memory_give(parts->rows);
-    rows_give(&parts->sent);
-    rows_give(&parts->landed);
+    rows_give(device(), &parts->sent);
+    rows_give(device(), &parts->landed);
 }
 
 // Own part, then the halo part in `calls` calls that end at bound[0], bound[1], ... , HALO.
@@ -343,8 +346,8 @@ static void halo_in_any_pieces_is_one_pass(void **state) {
             Problem p = problem_make(combination, columns);
             Parts parts;
             parts_make(&parts, &p);
-            Rows expected = rows_take(ROWS, columns, "expected");
-            Rows out = rows_take(ROWS, columns, "found");
+            Rows expected = rows_take(device(), ROWS, columns, "expected");
+            Rows out = rows_take(device(), ROWS, columns, "found");
             expect_parts(expected, p, &parts);
             for (int64_t cut = 0; cut <= HALO; cut += combination == 15 ? 1 : 29) {
                 omp_set_num_threads(1 + (int)cut % 3);
@@ -354,8 +357,8 @@ static void halo_in_any_pieces_is_one_pass(void **state) {
                 run_parts(out, &p, &parts, four, 4);
                 assert_same_bits(expected, out, "halo part in four calls");
             }
-            rows_give(&out);
-            rows_give(&expected);
+            rows_give(device(), &out);
+            rows_give(device(), &expected);
             parts_give(&parts);
             problem_give(&p);
         }
@@ -367,7 +370,8 @@ static void memory_is_as_predicted_and_taken_once(void **state) {
     (void)state;
     enum { WIDE = 400 };
     Problem p = large_problem(WIDE);
-    Rows out = rows_take(MANY, WIDE, "found"), scratch = rows_take(MANY, WIDE, "scratch");
+    Rows out = rows_take(device(), MANY, WIDE, "found"),
+         scratch = rows_take(device(), MANY, WIDE, "scratch");
     for (int w = 0; w < PANELS; w++) {
         size_t before = memory_in_use();
         Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, panels[w]);
@@ -385,8 +389,8 @@ static void memory_is_as_predicted_and_taken_once(void **state) {
         backend_cpu.aggregate_free(aggregate);
         assert_int_equal(memory_in_use(), before);
     }
-    rows_give(&scratch);
-    rows_give(&out);
+    rows_give(device(), &scratch);
+    rows_give(device(), &out);
     problem_give(&p);
 }
 
@@ -405,7 +409,7 @@ static void poll_is_called_from_thread_0_while_it_works(void **state) {
     (void)state;
     omp_set_num_threads(2);
     Problem p = large_problem(256);
-    Rows out = rows_take(MANY, 256, "found");
+    Rows out = rows_take(device(), MANY, 256, "found");
     for (int w = 0; w < PANELS; w++) {
         Aggregate *aggregate = aggregate_ready(&p, panels[w], out);
         Calls calls = {0, 0};
@@ -417,7 +421,7 @@ static void poll_is_called_from_thread_0_while_it_works(void **state) {
         assert_int_equal(calls.elsewhere, 0);
         backend_cpu.aggregate_free(aggregate);
     }
-    rows_give(&out);
+    rows_give(device(), &out);
     problem_give(&p);
 }
 

@@ -97,7 +97,7 @@ static void counts_are_those_of_the_definitions(void **state) {
         expect(single, logits, is_label, false);
         expect(several, logits, has_label, true);
         memory_give(several), memory_give(single), memory_give(labels);
-        rows_give(&logits);
+        rows_give(device(), &logits);
     }
 }
 

@@ -33,7 +33,7 @@ static void product_matches(Rows out, Rows before, Rows a, const float *w, const
 }
 
 static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) {
-    Rows a = random_rows(rows, depth, 1), out = rows_take(rows, columns, "out");
+    Rows a = random_rows(rows, depth, 1), out = rows_take(device(), rows, columns, "out");
     Rows before = random_rows(rows, columns, 2);
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
     Range range = {rows / 5, rows - rows / 7};
@@ -49,9 +49,9 @@ static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) 
     }
     memory_give(w);
     memory_give(bias);
-    rows_give(&a);
-    rows_give(&out);
-    rows_give(&before);
+    rows_give(device(), &a);
+    rows_give(device(), &out);
+    rows_give(device(), &before);
 }
 
 static void products_are_right_at_every_width(void **state) {
@@ -87,8 +87,8 @@ static void gradient_is_right(void **state) {
             }
         memory_give(dw);
         memory_give(scratch);
-        rows_give(&a);
-        rows_give(&g);
+        rows_give(device(), &a);
+        rows_give(device(), &g);
     }
 }
 
@@ -96,7 +96,8 @@ static void gradient_is_right(void **state) {
 static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
     enum { ROWS = 2500 };
     Rows a = random_rows(ROWS, depth, 1);
-    Rows first = rows_take(ROWS, columns, "first"), out = rows_take(ROWS, columns, "out");
+    Rows first = rows_take(device(), ROWS, columns, "first"),
+         out = rows_take(device(), ROWS, columns, "out");
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
     cpu_dense(first, (Range){0, ROWS}, a, w, bias, false, NULL);
     static const int64_t cuts[] = {0, 512, 1536, ROWS};
@@ -109,9 +110,9 @@ static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
         }
     memory_give(w);
     memory_give(bias);
-    rows_give(&a);
-    rows_give(&first);
-    rows_give(&out);
+    rows_give(device(), &a);
+    rows_give(device(), &first);
+    rows_give(device(), &out);
 }
 
 static void bits_of_products_do_not_depend_on_cuts_or_threads(void **state) {
@@ -135,8 +136,8 @@ static void bits_of_the_gradient_do_not_depend_on_threads(void **state) {
     memory_give(dw);
     memory_give(first);
     memory_give(scratch);
-    rows_give(&a);
-    rows_give(&g);
+    rows_give(device(), &a);
+    rows_give(device(), &g);
 }
 
 static void counting(void *context) {
@@ -147,7 +148,7 @@ static void counting(void *context) {
 static void long_products_poll_from_thread_0(void **state) {
     (void)state;
     enum { ROWS = 16384, WIDTH = 300 };
-    Rows a = random_rows(ROWS, 16, 1), out = rows_take(ROWS, WIDTH, "out");
+    Rows a = random_rows(ROWS, 16, 1), out = rows_take(device(), ROWS, WIDTH, "out");
     float *w = random_floats(WIDTH * WIDTH, 3);
     int calls = 0;
     Poll poll = {counting, &calls};
@@ -155,8 +156,8 @@ static void long_products_poll_from_thread_0(void **state) {
         cpu_dense(out, (Range){0, ROWS}, a, w, NULL, false, &poll);
     assert_true(calls > 0);
     memory_give(w);
-    rows_give(&a);
-    rows_give(&out);
+    rows_give(device(), &a);
+    rows_give(device(), &out);
 }
 
 static const struct CMUnitTest tests[] = {

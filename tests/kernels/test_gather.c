@@ -14,7 +14,7 @@ static float factor(int64_t row) { return row % 3 == 0 ? 0.5f : -2.0f; }
 static int32_t listed(int64_t k) { return (int32_t)(k * (OWN + SUMS - 1) / (SENT - 1)); }
 
 static Rows filled(int64_t count, int64_t columns, int64_t first) {
-    Rows rows = rows_take(count, columns, "rows of a test");
+    Rows rows = rows_take(device(), count, columns, "rows of a test");
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
             rows.at[r * rows.stride + c] = number(first + r, c);
@@ -43,7 +43,7 @@ static void try_width(int64_t columns, bool half, bool scaled) {
                             .sums = filled(SUMS, columns, OWN),
                             .scale = scaled ? scale : NULL,
                             .row = row};
-    Rows back = rows_take(BEFORE + SENT + 1, columns, "rows of a test");
+    Rows back = rows_take(device(), BEFORE + SENT + 1, columns, "rows of a test");
     unsigned char *packed = memory_take((size_t)(SENT * columns) * 4, "rows of a test");
     const Backend *b = device();
     memset(back.at + BEFORE * back.stride, 0xff, rows_bytes(SENT, columns));
@@ -54,9 +54,9 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     (half ? b->unpack_bf16 : b->unpack_fp32)(back, BEFORE, packed, SENT, NULL);
     expect_rows(back, scaled);
     memory_give(packed);
-    rows_give(&back);
-    rows_give(&source.sums);
-    rows_give(&source.x);
+    rows_give(device(), &back);
+    rows_give(device(), &source.sums);
+    rows_give(device(), &source.x);
 }
 
 static void rows_of_a_list_come_back(void **state) {

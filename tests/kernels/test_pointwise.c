@@ -102,7 +102,7 @@ typedef struct Case { // an operation's arguments and results
 static Case case_new(int64_t rows, int64_t columns, const int order[4], float keep) {
     Case c = {.rows = rows, .columns = columns};
     c.z = random_rows(rows, columns, 1), c.dh = random_rows(rows, columns, 2);
-    c.h = rows_take(rows, columns, "h"), c.dz = rows_take(rows, columns, "dz");
+    c.h = rows_take(device(), rows, columns, "h"), c.dz = rows_take(device(), rows, columns, "dz");
     c.gamma = random_floats(columns, 3), c.beta = random_floats(columns, 4);
     c.dgamma = TAKE(float, columns, "dgamma"), c.dbeta = TAKE(float, columns, "dbeta");
     c.scratch = TAKE(float, cpu_post_scratch(rows, columns), "scratch");
@@ -123,7 +123,7 @@ static Case case_new(int64_t rows, int64_t columns, const int order[4], float ke
 static void case_free(Case *c) {
     Rows *const rows[] = {&c->z, &c->dh, &c->h, &c->dz};
     for (int i = 0; i < 4; i++)
-        rows_give(rows[i]);
+        rows_give(device(), rows[i]);
     void *const arrays[] = {c->gamma,      c->beta,          c->dgamma,     c->dbeta,
                             c->scratch,    c->gid,           c->saved.mean, c->saved.inverse,
                             c->saved.kept, c->saved.positive};
@@ -274,7 +274,8 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
             for (Way way = {0}; way_next(&way);) {
                 RandomStream stream = random_stream(~0u - 1, RANDOM_DROPOUT, 9, 3, 0);
-                Rows x = random_rows(5, widths[w], 1), out = rows_take(5, widths[w], "out");
+                Rows x = random_rows(5, widths[w], 1),
+                     out = rows_take(device(), 5, widths[w], "out");
                 int64_t gid[5] = {0, 1, 0xffffffffu, (int64_t)1 << 32, ((int64_t)1 << 48) - 1};
                 cpu_dropout(out, (Range){0, 5}, x, keeps[k], stream, gid, NULL);
                 for (int64_t r = 0; r < 5; r++)
@@ -286,8 +287,8 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
                 assert_true(padding_is_zero(out));
                 cpu_dropout(x, (Range){0, 5}, x, keeps[k], stream, gid, NULL); // in place
                 assert_true(rows_equal(x, out));
-                rows_give(&x);
-                rows_give(&out);
+                rows_give(device(), &x);
+                rows_give(device(), &out);
             }
 }
 
@@ -295,7 +296,7 @@ static void dropout_keeps_the_right_share(void **state) {
     (void)state;
     enum { ROWS = 64, COLUMNS = 8415 };
     static const float keeps[] = {0.1f, 0.5f, 0.8f};
-    Rows x = rows_take(ROWS, COLUMNS, "x");
+    Rows x = rows_take(device(), ROWS, COLUMNS, "x");
     int64_t gid[ROWS];
     for (int64_t r = 0; r < ROWS; r++)
         gid[r] = r;
@@ -309,7 +310,7 @@ static void dropout_keeps_the_right_share(void **state) {
             kept += x.at[i] != 0;
         assert_true(fabs(kept - n * keep) < 6 * sqrt(n * keep * (1 - keep))); // six sigma
     }
-    rows_give(&x);
+    rows_give(device(), &x);
 }
 
 static void keep_of_one_is_no_dropout(void **state) {
@@ -360,7 +361,7 @@ static void columns_are_summed(void **state) {
             assert_true(fabs((double)sum[c] - truth) <= 1e-6 * size); // 17000 roundings of 6e-8
         }
         memory_give(scratch);
-        rows_give(&g);
+        rows_give(device(), &g);
     }
 }
 

@@ -72,7 +72,7 @@ static void make(Made *made, WorldKind kind) {
                         .schedule = schedule_find("blocking", &err)};
     made->model = model_new(&made->shape, &parts, &config, &err);
     assert_ok(made->model, &err);
-    made->logits = rows_take(shard->own, kind.classes, "test");
+    made->logits = rows_take(device(), shard->own, kind.classes, "test");
     for (int64_t r = 0; r < shard->own; r++)
         memcpy(made->logits.at + r * made->logits.stride,
                kind.multilabel ? several[shard->gid[r]].logit : singles[shard->gid[r]].logit,
@@ -80,7 +80,7 @@ static void make(Made *made, WorldKind kind) {
 }
 
 static void unmake(Made *made) {
-    rows_give(&made->logits);
+    rows_give(device(), &made->logits);
     model_free(made->model);
     model_patterns_clear(&made->patterns);
     world_clear(&made->world);
