@@ -28,8 +28,8 @@ static Work work_new(int64_t rows, int64_t depth, int64_t columns) {
     Work work = {rows_take(device(), rows, depth, "x"), rows_take(device(), rows, columns, "out"),
                  TAKE(float, depth *columns, "w"), TAKE(float, depth *columns, "dw"),
                  TAKE(float, scratch, "scratch")};
-    fill(work.x.at, rows * work.x.stride);
-    fill(work.out.at, rows * work.out.stride);
+    fill(floats(work.x), rows * work.x.stride);
+    fill(floats(work.out), rows * work.out.stride);
     fill(work.w, depth * columns);
     return work;
 }
@@ -61,18 +61,18 @@ static void gradient(void *context) {
 #include <dnnl.h>
 static void whole_forward(void *context) {
     Work *k = (Work *)context;
-    dnnl_sgemm('N', 'N', k->x.count, k->out.columns, k->x.columns, 1, k->x.at, k->x.stride, k->w,
-               k->out.columns, 0, k->out.at, k->out.stride);
+    dnnl_sgemm('N', 'N', k->x.count, k->out.columns, k->x.columns, 1, floats(k->x), k->x.stride,
+               k->w, k->out.columns, 0, floats(k->out), k->out.stride);
 }
 static void whole_backward(void *context) {
     Work *k = (Work *)context;
-    dnnl_sgemm('N', 'T', k->x.count, k->x.columns, k->out.columns, 1, k->out.at, k->out.stride,
-               k->w, k->out.columns, 0, k->x.at, k->x.stride);
+    dnnl_sgemm('N', 'T', k->x.count, k->x.columns, k->out.columns, 1, floats(k->out), k->out.stride,
+               k->w, k->out.columns, 0, floats(k->x), k->x.stride);
 }
 static void whole_gradient(void *context) {
     Work *k = (Work *)context;
-    dnnl_sgemm('T', 'N', k->x.columns, k->out.columns, k->x.count, 1, k->x.at, k->x.stride,
-               k->out.at, k->out.stride, 0, k->dw, k->out.columns);
+    dnnl_sgemm('T', 'N', k->x.columns, k->out.columns, k->x.count, 1, floats(k->x), k->x.stride,
+               floats(k->out), k->out.stride, 0, k->dw, k->out.columns);
 }
 #else
 #include <cblas.h>
@@ -85,22 +85,22 @@ static void whole_forward(void *context) {
     Work *k = (Work *)context;
     library_threads();
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k->x.count, (int)k->out.columns,
-                (int)k->x.columns, 1, k->x.at, (int)k->x.stride, k->w, (int)k->out.columns, 0,
-                k->out.at, (int)k->out.stride);
+                (int)k->x.columns, 1, floats(k->x), (int)k->x.stride, k->w, (int)k->out.columns, 0,
+                floats(k->out), (int)k->out.stride);
 }
 static void whole_backward(void *context) {
     Work *k = (Work *)context;
     library_threads();
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k->x.count, (int)k->x.columns,
-                (int)k->out.columns, 1, k->out.at, (int)k->out.stride, k->w, (int)k->out.columns, 0,
-                k->x.at, (int)k->x.stride);
+                (int)k->out.columns, 1, floats(k->out), (int)k->out.stride, k->w,
+                (int)k->out.columns, 0, floats(k->x), (int)k->x.stride);
 }
 static void whole_gradient(void *context) {
     Work *k = (Work *)context;
     library_threads();
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k->x.columns, (int)k->out.columns,
-                (int)k->x.count, 1, k->x.at, (int)k->x.stride, k->out.at, (int)k->out.stride, 0,
-                k->dw, (int)k->out.columns);
+                (int)k->x.count, 1, floats(k->x), (int)k->x.stride, floats(k->out),
+                (int)k->out.stride, 0, k->dw, (int)k->out.columns);
 }
 #endif
 
@@ -155,11 +155,12 @@ static void check(Work *work) {
     whole_forward(work);
     int64_t count = work->out.count * work->out.stride;
     float *kept = TAKE(float, count, "result of the whole call");
-    memcpy(kept, work->out.at, (size_t)count * sizeof *kept);
+    memcpy(kept, floats(work->out), (size_t)count * sizeof *kept);
     forward(work);
     for (int64_t r = 0; r < work->out.count; r++)
         for (int64_t c = 0; c < work->out.columns; c++) {
-            float away = work->out.at[r * work->out.stride + c] - kept[r * work->out.stride + c];
+            float away =
+                floats(work->out)[r * work->out.stride + c] - kept[r * work->out.stride + c];
             CHECK(away < 1e-3f && away > -1e-3f, EXIT_BUG, "panels differ from the whole call");
         }
     memory_give(kept);

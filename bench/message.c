@@ -58,7 +58,7 @@ static Work work_new(int64_t rows, int64_t columns) {
         w.gid[r] = 3 * r;
         w.place[r] = (int32_t)r;
         for (int64_t c = 0; c < columns; c++)
-            w.x.at[r * w.x.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
+            floats(w.x)[r * w.x.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
     }
     return w;
 }
@@ -124,7 +124,7 @@ static void copy_listed(void *context) {
     int64_t stride = w->x.stride;
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < w->count; k++)
-        memcpy(w->out.at + k * stride, w->x.at + w->row[k] * stride,
+        memcpy(floats(w->out) + k * stride, floats(w->x) + w->row[k] * stride,
                (size_t)stride * sizeof(float));
 }
 
@@ -139,9 +139,10 @@ static void copy_in_order(void *context) {
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < w->count; k++)
         if (around)
-            row_around_cache(w->out.at + k * stride, w->x.at + k * stride, stride);
+            row_around_cache(floats(w->out) + k * stride, floats(w->x) + k * stride, stride);
         else
-            memcpy(w->out.at + k * stride, w->x.at + k * stride, (size_t)stride * sizeof(float));
+            memcpy(floats(w->out) + k * stride, floats(w->x) + k * stride,
+                   (size_t)stride * sizeof(float));
 }
 
 // Plain C is the reference: every byte of the message.

@@ -23,7 +23,7 @@ static Rows rows_random(int64_t count, int64_t columns, uint32_t which) {
 #pragma omp parallel for
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
-            rows.at[r * rows.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
+            floats(rows)[r * rows.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
     return rows;
 }
 
@@ -69,7 +69,7 @@ static void copy(void *context) {
     {
         int64_t rank = omp_get_thread_num(), size = omp_get_num_threads();
         int64_t begin = w->z.count * rank / size, end = w->z.count * (rank + 1) / size;
-        memcpy(w->h.at + begin * w->z.stride, w->z.at + begin * w->z.stride,
+        memcpy(floats(w->h) + begin * w->z.stride, floats(w->z) + begin * w->z.stride,
                (size_t)((end - begin) * w->z.stride) * sizeof(float));
     }
 }
@@ -84,7 +84,7 @@ static void check(Work *w) {
     forward(&sample);
     CHECK(backend_cpu.start("auto", &err), EXIT_BUG, "%s", err.text);
     forward(w);
-    CHECK(memcmp(sample.h.at, w->h.at, rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
+    CHECK(memcmp(floats(sample.h), floats(w->h), rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
           "the vector kernels differ from plain C");
     rows_give(device(), &sample.h);
 }

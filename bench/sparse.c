@@ -210,11 +210,12 @@ typedef struct Bed { // what all graphs share
     Rows x, tiled_64, tiled_16, out, scratch;
 } Bed;
 
-static void tile_fill(Rows tiled, Rows x, int64_t floats) {
+static void tile_fill(Rows tiled, Rows x, int64_t wide) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < x.count; i++)
         for (int64_t c = 0; c < WIDTH; c++)
-            tiled.at[c / floats * floats * x.count + i * floats + c % floats] = x.at[i * WIDTH + c];
+            floats(tiled)[c / wide * wide * x.count + i * wide + c % wide] =
+                floats(x)[i * WIDTH + c];
 }
 
 static void bed_make(Bed *bed) {
@@ -227,7 +228,7 @@ static void bed_make(Bed *bed) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < bed->nodes; i++)
         for (int64_t c = 0; c < WIDTH; c++)
-            bed->x.at[i * WIDTH + c] = random_uniform16(stream, i, 0, c) - 0.5F;
+            floats(bed->x)[i * WIDTH + c] = random_uniform16(stream, i, 0, c) - 0.5F;
     tile_fill(bed->tiled_64, bed->x, 64);
     tile_fill(bed->tiled_16, bed->x, 16);
 }
@@ -237,11 +238,11 @@ static Job job_make(const Bed *bed, const Csr *csr) {
                .width = WIDTH,
                .offset = csr->offset,
                .column = csr->column,
-               .x = bed->x.at,
-               .tiled_64 = bed->tiled_64.at,
-               .tiled_16 = bed->tiled_16.at,
-               .out = bed->out.at,
-               .scratch = bed->scratch.at};
+               .x = floats(bed->x),
+               .tiled_64 = floats(bed->tiled_64),
+               .tiled_16 = floats(bed->tiled_16),
+               .out = floats(bed->out),
+               .scratch = floats(bed->scratch)};
     job.aggregate = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, "auto");
     double begin = clock_seconds();
     backend_cpu.aggregate_tune(job.aggregate, bed->out, bed->scratch);

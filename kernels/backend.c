@@ -26,6 +26,24 @@ void rows_give(const Backend *backend, Rows *rows) {
     *rows = (Rows){0};
 }
 
+DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats) {
+    return (DeviceFloat *)((uintptr_t)at + (uintptr_t)floats * sizeof(float));
+}
+
+Rows rows_range(Rows rows, Range range) {
+    assert(range.begin >= 0 && range.begin <= range.end && range.end <= rows.count);
+    return (Rows){flat_window(rows.at, range.begin * rows.stride), range.end - range.begin,
+                  rows.columns, rows.stride};
+}
+
+Rows rows_first(Rows rows, int64_t count) { return rows_range(rows, (Range){0, count}); }
+
+Rows rows_columns(Rows rows, Range columns) {
+    assert(columns.begin >= 0 && columns.end <= rows.columns);
+    return (Rows){flat_window(rows.at, columns.begin), rows.count, columns.end - columns.begin,
+                  rows.stride};
+}
+
 void *mirror_take(const Backend *backend, const void *host, size_t bytes, const char *what) {
     if (host == NULL || backend->host_is_device)
         return (void *)host; // a loan: operations that take it as const only read

@@ -6,4 +6,7 @@
 
 static inline const Backend *device(void) { return backend_find("cpu", &(Error){0}); }
 
+// The floats of rows, [count, stride], for hosts that read and write the device's memory.
+static inline float *floats(Rows rows) { return (float *)rows.at; }
+
 #endif

@@ -11,12 +11,16 @@
 
 #include "fringe/base.h"
 
+// Numbers in the memory of a device, which only its operations read and write: the types are never
+// completed, so that outside kernels/ no expression can.
+typedef struct DeviceFloat DeviceFloat;
+
 typedef struct Range {
     int64_t begin, end;
 } Range;
 
 typedef struct Rows {
-    float *at;              // [count, stride], 64-byte aligned; padding columns are zero
+    DeviceFloat *at;        // [count, stride], 64-byte aligned; padding columns are zero
     int64_t count, columns; // columns in use
     int64_t stride;         // floats from row to row: a multiple of 16
 } Rows;
@@ -28,6 +32,12 @@ int64_t rows_stride(int64_t columns);
 size_t rows_bytes(int64_t count, int64_t columns);
 Rows rows_take(const Backend *backend, int64_t count, int64_t columns, const char *what);
 void rows_give(const Backend *backend, Rows *rows);
+// Views: the same memory, fewer rows or columns.
+Rows rows_first(Rows rows, int64_t count);
+Rows rows_range(Rows rows, Range range);
+Rows rows_columns(Rows rows, Range columns);
+// at + floats
+DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats);
 
 typedef struct Csr {
     int64_t rows;
@@ -92,17 +102,6 @@ typedef struct MessageSource {
     int sum_peer; // in its place for sums: who sends them; their ids say who reads them
     float *range; // by place: (2^b - 1) S; NULL: not wanted
 } MessageSource;
-
-static inline const float *message_row(const MessageSource *source, int64_t r) {
-    return r < source->x.count ? source->x.at + r * source->x.stride
-                               : source->sums.at + (r - source->x.count) * source->sums.stride;
-}
-static inline float message_scale(const MessageSource *source, int64_t r) {
-    return source->scale != NULL && r < source->x.count ? source->scale[r] : 1.0f;
-}
-static inline int message_peer(const MessageSource *source, int64_t r) {
-    return r < source->x.count ? source->peer : source->sum_peer;
-}
 
 enum { SPLITS = 4 };
 static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } // of one split

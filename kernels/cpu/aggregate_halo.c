@@ -64,8 +64,8 @@ void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t c
                         const float *left, const Poll *poll) {
     const Csr *csr = aggregate->csr;
     assert(out.stride == halo.stride && column_end <= halo.count);
-    const AggregateTask task = {.out = out.at,
-                                .x = halo.at,
+    const AggregateTask task = {.out = cpu_rows(out).at,
+                                .x = cpu_rows(halo).at,
                                 .out_stride = out.stride,
                                 .x_stride = halo.stride,
                                 .columns = out.stride,

@@ -41,9 +41,10 @@ static void count_class(Counts *to, const float *logit, int32_t label, int64_t c
 }
 
 void cpu_count_classes(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split) {
-    for (int64_t r = 0; r < logits.count; r++) {
-        Counts to = counts_of(count, split[r], logits.columns);
-        count_class(&to, logits.at + r * logits.stride, label[r], logits.columns);
+    CpuRows rows = cpu_rows(logits);
+    for (int64_t r = 0; r < rows.count; r++) {
+        Counts to = counts_of(count, split[r], rows.columns);
+        count_class(&to, rows.at + r * rows.stride, label[r], rows.columns);
     }
 }
 
@@ -64,8 +65,9 @@ static void count_row(Counts *to, const float *logit, const uint8_t *label, int6
 }
 
 void cpu_count_labels(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split) {
-    for (int64_t r = 0; r < logits.count; r++) {
-        Counts to = counts_of(count, split[r], logits.columns);
-        count_row(&to, logits.at + r * logits.stride, labels + r * logits.columns, logits.columns);
+    CpuRows rows = cpu_rows(logits);
+    for (int64_t r = 0; r < rows.count; r++) {
+        Counts to = counts_of(count, split[r], rows.columns);
+        count_row(&to, rows.at + r * rows.stride, labels + r * rows.columns, rows.columns);
     }
 }

@@ -8,6 +8,28 @@
 
 #include "../internal.h"
 
+// What the memory of this backend holds, for its own files: rows and numbers as they lie.
+typedef struct CpuRows {
+    float *at;
+    int64_t count, columns, stride;
+} CpuRows;
+static inline CpuRows cpu_rows(Rows rows) {
+    return (CpuRows){(float *)rows.at, rows.count, rows.columns, rows.stride};
+}
+
+// Row r of what a message is made of, by its number in [own rows | partial sums].
+static inline const float *message_row(const MessageSource *source, int64_t r) {
+    return r < source->x.count
+               ? (const float *)source->x.at + r * source->x.stride
+               : (const float *)source->sums.at + (r - source->x.count) * source->sums.stride;
+}
+static inline float message_scale(const MessageSource *source, int64_t r) {
+    return source->scale != NULL && r < source->x.count ? source->scale[r] : 1.0f;
+}
+static inline int message_peer(const MessageSource *source, int64_t r) {
+    return r < source->x.count ? source->peer : source->sum_peer;
+}
+
 // The vector width in use: chosen by cpu_start, or the widest the CPU has before that.
 enum Lanes { LANES_PLAIN, LANES_AVX2, LANES_AVX512, LANES_COUNT };
 enum Lanes cpu_lanes(void);

@@ -76,13 +76,14 @@ void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t coun
 
 void cpu_unpack_fp32(Rows out, int64_t first, const unsigned char *in, int64_t count,
                      const Poll *poll) {
+    const CpuRows rows = cpu_rows(out);
     const size_t bytes = (size_t)out.columns * sizeof(float);
     const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t end = (b + 1) * step < count ? (b + 1) * step : count;
         for (int64_t k = b * step; k < end; k++) {
-            float *row = out.at + (first + k) * out.stride;
+            float *row = rows.at + (first + k) * rows.stride;
             memcpy(row, in + (size_t)k * bytes, bytes);
             clear_padding(row, out.columns);
         }
@@ -154,13 +155,14 @@ int64_t cpu_pack_bf16(unsigned char *out, const MessageSource *source, int64_t c
 
 void cpu_unpack_bf16(Rows out, int64_t first, const unsigned char *in, int64_t count,
                      const Poll *poll) {
+    const CpuRows rows = cpu_rows(out);
     const int64_t columns = out.columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
 #pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t end = (i + 1) * step < count ? (i + 1) * step : count;
         for (int64_t k = i * step; k < end; k++)
-            unpack_row(out.at + (first + k) * out.stride, in + 2 * k * columns, columns);
+            unpack_row(rows.at + (first + k) * rows.stride, in + 2 * k * columns, columns);
         poll_sometimes(poll, i);
     }
 }

@@ -15,12 +15,15 @@ void cpu_copy(void *to, const void *from, size_t bytes) {
 void cpu_zero(void *block, size_t bytes) { memset(block, 0, bytes); }
 
 void cpu_upload_rows(Rows to, const float *from) {
+    CpuRows rows = cpu_rows(to);
     for (int64_t r = 0; r < to.count; r++)
-        memcpy(to.at + r * to.stride, from + r * to.columns, (size_t)to.columns * sizeof(float));
+        memcpy(rows.at + r * rows.stride, from + r * to.columns,
+               (size_t)to.columns * sizeof(float));
 }
 
 void cpu_download_rows(float *to, Rows from) {
+    CpuRows rows = cpu_rows(from);
     for (int64_t r = 0; r < from.count; r++)
-        memcpy(to + r * from.columns, from.at + r * from.stride,
+        memcpy(to + r * from.columns, rows.at + r * rows.stride,
                (size_t)from.columns * sizeof(float));
 }

@@ -63,8 +63,8 @@ static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved sav
     assert(out.columns == z.columns && out.stride == z.stride);
     PointwiseCall call = {.order = post_order(post),
                           .save = post->training,
-                          .out = out,
-                          .z = z,
+                          .out = cpu_rows(out),
+                          .z = cpu_rows(z),
                           .saved = saved,
                           .gamma = post->gamma,
                           .beta = post->beta};
@@ -114,7 +114,7 @@ void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved sav
                        float *dbeta, float *scratch, const Poll *poll) {
     assert(post->training && dh.columns == z.columns && dh.stride == z.stride);
     PointwiseCall call = post_call(dz, z, post, saved);
-    call.dh = dh;
+    call.dh = cpu_rows(dh);
     call.stream = dz.at != dh.at && cpu_beyond_cache(dz.count, dz.stride);
     call.block = block_rows(z.count);
     call.partial = aligned(scratch);
@@ -131,7 +131,8 @@ int64_t cpu_column_sums_scratch(int64_t rows, int64_t columns) {
 }
 
 void cpu_column_sums(float *db, Rows g, float *scratch) {
-    PointwiseCall call = {.z = g, .partial = aligned(scratch), .block = block_rows(g.count)};
+    PointwiseCall call = {
+        .z = cpu_rows(g), .partial = aligned(scratch), .block = block_rows(g.count)};
     each_chunk(LANES_PICK(sum_rows), &call, (Range){0, g.count}, call.block, NULL);
     add_partials(db, call.partial, block_count(g.count), g.stride, g.columns);
 }
@@ -142,12 +143,12 @@ void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
                  const Poll *poll) {
     assert(out.columns == x.columns);
     if (keep >= 1) { // nothing is dropped
-        if (out.at != x.at)
-            memcpy(out.at + range.begin * out.stride, x.at + range.begin * x.stride,
-                   (size_t)((range.end - range.begin) * x.stride) * sizeof(float));
+        cpu_copy(rows_range(out, range).at, rows_range(x, range).at,
+                 rows_bytes(range.end - range.begin, x.columns));
         return;
     }
-    PointwiseCall call = {.out = out, .z = x, .gid = gid, .key = dropout_key(keep, stream)};
+    PointwiseCall call = {
+        .out = cpu_rows(out), .z = cpu_rows(x), .gid = gid, .key = dropout_key(keep, stream)};
     call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, out.stride);
     each_chunk(LANES_PICK(dropout_rows), &call, range, chunk_rows(x), poll);
 }

@@ -26,7 +26,7 @@ typedef struct PointwiseCall {
     int order;
     bool save;   // forward fills saved
     bool stream; // results go around the cache: too many to be found there later
-    Rows out, z, dh;
+    CpuRows out, z, dh;
     PostSaved saved;
     const int64_t *gid;
     const float *gamma, *beta;

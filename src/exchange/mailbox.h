@@ -8,7 +8,7 @@ struct Mailbox {
     const Backend *backend; // borrowed
     MailboxSize size;
     unsigned char *box[SIDES]; // owned
-    float *landed;             // owned
+    DeviceFloat *landed;       // owned
     const Channel *user;       // whose messages and rows are in it, or NULL
 };
 

@@ -136,7 +136,7 @@ static Rows layer_input(Model *m, int l) {
     bool dropped = m->training && m->shape.input_keep < 1;
     Rows h = l > 0 ? (m->training ? m->layer[l].h : m->layer[l - 1].z)
                    : (dropped ? m->layer[0].h : m->x);
-    return first_rows(h, level_rows(m, l));
+    return rows_first(h, level_rows(m, l));
 }
 
 // Is the first layer's aggregate made already?
@@ -207,7 +207,7 @@ static void forward_layer(Model *m, int l) {
         span_begin(m->spans);
         b->dense(layer->y, (Range){0, work.in.count}, work.in, p.w, NULL, false, NULL);
         span_end(m->spans, SPAN_DENSE);
-        work.in = first_rows(layer->y, work.in.count);
+        work.in = rows_first(layer->y, work.in.count);
         work.out = layer->z;
     }
     exchange(&work, m->training ? &layer->route[FORWARD] : &layer->infer);
@@ -245,12 +245,12 @@ int64_t strip_rows(const Model *m, int64_t in, int64_t out) {
 // beginning: what is made is summed over ranks while the next strip is computed.
 static void weight_gradient(Model *m, float *dw, Rows a, Rows g, const Poll *poll) {
     int64_t most = strip_rows(m, a.columns, g.columns);
-    a = first_rows(a, g.count);
+    a = rows_first(a, g.count);
     for (int64_t end = a.columns, begin; end > 0; end = begin) {
         begin = (end - 1) / most * most;
         float *strip = dw + begin * g.columns;
-        m->parts.backend->dense_gradient(
-            strip, (Rows){a.at + begin, a.count, end - begin, a.stride}, g, m->scratch, poll);
+        m->parts.backend->dense_gradient(strip, rows_columns(a, (Range){begin, end}), g, m->scratch,
+                                         poll);
         if (m->sync != NULL)
             gradsync_made(m->sync, m->gradient, strip - m->gradient);
     }
@@ -292,8 +292,8 @@ static void backward_aggregate_first(Model *m, int l) {
         parameter_gradients(&work, sums(m));
         return;
     }
-    work.in = first_rows(gradient_rows(m, in, 2), m->g.count);
-    work.out = first_rows(gradient_rows(m, in, 1), level_rows(m, l));
+    work.in = rows_first(gradient_rows(m, in, 2), m->g.count);
+    work.out = rows_first(gradient_rows(m, in, 1), level_rows(m, l));
     span_begin(m->spans);
     m->parts.backend->dense_transposed(work.in, (Range){0, m->g.count}, m->g, p.w, false, sums(m));
     span_end(m->spans, SPAN_DENSE);
@@ -306,7 +306,7 @@ static void backward_transform_first(Model *m, int l) {
     LayerWindows p = layer_windows(&m->shape, m->parameters, l);
     LayerWindows d = layer_windows(&m->shape, m->gradient, l);
     Rows h = layer_input(m, l);
-    Rows dy = first_rows(gradient_rows(m, m->shape.width[l + 1], 2), h.count);
+    Rows dy = rows_first(gradient_rows(m, m->shape.width[l + 1], 2), h.count);
     Work work = {.m = m,
                  .l = l,
                  .in = m->g,
@@ -330,9 +330,9 @@ static void backward_post(Model *m, int l) {
     LayerWindows d = layer_windows(&m->shape, m->gradient, l - 1);
     Layer *below = &m->layer[l - 1];
     Post post = layer_post(m, l - 1);
-    Rows dh = first_rows(gradient_rows(m, m->shape.width[l], 1), level_rows(m, l));
+    Rows dh = rows_first(gradient_rows(m, m->shape.width[l], 1), level_rows(m, l));
     span_begin(m->spans);
-    m->parts.backend->post_backward(dh, dh, first_rows(below->z, dh.count), &post, below->saved,
+    m->parts.backend->post_backward(dh, dh, rows_first(below->z, dh.count), &post, below->saved,
                                     d.gamma, d.beta, m->scratch, sums(m));
     span_end(m->spans, SPAN_POINTWISE);
     m->g = dh;

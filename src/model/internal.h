@@ -106,11 +106,6 @@ void model_features_once(Model *m);
 static inline int64_t level_rows(const Model *m, int l) {
     return m->training ? m->parts.patterns->rows[l] : m->rows;
 }
-static inline Rows first_rows(Rows rows, int64_t count) {
-    assert(count <= rows.count);
-    rows.count = count;
-    return rows;
-}
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
 // Rows of a weight gradient [in, out] that are made at once: whole tiles of the library; all of

@@ -308,10 +308,10 @@ double model_loss_and_gradient(Model *m, const float *parameters, float *gradien
     model_forward(m);
     m->slot = 0;
     int last = m->shape.layers;
-    m->g = first_rows(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
+    m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     double train = (double)m->parts.shard->train_nodes;
     span_begin(m->spans);
-    double loss = loss_of(m, m->g, first_rows(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
+    double loss = loss_of(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
                           (float)(1 / train));
     span_end(m->spans, SPAN_POINTWISE);
     model_backward(m);

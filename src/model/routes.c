@@ -157,7 +157,7 @@ static void features_kept(Model *m, Mailbox *mailbox) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
     MessageForm exact = exact_form(m);
     Channel *channel = channel_new(mailbox, p, &exact, m->shape.width[0], 0, FORWARD);
-    SentRows rows = {.x = first_rows(m->x, p->sources), .right = m->block.right};
+    SentRows rows = {.x = rows_first(m->x, p->sources), .right = m->block.right};
     channel_pack(channel, &rows, (Occasion){.exact = true});
     channel_post(channel);
     for (int group = 0; group + 1 < p->size; group++)

@@ -235,7 +235,7 @@ static inline void halo_part(void *context, Rows landed, int begin, int end, boo
     Look *look = context;
     const Pattern *p = channel_pattern(look->channel);
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++)
-        look_at_row(look, p->halo_gid[h], look->bits[h], landed.at + h * landed.stride);
+        look_at_row(look, p->halo_gid[h], look->bits[h], floats(landed) + h * landed.stride);
 }
 
 // Of one row: a width is one plane, or planes of 1, 2 and 4 bits (codec.h).
@@ -264,7 +264,7 @@ static inline Rows rows_of(const Channel *channel, const int64_t *gid, int64_t c
     Rows rows = rows_take(device(), count, channel_columns(channel), "test");
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < rows.columns; c++)
-            rows.at[r * rows.stride + c] = value_of(channel, gid[r], c, epoch);
+            floats(rows)[r * rows.stride + c] = value_of(channel, gid[r], c, epoch);
     return rows;
 }
 

@@ -123,7 +123,7 @@ static inline void trip_clear(Trip *t) {
 
 static inline void trip_fill(Trip *t, Kind kind, int64_t r, int64_t like) {
     for (int64_t c = 0; c < t->shape.columns; c++)
-        t->source.x.at[r * t->source.x.stride + c] = value(kind, like, c);
+        floats(t->source.x)[r * t->source.x.stride + c] = value(kind, like, c);
 }
 
 static inline int64_t trip_encode(Trip *t) {
@@ -132,14 +132,15 @@ static inline int64_t trip_encode(Trip *t) {
     return bad;
 }
 static inline void trip_decode(Trip *t) {
-    memset(t->back.at + BEFORE * t->back.stride, 0xff, rows_bytes(t->shape.rows, t->back.columns));
+    memset(floats(t->back) + BEFORE * t->back.stride, 0xff,
+           rows_bytes(t->shape.rows, t->back.columns));
     integer()->decode(device(), t->back, BEFORE, &t->shape, t->message, NULL);
 }
 static inline const float *sent(const Trip *t, int64_t place) {
-    return t->source.x.at + t->row[place] * t->source.x.stride;
+    return floats(t->source.x) + t->row[place] * t->source.x.stride;
 }
 static inline const float *landed(const Trip *t, int64_t place) {
-    return t->back.at + (BEFORE + place) * t->back.stride;
+    return floats(t->back) + (BEFORE + place) * t->back.stride;
 }
 
 static inline float parameter(const Trip *t, int array, int64_t position) {

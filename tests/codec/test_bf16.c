@@ -61,7 +61,7 @@ static Case case_new(int64_t rows, int64_t columns) {
             random_block(word, stream, r, 0, (uint32_t)k);
             uint32_t tie = word[1] % 4 == 0 ? 0xffff8000U : 0xffffffffU; // many halves
             uint32_t bits = ((word[0] & 0x80ffffffU) | (word[2] % 227) << 23) & tie;
-            c.x.at[r * c.x.stride + k] = of_bits(bits);
+            floats(c.x)[r * c.x.stride + k] = of_bits(bits);
         }
     }
     c.source = (MessageSource){.x = c.x, .row = c.row};
@@ -92,17 +92,17 @@ static void values_are_the_nearest(void **state) {
         if (i % 2 == 1)
             c.source.scale = c.scale;
         assert_int_equal(encode(&c), -1);
-        memset(c.back.at + BEFORE * c.back.stride, 0xff, rows_bytes(c.shape.rows, columns[i]));
+        memset(floats(c.back) + BEFORE * c.back.stride, 0xff, rows_bytes(c.shape.rows, columns[i]));
         c.codec->decode(device(), c.back, BEFORE, &c.shape, c.message, NULL);
         for (int64_t r = 0; r < c.back.count; r++)
             for (int64_t k = 0; k < c.back.stride; k++) {
                 float expected = 0;
                 int64_t place = r - BEFORE;
                 if (place >= 0 && place < c.shape.rows && k < columns[i]) {
-                    float x = c.x.at[c.row[place] * c.x.stride + k];
+                    float x = floats(c.x)[c.row[place] * c.x.stride + k];
                     expected = nearest(c.source.scale ? c.scale[c.row[place]] * x : x);
                 }
-                assert_memory_equal(&c.back.at[r * c.back.stride + k], &expected, 4);
+                assert_memory_equal(&floats(c.back)[r * c.back.stride + k], &expected, 4);
             }
         case_clear(&c);
     }
@@ -114,14 +114,14 @@ static void values_without_a_bf16_are_reported(void **state) {
                          INFINITY, -INFINITY,           FLT_MAX};
     for (int b = 0; b < 6; b++) {
         Case c = case_new(ROWS, 41);
-        c.x.at[2000 * c.x.stride + 40] = bad[b];
+        floats(c.x)[2000 * c.x.stride + 40] = bad[b];
         assert_int_equal(encode(&c), 2000);
-        c.x.at[6 * c.x.stride] = bad[b];
+        floats(c.x)[6 * c.x.stride] = bad[b];
         assert_int_equal(encode(&c), 6);
         case_clear(&c);
     }
     Case c = case_new(4, 3);
-    c.x.at[0] = of_bits(0x7f7f0000); // the largest one
+    floats(c.x)[0] = of_bits(0x7f7f0000); // the largest one
     assert_int_equal(encode(&c), -1);
     case_clear(&c);
 }

@@ -35,7 +35,7 @@ static Case case_new(int64_t columns, int64_t length) {
     for (int64_t r = 0; r < SOURCES; r++) {
         c.scale[r] = factor(r);
         for (int64_t k = 0; k < columns; k++)
-            c.x.at[r * c.x.stride + k] = value(r, k);
+            floats(c.x)[r * c.x.stride + k] = value(r, k);
     }
     for (int64_t k = 0; k < length; k++)
         c.row[k] = listed(k, length);
@@ -65,7 +65,7 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
     assert_true(codec->encode(device(), out, &shape, &source, &poll) == -1);
     assert_true(out[bytes] == 0xA5);
     Rows back = rows_take(device(), BEFORE + length + AFTER, columns, "test");
-    memset(back.at + BEFORE * back.stride, 0xff, rows_bytes(length, columns));
+    memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(length, columns));
     codec->decode(device(), back, BEFORE, &shape, out, &poll);
     assert_true(bytes < 8 << 20 || calls >= 2);
     for (int64_t r = 0; r < back.count; r++)
@@ -78,7 +78,7 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
                 memcpy(&sent, out + ((r - BEFORE) * columns + k) * 4, 4);
                 assert_memory_equal(&sent, &expected, 4);
             }
-            assert_memory_equal(&back.at[r * back.stride + k], &expected, 4);
+            assert_memory_equal(&floats(back)[r * back.stride + k], &expected, 4);
         }
     rows_give(device(), &back);
     memory_give(out);

@@ -77,7 +77,7 @@ static void true_trip(const Trip *t, unsigned char *message, Rows back, float *r
             for (int64_t c = 0; c < columns; c++) {
                 int q = true_code(t, g, scale * sent(t, k)[c], known[w], r, c);
                 true_pack(payload, q, known[w], c, columns);
-                back.at[(BEFORE + k) * back.stride + c] = g.zero + (float)q * g.step;
+                floats(back)[(BEFORE + k) * back.stride + c] = g.zero + (float)q * g.step;
             }
             range[k] = g.most * g.step;
             payload += true_bytes(columns, known[w]);
@@ -89,7 +89,8 @@ static void true_trip(const Trip *t, unsigned char *message, Rows back, float *r
 static void rows_same(const Trip *t, Rows back) {
     for (int64_t r = 0; r < back.count; r++)
         for (int64_t c = 0; c < back.stride; c++)
-            assert_memory_equal(&t->back.at[r * back.stride + c], &back.at[r * back.stride + c], 4);
+            assert_memory_equal(&floats(t->back)[r * back.stride + c],
+                                &floats(back)[r * back.stride + c], 4);
 }
 
 // In every way of running it, the same as the independent message.
@@ -101,7 +102,7 @@ static void try_all_ways(Trip *t) {
     true_trip(t, message, back, range);
     for (Way way = {0}; way_next(&way);) {
         memset(t->message, GUARD, t->bytes);
-        memset(t->back.at, 0, rows_bytes(back.count, back.columns));
+        memset(floats(t->back), 0, rows_bytes(back.count, back.columns));
         assert_int_equal(trip_encode(t), -1);
         assert_memory_equal(t->message, message, t->bytes);
         assert_memory_equal(t->source.range, range, (size_t)t->shape.rows * sizeof *range);
@@ -168,7 +169,7 @@ static void bad_rows_are_reported(void **state) {
             }
             trip_ready(&t);
             expect_bad(&t, -1);
-            float *x = t.source.x.at;
+            float *x = floats(t.source.x);
             x[7 * t.source.x.stride + width - 1] = bad[b];
             expect_bad(&t, 7);
             x[2 * t.source.x.stride + width / 2] = bad[b];
@@ -186,7 +187,7 @@ static void overflowing_ranges_are_reported(void **state) {
         for (int64_t k = 0; k < t.shape.rows; k++)
             trip_fill(&t, GAUSS, k, k);
         trip_ready(&t);
-        float *row = t.source.x.at + 1234 * t.source.x.stride;
+        float *row = floats(t.source.x) + 1234 * t.source.x.stride;
         row[3] = FLT_MAX; // alone it is no trouble to fp32; bf16 has no such number
         expect_bad(&t, bf16 ? 1234 : -1);
         row[17] = -FLT_MAX;

@@ -25,14 +25,12 @@ static void scene_init(Scene *scene) {
     for (int64_t r = 0; r < scene->all.count; r++) {
         scene->gid[r] = r < SOURCES ? 100 + r : -1 - r;
         for (int64_t c = 0; c < COLUMNS; c++)
-            scene->all.at[r * scene->all.stride + c] = (float)((r * 37 + c * 11) % 29) / 7 - 2;
+            floats(scene->all)[r * scene->all.stride + c] = (float)((r * 37 + c * 11) % 29) / 7 - 2;
     }
     for (int r = 0; r < SOURCES; r++)
         scene->scale[r] = 0.3F + (float)r / 5;
-    scene->x = scene->sums = scene->all;
-    scene->x.count = SOURCES;
-    scene->sums.at += SOURCES * scene->all.stride;
-    scene->sums.count = SUMS;
+    scene->x = rows_first(scene->all, SOURCES);
+    scene->sums = rows_range(scene->all, (Range){SOURCES, SOURCES + SUMS});
 }
 
 // What a reader gets of the listed rows: [count, COLUMNS].
@@ -72,8 +70,8 @@ static void sums_travel_as_rows_of_their_own(void **state) {
         Rows got = through(codec, mixed, both, SENT);
         Rows rows = through(codec, mixed, rows_sent, ROWS_SENT);
         Rows sums = through(codec, as_rows, sums_sent, SUMS_SENT);
-        assert_memory_equal(got.at, rows.at, rows_bytes(ROWS_SENT, COLUMNS));
-        assert_memory_equal(got.at + ROWS_SENT * got.stride, sums.at,
+        assert_memory_equal(floats(got), floats(rows), rows_bytes(ROWS_SENT, COLUMNS));
+        assert_memory_equal(floats(got) + ROWS_SENT * got.stride, floats(sums),
                             rows_bytes(SUMS_SENT, COLUMNS));
         rows_give(device(), &sums);
         rows_give(device(), &rows);
@@ -95,7 +93,7 @@ static void senders_round_differently(void **state) {
     other.sum_peer = SENDER + 1;
     Rows a = through(codec, one, sums_sent, SUMS_SENT);
     Rows b = through(codec, other, sums_sent, SUMS_SENT);
-    assert_memory_not_equal(a.at, b.at, rows_bytes(SUMS_SENT, COLUMNS));
+    assert_memory_not_equal(floats(a), floats(b), rows_bytes(SUMS_SENT, COLUMNS));
     rows_give(device(), &b);
     rows_give(device(), &a);
     rows_give(device(), &scene.all);

@@ -98,17 +98,15 @@ static inline Rows ring_fill(const Pattern *p, int64_t columns, uint32_t epoch) 
     Rows x = rows_take(device(), p->sources + p->pre.rows, columns, "test");
     for (int64_t row = 0; row < x.count; row++)
         for (int64_t c = 0; c < columns; c++)
-            x.at[row * x.stride + c] = ring_value(p->gid[row], c, epoch);
+            floats(x)[row * x.stride + c] = ring_value(p->gid[row], c, epoch);
     return x;
 }
 
 // Rows and partial sums of ring_fill.
 static inline SentRows ring_sent(const Pattern *p, Rows x, const float *right) {
-    SentRows rows = {.x = x, .right = right, .sums = x};
-    rows.x.count = p->sources;
-    rows.sums.at += p->sources * x.stride;
-    rows.sums.count = p->pre.rows;
-    return rows;
+    return (SentRows){.x = rows_first(x, p->sources),
+                      .right = right,
+                      .sums = rows_range(x, (Range){p->sources, p->sources + p->pre.rows})};
 }
 
 #endif

@@ -41,7 +41,7 @@ static void own_part(void *context, OwnPart part, const Poll *poll) {
         poll_call(poll);
     }
     for (int64_t c = 0; c < run->columns; c++)
-        run->sum.at[c] = ring_value(run->pattern->rank, c, 0);
+        floats(run->sum)[c] = ring_value(run->pattern->rank, c, 0);
     run->own_calls++;
 }
 
@@ -54,11 +54,11 @@ static void halo_part(void *context, Rows landed, int begin, int end, bool last,
     run->next_group = end;
     run->last_calls += last;
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++) {
-        const float *row = landed.at + h * landed.stride;
+        const float *row = floats(landed) + h * landed.stride;
         for (int64_t c = 0; c < run->columns; c++) {
             float expected = expected_value(run, p->halo_gid[h], c);
             assert_memory_equal(&row[c], &expected, sizeof expected);
-            run->sum.at[c] += row[c];
+            floats(run->sum)[c] += row[c];
         }
         for (int64_t c = run->columns; c < landed.stride; c++)
             assert_true(row[c] == 0.0F); // padding stays zero
@@ -133,9 +133,9 @@ static void try_channel(uint64_t seed) {
                 usleep(1000);
             exchange(channel, schedules[s], run.scaled ? right : NULL, &run);
             if (s == 0)
-                memcpy(before.at, run.sum.at, rows_bytes(1, run.columns));
+                memcpy(floats(before), floats(run.sum), rows_bytes(1, run.columns));
             else
-                assert_memory_equal(before.at, run.sum.at, rows_bytes(1, run.columns));
+                assert_memory_equal(floats(before), floats(run.sum), rows_bytes(1, run.columns));
         }
     }
     check_count(channel, &pattern, 3 * EPOCHS);
@@ -227,14 +227,12 @@ static void encode_alone(unsigned char *out, const Pattern *p, Rows all, const f
     Widths one = {0};
     int64_t id = p->gid[row];
     float scale = id < 0 ? 1 : right[row];
-    MessageSource source = {.x = all,
+    MessageSource source = {.x = rows_range(all, (Range){row, row + 1}),
                             .scale = &scale,
                             .row = &(int32_t){0},
                             .stream = stream,
                             .gid = &id,
                             .peer = id < 0 ? p->rank : reader};
-    source.x.at += row * all.stride;
-    source.x.count = 1;
     widths_take(&one, 1, 4);
     MessageShape shape = {.rows = 1, .columns = all.columns, .widths = &one};
     assert_int_equal(codec_find("integer", &err)->encode(device(), out, &shape, &source, NULL), -1);

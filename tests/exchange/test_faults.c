@@ -111,7 +111,7 @@ static void poison(Scene *scene, bool sum, float value) {
         k++;
     CHECK(k < sent, EXIT_BUG, "the guilty rank has no such row");
     int64_t row = p->send_row[k], id = p->gid[row];
-    scene->x.at[row * scene->x.stride + COLUMNS / 2] = value;
+    floats(scene->x)[row * scene->x.stride + COLUMNS / 2] = value;
     fprintf(stderr, "poisoned %lld\n", (long long)(sum ? -1 - id : id));
     pack_again(scene);
 }

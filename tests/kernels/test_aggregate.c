@@ -57,7 +57,7 @@ static Rows rows_make(int64_t count, int64_t columns, uint32_t what) {
     Rows x = rows_take(device(), count, columns, "rows of a test");
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < columns; c++)
-            x.at[i * x.stride + c] = number(i, c, what);
+            floats(x)[i * x.stride + c] = number(i, c, what);
     return x;
 }
 
@@ -81,13 +81,14 @@ static void plain_reference(Rows out, const Problem *p) {
         for (int64_t c = 0; c < out.columns; c++) {
             float sum = 0;
             if (p->self)
-                sum = (p->right != NULL ? p->right[i] : 1) * p->x.at[i * p->x.stride + c];
+                sum = (p->right != NULL ? p->right[i] : 1) * floats(p->x)[i * p->x.stride + c];
             for (int64_t e = p->csr.offset[i]; e < p->csr.offset[i + 1]; e++) {
                 int64_t j = p->csr.column[e];
-                float term = (p->right != NULL ? p->right[j] : 1) * p->x.at[j * p->x.stride + c];
+                float term =
+                    (p->right != NULL ? p->right[j] : 1) * floats(p->x)[j * p->x.stride + c];
                 sum += (p->csr.weight != NULL ? p->csr.weight[e] : 1) * term;
             }
-            out.at[i * out.stride + c] = (p->left != NULL ? p->left[i] : 1) * sum;
+            floats(out)[i * out.stride + c] = (p->left != NULL ? p->left[i] : 1) * sum;
         }
 }
 
@@ -100,14 +101,14 @@ static void assert_near_oracle(Rows out, const Problem *p) {
             int64_t begin = p->csr.offset[i], end = p->csr.offset[i + 1];
             for (int64_t e = begin - (p->self ? 1 : 0); e < end; e++) {
                 int64_t j = e < begin ? i : p->csr.column[e];
-                double term = (double)p->x.at[j * p->x.stride + c];
+                double term = (double)floats(p->x)[j * p->x.stride + c];
                 term *= p->right != NULL ? (double)p->right[j] : 1;
                 term *= e >= begin && p->csr.weight != NULL ? (double)p->csr.weight[e] : 1;
                 sum += term;
                 size += fabs(term);
             }
             double bound = (double)(end - begin + 4) * ldexp(1, -24) * size * fabs(left);
-            assert_true(fabs((double)out.at[i * out.stride + c] - left * sum) <= bound);
+            assert_true(fabs((double)floats(out)[i * out.stride + c] - left * sum) <= bound);
         }
 }
 
@@ -235,13 +236,13 @@ static void ranges_leave_other_rows_alone(void **state) {
         rows_dirty(out);
         for (int r = 0; r < 7; r++) {
             int64_t begin = bound[order[r]], end = bound[order[r] + 1];
-            float after = end < MANY ? out.at[end * out.stride] : 0;
-            float before = begin > 0 ? out.at[begin * out.stride - 1] : 0;
+            float after = end < MANY ? floats(out)[end * out.stride] : 0;
+            float before = begin > 0 ? floats(out)[begin * out.stride - 1] : 0;
             backend_cpu.aggregate_rows(aggregate, out, (Range){begin, end}, p.self, p.left, NULL);
             if (end < MANY)
-                assert_memory_equal(&after, out.at + end * out.stride, sizeof after);
+                assert_memory_equal(&after, floats(out) + end * out.stride, sizeof after);
             if (begin > 0)
-                assert_memory_equal(&before, out.at + begin * out.stride - 1, sizeof before);
+                assert_memory_equal(&before, floats(out) + begin * out.stride - 1, sizeof before);
         }
         assert_same_bits(expected, out, panels[w]);
         backend_cpu.aggregate_free(aggregate);
@@ -295,8 +296,9 @@ static void parts_make(Parts *made, const Problem *p) {
     parts.halo = part_of(&p->csr, true, parts.rows);
     for (int64_t j = 0; j < HALO; j++)
         for (int64_t c = 0; c < p->x.columns; c++)
-            parts.sent.at[j * parts.sent.stride + c] =
-                (p->right != NULL ? p->right[OWN + j] : 1) * p->x.at[(OWN + j) * p->x.stride + c];
+            floats(parts.sent)[j * parts.sent.stride + c] =
+                (p->right != NULL ? p->right[OWN + j] : 1) *
+                floats(p->x)[(OWN + j) * p->x.stride + c];
     *made = parts;
     made->aggregate = backend_cpu.aggregate_halo_new(&made->halo, made->rows);
 }
@@ -314,14 +316,14 @@ static void parts_give(Parts *parts) {
 static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *bound, int calls) {
     Aggregate *aggregate = backend_cpu.aggregate_new(&parts->own, OWN, p->x.columns, "32");
     rows_dirty(out);
-    Rows own = {p->x.at, OWN, p->x.columns, p->x.stride};
+    Rows own = rows_first(p->x, OWN);
     backend_cpu.aggregate_prepare(aggregate, own, p->right, NULL);
     backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, NULL, NULL);
     backend_cpu.aggregate_free(aggregate);
     backend_cpu.aggregate_halo_begin(parts->aggregate);
     rows_dirty(parts->landed);
     for (int i = 0; i < calls; i++) {
-        memcpy(parts->landed.at, parts->sent.at, rows_bytes(bound[i], p->x.columns));
+        memcpy(floats(parts->landed), floats(parts->sent), rows_bytes(bound[i], p->x.columns));
         backend_cpu.aggregate_halo(parts->aggregate, out, parts->landed, bound[i],
                                    i == calls - 1 ? p->left : NULL, NULL);
     }
@@ -334,7 +336,7 @@ static void expect_parts(Rows expected, Problem p, const Parts *parts) {
     plain_reference(expected, &p);
     for (int64_t k = 0; k < parts->halo.rows && left != NULL; k++)
         for (int64_t c = 0; c < expected.columns; c++)
-            expected.at[parts->rows[k] * expected.stride + c] *= left[parts->rows[k]];
+            floats(expected)[parts->rows[k] * expected.stride + c] *= left[parts->rows[k]];
 }
 
 static void halo_in_any_pieces_is_one_pass(void **state) {

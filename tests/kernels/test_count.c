@@ -12,7 +12,7 @@ static uint8_t split_of(int64_t r) { return (uint8_t)(r * r % 4); }
 static Rows logits_of(int64_t columns) {
     Rows rows = random_rows(ROWS, columns, 3);
     for (int64_t r = 0; r < ROWS; r++) {
-        float *row = rows.at + r * rows.stride;
+        float *row = floats(rows) + r * rows.stride;
         for (int64_t c = 0; c < columns; c++)
             row[c] = roundf(row[c]); // several are the largest
         if (r % 50 == 7)
@@ -53,7 +53,7 @@ static void expect(const int64_t *count, Rows logits, bool (*is)(int64_t r, int6
     memset(right, 1, sizeof right);
     for (int64_t c = 0; c < logits.columns; c++) {
         for (int64_t r = 0; r < ROWS; r++) {
-            const float *row = logits.at + r * logits.stride;
+            const float *row = floats(logits) + r * logits.stride;
             is_it[r] = is(r, c);
             says_it[r] = several ? row[c] > 0 : r % 9 != 4 && said(row, logits.columns) == c;
             right[r] &= is_it[r] == says_it[r];

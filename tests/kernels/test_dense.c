@@ -8,7 +8,7 @@ static double element(const Rows *a, const float *w, int64_t r, int64_t c, int64
                       bool transposed, double *size) {
     double sum = 0;
     for (int64_t k = 0; k < a->columns; k++) {
-        double term = (double)a->at[r * a->stride + k] *
+        double term = (double)floats(*a)[r * a->stride + k] *
                       (double)(transposed ? w[c * a->columns + k] : w[k * columns + c]);
         sum += term, *size += fabs(term);
     }
@@ -20,7 +20,7 @@ static void product_matches(Rows out, Rows before, Rows a, const float *w, const
                             bool transposed, bool add, Range range) {
     for (int64_t r = 0; r < out.count; r++)
         for (int64_t c = 0; c < out.columns; c++) {
-            float was = before.at[r * before.stride + c], is = out.at[r * out.stride + c];
+            float was = floats(before)[r * before.stride + c], is = floats(out)[r * out.stride + c];
             if (r < range.begin || r >= range.end) {
                 assert_true(is == was);
                 continue;
@@ -39,7 +39,7 @@ static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) 
     Range range = {rows / 5, rows - rows / 7};
     for (int transposed = 0; transposed < 2; transposed++) {
         const float *used = !transposed && columns % 3 != 0 ? bias : NULL;
-        memcpy(out.at, before.at, rows_bytes(rows, columns));
+        memcpy(floats(out), floats(before), rows_bytes(rows, columns));
         if (transposed)
             cpu_dense_transposed(out, range, a, w, add, NULL);
         else
@@ -80,7 +80,8 @@ static void gradient_is_right(void **state) {
             for (int64_t j = 0; j < n; j++) {
                 double truth = 0, size = 0;
                 for (int64_t r = 0; r < rows; r++) {
-                    double term = (double)a.at[r * a.stride + i] * (double)g.at[r * g.stride + j];
+                    double term =
+                        (double)floats(a)[r * a.stride + i] * (double)floats(g)[r * g.stride + j];
                     truth += term, size += fabs(term);
                 }
                 assert_near((double)dw[i * n + j], truth, 1e-6 * size);

@@ -17,7 +17,7 @@ static Rows filled(int64_t count, int64_t columns, int64_t first) {
     Rows rows = rows_take(device(), count, columns, "rows of a test");
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
-            rows.at[r * rows.stride + c] = number(first + r, c);
+            floats(rows)[r * rows.stride + c] = number(first + r, c);
     return rows;
 }
 
@@ -28,7 +28,7 @@ static void expect_rows(Rows back, bool scaled) {
             float expected = from < 0 || c >= back.columns ? 0 : number(from, c);
             if (scaled && from >= 0 && from < OWN)
                 expected *= factor(from);
-            assert_true(back.at[k * back.stride + c] == expected);
+            assert_true(floats(back)[k * back.stride + c] == expected);
         }
 }
 
@@ -46,7 +46,7 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     Rows back = rows_take(device(), BEFORE + SENT + 1, columns, "rows of a test");
     unsigned char *packed = memory_take((size_t)(SENT * columns) * 4, "rows of a test");
     const Backend *b = device();
-    memset(back.at + BEFORE * back.stride, 0xff, rows_bytes(SENT, columns));
+    memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(SENT, columns));
     if (half)
         assert_int_equal(b->pack_bf16(packed, &source, SENT, NULL), -1);
     else

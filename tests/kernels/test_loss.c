@@ -48,7 +48,7 @@ static Case case_new(bool multilabel, int64_t rows, int64_t columns, float sprea
                          : -1;
         for (int64_t k = 0; k < columns; k++) {
             c.labels[r * columns + k] = random_uniform16(stream, r, 2, k) < 0.3f;
-            c.logits.at[r * c.logits.stride + k] *= spread;
+            floats(c.logits)[r * c.logits.stride + k] *= spread;
         }
     }
     return c;
@@ -83,7 +83,7 @@ static void gradient_matches(const Case *c, int64_t r, double *z, float weight) 
         z[k] = was - step;
         double truth = (above - case_truth(c, r, z)) / (2 * step);
         z[k] = was;
-        assert_near((double)(c->g.at[r * c->g.stride + k] / weight), truth, 1e-6);
+        assert_near((double)(floats(c->g)[r * c->g.stride + k] / weight), truth, 1e-6);
     }
 }
 
@@ -94,14 +94,14 @@ static void case_matches(bool multilabel, int64_t rows, int64_t columns, float s
     double loss = case_run(&c, c.g, 0.125f);
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t k = 0; k < columns; k++)
-            z[k] = (double)c.logits.at[r * c.logits.stride + k];
+            z[k] = (double)floats(c.logits)[r * c.logits.stride + k];
         if (c.split[r] == TRAIN) {
             double row = case_truth(&c, r, z);
             truth += row, size += fabs(row) + 1;
             gradient_matches(&c, r, z, 0.125f);
         } else
             for (int64_t k = 0; k < columns; k++)
-                assert_true(c.g.at[r * c.g.stride + k] == 0);
+                assert_true(floats(c.g)[r * c.g.stride + k] == 0);
     }
     assert_near(loss, truth, 5e-7 * size); // roundings of sums of floats
     assert_true(padding_is_zero(c.g));
@@ -130,8 +130,8 @@ static void large_scores_neither_overflow_nor_vanish(void **state) {
                 double loss = case_run(&c, c.g, 1), truth = 0, z[11];
                 for (int64_t r = 0; r < 50; r++) {
                     for (int64_t k = 0; k < 11; k++) {
-                        z[k] = (double)c.logits.at[r * c.logits.stride + k];
-                        assert_true(fabsf(c.g.at[r * c.g.stride + k]) <= 1.0f + 1e-6f);
+                        z[k] = (double)floats(c.logits)[r * c.logits.stride + k];
+                        assert_true(fabsf(floats(c.g)[r * c.g.stride + k]) <= 1.0f + 1e-6f);
                     }
                     truth += c.split[r] == TRAIN ? case_truth(&c, r, z) : 0;
                 }
@@ -147,7 +147,7 @@ static void a_nan_score_gives_a_nan_loss(void **state) {
             for (int64_t k = 0; k < 20; k++) {
                 Case c = case_new(multilabel, 3, 20, 1);
                 c.split[1] = TRAIN, c.label[1] = 4;
-                c.logits.at[c.logits.stride + k] = NAN;
+                floats(c.logits)[c.logits.stride + k] = NAN;
                 assert_true(isnan(case_run(&c, c.g, 1)));
                 case_free(&c);
             }

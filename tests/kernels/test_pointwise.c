@@ -159,16 +159,16 @@ static void close_row(const float *a, const double *b, int64_t count, const Case
 
 static void row_matches(Case *c, int64_t r, double *dgamma, double *dbeta) {
     double z[640], weight[640], gamma[640], beta[640], h[640], d[640] = {0};
-    widen(z, c->z.at + r * c->z.stride, c->columns);
-    widen(weight, c->dh.at + r * c->z.stride, c->columns);
+    widen(z, floats(c->z) + r * c->z.stride, c->columns);
+    widen(weight, floats(c->dh) + r * c->z.stride, c->columns);
     widen(gamma, c->gamma, c->columns), widen(beta, c->beta, c->columns);
     Truth truth = {c->columns, &c->post, c->gid[r], gamma, beta};
     true_post(h, z, &truth);
-    close_row(c->h.at + r * c->h.stride, h, c->columns, c, "h");
+    close_row(floats(c->h) + r * c->h.stride, h, c->columns, c, "h");
     if (!c->post.training)
         return;
     true_gradient(d, z, weight, z, &truth);
-    close_row(c->dz.at + r * c->dz.stride, d, c->columns, c, "dz");
+    close_row(floats(c->dz) + r * c->dz.stride, d, c->columns, c, "dz");
     true_gradient(d, gamma, weight, z, &truth);
     for (int64_t i = 0; i < c->columns; i++)
         dgamma[i] += d[i];
@@ -280,9 +280,9 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
                 cpu_dropout(out, (Range){0, 5}, x, keeps[k], stream, gid, NULL);
                 for (int64_t r = 0; r < 5; r++)
                     for (int64_t c = 0; c < widths[w]; c++) {
-                        float value = x.at[r * x.stride + c] * (1.0f / keeps[k]);
+                        float value = floats(x)[r * x.stride + c] * (1.0f / keeps[k]);
                         bool kept = truly_kept(stream, keeps[k], gid[r], c);
-                        assert_true(out.at[r * x.stride + c] == (kept ? value : 0));
+                        assert_true(floats(out)[r * x.stride + c] == (kept ? value : 0));
                     }
                 assert_true(padding_is_zero(out));
                 cpu_dropout(x, (Range){0, 5}, x, keeps[k], stream, gid, NULL); // in place
@@ -302,12 +302,12 @@ static void dropout_keeps_the_right_share(void **state) {
         gid[r] = r;
     for (int k = 0; k < 3; k++) {
         for (int64_t i = 0; i < ROWS * x.stride; i++)
-            x.at[i] = i % x.stride < COLUMNS ? 1.0f : 0.0f;
+            floats(x)[i] = i % x.stride < COLUMNS ? 1.0f : 0.0f;
         RandomStream stream = random_stream(1, RANDOM_DROPOUT, 0, 0, 0);
         cpu_dropout(x, (Range){0, ROWS}, x, keeps[k], stream, gid, NULL);
         double n = (double)ROWS * COLUMNS, keep = (double)keeps[k], kept = 0;
         for (int64_t i = 0; i < ROWS * x.stride; i++)
-            kept += x.at[i] != 0;
+            kept += floats(x)[i] != 0;
         assert_true(fabs(kept - n * keep) < 6 * sqrt(n * keep * (1 - keep))); // six sigma
     }
     rows_give(device(), &x);
@@ -329,9 +329,9 @@ static void a_nan_is_not_hidden(void **state) {
     (void)state;
     for (Way way = {0}; way_next(&way);) {
         Case c = case_new(4, 20, orders[3], 0.5f); // activation
-        c.z.at[c.z.stride + 18] = NAN;
+        floats(c.z)[c.z.stride + 18] = NAN;
         case_forward(&c);
-        assert_true(isnan(c.h.at[c.z.stride + 18]));
+        assert_true(isnan(floats(c.h)[c.z.stride + 18]));
         case_free(&c);
     }
 }
@@ -355,8 +355,8 @@ static void columns_are_summed(void **state) {
         for (int64_t c = 0; c < columns; c++) {
             double truth = 0, size = 0;
             for (int64_t r = 0; r < rows; r++) {
-                truth += (double)g.at[r * g.stride + c];
-                size += fabs((double)g.at[r * g.stride + c]);
+                truth += (double)floats(g)[r * g.stride + c];
+                size += fabs((double)floats(g)[r * g.stride + c]);
             }
             assert_true(fabs((double)sum[c] - truth) <= 1e-6 * size); // 17000 roundings of 6e-8
         }

@@ -340,10 +340,10 @@ static void inference_equals_the_oracle(void **state) {
         Rows z = model_infer(made.model, p);
         for (int64_t r = 0; r < w.shard.own; r++)
             for (int64_t c = 0; c < k; c++)
-                if (fabs((double)z.at[r * z.stride + c] - want[w.shard.gid[r] * k + c]) > 2e-5)
+                if (fabs((double)floats(z)[r * z.stride + c] - want[w.shard.gid[r] * k + c]) > 2e-5)
                     fail_msg("%s: logit %lld of node %lld is %g, oracle %g", cases[i].name,
                              (long long)c, (long long)w.shard.gid[r],
-                             (double)z.at[r * z.stride + c], want[w.shard.gid[r] * k + c]);
+                             (double)floats(z)[r * z.stride + c], want[w.shard.gid[r] * k + c]);
         memory_give(g);
         unmake(&made);
         oracle_clear(&graph);

@@ -74,7 +74,7 @@ static void make(Made *made, WorldKind kind) {
     assert_ok(made->model, &err);
     made->logits = rows_take(device(), shard->own, kind.classes, "test");
     for (int64_t r = 0; r < shard->own; r++)
-        memcpy(made->logits.at + r * made->logits.stride,
+        memcpy(floats(made->logits) + r * made->logits.stride,
                kind.multilabel ? several[shard->gid[r]].logit : singles[shard->gid[r]].logit,
                (size_t)kind.classes * sizeof(float));
 }
@@ -191,7 +191,7 @@ static void what_is_not_a_number_is_wrong(void **state) {
         make(&made, one_label);
         for (int64_t r = 0; r < made.world.shard.own; r++)
             if (made.world.shard.gid[r] == 0)
-                made.logits.at[r * made.logits.stride + column] = NAN;
+                floats(made.logits)[r * made.logits.stride + column] = NAN;
         model_metrics(made.model, made.logits, got);
         assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 5,
                                                   .accuracy = 2 / 5.0,

@@ -342,8 +342,8 @@ static void schedules_give_the_same_bits(void **state) {
 
 static void same_logits(const Case *c, Rows a, Rows b) {
     for (int64_t r = 0; r < a.count; r++)
-        if (memcmp(a.at + r * a.stride, b.at + r * b.stride, (size_t)a.columns * sizeof(float)) !=
-            0)
+        if (memcmp(floats(a) + r * a.stride, floats(b) + r * b.stride,
+                   (size_t)a.columns * sizeof(float)) != 0)
             fail_msg("%s: logits of row %lld differ from those of fp32", c->name, (long long)r);
 }
 

@@ -1,6 +1,7 @@
 // ranks: 1 2 4
 // If this failed, evaluate and predict would say something else of weights than the training that
 // made them, or take what only training needs.
+#include "device.h"
 #include "fixture.h"
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +70,8 @@ static void it_says_what_the_training_says(void **state) {
             Rows ours = model_embedding(inference.model, l);
             Rows theirs = model_embedding(trainer_model(t), l);
             for (int64_t r = 0; r < ours.count; r++)
-                assert_memory_equal(ours.at + r * ours.stride, theirs.at + r * theirs.stride,
+                assert_memory_equal(floats(ours) + r * ours.stride,
+                                    floats(theirs) + r * theirs.stride,
                                     (size_t)ours.columns * sizeof(float));
         }
         inference_close(&inference);
