@@ -45,15 +45,16 @@ static void work_free(Work *work) {
 // y = x w, x = y wT, dw = xT y: the forward product, its gradient by x, its gradient by w.
 static void forward(void *context) {
     Work *k = (Work *)context;
-    backend_cpu.dense(k->out, (Range){0, k->x.count}, k->x, k->w, NULL, false, NULL);
+    backend_cpu.dense(k->out, (Range){0, k->x.count}, k->x, on_device(k->w), NULL, false, NULL);
 }
 static void backward(void *context) {
     Work *k = (Work *)context;
-    backend_cpu.dense_transposed(k->x, (Range){0, k->x.count}, k->out, k->w, false, NULL);
+    backend_cpu.dense_transposed(k->x, (Range){0, k->x.count}, k->out, on_device(k->w), false,
+                                 NULL);
 }
 static void gradient(void *context) {
     Work *k = (Work *)context;
-    backend_cpu.dense_gradient(k->dw, k->x, k->out, k->scratch, NULL);
+    backend_cpu.dense_gradient(on_device(k->dw), k->x, k->out, on_device(k->scratch), NULL);
 }
 
 // The library in one call, which spreads it over the threads itself.

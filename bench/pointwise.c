@@ -36,15 +36,20 @@ static Work work_new(int64_t rows, int64_t columns) {
               .dgamma = TAKE(float, columns, "dgamma"),
               .dbeta = TAKE(float, columns, "dbeta"),
               .scratch = TAKE(float, backend_cpu.post_scratch(rows, columns), "scratch")};
-    w.saved = (PostSaved){TAKE(float, rows, "mean"), TAKE(float, rows, "inverse"),
-                          TAKE(uint8_t, rows * w.z.stride / 8, "kept"),
-                          TAKE(uint8_t, rows * w.z.stride / 8, "positive")};
+    w.saved =
+        (PostSaved){on_device(TAKE(float, rows, "mean")), on_device(TAKE(float, rows, "inverse")),
+                    on_device(TAKE(uint8_t, rows * w.z.stride / 8, "kept")),
+                    on_device(TAKE(uint8_t, rows * w.z.stride / 8, "positive"))};
     float *gamma = TAKE(float, columns, "gamma"), *beta = TAKE(float, columns, "beta");
     for (int64_t c = 0; c < columns; c++)
         gamma[c] = 1 + (float)c / 1000, beta[c] = (float)c / 500;
     for (int64_t r = 0; r < rows; r++)
         w.gid[r] = r * 3;
-    w.post = (Post){.count = 3, .keep = 0.5f, .training = true, .gamma = gamma, .beta = beta};
+    w.post = (Post){.count = 3,
+                    .keep = 0.5f,
+                    .training = true,
+                    .gamma = on_device(gamma),
+                    .beta = on_device(beta)};
     w.post.stream = random_stream(2, RANDOM_DROPOUT, 0, 0, 0);
     return w;
 }
@@ -55,13 +60,13 @@ static void forward(void *context) {
 }
 static void backward(void *context) {
     Work *w = (Work *)context;
-    backend_cpu.post_backward(w->dz, w->dh, w->z, &w->post, w->saved, w->dgamma, w->dbeta,
-                              w->scratch, NULL);
+    backend_cpu.post_backward(w->dz, w->dh, w->z, &w->post, w->saved, on_device(w->dgamma),
+                              on_device(w->dbeta), on_device(w->scratch), NULL);
 }
 static void backward_in_place(void *context) {
     Work *w = (Work *)context;
-    backend_cpu.post_backward(w->dh, w->dh, w->z, &w->post, w->saved, w->dgamma, w->dbeta,
-                              w->scratch, NULL);
+    backend_cpu.post_backward(w->dh, w->dh, w->z, &w->post, w->saved, on_device(w->dgamma),
+                              on_device(w->dbeta), on_device(w->scratch), NULL);
 }
 static void copy(void *context) {
     Work *w = (Work *)context;

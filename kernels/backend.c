@@ -30,6 +30,10 @@ DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats) {
     return (DeviceFloat *)((uintptr_t)at + (uintptr_t)floats * sizeof(float));
 }
 
+int64_t flat_offset(const DeviceFloat *window, const DeviceFloat *at) {
+    return (int64_t)((uintptr_t)window - (uintptr_t)at) / (int64_t)sizeof(float);
+}
+
 Rows rows_range(Rows rows, Range range) {
     assert(range.begin >= 0 && range.begin <= range.end && range.end <= rows.count);
     return (Rows){flat_window(rows.at, range.begin * rows.stride), range.end - range.begin,
@@ -64,6 +68,10 @@ void *pinned_side(const Backend *backend, void *device, size_t bytes, const char
 void pinned_side_give(const Backend *backend, void *pinned) {
     if (!backend->host_is_device)
         backend->give_pinned(pinned);
+}
+
+void *host_side(const Backend *backend, void *device, void *pinned) {
+    return backend->host_is_device ? device : pinned;
 }
 
 int64_t quantized_row_bytes(int64_t columns, int bits) {

@@ -14,6 +14,7 @@
 // Numbers in the memory of a device, which only its operations read and write: the types are never
 // completed, so that outside kernels/ no expression can.
 typedef struct DeviceFloat DeviceFloat;
+typedef struct DeviceByte DeviceByte;
 
 typedef struct Range {
     int64_t begin, end;
@@ -36,8 +37,8 @@ void rows_give(const Backend *backend, Rows *rows);
 Rows rows_first(Rows rows, int64_t count);
 Rows rows_range(Rows rows, Range range);
 Rows rows_columns(Rows rows, Range columns);
-// at + floats
-DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats);
+DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats);       // at + floats
+int64_t flat_offset(const DeviceFloat *window, const DeviceFloat *at); // window - at, in floats
 
 typedef struct Csr {
     int64_t rows;
@@ -60,14 +61,14 @@ typedef struct Post {
     float keep;          // probability that dropout keeps an element; kept ones are divided by it
     RandomStream stream; // of dropout: row = global id, column
     bool training;       // false: dropout does nothing
-    const float *gamma;  // [D] LayerNorm
-    const float *beta;   // [D]
+    const DeviceFloat *gamma; // [D] LayerNorm
+    const DeviceFloat *beta;  // [D]
 } Post;
 typedef struct PostSaved { // what backward needs besides z; filled by forward when training
-    float *mean;           // [N] of the norm's input
-    float *inverse;        // [N] 1 / sqrt(variance + 1e-5)
-    uint8_t *kept;         // [N, stride/8] dropout: bit c%8 of byte c/8
-    uint8_t *positive;     // [N, stride/8] activation: input > 0
+    DeviceFloat *mean;     // [N] of the norm's input
+    DeviceFloat *inverse;  // [N] 1 / sqrt(variance + 1e-5)
+    DeviceByte *kept;      // [N, stride/8] dropout: bit c%8 of byte c/8
+    DeviceByte *positive;  // [N, stride/8] activation: input > 0
 } PostSaved;
 
 typedef struct AdamStep {
@@ -92,15 +93,15 @@ int64_t quantized_row_bytes(int64_t columns, int bits);
 
 // Where the rows of a message come from: own rows, and after them partial sums (halo.h, law 5).
 typedef struct MessageSource {
-    Rows x;              // row r < x.count is scale[r] * x[r]
-    const float *scale;  // NULL: 1
-    Rows sums;           // row r >= x.count is sums[r - x.count]
-    const int32_t *row;  // the send list: which row, by place
-    RandomStream stream; // of rounding: row = gid[r], peer, column
+    Rows x;                   // row r < x.count is scale[r] * x[r]
+    const DeviceFloat *scale; // NULL: 1
+    Rows sums;                // row r >= x.count is sums[r - x.count]
+    const int32_t *row;       // the send list: which row, by place
+    RandomStream stream;      // of rounding: row = gid[r], peer, column
     const int64_t *gid;
-    int peer;     // who reads the message
-    int sum_peer; // in its place for sums: who sends them; their ids say who reads them
-    float *range; // by place: (2^b - 1) S; NULL: not wanted
+    int peer;           // who reads the message
+    int sum_peer;       // in its place for sums: who sends them; their ids say who reads them
+    DeviceFloat *range; // by place: (2^b - 1) S; NULL: not wanted
 } MessageSource;
 
 enum { SPLITS = 4 };
@@ -137,18 +138,18 @@ struct Backend {
     // range.begin, and libraries compute the last rows of a panel differently: only here the bits
     // of a row depend on the range, so schedules call with the same ranges.
     // out[r] = a[r] W (+ out[r] if add) (+ bias if not NULL), r in range
-    void (*dense)(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
-                  const Poll *poll);
+    void (*dense)(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
+                  bool add, const Poll *poll);
     // out[r] = g[r] Wᵀ (+ out[r] if add): W is [out.columns, g.columns]
-    void (*dense_transposed)(Rows out, Range range, Rows g, const float *w, bool add,
+    void (*dense_transposed)(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                              const Poll *poll);
     // dw [a.columns, g.columns] = aᵀ g over all a.count rows: a fixed number of partial sums over
     // fixed row ranges, added in fixed order. scratch: dense_gradient_scratch floats.
-    void (*dense_gradient)(float *dw, Rows a, Rows g, float *scratch, const Poll *poll);
+    void (*dense_gradient)(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll);
     int64_t (*dense_gradient_scratch)(int64_t rows, int64_t a_columns, int64_t g_columns);
     // db [g.columns] = column sums of g over all rows, blockwise in fixed order.
     // scratch: column_sums_scratch floats.
-    void (*column_sums)(float *db, Rows g, float *scratch);
+    void (*column_sums)(DeviceFloat *db, Rows g, DeviceFloat *scratch);
     int64_t (*column_sums_scratch)(int64_t rows, int64_t columns);
 
     // ---- sparse aggregate. `columns` is the widest row it will see; `sources` the most rows of x.
@@ -165,12 +166,13 @@ struct Backend {
                                       int64_t columns); // "panels of 64"
     // Looks at x (may repack it); x and right must stay until the rows are done. right: [x.count]
     // or NULL (1). Rows that are asked for later name no column beyond x.count.
-    void (*aggregate_prepare)(Aggregate *aggregate, Rows x, const float *right, const Poll *poll);
+    void (*aggregate_prepare)(Aggregate *aggregate, Rows x, const DeviceFloat *right,
+                              const Poll *poll);
     // out[i] = left[i] * ( [self] right[i] x[i] + sum_j w[i,j] right[j] x[j] ), i in range; left
     // NULL: 1. Each term is (right[j] x[j]) first, then w times it, added in ascending j after the
     // self term.
     void (*aggregate_rows)(Aggregate *aggregate, Rows out, Range range, bool self,
-                           const float *left, const Poll *poll);
+                           const DeviceFloat *left, const Poll *poll);
     // Halo part, continued from the unscaled own sum: row k of the Csr is row rows[k] of out. Both
     // are borrowed. aggregate_halo_begin starts over; each aggregate_halo then adds to every row
     // the terms w * halo[c] from where the last one ended on while column c < column_end, and then
@@ -180,7 +182,7 @@ struct Backend {
     void (*aggregate_halo_free)(HaloAggregate *aggregate);
     void (*aggregate_halo_begin)(HaloAggregate *aggregate);
     void (*aggregate_halo)(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
-                           const float *left, const Poll *poll);
+                           const DeviceFloat *left, const Poll *poll);
 
     // ---- pointwise
     // h[r] = post(z[r]), r in range. gid: [N] global ids. In place (h.at == z.at) only if not
@@ -190,13 +192,14 @@ struct Backend {
     // dz = d post/dz applied to dh, all rows (in place allowed: dz.at == dh.at); dgamma, dbeta [D]
     // (NULL without norm).
     void (*post_backward)(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
-                          float *dgamma, float *dbeta, float *scratch, const Poll *poll);
+                          DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
+                          const Poll *poll);
     int64_t (*post_scratch)(int64_t rows, int64_t columns);
     // out = dropout(x) in range with that stream and keep (input dropout); in place allowed.
     void (*dropout)(Rows out, Range range, Rows x, float keep, RandomStream stream,
                     const int64_t *gid, const Poll *poll);
     // out[r] += bias [D], in range.
-    void (*add_bias)(Rows out, Range range, const float *bias, const Poll *poll);
+    void (*add_bias)(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 
     // ---- loss over rows with split[r] == which; G gets the gradient (0 elsewhere; NULL at: only
     // the loss). Returns the sum (not the mean) in double over fixed blocks in fixed order;
@@ -237,14 +240,14 @@ struct Backend {
 
     // ---- optimizer, on flat arrays of `count`; decay[i] is the L2 factor added to the gradient
     // (NULL: 0).
-    void (*adam)(float *w, float *m, float *v, const float *g, const float *decay, int64_t count,
-                 AdamStep step);
-    void (*sgd)(float *w, float *velocity, const float *g, const float *decay, int64_t count,
-                float rate, float momentum);
+    void (*adam)(DeviceFloat *w, DeviceFloat *m, DeviceFloat *v, const DeviceFloat *g,
+                 const DeviceFloat *decay, int64_t count, AdamStep step);
+    void (*sgd)(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g,
+                const DeviceFloat *decay, int64_t count, float rate, float momentum);
     // Sum of squares in double over fixed blocks in fixed order.
-    double (*square_sum)(const float *x, int64_t count);
+    double (*square_sum)(const DeviceFloat *x, int64_t count);
     // x[i] *= factor
-    void (*scale)(float *x, int64_t count, float factor);
+    void (*scale)(DeviceFloat *x, int64_t count, float factor);
 };
 
 // The device's side of a host array that nobody changes while it is lent: the array itself where
@@ -255,6 +258,9 @@ void mirror_give(const Backend *backend, const void *mirror, const void *host);
 // block of the same size, which download and upload keep alike.
 void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what);
 void pinned_side_give(const Backend *backend, void *pinned);
+// The same for a block of somebody else: `pinned`, of the same size, serves where not
+// host_is_device.
+void *host_side(const Backend *backend, void *device, void *pinned);
 
 // One row for each backend that was built; the config names one by run.backend.
 extern const Family backend_family;

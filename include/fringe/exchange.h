@@ -55,9 +55,9 @@ typedef struct Occasion {
 
 // What is sent: own rows times right, and the partial sums that the Pattern asks for.
 typedef struct SentRows {
-    Rows x;             // [S, columns]
-    const float *right; // [S] or NULL: 1
-    Rows sums;          // [pre.rows, columns]
+    Rows x;                   // [S, columns]
+    const DeviceFloat *right; // [S] or NULL: 1
+    Rows sums;                // [pre.rows, columns]
 } SentRows;
 
 // The named steps. All ranks take the same steps. A row that is not finite ends the job

@@ -111,10 +111,11 @@ const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns) 
     return panel_widths[width_for(aggregate, rows_stride(columns), aggregate->csr->rows)].says;
 }
 
-void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const float *right, const Poll *poll) {
+void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *right,
+                           const Poll *poll) {
     assert(x.count <= aggregate->sources && x.stride <= aggregate->stride);
     aggregate->x = cpu_rows(x);
-    aggregate->right = right;
+    aggregate->right = cpu_floats(right);
     poll_call(poll);
 }
 
@@ -196,13 +197,13 @@ static AggregateTask whole_task(const Aggregate *aggregate, CpuRows out, bool se
                            .ahead = aggregate_ahead(out.stride)};
 }
 
-void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self, const float *left,
-                        const Poll *poll) {
+void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
+                        const DeviceFloat *left, const Poll *poll) {
     assert(out.stride == aggregate->x.stride);
     assert(range.begin >= 0 && range.end <= aggregate->csr->rows);
     if (range.begin >= range.end)
         return;
-    const AggregateTask task = whole_task(aggregate, cpu_rows(out), self, left);
+    const AggregateTask task = whole_task(aggregate, cpu_rows(out), self, cpu_floats(left));
     const int width = width_for(aggregate, out.stride, range.end - range.begin);
 #pragma omp parallel
     {

@@ -61,7 +61,7 @@ void cpu_aggregate_halo_begin(HaloAggregate *aggregate) {
 }
 
 void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
-                        const float *left, const Poll *poll) {
+                        const DeviceFloat *left, const Poll *poll) {
     const Csr *csr = aggregate->csr;
     assert(out.stride == halo.stride && column_end <= halo.count);
     const AggregateTask task = {.out = cpu_rows(out).at,
@@ -72,7 +72,7 @@ void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t c
                                 .row = aggregate->rows,
                                 .column = csr->column,
                                 .weight = csr->weight,
-                                .left = left,
+                                .left = cpu_floats(left),
                                 .resume = true,
                                 .ahead = aggregate_ahead(out.stride)};
     const int64_t blocks = (csr->rows + BLOCK - 1) / BLOCK;

@@ -13,14 +13,14 @@ static void add_to_panel(CpuRows out, int64_t begin, int64_t end, const float *b
     }
 }
 
-void cpu_add_bias(Rows out, Range range, const float *bias, const Poll *poll) {
+void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll) {
 #pragma omp parallel
     {
         Pace pace = pace_start(poll);
 #pragma omp for schedule(static)
         for (int64_t r = range.begin; r < range.end; r += PANEL_ROWS) {
             add_to_panel(cpu_rows(out), r, r + PANEL_ROWS < range.end ? r + PANEL_ROWS : range.end,
-                         bias);
+                         cpu_floats(bias));
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }

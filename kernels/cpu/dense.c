@@ -97,14 +97,14 @@ static void panels(CpuRows out, Range range, CpuRows a, char w_op, const float *
     }
 }
 
-void cpu_dense(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
-               const Poll *poll) {
-    panels(cpu_rows(out), range, cpu_rows(a), 'N', w, bias, add, poll);
+void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
+               bool add, const Poll *poll) {
+    panels(cpu_rows(out), range, cpu_rows(a), 'N', cpu_floats(w), cpu_floats(bias), add, poll);
 }
 
-void cpu_dense_transposed(Rows out, Range range, Rows g, const float *w, bool add,
+void cpu_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                           const Poll *poll) {
-    panels(cpu_rows(out), range, cpu_rows(g), 'T', w, NULL, add, poll);
+    panels(cpu_rows(out), range, cpu_rows(g), 'T', cpu_floats(w), NULL, add, poll);
 }
 
 // --- the weight gradient
@@ -143,7 +143,7 @@ static void make_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace)
     }
 }
 
-void cpu_dense_gradient(float *dw, Rows a, Rows g, float *scratch, const Poll *poll) {
+void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll) {
     assert(a.count == g.count);
     int64_t parts = part_count(a.count), count = a.columns * g.columns;
     library_single();
@@ -153,8 +153,8 @@ void cpu_dense_gradient(float *dw, Rows a, Rows g, float *scratch, const Poll *p
 #pragma omp for schedule(dynamic)
         for (int64_t p = 0; p < parts; p++) {
             Range rows = {a.count * p / parts, a.count * (p + 1) / parts};
-            make_part(scratch + p * count, cpu_rows(a), cpu_rows(g), rows, &pace);
+            make_part(cpu_floats(scratch) + p * count, cpu_rows(a), cpu_rows(g), rows, &pace);
         }
     }
-    add_parts(dw, scratch, parts, count);
+    add_parts(cpu_floats(dw), cpu_floats(scratch), parts, count);
 }

@@ -27,7 +27,10 @@ typedef struct PointwiseCall {
     bool save;   // forward fills saved
     bool stream; // results go around the cache: too many to be found there later
     CpuRows out, z, dh;
-    PostSaved saved;
+    struct {
+        float *mean, *inverse;
+        uint8_t *kept, *positive;
+    } saved; // PostSaved
     const int64_t *gid;
     const float *gamma, *beta;
     DropoutKey key;

@@ -208,7 +208,7 @@ LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales) {
     parameter_put(to->minimum, i, row.grid.zero, to->bf16);
     parameter_put(to->step, i, row.grid.step, to->bf16);
     if (from->range != NULL)
-        from->range[place] = row.grid.most * row.grid.step;
+        cpu_floats(from->range)[place] = row.grid.most * row.grid.step;
     return row;
 }
 

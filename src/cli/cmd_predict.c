@@ -124,13 +124,16 @@ static void write_all(Session *s, const Inference *inference, const float *param
     Model *model = inference->model;
     const Backend *b = inference->backend;
     int64_t *gid = gather_gids(s);
-    Rows logits = model_infer(model, parameters);
+    size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
+    const DeviceFloat *weights = mirror_take(b, parameters, bytes, "parameters");
+    Rows logits = model_infer(model, weights);
     Output out = {s, given, layer, logits.columns, 0, gather_rows(s, b, logits, gid), NULL};
     if (layer > 0) {
         Rows entering = model_embedding(model, layer);
         out.width = entering.columns;
         out.embedding = gather_rows(s, b, entering, gid);
     }
+    mirror_give(b, weights, parameters);
     if (s->comm.rank == 0)
         comm_aside(&s->comm, write_aside, &out);
     comm_agree(&s->comm, &s->err);

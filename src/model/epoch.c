@@ -65,8 +65,7 @@ static void work_own(void *context, OwnPart part, const Poll *exchange) {
     const Pattern *pattern = work->op->block.pattern;
     if (part != OWN_MARGINAL) {
         span_begin(m->spans);
-        m->parts.backend->aggregate_prepare(work->op->aggregate, work->in, work->op->block.right,
-                                            poll);
+        m->parts.backend->aggregate_prepare(work->op->aggregate, work->in, work->op->right, poll);
         span_end(m->spans, SPAN_AGGREGATE_OWN);
     }
     if (part == OWN_CENTRAL) {
@@ -89,12 +88,12 @@ static void work_halo(void *context, Rows landed, int begin, int end, bool last,
     Model *m = work->m;
     Both both = {exchange, sums(m)};
     const Poll *poll = &(Poll){poll_both, &both};
-    const Block *block = &work->op->block;
+    const Operator *op = work->op;
     span_begin(m->spans);
     if (begin < end || last)
-        m->parts.backend->aggregate_halo(work->op->halo, work->out, landed,
-                                         block->pattern->receive_offset[end],
-                                         last ? block->left : NULL, poll);
+        m->parts.backend->aggregate_halo(op->halo, work->out, landed,
+                                         op->block.pattern->receive_offset[end],
+                                         last ? op->left : NULL, poll);
     span_end(m->spans, SPAN_AGGREGATE_HALO);
     for (int i = 0; last && i < work->op->rest_count; i++)
         work->finish(work, work->op->rest[i], poll);
@@ -104,11 +103,11 @@ static void work_halo(void *context, Rows landed, int begin, int end, bool last,
 static SentRows sent_rows(Work *work, Rows sums) {
     const Operator *op = work->op;
     const Backend *b = work->m->parts.backend;
-    SentRows rows = {.x = work->in, .right = op->block.right, .sums = sums};
+    SentRows rows = {.x = work->in, .right = op->right, .sums = sums};
     if (sums.count == 0)
         return rows;
     span_begin(work->m->spans);
-    b->aggregate_prepare(op->pre, work->in, op->block.right, NULL);
+    b->aggregate_prepare(op->pre, work->in, op->right, NULL);
     b->aggregate_rows(op->pre, sums, (Range){0, sums.count}, false, NULL, NULL);
     span_end(work->m->spans, SPAN_AGGREGATE_OWN);
     return rows;
@@ -243,16 +242,16 @@ int64_t strip_rows(const Model *m, int64_t in, int64_t out) {
 
 // dw = Aᵀ G, a strip of its rows after the other, from the end of the flat gradient to its
 // beginning: what is made is summed over ranks while the next strip is computed.
-static void weight_gradient(Model *m, float *dw, Rows a, Rows g, const Poll *poll) {
+static void weight_gradient(Model *m, DeviceFloat *dw, Rows a, Rows g, const Poll *poll) {
     int64_t most = strip_rows(m, a.columns, g.columns);
     a = rows_first(a, g.count);
     for (int64_t end = a.columns, begin; end > 0; end = begin) {
         begin = (end - 1) / most * most;
-        float *strip = dw + begin * g.columns;
+        DeviceFloat *strip = flat_window(dw, begin * g.columns);
         m->parts.backend->dense_gradient(strip, rows_columns(a, (Range){begin, end}), g, m->scratch,
                                          poll);
         if (m->sync != NULL)
-            gradsync_made(m->sync, m->gradient, strip - m->gradient);
+            gradsync_made(m->sync, m->gradient, flat_offset(strip, m->gradient));
     }
 }
 

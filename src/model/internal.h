@@ -8,8 +8,10 @@
 // the same.
 typedef struct Operator {
     Block block;
-    float *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is NULL
-    Aggregate *aggregate; // over block.pattern->own
+    const DeviceFloat *left, *right; // the block's; NULL: 1. Borrowed from the model.
+    DeviceFloat *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is
+                           // NULL
+    Aggregate *aggregate;  // over block.pattern->own
     bool owns_aggregate;
     Aggregate *pre;      // over block.pattern->pre
     HaloAggregate *halo; // over block.pattern->halo
@@ -46,12 +48,13 @@ struct Model {
     ModelParts parts;
     const Schedule *blocking; // for evaluation
     char panels[CONFIG_WORD];
-    int64_t rows;  // N
-    Block block;   // the normalised operator; its diagonals are owned here
-    Rows x;        // [N, F] features
-    Rows features; // [N, F] their aggregate, where it is made once
-    Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
-    Rows masked;   // [H, F] after dropout
+    int64_t rows;                    // N
+    Block block;                     // the normalised operator; its diagonals are owned here
+    const DeviceFloat *left, *right; // mirrors of the block's diagonals
+    Rows x;                          // [N, F] features
+    Rows features;                   // [N, F] their aggregate, where it is made once
+    Rows kept;   // [H, F] features of the halo, where they are kept; H of that layer's Pattern
+    Rows masked; // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
     Mailbox *mailbox; // of all channels: only one exchange runs at a time
     GradSync *sync;   // told what is made of the gradient; NULL: nobody is
@@ -65,13 +68,13 @@ struct Model {
     Rows gradient_slot[MODEL_LAYERS][GRADIENT_SLOTS];
     Rows g;   // G of the layer that runs
     int slot; // where it lies
-    float *scratch;
+    DeviceFloat *scratch;
     void *device_counts; // [SPLITS, split_counts] of metrics
     int64_t *counts;     // the same on the host
     Spans *spans;
     // of the call that is running
-    const float *parameters;
-    float *gradient;
+    const DeviceFloat *parameters;
+    DeviceFloat *gradient;
     uint64_t seed;
     uint32_t epoch;
     bool training;
@@ -79,9 +82,9 @@ struct Model {
 
 // Windows of layer l in a flat array; NULL where the layer has none.
 typedef struct LayerWindows {
-    float *w, *ws, *bias, *gamma, *beta;
+    DeviceFloat *w, *ws, *bias, *gamma, *beta;
 } LayerWindows;
-LayerWindows layer_windows(const ModelShape *shape, const float *flat, int layer);
+LayerWindows layer_windows(const ModelShape *shape, const DeviceFloat *flat, int layer);
 
 // The Post of a layer, ready to run.
 Post layer_post(const Model *m, int layer);

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-LayerWindows layer_windows(const ModelShape *shape, const float *flat, int layer) {
+LayerWindows layer_windows(const ModelShape *shape, const DeviceFloat *flat, int layer) {
     LayerWindows w = {0};
     bool ws_next = shape->self_weight, bias_next = shape->bias, first = true;
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
-        float *at =
-            (float *)flat + p->begin; // windows are views; who passes a const array only reads
+        DeviceFloat *at = flat_window(flat, p->begin);
         if (p->layer != layer)
             continue;
         if (first)
@@ -166,6 +165,8 @@ static void take_buffers(Model *m, const Taker *taker) {
     take_counts(m, taker);
 }
 
+static size_t diagonal_bytes(const Model *m) { return (size_t)m->rows * sizeof(float); }
+
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err) {
     const Schedule *blocking = schedule_find("blocking", err);
@@ -181,6 +182,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         model_free(m);
         return NULL;
     }
+    m->left = mirror_take(parts->backend, m->block.left, diagonal_bytes(m), "diagonals");
+    m->right = mirror_take(parts->backend, m->block.right, diagonal_bytes(m), "diagonals");
     take_buffers(m, &(Taker){.backend = parts->backend});
     routes_make(m);
     parts->backend->upload_rows(m->x, parts->shard->x);
@@ -230,6 +233,8 @@ void model_free(Model *m) {
             rows_give(b, &m->gradient_slot[i][slot]);
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
+    mirror_give(b, m->right, m->block.right);
+    mirror_give(b, m->left, m->block.left);
     block_clear(&m->block);
     rows_give(b, &m->masked);
     rows_give(b, &m->kept);
@@ -298,8 +303,8 @@ double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
                          : b->softmax_loss(g, logits, s->label, s->split, which, weight);
 }
 
-double model_loss_and_gradient(Model *m, const float *parameters, float *gradient, uint64_t seed,
-                               uint32_t epoch) {
+double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFloat *gradient,
+                               uint64_t seed, uint32_t epoch) {
     m->parameters = parameters;
     m->gradient = gradient;
     m->seed = seed;
@@ -318,7 +323,7 @@ double model_loss_and_gradient(Model *m, const float *parameters, float *gradien
     return loss / train;
 }
 
-Rows model_infer(Model *m, const float *parameters) {
+Rows model_infer(Model *m, const DeviceFloat *parameters) {
     m->parameters = parameters;
     m->training = false;
     model_forward(m);

@@ -39,17 +39,34 @@ static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
     return count;
 }
 
+static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
+    return of_block == NULL ? NULL : of_block == m->block.left ? m->left : m->right;
+}
+
 // `left` is only for rows that are complete after the own part.
-static void operator_ready(const Backend *b, Operator *op) {
+static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
+    const Pattern *p = block->pattern;
+    const char *what = "diagonals";
+    size_t bytes = (size_t)p->rows * sizeof(float);
+    DeviceFloat *device = b->take(bytes + sizeof(float), what);
+    float *own = pinned_side(b, device, bytes, what);
+    memcpy(own, block->left, bytes);
+    for (int64_t k = 0; k < p->halo.rows; k++)
+        own[p->halo_row[k]] = 1;
+    b->upload(device, own, bytes);
+    pinned_side_give(b, own);
+    return device;
+}
+
+static void operator_ready(const Model *m, Operator *op) {
+    const Backend *b = m->parts.backend;
     const Pattern *p = op->block.pattern;
     op->rest_count = rest_ranges(p, op->rest);
     op->halo = b->aggregate_halo_new(&p->halo, p->halo_row);
-    if (op->block.left == NULL)
-        return;
-    op->left_own = TAKE(float, p->rows + 1, "diagonals");
-    memcpy(op->left_own, op->block.left, (size_t)p->rows * sizeof(float));
-    for (int64_t k = 0; k < p->halo.rows; k++)
-        op->left_own[p->halo_row[k]] = 1;
+    op->left = diagonal_of(m, op->block.left);
+    op->right = diagonal_of(m, op->block.right);
+    if (op->block.left != NULL)
+        op->left_own = make_left_own(b, &op->block);
 }
 
 // The Pattern with the same own edges that has the most rows.
@@ -85,7 +102,7 @@ static Operator *operator_find(Model *m, const Block *block) {
         op->aggregate = b->aggregate_new(&whole->own, whole->sources, most, m->panels);
     }
     op->pre = b->aggregate_new(&p->pre, p->sources, most, "rows");
-    operator_ready(b, op);
+    operator_ready(m, op);
     return op;
 }
 
@@ -125,7 +142,7 @@ static void operator_clear(const Model *m, Operator *op) {
     if (op->owns_aggregate)
         m->parts.backend->aggregate_free(op->aggregate);
     m->parts.backend->aggregate_free(op->pre);
-    memory_give(op->left_own);
+    m->parts.backend->give(op->left_own);
     m->parts.backend->aggregate_halo_free(op->halo);
 }
 
@@ -140,7 +157,7 @@ static void features_once(Model *m, Mailbox *mailbox) {
     Operator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
     op.aggregate = b->aggregate_new(&p->own, p->sources, columns, "rows");
     op.pre = b->aggregate_new(&p->pre, p->sources, columns, "rows");
-    operator_ready(b, &op);
+    operator_ready(m, &op);
     Route *route = &m->layer[0].infer;
     *route = (Route){.op = &op,
                      .channel = channel_new(mailbox, p, &exact, columns, 0, FORWARD),
@@ -157,7 +174,7 @@ static void features_kept(Model *m, Mailbox *mailbox) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
     MessageForm exact = exact_form(m);
     Channel *channel = channel_new(mailbox, p, &exact, m->shape.width[0], 0, FORWARD);
-    SentRows rows = {.x = rows_first(m->x, p->sources), .right = m->block.right};
+    SentRows rows = {.x = rows_first(m->x, p->sources), .right = m->right};
     channel_pack(channel, &rows, (Occasion){.exact = true});
     channel_post(channel);
     for (int group = 0; group + 1 < p->size; group++)

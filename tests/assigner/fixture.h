@@ -282,7 +282,7 @@ static inline void exchange(const Net *net, int which, uint32_t epoch, bool exac
                  .bf16 = net->bf16};
     int64_t before = channel_count(channel).bytes_sent, takes = memory_takes();
     schedule_find(names[epoch % 3], &err)
-        ->run(channel, &(SentRows){x, net->right, sums}, (Occasion){9, epoch, exact},
+        ->run(channel, &(SentRows){x, on_device(net->right), sums}, (Occasion){9, epoch, exact},
               &(ExchangeWork){no_own_part, halo_part, &look});
     assert_int_equal(memory_takes(), takes);
     if (!exact) {

@@ -98,7 +98,7 @@ static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) 
     t.source = (MessageSource){.x = rows_take(device(), rows, columns, "x"),
                                .stream = random_stream(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
                                .peer = 5,
-                               .range = TAKE(float, rows, "range")};
+                               .range = on_device(TAKE(float, rows, "range"))};
     return t;
 }
 

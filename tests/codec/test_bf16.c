@@ -90,7 +90,7 @@ static void values_are_the_nearest(void **state) {
     for (int i = 0; i < 5; i++) {
         Case c = case_new(i == 3 ? ROWS : 40, columns[i]);
         if (i % 2 == 1)
-            c.source.scale = c.scale;
+            c.source.scale = on_device(c.scale);
         assert_int_equal(encode(&c), -1);
         memset(floats(c.back) + BEFORE * c.back.stride, 0xff, rows_bytes(c.shape.rows, columns[i]));
         c.codec->decode(device(), c.back, BEFORE, &c.shape, c.message, NULL);

@@ -70,7 +70,7 @@ static void true_trip(const Trip *t, unsigned char *message, Rows back, float *r
             if (t->bits[k] != known[w])
                 continue;
             int64_t r = t->row[k];
-            float scale = t->source.scale != NULL ? t->source.scale[r] : 1;
+            float scale = t->source.scale != NULL ? t->scale[r] : 1;
             Truth g = true_grid(sent(t, k), columns, scale, known[w], t->shape.bf16);
             memcpy(message + position * size, (char *)&g.zero + 4 - size, (size_t)size);
             memcpy(message + (rows + position) * size, (char *)&g.step + 4 - size, (size_t)size);
@@ -128,7 +128,7 @@ static void message_is_as_drawn(void **state) {
                 t.row[r] = (int32_t)(r - r % 3); // gaps, and a row more than once
             }
             if (i % 2 == 1)
-                t.source.scale = t.scale;
+                t.source.scale = on_device(t.scale);
             try_all_ways(&t);
             trip_clear(&t);
         }
@@ -194,7 +194,7 @@ static void overflowing_ranges_are_reported(void **state) {
         expect_bad(&t, 1234);
         row[3] = row[17] = 1e30F;
         expect_bad(&t, -1);
-        t.scale[1234] = 1e30F, t.source.scale = t.scale;
+        t.scale[1234] = 1e30F, t.source.scale = on_device(t.scale);
         expect_bad(&t, 1234);
         trip_clear(&t);
     }

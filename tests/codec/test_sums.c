@@ -59,7 +59,7 @@ static void sums_travel_as_rows_of_their_own(void **state) {
     memcpy(both + ROWS_SENT, sums_sent, sizeof sums_sent);
     scene_init(&scene);
     MessageSource mixed = {.x = scene.x,
-                           .scale = scene.scale,
+                           .scale = on_device(scene.scale),
                            .sums = scene.sums,
                            .gid = scene.gid,
                            .peer = READER,

@@ -105,7 +105,7 @@ static inline Rows ring_fill(const Pattern *p, int64_t columns, uint32_t epoch) 
 // Rows and partial sums of ring_fill.
 static inline SentRows ring_sent(const Pattern *p, Rows x, const float *right) {
     return (SentRows){.x = rows_first(x, p->sources),
-                      .right = right,
+                      .right = on_device(right),
                       .sums = rows_range(x, (Range){p->sources, p->sources + p->pre.rows})};
 }
 

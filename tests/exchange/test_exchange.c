@@ -228,7 +228,7 @@ static void encode_alone(unsigned char *out, const Pattern *p, Rows all, const f
     int64_t id = p->gid[row];
     float scale = id < 0 ? 1 : right[row];
     MessageSource source = {.x = rows_range(all, (Range){row, row + 1}),
-                            .scale = &scale,
+                            .scale = on_device(&scale),
                             .row = &(int32_t){0},
                             .stream = stream,
                             .gid = &id,

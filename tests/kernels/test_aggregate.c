@@ -124,14 +124,15 @@ static Aggregate *aggregate_ready(const Problem *p, const char *width, Rows out)
         backend_cpu.aggregate_tune(aggregate, out, scratch);
         rows_give(device(), &scratch);
     }
-    backend_cpu.aggregate_prepare(aggregate, p->x, p->right, NULL);
+    backend_cpu.aggregate_prepare(aggregate, p->x, on_device(p->right), NULL);
     return aggregate;
 }
 
 static void run(Rows out, const Problem *p, const char *width) {
     Aggregate *aggregate = aggregate_ready(p, width, out);
     rows_dirty(out);
-    backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, p->left, NULL);
+    backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, on_device(p->left),
+                               NULL);
     backend_cpu.aggregate_free(aggregate);
 }
 
@@ -238,7 +239,8 @@ static void ranges_leave_other_rows_alone(void **state) {
             int64_t begin = bound[order[r]], end = bound[order[r] + 1];
             float after = end < MANY ? floats(out)[end * out.stride] : 0;
             float before = begin > 0 ? floats(out)[begin * out.stride - 1] : 0;
-            backend_cpu.aggregate_rows(aggregate, out, (Range){begin, end}, p.self, p.left, NULL);
+            backend_cpu.aggregate_rows(aggregate, out, (Range){begin, end}, p.self,
+                                       on_device(p.left), NULL);
             if (end < MANY)
                 assert_memory_equal(&after, floats(out) + end * out.stride, sizeof after);
             if (begin > 0)
@@ -317,7 +319,7 @@ static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *b
     Aggregate *aggregate = backend_cpu.aggregate_new(&parts->own, OWN, p->x.columns, "32");
     rows_dirty(out);
     Rows own = rows_first(p->x, OWN);
-    backend_cpu.aggregate_prepare(aggregate, own, p->right, NULL);
+    backend_cpu.aggregate_prepare(aggregate, own, on_device(p->right), NULL);
     backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, NULL, NULL);
     backend_cpu.aggregate_free(aggregate);
     backend_cpu.aggregate_halo_begin(parts->aggregate);
@@ -325,7 +327,7 @@ static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *b
     for (int i = 0; i < calls; i++) {
         memcpy(floats(parts->landed), floats(parts->sent), rows_bytes(bound[i], p->x.columns));
         backend_cpu.aggregate_halo(parts->aggregate, out, parts->landed, bound[i],
-                                   i == calls - 1 ? p->left : NULL, NULL);
+                                   i == calls - 1 ? on_device(p->left) : NULL, NULL);
     }
 }
 
@@ -380,7 +382,7 @@ static void memory_is_as_predicted_and_taken_once(void **state) {
         assert_true(memory_in_use() - before <= backend_cpu.aggregate_bytes(MANY, WIDE, panels[w]));
         int64_t takes = memory_takes();
         backend_cpu.aggregate_tune(aggregate, out, scratch);
-        backend_cpu.aggregate_prepare(aggregate, p.x, p.right, NULL);
+        backend_cpu.aggregate_prepare(aggregate, p.x, on_device(p.right), NULL);
         backend_cpu.aggregate_rows(aggregate, out, (Range){0, MANY}, true, NULL, NULL);
         assert_int_equal(memory_takes(), takes);
         char says[32];
@@ -418,7 +420,8 @@ static void poll_is_called_from_thread_0_while_it_works(void **state) {
         Poll poll = {count_call, &calls};
         double begin = clock_seconds(); // on a loaded machine thread 0 may get few of the blocks
         for (int i = 0; i < 1000 && (calls.count < 5 || clock_seconds() - begin < 0.02); i++)
-            backend_cpu.aggregate_rows(aggregate, out, (Range){0, MANY}, true, p.left, &poll);
+            backend_cpu.aggregate_rows(aggregate, out, (Range){0, MANY}, true, on_device(p.left),
+                                       &poll);
         assert_true(calls.count >= 5);
         assert_int_equal(calls.elsewhere, 0);
         backend_cpu.aggregate_free(aggregate);

@@ -41,9 +41,9 @@ static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) 
         const float *used = !transposed && columns % 3 != 0 ? bias : NULL;
         memcpy(floats(out), floats(before), rows_bytes(rows, columns));
         if (transposed)
-            cpu_dense_transposed(out, range, a, w, add, NULL);
+            cpu_dense_transposed(out, range, a, on_device(w), add, NULL);
         else
-            cpu_dense(out, range, a, w, used, add, NULL);
+            cpu_dense(out, range, a, on_device(w), on_device(used), add, NULL);
         assert_true(padding_is_zero(out));
         product_matches(out, before, a, w, used, transposed, add, range);
     }
@@ -75,7 +75,7 @@ static void gradient_is_right(void **state) {
         Rows a = random_rows(rows, m, 1), g = random_rows(rows, n, 2);
         float *dw = TAKE(float, m *n, "dw");
         float *scratch = TAKE(float, cpu_dense_gradient_scratch(rows, m, n), "scratch");
-        cpu_dense_gradient(dw, a, g, scratch, NULL);
+        cpu_dense_gradient(on_device(dw), a, g, on_device(scratch), NULL);
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j < n; j++) {
                 double truth = 0, size = 0;
@@ -100,13 +100,13 @@ static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
     Rows first = rows_take(device(), ROWS, columns, "first"),
          out = rows_take(device(), ROWS, columns, "out");
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
-    cpu_dense(first, (Range){0, ROWS}, a, w, bias, false, NULL);
+    cpu_dense(first, (Range){0, ROWS}, a, on_device(w), on_device(bias), false, NULL);
     static const int64_t cuts[] = {0, 512, 1536, ROWS};
     for (Way way = {0}; way_next(&way);)
         for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
             rows_dirty(out);
-            cpu_dense(out, (Range){cuts[c], ROWS}, a, w, bias, false, NULL);
-            cpu_dense(out, (Range){0, cuts[c]}, a, w, bias, false, NULL);
+            cpu_dense(out, (Range){cuts[c], ROWS}, a, on_device(w), on_device(bias), false, NULL);
+            cpu_dense(out, (Range){0, cuts[c]}, a, on_device(w), on_device(bias), false, NULL);
             assert_true(rows_equal(out, first));
         }
     memory_give(w);
@@ -130,7 +130,8 @@ static void bits_of_the_gradient_do_not_depend_on_threads(void **state) {
     float *scratch = TAKE(float, cpu_dense_gradient_scratch(5000, 130, 41), "scratch");
     for (Way way = {0}; way_next(&way);) {
         memset(scratch, 0xff, (size_t)cpu_dense_gradient_scratch(5000, 130, 41) * 4);
-        cpu_dense_gradient(way_is_first(&way) ? first : dw, a, g, scratch, NULL);
+        cpu_dense_gradient(on_device(way_is_first(&way) ? first : dw), a, g, on_device(scratch),
+                           NULL);
         if (!way_is_first(&way))
             assert_memory_equal(dw, first, 130 * 41 * sizeof *dw);
     }
@@ -154,7 +155,7 @@ static void long_products_poll_from_thread_0(void **state) {
     int calls = 0;
     Poll poll = {counting, &calls};
     for (int i = 0; i < 20; i++) // long enough at any speed
-        cpu_dense(out, (Range){0, ROWS}, a, w, NULL, false, &poll);
+        cpu_dense(out, (Range){0, ROWS}, a, on_device(w), NULL, false, &poll);
     assert_true(calls > 0);
     memory_give(w);
     rows_give(device(), &a);

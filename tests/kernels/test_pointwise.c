@@ -109,12 +109,13 @@ static Case case_new(int64_t rows, int64_t columns, const int order[4], float ke
     c.gid = TAKE(int64_t, rows, "gid");
     for (int64_t r = 0; r < rows; r++)
         c.gid[r] = r % 2 == 0 ? 17 * r + 3 : ((int64_t)1 << 40) + r; // both words of a row id
-    c.saved.mean = TAKE(float, rows, "mean"), c.saved.inverse = TAKE(float, rows, "inverse");
-    c.saved.kept = TAKE(uint8_t, rows * c.z.stride / 8, "kept");
-    c.saved.positive = TAKE(uint8_t, rows * c.z.stride / 8, "positive");
+    c.saved.mean = on_device(TAKE(float, rows, "mean"));
+    c.saved.inverse = on_device(TAKE(float, rows, "inverse"));
+    c.saved.kept = on_device(TAKE(uint8_t, rows * c.z.stride / 8, "kept"));
+    c.saved.positive = on_device(TAKE(uint8_t, rows * c.z.stride / 8, "positive"));
     c.post = (Post){.count = order[0], .keep = keep, .training = true};
     c.post.stream = random_stream(0x123456789abcdefu, RANDOM_DROPOUT, 5, 2, 1);
-    c.post.gamma = c.gamma, c.post.beta = c.beta;
+    c.post.gamma = on_device(c.gamma), c.post.beta = on_device(c.beta);
     for (int i = 0; i < order[0]; i++)
         c.post.step[i] = (PostStep)order[i + 1];
     return c;
@@ -135,8 +136,8 @@ static void case_forward(Case *c) {
     cpu_post_forward(c->h, (Range){0, c->rows}, c->z, &c->post, c->saved, c->gid, NULL);
 }
 static void case_backward(Case *c) {
-    cpu_post_backward(c->dz, c->dh, c->z, &c->post, c->saved, c->dgamma, c->dbeta, c->scratch,
-                      NULL);
+    cpu_post_backward(c->dz, c->dh, c->z, &c->post, c->saved, on_device(c->dgamma),
+                      on_device(c->dbeta), on_device(c->scratch), NULL);
 }
 
 static void widen(double *to, const float *from, int64_t count) {
@@ -222,7 +223,8 @@ static void in_place_where_the_door_allows_it(void **state) {
         Case c = case_new(100, 41, orders[o], 0.5f);
         case_forward(&c);
         case_backward(&c);
-        cpu_post_backward(c.dh, c.dh, c.z, &c.post, c.saved, c.dgamma, c.dbeta, c.scratch, NULL);
+        cpu_post_backward(c.dh, c.dh, c.z, &c.post, c.saved, on_device(c.dgamma),
+                          on_device(c.dbeta), on_device(c.scratch), NULL);
         assert_true(rows_equal(c.dh, c.dz));
         c.post.training = false;
         case_forward(&c);
@@ -347,7 +349,7 @@ static void columns_are_summed(void **state) {
         float sum[80], first[80];
         float *scratch = TAKE(float, cpu_column_sums_scratch(rows, columns), "scratch");
         for (Way way = {0}; way_next(&way);) {
-            cpu_column_sums(sum, g, scratch);
+            cpu_column_sums(on_device(sum), g, on_device(scratch));
             if (way_is_first(&way))
                 memcpy(first, sum, sizeof sum);
             assert_memory_equal(sum, first, (size_t)columns * 4);

@@ -115,7 +115,7 @@ static void make(Made *made, const World *w, const Config *config, const char *s
                         .backend = device(),
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(schedule, &err)};
-    made->sync = gradsync_new(&test_comm, made->shape.parameter_count);
+    made->sync = gradsync_new(&test_comm, device(), made->shape.parameter_count);
     parts.sync = made->sync;
     made->model = model_new(&made->shape, &parts, config, &err);
     if (made->model == NULL)
@@ -137,8 +137,8 @@ static void some_parameters(const ModelShape *shape, float *p) {
 }
 
 static double distributed(const Made *made, const float *p, float *gradient) {
-    double loss = model_loss_and_gradient(made->model, p, gradient, 11, 3);
-    gradsync_finish(made->sync, gradient);
+    double loss = model_loss_and_gradient(made->model, on_device(p), on_device(gradient), 11, 3);
+    gradsync_finish(made->sync, on_device(gradient));
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }
@@ -337,7 +337,7 @@ static void inference_equals_the_oracle(void **state) {
         oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
         float *g = TAKE(float, shape.parameter_count, "g");
         distributed(&made, p, g); // what training leaves behind is no input
-        Rows z = model_infer(made.model, p);
+        Rows z = model_infer(made.model, on_device(p));
         for (int64_t r = 0; r < w.shard.own; r++)
             for (int64_t c = 0; c < k; c++)
                 if (fabs((double)floats(z)[r * z.stride + c] - want[w.shard.gid[r] * k + c]) > 2e-5)

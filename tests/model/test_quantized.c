@@ -47,7 +47,7 @@ static void small_init(Small *s, WorldKind kind, const char *layer, const char *
     }
     assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err), &err);
     model_patterns_init(&s->patterns, &s->shape, &s->world.shard, &test_comm);
-    s->sync = gradsync_new(&test_comm, s->shape.parameter_count);
+    s->sync = gradsync_new(&test_comm, device(), s->shape.parameter_count);
     s->p = TAKE(float, s->shape.parameter_count, "test");
     model_initial(&s->shape, 7, s->p);
 }
@@ -77,9 +77,9 @@ static Model *model_of(const Small *s, const char *codec, bool bf16, const char 
 // The gradient of all ranks; takes no memory but for gradsync.
 static double gradient_of(const Small *s, Model *model, float *g, uint32_t epoch) {
     int64_t takes = memory_takes();
-    double loss = model_loss_and_gradient(model, s->p, g, 11, epoch);
+    double loss = model_loss_and_gradient(model, on_device(s->p), on_device(g), 11, epoch);
     assert_int_equal(takes, memory_takes());
-    gradsync_finish(s->sync, g);
+    gradsync_finish(s->sync, on_device(g));
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }
@@ -357,9 +357,9 @@ static void inference_is_exact(void **state) {
         Model *model = mixed_model(&s, &cases[i], "overlap");
         for (uint32_t epoch = 1; epoch <= 3; epoch++) {
             gradient_of(&s, model, g, epoch);
-            Rows want = model_infer(fp32, s.p);
+            Rows want = model_infer(fp32, on_device(s.p));
             assert_int_equal(want.count, s.world.shard.own);
-            same_logits(&cases[i], model_infer(model, s.p), want);
+            same_logits(&cases[i], model_infer(model, on_device(s.p)), want);
         }
         model_free(model);
         model_free(fp32);
