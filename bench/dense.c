@@ -4,7 +4,8 @@
 // Panels cost nothing where they reach the whole call; the bits, unlike the whole call's, do not
 // depend on the number of threads.
 #include "bench.h"
-#include "fringe/backend.h"
+#include "device.h"
+#include "internal.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,18 +25,18 @@ static void fill(float *at, int64_t count) {
 // Padding is filled too; the products do not read it.
 static Work work_new(int64_t rows, int64_t depth, int64_t columns) {
     int64_t scratch = backend_cpu.dense_gradient_scratch(rows, depth, columns);
-    Work work = {rows_take(rows, depth, "x"), rows_take(rows, columns, "out"),
+    Work work = {rows_take(device(), rows, depth, "x"), rows_take(device(), rows, columns, "out"),
                  TAKE(float, depth *columns, "w"), TAKE(float, depth *columns, "dw"),
                  TAKE(float, scratch, "scratch")};
-    fill(work.x.at, rows * work.x.stride);
-    fill(work.out.at, rows * work.out.stride);
+    fill(floats(work.x), rows * work.x.stride);
+    fill(floats(work.out), rows * work.out.stride);
     fill(work.w, depth * columns);
     return work;
 }
 
 static void work_free(Work *work) {
-    rows_give(&work->x);
-    rows_give(&work->out);
+    rows_give(device(), &work->x);
+    rows_give(device(), &work->out);
     memory_give(work->w);
     memory_give(work->dw);
     memory_give(work->scratch);
@@ -44,15 +45,16 @@ static void work_free(Work *work) {
 // y = x w, x = y wT, dw = xT y: the forward product, its gradient by x, its gradient by w.
 static void forward(void *context) {
     Work *k = (Work *)context;
-    backend_cpu.dense(k->out, (Range){0, k->x.count}, k->x, k->w, NULL, false, NULL);
+    backend_cpu.dense(k->out, (Range){0, k->x.count}, k->x, on_device(k->w), NULL, false, NULL);
 }
 static void backward(void *context) {
     Work *k = (Work *)context;
-    backend_cpu.dense_transposed(k->x, (Range){0, k->x.count}, k->out, k->w, false, NULL);
+    backend_cpu.dense_transposed(k->x, (Range){0, k->x.count}, k->out, on_device(k->w), false,
+                                 NULL);
 }
 static void gradient(void *context) {
     Work *k = (Work *)context;
-    backend_cpu.dense_gradient(k->dw, k->x, k->out, k->scratch, NULL);
+    backend_cpu.dense_gradient(on_device(k->dw), k->x, k->out, on_device(k->scratch), NULL);
 }
 
 // The library in one call, which spreads it over the threads itself.
@@ -60,18 +62,18 @@ static void gradient(void *context) {
 #include <dnnl.h>
 static void whole_forward(void *context) {
     Work *k = (Work *)context;
-    dnnl_sgemm('N', 'N', k->x.count, k->out.columns, k->x.columns, 1, k->x.at, k->x.stride, k->w,
-               k->out.columns, 0, k->out.at, k->out.stride);
+    dnnl_sgemm('N', 'N', k->x.count, k->out.columns, k->x.columns, 1, floats(k->x), k->x.stride,
+               k->w, k->out.columns, 0, floats(k->out), k->out.stride);
 }
 static void whole_backward(void *context) {
     Work *k = (Work *)context;
-    dnnl_sgemm('N', 'T', k->x.count, k->x.columns, k->out.columns, 1, k->out.at, k->out.stride,
-               k->w, k->out.columns, 0, k->x.at, k->x.stride);
+    dnnl_sgemm('N', 'T', k->x.count, k->x.columns, k->out.columns, 1, floats(k->out), k->out.stride,
+               k->w, k->out.columns, 0, floats(k->x), k->x.stride);
 }
 static void whole_gradient(void *context) {
     Work *k = (Work *)context;
-    dnnl_sgemm('T', 'N', k->x.columns, k->out.columns, k->x.count, 1, k->x.at, k->x.stride,
-               k->out.at, k->out.stride, 0, k->dw, k->out.columns);
+    dnnl_sgemm('T', 'N', k->x.columns, k->out.columns, k->x.count, 1, floats(k->x), k->x.stride,
+               floats(k->out), k->out.stride, 0, k->dw, k->out.columns);
 }
 #else
 #include <cblas.h>
@@ -84,22 +86,22 @@ static void whole_forward(void *context) {
     Work *k = (Work *)context;
     library_threads();
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k->x.count, (int)k->out.columns,
-                (int)k->x.columns, 1, k->x.at, (int)k->x.stride, k->w, (int)k->out.columns, 0,
-                k->out.at, (int)k->out.stride);
+                (int)k->x.columns, 1, floats(k->x), (int)k->x.stride, k->w, (int)k->out.columns, 0,
+                floats(k->out), (int)k->out.stride);
 }
 static void whole_backward(void *context) {
     Work *k = (Work *)context;
     library_threads();
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k->x.count, (int)k->x.columns,
-                (int)k->out.columns, 1, k->out.at, (int)k->out.stride, k->w, (int)k->out.columns, 0,
-                k->x.at, (int)k->x.stride);
+                (int)k->out.columns, 1, floats(k->out), (int)k->out.stride, k->w,
+                (int)k->out.columns, 0, floats(k->x), (int)k->x.stride);
 }
 static void whole_gradient(void *context) {
     Work *k = (Work *)context;
     library_threads();
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k->x.columns, (int)k->out.columns,
-                (int)k->x.count, 1, k->x.at, (int)k->x.stride, k->out.at, (int)k->out.stride, 0,
-                k->dw, (int)k->out.columns);
+                (int)k->x.count, 1, floats(k->x), (int)k->x.stride, floats(k->out),
+                (int)k->out.stride, 0, k->dw, (int)k->out.columns);
 }
 #endif
 
@@ -154,11 +156,12 @@ static void check(Work *work) {
     whole_forward(work);
     int64_t count = work->out.count * work->out.stride;
     float *kept = TAKE(float, count, "result of the whole call");
-    memcpy(kept, work->out.at, (size_t)count * sizeof *kept);
+    memcpy(kept, floats(work->out), (size_t)count * sizeof *kept);
     forward(work);
     for (int64_t r = 0; r < work->out.count; r++)
         for (int64_t c = 0; c < work->out.columns; c++) {
-            float away = work->out.at[r * work->out.stride + c] - kept[r * work->out.stride + c];
+            float away =
+                floats(work->out)[r * work->out.stride + c] - kept[r * work->out.stride + c];
             CHECK(away < 1e-3f && away > -1e-3f, EXIT_BUG, "panels differ from the whole call");
         }
     memory_give(kept);

@@ -5,6 +5,7 @@
 // around the cache where the result is larger than it. Figures are GB/s of floats; memcpy of the
 // same rows stands beside them.
 #include "bench.h"
+#include "device.h"
 #include "quantize.h"
 #include <omp.h>
 #include <stdio.h>
@@ -43,8 +44,8 @@ static bool vectors_there(const char *vectors) {
 }
 
 static Work work_new(int64_t rows, int64_t columns) {
-    Work w = {.x = rows_take(rows, columns, "x"),
-              .out = rows_take(rows, columns, "out"),
+    Work w = {.x = rows_take(device(), rows, columns, "x"),
+              .out = rows_take(device(), rows, columns, "out"),
               .gid = TAKE(int64_t, rows, "gid"),
               .row = TAKE(int32_t, rows, "row"),
               .place = TAKE(int32_t, rows, "place"),
@@ -57,7 +58,7 @@ static Work work_new(int64_t rows, int64_t columns) {
         w.gid[r] = 3 * r;
         w.place[r] = (int32_t)r;
         for (int64_t c = 0; c < columns; c++)
-            w.x.at[r * w.x.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
+            floats(w.x)[r * w.x.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
     }
     return w;
 }
@@ -78,10 +79,10 @@ static Quantized message_of(const Job *job) {
 
 static MessageSource source_of(const Work *w) {
     return (MessageSource){.x = w->x,
-                            .row = w->row,
-                            .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
-                            .gid = w->gid,
-                            .peer = 1};
+                           .row = w->row,
+                           .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
+                           .gid = w->gid,
+                           .peer = 1};
 }
 
 static void quantize(void *context) {
@@ -123,7 +124,7 @@ static void copy_listed(void *context) {
     int64_t stride = w->x.stride;
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < w->count; k++)
-        memcpy(w->out.at + k * stride, w->x.at + w->row[k] * stride,
+        memcpy(floats(w->out) + k * stride, floats(w->x) + w->row[k] * stride,
                (size_t)stride * sizeof(float));
 }
 
@@ -138,9 +139,10 @@ static void copy_in_order(void *context) {
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < w->count; k++)
         if (around)
-            row_around_cache(w->out.at + k * stride, w->x.at + k * stride, stride);
+            row_around_cache(floats(w->out) + k * stride, floats(w->x) + k * stride, stride);
         else
-            memcpy(w->out.at + k * stride, w->x.at + k * stride, (size_t)stride * sizeof(float));
+            memcpy(floats(w->out) + k * stride, floats(w->x) + k * stride,
+                   (size_t)stride * sizeof(float));
 }
 
 // Plain C is the reference: every byte of the message.

@@ -3,7 +3,8 @@
 // They are bound by memory: forward reads z and writes h, backward reads z and dh and writes dz, so
 // the figure is bytes moved per second over that of memcpy (read and written bytes counted).
 #include "bench.h"
-#include "fringe/backend.h"
+#include "device.h"
+#include "internal.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,33 +18,38 @@ typedef struct Work {
 } Work;
 
 static Rows rows_random(int64_t count, int64_t columns, uint32_t which) {
-    Rows rows = rows_take(count, columns, "rows of the bench");
+    Rows rows = rows_take(device(), count, columns, "rows of the bench");
     RandomStream stream = random_stream(1, RANDOM_FEATURES, which, 0, 0);
 #pragma omp parallel for
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
-            rows.at[r * rows.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
+            floats(rows)[r * rows.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
     return rows;
 }
 
 static Work work_new(int64_t rows, int64_t columns) {
     Work w = {.z = rows_random(rows, columns, 0),
               .dh = rows_random(rows, columns, 1),
-              .h = rows_take(rows, columns, "h"),
-              .dz = rows_take(rows, columns, "dz"),
+              .h = rows_take(device(), rows, columns, "h"),
+              .dz = rows_take(device(), rows, columns, "dz"),
               .gid = TAKE(int64_t, rows, "gid"),
               .dgamma = TAKE(float, columns, "dgamma"),
               .dbeta = TAKE(float, columns, "dbeta"),
               .scratch = TAKE(float, backend_cpu.post_scratch(rows, columns), "scratch")};
-    w.saved = (PostSaved){TAKE(float, rows, "mean"), TAKE(float, rows, "inverse"),
-                          TAKE(uint8_t, rows * w.z.stride / 8, "kept"),
-                          TAKE(uint8_t, rows * w.z.stride / 8, "positive")};
+    w.saved =
+        (PostSaved){on_device(TAKE(float, rows, "mean")), on_device(TAKE(float, rows, "inverse")),
+                    on_device(TAKE(uint8_t, rows * w.z.stride / 8, "kept")),
+                    on_device(TAKE(uint8_t, rows * w.z.stride / 8, "positive"))};
     float *gamma = TAKE(float, columns, "gamma"), *beta = TAKE(float, columns, "beta");
     for (int64_t c = 0; c < columns; c++)
         gamma[c] = 1 + (float)c / 1000, beta[c] = (float)c / 500;
     for (int64_t r = 0; r < rows; r++)
         w.gid[r] = r * 3;
-    w.post = (Post){.count = 3, .keep = 0.5f, .training = true, .gamma = gamma, .beta = beta};
+    w.post = (Post){.count = 3,
+                    .keep = 0.5f,
+                    .training = true,
+                    .gamma = on_device(gamma),
+                    .beta = on_device(beta)};
     w.post.stream = random_stream(2, RANDOM_DROPOUT, 0, 0, 0);
     return w;
 }
@@ -54,13 +60,13 @@ static void forward(void *context) {
 }
 static void backward(void *context) {
     Work *w = (Work *)context;
-    backend_cpu.post_backward(w->dz, w->dh, w->z, &w->post, w->saved, w->dgamma, w->dbeta,
-                              w->scratch, NULL);
+    backend_cpu.post_backward(w->dz, w->dh, w->z, &w->post, w->saved, on_device(w->dgamma),
+                              on_device(w->dbeta), on_device(w->scratch), NULL);
 }
 static void backward_in_place(void *context) {
     Work *w = (Work *)context;
-    backend_cpu.post_backward(w->dh, w->dh, w->z, &w->post, w->saved, w->dgamma, w->dbeta,
-                              w->scratch, NULL);
+    backend_cpu.post_backward(w->dh, w->dh, w->z, &w->post, w->saved, on_device(w->dgamma),
+                              on_device(w->dbeta), on_device(w->scratch), NULL);
 }
 static void copy(void *context) {
     Work *w = (Work *)context;
@@ -68,7 +74,7 @@ static void copy(void *context) {
     {
         int64_t rank = omp_get_thread_num(), size = omp_get_num_threads();
         int64_t begin = w->z.count * rank / size, end = w->z.count * (rank + 1) / size;
-        memcpy(w->h.at + begin * w->z.stride, w->z.at + begin * w->z.stride,
+        memcpy(floats(w->h) + begin * w->z.stride, floats(w->z) + begin * w->z.stride,
                (size_t)((end - begin) * w->z.stride) * sizeof(float));
     }
 }
@@ -77,15 +83,15 @@ static void copy(void *context) {
 static void check(Work *w) {
     Work sample = *w;
     sample.z.count = 1000;
-    sample.h = rows_take(1000, w->z.columns, "h of the reference");
+    sample.h = rows_take(device(), 1000, w->z.columns, "h of the reference");
     Error err = {0};
     CHECK(backend_cpu.start("plain", &err), EXIT_BUG, "%s", err.text);
     forward(&sample);
     CHECK(backend_cpu.start("auto", &err), EXIT_BUG, "%s", err.text);
     forward(w);
-    CHECK(memcmp(sample.h.at, w->h.at, rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
+    CHECK(memcmp(floats(sample.h), floats(w->h), rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
           "the vector kernels differ from plain C");
-    rows_give(&sample.h);
+    rows_give(device(), &sample.h);
 }
 
 static void measure(Bench *bench, Work *w, const char *order, int rounds) {

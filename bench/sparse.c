@@ -5,7 +5,8 @@
 //
 // Options: --nodes --edges --clusters --rounds --threads (the most), --strict.
 #include "bench.h"
-#include "fringe/backend.h"
+#include "device.h"
+#include "internal.h"
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ typedef float V256 __attribute__((vector_size(32)));
 #pragma GCC pop_options
 
 static void fringe_aggregate(const Job *job) {
-    Rows x = {(float *)(uintptr_t)job->x, job->rows, job->width, job->width};
-    Rows out = {job->out, job->rows, job->width, job->width};
+    Rows x = {on_device(job->x), job->rows, job->width, job->width};
+    Rows out = {on_device(job->out), job->rows, job->width, job->width};
     backend_cpu.aggregate_prepare(job->aggregate, x, NULL, NULL);
     backend_cpu.aggregate_rows(job->aggregate, out, (Range){0, job->rows}, false, NULL, NULL);
 }
@@ -209,24 +210,25 @@ typedef struct Bed { // what all graphs share
     Rows x, tiled_64, tiled_16, out, scratch;
 } Bed;
 
-static void tile_fill(Rows tiled, Rows x, int64_t floats) {
+static void tile_fill(Rows tiled, Rows x, int64_t wide) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < x.count; i++)
         for (int64_t c = 0; c < WIDTH; c++)
-            tiled.at[c / floats * floats * x.count + i * floats + c % floats] = x.at[i * WIDTH + c];
+            floats(tiled)[c / wide * wide * x.count + i * wide + c % wide] =
+                floats(x)[i * WIDTH + c];
 }
 
 static void bed_make(Bed *bed) {
-    bed->x = rows_take(bed->nodes, WIDTH, "features");
-    bed->tiled_64 = rows_take(bed->nodes, WIDTH, "features in tiles of 64");
-    bed->tiled_16 = rows_take(bed->nodes, WIDTH, "features in tiles of 16");
-    bed->out = rows_take(bed->nodes, WIDTH, "result");
-    bed->scratch = rows_take(bed->nodes, WIDTH, "copied panels");
+    bed->x = rows_take(device(), bed->nodes, WIDTH, "features");
+    bed->tiled_64 = rows_take(device(), bed->nodes, WIDTH, "features in tiles of 64");
+    bed->tiled_16 = rows_take(device(), bed->nodes, WIDTH, "features in tiles of 16");
+    bed->out = rows_take(device(), bed->nodes, WIDTH, "result");
+    bed->scratch = rows_take(device(), bed->nodes, WIDTH, "copied panels");
     RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < bed->nodes; i++)
         for (int64_t c = 0; c < WIDTH; c++)
-            bed->x.at[i * WIDTH + c] = random_uniform16(stream, i, 0, c) - 0.5F;
+            floats(bed->x)[i * WIDTH + c] = random_uniform16(stream, i, 0, c) - 0.5F;
     tile_fill(bed->tiled_64, bed->x, 64);
     tile_fill(bed->tiled_16, bed->x, 16);
 }
@@ -236,11 +238,11 @@ static Job job_make(const Bed *bed, const Csr *csr) {
                .width = WIDTH,
                .offset = csr->offset,
                .column = csr->column,
-               .x = bed->x.at,
-               .tiled_64 = bed->tiled_64.at,
-               .tiled_16 = bed->tiled_16.at,
-               .out = bed->out.at,
-               .scratch = bed->scratch.at};
+               .x = floats(bed->x),
+               .tiled_64 = floats(bed->tiled_64),
+               .tiled_16 = floats(bed->tiled_16),
+               .out = floats(bed->out),
+               .scratch = floats(bed->scratch)};
     job.aggregate = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, "auto");
     double begin = clock_seconds();
     backend_cpu.aggregate_tune(job.aggregate, bed->out, bed->scratch);
@@ -303,6 +305,6 @@ int main(int argc, char **argv) {
     memory_give(plain);
     Rows *rows[] = {&bed.x, &bed.tiled_64, &bed.tiled_16, &bed.out, &bed.scratch};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        rows_give(rows[i]);
+        rows_give(device(), rows[i]);
     return bench_end(&bench);
 }

@@ -1,4 +1,5 @@
-// backend: one table of operations on rows of floats. The CPU's is in kernels/cpu.
+// backend: one table of operations on rows of floats. The family is in kernels/backend.c, the CPU's
+// member in kernels/cpu.
 //
 // Shapes: N rows, F/D input/output width, E nonzeros. Rows are 64-byte aligned: their stride is the
 // width rounded up to 16 floats, and the padding is zero and stays zero. A Range is half-open.
@@ -10,25 +11,39 @@
 
 #include "fringe/base.h"
 
+// Numbers in the memory of a device, which only its operations read and write: the types are never
+// completed, so that outside kernels/ no expression can.
+typedef struct DeviceFloat DeviceFloat;
+typedef struct DeviceByte DeviceByte;
+
 typedef struct Range {
     int64_t begin, end;
 } Range;
 
 typedef struct Rows {
-    float *at;              // [count, stride], 64-byte aligned; padding columns are zero
+    DeviceFloat *at;        // [count, stride], 64-byte aligned; padding columns are zero
     int64_t count, columns; // columns in use
     int64_t stride;         // floats from row to row: a multiple of 16
 } Rows;
 
-// Zeroed rows; rows_give frees. rows_bytes is what rows_take takes.
+typedef struct Backend Backend;
+
+// Zeroed rows on the device; rows_give frees. rows_bytes is what rows_take takes.
 int64_t rows_stride(int64_t columns);
 size_t rows_bytes(int64_t count, int64_t columns);
-Rows rows_take(int64_t count, int64_t columns, const char *what);
-void rows_give(Rows *rows);
+Rows rows_take(const Backend *backend, int64_t count, int64_t columns, const char *what);
+void rows_give(const Backend *backend, Rows *rows);
+// Views: the same memory, fewer rows or columns.
+Rows rows_first(Rows rows, int64_t count);
+Rows rows_range(Rows rows, Range range);
+Rows rows_columns(Rows rows, Range columns);
+DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats); // at + floats
 
 // The sparse aggregate over one Csr, whose columns ascend inside a row, with its scratch for
 // repacked column panels. Made once per Csr.
 typedef struct Aggregate Aggregate;
+// The same over the halo's Csr: it knows which edges it has added already.
+typedef struct HaloAggregate HaloAggregate;
 
 // Pointwise work after a convolution, in any order (model.post). At most one of each.
 typedef enum PostStep { POST_DROPOUT, POST_NORM, POST_ACTIVATION } PostStep;
@@ -38,14 +53,14 @@ typedef struct Post {
     float keep;          // probability that dropout keeps an element; kept ones are divided by it
     RandomStream stream; // of dropout: row = global id, column
     bool training;       // false: dropout does nothing
-    const float *gamma;  // [D] LayerNorm
-    const float *beta;   // [D]
+    const DeviceFloat *gamma; // [D] LayerNorm
+    const DeviceFloat *beta;  // [D]
 } Post;
 typedef struct PostSaved { // what backward needs besides z; filled by forward when training
-    float *mean;           // [N] of the norm's input
-    float *inverse;        // [N] 1 / sqrt(variance + 1e-5)
-    uint8_t *kept;         // [N, stride/8] dropout: bit c%8 of byte c/8
-    uint8_t *positive;     // [N, stride/8] activation: input > 0
+    DeviceFloat *mean;     // [N] of the norm's input
+    DeviceFloat *inverse;  // [N] 1 / sqrt(variance + 1e-5)
+    DeviceByte *kept;      // [N, stride/8] dropout: bit c%8 of byte c/8
+    DeviceByte *positive;  // [N, stride/8] activation: input > 0
 } PostSaved;
 
 typedef struct AdamStep {
@@ -70,29 +85,21 @@ int64_t quantized_row_bytes(int64_t columns, int bits);
 
 // Where the rows of a message come from: own rows, and after them partial sums (halo.h, law 5).
 typedef struct MessageSource {
-    Rows x;              // row r < x.count is scale[r] * x[r]
-    const float *scale;  // NULL: 1
-    Rows sums;           // row r >= x.count is sums[r - x.count]
-    const int32_t *row;  // the send list: which row, by place
-    RandomStream stream; // of rounding: row = gid[r], peer, column
+    Rows x;                   // row r < x.count is scale[r] * x[r]
+    const DeviceFloat *scale; // NULL: 1
+    Rows sums;                // row r >= x.count is sums[r - x.count]
+    const int32_t *row;       // the send list: which row, by place
+    RandomStream stream;      // of rounding: row = gid[r], peer, column
     const int64_t *gid;
-    int peer;     // who reads the message
-    int sum_peer; // in its place for sums: who sends them; their ids say who reads them
-    float *range; // by place: (2^b - 1) S; NULL: not wanted
+    int peer;           // who reads the message
+    int sum_peer;       // in its place for sums: who sends them; their ids say who reads them
+    DeviceFloat *range; // by place: (2^b - 1) S; NULL: not wanted
 } MessageSource;
 
-static inline const float *message_row(const MessageSource *source, int64_t r) {
-    return r < source->x.count ? source->x.at + r * source->x.stride
-                               : source->sums.at + (r - source->x.count) * source->sums.stride;
-}
-static inline float message_scale(const MessageSource *source, int64_t r) {
-    return source->scale != NULL && r < source->x.count ? source->scale[r] : 1.0f;
-}
-static inline int message_peer(const MessageSource *source, int64_t r) {
-    return r < source->x.count ? source->peer : source->sum_peer;
-}
+enum { SPLITS = 4 };
+static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } // of one split
 
-typedef struct Backend {
+struct Backend {
     const char *name;
 
     // Chooses kernels: vectors auto | plain | avx2 | avx512 (the widest allowed that the CPU has);
@@ -100,23 +107,41 @@ typedef struct Backend {
     bool (*start)(const char *vectors, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
 
+    // ---- memory. Whatever operations work on lies in blocks of take, which the host does not
+    // touch: it uploads and downloads. What MPI reads and writes lies in blocks of take_pinned,
+    // which operations do not touch. Blocks are zeroed, 64-byte aligned and counted (memory.h);
+    // `what` names them; give takes NULL.
+    bool host_is_device; // host memory is device memory: one block may serve for both, and copying
+                         // a block onto itself does nothing (pinned_side, mirror_take)
+    void *(*take)(size_t bytes, const char *what);
+    void (*give)(void *device);
+    void *(*take_pinned)(size_t bytes, const char *what);
+    void (*give_pinned)(void *pinned);
+    void (*upload)(void *device, const void *host, size_t bytes);
+    void (*download)(void *host, const void *device, size_t bytes);
+    void (*copy)(void *to, const void *from, size_t bytes); // from device to device
+    void (*zero)(void *device, size_t bytes);
+    // Rows from and to tight host rows [count, columns]; padding stays as it is.
+    void (*upload_rows)(Rows to, const float *from);
+    void (*download_rows)(float *to, Rows from);
+
     // ---- dense products: one-thread library calls over fixed panels of rows, in our parallel loop
     // (TRAPS 23). W is [a.columns, out.columns], tight, row-major. Panels are counted from
     // range.begin, and libraries compute the last rows of a panel differently: only here the bits
     // of a row depend on the range, so schedules call with the same ranges.
     // out[r] = a[r] W (+ out[r] if add) (+ bias if not NULL), r in range
-    void (*dense)(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
-                  const Poll *poll);
+    void (*dense)(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
+                  bool add, const Poll *poll);
     // out[r] = g[r] Wᵀ (+ out[r] if add): W is [out.columns, g.columns]
-    void (*dense_transposed)(Rows out, Range range, Rows g, const float *w, bool add,
+    void (*dense_transposed)(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                              const Poll *poll);
     // dw [a.columns, g.columns] = aᵀ g over all a.count rows: a fixed number of partial sums over
     // fixed row ranges, added in fixed order. scratch: dense_gradient_scratch floats.
-    void (*dense_gradient)(float *dw, Rows a, Rows g, float *scratch, const Poll *poll);
+    void (*dense_gradient)(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll);
     int64_t (*dense_gradient_scratch)(int64_t rows, int64_t a_columns, int64_t g_columns);
     // db [g.columns] = column sums of g over all rows, blockwise in fixed order.
     // scratch: column_sums_scratch floats.
-    void (*column_sums)(float *db, Rows g, float *scratch);
+    void (*column_sums)(DeviceFloat *db, Rows g, DeviceFloat *scratch);
     int64_t (*column_sums_scratch)(int64_t rows, int64_t columns);
 
     // ---- sparse aggregate. `columns` is the widest row it will see; `sources` the most rows of x.
@@ -133,18 +158,23 @@ typedef struct Backend {
                                       int64_t columns); // "panels of 64"
     // Looks at x (may repack it); x and right must stay until the rows are done. right: [x.count]
     // or NULL (1). Rows that are asked for later name no column beyond x.count.
-    void (*aggregate_prepare)(Aggregate *aggregate, Rows x, const float *right, const Poll *poll);
+    void (*aggregate_prepare)(Aggregate *aggregate, Rows x, const DeviceFloat *right,
+                              const Poll *poll);
     // out[i] = left[i] * ( [self] right[i] x[i] + sum_j w[i,j] right[j] x[j] ), i in range; left
     // NULL: 1. Each term is (right[j] x[j]) first, then w times it, added in ascending j after the
     // self term.
     void (*aggregate_rows)(Aggregate *aggregate, Rows out, Range range, bool self,
-                           const float *left, const Poll *poll);
-    // Halo part, continued from the unscaled own sum: for each k with csr row k = row rows[k] of
-    // out, adds the terms w * halo[c] from edge cursor[k] on while column c < column_end, and moves
-    // cursor[k]; then out[rows[k]] *= left[rows[k]] if left is not NULL (the last call). Any
-    // cutting into calls gives the same bits.
-    void (*aggregate_halo)(Rows out, const Csr *csr, const int32_t *rows, int64_t *cursor,
-                           Rows halo, int64_t column_end, const float *left, const Poll *poll);
+                           const DeviceFloat *left, const Poll *poll);
+    // Halo part, continued from the unscaled own sum: row k of the Csr is row rows[k] of out. Both
+    // are borrowed. aggregate_halo_begin starts over; each aggregate_halo then adds to every row
+    // the terms w * halo[c] from where the last one ended on while column c < column_end, and then
+    // out[rows[k]] *= left[rows[k]] if left is not NULL (the last call). Any cutting into calls
+    // gives the same bits.
+    HaloAggregate *(*aggregate_halo_new)(const Csr *csr, const int32_t *rows);
+    void (*aggregate_halo_free)(HaloAggregate *aggregate);
+    void (*aggregate_halo_begin)(HaloAggregate *aggregate);
+    void (*aggregate_halo)(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
+                           const DeviceFloat *left, const Poll *poll);
 
     // ---- pointwise
     // h[r] = post(z[r]), r in range. gid: [N] global ids. In place (h.at == z.at) only if not
@@ -154,13 +184,14 @@ typedef struct Backend {
     // dz = d post/dz applied to dh, all rows (in place allowed: dz.at == dh.at); dgamma, dbeta [D]
     // (NULL without norm).
     void (*post_backward)(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
-                          float *dgamma, float *dbeta, float *scratch, const Poll *poll);
+                          DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
+                          const Poll *poll);
     int64_t (*post_scratch)(int64_t rows, int64_t columns);
     // out = dropout(x) in range with that stream and keep (input dropout); in place allowed.
     void (*dropout)(Rows out, Range range, Rows x, float keep, RandomStream stream,
                     const int64_t *gid, const Poll *poll);
     // out[r] += bias [D], in range.
-    void (*add_bias)(Rows out, Range range, const float *bias, const Poll *poll);
+    void (*add_bias)(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 
     // ---- loss over rows with split[r] == which; G gets the gradient (0 elsewhere; NULL at: only
     // the loss). Returns the sum (not the mean) in double over fixed blocks in fixed order;
@@ -170,7 +201,28 @@ typedef struct Backend {
     double (*bce_loss)(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split,
                        uint8_t which, float weight);
 
+    // ---- metrics: adds to count [SPLITS, split_counts(columns)], by the split of each row: rows
+    // with a label, rows that are right, and of each class true positives, false positives and
+    // false negatives. One label a row (below 0: none): it says the class of its largest logit, the
+    // first of them, or none where one is not a number. Several, labels [N, columns]: it says the
+    // classes whose logits are above 0, and is right where all are.
+    void (*count_classes)(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split);
+    void (*count_labels)(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split);
+
     // ---- messages
+    // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
+    // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
+    // little-endian). pack_bf16 returns -1, or the smallest place of a row that has a value that is
+    // not finite or beyond the largest bf16.
+    void (*pack_fp32)(unsigned char *out, const MessageSource *source, int64_t count,
+                      const Poll *poll);
+    int64_t (*pack_bf16)(unsigned char *out, const MessageSource *source, int64_t count,
+                         const Poll *poll);
+    // out[first + k] = the k-th of `count` such rows; its padding is zero, whatever was there.
+    void (*unpack_fp32)(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                        const Poll *poll);
+    void (*unpack_bf16)(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                        const Poll *poll);
     // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). Returns -1, or
     // the smallest place of a row that has a value that is not finite or a range that overflows.
     int64_t (*quantize)(const Quantized *to, const MessageSource *source, const Poll *poll);
@@ -180,17 +232,29 @@ typedef struct Backend {
 
     // ---- optimizer, on flat arrays of `count`; decay[i] is the L2 factor added to the gradient
     // (NULL: 0).
-    void (*adam)(float *w, float *m, float *v, const float *g, const float *decay, int64_t count,
-                 AdamStep step);
-    void (*sgd)(float *w, float *velocity, const float *g, const float *decay, int64_t count,
-                float rate, float momentum);
+    void (*adam)(DeviceFloat *w, DeviceFloat *m, DeviceFloat *v, const DeviceFloat *g,
+                 const DeviceFloat *decay, int64_t count, AdamStep step);
+    void (*sgd)(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g,
+                const DeviceFloat *decay, int64_t count, float rate, float momentum);
     // Sum of squares in double over fixed blocks in fixed order.
-    double (*square_sum)(const float *x, int64_t count);
-} Backend;
+    double (*square_sum)(const DeviceFloat *x, int64_t count);
+    // x[i] *= factor
+    void (*scale)(DeviceFloat *x, int64_t count, float factor);
+};
 
-extern const Backend backend_cpu;
+// The device's side of a host array that nobody changes while it is lent: the array itself where
+// host_is_device, else a copy. mirror_give frees the copy.
+void *mirror_take(const Backend *backend, const void *host, size_t bytes, const char *what);
+void mirror_give(const Backend *backend, const void *mirror, const void *host);
+// The host's side of a block of the device: the block itself where host_is_device, else a pinned
+// block of the same size, which download and upload keep alike.
+void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what);
+void pinned_side_give(const Backend *backend, void *pinned);
+// The same for a block of somebody else: `pinned`, of the same size, serves where not
+// host_is_device.
+void *host_side(const Backend *backend, void *device, void *pinned);
 
-// By name; NULL with the list if there is none.
+// One row for each backend that was built; the config names one by run.backend.
 extern const Family backend_family;
 const Backend *backend_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 

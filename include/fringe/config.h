@@ -126,13 +126,14 @@ typedef struct Config {
         int64_t log_every;         // epochs
         double memory_limit;       // GiB per rank; 0 = what the machine has / ranks on the node
         ConfigInts trace;          // first and last epoch of trace.json; none: no trace
+        char backend[CONFIG_WORD]; // of a family
         char vectors[CONFIG_WORD]; // auto | plain | avx2 | avx512
         char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;
 } Config;
 
-// The families whose members keys name, by Family.key. Told once, before the first config is loaded,
-// by the room that knows them all; until then such keys take any word. Borrowed.
+// The families whose members keys name, by Family.key. Told once, before the first config is
+// loaded, by the room that knows them all; until then such keys take any word. Borrowed.
 void config_learn_families(const Family *const *families, int count);
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"

@@ -22,8 +22,8 @@ typedef struct Mailbox Mailbox;
 typedef struct MailboxSize { // bytes
     size_t box[2], landed;   // inbox and outbox; landed rows
 } MailboxSize;
-Mailbox *mailbox_new(void);
-void mailbox_free(Mailbox *mailbox); // after its channels
+Mailbox *mailbox_new(const Backend *backend); // which encodes, decodes and reads the rows; borrowed
+void mailbox_free(Mailbox *mailbox);          // after its channels
 void mailbox_plan(MemoryPlan *plan, const MailboxSize *size);
 
 // How the messages of a channel are written. Exact exchanges (evaluation) are fp32 all the same.
@@ -54,9 +54,9 @@ typedef struct Occasion {
 
 // What is sent: own rows times right, and the partial sums that the plan asks for.
 typedef struct SentRows {
-    Rows x;             // [S, columns]
-    const float *right; // [S] or NULL: 1
-    Rows sums;          // [partials, columns]
+    Rows x;                   // [S, columns]
+    const DeviceFloat *right; // [S] or NULL: 1
+    Rows sums;                // [partials, columns]
 } SentRows;
 
 // The named steps. All ranks take the same steps. A row that is not finite ends the job

@@ -133,11 +133,11 @@ const Block *model_block(const Model *model, ExchangeId id);
 
 // Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
 // [parameter_count] of this rank (add over ranks: gradsync_finish). Collective.
-double model_loss_and_gradient(Model *model, const float *parameters, float *gradient,
+double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, DeviceFloat *gradient,
                                uint64_t seed, uint32_t epoch);
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next
 // call. Collective.
-Rows model_infer(Model *model, const float *parameters);
+Rows model_infer(Model *model, const DeviceFloat *parameters);
 // The rows that enter layer `layer` (1..layers-1) of the last model_infer (embeddings); layer ==
 // layers: the logits.
 Rows model_embedding(const Model *model, int layer);

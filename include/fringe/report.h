@@ -97,6 +97,8 @@ typedef struct Summary {
 Summary report_summary(const double *value, int count);
 
 // Versions of everything linked, one per line (--version) and as JSON members (run.json).
-void report_versions(JsonWriter *writer); // NULL: prints to stdout
+// Into a writer for a run, with the backend that it has started; writer and backend NULL: prints to
+// stdout, of all backends that start here.
+void report_versions(JsonWriter *writer, const Backend *started);
 
 #endif

@@ -71,6 +71,7 @@ const float *trainer_parameters(const Trainer *trainer, bool best);
 typedef struct Inference {
     ModelShape shape;
     ModelPatterns patterns;
+    const Backend *backend;
     Model *model; // owned: model_infer, model_embedding, model_metrics
     MemoryPlan plan;
 } Inference;

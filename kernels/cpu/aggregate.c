@@ -39,7 +39,7 @@ struct Aggregate {
     Tuned tuned[TUNED];
     int tuned_count;
 
-    Rows x; // of the last prepare; borrowed
+    CpuRows x; // of the last prepare; borrowed
     const float *right;
 };
 
@@ -111,10 +111,11 @@ const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns) 
     return panel_widths[width_for(aggregate, rows_stride(columns), aggregate->csr->rows)].says;
 }
 
-void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const float *right, const Poll *poll) {
+void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *right,
+                           const Poll *poll) {
     assert(x.count <= aggregate->sources && x.stride <= aggregate->stride);
-    aggregate->x = x;
-    aggregate->right = right;
+    aggregate->x = cpu_rows(x);
+    aggregate->right = cpu_floats(right);
     poll_call(poll);
 }
 
@@ -178,7 +179,7 @@ static void panels_run(const Aggregate *aggregate, const AggregateTask *whole, R
     }
 }
 
-static AggregateTask whole_task(const Aggregate *aggregate, Rows out, bool self,
+static AggregateTask whole_task(const Aggregate *aggregate, CpuRows out, bool self,
                                 const float *left) {
     const Csr *csr = aggregate->csr;
     return (AggregateTask){.out = out.at,
@@ -196,13 +197,13 @@ static AggregateTask whole_task(const Aggregate *aggregate, Rows out, bool self,
                            .ahead = aggregate_ahead(out.stride)};
 }
 
-void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self, const float *left,
-                        const Poll *poll) {
+void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
+                        const DeviceFloat *left, const Poll *poll) {
     assert(out.stride == aggregate->x.stride);
     assert(range.begin >= 0 && range.end <= aggregate->csr->rows);
     if (range.begin >= range.end)
         return;
-    const AggregateTask task = whole_task(aggregate, out, self, left);
+    const AggregateTask task = whole_task(aggregate, cpu_rows(out), self, cpu_floats(left));
     const int width = width_for(aggregate, out.stride, range.end - range.begin);
 #pragma omp parallel
     {
@@ -220,7 +221,7 @@ enum { SAMPLE_EDGES = 1 << 20, SAMPLE_PIECES = 32, ROUNDS = 3, SMALL_BYTES = 4 <
 static const double tune_seconds = 0.25; // no new round after that
 
 // Memory that was never written may be one shared page of zeros, and then all of it is cached.
-static void pages_touch(Rows rows) {
+static void pages_touch(CpuRows rows) {
     const int64_t count = rows.count * rows.stride;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < count; i += 1024)
@@ -248,8 +249,8 @@ static int sample_choose(const Csr *csr, double wanted, Range piece[SAMPLE_PIECE
 }
 
 // Seconds for one copy and for the sample from that panel (or, WHOLE, from x).
-static void width_measure(const Aggregate *aggregate, Rows out, int64_t columns, const Range *piece,
-                          int pieces, double *copy, double *rows) {
+static void width_measure(const Aggregate *aggregate, CpuRows out, int64_t columns,
+                          const Range *piece, int pieces, double *copy, double *rows) {
     const AggregateTask whole = whole_task(aggregate, out, false, NULL);
     double begin = clock_seconds(), copied = begin;
 #pragma omp parallel
@@ -270,7 +271,7 @@ static void width_measure(const Aggregate *aggregate, Rows out, int64_t columns,
 // Fills *tuned, of which the stride is set: the best of some rounds; one panel stands for all. A
 // narrow panel takes as many more edges as it is narrower: the same work, and each of its rows is
 // read about as often as it would be, not only for the first time.
-static void widths_measure(const Aggregate *aggregate, Rows out, Tuned *tuned) {
+static void widths_measure(const Aggregate *aggregate, CpuRows out, Tuned *tuned) {
     for (int i = 0; i < WIDTHS; i++)
         tuned->copy[i] = tuned->rows[i] = -1;
     const double end = clock_seconds() + tune_seconds;
@@ -303,12 +304,12 @@ void cpu_aggregate_tune(Aggregate *aggregate, Rows out, Rows x) {
     if (aggregate->forced != AUTO || aggregate->panel == NULL || is_small ||
         aggregate->csr->rows == 0 || aggregate->tuned_count == TUNED)
         return;
-    pages_touch(x);
-    pages_touch(out);
+    pages_touch(cpu_rows(x));
+    pages_touch(cpu_rows(out));
     x.count = aggregate->sources;
     cpu_aggregate_prepare(aggregate, x, NULL, NULL);
     Tuned *tuned = aggregate->tuned + aggregate->tuned_count;
     tuned->stride = x.stride;
-    widths_measure(aggregate, out, tuned);
+    widths_measure(aggregate, cpu_rows(out), tuned);
     aggregate->tuned_count++;
 }

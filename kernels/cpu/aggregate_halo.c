@@ -6,8 +6,15 @@
 #include "aggregate.h"
 #include "cpu.h"
 #include <omp.h>
+#include <string.h>
 
 enum { BLOCK = 64 };
+
+struct HaloAggregate {
+    const Csr *csr;      // borrowed
+    const int32_t *rows; // [csr->rows] borrowed: which row of out each is
+    int64_t *cursor;     // [csr->rows] the first edge that is not added yet
+};
 
 // First edge in begin .. end whose column is at least column_end.
 static int64_t edges_until(const int32_t *column, int64_t begin, int64_t end, int64_t column_end) {
@@ -35,18 +42,37 @@ static void halo_block(const AggregateTask *all, const Csr *csr, int64_t *cursor
         cursor[k] = stop[k - first];
 }
 
-void cpu_aggregate_halo(Rows out, const Csr *csr, const int32_t *rows, int64_t *cursor, Rows halo,
-                        int64_t column_end, const float *left, const Poll *poll) {
+HaloAggregate *cpu_aggregate_halo_new(const Csr *csr, const int32_t *rows) {
+    HaloAggregate *aggregate = TAKE(HaloAggregate, 1, "halo aggregate");
+    *aggregate = (HaloAggregate){csr, rows, TAKE(int64_t, csr->rows + 1, "halo cursors")};
+    return aggregate;
+}
+
+void cpu_aggregate_halo_free(HaloAggregate *aggregate) {
+    if (aggregate == NULL)
+        return;
+    memory_give(aggregate->cursor);
+    memory_give(aggregate);
+}
+
+void cpu_aggregate_halo_begin(HaloAggregate *aggregate) {
+    const Csr *csr = aggregate->csr;
+    memcpy(aggregate->cursor, csr->offset, (size_t)csr->rows * sizeof *aggregate->cursor);
+}
+
+void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
+                        const DeviceFloat *left, const Poll *poll) {
+    const Csr *csr = aggregate->csr;
     assert(out.stride == halo.stride && column_end <= halo.count);
-    const AggregateTask task = {.out = out.at,
-                                .x = halo.at,
+    const AggregateTask task = {.out = cpu_rows(out).at,
+                                .x = cpu_rows(halo).at,
                                 .out_stride = out.stride,
                                 .x_stride = halo.stride,
                                 .columns = out.stride,
-                                .row = rows,
+                                .row = aggregate->rows,
                                 .column = csr->column,
                                 .weight = csr->weight,
-                                .left = left,
+                                .left = cpu_floats(left),
                                 .resume = true,
                                 .ahead = aggregate_ahead(out.stride)};
     const int64_t blocks = (csr->rows + BLOCK - 1) / BLOCK;
@@ -57,7 +83,7 @@ void cpu_aggregate_halo(Rows out, const Csr *csr, const int32_t *rows, int64_t *
         for (int64_t b = 0; b < blocks; b++) {
             int64_t first = b * BLOCK;
             int64_t last = first + BLOCK < csr->rows ? first + BLOCK : csr->rows;
-            halo_block(&task, csr, cursor, first, last, column_end);
+            halo_block(&task, csr, aggregate->cursor, first, last, column_end);
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }

@@ -1,4 +1,4 @@
-// The CPU backend: the table, the family of backends, and the choice of vectors.
+// The CPU backend: the table, and the choice of vectors.
 //
 // The choice is made once, at run time, by what the CPU says of itself: the program is built for
 // the plainest x86-64 and carries each vector kernel three times (lanes.h).
@@ -71,6 +71,17 @@ const Backend backend_cpu = {
     .name = "cpu",
     .start = cpu_start,
     .describe = cpu_describe,
+    .host_is_device = true,
+    .take = cpu_take,
+    .give = cpu_give,
+    .take_pinned = cpu_take,
+    .give_pinned = cpu_give,
+    .upload = cpu_copy,
+    .download = cpu_copy,
+    .copy = cpu_copy,
+    .zero = cpu_zero,
+    .upload_rows = cpu_upload_rows,
+    .download_rows = cpu_download_rows,
     .dense = cpu_dense,
     .dense_transposed = cpu_dense_transposed,
     .dense_gradient = cpu_dense_gradient,
@@ -84,6 +95,9 @@ const Backend backend_cpu = {
     .aggregate_describe = cpu_aggregate_describe,
     .aggregate_prepare = cpu_aggregate_prepare,
     .aggregate_rows = cpu_aggregate_rows,
+    .aggregate_halo_new = cpu_aggregate_halo_new,
+    .aggregate_halo_free = cpu_aggregate_halo_free,
+    .aggregate_halo_begin = cpu_aggregate_halo_begin,
     .aggregate_halo = cpu_aggregate_halo,
     .post_forward = cpu_post_forward,
     .post_backward = cpu_post_backward,
@@ -92,17 +106,16 @@ const Backend backend_cpu = {
     .add_bias = cpu_add_bias,
     .softmax_loss = cpu_softmax_loss,
     .bce_loss = cpu_bce_loss,
+    .count_classes = cpu_count_classes,
+    .count_labels = cpu_count_labels,
+    .pack_fp32 = cpu_pack_fp32,
+    .pack_bf16 = cpu_pack_bf16,
+    .unpack_fp32 = cpu_unpack_fp32,
+    .unpack_bf16 = cpu_unpack_bf16,
     .quantize = cpu_quantize,
     .dequantize = cpu_dequantize,
     .adam = cpu_adam,
     .sgd = cpu_sgd,
     .square_sum = cpu_square_sum,
+    .scale = cpu_scale,
 };
-
-static const Backend *const backends[] = {&backend_cpu};
-
-const Family backend_family = FAMILY_OF_POINTERS("run.backend", NULL, backends);
-
-const Backend *backend_find(const char *name, Error *err) {
-    return family_find(&backend_family, name, NULL, err);
-}

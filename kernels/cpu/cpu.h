@@ -6,7 +6,30 @@
 #ifndef FRINGE_KERNELS_CPU_H
 #define FRINGE_KERNELS_CPU_H
 
-#include "fringe/backend.h"
+#include "../internal.h"
+
+// What the memory of this backend holds, for its own files: rows and numbers as they lie.
+typedef struct CpuRows {
+    float *at;
+    int64_t count, columns, stride;
+} CpuRows;
+static inline CpuRows cpu_rows(Rows rows) {
+    return (CpuRows){(float *)rows.at, rows.count, rows.columns, rows.stride};
+}
+static inline float *cpu_floats(const DeviceFloat *at) { return (float *)at; }
+
+// Row r of what a message is made of, by its number in [own rows | partial sums].
+static inline const float *message_row(const MessageSource *source, int64_t r) {
+    return r < source->x.count
+               ? cpu_floats(source->x.at) + r * source->x.stride
+               : cpu_floats(source->sums.at) + (r - source->x.count) * source->sums.stride;
+}
+static inline float message_scale(const MessageSource *source, int64_t r) {
+    return source->scale != NULL && r < source->x.count ? cpu_floats(source->scale)[r] : 1.0f;
+}
+static inline int message_peer(const MessageSource *source, int64_t r) {
+    return r < source->x.count ? source->peer : source->sum_peer;
+}
 
 // The vector width in use: chosen by cpu_start, or the widest the CPU has before that.
 enum Lanes { LANES_PLAIN, LANES_AVX2, LANES_AVX512, LANES_COUNT };
@@ -47,14 +70,22 @@ static inline bool cpu_beyond_cache(int64_t rows, int64_t stride) {
     return rows * stride * (int64_t)sizeof(float) > 32 << 20;
 }
 
+// memory.c
+void *cpu_take(size_t bytes, const char *what);
+void cpu_give(void *block);
+void cpu_copy(void *to, const void *from, size_t bytes);
+void cpu_zero(void *block, size_t bytes);
+void cpu_upload_rows(Rows to, const float *from);
+void cpu_download_rows(float *to, Rows from);
+
 // dense.c
-void cpu_dense(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
-               const Poll *poll);
-void cpu_dense_transposed(Rows out, Range range, Rows g, const float *w, bool add,
+void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
+               bool add, const Poll *poll);
+void cpu_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                           const Poll *poll);
-void cpu_dense_gradient(float *dw, Rows a, Rows g, float *scratch, const Poll *poll);
+void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll);
 int64_t cpu_dense_gradient_scratch(int64_t rows, int64_t a_columns, int64_t g_columns);
-void cpu_column_sums(float *db, Rows g, float *scratch);
+void cpu_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch);
 int64_t cpu_column_sums_scratch(int64_t rows, int64_t columns);
 
 // aggregate.c
@@ -63,20 +94,27 @@ size_t cpu_aggregate_bytes(int64_t sources, int64_t columns, const char *panels)
 void cpu_aggregate_tune(Aggregate *aggregate, Rows out, Rows x);
 void cpu_aggregate_free(Aggregate *aggregate);
 const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns);
-void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const float *right, const Poll *poll);
-void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self, const float *left,
-                        const Poll *poll);
-void cpu_aggregate_halo(Rows out, const Csr *csr, const int32_t *rows, int64_t *cursor, Rows halo,
-                        int64_t column_end, const float *left, const Poll *poll);
+void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *right,
+                           const Poll *poll);
+void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
+                        const DeviceFloat *left, const Poll *poll);
+
+// aggregate_halo.c
+HaloAggregate *cpu_aggregate_halo_new(const Csr *csr, const int32_t *rows);
+void cpu_aggregate_halo_free(HaloAggregate *aggregate);
+void cpu_aggregate_halo_begin(HaloAggregate *aggregate);
+void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
+                        const DeviceFloat *left, const Poll *poll);
 
 // bias.c
-void cpu_add_bias(Rows out, Range range, const float *bias, const Poll *poll);
+void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 
 // pointwise*.c
 void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
                       const int64_t *gid, const Poll *poll);
-void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved, float *dgamma,
-                       float *dbeta, float *scratch, const Poll *poll);
+void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
+                       DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
+                       const Poll *poll);
 int64_t cpu_post_scratch(int64_t rows, int64_t columns);
 void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream, const int64_t *gid,
                  const Poll *poll);
@@ -87,15 +125,30 @@ double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t
 double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split, uint8_t which,
                     float weight);
 
+// count.c
+void cpu_count_classes(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split);
+void cpu_count_labels(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split);
+
+// gather.c
+void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t count,
+                   const Poll *poll);
+int64_t cpu_pack_bf16(unsigned char *out, const MessageSource *source, int64_t count,
+                      const Poll *poll);
+void cpu_unpack_fp32(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                     const Poll *poll);
+void cpu_unpack_bf16(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                     const Poll *poll);
+
 // quantize*.c
 int64_t cpu_quantize(const Quantized *to, const MessageSource *source, const Poll *poll);
 void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 
 // optimizer*.c
-void cpu_adam(float *w, float *m, float *v, const float *g, const float *decay, int64_t count,
-              AdamStep step);
-void cpu_sgd(float *w, float *velocity, const float *g, const float *decay, int64_t count,
-             float rate, float momentum);
-double cpu_square_sum(const float *x, int64_t count);
+void cpu_adam(DeviceFloat *w, DeviceFloat *m, DeviceFloat *v, const DeviceFloat *g,
+              const DeviceFloat *decay, int64_t count, AdamStep step);
+void cpu_sgd(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g, const DeviceFloat *decay,
+             int64_t count, float rate, float momentum);
+double cpu_square_sum(const DeviceFloat *x, int64_t count);
+void cpu_scale(DeviceFloat *x, int64_t count, float factor);
 
 #endif

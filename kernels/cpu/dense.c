@@ -63,7 +63,7 @@ static void library_single(void) {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // While the panel is in the cache: the bias, and zeros into the padding.
-static void finish_panel(Rows out, int64_t begin, int64_t end, const float *bias) {
+static void finish_panel(CpuRows out, int64_t begin, int64_t end, const float *bias) {
     int64_t columns = out.columns, padding = rows_stride(columns) - columns;
     if (bias == NULL && padding == 0)
         return;
@@ -78,8 +78,8 @@ static void finish_panel(Rows out, int64_t begin, int64_t end, const float *bias
 }
 
 // out[r] = a[r] op(w), over the panels of a range.
-static void panels(Rows out, Range range, Rows a, char w_op, const float *w, const float *bias,
-                   bool add, const Poll *poll) {
+static void panels(CpuRows out, Range range, CpuRows a, char w_op, const float *w,
+                   const float *bias, bool add, const Poll *poll) {
     int64_t ldw = w_op == 'T' ? a.columns : out.columns;
     library_single();
 #pragma omp parallel
@@ -97,14 +97,14 @@ static void panels(Rows out, Range range, Rows a, char w_op, const float *w, con
     }
 }
 
-void cpu_dense(Rows out, Range range, Rows a, const float *w, const float *bias, bool add,
-               const Poll *poll) {
-    panels(out, range, a, 'N', w, bias, add, poll);
+void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
+               bool add, const Poll *poll) {
+    panels(cpu_rows(out), range, cpu_rows(a), 'N', cpu_floats(w), cpu_floats(bias), add, poll);
 }
 
-void cpu_dense_transposed(Rows out, Range range, Rows g, const float *w, bool add,
+void cpu_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                           const Poll *poll) {
-    panels(out, range, g, 'T', w, NULL, add, poll);
+    panels(cpu_rows(out), range, cpu_rows(g), 'T', cpu_floats(w), NULL, add, poll);
 }
 
 // --- the weight gradient
@@ -130,7 +130,20 @@ static void add_parts(float *dw, const float *part, int64_t parts, int64_t count
     }
 }
 
-void cpu_dense_gradient(float *dw, Rows a, Rows g, float *scratch, const Poll *poll) {
+// Part p of the sum: its rows of aT g, in order.
+static void make_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace) {
+    if (rows.begin == rows.end)
+        memset(part, 0, (size_t)(a.columns * g.columns) * sizeof *part);
+    for (int64_t r = rows.begin; r < rows.end; r += PART_PANEL) {
+        product('T', 'N', a.columns, g.columns, least(r + PART_PANEL, rows.end) - r,
+                a.at + r * a.stride, a.stride, g.at + r * g.stride, g.stride,
+                r == rows.begin ? 0.0f : 1.0f, part, g.columns);
+        if (omp_get_thread_num() == 0)
+            pace_call(pace);
+    }
+}
+
+void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll) {
     assert(a.count == g.count);
     int64_t parts = part_count(a.count), count = a.columns * g.columns;
     library_single();
@@ -139,18 +152,9 @@ void cpu_dense_gradient(float *dw, Rows a, Rows g, float *scratch, const Poll *p
         Pace pace = pace_start(poll);
 #pragma omp for schedule(dynamic)
         for (int64_t p = 0; p < parts; p++) {
-            int64_t begin = a.count * p / parts, end = a.count * (p + 1) / parts;
-            float *part = scratch + p * count;
-            if (begin == end)
-                memset(part, 0, (size_t)count * sizeof *part);
-            for (int64_t r = begin; r < end; r += PART_PANEL) {
-                product('T', 'N', a.columns, g.columns, least(r + PART_PANEL, end) - r,
-                        a.at + r * a.stride, a.stride, g.at + r * g.stride, g.stride,
-                        r == begin ? 0.0f : 1.0f, part, g.columns);
-                if (omp_get_thread_num() == 0)
-                    pace_call(&pace);
-            }
+            Range rows = {a.count * p / parts, a.count * (p + 1) / parts};
+            make_part(cpu_floats(scratch) + p * count, cpu_rows(a), cpu_rows(g), rows, &pace);
         }
     }
-    add_parts(dw, scratch, parts, count);
+    add_parts(cpu_floats(dw), cpu_floats(scratch), parts, count);
 }

@@ -25,15 +25,19 @@ static double sum_of_rows(double (*rows)(const LossCall *, int64_t, int64_t),
 
 double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t *split,
                         uint8_t which, float weight) {
-    LossCall call = {
-        .g = g, .logits = logits, .label = label, .split = split, .which = which, .weight = weight};
+    LossCall call = {.g = cpu_rows(g),
+                     .logits = cpu_rows(logits),
+                     .label = label,
+                     .split = split,
+                     .which = which,
+                     .weight = weight};
     return sum_of_rows(LANES_PICK(softmax_rows), &call);
 }
 
 double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split, uint8_t which,
                     float weight) {
-    LossCall call = {.g = g,
-                     .logits = logits,
+    LossCall call = {.g = cpu_rows(g),
+                     .logits = cpu_rows(logits),
                      .labels = labels,
                      .split = split,
                      .which = which,

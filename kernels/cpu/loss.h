@@ -5,7 +5,7 @@
 #include "cpu.h"
 
 typedef struct LossCall {
-    Rows g, logits;        // g.at NULL: only the loss
+    CpuRows g, logits;     // g.at NULL: only the loss
     const int32_t *label;  // softmax: [N]
     const uint8_t *labels; // bce: [N, K]
     const uint8_t *split;  // [N]

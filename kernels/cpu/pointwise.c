@@ -63,11 +63,12 @@ static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved sav
     assert(out.columns == z.columns && out.stride == z.stride);
     PointwiseCall call = {.order = post_order(post),
                           .save = post->training,
-                          .out = out,
-                          .z = z,
-                          .saved = saved,
-                          .gamma = post->gamma,
-                          .beta = post->beta};
+                          .out = cpu_rows(out),
+                          .z = cpu_rows(z),
+                          .saved = {cpu_floats(saved.mean), cpu_floats(saved.inverse),
+                                    (uint8_t *)saved.kept, (uint8_t *)saved.positive},
+                          .gamma = cpu_floats(post->gamma),
+                          .beta = cpu_floats(post->beta)};
     if (order_has(call.order, DO_DROPOUT))
         call.key = dropout_key(post->keep, post->stream);
     return call;
@@ -89,7 +90,9 @@ static int64_t block_count(int64_t rows) {
     return (rows + block_rows(rows) - 1) / block_rows(rows);
 }
 
-static float *aligned(float *scratch) { return (float *)(((uintptr_t)scratch + 63) / 64 * 64); }
+static float *aligned(DeviceFloat *scratch) {
+    return (float *)(((uintptr_t)scratch + 63) / 64 * 64);
+}
 
 // sum[0 .. columns) = the partial sums at + i * stride, i = 0 .. blocks - 1, in order.
 static void add_partials(float *sum, float *at, int64_t blocks, int64_t stride, int64_t columns) {
@@ -110,11 +113,12 @@ int64_t cpu_post_scratch(int64_t rows, int64_t columns) {
     return 2 * block_count(rows) * rows_stride(columns) + 16; // 16: to align it
 }
 
-void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved, float *dgamma,
-                       float *dbeta, float *scratch, const Poll *poll) {
+void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
+                       DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
+                       const Poll *poll) {
     assert(post->training && dh.columns == z.columns && dh.stride == z.stride);
     PointwiseCall call = post_call(dz, z, post, saved);
-    call.dh = dh;
+    call.dh = cpu_rows(dh);
     call.stream = dz.at != dh.at && cpu_beyond_cache(dz.count, dz.stride);
     call.block = block_rows(z.count);
     call.partial = aligned(scratch);
@@ -122,18 +126,19 @@ void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved sav
     if (!order_has(call.order, DO_NORM))
         return;
     int64_t blocks = block_count(z.count), stride = z.stride;
-    add_partials(dgamma, call.partial, blocks, 2 * stride, z.columns);
-    add_partials(dbeta, call.partial + stride, blocks, 2 * stride, z.columns);
+    add_partials(cpu_floats(dgamma), call.partial, blocks, 2 * stride, z.columns);
+    add_partials(cpu_floats(dbeta), call.partial + stride, blocks, 2 * stride, z.columns);
 }
 
 int64_t cpu_column_sums_scratch(int64_t rows, int64_t columns) {
     return block_count(rows) * rows_stride(columns) + 16;
 }
 
-void cpu_column_sums(float *db, Rows g, float *scratch) {
-    PointwiseCall call = {.z = g, .partial = aligned(scratch), .block = block_rows(g.count)};
+void cpu_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
+    PointwiseCall call = {
+        .z = cpu_rows(g), .partial = aligned(scratch), .block = block_rows(g.count)};
     each_chunk(LANES_PICK(sum_rows), &call, (Range){0, g.count}, call.block, NULL);
-    add_partials(db, call.partial, block_count(g.count), g.stride, g.columns);
+    add_partials(cpu_floats(db), call.partial, block_count(g.count), g.stride, g.columns);
 }
 
 // --- rows by themselves
@@ -142,12 +147,12 @@ void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
                  const Poll *poll) {
     assert(out.columns == x.columns);
     if (keep >= 1) { // nothing is dropped
-        if (out.at != x.at)
-            memcpy(out.at + range.begin * out.stride, x.at + range.begin * x.stride,
-                   (size_t)((range.end - range.begin) * x.stride) * sizeof(float));
+        cpu_copy(rows_range(out, range).at, rows_range(x, range).at,
+                 rows_bytes(range.end - range.begin, x.columns));
         return;
     }
-    PointwiseCall call = {.out = out, .z = x, .gid = gid, .key = dropout_key(keep, stream)};
+    PointwiseCall call = {
+        .out = cpu_rows(out), .z = cpu_rows(x), .gid = gid, .key = dropout_key(keep, stream)};
     call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, out.stride);
     each_chunk(LANES_PICK(dropout_rows), &call, range, chunk_rows(x), poll);
 }

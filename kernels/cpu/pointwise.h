@@ -26,8 +26,11 @@ typedef struct PointwiseCall {
     int order;
     bool save;   // forward fills saved
     bool stream; // results go around the cache: too many to be found there later
-    Rows out, z, dh;
-    PostSaved saved;
+    CpuRows out, z, dh;
+    struct {
+        float *mean, *inverse;
+        uint8_t *kept, *positive;
+    } saved; // PostSaved
     const int64_t *gid;
     const float *gamma, *beta;
     DropoutKey key;

@@ -371,7 +371,7 @@ void LANES_NAME(dropout_rows)(const PointwiseCall *call, int64_t begin, int64_t 
 
 // Sums of the columns over a block of rows, in order.
 void LANES_NAME(sum_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
-    Rows g = call->z;
+    CpuRows g = call->z;
     float *sum = call->partial + begin / call->block * g.stride;
     zero_floats(sum, (g.columns + 15) / 16 * 16);
     for (int64_t r = begin; r < end; r++)

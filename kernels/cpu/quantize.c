@@ -57,7 +57,7 @@ int64_t cpu_quantize_nearest(const Quantized *to, const MessageSource *source, c
 
 void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll) {
     DequantizeCall call = {.from = *from,
-                           .out = out,
+                           .out = cpu_rows(out),
                            .begin = begin,
                            .row_bytes = quantized_row_bytes(out.columns, from->bits)};
     // all that lands in `out` counts: nothing is read before the last message has come

@@ -15,7 +15,7 @@ typedef struct QuantizeCall {
 
 typedef struct DequantizeCall {
     Quantized from;
-    Rows out;
+    CpuRows out;
     int64_t begin;
     int64_t row_bytes;
     bool stream; // results go around the cache: too many to be found there later

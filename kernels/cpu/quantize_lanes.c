@@ -208,7 +208,7 @@ LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales) {
     parameter_put(to->minimum, i, row.grid.zero, to->bf16);
     parameter_put(to->step, i, row.grid.step, to->bf16);
     if (from->range != NULL)
-        from->range[place] = row.grid.most * row.grid.step;
+        cpu_floats(from->range)[place] = row.grid.most * row.grid.step;
     return row;
 }
 
@@ -312,7 +312,7 @@ LANES_INLINE void piece_decode(float *out, Piece *piece, const uint8_t *payload,
 
 LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t end, bool stream) {
     const Quantized *from = &call->from;
-    const Rows out = call->out;
+    const CpuRows out = call->out;
     Piece piece;
     for (int64_t i = begin; i < end; i++) {
         Grid grid = {.zero = parameter_at(from->minimum, i, from->bf16),

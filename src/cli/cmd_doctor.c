@@ -72,14 +72,15 @@ static Health check_threads(const Config *config, Finding *finding) {
 
 static Health check_kernels(const Config *config, Finding *finding) {
     Error err = {0};
-    if (!backend_cpu.start(config->run.vectors, &err)) {
+    const Backend *backend = backend_find(config->run.backend, &err);
+    if (backend == NULL || !backend->start(config->run.vectors, &err)) {
         SAY("%.400s", err.text);
-        CURE("set run.vectors to auto");
+        CURE("set run.backend to cpu, and run.vectors to auto");
         return BROKEN;
     }
-    SAY("%s", backend_cpu.describe());
+    SAY("%s: %s", backend->name, backend->describe());
     const char *core = getenv("OPENBLAS_CORETYPE");
-    if (core != NULL && strstr(backend_cpu.describe(), "oneDNN") == NULL) {
+    if (core != NULL && strstr(backend->describe(), "oneDNN") == NULL) {
         CURE("OPENBLAS_CORETYPE=%s may slow dense products down; unset it", core);
         return ODD;
     }

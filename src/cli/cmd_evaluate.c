@@ -36,6 +36,14 @@ static void print_json(const Metrics metrics[4]) {
     json_writer_clear(&writer);
 }
 
+static void measure(const Inference *inference, const float *parameters, Metrics metrics[4]) {
+    const Backend *b = inference->backend;
+    size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
+    const DeviceFloat *weights = mirror_take(b, parameters, bytes, "parameters");
+    model_metrics(inference->model, model_infer(inference->model, weights), metrics);
+    mirror_give(b, weights, parameters);
+}
+
 static void evaluate(Session *s, const Options *options) {
     Inference inference;
     Metrics metrics[4];
@@ -43,7 +51,7 @@ static void evaluate(Session *s, const Options *options) {
         return;
     float *parameters = load_weights(s, &inference.shape, options);
     if (parameters != NULL) {
-        model_metrics(inference.model, model_infer(inference.model, parameters), metrics);
+        measure(&inference, parameters, metrics);
         if (s->comm.rank == 0)
             (options->json ? print_json : print_table)(metrics);
     }

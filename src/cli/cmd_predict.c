@@ -28,20 +28,14 @@ static int64_t *gather_gids(const Session *s) {
     return gid;
 }
 
-static float *tight(Rows rows) {
-    float *out = TAKE(float, rows.count *rows.columns, "rows to gather");
-    for (int64_t row = 0; row < rows.count; row++)
-        memcpy(out + row * rows.columns, rows.at + row * rows.stride,
-               (size_t)rows.columns * sizeof(float));
-    return out;
-}
-
 // [n, columns] in the original order on rank 0, NULL elsewhere. Collective.
-static float *gather_rows(const Session *s, Rows rows, const int64_t *gid) {
+static float *gather_rows(const Session *s, const Backend *backend, Rows rows, const int64_t *gid) {
     int64_t width = rows.columns, nodes = s->shard.nodes;
     size_t row_bytes = (size_t)width * sizeof(float);
     int64_t *offset = row_offsets(s, (int64_t)row_bytes);
-    float *piece = tight(rows), *arrived = NULL, *all = NULL;
+    float *piece = TAKE(float, rows.count *width, "rows to gather");
+    float *arrived = NULL, *all = NULL;
+    backend->download_rows(piece, rows);
     if (s->comm.rank == 0)
         arrived = TAKE(float, nodes *width, "gathered rows");
     comm_gather_v(&s->comm, piece, arrived, offset);
@@ -125,16 +119,21 @@ static void write_aside(void *context) {
 }
 
 // Rank 0 writes; the others only send. Collective.
-static void write_all(Session *s, Model *model, const float *parameters, const char *given,
-                      int layer) {
+static void write_all(Session *s, const Inference *inference, const float *parameters,
+                      const char *given, int layer) {
+    Model *model = inference->model;
+    const Backend *b = inference->backend;
     int64_t *gid = gather_gids(s);
-    Rows logits = model_infer(model, parameters);
-    Output out = {s, given, layer, logits.columns, 0, gather_rows(s, logits, gid), NULL};
+    size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
+    const DeviceFloat *weights = mirror_take(b, parameters, bytes, "parameters");
+    Rows logits = model_infer(model, weights);
+    Output out = {s, given, layer, logits.columns, 0, gather_rows(s, b, logits, gid), NULL};
     if (layer > 0) {
         Rows entering = model_embedding(model, layer);
         out.width = entering.columns;
-        out.embedding = gather_rows(s, entering, gid);
+        out.embedding = gather_rows(s, b, entering, gid);
     }
+    mirror_give(b, weights, parameters);
     if (s->comm.rank == 0)
         comm_aside(&s->comm, write_aside, &out);
     comm_agree(&s->comm, &s->err);
@@ -170,7 +169,7 @@ static void predict(Session *s, const Options *options) {
         return;
     float *parameters = load_weights(s, &inference.shape, options);
     if (parameters != NULL)
-        write_all(s, inference.model, parameters, options->output, options->layer);
+        write_all(s, &inference, parameters, options->output, options->layer);
     memory_give(parameters);
     inference_close(&inference);
 }

@@ -3,8 +3,9 @@
 #include "internal.h"
 
 static const Family *const families[] = {
-    &format_family, &step_family,          &method_family, &layer_family, &optimizer_family,
-    &metric_family, &rate_schedule_family, &codec_family,  &rule_family,  &schedule_family,
+    &format_family,    &step_family,     &method_family,        &layer_family,
+    &optimizer_family, &metric_family,   &rate_schedule_family, &codec_family,
+    &rule_family,      &schedule_family, &backend_family,
 };
 
 void families_learn(void) { config_learn_families(families, FAMILY_COUNT(families)); }

@@ -134,7 +134,7 @@ static ExitCode run(int argc, char **argv) {
         return EXIT_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        report_versions(NULL);
+        report_versions(NULL, NULL);
         return EXIT_OK;
     }
     const Command *command = command_find(argv[1], &err);

@@ -48,24 +48,24 @@ static size_t integer_bytes(const MessageShape *shape) {
     return bytes;
 }
 
-static int64_t integer_encode(unsigned char *out, const MessageShape *shape,
+static int64_t integer_encode(const Backend *backend, unsigned char *out, const MessageShape *shape,
                               const MessageSource *source, const Poll *poll) {
     assert(source->x.columns == shape->columns);
     int64_t bad = -1;
     for (Parts parts = parts_start(shape, out); parts_next(&parts);) {
-        int64_t place = backend_cpu.quantize(&parts.rows, source, poll);
+        int64_t place = backend->quantize(&parts.rows, source, poll);
         if (place >= 0 && (bad < 0 || place < bad))
             bad = place;
     }
     return bad;
 }
 
-static void integer_decode(Rows out, int64_t begin, const MessageShape *shape,
-                           const unsigned char *in, const Poll *poll) {
+static void integer_decode(const Backend *backend, Rows out, int64_t begin,
+                           const MessageShape *shape, const unsigned char *in, const Poll *poll) {
     assert(out.columns == shape->columns);
     // only read: Quantized serves both directions
     for (Parts parts = parts_start(shape, (unsigned char *)in); parts_next(&parts);)
-        backend_cpu.dequantize(out, begin, &parts.rows, poll);
+        backend->dequantize(out, begin, &parts.rows, poll);
 }
 
 const Codec codec_integer = {

@@ -195,6 +195,8 @@ const Key config_keys[] = {
     {"run.trace", KEY_INTS, AT(run.trace), "[]", "[1, 1000000000]", ANY, "epochs",
      "First and last epoch whose spans and messages go into trace.json (for Perfetto); empty: "
      "none."},
+    {"run.backend", KEY_WORD, AT(run.backend), "\"cpu\"", ANY, ANY, ANY,
+     "Whose kernels and memory a training runs on."},
     {"run.vectors", KEY_WORD, AT(run.vectors), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
      "Vector width of the kernels; changes no bit."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,

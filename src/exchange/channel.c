@@ -36,6 +36,17 @@ static void take_side(Channel *channel, int side) {
         widths_take(&s->widths[g], channel_group_rows(p, side, g), channel->form.width);
 }
 
+static size_t range_bytes(const Channel *channel) {
+    return (size_t)rows_on(channel->plan, OUTGOING) * sizeof(float);
+}
+
+static void take_ranges(Channel *channel) {
+    const Backend *b = channel->mailbox->backend;
+    const char *what = "ranges of messages";
+    channel->device_range = b->take(range_bytes(channel), what);
+    channel->range = pinned_side(b, channel->device_range, range_bytes(channel), what);
+}
+
 static void give_side(Side *side, int rounds) {
     for (int g = 0; side->widths != NULL && g < rounds; g++)
         widths_clear(&side->widths[g]);
@@ -94,7 +105,7 @@ Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const MessageForm *
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
     if (form->codec->has_widths) {
-        channel->range = TAKE(float, rows_on(plan, OUTGOING), "ranges of messages");
+        take_ranges(channel);
         channel->trace.square = TAKE(float, rows_on(plan, OUTGOING), "ranges of messages");
     }
     return channel;
@@ -107,7 +118,8 @@ void channel_free(Channel *channel) {
     if (channel->mailbox->user == channel)
         channel->mailbox->user = NULL;
     memory_give(channel->trace.square);
-    memory_give(channel->range);
+    pinned_side_give(channel->mailbox->backend, channel->range);
+    channel->mailbox->backend->give(channel->device_range);
     give_side(&channel->side[INCOMING], channel->ring.rounds);
     give_side(&channel->side[OUTGOING], channel->ring.rounds);
     ring_transfer_clear(&channel->ring);
@@ -161,6 +173,8 @@ void channel_trace_reset(Channel *channel) {
 
 // Ranges of the exchange that was just packed.
 static void trace(Channel *channel) {
+    channel->mailbox->backend->download(channel->range, channel->device_range,
+                                        range_bytes(channel));
     int64_t rows = rows_on(channel->plan, OUTGOING);
     for (int64_t k = 0; k < rows; k++)
         channel->trace.square[k] += channel->range[k] * channel->range[k];
@@ -187,17 +201,19 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
     Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
     int64_t first = p->send_offset[group];
     MessageShape shape = shape_of(channel, OUTGOING, group);
-    MessageSource source = {.x = rows->x,
-                            .scale = rows->right,
-                            .sums = rows->sums,
-                            .row = p->send_row + first,
-                            .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch,
-                                                    channel->id.layer, channel->id.direction),
-                            .gid = p->source_id,
-                            .peer = transfer->peer,
-                            .sum_peer = p->rank,
-                            .range = channel->range != NULL ? channel->range + first : NULL};
-    int64_t bad = channel->codec->encode(transfer->payload, &shape, &source, beat);
+    MessageSource source = {
+        .x = rows->x,
+        .scale = rows->right,
+        .sums = rows->sums,
+        .row = p->send_row + first,
+        .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch, channel->id.layer,
+                                channel->id.direction),
+        .gid = p->source_id,
+        .peer = transfer->peer,
+        .sum_peer = p->rank,
+        .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
+    int64_t bad =
+        channel->codec->encode(channel->mailbox->backend, transfer->payload, &shape, &source, beat);
     int64_t id = bad < 0 ? 0 : p->source_id[source.row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
@@ -342,8 +358,8 @@ void channel_receive(Channel *channel, int group) {
         since = begin_step(channel);
         check_message(channel, group, transfer->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
-        channel->codec->decode(channel_rows(channel), offset[group], &shape, transfer->payload,
-                               &channel->poll);
+        channel->codec->decode(channel->mailbox->backend, channel_rows(channel), offset[group],
+                               &shape, transfer->payload, &channel->poll);
         end_step(channel, since, &channel->seconds.unpack, SPAN_UNPACK);
     }
     channel->received++;

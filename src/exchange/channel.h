@@ -33,7 +33,8 @@ struct Channel {
     uint64_t sequence; // number of the exchange
     Side side[SIDES];
     ChannelTrace trace;
-    float *range; // [rows sent] owned: of the exchange that runs; NULL without widths
+    DeviceFloat *device_range; // [rows sent] owned: of the exchange that runs; NULL without widths
+    float *range;              // the same on the host, when the exchange is packed
     RingTransfer ring;
     Poll poll;        // channel_progress on this channel
     double posted_at; // clock_seconds() of channel_post; 0: all has landed since

@@ -41,16 +41,16 @@ void mailbox_size_add(MailboxSize *size, const MailboxSize *more) {
     size->landed = most(size->landed, more->landed);
 }
 
-Mailbox *mailbox_new(void) {
+Mailbox *mailbox_new(const Backend *backend) {
     Mailbox *mailbox = TAKE(Mailbox, 1, "messages");
-    *mailbox = (Mailbox){0};
+    *mailbox = (Mailbox){.backend = backend};
     return mailbox;
 }
 
 static void give(Mailbox *mailbox) {
     for (int side = 0; side < SIDES; side++)
         memory_give(mailbox->box[side]);
-    memory_give(mailbox->landed);
+    mailbox->backend->give(mailbox->landed);
 }
 
 void mailbox_free(Mailbox *mailbox) {
@@ -70,7 +70,7 @@ void mailbox_fit(Mailbox *mailbox, const MailboxSize *size) {
     give(mailbox);
     for (int side = 0; side < SIDES; side++)
         mailbox->box[side] = memory_take(mailbox->size.box[side], "messages");
-    mailbox->landed = memory_take(mailbox->size.landed, "halo rows");
+    mailbox->landed = mailbox->backend->take(mailbox->size.landed, "halo rows");
 }
 
 void mailbox_plan(MemoryPlan *plan, const MailboxSize *size) {

@@ -5,9 +5,10 @@
 #include "channel.h"
 
 struct Mailbox {
+    const Backend *backend; // borrowed
     MailboxSize size;
     unsigned char *box[SIDES]; // owned
-    float *landed;             // owned
+    DeviceFloat *landed;       // owned
     const Channel *user;       // whose messages and rows are in it, or NULL
 };
 

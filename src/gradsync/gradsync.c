@@ -43,8 +43,11 @@ typedef struct Chunk {
 struct GradSync {
     Comm comm; // a communicator of its own: other messages fly meanwhile
     int64_t count;
-    int64_t made;    // elements [made, count) are
-    float *gradient; // borrowed from the first that is made until the sum is finished
+    int64_t made;           // elements [made, count) are
+    const Backend *backend; // borrowed
+    DeviceFloat *gradient;  // borrowed from the first that is made until the sum is finished
+    float *shares;          // its host side, which MPI reads and writes
+    float *pinned;          // [count] owned: that, where the host may not touch the gradient
     int chunks;
     int flown; // chunks that are on their way, or were: the last ones of the array
     Chunk *chunk;
@@ -86,15 +89,19 @@ static void cut(GradSync *sync) {
 // Slices are rounded up, so a chunk may receive a little more than it is long.
 static int64_t received_floats(int64_t count, int size) { return size == 1 ? 0 : count + size; }
 
-GradSync *gradsync_new(const Comm *comm, int64_t count) {
+GradSync *gradsync_new(const Comm *comm, const Backend *backend, int64_t count) {
     assert(count >= 0 && slice_of(count, comm->size) <= INT_MAX);
     GradSync *sync = TAKE(GradSync, 1, "gradient exchange");
-    *sync = (GradSync){.count = count, .made = count, .chunks = chunks_of(count, comm->size)};
+    *sync = (GradSync){
+        .backend = backend, .count = count, .made = count, .chunks = chunks_of(count, comm->size)};
     comm_duplicate(&sync->comm, comm);
     sync->chunk = TAKE(Chunk, sync->chunks, "gradient exchange");
     sync->request =
         TAKE(MPI_Request, (int64_t)sync->chunks * 2 * (comm->size - 1), "gradient exchange");
-    sync->received = TAKE(float, received_floats(count, comm->size), "gradients on their way");
+    size_t bytes = (size_t)received_floats(count, comm->size) * sizeof(float);
+    sync->received = backend->take_pinned(bytes, "gradients on their way");
+    if (!backend->host_is_device)
+        sync->pinned = backend->take_pinned((size_t)count * sizeof(float), "gradients");
     cut(sync);
     return sync;
 }
@@ -103,7 +110,8 @@ void gradsync_free(GradSync *sync) {
     if (sync == NULL)
         return;
     assert(sync->flown == 0);
-    memory_give(sync->received);
+    sync->backend->give_pinned(sync->pinned);
+    sync->backend->give_pinned(sync->received);
     memory_give(sync->request);
     memory_give(sync->chunk);
     comm_release(&sync->comm);
@@ -144,23 +152,29 @@ static void send(const GradSync *sync, Chunk *chunk, const float *at, int floats
                             comm_mpi(&sync->comm), &chunk->request[chunk->requests++]));
 }
 
+static size_t chunk_bytes(const Chunk *chunk) {
+    return (size_t)(chunk->end - chunk->begin) * sizeof(float);
+}
+
 // In round r rank i sends to i+r and receives from i-r (DESIGN 4).
 static void send_shares(GradSync *sync, Chunk *chunk) {
     int rank = sync->comm.rank, size = sync->comm.size;
+    sync->backend->download(sync->shares + chunk->begin, flat_window(sync->gradient, chunk->begin),
+                            chunk_bytes(chunk));
     chunk->state = SHARES_FLY;
     chunk->requests = 0;
     for (int round = 1; round < size; round++) {
         int to = (rank + round) % size, from = (rank - round + size) % size;
         receive(sync, chunk, chunk->received + from * chunk->slice, slice_floats(chunk, rank),
                 from);
-        send(sync, chunk, sync->gradient + slice_begin(chunk, to), slice_floats(chunk, to), to);
+        send(sync, chunk, sync->shares + slice_begin(chunk, to), slice_floats(chunk, to), to);
     }
 }
 
 // own slice = ((share of rank 0 + share of rank 1) + share of rank 2) + ...
 static void add_in_rank_order(GradSync *sync, Chunk *chunk) {
     int rank = sync->comm.rank, floats = slice_floats(chunk, rank);
-    float *sum = sync->gradient + slice_begin(chunk, rank);
+    float *sum = sync->shares + slice_begin(chunk, rank);
     if (floats == 0)
         return;
     memcpy(chunk->received + rank * chunk->slice, sum, (size_t)floats * sizeof *sum);
@@ -178,10 +192,16 @@ static void send_sums(GradSync *sync, Chunk *chunk) {
     chunk->requests = 0;
     for (int round = 1; round < size; round++) {
         int to = (rank + round) % size, from = (rank - round + size) % size;
-        receive(sync, chunk, sync->gradient + slice_begin(chunk, from), slice_floats(chunk, from),
+        receive(sync, chunk, sync->shares + slice_begin(chunk, from), slice_floats(chunk, from),
                 from);
-        send(sync, chunk, sync->gradient + slice_begin(chunk, rank), slice_floats(chunk, rank), to);
+        send(sync, chunk, sync->shares + slice_begin(chunk, rank), slice_floats(chunk, rank), to);
     }
+}
+
+static void land(GradSync *sync, Chunk *chunk) {
+    sync->backend->upload(flat_window(sync->gradient, chunk->begin), sync->shares + chunk->begin,
+                          chunk_bytes(chunk));
+    chunk->state = SUMMED;
 }
 
 static void advance(GradSync *sync, Chunk *chunk) {
@@ -190,7 +210,7 @@ static void advance(GradSync *sync, Chunk *chunk) {
     if (done && chunk->state == SHARES_FLY)
         send_sums(sync, chunk);
     else if (done)
-        chunk->state = SUMMED;
+        land(sync, chunk);
 }
 
 // --- the door
@@ -203,10 +223,11 @@ void gradsync_progress(void *context) {
             advance(sync, &sync->chunk[i]);
 }
 
-void gradsync_made(GradSync *sync, float *gradient, int64_t from) {
+void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
     assert(0 <= from && from <= sync->made); // more than made: the last sum was not finished
     assert(sync->flown == 0 || sync->gradient == gradient);
     sync->gradient = gradient;
+    sync->shares = host_side(sync->backend, gradient, sync->pinned);
     sync->made = from;
     while (sync->flown < sync->chunks) {
         Chunk *next = &sync->chunk[sync->chunks - 1 - sync->flown];
@@ -230,7 +251,7 @@ static bool arrived(void *context) {
     return arrival->chunk->state == SUMMED;
 }
 
-void gradsync_finish(GradSync *sync, float *gradient) {
+void gradsync_finish(GradSync *sync, DeviceFloat *gradient) {
     gradsync_made(sync, gradient, 0);
     for (int i = sync->chunks - 1; i >= 0; i--)
         comm_wait_until(&sync->comm, arrived, &(Arrival){sync, &sync->chunk[i]},

@@ -8,12 +8,14 @@
 // the same.
 typedef struct SparseOperator {
     Block block;
-    float *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is NULL
-    Aggregate *aggregate; // over block.pattern->own
+    const DeviceFloat *left, *right; // the block's; NULL: 1. Borrowed from the model.
+    DeviceFloat *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is
+                           // NULL
+    Aggregate *aggregate;  // over block.pattern->own
     bool owns_aggregate;
-    Aggregate *partial; // over block.pattern->partial
-    int64_t *cursor;    // [halo.rows] edge cursors of the halo pass
-    int rest_count;     // rows that wait for the halo: the complement of pattern->central
+    Aggregate *partial;  // over block.pattern->partial
+    HaloAggregate *halo; // over block.pattern->halo
+    int rest_count;      // rows that wait for the halo: the complement of pattern->central
     Range rest[PATTERN_RANGES + 1];
 } SparseOperator;
 
@@ -41,6 +43,7 @@ typedef struct Layer {
 // Takes memory or plans it.
 typedef struct Taker {
     MemoryPlan *plan; // NULL: take
+    const Backend *backend;
 } Taker;
 
 typedef struct LayerRun { // a layer in the call that is running
@@ -94,12 +97,13 @@ struct Model {
     ModelParts parts;
     const Schedule *blocking; // for evaluation
     char panels[CONFIG_WORD];
-    int64_t rows;  // N
-    Block block;   // the normalised operator; its diagonals are owned here
-    Rows x;        // [N, F] features
-    Rows features; // [N, F] their aggregate, where it is made once
-    Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
-    Rows masked;   // [H, F] after dropout
+    int64_t rows;                    // N
+    Block block;                     // the normalised operator; its diagonals are owned here
+    const DeviceFloat *left, *right; // mirrors of the block's diagonals
+    Rows x;                          // [N, F] features
+    Rows features;                   // [N, F] their aggregate, where it is made once
+    Rows kept;   // [H, F] features of the halo, where they are kept; H of that layer's Pattern
+    Rows masked; // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
     Mailbox *mailbox;   // of all channels: only one exchange runs at a time
     GradSync *sync;     // told what is made of the gradient; NULL: nobody is
@@ -114,12 +118,13 @@ struct Model {
     Rows g;   // G of the layer that runs
     int slot; // where it lies
     int made; // parameters [made, parameter_windows) have their gradients
-    float *scratch;
-    int64_t *counts; // metrics
+    DeviceFloat *scratch;
+    void *device_counts; // [SPLITS, split_counts] of metrics
+    int64_t *counts;     // the same on the host
     Spans *spans;
     // of the call that is running
-    const float *parameters;
-    float *gradient;
+    const DeviceFloat *parameters;
+    DeviceFloat *gradient;
     uint64_t seed;
     uint32_t epoch;
     bool training;
@@ -139,15 +144,15 @@ void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, c
 void take_aggregate(Model *m, const Taker *taker, int l); // Layer.a, unless it is made once
 
 // Where the running call finds a layer's parameter of that role; NULL if it has none.
-static inline const float *weights_of(const LayerRun *run, ParameterRole role) {
+static inline const DeviceFloat *weights_of(const LayerRun *run, ParameterRole role) {
     const Parameter *p = run->layer->parameter[role];
-    return p != NULL ? run->m->parameters + p->begin : NULL;
+    return p != NULL ? flat_window(run->m->parameters, p->begin) : NULL;
 }
 
 // Loss of one split and its gradient times `weight` (g.at NULL: none).
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
 
-static inline int64_t metric_counts(int64_t classes) { return 2 + 3 * classes; } // per split
+size_t counts_bytes(const Model *m); // of device_counts
 
 // ---- propagation_setup.c
 // Floats of a row that is aggregated there, in training or evaluation; 0: none is.
@@ -174,11 +179,6 @@ const Poll *gradient_poll(const Model *m); // NULL: nobody sums gradients meanwh
 // Rows of layer l's input (l = layers: the logits) that the running call needs: [0, level_rows).
 static inline int64_t level_rows(const Model *m, int l) {
     return m->training ? m->parts.patterns->rows[l] : m->rows;
-}
-static inline Rows first_rows(Rows rows, int64_t count) {
-    assert(count <= rows.count);
-    rows.count = count;
-    return rows;
 }
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits

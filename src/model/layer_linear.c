@@ -80,7 +80,7 @@ static int64_t linear_scratch(const Model *m, int l) {
 
 static void linear_forward(const LayerRun *run, Range rows, const Poll *poll) {
     const Backend *b = run->m->parts.backend;
-    const float *bias = weights_of(run, ROLE_BIAS), *ws = weights_of(run, ROLE_SELF_WEIGHT);
+    const DeviceFloat *bias = weights_of(run, ROLE_BIAS), *ws = weights_of(run, ROLE_SELF_WEIGHT);
     Rows z = run->layer->z;
     if (!run->transformed)
         b->dense(z, rows, run->a, weights_of(run, ROLE_WEIGHT), bias, false, poll);
@@ -96,7 +96,7 @@ static void linear_aggregate_gradient(const LayerRun *run, const Poll *poll) {
 }
 
 static void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll) {
-    const float *ws = weights_of(run, ROLE_SELF_WEIGHT);
+    const DeviceFloat *ws = weights_of(run, ROLE_SELF_WEIGHT);
     if (ws != NULL)
         run->m->parts.backend->dense_transposed(run->dh, rows, run->g, ws, true, poll);
 }
@@ -104,7 +104,7 @@ static void linear_input_gradient(const LayerRun *run, Range rows, const Poll *p
 static void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
     Model *m = run->m;
     if (p->role == ROLE_BIAS)
-        m->parts.backend->column_sums(m->gradient + p->begin, run->g, m->scratch);
+        m->parts.backend->column_sums(flat_window(m->gradient, p->begin), run->g, m->scratch);
     else if (p->role == ROLE_SELF_WEIGHT)
         matrix_gradient(m, p, run->h, run->g, poll);
     else if (run->transformed)

@@ -14,7 +14,7 @@ static Rows layer_input(const Model *m, int l) {
     bool dropped = m->training && m->shape.input_keep < 1;
     Rows h = l > 0 ? (m->training ? m->layer[l].h : m->layer[l - 1].z)
                    : (dropped ? m->layer[0].h : m->x);
-    return first_rows(h, level_rows(m, l));
+    return rows_first(h, level_rows(m, l));
 }
 
 // Is the first layer's aggregate made already?
@@ -70,7 +70,7 @@ static Rows transform(const LayerRun *run) {
     m->parts.backend->dense(run->layer->y, (Range){0, run->h.count}, run->h,
                             weights_of(run, ROLE_WEIGHT), NULL, false, NULL);
     span_end(m->spans, SPAN_DENSE);
-    return first_rows(run->layer->y, run->h.count);
+    return rows_first(run->layer->y, run->h.count);
 }
 
 static void forward_layer(Model *m, int l) {
@@ -138,14 +138,14 @@ int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out) {
 // A strip of rows after the other, the last one first.
 void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll) {
     int64_t most = strip_rows(m, a.columns, g.columns);
-    a = first_rows(a, g.count);
+    a = rows_first(a, g.count);
     for (int64_t end = a.columns, begin; end > 0; end = begin) {
         begin = (end - 1) / most * most;
-        float *strip = m->gradient + p->begin + begin * g.columns;
-        m->parts.backend->dense_gradient(
-            strip, (Rows){a.at + begin, a.count, end - begin, a.stride}, g, m->scratch, poll);
+        int64_t at = p->begin + begin * g.columns;
+        m->parts.backend->dense_gradient(flat_window(m->gradient, at),
+                                         rows_columns(a, (Range){begin, end}), g, m->scratch, poll);
         if (m->sync != NULL)
-            gradsync_made(m->sync, m->gradient, strip - m->gradient);
+            gradsync_made(m->sync, m->gradient, at);
     }
 }
 
@@ -184,8 +184,8 @@ static void backward_aggregate_first(LayerRun *run) {
         parameter_gradients(run, gradient_poll(m));
         return;
     }
-    run->da = first_rows(gradient_rows(m, in, 2), run->g.count);
-    run->dh = first_rows(gradient_rows(m, in, 1), run->h.count);
+    run->da = rows_first(gradient_rows(m, in, 2), run->g.count);
+    run->dh = rows_first(gradient_rows(m, in, 1), run->h.count);
     span_begin(m->spans);
     m->shape.kind->aggregate_gradient(run, gradient_poll(m));
     span_end(m->spans, SPAN_DENSE);
@@ -200,7 +200,7 @@ static void backward_aggregate_first(LayerRun *run) {
 static void backward_transform_first(LayerRun *run) {
     Model *m = run->m;
     const Poll *poll = gradient_poll(m);
-    Rows dy = first_rows(gradient_rows(m, m->shape.width[run->l + 1], 2), run->h.count);
+    Rows dy = rows_first(gradient_rows(m, m->shape.width[run->l + 1], 2), run->h.count);
     propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
                                     .in = run->g,
                                     .out = dy,
@@ -210,7 +210,7 @@ static void backward_transform_first(LayerRun *run) {
     parameter_gradients(run, poll);
     if (run->l == 0)
         return;
-    run->dh = first_rows(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
+    run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
     span_begin(m->spans);
     m->parts.backend->dense_transposed(run->dh, (Range){0, dy.count}, dy,
                                        weights_of(run, ROLE_WEIGHT), false, poll);
@@ -224,12 +224,12 @@ static void backward_post(Model *m, int l) {
     Post post = layer_post(&run);
     const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run.layer->parameter[ROLE_BETA];
-    Rows dh = first_rows(gradient_rows(m, m->shape.width[l + 1], 1), level_rows(m, l + 1));
+    Rows dh = rows_first(gradient_rows(m, m->shape.width[l + 1], 1), level_rows(m, l + 1));
     span_begin(m->spans);
     m->parts.backend->post_backward(
-        dh, dh, first_rows(run.layer->z, dh.count), &post, run.layer->saved,
-        gamma != NULL ? m->gradient + gamma->begin : NULL,
-        beta != NULL ? m->gradient + beta->begin : NULL, m->scratch, gradient_poll(m));
+        dh, dh, rows_first(run.layer->z, dh.count), &post, run.layer->saved,
+        gamma != NULL ? flat_window(m->gradient, gamma->begin) : NULL,
+        beta != NULL ? flat_window(m->gradient, beta->begin) : NULL, m->scratch, gradient_poll(m));
     span_end(m->spans, SPAN_POINTWISE);
     if (gamma != NULL) {
         made(m, beta);

@@ -25,12 +25,12 @@ void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, c
     if (taker->plan != NULL)
         memory_plan_add(taker->plan, what, rows_bytes(count, columns));
     else
-        *rows = rows_take(count, columns, what);
+        *rows = rows_take(taker->backend, count, columns, what);
 }
 
 static void *take(const Taker *taker, size_t bytes, const char *what) {
     if (taker->plan == NULL)
-        return memory_take(bytes, what);
+        return taker->backend->take(bytes, what);
     memory_plan_add(taker->plan, what, bytes);
     return NULL;
 }
@@ -117,8 +117,19 @@ static void take_kept(Model *m, const Taker *taker) {
     take_rows(taker, &m->masked, count, m->shape.width[0], "features of the halo");
 }
 
-static void take_buffers(Model *m, const Taker *taker) {
+size_t counts_bytes(const Model *m) {
     int64_t classes = m->shape.width[m->shape.layers];
+    return (size_t)(SPLITS * split_counts(classes)) * sizeof(int64_t);
+}
+
+static void take_counts(Model *m, const Taker *taker) {
+    const char *what = "metric counts";
+    m->device_counts = take(taker, counts_bytes(m), what);
+    if (taker->plan == NULL)
+        m->counts = pinned_side(taker->backend, m->device_counts, counts_bytes(m), what);
+}
+
+static void take_buffers(Model *m, const Taker *taker) {
     take_rows(taker, &m->x, m->rows, m->shape.width[0], "features");
     take_kept(m, taker);
     for (int l = 0; l < m->shape.layers; l++)
@@ -128,9 +139,10 @@ static void take_buffers(Model *m, const Taker *taker) {
         take_gradients(m, taker);
         m->scratch = take(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
     }
-    m->counts =
-        take(taker, (size_t)(4 * metric_counts(classes)) * sizeof(int64_t), "metric counts");
+    take_counts(m, taker);
 }
+
+static size_t diagonal_bytes(const Model *m) { return (size_t)m->rows * sizeof(float); }
 
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err) {
@@ -148,11 +160,11 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         model_free(m);
         return NULL;
     }
-    take_buffers(m, &(Taker){NULL});
+    m->left = mirror_take(parts->backend, m->block.left, diagonal_bytes(m), "diagonals");
+    m->right = mirror_take(parts->backend, m->block.right, diagonal_bytes(m), "diagonals");
+    take_buffers(m, &(Taker){.backend = parts->backend});
     propagations_make(m);
-    for (int64_t r = 0; r < m->rows; r++)
-        memcpy(m->x.at + r * m->x.stride, parts->shard->x + r * shape->width[0],
-               (size_t)shape->width[0] * sizeof(float));
+    parts->backend->upload_rows(m->x, parts->shard->x);
     propagations_features(m);
     return m;
 }
@@ -161,7 +173,7 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
                 const Config *config) {
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
-    take_buffers(m, &(Taker){plan});
+    take_buffers(m, &(Taker){.plan = plan});
     propagations_plan(plan, m, config);
     memory_give(m);
 }
@@ -169,41 +181,46 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
 // ---- freeing, in reverse
 
 static void free_layer(Model *m, int l) {
+    const Backend *b = m->parts.backend;
     Layer *layer = &m->layer[l];
-    memory_give(layer->saved.mean);
-    memory_give(layer->saved.inverse);
-    memory_give(layer->saved.kept);
-    memory_give(layer->saved.positive);
-    memory_give(layer->bits);
+    b->give(layer->saved.mean);
+    b->give(layer->saved.inverse);
+    b->give(layer->saved.kept);
+    b->give(layer->saved.positive);
+    b->give(layer->bits);
     for (int i = 0; i < 2; i++)
-        rows_give(&layer->own[i]);
+        rows_give(b, &layer->own[i]);
     bool shared = false;
     for (int k = 0; k < l; k++)
         shared |= m->layer[k].h.at == layer->h.at;
     if (!shared)
-        rows_give(&layer->h);
+        rows_give(b, &layer->h);
     if (layer->a.at != m->features.at)
-        rows_give(&layer->a);
-    rows_give(&layer->y);
-    rows_give(&layer->z);
+        rows_give(b, &layer->a);
+    rows_give(b, &layer->y);
+    rows_give(b, &layer->z);
 }
 
 void model_free(Model *m) {
     if (m == NULL)
         return;
+    const Backend *b = m->parts.backend;
     propagations_clear(m);
-    memory_give(m->counts);
-    memory_give(m->scratch);
+    pinned_side_give(b, m->counts);
+    b->give(m->device_counts);
+    b->give(m->scratch);
     for (int i = 0; i < m->widths; i++)
         for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
-            rows_give(&m->gradient_slot[i][slot]);
+            rows_give(b, &m->gradient_slot[i][slot]);
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
+    mirror_give(b, m->right, m->block.right);
+    mirror_give(b, m->left, m->block.left);
     block_clear(&m->block);
-    rows_give(&m->masked);
-    rows_give(&m->kept);
-    rows_give(&m->features);
-    rows_give(&m->x);
+    rows_give(b, &m->masked);
+    rows_give(b, &m->kept);
+    rows_give(b, &m->features);
+    rows_give(b, &m->x);
     memory_give(m);
 }
 
@@ -267,8 +284,8 @@ double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
                          : b->softmax_loss(g, logits, s->label, s->split, which, weight);
 }
 
-double model_loss_and_gradient(Model *m, const float *parameters, float *gradient, uint64_t seed,
-                               uint32_t epoch) {
+double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFloat *gradient,
+                               uint64_t seed, uint32_t epoch) {
     m->parameters = parameters;
     m->gradient = gradient;
     m->seed = seed;
@@ -277,17 +294,17 @@ double model_loss_and_gradient(Model *m, const float *parameters, float *gradien
     model_forward(m);
     m->slot = 0;
     int last = m->shape.layers;
-    m->g = first_rows(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
+    m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     double train = (double)m->parts.shard->train_nodes;
     span_begin(m->spans);
-    double loss = loss_of(m, m->g, first_rows(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
+    double loss = loss_of(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
                           (float)(1 / train));
     span_end(m->spans, SPAN_POINTWISE);
     model_backward(m);
     return loss / train;
 }
 
-Rows model_infer(Model *m, const float *parameters) {
+Rows model_infer(Model *m, const DeviceFloat *parameters) {
     m->parameters = parameters;
     m->training = false;
     model_forward(m);

@@ -3,7 +3,6 @@
 // The exchange is told to its schedule as two pieces of work: `own` needs no message and hides it,
 // `halo` waits for it. All schedules do the same work on the same rows, so they give the same bits.
 #include "internal.h"
-#include <string.h>
 
 typedef struct Running { // the propagation that is running
     Model *m;
@@ -58,11 +57,11 @@ static void run_own(void *context, OwnPart part, const Poll *exchange) {
     Model *m = run->m;
     Both both = {exchange, gradient_poll(m)};
     const Poll *poll = &(Poll){poll_both, &both};
-    const Block *block = &run->op->block;
-    const Pattern *pattern = block->pattern;
+    const Pattern *pattern = run->op->block.pattern;
     if (part != OWN_MARGINAL) {
         span_begin(m->spans);
-        m->parts.backend->aggregate_prepare(run->op->aggregate, run->call->in, block->right, poll);
+        m->parts.backend->aggregate_prepare(run->op->aggregate, run->call->in, run->op->right,
+                                            poll);
         span_end(m->spans, SPAN_AGGREGATE_OWN);
     }
     if (part == OWN_CENTRAL) {
@@ -84,16 +83,15 @@ static void run_halo(void *context, Rows received, int begin, int end, bool last
     Model *m = run->m;
     Both both = {exchange, gradient_poll(m)};
     const Poll *poll = &(Poll){poll_both, &both};
-    const Block *block = &run->op->block;
-    const Pattern *pattern = block->pattern;
+    const SparseOperator *op = run->op;
+    const HaloPlan *plan = &op->block.pattern->plan;
     span_begin(m->spans);
     if (begin < end || last)
-        m->parts.backend->aggregate_halo(
-            run->call->out, &pattern->halo, pattern->halo_row, run->op->cursor, received,
-            pattern->plan.receive_offset[end], last ? block->left : NULL, poll);
+        m->parts.backend->aggregate_halo(op->halo, run->call->out, received,
+                                         plan->receive_offset[end], last ? op->left : NULL, poll);
     span_end(m->spans, SPAN_AGGREGATE_HALO);
     if (last)
-        finish(run, run->op->rest, run->op->rest_count, poll);
+        finish(run, op->rest, op->rest_count, poll);
 }
 
 // The partial sums that others read, before anything is sent.
@@ -101,11 +99,11 @@ static SentRows sent_rows(const Running *run) {
     const SparseOperator *op = run->op;
     const Backend *b = run->m->parts.backend;
     Rows in = run->call->in, partials = run->call->over->partials;
-    SentRows rows = {.x = in, .right = op->block.right, .sums = partials};
+    SentRows rows = {.x = in, .right = op->right, .sums = partials};
     if (partials.count == 0)
         return rows;
     span_begin(run->m->spans);
-    b->aggregate_prepare(op->partial, in, op->block.right, NULL);
+    b->aggregate_prepare(op->partial, in, op->right, NULL);
     b->aggregate_rows(op->partial, partials, (Range){0, partials.count}, false, NULL, NULL);
     span_end(run->m->spans, SPAN_AGGREGATE_OWN);
     return rows;
@@ -113,12 +111,11 @@ static SentRows sent_rows(const Running *run) {
 
 void propagate(Model *m, const PropagationCall *call) {
     Running run = {m, call, call->over->op};
-    const Pattern *pattern = run.op->block.pattern;
     Channel *channel = call->over->channel;
-    memcpy(run.op->cursor, pattern->halo.offset, (size_t)pattern->halo.rows * sizeof(int64_t));
+    m->parts.backend->aggregate_halo_begin(run.op->halo);
     if (channel == NULL) { // the halo rows are here already
         run_own(&run, OWN_ALL, NULL);
-        run_halo(&run, call->received, 0, pattern->plan.size - 1, true, NULL);
+        run_halo(&run, call->received, 0, run.op->block.pattern->plan.size - 1, true, NULL);
         return;
     }
     const Schedule *schedule = m->training ? m->parts.schedule : m->blocking;

@@ -39,17 +39,34 @@ static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
     return count;
 }
 
+static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
+    return of_block == NULL ? NULL : of_block == m->block.left ? m->left : m->right;
+}
+
 // `left` is only for rows that are complete after the own part.
-static void operator_ready(SparseOperator *op) {
+static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
+    const Pattern *p = block->pattern;
+    const char *what = "diagonals";
+    size_t bytes = (size_t)p->rows * sizeof(float);
+    DeviceFloat *device = b->take(bytes + sizeof(float), what);
+    float *own = pinned_side(b, device, bytes, what);
+    memcpy(own, block->left, bytes);
+    for (int64_t k = 0; k < p->halo.rows; k++)
+        own[p->halo_row[k]] = 1;
+    b->upload(device, own, bytes);
+    pinned_side_give(b, own);
+    return device;
+}
+
+static void operator_ready(const Model *m, SparseOperator *op) {
+    const Backend *b = m->parts.backend;
     const Pattern *p = op->block.pattern;
     op->rest_count = rest_ranges(p, op->rest);
-    op->cursor = TAKE(int64_t, p->halo.rows + 1, "halo cursors");
-    if (op->block.left == NULL)
-        return;
-    op->left_own = TAKE(float, p->rows + 1, "diagonals");
-    memcpy(op->left_own, op->block.left, (size_t)p->rows * sizeof(float));
-    for (int64_t k = 0; k < p->halo.rows; k++)
-        op->left_own[p->halo_row[k]] = 1;
+    op->halo = b->aggregate_halo_new(&p->halo, p->halo_row);
+    op->left = diagonal_of(m, op->block.left);
+    op->right = diagonal_of(m, op->block.right);
+    if (op->block.left != NULL)
+        op->left_own = make_left_own(b, &op->block);
 }
 
 // The Pattern with the same own edges that has the most rows.
@@ -85,7 +102,7 @@ static SparseOperator *operator_find(Model *m, const Block *block) {
         op->aggregate = b->aggregate_new(&whole->own, whole->plan.sources, most, m->panels);
     }
     op->partial = b->aggregate_new(&p->partial, p->plan.sources, most, "rows");
-    operator_ready(op);
+    operator_ready(m, op);
     return op;
 }
 
@@ -99,7 +116,7 @@ static void propagation_make(Model *m, Propagation *over, const Pattern *pattern
         return;
     over->channel =
         channel_new(m->mailbox, &pattern->plan, form, columns, (ExchangeId){l, direction});
-    over->partials = rows_take(pattern->partial.rows, columns, "partial sums");
+    over->partials = rows_take(m->parts.backend, pattern->partial.rows, columns, "partial sums");
 }
 
 static MessageForm exact_form(const Model *m) {
@@ -122,17 +139,17 @@ static void make_layer(Model *m, int l) {
         propagation_make(m, &layer->infer, patterns->full, l, FORWARD, &exact);
 }
 
-static void propagation_clear(Propagation *over) {
+static void propagation_clear(const Backend *backend, Propagation *over) {
     channel_free(over->channel);
-    rows_give(&over->partials);
+    rows_give(backend, &over->partials);
 }
 
 static void operator_clear(const Model *m, SparseOperator *op) {
     if (op->owns_aggregate)
         m->parts.backend->aggregate_free(op->aggregate);
     m->parts.backend->aggregate_free(op->partial);
-    memory_give(op->left_own);
-    memory_give(op->cursor);
+    m->parts.backend->give(op->left_own);
+    m->parts.backend->aggregate_halo_free(op->halo);
 }
 
 // ---- what is made of the features once (lossless.layer0)
@@ -146,13 +163,13 @@ static void features_once(Model *m, Mailbox *mailbox) {
     SparseOperator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
     op.aggregate = b->aggregate_new(&p->own, p->plan.sources, columns, "rows");
     op.partial = b->aggregate_new(&p->partial, p->plan.sources, columns, "rows");
-    operator_ready(&op);
+    operator_ready(m, &op);
     Propagation over = {
         .op = &op,
         .channel = channel_new(mailbox, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
-        .partials = rows_take(p->partial.rows, columns, "partial sums")};
+        .partials = rows_take(b, p->partial.rows, columns, "partial sums")};
     propagate(m, &(PropagationCall){.over = &over, .in = m->x, .out = m->features});
-    propagation_clear(&over);
+    propagation_clear(b, &over);
     operator_clear(m, &op);
 }
 
@@ -162,14 +179,14 @@ static void features_kept(Model *m, Mailbox *mailbox) {
     MessageForm exact = exact_form(m);
     Channel *channel =
         channel_new(mailbox, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
-    SentRows rows = {.x = first_rows(m->x, p->plan.sources), .right = m->block.right};
+    SentRows rows = {.x = rows_first(m->x, p->plan.sources), .right = m->right};
     channel_pack(channel, &rows, (Occasion){.exact = true});
     channel_post(channel);
     for (int group = 0; group + 1 < p->plan.size; group++)
         channel_receive(channel, group);
     channel_finish(channel);
     Rows landed = channel_rows(channel);
-    memcpy(m->kept.at, landed.at, rows_bytes(landed.count, landed.columns));
+    m->parts.backend->copy(m->kept.at, landed.at, rows_bytes(landed.count, landed.columns));
     channel_free(channel);
 }
 
@@ -188,7 +205,7 @@ static void tune(Model *m) {
 }
 
 void propagations_make(Model *m) {
-    m->mailbox = mailbox_new();
+    m->mailbox = mailbox_new(m->parts.backend);
     for (int l = 0; l < m->shape.layers; l++)
         make_layer(m, l);
     tune(m);
@@ -196,7 +213,7 @@ void propagations_make(Model *m) {
 
 // Features may be far wider than what travels later, so their mailbox goes again, too.
 void propagations_features(Model *m) {
-    Mailbox *mailbox = mailbox_new();
+    Mailbox *mailbox = mailbox_new(m->parts.backend);
     if (m->shape.layer0 != LAYER0_EXCHANGED)
         features_once(m, mailbox);
     if (m->shape.layer0 == LAYER0_KEPT)
@@ -256,9 +273,9 @@ void propagations_clear(Model *m) {
     for (int l = m->shape.layers - 1; l >= 0; l--) {
         Layer *layer = &m->layer[l];
         if (layer->infer.channel != layer->propagation[FORWARD].channel)
-            propagation_clear(&layer->infer);
-        propagation_clear(&layer->propagation[FORWARD]);
-        propagation_clear(&layer->propagation[BACKWARD]);
+            propagation_clear(m->parts.backend, &layer->infer);
+        propagation_clear(m->parts.backend, &layer->propagation[FORWARD]);
+        propagation_clear(m->parts.backend, &layer->propagation[BACKWARD]);
     }
     mailbox_free(m->mailbox);
     for (int i = 0; i < m->operators; i++)

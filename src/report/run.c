@@ -197,7 +197,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     json_put_int(&writer, "resumed_at_epoch", report->resumed_at);
     put_config(&writer, report->config);
     json_begin_object(&writer, "versions");
-    report_versions(&writer);
+    report_versions(&writer, backend_find(report->config->run.backend, err));
     json_end_object(&writer);
     report_machine(&writer, report);
     put_data(&writer, report);

@@ -28,14 +28,24 @@ static void say_libraries(JsonWriter *writer) {
         say(writer, name, version);
 }
 
-void report_versions(JsonWriter *writer) {
+// Of every backend that this machine can start.
+static void say_backends(void) {
+    for (int i = 0; i < backend_family.count; i++) {
+        const Backend *backend = family_member(&backend_family, i);
+        if (backend->start("auto", &(Error){0}))
+            say(NULL, "kernels", backend->describe());
+    }
+}
+
+void report_versions(JsonWriter *writer, const Backend *started) {
     char mpi[COMM_LIBRARY];
-    Error none = {0};
     say(writer, "fringe", FRINGE_VERSION);
     say(writer, "compiler", "gcc " __VERSION__);
     say(writer, "libc", gnu_get_libc_version());
     say(writer, "MPI", comm_library(mpi));
-    if (writer != NULL || backend_cpu.start("auto", &none)) // a run has started it, with its choice
-        say(writer, "kernels", backend_cpu.describe());
+    if (started != NULL)
+        say(writer, "kernels", started->describe());
+    else
+        say_backends();
     say_libraries(writer);
 }

@@ -20,8 +20,10 @@ bool trainer_may_train(const Trainer *t, Error *err) {
 // ---- evaluation
 
 void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
+    bool kept = best && t->best_epoch > 0;
     model_set_spans(t->model, NULL);
-    model_metrics(t->model, model_infer(t->model, trainer_parameters(t, best)), out);
+    model_metrics(t->model, model_infer(t->model, kept ? t->device.best : t->device.parameters),
+                  out);
     model_set_spans(t->model, &t->spans);
 }
 
@@ -63,7 +65,8 @@ static bool judge(Trainer *t) {
     t->best_score = score;
     t->best_epoch = t->epoch;
     t->stale_evaluations = 0;
-    memcpy(t->best, t->parameters, (size_t)t->shape.parameter_count * sizeof(float));
+    t->backend->copy(t->device.best, t->device.parameters,
+                     (size_t)t->shape.parameter_count * sizeof(float));
     memcpy(t->best_metrics, t->last_metrics, sizeof t->best_metrics);
     return true;
 }

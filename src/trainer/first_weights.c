@@ -26,5 +26,6 @@ bool trainer_start(Trainer *t, Error *err) {
     if (!comm_agree(t->comm, err))
         return false;
     comm_broadcast(t->comm, t->parameters, (size_t)t->shape.parameter_count * sizeof(float), 0);
+    trainer_upload(t);
     return true;
 }

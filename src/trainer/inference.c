@@ -4,7 +4,7 @@
 
 static bool find_parts(Inference *inference, ModelParts *parts, const Config *config, Error *err) {
     const Shard *shard = parts->shard;
-    parts->backend = backend_find("cpu", err);
+    parts->backend = backend_find(config->run.backend, err);
     parts->form = (MessageForm){.codec = codec_find("fp32", err), .piece = config->comm.piece};
     parts->schedule = schedule_find("blocking", err);
     if (err->code == 0 && parts->backend->start(config->run.vectors, err) &&
@@ -21,6 +21,7 @@ bool inference_open(Inference *inference, const Config *config, const Shard *sha
     if (!find_parts(inference, &parts, config, err))
         return false;
     ModelShape *shape = &inference->shape;
+    inference->backend = parts.backend;
     threads_set((int)config->run.threads, comm->node_size);
     if (!patterns_build(&inference->patterns, shape, shard, config, comm, err))
         return false;

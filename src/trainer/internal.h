@@ -28,7 +28,10 @@ struct Trainer {
     Assigner *assigner; // NULL: the codec knows no widths
     MemoryPlan plan;
     StateSections sections;
-    // flat arrays [parameter_count]
+    // flat arrays [parameter_count], and the host's sides of them
+    struct {
+        DeviceFloat *parameters, *gradient, *moment1, *moment2, *decay, *best;
+    } device;
     float *parameters, *gradient, *moment1, *moment2, *decay, *best;
     // what early stopping and checkpoints know
     int64_t epoch, best_epoch, stale_evaluations;
@@ -56,6 +59,11 @@ typedef struct RateSchedule {
     double (*factor)(const Config *config, int64_t epoch);
 } RateSchedule;
 double rate_of(const Trainer *trainer, int64_t epoch);
+
+// ---- trainer.c: the flat arrays from one side to the other; both sides agree but for what was
+// written on one since.
+void trainer_upload(Trainer *trainer);
+void trainer_download(Trainer *trainer);
 
 // ---- evaluate.c
 // False with EXIT_DISAGREE, where the ranks do not hold the same. Collective.

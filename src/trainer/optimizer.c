@@ -5,8 +5,8 @@
 
 static void sgd_step(Trainer *t, double rate, int64_t epoch) {
     (void)epoch;
-    t->backend->sgd(t->parameters, t->moment1, t->gradient, t->decay, t->shape.parameter_count,
-                    (float)rate, (float)t->config->train.momentum);
+    t->backend->sgd(t->device.parameters, t->device.moment1, t->device.gradient, t->device.decay,
+                    t->shape.parameter_count, (float)rate, (float)t->config->train.momentum);
 }
 
 // Kingma & Ba 2015, as torch.optim.Adam computes it.
@@ -18,8 +18,8 @@ static void adam_step(Trainer *t, double rate, int64_t epoch) {
                      .epsilon = (float)t->config->train.epsilon,
                      .correction1 = (float)(1 - pow(beta[0], (double)epoch)),
                      .correction2 = (float)(1 - pow(beta[1], (double)epoch))};
-    t->backend->adam(t->parameters, t->moment1, t->moment2, t->gradient, t->decay,
-                     t->shape.parameter_count, step);
+    t->backend->adam(t->device.parameters, t->device.moment1, t->device.moment2, t->device.gradient,
+                     t->device.decay, t->shape.parameter_count, step);
 }
 
 static const Optimizer optimizers[] = {{"adam", adam_step}, {"sgd", sgd_step}};

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t state_hash(const Trainer *t) {
+static uint64_t state_hash(Trainer *t) {
+    trainer_download(t);
     const float *flat[4] = {t->parameters, t->moment1, t->moment2, t->best};
     uint64_t all[8] = {(uint64_t)t->epoch, (uint64_t)t->best_epoch, (uint64_t)t->stale_evaluations};
     memcpy(&all[3], &t->best_score, sizeof t->best_score);

@@ -14,12 +14,15 @@ static bool save_weights(Trainer *t, const float *weights, StateWriter *writer, 
     return turned != NULL;
 }
 
-static bool restore_weights(Trainer *t, float *weights, const StateReader *reader, Error *err) {
+static bool restore_weights(Trainer *t, float *weights, DeviceFloat *device,
+                            const StateReader *reader, Error *err) {
+    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
     if (reader->file != NULL)
         model_take_tensors(&t->shape, weights, reader->file, err);
     if (!comm_agree(t->comm, err))
         return false;
-    comm_broadcast(t->comm, weights, (size_t)t->shape.parameter_count * sizeof(float), 0);
+    comm_broadcast(t->comm, weights, bytes, 0);
+    t->backend->upload(device, weights, bytes);
     return true;
 }
 
@@ -28,7 +31,8 @@ static bool save_model(void *owner, StateWriter *writer, Error *err) {
 }
 
 static bool restore_model(void *owner, const StateReader *reader, Error *err) {
-    return restore_weights(owner, ((Trainer *)owner)->parameters, reader, err);
+    Trainer *t = owner;
+    return restore_weights(t, t->parameters, t->device.parameters, reader, err);
 }
 
 static bool save_best(void *owner, StateWriter *writer, Error *err) {
@@ -36,12 +40,14 @@ static bool save_best(void *owner, StateWriter *writer, Error *err) {
 }
 
 static bool restore_best(void *owner, const StateReader *reader, Error *err) {
-    return restore_weights(owner, ((Trainer *)owner)->best, reader, err);
+    Trainer *t = owner;
+    return restore_weights(t, t->best, t->device.best, reader, err);
 }
 
 static bool save_optimizer(void *owner, StateWriter *writer, Error *err) {
-    const Trainer *t = owner;
+    Trainer *t = owner;
     (void)err;
+    trainer_download(t);
     state_put(writer, "moment1", TENSOR_F32, t->shape.parameter_count, t->moment1);
     state_put(writer, "moment2", TENSOR_F32, t->shape.parameter_count, t->moment2);
     return true;
@@ -50,8 +56,13 @@ static bool save_optimizer(void *owner, StateWriter *writer, Error *err) {
 static bool restore_optimizer(void *owner, const StateReader *reader, Error *err) {
     const Trainer *t = owner;
     int64_t count = t->shape.parameter_count;
-    return state_get(reader, "moment1", TENSOR_F32, count, t->moment1, err) &&
-           state_get(reader, "moment2", TENSOR_F32, count, t->moment2, err);
+    size_t bytes = (size_t)count * sizeof(float);
+    if (!state_get(reader, "moment1", TENSOR_F32, count, t->moment1, err) ||
+        !state_get(reader, "moment2", TENSOR_F32, count, t->moment2, err))
+        return false;
+    t->backend->upload(t->device.moment1, t->moment1, bytes);
+    t->backend->upload(t->device.moment2, t->moment2, bytes);
+    return true;
 }
 
 void register_sections(Trainer *t) {

@@ -2,20 +2,67 @@
 // rank because gradients are summed to the same bits everywhere; replicas.c asks whether it is.
 #include "internal.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 // ---- building
 
+enum { FLAT = 6 };
+
+// One flat array, both of its sides.
+typedef struct FlatArray {
+    DeviceFloat **device;
+    float **host;
+    const char *what;
+} FlatArray;
+
+static void flat_arrays(Trainer *t, FlatArray out[FLAT]) {
+    const FlatArray all[FLAT] = {
+        {&t->device.parameters, &t->parameters, "parameters"},
+        {&t->device.gradient, &t->gradient, "parameter gradients"},
+        {&t->device.moment1, &t->moment1, "optimizer state"},
+        {&t->device.moment2, &t->moment2, "optimizer state"},
+        {&t->device.decay, &t->decay, "weight decay"},
+        {&t->device.best, &t->best, "best parameters"},
+    };
+    memcpy(out, all, sizeof all);
+}
+
+static size_t flat_bytes(const Trainer *t) {
+    return (size_t)t->shape.parameter_count * sizeof(float);
+}
+
 static void take_flat(Trainer *t) {
-    int64_t n = t->shape.parameter_count;
-    t->parameters = TAKE(float, n, "parameters");
-    t->gradient = TAKE(float, n, "parameter gradients");
-    t->moment1 = TAKE(float, n, "optimizer state");
-    t->moment2 = TAKE(float, n, "optimizer state");
-    t->decay = TAKE(float, n, "weight decay");
-    t->best = TAKE(float, n, "best parameters");
+    FlatArray all[FLAT];
+    flat_arrays(t, all);
+    for (int i = 0; i < FLAT; i++) {
+        *all[i].device = t->backend->take(flat_bytes(t), all[i].what);
+        *all[i].host = pinned_side(t->backend, *all[i].device, flat_bytes(t), all[i].what);
+    }
     t->state_hash = TAKE(uint64_t, t->comm->size, "hashes of the ranks' state");
+}
+
+static void give_flat(Trainer *t) {
+    FlatArray all[FLAT];
+    flat_arrays(t, all);
+    for (int i = FLAT - 1; i >= 0 && *all[i].device != NULL; i--) {
+        pinned_side_give(t->backend, *all[i].host);
+        t->backend->give(*all[i].device);
+    }
+    memory_give(t->state_hash);
+}
+
+void trainer_upload(Trainer *t) {
+    FlatArray all[FLAT];
+    flat_arrays(t, all);
+    for (int i = 0; i < FLAT; i++)
+        t->backend->upload(*all[i].device, *all[i].host, flat_bytes(t));
+}
+
+void trainer_download(Trainer *t) {
+    FlatArray all[FLAT];
+    flat_arrays(t, all);
+    for (int i = 0; i < FLAT; i++)
+        t->backend->download(*all[i].host, *all[i].device, flat_bytes(t));
 }
 
 // train.weight_decay is one factor per layer, for its matrices; the last one serves the layers
@@ -39,7 +86,7 @@ static void model_parts(const Trainer *t, ModelParts *parts) {
 
 static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     const Config *c = t->config;
-    t->backend = backend_find("cpu", err);
+    t->backend = backend_find(c->run.backend, err);
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.schedule, NULL, err);
     parts->form = (MessageForm){.codec = codec_find(c->messages.codec, err),
@@ -142,7 +189,7 @@ static bool build(Trainer *t, Error *err) {
     plan_rest(t, &parts);
     if (!memory_fits(&t->plan, t->config, t->comm, err))
         return false;
-    t->sync = gradsync_new(t->comm, t->shape.parameter_count);
+    t->sync = gradsync_new(t->comm, t->backend, t->shape.parameter_count);
     parts.sync = t->sync;
     t->model = model_new(&t->shape, &parts, t->config, err);
     if (!comm_agree(t->comm, err))
@@ -158,6 +205,7 @@ static bool build(Trainer *t, Error *err) {
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
     model_initial(&t->shape, t->seed, t->parameters);
+    trainer_upload(t);
     register_sections(t);
     return true;
 }
@@ -181,10 +229,7 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *t) {
     if (t == NULL)
         return;
-    float *flat[] = {t->best, t->decay, t->moment2, t->moment1, t->gradient, t->parameters};
-    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
-        memory_give(flat[i]);
-    memory_give(t->state_hash);
+    give_flat(t);
     trace_clear(&t->trace);
     assigner_free(t->assigner);
     model_free(t->model);
@@ -206,17 +251,19 @@ int trainer_widths(Trainer *t, Tensor tensor[ASSIGNED_CHANNELS]) {
 }
 
 const float *trainer_parameters(const Trainer *t, bool best) {
-    return best && t->best_epoch > 0 ? t->best : t->parameters;
+    bool kept = best && t->best_epoch > 0;
+    float *host = kept ? t->best : t->parameters;
+    t->backend->download(host, kept ? t->device.best : t->device.parameters, flat_bytes(t));
+    return host;
 }
 
 // ---- one epoch
 
 static double clip(Trainer *t) {
-    double norm = sqrt(t->backend->square_sum(t->gradient, t->shape.parameter_count));
+    double norm = sqrt(t->backend->square_sum(t->device.gradient, t->shape.parameter_count));
     double most = t->config->train.clip;
     if (most > 0 && norm > most)
-        for (int64_t k = 0; k < t->shape.parameter_count; k++)
-            t->gradient[k] *= (float)(most / norm);
+        t->backend->scale(t->device.gradient, t->shape.parameter_count, (float)(most / norm));
     return norm;
 }
 
@@ -241,10 +288,10 @@ static void add_over_ranks(const Trainer *t, EpochRecord *record) {
 static void train(Trainer *t, EpochRecord *record) {
     int64_t bytes = model_bytes_sent(t->model);
     spans_reset(&t->spans);
-    record->loss = model_loss_and_gradient(t->model, t->parameters, t->gradient, t->seed,
-                                           (uint32_t)record->epoch);
+    record->loss = model_loss_and_gradient(t->model, t->device.parameters, t->device.gradient,
+                                           t->seed, (uint32_t)record->epoch);
     span_begin(&t->spans);
-    gradsync_finish(t->sync, t->gradient);
+    gradsync_finish(t->sync, t->device.gradient);
     comm_sum_double(t->comm, &record->loss, 1);
     span_end(&t->spans, SPAN_REDUCE);
     span_begin(&t->spans);

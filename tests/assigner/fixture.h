@@ -3,6 +3,7 @@
 #ifndef FRINGE_TESTS_ASSIGNER_NET_H
 #define FRINGE_TESTS_ASSIGNER_NET_H
 
+#include "device.h"
 #include "small_graph.h"
 #include "support.h"
 
@@ -130,7 +131,7 @@ static inline void net_init(Net *net, const Scene *scene, int first_width) {
                         .bf16 = scene->bf16,
                         .width = first_width,
                         .piece = 1000};
-    net->mailbox = mailbox_new();
+    net->mailbox = mailbox_new(device());
     for (int i = 0; i < CHANNELS; i++) {
         ExchangeId id = {i > 0, i == 2 ? BACKWARD : FORWARD};
         net->channel[i] = channel_new(net->mailbox, &patterns[i]->plan, &form, columns[i], id);
@@ -233,7 +234,7 @@ static inline void halo_part(void *context, Rows landed, int begin, int end, boo
     Look *look = context;
     const HaloPlan *p = channel_halo_plan(look->channel);
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++)
-        look_at_row(look, p->halo_id[h], look->bits[h], landed.at + h * landed.stride);
+        look_at_row(look, p->halo_id[h], look->bits[h], floats(landed) + h * landed.stride);
 }
 
 // Of one row: a width is one plane, or planes of 1, 2 and 4 bits (codec.h).
@@ -259,10 +260,10 @@ static inline int64_t bytes_of(const Channel *channel, bool bf16) {
 // Rows [count] of the ids from `gid` on.
 static inline Rows rows_of(const Channel *channel, const int64_t *gid, int64_t count,
                            uint32_t epoch) {
-    Rows rows = rows_take(count, channel_columns(channel), "test");
+    Rows rows = rows_take(device(), count, channel_columns(channel), "test");
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < rows.columns; c++)
-            rows.at[r * rows.stride + c] = value_of(channel, gid[r], c, epoch);
+            floats(rows)[r * rows.stride + c] = value_of(channel, gid[r], c, epoch);
     return rows;
 }
 
@@ -280,15 +281,15 @@ static inline void exchange(const Net *net, int which, uint32_t epoch, bool exac
                  .bf16 = net->bf16};
     int64_t before = channel_count(channel).bytes_sent, takes = memory_takes();
     schedule_find(names[epoch % 3], &err)
-        ->run(channel, &(SentRows){x, net->right, sums}, (Occasion){9, epoch, exact},
+        ->run(channel, &(SentRows){x, on_device(net->right), sums}, (Occasion){9, epoch, exact},
               &(ExchangeWork){no_own_part, halo_part, &look});
     assert_int_equal(memory_takes(), takes);
     if (!exact) {
         assert_int_equal(channel_count(channel).bytes_sent - before, bytes_of(channel, net->bf16));
         assert_int_equal(look.mixed, p->halo_count);
     }
-    rows_give(&sums);
-    rows_give(&x);
+    rows_give(device(), &sums);
+    rows_give(device(), &x);
 }
 
 // One epoch as the trainer makes it. An exact exchange in between changes nothing.

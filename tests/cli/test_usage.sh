@@ -54,6 +54,8 @@ expect "a layer that is not there" 78 'sage-mean' "$FRINGE" config check tiny.js
 grep -q 'did you mean "gcn"' out || fail "a layer's suggestion"
 expect "a schedule that is not there" 78 'blocking, overlap' "$FRINGE" config check tiny.json \
     --set comm.schedule=overlapp
+expect "a backend that is not there" 78 'run.backend.*cpu' "$FRINGE" config check tiny.json \
+    --set run.backend=abacus
 expect "a good config" 0 'tiny.json: fine' "$FRINGE" config check tiny.json
 expect "what a config means" 0 '^train.epochs +. 20 epochs .default 200.' \
     "$FRINGE" config show tiny.json

@@ -132,5 +132,6 @@ expect "inspect a torn one" 65 'torn/optimizer.safetensors' "$FRINGE" inspect to
 expect "inspect a file of tensors" 0 'convs.0.*F32' \
     "$FRINGE" inspect two/checkpoints/epoch-20/model.safetensors
 expect "doctor" 0 '^OK +MPI' "$FRINGE" doctor tiny.json
+expect "doctor names the backend" 0 '^OK +kernels +cpu: ' "$FRINGE" doctor tiny.json
 expect "a cache that cannot be" 69 '^FAIL +cache' "$FRINGE" doctor --set data.cache=/proc/none
 finish

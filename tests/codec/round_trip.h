@@ -86,7 +86,7 @@ static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) 
               .row = TAKE(int32_t, rows, "row"),
               .scale = TAKE(float, rows, "scale"),
               .bits = TAKE(uint8_t, rows, "bits"),
-              .back = rows_take(BEFORE + rows + 1, columns, "back")};
+              .back = rows_take(device(), BEFORE + rows + 1, columns, "back")};
     for (int64_t r = 0; r < rows; r++) {
         t.gid[r] = r % 2 == 0 ? r : ((int64_t)1 << 41) + 7 * r; // both words of an id
         t.row[r] = (int32_t)r;
@@ -95,10 +95,10 @@ static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) 
     }
     widths_take(&t.widths, rows, bits);
     t.shape = (MessageShape){.rows = rows, .columns = columns, .bf16 = bf16};
-    t.source = (MessageSource){.x = rows_take(rows, columns, "x"),
+    t.source = (MessageSource){.x = rows_take(device(), rows, columns, "x"),
                                .stream = random_stream(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
                                .peer = 5,
-                               .range = TAKE(float, rows, "range")};
+                               .range = on_device(TAKE(float, rows, "range"))};
     return t;
 }
 
@@ -117,29 +117,30 @@ static inline void trip_clear(Trip *t) {
     memory_give(t->gid), memory_give(t->row), memory_give(t->scale), memory_give(t->bits);
     memory_give(t->message), memory_give(t->source.range);
     widths_clear(&t->widths);
-    rows_give(&t->back);
-    rows_give(&t->source.x);
+    rows_give(device(), &t->back);
+    rows_give(device(), &t->source.x);
 }
 
 static inline void trip_fill(Trip *t, Kind kind, int64_t r, int64_t like) {
     for (int64_t c = 0; c < t->shape.columns; c++)
-        t->source.x.at[r * t->source.x.stride + c] = value(kind, like, c);
+        floats(t->source.x)[r * t->source.x.stride + c] = value(kind, like, c);
 }
 
 static inline int64_t trip_encode(Trip *t) {
-    int64_t bad = integer()->encode(t->message, &t->shape, &t->source, NULL);
+    int64_t bad = integer()->encode(device(), t->message, &t->shape, &t->source, NULL);
     assert_int_equal(t->message[t->bytes], GUARD);
     return bad;
 }
 static inline void trip_decode(Trip *t) {
-    memset(t->back.at + BEFORE * t->back.stride, 0xff, rows_bytes(t->shape.rows, t->back.columns));
-    integer()->decode(t->back, BEFORE, &t->shape, t->message, NULL);
+    memset(floats(t->back) + BEFORE * t->back.stride, 0xff,
+           rows_bytes(t->shape.rows, t->back.columns));
+    integer()->decode(device(), t->back, BEFORE, &t->shape, t->message, NULL);
 }
 static inline const float *sent(const Trip *t, int64_t place) {
-    return t->source.x.at + t->row[place] * t->source.x.stride;
+    return floats(t->source.x) + t->row[place] * t->source.x.stride;
 }
 static inline const float *landed(const Trip *t, int64_t place) {
-    return t->back.at + (BEFORE + place) * t->back.stride;
+    return floats(t->back) + (BEFORE + place) * t->back.stride;
 }
 
 static inline float parameter(const Trip *t, int array, int64_t position) {

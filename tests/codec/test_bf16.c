@@ -1,6 +1,7 @@
 // ranks: 1
 // If this failed, bf16 messages would not hold the nearest bf16 of every value, or a value that has
 // none would be sent as something else.
+#include "device.h"
 #include "fringe/codec.h"
 #include "support.h"
 #include <float.h>
@@ -45,8 +46,8 @@ typedef struct Case {
 static Case case_new(int64_t rows, int64_t columns) {
     Error err = {0};
     Case c = {.codec = codec_find("bf16", &err),
-              .x = rows_take(rows, columns, "x"),
-              .back = rows_take(BEFORE + rows + 1, columns, "back"),
+              .x = rows_take(device(), rows, columns, "x"),
+              .back = rows_take(device(), BEFORE + rows + 1, columns, "back"),
               .row = TAKE(int32_t, rows, "row"),
               .scale = TAKE(float, rows, "scale"),
               .shape = {.rows = rows, .columns = columns}};
@@ -60,7 +61,7 @@ static Case case_new(int64_t rows, int64_t columns) {
             random_block(word, stream, r, 0, (uint32_t)k);
             uint32_t tie = word[1] % 4 == 0 ? 0xffff8000U : 0xffffffffU; // many halves
             uint32_t bits = ((word[0] & 0x80ffffffU) | (word[2] % 227) << 23) & tie;
-            c.x.at[r * c.x.stride + k] = of_bits(bits);
+            floats(c.x)[r * c.x.stride + k] = of_bits(bits);
         }
     }
     c.source = (MessageSource){.x = c.x, .row = c.row};
@@ -73,12 +74,12 @@ static Case case_new(int64_t rows, int64_t columns) {
 
 static void case_clear(Case *c) {
     memory_give(c->message), memory_give(c->row), memory_give(c->scale);
-    rows_give(&c->x);
-    rows_give(&c->back);
+    rows_give(device(), &c->x);
+    rows_give(device(), &c->back);
 }
 
 static int64_t encode(Case *c) {
-    int64_t bad = c->codec->encode(c->message, &c->shape, &c->source, NULL);
+    int64_t bad = c->codec->encode(device(), c->message, &c->shape, &c->source, NULL);
     assert_int_equal(c->message[c->bytes], 0xA5);
     return bad;
 }
@@ -89,19 +90,19 @@ static void values_are_the_nearest(void **state) {
     for (int i = 0; i < 5; i++) {
         Case c = case_new(i == 3 ? ROWS : 40, columns[i]);
         if (i % 2 == 1)
-            c.source.scale = c.scale;
+            c.source.scale = on_device(c.scale);
         assert_int_equal(encode(&c), -1);
-        memset(c.back.at + BEFORE * c.back.stride, 0xff, rows_bytes(c.shape.rows, columns[i]));
-        c.codec->decode(c.back, BEFORE, &c.shape, c.message, NULL);
+        memset(floats(c.back) + BEFORE * c.back.stride, 0xff, rows_bytes(c.shape.rows, columns[i]));
+        c.codec->decode(device(), c.back, BEFORE, &c.shape, c.message, NULL);
         for (int64_t r = 0; r < c.back.count; r++)
             for (int64_t k = 0; k < c.back.stride; k++) {
                 float expected = 0;
                 int64_t place = r - BEFORE;
                 if (place >= 0 && place < c.shape.rows && k < columns[i]) {
-                    float x = c.x.at[c.row[place] * c.x.stride + k];
+                    float x = floats(c.x)[c.row[place] * c.x.stride + k];
                     expected = nearest(c.source.scale ? c.scale[c.row[place]] * x : x);
                 }
-                assert_memory_equal(&c.back.at[r * c.back.stride + k], &expected, 4);
+                assert_memory_equal(&floats(c.back)[r * c.back.stride + k], &expected, 4);
             }
         case_clear(&c);
     }
@@ -113,14 +114,14 @@ static void values_without_a_bf16_are_reported(void **state) {
                          INFINITY, -INFINITY,           FLT_MAX};
     for (int b = 0; b < 6; b++) {
         Case c = case_new(ROWS, 41);
-        c.x.at[2000 * c.x.stride + 40] = bad[b];
+        floats(c.x)[2000 * c.x.stride + 40] = bad[b];
         assert_int_equal(encode(&c), 2000);
-        c.x.at[6 * c.x.stride] = bad[b];
+        floats(c.x)[6 * c.x.stride] = bad[b];
         assert_int_equal(encode(&c), 6);
         case_clear(&c);
     }
     Case c = case_new(4, 3);
-    c.x.at[0] = of_bits(0x7f7f0000); // the largest one
+    floats(c.x)[0] = of_bits(0x7f7f0000); // the largest one
     assert_int_equal(encode(&c), -1);
     case_clear(&c);
 }

@@ -1,6 +1,7 @@
 // ranks: 1
 // If this failed, a message would not hold the rows of its send list, tight and in order, or
 // decoding would not give them back.
+#include "device.h"
 #include "support.h"
 
 #include "fringe/codec.h"
@@ -29,12 +30,12 @@ typedef struct Case {
 } Case;
 
 static Case case_new(int64_t columns, int64_t length) {
-    Case c = {rows_take(SOURCES, columns, "test"), TAKE(float, SOURCES, "test"),
+    Case c = {rows_take(device(), SOURCES, columns, "test"), TAKE(float, SOURCES, "test"),
               TAKE(int32_t, length, "test"), length};
     for (int64_t r = 0; r < SOURCES; r++) {
         c.scale[r] = factor(r);
         for (int64_t k = 0; k < columns; k++)
-            c.x.at[r * c.x.stride + k] = value(r, k);
+            floats(c.x)[r * c.x.stride + k] = value(r, k);
     }
     for (int64_t k = 0; k < length; k++)
         c.row[k] = listed(k, length);
@@ -44,7 +45,7 @@ static Case case_new(int64_t columns, int64_t length) {
 static void case_clear(Case *c) {
     memory_give(c->row);
     memory_give(c->scale);
-    rows_give(&c->x);
+    rows_give(device(), &c->x);
 }
 
 static void count_call(void *context) { ++*(int *)context; }
@@ -54,18 +55,18 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
     enum { BEFORE = 3, AFTER = 2 };
     int64_t columns = c->x.columns, length = c->length;
     MessageShape shape = {.rows = length, .columns = columns};
-    MessageSource source = {.x = c->x, .scale = scaled ? c->scale : NULL, .row = c->row};
+    MessageSource source = {.x = c->x, .scale = scaled ? on_device(c->scale) : NULL, .row = c->row};
     size_t bytes = codec->bytes(&shape);
     assert_int_equal(bytes, length * columns * 4);
     unsigned char *out = memory_take(bytes + 1, "test");
     out[bytes] = 0xA5;
     int calls = 0;
     Poll poll = {count_call, &calls};
-    assert_true(codec->encode(out, &shape, &source, &poll) == -1);
+    assert_true(codec->encode(device(), out, &shape, &source, &poll) == -1);
     assert_true(out[bytes] == 0xA5);
-    Rows back = rows_take(BEFORE + length + AFTER, columns, "test");
-    memset(back.at + BEFORE * back.stride, 0xff, rows_bytes(length, columns));
-    codec->decode(back, BEFORE, &shape, out, &poll);
+    Rows back = rows_take(device(), BEFORE + length + AFTER, columns, "test");
+    memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(length, columns));
+    codec->decode(device(), back, BEFORE, &shape, out, &poll);
     assert_true(bytes < 8 << 20 || calls >= 2);
     for (int64_t r = 0; r < back.count; r++)
         for (int64_t k = 0; k < back.stride; k++) {
@@ -77,9 +78,9 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
                 memcpy(&sent, out + ((r - BEFORE) * columns + k) * 4, 4);
                 assert_memory_equal(&sent, &expected, 4);
             }
-            assert_memory_equal(&back.at[r * back.stride + k], &expected, 4);
+            assert_memory_equal(&floats(back)[r * back.stride + k], &expected, 4);
         }
-    rows_give(&back);
+    rows_give(device(), &back);
     memory_give(out);
 }
 

@@ -70,14 +70,14 @@ static void true_trip(const Trip *t, unsigned char *message, Rows back, float *r
             if (t->bits[k] != known[w])
                 continue;
             int64_t r = t->row[k];
-            float scale = t->source.scale != NULL ? t->source.scale[r] : 1;
+            float scale = t->source.scale != NULL ? t->scale[r] : 1;
             Truth g = true_grid(sent(t, k), columns, scale, known[w], t->shape.bf16);
             memcpy(message + position * size, (char *)&g.zero + 4 - size, (size_t)size);
             memcpy(message + (rows + position) * size, (char *)&g.step + 4 - size, (size_t)size);
             for (int64_t c = 0; c < columns; c++) {
                 int q = true_code(t, g, scale * sent(t, k)[c], known[w], r, c);
                 true_pack(payload, q, known[w], c, columns);
-                back.at[(BEFORE + k) * back.stride + c] = g.zero + (float)q * g.step;
+                floats(back)[(BEFORE + k) * back.stride + c] = g.zero + (float)q * g.step;
             }
             range[k] = g.most * g.step;
             payload += true_bytes(columns, known[w]);
@@ -89,7 +89,8 @@ static void true_trip(const Trip *t, unsigned char *message, Rows back, float *r
 static void rows_same(const Trip *t, Rows back) {
     for (int64_t r = 0; r < back.count; r++)
         for (int64_t c = 0; c < back.stride; c++)
-            assert_memory_equal(&t->back.at[r * back.stride + c], &back.at[r * back.stride + c], 4);
+            assert_memory_equal(&floats(t->back)[r * back.stride + c],
+                                &floats(back)[r * back.stride + c], 4);
 }
 
 // In every way of running it, the same as the independent message.
@@ -97,18 +98,18 @@ static void try_all_ways(Trip *t) {
     trip_ready(t);
     unsigned char *message = memory_take(t->bytes, "message");
     float *range = TAKE(float, t->shape.rows, "range");
-    Rows back = rows_take(t->back.count, t->shape.columns, "back");
+    Rows back = rows_take(device(), t->back.count, t->shape.columns, "back");
     true_trip(t, message, back, range);
     for (Way way = {0}; way_next(&way);) {
         memset(t->message, GUARD, t->bytes);
-        memset(t->back.at, 0, rows_bytes(back.count, back.columns));
+        memset(floats(t->back), 0, rows_bytes(back.count, back.columns));
         assert_int_equal(trip_encode(t), -1);
         assert_memory_equal(t->message, message, t->bytes);
         assert_memory_equal(t->source.range, range, (size_t)t->shape.rows * sizeof *range);
         trip_decode(t);
         rows_same(t, back);
     }
-    rows_give(&back);
+    rows_give(device(), &back);
     memory_give(range);
     memory_give(message);
 }
@@ -127,7 +128,7 @@ static void message_is_as_drawn(void **state) {
                 t.row[r] = (int32_t)(r - r % 3); // gaps, and a row more than once
             }
             if (i % 2 == 1)
-                t.source.scale = t.scale;
+                t.source.scale = on_device(t.scale);
             try_all_ways(&t);
             trip_clear(&t);
         }
@@ -168,7 +169,7 @@ static void bad_rows_are_reported(void **state) {
             }
             trip_ready(&t);
             expect_bad(&t, -1);
-            float *x = t.source.x.at;
+            float *x = floats(t.source.x);
             x[7 * t.source.x.stride + width - 1] = bad[b];
             expect_bad(&t, 7);
             x[2 * t.source.x.stride + width / 2] = bad[b];
@@ -186,14 +187,14 @@ static void overflowing_ranges_are_reported(void **state) {
         for (int64_t k = 0; k < t.shape.rows; k++)
             trip_fill(&t, GAUSS, k, k);
         trip_ready(&t);
-        float *row = t.source.x.at + 1234 * t.source.x.stride;
+        float *row = floats(t.source.x) + 1234 * t.source.x.stride;
         row[3] = FLT_MAX; // alone it is no trouble to fp32; bf16 has no such number
         expect_bad(&t, bf16 ? 1234 : -1);
         row[17] = -FLT_MAX;
         expect_bad(&t, 1234);
         row[3] = row[17] = 1e30F;
         expect_bad(&t, -1);
-        t.scale[1234] = 1e30F, t.source.scale = t.scale;
+        t.scale[1234] = 1e30F, t.source.scale = on_device(t.scale);
         expect_bad(&t, 1234);
         trip_clear(&t);
     }
@@ -250,8 +251,8 @@ static void empty_messages_and_polls(void **state) {
     int calls = 0;
     Poll poll = {count_call, &calls};
     int64_t takes = memory_takes();
-    integer()->encode(t.message, &t.shape, &t.source, &poll);
-    integer()->decode(t.back, BEFORE, &t.shape, t.message, &poll);
+    integer()->encode(device(), t.message, &t.shape, &t.source, &poll);
+    integer()->decode(device(), t.back, BEFORE, &t.shape, t.message, &poll);
     assert_int_equal(memory_takes(), takes);
     assert_true(calls >= 2);
     trip_clear(&t);

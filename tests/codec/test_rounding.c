@@ -48,7 +48,7 @@ static void means_and_variances_hold(void **state) {
                     if (r == 0)
                         trip_fill(&t, kind, 0, 0);
                     else
-                        memcpy(t.source.x.at + r * ELEMENTS, t.source.x.at,
+                        memcpy(floats(t.source.x) + r * ELEMENTS, floats(t.source.x),
                                ELEMENTS * sizeof(float));
                 trip_ready(&t);
                 assert_int_equal(trip_encode(&t), -1);
@@ -132,13 +132,13 @@ static void constant_rows_are_exact(void **state) {
         for (int bf16 = 0; bf16 < 2; bf16++) {
             Trip t = trip_new(8, 37, bf16, known[w]);
             for (int64_t i = 0; i < 8 * 37; i++)
-                t.source.x.at[i / 37 * t.source.x.stride + i % 37] = constant[i / 37];
+                floats(t.source.x)[i / 37 * t.source.x.stride + i % 37] = constant[i / 37];
             trip_ready(&t);
             assert_int_equal(trip_encode(&t), -1);
             trip_decode(&t);
             for (int64_t k = 0; k < 8; k++)
                 if (!bf16 || bf16_cut(constant[k]) == constant[k]) {
-                    assert_true(parameter(&t, 1, k) == 0 && t.source.range[k] == 0);
+                    assert_true(parameter(&t, 1, k) == 0 && ((float *)t.source.range)[k] == 0);
                     for (int64_t c = 0; c < 37; c++)
                         assert_true(landed(&t, k)[c] == constant[k]);
                 }
@@ -159,7 +159,7 @@ static void largest_value_never_wraps(void **state) {
     }
     for (int64_t r = 0; r < ROWS; r++) {
         t.gid[r] = gid;
-        t.source.x.at[r * t.source.x.stride + column] = 1 + (float)r / ROWS;
+        floats(t.source.x)[r * t.source.x.stride + column] = 1 + (float)r / ROWS;
     }
     trip_ready(&t);
     assert_int_equal(trip_encode(&t), -1);
@@ -178,7 +178,7 @@ static void codes_come_back(void **state) {
             Trip t = trip_new(3, columns, columns % 2 == 0 && known[w] <= 8, known[w]);
             for (int64_t r = 0; r < 3; r++)
                 for (int64_t c = 0; c < columns; c++)
-                    t.source.x.at[r * t.source.x.stride + c] =
+                    floats(t.source.x)[r * t.source.x.stride + c] =
                         c == (r + 1) % columns ? 0
                         : c == r % columns     ? (float)largest_code(known[w])
                                                : (float)floor((largest_code(known[w]) + 1) *

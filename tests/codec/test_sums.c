@@ -1,6 +1,7 @@
 // ranks: 1
 // If this failed, a partial sum in a message would not be written as a row of its own is: scaled
 // twice, taken from the wrong place, or rounded with the numbers of another sender's.
+#include "device.h"
 #include "fringe/codec.h"
 #include "support.h"
 
@@ -20,18 +21,16 @@ typedef struct Scene {
 } Scene;
 
 static void scene_init(Scene *scene) {
-    scene->all = rows_take(SOURCES + SUMS, COLUMNS, "test");
+    scene->all = rows_take(device(), SOURCES + SUMS, COLUMNS, "test");
     for (int64_t r = 0; r < scene->all.count; r++) {
         scene->gid[r] = r < SOURCES ? 100 + r : -1 - r;
         for (int64_t c = 0; c < COLUMNS; c++)
-            scene->all.at[r * scene->all.stride + c] = (float)((r * 37 + c * 11) % 29) / 7 - 2;
+            floats(scene->all)[r * scene->all.stride + c] = (float)((r * 37 + c * 11) % 29) / 7 - 2;
     }
     for (int r = 0; r < SOURCES; r++)
         scene->scale[r] = 0.3F + (float)r / 5;
-    scene->x = scene->sums = scene->all;
-    scene->x.count = SOURCES;
-    scene->sums.at += SOURCES * scene->all.stride;
-    scene->sums.count = SUMS;
+    scene->x = rows_first(scene->all, SOURCES);
+    scene->sums = rows_range(scene->all, (Range){SOURCES, SOURCES + SUMS});
 }
 
 // What a reader gets of the listed rows: [count, COLUMNS].
@@ -41,11 +40,11 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     MessageShape shape = {.rows = count, .columns = COLUMNS, .bf16 = true};
     shape.widths = codec->has_widths ? &widths : NULL;
     unsigned char *message = memory_take(codec->bytes(&shape), "test");
-    Rows landed = rows_take(count, COLUMNS, "test");
+    Rows landed = rows_take(device(), count, COLUMNS, "test");
     source.row = row;
     source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
-    assert_int_equal(codec->encode(message, &shape, &source, NULL), -1);
-    codec->decode(landed, 0, &shape, message, NULL);
+    assert_int_equal(codec->encode(device(), message, &shape, &source, NULL), -1);
+    codec->decode(device(), landed, 0, &shape, message, NULL);
     memory_give(message);
     widths_clear(&widths);
     return landed;
@@ -60,7 +59,7 @@ static void sums_travel_as_rows_of_their_own(void **state) {
     memcpy(both + ROWS_SENT, sums_sent, sizeof sums_sent);
     scene_init(&scene);
     MessageSource mixed = {.x = scene.x,
-                           .scale = scene.scale,
+                           .scale = on_device(scene.scale),
                            .sums = scene.sums,
                            .gid = scene.gid,
                            .peer = READER,
@@ -71,14 +70,14 @@ static void sums_travel_as_rows_of_their_own(void **state) {
         Rows got = through(codec, mixed, both, SENT);
         Rows rows = through(codec, mixed, rows_sent, ROWS_SENT);
         Rows sums = through(codec, as_rows, sums_sent, SUMS_SENT);
-        assert_memory_equal(got.at, rows.at, rows_bytes(ROWS_SENT, COLUMNS));
-        assert_memory_equal(got.at + ROWS_SENT * got.stride, sums.at,
+        assert_memory_equal(floats(got), floats(rows), rows_bytes(ROWS_SENT, COLUMNS));
+        assert_memory_equal(floats(got) + ROWS_SENT * got.stride, floats(sums),
                             rows_bytes(SUMS_SENT, COLUMNS));
-        rows_give(&sums);
-        rows_give(&rows);
-        rows_give(&got);
+        rows_give(device(), &sums);
+        rows_give(device(), &rows);
+        rows_give(device(), &got);
     }
-    rows_give(&scene.all);
+    rows_give(device(), &scene.all);
 }
 
 // Two senders that make sums for one target must not round them alike.
@@ -94,10 +93,10 @@ static void senders_round_differently(void **state) {
     other.sum_peer = SENDER + 1;
     Rows a = through(codec, one, sums_sent, SUMS_SENT);
     Rows b = through(codec, other, sums_sent, SUMS_SENT);
-    assert_memory_not_equal(a.at, b.at, rows_bytes(SUMS_SENT, COLUMNS));
-    rows_give(&b);
-    rows_give(&a);
-    rows_give(&scene.all);
+    assert_memory_not_equal(floats(a), floats(b), rows_bytes(SUMS_SENT, COLUMNS));
+    rows_give(device(), &b);
+    rows_give(device(), &a);
+    rows_give(device(), &scene.all);
 }
 
 static const struct CMUnitTest tests[] = {

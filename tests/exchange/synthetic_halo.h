@@ -5,6 +5,7 @@
 #ifndef FRINGE_TESTS_EXCHANGE_RING_H
 #define FRINGE_TESTS_EXCHANGE_RING_H
 
+#include "device.h"
 #include "fringe/exchange.h"
 
 static inline uint32_t ring_mix(uint64_t a, uint64_t b) {
@@ -94,20 +95,18 @@ static inline float ring_value(int64_t gid, int64_t column, uint32_t epoch) {
 static inline float ring_scale(int64_t gid) { return 0.1F + (float)(gid % 97) / 31.0F; }
 
 static inline Rows ring_fill(const HaloPlan *p, int64_t columns, uint32_t epoch) {
-    Rows x = rows_take(p->sources + p->partials, columns, "test");
+    Rows x = rows_take(device(), p->sources + p->partials, columns, "test");
     for (int64_t row = 0; row < x.count; row++)
         for (int64_t c = 0; c < columns; c++)
-            x.at[row * x.stride + c] = ring_value(p->source_id[row], c, epoch);
+            floats(x)[row * x.stride + c] = ring_value(p->source_id[row], c, epoch);
     return x;
 }
 
 // Rows and partial sums of ring_fill.
 static inline SentRows ring_sent(const HaloPlan *p, Rows x, const float *right) {
-    SentRows rows = {.x = x, .right = right, .sums = x};
-    rows.x.count = p->sources;
-    rows.sums.at += p->sources * x.stride;
-    rows.sums.count = p->partials;
-    return rows;
+    return (SentRows){.x = rows_first(x, p->sources),
+                      .right = on_device(right),
+                      .sums = rows_range(x, (Range){p->sources, p->sources + p->partials})};
 }
 
 #endif

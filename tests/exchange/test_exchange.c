@@ -41,7 +41,7 @@ static void own_part(void *context, OwnPart part, const Poll *poll) {
         poll_call(poll);
     }
     for (int64_t c = 0; c < run->columns; c++)
-        run->sum.at[c] = ring_value(run->plan->rank, c, 0);
+        floats(run->sum)[c] = ring_value(run->plan->rank, c, 0);
     run->own_calls++;
 }
 
@@ -54,11 +54,11 @@ static void halo_part(void *context, Rows landed, int begin, int end, bool last,
     run->next_group = end;
     run->last_calls += last;
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++) {
-        const float *row = landed.at + h * landed.stride;
+        const float *row = floats(landed) + h * landed.stride;
         for (int64_t c = 0; c < run->columns; c++) {
             float expected = expected_value(run, p->halo_id[h], c);
             assert_memory_equal(&row[c], &expected, sizeof expected);
-            run->sum.at[c] += row[c];
+            floats(run->sum)[c] += row[c];
         }
         for (int64_t c = run->columns; c < landed.stride; c++)
             assert_true(row[c] == 0.0F); // padding stays zero
@@ -91,7 +91,7 @@ static void exchange(Channel *channel, const Schedule *schedule, const float *ri
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(run->last_calls, 1);
     assert_int_equal(run->next_group, run->plan->size - 1);
-    rows_give(&x);
+    rows_give(device(), &x);
 }
 
 static void check_count(const Channel *channel, const HaloPlan *p, int64_t exchanges) {
@@ -118,9 +118,9 @@ static void try_channel(uint64_t seed) {
     HaloPlan plan = ring_plan(seed, &test_comm);
     float *right = right_of(&plan);
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
-    run.sum = rows_take(1, run.columns, "test");
-    Rows before = rows_take(1, run.columns, "test");
-    Mailbox *mailbox = mailbox_new();
+    run.sum = rows_take(device(), 1, run.columns, "test");
+    Rows before = rows_take(device(), 1, run.columns, "test");
+    Mailbox *mailbox = mailbox_new(device());
     Channel *channel = channel_new(mailbox, &plan, &form, run.columns,
                                    (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
@@ -133,16 +133,16 @@ static void try_channel(uint64_t seed) {
                 usleep(1000);
             exchange(channel, schedules[s], run.scaled ? right : NULL, &run);
             if (s == 0)
-                memcpy(before.at, run.sum.at, rows_bytes(1, run.columns));
+                memcpy(floats(before), floats(run.sum), rows_bytes(1, run.columns));
             else
-                assert_memory_equal(before.at, run.sum.at, rows_bytes(1, run.columns));
+                assert_memory_equal(floats(before), floats(run.sum), rows_bytes(1, run.columns));
         }
     }
     check_count(channel, &plan, 3 * EPOCHS);
     channel_free(channel);
     mailbox_free(mailbox);
-    rows_give(&before);
-    rows_give(&run.sum);
+    rows_give(device(), &before);
+    rows_give(device(), &run.sum);
     memory_give(right);
     ring_clear(&plan);
 }
@@ -163,7 +163,7 @@ static void channels_do_not_mix(void **state) {
     Channel *channel[2];
     Rows x[2];
     for (int i = 0; i < 2; i++) {
-        mailbox[i] = mailbox_new();
+        mailbox[i] = mailbox_new(device());
         channel[i] = channel_new(mailbox[i], &plan, &form, 41, (ExchangeId){1, i});
     }
     for (uint32_t epoch = 1; epoch <= 10; epoch++) {
@@ -172,18 +172,18 @@ static void channels_do_not_mix(void **state) {
             SentRows rows = ring_sent(&plan, x[i], NULL);
             channel_pack(channel[i], &rows, (Occasion){.epoch = epoch});
             channel_post(channel[i]);
-            rows_give(&x[i]); // packed rows are copies
+            rows_give(device(), &x[i]); // packed rows are copies
         }
         for (int i = 1; i >= 0; i--) {
             Run run = {.plan = &plan,
                        .epoch = 2 * epoch + (uint32_t)i,
                        .columns = 41,
                        .own_calls = 1,
-                       .sum = rows_take(1, 41, "test")};
+                       .sum = rows_take(device(), 1, 41, "test")};
             for (int g = 0; g + 1 < plan.size; g++)
                 channel_receive(channel[i], g);
             halo_part(&run, channel_rows(channel[i]), 0, plan.size - 1, true, NULL);
-            rows_give(&run.sum);
+            rows_give(device(), &run.sum);
         }
         for (int i = 0; i < 2; i++)
             channel_finish(channel[i]);
@@ -205,11 +205,12 @@ static void narrow_rows_fit_at_every_width(void **state) {
         if (!width_known(bits))
             continue;
         MessageForm form = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
-        Mailbox *mailbox = mailbox_new();
+        Mailbox *mailbox = mailbox_new(device());
         Channel *channel = channel_new(mailbox, &plan, &form, 1, (ExchangeId){0, FORWARD});
-        Run run = {.plan = &plan, .epoch = 1, .columns = 1, .sum = rows_take(1, 1, "test")};
+        Run run = {
+            .plan = &plan, .epoch = 1, .columns = 1, .sum = rows_take(device(), 1, 1, "test")};
         exchange(channel, schedule_find("blocking", &err), NULL, &run);
-        rows_give(&run.sum);
+        rows_give(device(), &run.sum);
         channel_free(channel);
         mailbox_free(mailbox);
     }
@@ -224,17 +225,15 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
     Widths one = {0};
     int64_t id = p->source_id[row];
     float scale = id < 0 ? 1 : right[row];
-    MessageSource source = {.x = all,
-                            .scale = &scale,
+    MessageSource source = {.x = rows_range(all, (Range){row, row + 1}),
+                            .scale = on_device(&scale),
                             .row = &(int32_t){0},
                             .stream = stream,
                             .gid = &id,
                             .peer = id < 0 ? p->rank : reader};
-    source.x.at += row * all.stride;
-    source.x.count = 1;
     widths_take(&one, 1, 4);
     MessageShape shape = {.rows = 1, .columns = all.columns, .widths = &one};
-    assert_int_equal(codec_find("integer", &err)->encode(out, &shape, &source, NULL), -1);
+    assert_int_equal(codec_find("integer", &err)->encode(device(), out, &shape, &source, NULL), -1);
     widths_clear(&one);
 }
 
@@ -269,7 +268,7 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
         float *right = right_of(&plan);
         Rows x = ring_fill(&plan, 41, 5);
         SentRows rows = ring_sent(&plan, x, right);
-        Mailbox *mailbox = mailbox_new();
+        Mailbox *mailbox = mailbox_new(device());
         Channel *channel = channel_new(mailbox, &plan, &form, 41, (ExchangeId){3, BACKWARD});
         channel_pack(channel, &rows, (Occasion){.seed = 77, .epoch = 5});
         RandomStream stream = random_stream(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
@@ -277,7 +276,7 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
             sums += check_message_by_hand(channel, g, x, right, stream);
         channel_free(channel);
         mailbox_free(mailbox);
-        rows_give(&x);
+        rows_give(device(), &x);
         memory_give(right);
         ring_clear(&plan);
     }
@@ -296,7 +295,7 @@ static void plan_is_what_a_channel_takes(void **state) {
     channel_plan(&memory, &size, &plan, &form, 41);
     mailbox_plan(&memory, &size);
     size_t before = memory_in_use();
-    Mailbox *mailbox = mailbox_new();
+    Mailbox *mailbox = mailbox_new(device());
     Channel *wide = channel_new(mailbox, &plan, &form, 256, (ExchangeId){0, FORWARD});
     Channel *narrow = channel_new(mailbox, &plan, &form, 41, (ExchangeId){1, FORWARD});
     size_t taken = memory_in_use() - before, planned = memory_plan_total(&memory);
@@ -328,7 +327,7 @@ static double covered_share(Channel *channel, const char *schedule, bool exact) 
         ->run(channel, &rows, (Occasion){.epoch = 1, .exact = exact},
               &(ExchangeWork){own_moment, no_halo_part, NULL});
     ChannelSeconds after = channel_seconds(channel);
-    rows_give(&x);
+    rows_give(device(), &x);
     return (after.covered - before.covered) / (after.own - before.own);
 }
 
@@ -338,7 +337,7 @@ static void only_what_flies_is_covered(void **state) {
     Error err = {0};
     MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
-    Mailbox *mailbox = mailbox_new();
+    Mailbox *mailbox = mailbox_new(device());
     Channel *channel = channel_new(mailbox, &plan, &form, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
     assert_true(covered_share(channel, "blocking", false) == 0);

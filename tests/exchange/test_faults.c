@@ -30,7 +30,7 @@ static void scene_init(Scene *scene, const char *codec) {
     Error err = {0};
     scene->plan = ring_plan(SEED, &test_comm);
     MessageForm form = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
-    scene->mailbox = mailbox_new();
+    scene->mailbox = mailbox_new(device());
     scene->channel =
         channel_new(scene->mailbox, &scene->plan, &form, COLUMNS, (ExchangeId){LAYER, BACKWARD});
     scene->x = ring_fill(&scene->plan, COLUMNS, EPOCH);
@@ -38,7 +38,7 @@ static void scene_init(Scene *scene, const char *codec) {
 }
 
 static void scene_clear(Scene *scene) {
-    rows_give(&scene->x);
+    rows_give(device(), &scene->x);
     channel_free(scene->channel);
     mailbox_free(scene->mailbox);
     ring_clear(&scene->plan);
@@ -112,7 +112,7 @@ static void poison(Scene *scene, bool sum, float value) {
         k++;
     CHECK(k < sent, EXIT_BUG, "the guilty rank has no such row");
     int64_t row = p->send_row[k], id = p->source_id[row];
-    scene->x.at[row * scene->x.stride + COLUMNS / 2] = value;
+    floats(scene->x)[row * scene->x.stride + COLUMNS / 2] = value;
     fprintf(stderr, "poisoned %lld\n", (long long)(sum ? -1 - id : id));
     pack_again(scene);
 }

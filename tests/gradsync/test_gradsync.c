@@ -1,6 +1,7 @@
 // ranks: 1 2 3 4 8
 // If this failed, ranks would train with different weights, or with bits that depend on how MPI
 // likes to add.
+#include "device.h"
 #include "support.h"
 
 #include "fringe/gradsync.h"
@@ -29,7 +30,7 @@ static void make(GradSync *sync, float *gradient, int64_t count, uint32_t round,
     for (int step = steps - 1; step >= 0; step--) {
         int64_t from = count * step / steps;
         fill(gradient, from, count * (step + 1) / steps, round);
-        gradsync_made(sync, gradient, from);
+        gradsync_made(sync, on_device(gradient), from);
     }
     if (steps == 0)
         fill(gradient, 0, count, round);
@@ -42,13 +43,13 @@ static void make(GradSync *sync, float *gradient, int64_t count, uint32_t round,
 static void sum_is_that_of_the_rank_order(void **state) {
     (void)state;
     for (int k = 0; k < COUNTS; k++) {
-        GradSync *sync = gradsync_new(&test_comm, counts[k]);
+        GradSync *sync = gradsync_new(&test_comm, device(), counts[k]);
         float *gradient = TAKE(float, counts[k] + 1, "test");
         gradient[counts[k]] = 42; // must stay
         for (uint32_t round = 0; round < SUMS; round++) {
             int64_t takes = memory_takes();
             make(sync, gradient, counts[k], round, (test_comm.rank * 5 + (int)round) % 13);
-            gradsync_finish(sync, gradient);
+            gradsync_finish(sync, on_device(gradient));
             assert_int_equal(memory_takes(), takes);
             for (int64_t i = 0; i < counts[k]; i++) {
                 float expected = element(0, i, round);
@@ -79,16 +80,16 @@ static bool early_sum(void *context) {
 static void chunks_leave_as_soon_as_they_are_made(void **state) {
     (void)state;
     int64_t count = counts[COUNTS - 1];
-    GradSync *sync = gradsync_new(&test_comm, count);
+    GradSync *sync = gradsync_new(&test_comm, device(), count);
     float *gradient = TAKE(float, count, "test");
     fill(gradient, count / 2, count, 0);
-    gradsync_made(sync, gradient, count / 2);
+    gradsync_made(sync, on_device(gradient), count / 2);
     Early early = {sync, &gradient[count - 1], element(0, count - 1, 0)};
     for (int r = 1; r < test_comm.size; r++)
         early.sum += element(r, count - 1, 0);
     comm_wait_until(&test_comm, early_sum, &early, "the sum of what is made");
     fill(gradient, 0, count / 2, 0);
-    gradsync_finish(sync, gradient);
+    gradsync_finish(sync, on_device(gradient));
     assert_true(gradient[count - 1] == early.sum);
     memory_give(gradient);
     gradsync_free(sync);
@@ -115,7 +116,7 @@ static void plan_and_bytes(void **state) {
         MemoryPlan plan = {0};
         gradsync_plan(&plan, counts[k], test_comm.size);
         size_t before = memory_in_use();
-        GradSync *sync = gradsync_new(&test_comm, counts[k]);
+        GradSync *sync = gradsync_new(&test_comm, device(), counts[k]);
         size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
         assert_true(taken <= planned + 1024 && planned <= taken + 1024);
         int64_t bytes = gradsync_bytes(sync); // of all ranks: every element goes and comes back

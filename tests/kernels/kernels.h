@@ -4,17 +4,18 @@
 #define FRINGE_TESTS_KERNELS_H
 
 #include "cpu.h"
+#include "device.h"
 #include "support.h"
 #include <omp.h>
 #include <string.h>
 
 // Standard normal in the columns, zero in the padding.
 static inline Rows random_rows(int64_t count, int64_t columns, int which) {
-    Rows rows = rows_take(count, columns, "rows of a test");
+    Rows rows = rows_take(device(), count, columns, "rows of a test");
     RandomStream stream = random_stream(7, RANDOM_FEATURES, (uint32_t)which, 0, 0);
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
-            rows.at[r * rows.stride + c] = (float)random_normal(stream, r, 0, c);
+            floats(rows)[r * rows.stride + c] = (float)random_normal(stream, r, 0, c);
     return rows;
 }
 
@@ -27,19 +28,19 @@ static inline float *random_floats(int64_t count, int which) {
 }
 
 static inline void rows_dirty(Rows rows) {
-    memset(rows.at, 0xff, rows_bytes(rows.count, rows.columns));
+    memset(floats(rows), 0xff, rows_bytes(rows.count, rows.columns));
 }
 
 static inline bool padding_is_zero(Rows rows) {
     for (int64_t r = 0; r < rows.count; r++)
         for (int64_t c = rows.columns; c < rows.stride; c++)
-            if (rows.at[r * rows.stride + c] != 0)
+            if (floats(rows)[r * rows.stride + c] != 0)
                 return false;
     return true;
 }
 
 static inline bool rows_equal(Rows a, Rows b) { // every bit, padding too
-    return memcmp(a.at, b.at, rows_bytes(a.count, a.columns)) == 0;
+    return memcmp(floats(a), floats(b), rows_bytes(a.count, a.columns)) == 0;
 }
 
 // A way of running an operation: for (Way way = {0}; way_next(&way);) ... The first is plain on one

@@ -54,10 +54,10 @@ static void csr_give(Csr *csr) {
 }
 
 static Rows rows_make(int64_t count, int64_t columns, uint32_t what) {
-    Rows x = rows_take(count, columns, "rows of a test");
+    Rows x = rows_take(device(), count, columns, "rows of a test");
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < columns; c++)
-            x.at[i * x.stride + c] = number(i, c, what);
+            floats(x)[i * x.stride + c] = number(i, c, what);
     return x;
 }
 
@@ -81,13 +81,14 @@ static void plain_reference(Rows out, const Problem *p) {
         for (int64_t c = 0; c < out.columns; c++) {
             float sum = 0;
             if (p->self)
-                sum = (p->right != NULL ? p->right[i] : 1) * p->x.at[i * p->x.stride + c];
+                sum = (p->right != NULL ? p->right[i] : 1) * floats(p->x)[i * p->x.stride + c];
             for (int64_t e = p->csr.offset[i]; e < p->csr.offset[i + 1]; e++) {
                 int64_t j = p->csr.column[e];
-                float term = (p->right != NULL ? p->right[j] : 1) * p->x.at[j * p->x.stride + c];
+                float term =
+                    (p->right != NULL ? p->right[j] : 1) * floats(p->x)[j * p->x.stride + c];
                 sum += (p->csr.weight != NULL ? p->csr.weight[e] : 1) * term;
             }
-            out.at[i * out.stride + c] = (p->left != NULL ? p->left[i] : 1) * sum;
+            floats(out)[i * out.stride + c] = (p->left != NULL ? p->left[i] : 1) * sum;
         }
 }
 
@@ -100,14 +101,14 @@ static void assert_near_oracle(Rows out, const Problem *p) {
             int64_t begin = p->csr.offset[i], end = p->csr.offset[i + 1];
             for (int64_t e = begin - (p->self ? 1 : 0); e < end; e++) {
                 int64_t j = e < begin ? i : p->csr.column[e];
-                double term = (double)p->x.at[j * p->x.stride + c];
+                double term = (double)floats(p->x)[j * p->x.stride + c];
                 term *= p->right != NULL ? (double)p->right[j] : 1;
                 term *= e >= begin && p->csr.weight != NULL ? (double)p->csr.weight[e] : 1;
                 sum += term;
                 size += fabs(term);
             }
             double bound = (double)(end - begin + 4) * ldexp(1, -24) * size * fabs(left);
-            assert_true(fabs((double)out.at[i * out.stride + c] - left * sum) <= bound);
+            assert_true(fabs((double)floats(out)[i * out.stride + c] - left * sum) <= bound);
         }
 }
 
@@ -119,18 +120,19 @@ static void assert_same_bits(Rows a, Rows b, const char *what) {
 static Aggregate *aggregate_ready(const Problem *p, const char *width, Rows out) {
     Aggregate *aggregate = backend_cpu.aggregate_new(&p->csr, p->x.count, p->x.columns, width);
     if (strcmp(width, "auto") == 0) { // tuning may overwrite its rows
-        Rows scratch = rows_take(p->x.count, p->x.columns, "rows to tune with");
+        Rows scratch = rows_take(device(), p->x.count, p->x.columns, "rows to tune with");
         backend_cpu.aggregate_tune(aggregate, out, scratch);
-        rows_give(&scratch);
+        rows_give(device(), &scratch);
     }
-    backend_cpu.aggregate_prepare(aggregate, p->x, p->right, NULL);
+    backend_cpu.aggregate_prepare(aggregate, p->x, on_device(p->right), NULL);
     return aggregate;
 }
 
 static void run(Rows out, const Problem *p, const char *width) {
     Aggregate *aggregate = aggregate_ready(p, width, out);
     rows_dirty(out);
-    backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, p->left, NULL);
+    backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, on_device(p->left),
+                               NULL);
     backend_cpu.aggregate_free(aggregate);
 }
 
@@ -149,7 +151,7 @@ static Problem problem_make(int combination, int64_t columns) {
 
 static void problem_give(Problem *p) {
     csr_give(&p->csr);
-    rows_give(&p->x);
+    rows_give(device(), &p->x);
     memory_give((void *)(uintptr_t)p->left);
     memory_give((void *)(uintptr_t)p->right);
 }
@@ -158,7 +160,8 @@ static void problem_give(Problem *p) {
 
 static void check_problem(int combination, int64_t columns, bool all_panels) {
     Problem p = problem_make(combination, columns);
-    Rows expected = rows_take(ROWS, columns, "expected"), out = rows_take(ROWS, columns, "found");
+    Rows expected = rows_take(device(), ROWS, columns, "expected"),
+         out = rows_take(device(), ROWS, columns, "found");
     plain_reference(expected, &p);
     assert_near_oracle(expected, &p);
     for (int v = 0; v < VECTORS; v++)
@@ -169,8 +172,8 @@ static void check_problem(int combination, int64_t columns, bool all_panels) {
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, what); // padding is zero in both
         }
-    rows_give(&out);
-    rows_give(&expected);
+    rows_give(device(), &out);
+    rows_give(device(), &expected);
     problem_give(&p);
 }
 
@@ -205,7 +208,8 @@ static void threads_and_tuning_change_no_bit(void **state) {
     (void)state;
     enum { WIDE = 400 }; // a table that aggregate_tune does not take for small
     Problem p = large_problem(WIDE);
-    Rows expected = rows_take(MANY, WIDE, "expected"), out = rows_take(MANY, WIDE, "found");
+    Rows expected = rows_take(device(), MANY, WIDE, "expected"),
+         out = rows_take(device(), MANY, WIDE, "found");
     plain_reference(expected, &p);
     for (int threads = 1; threads <= 3; threads++)
         for (int w = 0; w < PANELS; w++) {
@@ -213,8 +217,8 @@ static void threads_and_tuning_change_no_bit(void **state) {
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, panels[w]);
         }
-    rows_give(&out);
-    rows_give(&expected);
+    rows_give(device(), &out);
+    rows_give(device(), &expected);
     problem_give(&p);
 }
 
@@ -223,7 +227,8 @@ static void ranges_leave_other_rows_alone(void **state) {
     enum { WIDE = 48 };
     omp_set_num_threads(2);
     Problem p = large_problem(WIDE);
-    Rows expected = rows_take(MANY, WIDE, "expected"), out = rows_take(MANY, WIDE, "found");
+    Rows expected = rows_take(device(), MANY, WIDE, "expected"),
+         out = rows_take(device(), MANY, WIDE, "found");
     plain_reference(expected, &p);
     for (int w = 0; w < PANELS; w++) {
         const int64_t bound[] = {0, 0, 1, 64, 200, 201, 2900, MANY};
@@ -232,19 +237,20 @@ static void ranges_leave_other_rows_alone(void **state) {
         rows_dirty(out);
         for (int r = 0; r < 7; r++) {
             int64_t begin = bound[order[r]], end = bound[order[r] + 1];
-            float after = end < MANY ? out.at[end * out.stride] : 0;
-            float before = begin > 0 ? out.at[begin * out.stride - 1] : 0;
-            backend_cpu.aggregate_rows(aggregate, out, (Range){begin, end}, p.self, p.left, NULL);
+            float after = end < MANY ? floats(out)[end * out.stride] : 0;
+            float before = begin > 0 ? floats(out)[begin * out.stride - 1] : 0;
+            backend_cpu.aggregate_rows(aggregate, out, (Range){begin, end}, p.self,
+                                       on_device(p.left), NULL);
             if (end < MANY)
-                assert_memory_equal(&after, out.at + end * out.stride, sizeof after);
+                assert_memory_equal(&after, floats(out) + end * out.stride, sizeof after);
             if (begin > 0)
-                assert_memory_equal(&before, out.at + begin * out.stride - 1, sizeof before);
+                assert_memory_equal(&before, floats(out) + begin * out.stride - 1, sizeof before);
         }
         assert_same_bits(expected, out, panels[w]);
         backend_cpu.aggregate_free(aggregate);
     }
-    rows_give(&out);
-    rows_give(&expected);
+    rows_give(device(), &out);
+    rows_give(device(), &expected);
     problem_give(&p);
 }
 
@@ -254,10 +260,10 @@ enum { OWN = 700, HALO = SOURCES - OWN };
 
 typedef struct Parts {
     Csr own, halo;
-    int32_t *rows;   // of halo's rows
-    int64_t *cursor; // where they stand
-    Rows sent;       // right * x of the halo columns, as messages carry them
-    Rows landed;     // those that have arrived; the others are NaN
+    int32_t *rows;            // of halo's rows
+    HaloAggregate *aggregate; // of halo: goes again with every pass
+    Rows sent;                // right * x of the halo columns, as messages carry them
+    Rows landed;              // those that have arrived; the others are NaN
 } Parts;
 
 // Splits the edges by column. Weights go along.
@@ -284,46 +290,45 @@ static Csr part_of(const Csr *csr, bool is_halo, int32_t *rows) {
     return part;
 }
 
-static Parts parts_make(const Problem *p) {
+static void parts_make(Parts *made, const Problem *p) {
     Parts parts = {.rows = TAKE(int32_t, p->csr.rows, "halo rows"),
-                   .cursor = TAKE(int64_t, p->csr.rows, "cursors"),
-                   .sent = rows_take(HALO, p->x.columns, "sent rows"),
-                   .landed = rows_take(HALO, p->x.columns, "landed rows")};
+                   .sent = rows_take(device(), HALO, p->x.columns, "sent rows"),
+                   .landed = rows_take(device(), HALO, p->x.columns, "landed rows")};
     parts.own = part_of(&p->csr, false, NULL);
     parts.halo = part_of(&p->csr, true, parts.rows);
     for (int64_t j = 0; j < HALO; j++)
         for (int64_t c = 0; c < p->x.columns; c++)
-            parts.sent.at[j * parts.sent.stride + c] =
-                (p->right != NULL ? p->right[OWN + j] : 1) * p->x.at[(OWN + j) * p->x.stride + c];
-    return parts;
+            floats(parts.sent)[j * parts.sent.stride + c] =
+                (p->right != NULL ? p->right[OWN + j] : 1) *
+                floats(p->x)[(OWN + j) * p->x.stride + c];
+    *made = parts;
+    made->aggregate = backend_cpu.aggregate_halo_new(&made->halo, made->rows);
 }
 
 static void parts_give(Parts *parts) {
+    backend_cpu.aggregate_halo_free(parts->aggregate);
     csr_give(&parts->own);
     csr_give(&parts->halo);
     memory_give(parts->rows);
-    memory_give(parts->cursor);
-    rows_give(&parts->sent);
-    rows_give(&parts->landed);
+    rows_give(device(), &parts->sent);
+    rows_give(device(), &parts->landed);
 }
 
 // Own part, then the halo part in `calls` calls that end at bound[0], bound[1], ... , HALO.
 static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *bound, int calls) {
     Aggregate *aggregate = backend_cpu.aggregate_new(&parts->own, OWN, p->x.columns, "32");
     rows_dirty(out);
-    Rows own = {p->x.at, OWN, p->x.columns, p->x.stride};
-    backend_cpu.aggregate_prepare(aggregate, own, p->right, NULL);
+    Rows own = rows_first(p->x, OWN);
+    backend_cpu.aggregate_prepare(aggregate, own, on_device(p->right), NULL);
     backend_cpu.aggregate_rows(aggregate, out, (Range){0, p->csr.rows}, p->self, NULL, NULL);
     backend_cpu.aggregate_free(aggregate);
-    memcpy(parts->cursor, parts->halo.offset, (size_t)parts->halo.rows * sizeof *parts->cursor);
+    backend_cpu.aggregate_halo_begin(parts->aggregate);
     rows_dirty(parts->landed);
     for (int i = 0; i < calls; i++) {
-        memcpy(parts->landed.at, parts->sent.at, rows_bytes(bound[i], p->x.columns));
-        backend_cpu.aggregate_halo(out, &parts->halo, parts->rows, parts->cursor, parts->landed,
-                                   bound[i], i == calls - 1 ? p->left : NULL, NULL);
+        memcpy(floats(parts->landed), floats(parts->sent), rows_bytes(bound[i], p->x.columns));
+        backend_cpu.aggregate_halo(parts->aggregate, out, parts->landed, bound[i],
+                                   i == calls - 1 ? on_device(p->left) : NULL, NULL);
     }
-    for (int64_t k = 0; k < parts->halo.rows; k++)
-        assert_int_equal(parts->cursor[k], parts->halo.offset[k + 1]);
 }
 
 // What one pass over all edges gives: rows without halo edges keep their unscaled own sum.
@@ -333,7 +338,7 @@ static void expect_parts(Rows expected, Problem p, const Parts *parts) {
     plain_reference(expected, &p);
     for (int64_t k = 0; k < parts->halo.rows && left != NULL; k++)
         for (int64_t c = 0; c < expected.columns; c++)
-            expected.at[parts->rows[k] * expected.stride + c] *= left[parts->rows[k]];
+            floats(expected)[parts->rows[k] * expected.stride + c] *= left[parts->rows[k]];
 }
 
 static void halo_in_any_pieces_is_one_pass(void **state) {
@@ -343,9 +348,10 @@ static void halo_in_any_pieces_is_one_pass(void **state) {
         for (int v = 0; v < VECTORS && vectors_start(vectors[v]); v++) {
             const int64_t columns = widths[(combination + v) % 4];
             Problem p = problem_make(combination, columns);
-            Parts parts = parts_make(&p);
-            Rows expected = rows_take(ROWS, columns, "expected");
-            Rows out = rows_take(ROWS, columns, "found");
+            Parts parts;
+            parts_make(&parts, &p);
+            Rows expected = rows_take(device(), ROWS, columns, "expected");
+            Rows out = rows_take(device(), ROWS, columns, "found");
             expect_parts(expected, p, &parts);
             for (int64_t cut = 0; cut <= HALO; cut += combination == 15 ? 1 : 29) {
                 omp_set_num_threads(1 + (int)cut % 3);
@@ -355,8 +361,8 @@ static void halo_in_any_pieces_is_one_pass(void **state) {
                 run_parts(out, &p, &parts, four, 4);
                 assert_same_bits(expected, out, "halo part in four calls");
             }
-            rows_give(&out);
-            rows_give(&expected);
+            rows_give(device(), &out);
+            rows_give(device(), &expected);
             parts_give(&parts);
             problem_give(&p);
         }
@@ -368,14 +374,15 @@ static void memory_is_as_predicted_and_taken_once(void **state) {
     (void)state;
     enum { WIDE = 400 };
     Problem p = large_problem(WIDE);
-    Rows out = rows_take(MANY, WIDE, "found"), scratch = rows_take(MANY, WIDE, "scratch");
+    Rows out = rows_take(device(), MANY, WIDE, "found"),
+         scratch = rows_take(device(), MANY, WIDE, "scratch");
     for (int w = 0; w < PANELS; w++) {
         size_t before = memory_in_use();
         Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, panels[w]);
         assert_true(memory_in_use() - before <= backend_cpu.aggregate_bytes(MANY, WIDE, panels[w]));
         int64_t takes = memory_takes();
         backend_cpu.aggregate_tune(aggregate, out, scratch);
-        backend_cpu.aggregate_prepare(aggregate, p.x, p.right, NULL);
+        backend_cpu.aggregate_prepare(aggregate, p.x, on_device(p.right), NULL);
         backend_cpu.aggregate_rows(aggregate, out, (Range){0, MANY}, true, NULL, NULL);
         assert_int_equal(memory_takes(), takes);
         char says[32];
@@ -386,8 +393,8 @@ static void memory_is_as_predicted_and_taken_once(void **state) {
         backend_cpu.aggregate_free(aggregate);
         assert_int_equal(memory_in_use(), before);
     }
-    rows_give(&scratch);
-    rows_give(&out);
+    rows_give(device(), &scratch);
+    rows_give(device(), &out);
     problem_give(&p);
 }
 
@@ -406,19 +413,20 @@ static void poll_is_called_from_thread_0_while_it_works(void **state) {
     (void)state;
     omp_set_num_threads(2);
     Problem p = large_problem(256);
-    Rows out = rows_take(MANY, 256, "found");
+    Rows out = rows_take(device(), MANY, 256, "found");
     for (int w = 0; w < PANELS; w++) {
         Aggregate *aggregate = aggregate_ready(&p, panels[w], out);
         Calls calls = {0, 0};
         Poll poll = {count_call, &calls};
         double begin = clock_seconds(); // on a loaded machine thread 0 may get few of the blocks
         for (int i = 0; i < 1000 && (calls.count < 5 || clock_seconds() - begin < 0.02); i++)
-            backend_cpu.aggregate_rows(aggregate, out, (Range){0, MANY}, true, p.left, &poll);
+            backend_cpu.aggregate_rows(aggregate, out, (Range){0, MANY}, true, on_device(p.left),
+                                       &poll);
         assert_true(calls.count >= 5);
         assert_int_equal(calls.elsewhere, 0);
         backend_cpu.aggregate_free(aggregate);
     }
-    rows_give(&out);
+    rows_give(device(), &out);
     problem_give(&p);
 }
 

@@ -8,7 +8,7 @@ static double element(const Rows *a, const float *w, int64_t r, int64_t c, int64
                       bool transposed, double *size) {
     double sum = 0;
     for (int64_t k = 0; k < a->columns; k++) {
-        double term = (double)a->at[r * a->stride + k] *
+        double term = (double)floats(*a)[r * a->stride + k] *
                       (double)(transposed ? w[c * a->columns + k] : w[k * columns + c]);
         sum += term, *size += fabs(term);
     }
@@ -20,7 +20,7 @@ static void product_matches(Rows out, Rows before, Rows a, const float *w, const
                             bool transposed, bool add, Range range) {
     for (int64_t r = 0; r < out.count; r++)
         for (int64_t c = 0; c < out.columns; c++) {
-            float was = before.at[r * before.stride + c], is = out.at[r * out.stride + c];
+            float was = floats(before)[r * before.stride + c], is = floats(out)[r * out.stride + c];
             if (r < range.begin || r >= range.end) {
                 assert_true(is == was);
                 continue;
@@ -33,25 +33,25 @@ static void product_matches(Rows out, Rows before, Rows a, const float *w, const
 }
 
 static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) {
-    Rows a = random_rows(rows, depth, 1), out = rows_take(rows, columns, "out");
+    Rows a = random_rows(rows, depth, 1), out = rows_take(device(), rows, columns, "out");
     Rows before = random_rows(rows, columns, 2);
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
     Range range = {rows / 5, rows - rows / 7};
     for (int transposed = 0; transposed < 2; transposed++) {
         const float *used = !transposed && columns % 3 != 0 ? bias : NULL;
-        memcpy(out.at, before.at, rows_bytes(rows, columns));
+        memcpy(floats(out), floats(before), rows_bytes(rows, columns));
         if (transposed)
-            cpu_dense_transposed(out, range, a, w, add, NULL);
+            cpu_dense_transposed(out, range, a, on_device(w), add, NULL);
         else
-            cpu_dense(out, range, a, w, used, add, NULL);
+            cpu_dense(out, range, a, on_device(w), on_device(used), add, NULL);
         assert_true(padding_is_zero(out));
         product_matches(out, before, a, w, used, transposed, add, range);
     }
     memory_give(w);
     memory_give(bias);
-    rows_give(&a);
-    rows_give(&out);
-    rows_give(&before);
+    rows_give(device(), &a);
+    rows_give(device(), &out);
+    rows_give(device(), &before);
 }
 
 static void products_are_right_at_every_width(void **state) {
@@ -75,20 +75,21 @@ static void gradient_is_right(void **state) {
         Rows a = random_rows(rows, m, 1), g = random_rows(rows, n, 2);
         float *dw = TAKE(float, m *n, "dw");
         float *scratch = TAKE(float, cpu_dense_gradient_scratch(rows, m, n), "scratch");
-        cpu_dense_gradient(dw, a, g, scratch, NULL);
+        cpu_dense_gradient(on_device(dw), a, g, on_device(scratch), NULL);
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j < n; j++) {
                 double truth = 0, size = 0;
                 for (int64_t r = 0; r < rows; r++) {
-                    double term = (double)a.at[r * a.stride + i] * (double)g.at[r * g.stride + j];
+                    double term =
+                        (double)floats(a)[r * a.stride + i] * (double)floats(g)[r * g.stride + j];
                     truth += term, size += fabs(term);
                 }
                 assert_near((double)dw[i * n + j], truth, 1e-6 * size);
             }
         memory_give(dw);
         memory_give(scratch);
-        rows_give(&a);
-        rows_give(&g);
+        rows_give(device(), &a);
+        rows_give(device(), &g);
     }
 }
 
@@ -96,22 +97,23 @@ static void gradient_is_right(void **state) {
 static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
     enum { ROWS = 2500 };
     Rows a = random_rows(ROWS, depth, 1);
-    Rows first = rows_take(ROWS, columns, "first"), out = rows_take(ROWS, columns, "out");
+    Rows first = rows_take(device(), ROWS, columns, "first"),
+         out = rows_take(device(), ROWS, columns, "out");
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
-    cpu_dense(first, (Range){0, ROWS}, a, w, bias, false, NULL);
+    cpu_dense(first, (Range){0, ROWS}, a, on_device(w), on_device(bias), false, NULL);
     static const int64_t cuts[] = {0, 512, 1536, ROWS};
     for (Way way = {0}; way_next(&way);)
         for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
             rows_dirty(out);
-            cpu_dense(out, (Range){cuts[c], ROWS}, a, w, bias, false, NULL);
-            cpu_dense(out, (Range){0, cuts[c]}, a, w, bias, false, NULL);
+            cpu_dense(out, (Range){cuts[c], ROWS}, a, on_device(w), on_device(bias), false, NULL);
+            cpu_dense(out, (Range){0, cuts[c]}, a, on_device(w), on_device(bias), false, NULL);
             assert_true(rows_equal(out, first));
         }
     memory_give(w);
     memory_give(bias);
-    rows_give(&a);
-    rows_give(&first);
-    rows_give(&out);
+    rows_give(device(), &a);
+    rows_give(device(), &first);
+    rows_give(device(), &out);
 }
 
 static void bits_of_products_do_not_depend_on_cuts_or_threads(void **state) {
@@ -128,15 +130,16 @@ static void bits_of_the_gradient_do_not_depend_on_threads(void **state) {
     float *scratch = TAKE(float, cpu_dense_gradient_scratch(5000, 130, 41), "scratch");
     for (Way way = {0}; way_next(&way);) {
         memset(scratch, 0xff, (size_t)cpu_dense_gradient_scratch(5000, 130, 41) * 4);
-        cpu_dense_gradient(way_is_first(&way) ? first : dw, a, g, scratch, NULL);
+        cpu_dense_gradient(on_device(way_is_first(&way) ? first : dw), a, g, on_device(scratch),
+                           NULL);
         if (!way_is_first(&way))
             assert_memory_equal(dw, first, 130 * 41 * sizeof *dw);
     }
     memory_give(dw);
     memory_give(first);
     memory_give(scratch);
-    rows_give(&a);
-    rows_give(&g);
+    rows_give(device(), &a);
+    rows_give(device(), &g);
 }
 
 static void counting(void *context) {
@@ -147,16 +150,16 @@ static void counting(void *context) {
 static void long_products_poll_from_thread_0(void **state) {
     (void)state;
     enum { ROWS = 16384, WIDTH = 300 };
-    Rows a = random_rows(ROWS, 16, 1), out = rows_take(ROWS, WIDTH, "out");
+    Rows a = random_rows(ROWS, 16, 1), out = rows_take(device(), ROWS, WIDTH, "out");
     float *w = random_floats(WIDTH * WIDTH, 3);
     int calls = 0;
     Poll poll = {counting, &calls};
     for (int i = 0; i < 20; i++) // long enough at any speed
-        cpu_dense(out, (Range){0, ROWS}, a, w, NULL, false, &poll);
+        cpu_dense(out, (Range){0, ROWS}, a, on_device(w), NULL, false, &poll);
     assert_true(calls > 0);
     memory_give(w);
-    rows_give(&a);
-    rows_give(&out);
+    rows_give(device(), &a);
+    rows_give(device(), &out);
 }
 
 static const struct CMUnitTest tests[] = {

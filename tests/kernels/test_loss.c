@@ -36,7 +36,7 @@ typedef struct Case {
 static Case case_new(bool multilabel, int64_t rows, int64_t columns, float spread) {
     Case c = {.multilabel = multilabel,
               .logits = random_rows(rows, columns, 1),
-              .g = rows_take(rows, columns, "g"),
+              .g = rows_take(device(), rows, columns, "g"),
               .label = TAKE(int32_t, rows, "label"),
               .labels = TAKE(uint8_t, rows * columns, "labels"),
               .split = TAKE(uint8_t, rows, "split")};
@@ -48,15 +48,15 @@ static Case case_new(bool multilabel, int64_t rows, int64_t columns, float sprea
                          : -1;
         for (int64_t k = 0; k < columns; k++) {
             c.labels[r * columns + k] = random_uniform16(stream, r, 2, k) < 0.3f;
-            c.logits.at[r * c.logits.stride + k] *= spread;
+            floats(c.logits)[r * c.logits.stride + k] *= spread;
         }
     }
     return c;
 }
 
 static void case_free(Case *c) {
-    rows_give(&c->logits);
-    rows_give(&c->g);
+    rows_give(device(), &c->logits);
+    rows_give(device(), &c->g);
     memory_give(c->label);
     memory_give(c->labels);
     memory_give(c->split);
@@ -83,7 +83,7 @@ static void gradient_matches(const Case *c, int64_t r, double *z, float weight) 
         z[k] = was - step;
         double truth = (above - case_truth(c, r, z)) / (2 * step);
         z[k] = was;
-        assert_near((double)(c->g.at[r * c->g.stride + k] / weight), truth, 1e-6);
+        assert_near((double)(floats(c->g)[r * c->g.stride + k] / weight), truth, 1e-6);
     }
 }
 
@@ -94,14 +94,14 @@ static void case_matches(bool multilabel, int64_t rows, int64_t columns, float s
     double loss = case_run(&c, c.g, 0.125f);
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t k = 0; k < columns; k++)
-            z[k] = (double)c.logits.at[r * c.logits.stride + k];
+            z[k] = (double)floats(c.logits)[r * c.logits.stride + k];
         if (c.split[r] == TRAIN) {
             double row = case_truth(&c, r, z);
             truth += row, size += fabs(row) + 1;
             gradient_matches(&c, r, z, 0.125f);
         } else
             for (int64_t k = 0; k < columns; k++)
-                assert_true(c.g.at[r * c.g.stride + k] == 0);
+                assert_true(floats(c.g)[r * c.g.stride + k] == 0);
     }
     assert_near(loss, truth, 5e-7 * size); // roundings of sums of floats
     assert_true(padding_is_zero(c.g));
@@ -130,8 +130,8 @@ static void large_scores_neither_overflow_nor_vanish(void **state) {
                 double loss = case_run(&c, c.g, 1), truth = 0, z[11];
                 for (int64_t r = 0; r < 50; r++) {
                     for (int64_t k = 0; k < 11; k++) {
-                        z[k] = (double)c.logits.at[r * c.logits.stride + k];
-                        assert_true(fabsf(c.g.at[r * c.g.stride + k]) <= 1.0f + 1e-6f);
+                        z[k] = (double)floats(c.logits)[r * c.logits.stride + k];
+                        assert_true(fabsf(floats(c.g)[r * c.g.stride + k]) <= 1.0f + 1e-6f);
                     }
                     truth += c.split[r] == TRAIN ? case_truth(&c, r, z) : 0;
                 }
@@ -147,7 +147,7 @@ static void a_nan_score_gives_a_nan_loss(void **state) {
             for (int64_t k = 0; k < 20; k++) {
                 Case c = case_new(multilabel, 3, 20, 1);
                 c.split[1] = TRAIN, c.label[1] = 4;
-                c.logits.at[c.logits.stride + k] = NAN;
+                floats(c.logits)[c.logits.stride + k] = NAN;
                 assert_true(isnan(case_run(&c, c.g, 1)));
                 case_free(&c);
             }
@@ -159,7 +159,7 @@ static void bits_do_not_depend_on_threads_or_width(void **state) {
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int multilabel = 0; multilabel < 2; multilabel++) {
             Case c = case_new(multilabel, sizes[s][0], sizes[s][1], 3);
-            Rows first = rows_take(sizes[s][0], sizes[s][1], "first");
+            Rows first = rows_take(device(), sizes[s][0], sizes[s][1], "first");
             double loss = 0;
             for (Way way = {0}; way_next(&way);) {
                 double now = case_run(&c, way_is_first(&way) ? first : c.g, 0.01f);
@@ -169,7 +169,7 @@ static void bits_do_not_depend_on_threads_or_width(void **state) {
                     assert_true(rows_equal(c.g, first));
                 assert_memory_equal(&now, &loss, sizeof loss);
             }
-            rows_give(&first);
+            rows_give(device(), &first);
             case_free(&c);
         }
 }

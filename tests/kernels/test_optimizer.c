@@ -56,9 +56,11 @@ static void run(State *s, enum Kind kind, float *const g[STEPS], const float *de
                 int64_t count) {
     for (int t = 1; t <= STEPS; t++)
         if (kind == ADAM)
-            cpu_adam(s->w, s->m, s->v, g[t - 1], decay, count, adam_step(t));
+            cpu_adam(on_device(s->w), on_device(s->m), on_device(s->v), on_device(g[t - 1]),
+                     on_device(decay), count, adam_step(t));
         else
-            cpu_sgd(s->w, s->m, g[t - 1], decay, count, 0.1f, kind == MOMENTUM ? 0.9f : 0.0f);
+            cpu_sgd(on_device(s->w), on_device(s->m), on_device(g[t - 1]), on_device(decay), count,
+                    0.1f, kind == MOMENTUM ? 0.9f : 0.0f);
 }
 
 static void matches(const State *s, const float *start, enum Kind kind, float *const g[STEPS],
@@ -118,7 +120,7 @@ static void squares_are_summed(void **state) {
             truth += (long double)x[i] * (long double)x[i];
         double first = 0;
         for (Way way = {0}; way_next(&way);) {
-            double sum = cpu_square_sum(x, counts[n]);
+            double sum = cpu_square_sum(on_device(x), counts[n]);
             if (way_is_first(&way))
                 first = sum;
             assert_memory_equal(&sum, &first, sizeof sum);
@@ -132,12 +134,26 @@ static void huge_gradients_do_not_overflow_their_sum(void **state) {
     (void)state;
     float x[3] = {1e30f, -1e30f, 1e30f};
     double truth = 3 * (double)1e30f * (double)1e30f;
-    assert_near(cpu_square_sum(x, 3), truth, 1e-15 * truth);
+    assert_near(cpu_square_sum(on_device(x), 3), truth, 1e-15 * truth);
+}
+
+static void a_flat_array_is_scaled(void **state) {
+    (void)state;
+    int64_t many = (1 << 20) + 77; // beyond what one thread does
+    for (Way way = {0}; way_next(&way);) {
+        float *x = random_floats(many, 6), *y = random_floats(many, 6);
+        cpu_scale(on_device(x), many - 1, 0.3f);
+        for (int64_t i = 0; i < many; i++)
+            y[i] *= i < many - 1 ? 0.3f : 1;
+        assert_memory_equal(x, y, (size_t)many * sizeof *x);
+        memory_give(x), memory_give(y);
+    }
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(steps_are_pytorchs),
     cmocka_unit_test(squares_are_summed),
     cmocka_unit_test(huge_gradients_do_not_overflow_their_sum),
+    cmocka_unit_test(a_flat_array_is_scaled),
 };
 TEST_MAIN(tests)

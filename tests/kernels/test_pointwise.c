@@ -102,19 +102,20 @@ typedef struct Case { // an operation's arguments and results
 static Case case_new(int64_t rows, int64_t columns, const int order[4], float keep) {
     Case c = {.rows = rows, .columns = columns};
     c.z = random_rows(rows, columns, 1), c.dh = random_rows(rows, columns, 2);
-    c.h = rows_take(rows, columns, "h"), c.dz = rows_take(rows, columns, "dz");
+    c.h = rows_take(device(), rows, columns, "h"), c.dz = rows_take(device(), rows, columns, "dz");
     c.gamma = random_floats(columns, 3), c.beta = random_floats(columns, 4);
     c.dgamma = TAKE(float, columns, "dgamma"), c.dbeta = TAKE(float, columns, "dbeta");
     c.scratch = TAKE(float, cpu_post_scratch(rows, columns), "scratch");
     c.gid = TAKE(int64_t, rows, "gid");
     for (int64_t r = 0; r < rows; r++)
         c.gid[r] = r % 2 == 0 ? 17 * r + 3 : ((int64_t)1 << 40) + r; // both words of a row id
-    c.saved.mean = TAKE(float, rows, "mean"), c.saved.inverse = TAKE(float, rows, "inverse");
-    c.saved.kept = TAKE(uint8_t, rows * c.z.stride / 8, "kept");
-    c.saved.positive = TAKE(uint8_t, rows * c.z.stride / 8, "positive");
+    c.saved.mean = on_device(TAKE(float, rows, "mean"));
+    c.saved.inverse = on_device(TAKE(float, rows, "inverse"));
+    c.saved.kept = on_device(TAKE(uint8_t, rows * c.z.stride / 8, "kept"));
+    c.saved.positive = on_device(TAKE(uint8_t, rows * c.z.stride / 8, "positive"));
     c.post = (Post){.count = order[0], .keep = keep, .training = true};
     c.post.stream = random_stream(0x123456789abcdefu, RANDOM_DROPOUT, 5, 2, 1);
-    c.post.gamma = c.gamma, c.post.beta = c.beta;
+    c.post.gamma = on_device(c.gamma), c.post.beta = on_device(c.beta);
     for (int i = 0; i < order[0]; i++)
         c.post.step[i] = (PostStep)order[i + 1];
     return c;
@@ -123,7 +124,7 @@ static Case case_new(int64_t rows, int64_t columns, const int order[4], float ke
 static void case_free(Case *c) {
     Rows *const rows[] = {&c->z, &c->dh, &c->h, &c->dz};
     for (int i = 0; i < 4; i++)
-        rows_give(rows[i]);
+        rows_give(device(), rows[i]);
     void *const arrays[] = {c->gamma,      c->beta,          c->dgamma,     c->dbeta,
                             c->scratch,    c->gid,           c->saved.mean, c->saved.inverse,
                             c->saved.kept, c->saved.positive};
@@ -135,8 +136,8 @@ static void case_forward(Case *c) {
     cpu_post_forward(c->h, (Range){0, c->rows}, c->z, &c->post, c->saved, c->gid, NULL);
 }
 static void case_backward(Case *c) {
-    cpu_post_backward(c->dz, c->dh, c->z, &c->post, c->saved, c->dgamma, c->dbeta, c->scratch,
-                      NULL);
+    cpu_post_backward(c->dz, c->dh, c->z, &c->post, c->saved, on_device(c->dgamma),
+                      on_device(c->dbeta), on_device(c->scratch), NULL);
 }
 
 static void widen(double *to, const float *from, int64_t count) {
@@ -159,16 +160,16 @@ static void close_row(const float *a, const double *b, int64_t count, const Case
 
 static void row_matches(Case *c, int64_t r, double *dgamma, double *dbeta) {
     double z[640], weight[640], gamma[640], beta[640], h[640], d[640] = {0};
-    widen(z, c->z.at + r * c->z.stride, c->columns);
-    widen(weight, c->dh.at + r * c->z.stride, c->columns);
+    widen(z, floats(c->z) + r * c->z.stride, c->columns);
+    widen(weight, floats(c->dh) + r * c->z.stride, c->columns);
     widen(gamma, c->gamma, c->columns), widen(beta, c->beta, c->columns);
     Truth truth = {c->columns, &c->post, c->gid[r], gamma, beta};
     true_post(h, z, &truth);
-    close_row(c->h.at + r * c->h.stride, h, c->columns, c, "h");
+    close_row(floats(c->h) + r * c->h.stride, h, c->columns, c, "h");
     if (!c->post.training)
         return;
     true_gradient(d, z, weight, z, &truth);
-    close_row(c->dz.at + r * c->dz.stride, d, c->columns, c, "dz");
+    close_row(floats(c->dz) + r * c->dz.stride, d, c->columns, c, "dz");
     true_gradient(d, gamma, weight, z, &truth);
     for (int64_t i = 0; i < c->columns; i++)
         dgamma[i] += d[i];
@@ -222,7 +223,8 @@ static void in_place_where_the_door_allows_it(void **state) {
         Case c = case_new(100, 41, orders[o], 0.5f);
         case_forward(&c);
         case_backward(&c);
-        cpu_post_backward(c.dh, c.dh, c.z, &c.post, c.saved, c.dgamma, c.dbeta, c.scratch, NULL);
+        cpu_post_backward(c.dh, c.dh, c.z, &c.post, c.saved, on_device(c.dgamma),
+                          on_device(c.dbeta), on_device(c.scratch), NULL);
         assert_true(rows_equal(c.dh, c.dz));
         c.post.training = false;
         case_forward(&c);
@@ -274,20 +276,21 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
             for (Way way = {0}; way_next(&way);) {
                 RandomStream stream = random_stream(~0u - 1, RANDOM_DROPOUT, 9, 3, 0);
-                Rows x = random_rows(5, widths[w], 1), out = rows_take(5, widths[w], "out");
+                Rows x = random_rows(5, widths[w], 1),
+                     out = rows_take(device(), 5, widths[w], "out");
                 int64_t gid[5] = {0, 1, 0xffffffffu, (int64_t)1 << 32, ((int64_t)1 << 48) - 1};
                 cpu_dropout(out, (Range){0, 5}, x, keeps[k], stream, gid, NULL);
                 for (int64_t r = 0; r < 5; r++)
                     for (int64_t c = 0; c < widths[w]; c++) {
-                        float value = x.at[r * x.stride + c] * (1.0f / keeps[k]);
+                        float value = floats(x)[r * x.stride + c] * (1.0f / keeps[k]);
                         bool kept = truly_kept(stream, keeps[k], gid[r], c);
-                        assert_true(out.at[r * x.stride + c] == (kept ? value : 0));
+                        assert_true(floats(out)[r * x.stride + c] == (kept ? value : 0));
                     }
                 assert_true(padding_is_zero(out));
                 cpu_dropout(x, (Range){0, 5}, x, keeps[k], stream, gid, NULL); // in place
                 assert_true(rows_equal(x, out));
-                rows_give(&x);
-                rows_give(&out);
+                rows_give(device(), &x);
+                rows_give(device(), &out);
             }
 }
 
@@ -295,21 +298,21 @@ static void dropout_keeps_the_right_share(void **state) {
     (void)state;
     enum { ROWS = 64, COLUMNS = 8415 };
     static const float keeps[] = {0.1f, 0.5f, 0.8f};
-    Rows x = rows_take(ROWS, COLUMNS, "x");
+    Rows x = rows_take(device(), ROWS, COLUMNS, "x");
     int64_t gid[ROWS];
     for (int64_t r = 0; r < ROWS; r++)
         gid[r] = r;
     for (int k = 0; k < 3; k++) {
         for (int64_t i = 0; i < ROWS * x.stride; i++)
-            x.at[i] = i % x.stride < COLUMNS ? 1.0f : 0.0f;
+            floats(x)[i] = i % x.stride < COLUMNS ? 1.0f : 0.0f;
         RandomStream stream = random_stream(1, RANDOM_DROPOUT, 0, 0, 0);
         cpu_dropout(x, (Range){0, ROWS}, x, keeps[k], stream, gid, NULL);
         double n = (double)ROWS * COLUMNS, keep = (double)keeps[k], kept = 0;
         for (int64_t i = 0; i < ROWS * x.stride; i++)
-            kept += x.at[i] != 0;
+            kept += floats(x)[i] != 0;
         assert_true(fabs(kept - n * keep) < 6 * sqrt(n * keep * (1 - keep))); // six sigma
     }
-    rows_give(&x);
+    rows_give(device(), &x);
 }
 
 static void keep_of_one_is_no_dropout(void **state) {
@@ -328,9 +331,9 @@ static void a_nan_is_not_hidden(void **state) {
     (void)state;
     for (Way way = {0}; way_next(&way);) {
         Case c = case_new(4, 20, orders[3], 0.5f); // activation
-        c.z.at[c.z.stride + 18] = NAN;
+        floats(c.z)[c.z.stride + 18] = NAN;
         case_forward(&c);
-        assert_true(isnan(c.h.at[c.z.stride + 18]));
+        assert_true(isnan(floats(c.h)[c.z.stride + 18]));
         case_free(&c);
     }
 }
@@ -346,7 +349,7 @@ static void columns_are_summed(void **state) {
         float sum[80], first[80];
         float *scratch = TAKE(float, cpu_column_sums_scratch(rows, columns), "scratch");
         for (Way way = {0}; way_next(&way);) {
-            cpu_column_sums(sum, g, scratch);
+            cpu_column_sums(on_device(sum), g, on_device(scratch));
             if (way_is_first(&way))
                 memcpy(first, sum, sizeof sum);
             assert_memory_equal(sum, first, (size_t)columns * 4);
@@ -354,13 +357,13 @@ static void columns_are_summed(void **state) {
         for (int64_t c = 0; c < columns; c++) {
             double truth = 0, size = 0;
             for (int64_t r = 0; r < rows; r++) {
-                truth += (double)g.at[r * g.stride + c];
-                size += fabs((double)g.at[r * g.stride + c]);
+                truth += (double)floats(g)[r * g.stride + c];
+                size += fabs((double)floats(g)[r * g.stride + c]);
             }
             assert_true(fabs((double)sum[c] - truth) <= 1e-6 * size); // 17000 roundings of 6e-8
         }
         memory_give(scratch);
-        rows_give(&g);
+        rows_give(device(), &g);
     }
 }
 

@@ -1,6 +1,7 @@
 // ranks: 1 4
 // If this failed, the savings would drift from plain training on a real graph: along the path that
 // plain training takes, their loss and gradient are compared at every epoch from the same weights.
+#include "../device.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
 #include "fringe/model.h"
@@ -39,10 +40,10 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
     ModelParts parts = {.shard = s,
                         .patterns = &arm->patterns,
                         .comm = &test_comm,
-                        .backend = &backend_cpu,
+                        .backend = device(),
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(arm->config.comm.schedule, &err)};
-    arm->sync = gradsync_new(&test_comm, arm->shape.parameter_count);
+    arm->sync = gradsync_new(&test_comm, device(), arm->shape.parameter_count);
     parts.sync = arm->sync;
     arm->model = model_new(&arm->shape, &parts, &arm->config, &err);
     assert_ok(arm->model != NULL, &err);
@@ -58,8 +59,9 @@ static void arm_clear(Arm *arm) {
 }
 
 static double arm_epoch(Arm *arm, const float *p, uint32_t epoch) {
-    double loss = model_loss_and_gradient(arm->model, p, arm->gradient, 5, epoch);
-    gradsync_finish(arm->sync, arm->gradient);
+    double loss =
+        model_loss_and_gradient(arm->model, on_device(p), on_device(arm->gradient), 5, epoch);
+    gradsync_finish(arm->sync, on_device(arm->gradient));
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }

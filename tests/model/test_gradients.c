@@ -1,6 +1,7 @@
 // ranks: 1 2 3 4 8
 // If this failed, the distributed loss or gradient would not be that of the formulas (a dense
 // double-precision oracle), or would depend on the number of ranks or on the schedule.
+#include "../device.h"
 #include "../oracle.h"
 #include "../small_graph.h"
 #include "../support.h"
@@ -111,10 +112,10 @@ static void make(Made *made, const World *w, const Config *config, const char *s
     ModelParts parts = {.shard = &w->shard,
                         .patterns = &made->patterns,
                         .comm = w->comm,
-                        .backend = &backend_cpu,
+                        .backend = device(),
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(schedule, &err)};
-    made->sync = gradsync_new(&test_comm, made->shape.parameter_count);
+    made->sync = gradsync_new(&test_comm, device(), made->shape.parameter_count);
     parts.sync = made->sync;
     made->model = model_new(&made->shape, &parts, config, &err);
     if (made->model == NULL)
@@ -136,8 +137,8 @@ static void some_parameters(const ModelShape *shape, float *p) {
 }
 
 static double distributed(const Made *made, const float *p, float *gradient) {
-    double loss = model_loss_and_gradient(made->model, p, gradient, 11, 3);
-    gradsync_finish(made->sync, gradient);
+    double loss = model_loss_and_gradient(made->model, on_device(p), on_device(gradient), 11, 3);
+    gradsync_finish(made->sync, on_device(gradient));
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }
@@ -336,13 +337,13 @@ static void inference_equals_the_oracle(void **state) {
         oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
         float *g = TAKE(float, shape.parameter_count, "g");
         distributed(&made, p, g); // what training leaves behind is no input
-        Rows z = model_infer(made.model, p);
+        Rows z = model_infer(made.model, on_device(p));
         for (int64_t r = 0; r < w.shard.own; r++)
             for (int64_t c = 0; c < k; c++)
-                if (fabs((double)z.at[r * z.stride + c] - want[w.shard.gid[r] * k + c]) > 2e-5)
+                if (fabs((double)floats(z)[r * z.stride + c] - want[w.shard.gid[r] * k + c]) > 2e-5)
                     fail_msg("%s: logit %lld of node %lld is %g, oracle %g", cases[i].name,
                              (long long)c, (long long)w.shard.gid[r],
-                             (double)z.at[r * z.stride + c], want[w.shard.gid[r] * k + c]);
+                             (double)floats(z)[r * z.stride + c], want[w.shard.gid[r] * k + c]);
         memory_give(g);
         unmake(&made);
         oracle_clear(&graph);

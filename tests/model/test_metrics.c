@@ -1,6 +1,7 @@
 // ranks: 1 3
 // If this failed, a loss, an accuracy or an F1 would not be that of its definition, or of another
 // split: whatever is printed, compared or selected by it would be wrong.
+#include "../device.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
@@ -66,20 +67,20 @@ static void make(Made *made, WorldKind kind) {
     ModelParts parts = {.shard = shard,
                         .patterns = &made->patterns,
                         .comm = &test_comm,
-                        .backend = &backend_cpu,
+                        .backend = device(),
                         .form = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find("blocking", &err)};
     made->model = model_new(&made->shape, &parts, &config, &err);
     assert_ok(made->model, &err);
-    made->logits = rows_take(shard->own, kind.classes, "test");
+    made->logits = rows_take(device(), shard->own, kind.classes, "test");
     for (int64_t r = 0; r < shard->own; r++)
-        memcpy(made->logits.at + r * made->logits.stride,
+        memcpy(floats(made->logits) + r * made->logits.stride,
                kind.multilabel ? several[shard->gid[r]].logit : singles[shard->gid[r]].logit,
                (size_t)kind.classes * sizeof(float));
 }
 
 static void unmake(Made *made) {
-    rows_give(&made->logits);
+    rows_give(device(), &made->logits);
     model_free(made->model);
     model_patterns_clear(&made->patterns);
     world_clear(&made->world);
@@ -190,7 +191,7 @@ static void what_is_not_a_number_is_wrong(void **state) {
         make(&made, one_label);
         for (int64_t r = 0; r < made.world.shard.own; r++)
             if (made.world.shard.gid[r] == 0)
-                made.logits.at[r * made.logits.stride + column] = NAN;
+                floats(made.logits)[r * made.logits.stride + column] = NAN;
         model_metrics(made.model, made.logits, got);
         assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 5,
                                                   .accuracy = 2 / 5.0,

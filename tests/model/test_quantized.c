@@ -2,6 +2,7 @@
 // If this failed, gradients from messages of few bits would be noisier than their widths say,
 // biased where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or
 // evaluation would not be exact.
+#include "../device.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
@@ -46,7 +47,7 @@ static void small_init(Small *s, WorldKind kind, const char *layer, const char *
     }
     assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err), &err);
     model_patterns_init(&s->patterns, &s->shape, &s->world.shard, &test_comm);
-    s->sync = gradsync_new(&test_comm, s->shape.parameter_count);
+    s->sync = gradsync_new(&test_comm, device(), s->shape.parameter_count);
     s->p = TAKE(float, s->shape.parameter_count, "test");
     model_initial(&s->shape, 7, s->p);
 }
@@ -64,7 +65,7 @@ static Model *model_of(const Small *s, const char *codec, bool bf16, const char 
         .shard = &s->world.shard,
         .patterns = &s->patterns,
         .comm = &test_comm,
-        .backend = &backend_cpu,
+        .backend = device(),
         .form = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
         .schedule = schedule_find(schedule, &err)};
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
@@ -76,9 +77,9 @@ static Model *model_of(const Small *s, const char *codec, bool bf16, const char 
 // The gradient of all ranks; takes no memory but for gradsync.
 static double gradient_of(const Small *s, Model *model, float *g, uint32_t epoch) {
     int64_t takes = memory_takes();
-    double loss = model_loss_and_gradient(model, s->p, g, 11, epoch);
+    double loss = model_loss_and_gradient(model, on_device(s->p), on_device(g), 11, epoch);
     assert_int_equal(takes, memory_takes());
-    gradsync_finish(s->sync, g);
+    gradsync_finish(s->sync, on_device(g));
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }
@@ -342,8 +343,8 @@ static void schedules_give_the_same_bits(void **state) {
 
 static void same_logits(const Case *c, Rows a, Rows b) {
     for (int64_t r = 0; r < a.count; r++)
-        if (memcmp(a.at + r * a.stride, b.at + r * b.stride, (size_t)a.columns * sizeof(float)) !=
-            0)
+        if (memcmp(floats(a) + r * a.stride, floats(b) + r * b.stride,
+                   (size_t)a.columns * sizeof(float)) != 0)
             fail_msg("%s: logits of row %lld differ from those of fp32", c->name, (long long)r);
 }
 
@@ -357,9 +358,9 @@ static void inference_is_exact(void **state) {
         Model *model = mixed_model(&s, &cases[i], "overlap");
         for (uint32_t epoch = 1; epoch <= 3; epoch++) {
             gradient_of(&s, model, g, epoch);
-            Rows want = model_infer(fp32, s.p);
+            Rows want = model_infer(fp32, on_device(s.p));
             assert_int_equal(want.count, s.world.shard.own);
-            same_logits(&cases[i], model_infer(model, s.p), want);
+            same_logits(&cases[i], model_infer(model, on_device(s.p)), want);
         }
         model_free(model);
         model_free(fp32);

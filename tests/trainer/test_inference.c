@@ -1,6 +1,7 @@
 // ranks: 1 2 4
 // If this failed, evaluate and predict would say something else of weights than the training that
 // made them, or take what only training needs.
+#include "device.h"
 #include "fixture.h"
 #include <stdio.h>
 #include <string.h>
@@ -63,13 +64,14 @@ static void it_says_what_the_training_says(void **state) {
         Inference inference;
         open_inference(&inference);
         const float *parameters = trainer_parameters(t, false);
-        model_metrics(inference.model, model_infer(inference.model, parameters), looked);
+        model_metrics(inference.model, model_infer(inference.model, on_device(parameters)), looked);
         assert_memory_equal(&looked[SPLIT_TRAIN], &trained[SPLIT_TRAIN], 3 * sizeof(Metrics));
         for (int l = 1; l <= inference.shape.layers; l++) {
             Rows ours = model_embedding(inference.model, l);
             Rows theirs = model_embedding(trainer_model(t), l);
             for (int64_t r = 0; r < ours.count; r++)
-                assert_memory_equal(ours.at + r * ours.stride, theirs.at + r * theirs.stride,
+                assert_memory_equal(floats(ours) + r * ours.stride,
+                                    floats(theirs) + r * theirs.stride,
                                     (size_t)ours.columns * sizeof(float));
         }
         inference_close(&inference);
@@ -97,7 +99,7 @@ static void it_takes_nothing_of_training(void **state) {
         if (planned < 0.95 * used - 50e3) // small items are not planned
             fail_msg("planned %.0f bytes, used %.0f", planned, used);
         float *parameters = TAKE(float, inference.shape.parameter_count, "test");
-        model_infer(inference.model, parameters);
+        model_infer(inference.model, on_device(parameters));
         memory_give(parameters);
         int64_t takes = memory_takes();
         inference_close(&inference);
@@ -141,7 +143,7 @@ static void a_graph_without_splits_is_predicted(void **state) {
     open_inference(&inference);
     float *parameters = TAKE(float, inference.shape.parameter_count, "test");
     model_initial(&inference.shape, 1, parameters);
-    assert_int_equal(model_infer(inference.model, parameters).count, world.shard.own);
+    assert_int_equal(model_infer(inference.model, on_device(parameters)).count, world.shard.own);
     memory_give(parameters);
     inference_close(&inference);
     world_clear(&world);

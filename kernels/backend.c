@@ -1,0 +1,79 @@
+// The family of backends; and what all of them agree on: how rows lie in memory, and how long
+// quantized ones are.
+#include "internal.h"
+
+static const Backend *const backends[] = {&backend_cpu};
+const Family backend_family = FAMILY_OF_POINTERS("run.backend", NULL, backends);
+
+const Backend *backend_find(const char *name, Error *err) {
+    return family_find(&backend_family, name, NULL, err);
+}
+
+int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
+
+size_t rows_bytes(int64_t count, int64_t columns) {
+    return memory_product(count, memory_product(rows_stride(columns), sizeof(float)));
+}
+
+Rows rows_take(const Backend *backend, int64_t count, int64_t columns, const char *what) {
+    assert(count >= 0 && columns >= 0);
+    return (Rows){backend->take(rows_bytes(count, columns), what), count, columns,
+                  rows_stride(columns)};
+}
+
+void rows_give(const Backend *backend, Rows *rows) {
+    backend->give(rows->at);
+    *rows = (Rows){0};
+}
+
+DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats) {
+    return (DeviceFloat *)((uintptr_t)at + (uintptr_t)floats * sizeof(float));
+}
+
+Rows rows_range(Rows rows, Range range) {
+    assert(range.begin >= 0 && range.begin <= range.end && range.end <= rows.count);
+    return (Rows){flat_window(rows.at, range.begin * rows.stride), range.end - range.begin,
+                  rows.columns, rows.stride};
+}
+
+Rows rows_first(Rows rows, int64_t count) { return rows_range(rows, (Range){0, count}); }
+
+Rows rows_columns(Rows rows, Range columns) {
+    assert(columns.begin >= 0 && columns.end <= rows.columns);
+    return (Rows){flat_window(rows.at, columns.begin), rows.count, columns.end - columns.begin,
+                  rows.stride};
+}
+
+void *mirror_take(const Backend *backend, const void *host, size_t bytes, const char *what) {
+    if (host == NULL || backend->host_is_device)
+        return (void *)host; // a loan: operations that take it as const only read
+    void *device = backend->take(bytes, what);
+    backend->upload(device, host, bytes);
+    return device;
+}
+
+void mirror_give(const Backend *backend, const void *mirror, const void *host) {
+    if (mirror != host)
+        backend->give((void *)mirror);
+}
+
+void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what) {
+    return backend->host_is_device ? device : backend->take_pinned(bytes, what);
+}
+
+void pinned_side_give(const Backend *backend, void *pinned) {
+    if (!backend->host_is_device)
+        backend->give_pinned(pinned);
+}
+
+void *host_side(const Backend *backend, void *device, void *pinned) {
+    return backend->host_is_device ? device : pinned;
+}
+
+int64_t quantized_row_bytes(int64_t columns, int bits) {
+    int64_t bytes = 0;
+    for (int plane = 16; plane > 0; plane /= 2) // planes are the binary digits of the width
+        if (bits & plane)
+            bytes += (columns * plane + 7) / 8;
+    return bytes;
+}

@@ -1,0 +1,168 @@
+// Rows of a send list one behind the other, tight, as floats or as bf16, and back. Both directions
+// are bound by memory.
+//
+// The one idea: blocks of rows are spread over the threads, and rows of the gather are asked for
+// some time before they are read (send lists ascend, law 5, but with gaps that the hardware does
+// not guess).
+#include "cpu.h"
+#include <omp.h>
+#include <string.h>
+
+enum {
+    AHEAD = 8,         // rows asked for before they are read
+    LINE = 16,         // floats of a cache line
+    BLOCK = 1 << 14,   // floats that a thread takes at a time
+    POLL_EVERY = 16,   // blocks between two calls of the Poll: about a tenth of a millisecond
+    PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
+};
+
+// Asks for the row that will be read AHEAD places after place k of `count`.
+static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t count) {
+    if (k + AHEAD >= count)
+        return;
+    const float *row = message_row(source, source->row[k + AHEAD]);
+    for (int64_t c = 0; c < source->x.columns; c += LINE)
+        __builtin_prefetch(row + c);
+}
+
+// Rows are written whole, padding too.
+static inline void clear_padding(float *row, int64_t columns) {
+    memset(row + columns, 0, (size_t)(rows_stride(columns) - columns) * sizeof(float));
+}
+
+static inline int64_t rows_of_a_block(int64_t columns) {
+    return columns >= BLOCK ? 1 : BLOCK / (columns > 0 ? columns : 1);
+}
+
+static inline void poll_sometimes(const Poll *poll, int64_t block) {
+    if (block % POLL_EVERY == POLL_EVERY - 1 && omp_get_thread_num() == 0)
+        poll_call(poll);
+}
+
+// --- floats
+
+// out[c] = scale * x[c]
+static void scale_row(float *out, const float *x, float scale, int64_t columns) {
+    for (int64_t c = 0; c < columns; c++)
+        out[c] = scale * x[c];
+}
+
+// Rows [begin, end) of the list.
+static void pack_floats(float *out, const MessageSource *source, int64_t begin, int64_t end,
+                        int64_t count) {
+    const int64_t columns = source->x.columns;
+    for (int64_t k = begin; k < end; k++) {
+        ask_ahead(source, k, count);
+        const float *from = message_row(source, source->row[k]);
+        if (source->scale == NULL)
+            memcpy(out + k * columns, from, (size_t)columns * sizeof(float));
+        else
+            scale_row(out + k * columns, from, message_scale(source, source->row[k]), columns);
+    }
+}
+
+void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t count,
+                   const Poll *poll) {
+    float *to = (float *)(void *)out;
+    const int64_t columns = source->x.columns;
+    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
+#pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t begin = b * step, end = begin + step < count ? begin + step : count;
+        pack_floats(to, source, begin, end, count);
+        poll_sometimes(poll, b);
+    }
+}
+
+void cpu_unpack_fp32(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                     const Poll *poll) {
+    const CpuRows rows = cpu_rows(out);
+    const size_t bytes = (size_t)out.columns * sizeof(float);
+    const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
+#pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t end = (b + 1) * step < count ? (b + 1) * step : count;
+        for (int64_t k = b * step; k < end; k++) {
+            float *row = rows.at + (first + k) * rows.stride;
+            memcpy(row, in + (size_t)k * bytes, bytes);
+            clear_padding(row, out.columns);
+        }
+        poll_sometimes(poll, b);
+    }
+}
+
+// --- bf16: the upper half of a float, rounded to nearest, halves to even
+
+// The bf16 of a float's bits. An exponent of ones in the result: not finite, or beyond the largest
+// bf16.
+static inline uint32_t rounded(uint32_t bits) { return (bits + 0x7fff + (bits >> 16 & 1)) >> 16; }
+
+// False if a value has no bf16.
+static bool pack_row(unsigned char *to, const float *x, float scale, int64_t columns) {
+    uint32_t bad = 0;
+    for (int64_t c = 0; c < columns; c++) {
+        float value = scale * x[c];
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        uint16_t half = (uint16_t)rounded(bits);
+        bad |= (bits >> 23 & 0xff) == 0xff; // a NaN may round to anything
+        bad |= (half & 0x7f80) == 0x7f80;
+        memcpy(to + 2 * c, &half, sizeof half);
+    }
+    return bad == 0;
+}
+
+static void unpack_row(float *out, const unsigned char *from, int64_t columns) {
+    for (int64_t c = 0; c < columns; c++) {
+        uint16_t half;
+        memcpy(&half, from + 2 * c, sizeof half);
+        uint32_t bits = (uint32_t)half << 16;
+        memcpy(out + c, &bits, sizeof bits);
+    }
+    clear_padding(out, columns);
+}
+
+// Rows [begin, end) of the list; the first place that cannot be written, or `count`.
+static int64_t pack_halves(unsigned char *out, const MessageSource *source, int64_t begin,
+                           int64_t end, int64_t count) {
+    const int64_t columns = source->x.columns;
+    int64_t bad = count;
+    for (int64_t k = begin; k < end; k++) {
+        int32_t row = source->row[k];
+        ask_ahead(source, k, count);
+        if (!pack_row(out + 2 * k * columns, message_row(source, row), message_scale(source, row),
+                      columns) &&
+            bad == count)
+            bad = k;
+    }
+    return bad;
+}
+
+int64_t cpu_pack_bf16(unsigned char *out, const MessageSource *source, int64_t count,
+                      const Poll *poll) {
+    const int64_t columns = source->x.columns;
+    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
+    int64_t bad = count;
+#pragma omp parallel for schedule(static) reduction(min : bad) if (count * columns > PARALLEL)
+    for (int64_t i = 0; i < blocks; i++) {
+        int64_t begin = i * step, end = begin + step < count ? begin + step : count;
+        int64_t found = pack_halves(out, source, begin, end, count);
+        bad = found < bad ? found : bad;
+        poll_sometimes(poll, i);
+    }
+    return bad < count ? bad : -1;
+}
+
+void cpu_unpack_bf16(Rows out, int64_t first, const unsigned char *in, int64_t count,
+                     const Poll *poll) {
+    const CpuRows rows = cpu_rows(out);
+    const int64_t columns = out.columns;
+    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
+#pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
+    for (int64_t i = 0; i < blocks; i++) {
+        int64_t end = (i + 1) * step < count ? (i + 1) * step : count;
+        for (int64_t k = i * step; k < end; k++)
+            unpack_row(rows.at + (first + k) * rows.stride, in + 2 * k * columns, columns);
+        poll_sometimes(poll, i);
+    }
+}

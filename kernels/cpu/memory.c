@@ -1,0 +1,29 @@
+// Memory of the CPU backend: host memory, so that copies are plain, and none where a block is both
+// sides of itself.
+#include "cpu.h"
+#include <string.h>
+
+void *cpu_take(size_t bytes, const char *what) { return memory_take(bytes, what); }
+
+void cpu_give(void *block) { memory_give(block); }
+
+void cpu_copy(void *to, const void *from, size_t bytes) {
+    if (to != from)
+        memcpy(to, from, bytes);
+}
+
+void cpu_zero(void *block, size_t bytes) { memset(block, 0, bytes); }
+
+void cpu_upload_rows(Rows to, const float *from) {
+    CpuRows rows = cpu_rows(to);
+    for (int64_t r = 0; r < to.count; r++)
+        memcpy(rows.at + r * rows.stride, from + r * to.columns,
+               (size_t)to.columns * sizeof(float));
+}
+
+void cpu_download_rows(float *to, Rows from) {
+    CpuRows rows = cpu_rows(from);
+    for (int64_t r = 0; r < from.count; r++)
+        memcpy(to + r * from.columns, rows.at + r * rows.stride,
+               (size_t)from.columns * sizeof(float));
+}

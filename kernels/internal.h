@@ -1,0 +1,10 @@
+// The members of the family of backends. A new one is a folder beside cpu/, a line here and one in
+// the table of backend.c.
+#ifndef FRINGE_KERNELS_INTERNAL_H
+#define FRINGE_KERNELS_INTERNAL_H
+
+#include "fringe/backend.h"
+
+extern const Backend backend_cpu;
+
+#endif

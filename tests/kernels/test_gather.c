@@ -1,0 +1,72 @@
+// ranks: 1
+// If this failed, packed rows would not be the rows and partial sums of the send list, scaled where
+// they are scaled, or unpacking would leave something in the padding or beside its rows.
+#include "kernels.h"
+
+enum { OWN = 500, SUMS = 40, SENT = 333, BEFORE = 2 };
+static const int64_t widths[] = {1, 16, 41, 602};
+
+// Values that bf16 holds exactly.
+static float number(int64_t row, int64_t column) {
+    return (float)((row * 31 + column * 7) % 127 - 60);
+}
+static float factor(int64_t row) { return row % 3 == 0 ? 0.5f : -2.0f; }
+static int32_t listed(int64_t k) { return (int32_t)(k * (OWN + SUMS - 1) / (SENT - 1)); }
+
+static Rows filled(int64_t count, int64_t columns, int64_t first) {
+    Rows rows = rows_take(device(), count, columns, "rows of a test");
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t c = 0; c < columns; c++)
+            floats(rows)[r * rows.stride + c] = number(first + r, c);
+    return rows;
+}
+
+static void expect_rows(Rows back, bool scaled) {
+    for (int64_t k = 0; k < back.count; k++)
+        for (int64_t c = 0; c < back.stride; c++) {
+            int64_t from = k >= BEFORE && k < BEFORE + SENT ? listed(k - BEFORE) : -1;
+            float expected = from < 0 || c >= back.columns ? 0 : number(from, c);
+            if (scaled && from >= 0 && from < OWN)
+                expected *= factor(from);
+            assert_true(floats(back)[k * back.stride + c] == expected);
+        }
+}
+
+static void try_width(int64_t columns, bool half, bool scaled) {
+    float scale[OWN];
+    int32_t row[SENT];
+    for (int64_t r = 0; r < OWN; r++)
+        scale[r] = factor(r);
+    for (int64_t k = 0; k < SENT; k++)
+        row[k] = listed(k);
+    MessageSource source = {.x = filled(OWN, columns, 0),
+                            .sums = filled(SUMS, columns, OWN),
+                            .scale = scaled ? on_device(scale) : NULL,
+                            .row = row};
+    Rows back = rows_take(device(), BEFORE + SENT + 1, columns, "rows of a test");
+    unsigned char *packed = memory_take((size_t)(SENT * columns) * 4, "rows of a test");
+    const Backend *b = device();
+    memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(SENT, columns));
+    if (half)
+        assert_int_equal(b->pack_bf16(packed, &source, SENT, NULL), -1);
+    else
+        b->pack_fp32(packed, &source, SENT, NULL);
+    (half ? b->unpack_bf16 : b->unpack_fp32)(back, BEFORE, packed, SENT, NULL);
+    expect_rows(back, scaled);
+    memory_give(packed);
+    rows_give(device(), &back);
+    rows_give(device(), &source.sums);
+    rows_give(device(), &source.x);
+}
+
+static void rows_of_a_list_come_back(void **state) {
+    (void)state;
+    for (Way way = {0}; way_next(&way);)
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+            for (int kind = 0; kind < 4; kind++)
+                try_width(widths[w], kind & 1, kind & 2);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_list_come_back)};
+
+TEST_MAIN(tests)
