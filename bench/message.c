@@ -74,7 +74,13 @@ static void list_make(Work *w, float share) {
 
 static Quantized message_of(const Job *job) {
     const Work *w = job->work;
-    return (Quantized){job->bits, false, w->count, w->place, w->minimum, w->step, w->payload};
+    return (Quantized){job->bits,
+                       false,
+                       w->count,
+                       w->place,
+                       on_device(w->minimum),
+                       on_device(w->step),
+                       on_device(w->payload)};
 }
 
 static MessageSource source_of(const Work *w) {

@@ -30,6 +30,10 @@ DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats) {
     return (DeviceFloat *)((uintptr_t)at + (uintptr_t)floats * sizeof(float));
 }
 
+DeviceByte *byte_window(const DeviceByte *at, int64_t bytes) {
+    return (DeviceByte *)((uintptr_t)at + (uintptr_t)bytes);
+}
+
 int64_t flat_offset(const DeviceFloat *window, const DeviceFloat *at) {
     return (int64_t)((uintptr_t)window - (uintptr_t)at) / (int64_t)sizeof(float);
 }

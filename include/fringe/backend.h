@@ -37,7 +37,8 @@ void rows_give(const Backend *backend, Rows *rows);
 Rows rows_first(Rows rows, int64_t count);
 Rows rows_range(Rows rows, Range range);
 Rows rows_columns(Rows rows, Range columns);
-DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats);       // at + floats
+DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats); // at + floats
+DeviceByte *byte_window(const DeviceByte *at, int64_t bytes);
 int64_t flat_offset(const DeviceFloat *window, const DeviceFloat *at); // window - at, in floats
 
 typedef struct Csr {
@@ -79,13 +80,13 @@ typedef struct AdamStep {
 // ---- rows of one width of a message: Z, S and payload as codec.h draws them
 
 typedef struct Quantized {
-    int bits;               // 1 .. 8 and 16
-    bool bf16;              // Z and S are bf16, not fp32
-    int64_t count;          // rows
-    const int32_t *place;   // [count] in the send list
-    unsigned char *minimum; // [count] Z
-    unsigned char *step;    // [count] S
-    unsigned char *payload; // [count, quantized_row_bytes]
+    int bits;             // 1 .. 8 and 16
+    bool bf16;            // Z and S are bf16, not fp32
+    int64_t count;        // rows
+    const int32_t *place; // [count] in the send list
+    DeviceByte *minimum;  // [count] Z
+    DeviceByte *step;     // [count] S
+    DeviceByte *payload;  // [count, quantized_row_bytes]
 } Quantized;
 
 // ceil(columns b / 8) for b = 1, 2, 4, 8, 16; for other widths the sum over their planes.
@@ -222,14 +223,14 @@ struct Backend {
     // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
     // little-endian). pack_bf16 returns -1, or the smallest place of a row that has a value that is
     // not finite or beyond the largest bf16.
-    void (*pack_fp32)(unsigned char *out, const MessageSource *source, int64_t count,
+    void (*pack_fp32)(DeviceByte *out, const MessageSource *source, int64_t count,
                       const Poll *poll);
-    int64_t (*pack_bf16)(unsigned char *out, const MessageSource *source, int64_t count,
+    int64_t (*pack_bf16)(DeviceByte *out, const MessageSource *source, int64_t count,
                          const Poll *poll);
     // out[first + k] = the k-th of `count` such rows; its padding is zero, whatever was there.
-    void (*unpack_fp32)(Rows out, int64_t first, const unsigned char *in, int64_t count,
+    void (*unpack_fp32)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                         const Poll *poll);
-    void (*unpack_bf16)(Rows out, int64_t first, const unsigned char *in, int64_t count,
+    void (*unpack_bf16)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                         const Poll *poll);
     // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). Returns -1, or
     // the smallest place of a row that has a value that is not finite or a range that overflows.

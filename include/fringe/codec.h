@@ -49,12 +49,12 @@ typedef struct Codec {
     // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
     // from; the backend's operations do the work. Returns -1, or the place in the send list of a
     // row that cannot be written because a value is not finite or its range overflows.
-    int64_t (*encode)(const Backend *backend, unsigned char *out, const MessageShape *shape,
+    int64_t (*encode)(const Backend *backend, DeviceByte *out, const MessageShape *shape,
                       const MessageSource *source, const Poll *poll);
     // rows [begin, begin + shape->rows) of `out` = what `in` holds, in the order of the send list;
     // their padding is zero, whatever was there.
     void (*decode)(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
-                   const unsigned char *in, const Poll *poll);
+                   const DeviceByte *in, const Poll *poll);
 } Codec;
 
 extern const Family codec_family;

@@ -17,6 +17,7 @@ static inline CpuRows cpu_rows(Rows rows) {
     return (CpuRows){(float *)rows.at, rows.count, rows.columns, rows.stride};
 }
 static inline float *cpu_floats(const DeviceFloat *at) { return (float *)at; }
+static inline unsigned char *cpu_bytes(const DeviceByte *at) { return (unsigned char *)at; }
 
 // Row r of what a message is made of, by its number in [own rows | partial sums].
 static inline const float *message_row(const MessageSource *source, int64_t r) {
@@ -130,13 +131,12 @@ void cpu_count_classes(int64_t *count, Rows logits, const int32_t *label, const 
 void cpu_count_labels(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split);
 
 // gather.c
-void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t count,
-                   const Poll *poll);
-int64_t cpu_pack_bf16(unsigned char *out, const MessageSource *source, int64_t count,
+void cpu_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *poll);
+int64_t cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
                       const Poll *poll);
-void cpu_unpack_fp32(Rows out, int64_t first, const unsigned char *in, int64_t count,
+void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll);
-void cpu_unpack_bf16(Rows out, int64_t first, const unsigned char *in, int64_t count,
+void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll);
 
 // quantize*.c

@@ -66,7 +66,7 @@ static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved sav
                           .out = cpu_rows(out),
                           .z = cpu_rows(z),
                           .saved = {cpu_floats(saved.mean), cpu_floats(saved.inverse),
-                                    (uint8_t *)saved.kept, (uint8_t *)saved.positive},
+                                    cpu_bytes(saved.kept), cpu_bytes(saved.positive)},
                           .gamma = cpu_floats(post->gamma),
                           .beta = cpu_floats(post->beta)};
     if (order_has(call.order, DO_DROPOUT))

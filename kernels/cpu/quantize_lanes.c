@@ -198,15 +198,15 @@ LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales) {
     Row row = {.x = message_row(from, r),
                .gid = from->gid[r],
                .peer = message_peer(from, r),
-               .payload = to->payload + i * call->row_bytes};
+               .payload = cpu_bytes(to->payload) + i * call->row_bytes};
     row.scale = scales ? message_scale(from, r) : 1.0f;
     row.bad = !row_grid(&row.grid, row.x, call, row.scale, scales);
     if (row.bad)
         return row;
     row.divide = grid_divides(&row.grid);
     row.inverse = row.divide ? 0x1p16f : 1.0f / row.grid.step * 0x1p16f;
-    parameter_put(to->minimum, i, row.grid.zero, to->bf16);
-    parameter_put(to->step, i, row.grid.step, to->bf16);
+    parameter_put(cpu_bytes(to->minimum), i, row.grid.zero, to->bf16);
+    parameter_put(cpu_bytes(to->step), i, row.grid.step, to->bf16);
     if (from->range != NULL)
         cpu_floats(from->range)[place] = row.grid.most * row.grid.step;
     return row;
@@ -315,12 +315,12 @@ LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t
     const CpuRows out = call->out;
     Piece piece;
     for (int64_t i = begin; i < end; i++) {
-        Grid grid = {.zero = parameter_at(from->minimum, i, from->bf16),
-                     .step = parameter_at(from->step, i, from->bf16)};
+        Grid grid = {.zero = parameter_at(cpu_bytes(from->minimum), i, from->bf16),
+                     .step = parameter_at(cpu_bytes(from->step), i, from->bf16)};
         for (int64_t first = 0; first < out.columns; first += BLOCK)
             piece_decode(out.at + (call->begin + from->place[i]) * out.stride, &piece,
-                         from->payload + i * call->row_bytes, out.columns, first, from->bits, grid,
-                         stream);
+                         cpu_bytes(from->payload) + i * call->row_bytes, out.columns, first,
+                         from->bits, grid, stream);
     }
 }
 

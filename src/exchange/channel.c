@@ -200,6 +200,12 @@ static const char *direction_name(const Channel *channel) {
     return channel->direction == FORWARD ? "forward" : "backward";
 }
 
+// Where a group's message lies on the device.
+static DeviceByte *message_at(const Channel *channel, int side, int group) {
+    return byte_window(channel->mailbox->device_box[side],
+                       (int64_t)channel->side[side].place[group]);
+}
+
 static void encode(Channel *channel, int group, const SentRows *rows, Occasion occasion,
                    const Poll *beat) {
     const Pattern *p = channel->pattern;
@@ -217,8 +223,10 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
         .peer = transfer->peer,
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
-    int64_t bad =
-        channel->codec->encode(channel->mailbox->backend, transfer->payload, &shape, &source, beat);
+    const Backend *b = channel->mailbox->backend;
+    DeviceByte *message = message_at(channel, OUTGOING, group);
+    int64_t bad = channel->codec->encode(b, message, &shape, &source, beat);
+    b->download(transfer->payload, message, (size_t)transfer->bytes);
     int64_t id = bad < 0 ? 0 : p->gid[source.row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
@@ -363,8 +371,11 @@ void channel_receive(Channel *channel, int group) {
         since = begin_step(channel);
         check_message(channel, group, transfer->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
-        channel->codec->decode(channel->mailbox->backend, channel_rows(channel), offset[group],
-                               &shape, transfer->payload, &channel->poll);
+        const Backend *b = channel->mailbox->backend;
+        DeviceByte *message = message_at(channel, INCOMING, group);
+        b->upload(message, transfer->payload, (size_t)transfer->bytes);
+        channel->codec->decode(b, channel_rows(channel), offset[group], &shape, message,
+                               &channel->poll);
         end_step(channel, since, &channel->seconds.unpack, SPAN_UNPACK);
     }
     channel->received++;

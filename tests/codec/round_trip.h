@@ -127,14 +127,14 @@ static inline void trip_fill(Trip *t, Kind kind, int64_t r, int64_t like) {
 }
 
 static inline int64_t trip_encode(Trip *t) {
-    int64_t bad = integer()->encode(device(), t->message, &t->shape, &t->source, NULL);
+    int64_t bad = integer()->encode(device(), on_device(t->message), &t->shape, &t->source, NULL);
     assert_int_equal(t->message[t->bytes], GUARD);
     return bad;
 }
 static inline void trip_decode(Trip *t) {
     memset(floats(t->back) + BEFORE * t->back.stride, 0xff,
            rows_bytes(t->shape.rows, t->back.columns));
-    integer()->decode(device(), t->back, BEFORE, &t->shape, t->message, NULL);
+    integer()->decode(device(), t->back, BEFORE, &t->shape, on_device(t->message), NULL);
 }
 static inline const float *sent(const Trip *t, int64_t place) {
     return floats(t->source.x) + t->row[place] * t->source.x.stride;

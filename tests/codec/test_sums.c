@@ -43,8 +43,8 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     Rows landed = rows_take(device(), count, COLUMNS, "test");
     source.row = row;
     source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
-    assert_int_equal(codec->encode(device(), message, &shape, &source, NULL), -1);
-    codec->decode(device(), landed, 0, &shape, message, NULL);
+    assert_int_equal(codec->encode(device(), on_device(message), &shape, &source, NULL), -1);
+    codec->decode(device(), landed, 0, &shape, on_device(message), NULL);
     memory_give(message);
     widths_clear(&widths);
     return landed;

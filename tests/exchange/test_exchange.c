@@ -235,7 +235,8 @@ static void encode_alone(unsigned char *out, const Pattern *p, Rows all, const f
                             .peer = id < 0 ? p->rank : reader};
     widths_take(&one, 1, 4);
     MessageShape shape = {.rows = 1, .columns = all.columns, .widths = &one};
-    assert_int_equal(codec_find("integer", &err)->encode(device(), out, &shape, &source, NULL), -1);
+    assert_int_equal(
+        codec_find("integer", &err)->encode(device(), on_device(out), &shape, &source, NULL), -1);
     widths_clear(&one);
 }
 
