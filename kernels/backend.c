@@ -61,7 +61,7 @@ void *mirror_take(const Backend *backend, const void *host, size_t bytes, const 
 }
 
 void mirror_give(const Backend *backend, const void *mirror, const void *host) {
-    if (mirror != host)
+    if (mirror != NULL && mirror != host)
         backend->give((void *)mirror);
 }
 

@@ -15,6 +15,8 @@
 // completed, so that outside kernels/ no expression can.
 typedef struct DeviceFloat DeviceFloat;
 typedef struct DeviceByte DeviceByte;
+typedef struct DeviceInt32 DeviceInt32;
+typedef struct DeviceInt64 DeviceInt64;
 
 typedef struct Range {
     int64_t begin, end;
@@ -189,7 +191,7 @@ struct Backend {
     // h[r] = post(z[r]), r in range. gid: [N] global ids. In place (h.at == z.at) only if not
     // training.
     void (*post_forward)(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
-                         const int64_t *gid, const Poll *poll);
+                         const DeviceInt64 *gid, const Poll *poll);
     // dz = d post/dz applied to dh, all rows (in place allowed: dz.at == dh.at); dgamma, dbeta [D]
     // (NULL without norm).
     void (*post_backward)(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
@@ -198,16 +200,16 @@ struct Backend {
     int64_t (*post_scratch)(int64_t rows, int64_t columns);
     // out = dropout(x) in range with that stream and keep (input dropout); in place allowed.
     void (*dropout)(Rows out, Range range, Rows x, float keep, RandomStream stream,
-                    const int64_t *gid, const Poll *poll);
+                    const DeviceInt64 *gid, const Poll *poll);
     // out[r] += bias [D], in range.
     void (*add_bias)(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 
     // ---- loss over rows with split[r] == which; G gets the gradient (0 elsewhere; NULL at: only
     // the loss). Returns the sum (not the mean) in double over fixed blocks in fixed order;
     // gradients are times `weight` (1 / N_train).
-    double (*softmax_loss)(Rows g, Rows logits, const int32_t *label, const uint8_t *split,
+    double (*softmax_loss)(Rows g, Rows logits, const DeviceInt32 *label, const DeviceByte *split,
                            uint8_t which, float weight);
-    double (*bce_loss)(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split,
+    double (*bce_loss)(Rows g, Rows logits, const DeviceByte *labels, const DeviceByte *split,
                        uint8_t which, float weight);
 
     // ---- metrics: adds to count [SPLITS, split_counts(columns)], by the split of each row: rows
@@ -215,8 +217,10 @@ struct Backend {
     // false negatives. One label a row (below 0: none): it says the class of its largest logit, the
     // first of them, or none where one is not a number. Several, labels [N, columns]: it says the
     // classes whose logits are above 0, and is right where all are.
-    void (*count_classes)(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split);
-    void (*count_labels)(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split);
+    void (*count_classes)(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
+                          const DeviceByte *split);
+    void (*count_labels)(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
+                         const DeviceByte *split);
 
     // ---- messages
     // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
