@@ -77,7 +77,7 @@ static Quantized message_of(const Job *job) {
     return (Quantized){job->bits,
                        false,
                        w->count,
-                       w->place,
+                       on_device(w->place),
                        on_device(w->minimum),
                        on_device(w->step),
                        on_device(w->payload)};
@@ -85,9 +85,9 @@ static Quantized message_of(const Job *job) {
 
 static MessageSource source_of(const Work *w) {
     return (MessageSource){.x = w->x,
-                           .row = w->row,
+                           .row = on_device(w->row),
                            .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
-                           .gid = w->gid,
+                           .gid = on_device(w->gid),
                            .peer = 1};
 }
 

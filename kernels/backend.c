@@ -34,6 +34,10 @@ DeviceByte *byte_window(const DeviceByte *at, int64_t bytes) {
     return (DeviceByte *)((uintptr_t)at + (uintptr_t)bytes);
 }
 
+DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers) {
+    return (DeviceInt32 *)((uintptr_t)at + (uintptr_t)numbers * sizeof(int32_t));
+}
+
 int64_t flat_offset(const DeviceFloat *window, const DeviceFloat *at) {
     return (int64_t)((uintptr_t)window - (uintptr_t)at) / (int64_t)sizeof(float);
 }

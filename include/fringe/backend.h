@@ -41,6 +41,7 @@ Rows rows_range(Rows rows, Range range);
 Rows rows_columns(Rows rows, Range columns);
 DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats); // at + floats
 DeviceByte *byte_window(const DeviceByte *at, int64_t bytes);
+DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers);
 int64_t flat_offset(const DeviceFloat *window, const DeviceFloat *at); // window - at, in floats
 
 typedef struct Csr {
@@ -82,13 +83,13 @@ typedef struct AdamStep {
 // ---- rows of one width of a message: Z, S and payload as codec.h draws them
 
 typedef struct Quantized {
-    int bits;             // 1 .. 8 and 16
-    bool bf16;            // Z and S are bf16, not fp32
-    int64_t count;        // rows
-    const int32_t *place; // [count] in the send list
-    DeviceByte *minimum;  // [count] Z
-    DeviceByte *step;     // [count] S
-    DeviceByte *payload;  // [count, quantized_row_bytes]
+    int bits;                 // 1 .. 8 and 16
+    bool bf16;                // Z and S are bf16, not fp32
+    int64_t count;            // rows
+    const DeviceInt32 *place; // [count] in the send list
+    DeviceByte *minimum;      // [count] Z
+    DeviceByte *step;         // [count] S
+    DeviceByte *payload;      // [count, quantized_row_bytes]
 } Quantized;
 
 // ceil(columns b / 8) for b = 1, 2, 4, 8, 16; for other widths the sum over their planes.
@@ -99,9 +100,9 @@ typedef struct MessageSource {
     Rows x;                   // row r < x.count is scale[r] * x[r]
     const DeviceFloat *scale; // NULL: 1
     Rows sums;                // row r >= x.count is sums[r - x.count]
-    const int32_t *row;       // the send list: which row, by place
+    const DeviceInt32 *row;   // the send list: which row, by place
     RandomStream stream;      // of rounding: row = gid[r], peer, column
-    const int64_t *gid;
+    const DeviceInt64 *gid;
     int peer;           // who reads the message
     int sum_peer;       // in its place for sums: who sends them; their ids say who reads them
     DeviceFloat *range; // by place: (2^b - 1) S; NULL: not wanted

@@ -20,7 +20,7 @@ enum {
 static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t count) {
     if (k + AHEAD >= count)
         return;
-    const float *row = message_row(source, source->row[k + AHEAD]);
+    const float *row = message_row(source, cpu_int32s(source->row)[k + AHEAD]);
     for (int64_t c = 0; c < source->x.columns; c += LINE)
         __builtin_prefetch(row + c);
 }
@@ -52,12 +52,13 @@ static void pack_floats(float *out, const MessageSource *source, int64_t begin, 
                         int64_t count) {
     const int64_t columns = source->x.columns;
     for (int64_t k = begin; k < end; k++) {
+        int32_t row = cpu_int32s(source->row)[k];
         ask_ahead(source, k, count);
-        const float *from = message_row(source, source->row[k]);
+        const float *from = message_row(source, row);
         if (source->scale == NULL)
             memcpy(out + k * columns, from, (size_t)columns * sizeof(float));
         else
-            scale_row(out + k * columns, from, message_scale(source, source->row[k]), columns);
+            scale_row(out + k * columns, from, message_scale(source, row), columns);
     }
 }
 
@@ -127,7 +128,7 @@ static int64_t pack_halves(unsigned char *out, const MessageSource *source, int6
     const int64_t columns = source->x.columns;
     int64_t bad = count;
     for (int64_t k = begin; k < end; k++) {
-        int32_t row = source->row[k];
+        int32_t row = cpu_int32s(source->row)[k];
         ask_ahead(source, k, count);
         if (!pack_row(out + 2 * k * columns, message_row(source, row), message_scale(source, row),
                       columns) &&

@@ -29,7 +29,7 @@ static bool parts_next(Parts *parts) {
     Quantized *rows = &parts->rows;
     const MessageShape *shape = parts->shape;
     int64_t parameters = rows->count * parameter_bytes(shape);
-    rows->place += rows->count;
+    rows->place = int32_window(rows->place, rows->count);
     rows->minimum = byte_window(rows->minimum, parameters);
     rows->step = byte_window(rows->step, parameters);
     rows->payload =

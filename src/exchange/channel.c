@@ -33,7 +33,8 @@ static void take_side(Channel *channel, int side) {
     memset(s->bits, channel->form.width, (size_t)rows_on(p, side));
     s->widths = TAKE(Widths, channel->ring.rounds, "widths of messages");
     for (int g = 0; g < channel->ring.rounds; g++)
-        widths_take(&s->widths[g], channel_group_rows(p, side, g), channel->form.width);
+        widths_take(&s->widths[g], channel->mailbox->backend, channel_group_rows(p, side, g),
+                    channel->form.width);
 }
 
 static size_t range_bytes(const Channel *channel) {
@@ -87,6 +88,10 @@ void channel_lay_out(Channel *channel, const Codec *codec) {
         lay_out_side(channel, side);
 }
 
+static size_t ids_bytes(const Pattern *pattern) {
+    return (size_t)(pattern->sources + pattern->pre.rows) * sizeof(int64_t);
+}
+
 Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm *form,
                      int64_t columns, int layer, int direction) {
     assert(columns > 0 && layer >= 0 && layer < 256);
@@ -103,6 +108,10 @@ Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm
     ring_transfer_init(&channel->ring, pattern->comm, form->piece);
     MailboxSize size = mailbox_size(pattern, form, columns);
     mailbox_fit(mailbox, &size);
+    channel->send_row =
+        mirror_take(mailbox->backend, pattern->send_row,
+                    (size_t)rows_on(pattern, OUTGOING) * sizeof(int32_t), "send lists");
+    channel->gid = mirror_take(mailbox->backend, pattern->gid, ids_bytes(pattern), "send lists");
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
     if (form->codec->has_widths) {
@@ -123,6 +132,8 @@ void channel_free(Channel *channel) {
     channel->mailbox->backend->give(channel->device_range);
     give_side(&channel->side[INCOMING], channel->ring.rounds);
     give_side(&channel->side[OUTGOING], channel->ring.rounds);
+    mirror_give(channel->mailbox->backend, channel->gid, channel->pattern->gid);
+    mirror_give(channel->mailbox->backend, channel->send_row, channel->pattern->send_row);
     ring_transfer_clear(&channel->ring);
     memory_give(channel);
 }
@@ -216,10 +227,10 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
         .x = rows->x,
         .scale = rows->right,
         .sums = rows->sums,
-        .row = p->send_row + first,
+        .row = int32_window(channel->send_row, first),
         .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch, channel->layer,
                                 channel->direction),
-        .gid = p->gid,
+        .gid = channel->gid,
         .peer = transfer->peer,
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
@@ -227,7 +238,7 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
     DeviceByte *message = message_at(channel, OUTGOING, group);
     int64_t bad = channel->codec->encode(b, message, &shape, &source, beat);
     b->download(transfer->payload, message, (size_t)transfer->bytes);
-    int64_t id = bad < 0 ? 0 : p->gid[source.row[bad]];
+    int64_t id = bad < 0 ? 0 : p->gid[p->send_row[first + bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.rate or set train.clip",

@@ -32,6 +32,8 @@ struct Channel {
     uint32_t epoch;    // of the exchange
     uint64_t sequence; // number of the exchange
     Side side[SIDES];
+    const DeviceInt32 *send_row; // mirrors of the pattern's send list and ids
+    const DeviceInt64 *gid;
     ChannelTrace trace;
     DeviceFloat *device_range; // [rows sent] owned: of the exchange that runs; NULL without widths
     float *range;              // the same on the host, when the exchange is packed

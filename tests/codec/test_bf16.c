@@ -64,7 +64,7 @@ static Case case_new(int64_t rows, int64_t columns) {
             floats(c.x)[r * c.x.stride + k] = of_bits(bits);
         }
     }
-    c.source = (MessageSource){.x = c.x, .row = c.row};
+    c.source = (MessageSource){.x = c.x, .row = on_device(c.row)};
     c.bytes = c.codec->bytes(&c.shape);
     assert_int_equal(c.bytes, rows * columns * 2);
     c.message = memory_take(c.bytes + 1, "message");

@@ -55,7 +55,8 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
     enum { BEFORE = 3, AFTER = 2 };
     int64_t columns = c->x.columns, length = c->length;
     MessageShape shape = {.rows = length, .columns = columns};
-    MessageSource source = {.x = c->x, .scale = scaled ? on_device(c->scale) : NULL, .row = c->row};
+    MessageSource source = {
+        .x = c->x, .scale = scaled ? on_device(c->scale) : NULL, .row = on_device(c->row)};
     size_t bytes = codec->bytes(&shape);
     assert_int_equal(bytes, length * columns * 4);
     unsigned char *out = memory_take(bytes + 1, "test");

@@ -225,7 +225,7 @@ static void rounding_depends_on_its_key_alone(void **state) {
         else if (change == 2)
             other.source.stream.seed++;
         else
-            other.source.gid = gid;
+            other.source.gid = on_device(gid);
         trip_encode(&other);
         assert_memory_equal(t.message, first, parameters);
         for (int64_t k = 0; k < 4; k++)

@@ -42,7 +42,7 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     MessageSource source = {.x = filled(OWN, columns, 0),
                             .sums = filled(SUMS, columns, OWN),
                             .scale = scaled ? on_device(scale) : NULL,
-                            .row = row};
+                            .row = on_device(row)};
     Rows back = rows_take(device(), BEFORE + SENT + 1, columns, "rows of a test");
     unsigned char *packed = memory_take((size_t)(SENT * columns) * 4, "rows of a test");
     const Backend *b = device();
