@@ -37,17 +37,6 @@ static void take_side(Channel *channel, int side) {
                     channel->form.width);
 }
 
-static size_t range_bytes(const Channel *channel) {
-    return (size_t)rows_on(channel->pattern, OUTGOING) * sizeof(float);
-}
-
-static void take_ranges(Channel *channel) {
-    const Backend *b = channel->mailbox->backend;
-    const char *what = "ranges of messages";
-    channel->device_range = b->take(range_bytes(channel), what);
-    channel->range = pinned_side(b, channel->device_range, range_bytes(channel), what);
-}
-
 static void give_side(Side *side, int rounds) {
     for (int g = 0; side->widths != NULL && g < rounds; g++)
         widths_clear(&side->widths[g]);
@@ -88,10 +77,6 @@ void channel_lay_out(Channel *channel, const Codec *codec) {
         lay_out_side(channel, side);
 }
 
-static size_t ids_bytes(const Pattern *pattern) {
-    return (size_t)(pattern->sources + pattern->pre.rows) * sizeof(int64_t);
-}
-
 Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm *form,
                      int64_t columns, int layer, int direction) {
     assert(columns > 0 && layer >= 0 && layer < 256);
@@ -108,16 +93,11 @@ Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm
     ring_transfer_init(&channel->ring, pattern->comm, form->piece);
     MailboxSize size = mailbox_size(pattern, form, columns);
     mailbox_fit(mailbox, &size);
-    channel->send_row =
-        mirror_take(mailbox->backend, pattern->send_row,
-                    (size_t)rows_on(pattern, OUTGOING) * sizeof(int32_t), "send lists");
-    channel->gid = mirror_take(mailbox->backend, pattern->gid, ids_bytes(pattern), "send lists");
+    channel_take_device(channel);
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
-    if (form->codec->has_widths) {
-        take_ranges(channel);
+    if (form->codec->has_widths)
         channel->trace.square = TAKE(float, rows_on(pattern, OUTGOING), "ranges of messages");
-    }
     return channel;
 }
 
@@ -128,12 +108,9 @@ void channel_free(Channel *channel) {
     if (channel->mailbox->user == channel)
         channel->mailbox->user = NULL;
     memory_give(channel->trace.square);
-    pinned_side_give(channel->mailbox->backend, channel->range);
-    channel->mailbox->backend->give(channel->device_range);
+    channel_give_device(channel);
     give_side(&channel->side[INCOMING], channel->ring.rounds);
     give_side(&channel->side[OUTGOING], channel->ring.rounds);
-    mirror_give(channel->mailbox->backend, channel->gid, channel->pattern->gid);
-    mirror_give(channel->mailbox->backend, channel->send_row, channel->pattern->send_row);
     ring_transfer_clear(&channel->ring);
     memory_give(channel);
 }
@@ -185,8 +162,7 @@ void channel_trace_reset(Channel *channel) {
 
 // Ranges of the exchange that was just packed.
 static void trace(Channel *channel) {
-    channel->mailbox->backend->download(channel->range, channel->device_range,
-                                        range_bytes(channel));
+    channel_download_ranges(channel);
     int64_t rows = rows_on(channel->pattern, OUTGOING);
     for (int64_t k = 0; k < rows; k++)
         channel->trace.square[k] += channel->range[k] * channel->range[k];
@@ -211,12 +187,6 @@ static const char *direction_name(const Channel *channel) {
     return channel->direction == FORWARD ? "forward" : "backward";
 }
 
-// Where a group's message lies on the device.
-static DeviceByte *message_at(const Channel *channel, int side, int group) {
-    return byte_window(channel->mailbox->device_box[side],
-                       (int64_t)channel->side[side].place[group]);
-}
-
 static void encode(Channel *channel, int group, const SentRows *rows, Occasion occasion,
                    const Poll *beat) {
     const Pattern *p = channel->pattern;
@@ -235,7 +205,7 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
     const Backend *b = channel->mailbox->backend;
-    DeviceByte *message = message_at(channel, OUTGOING, group);
+    DeviceByte *message = channel_message(channel, OUTGOING, group);
     int64_t bad = channel->codec->encode(b, message, &shape, &source, beat);
     b->download(transfer->payload, message, (size_t)transfer->bytes);
     int64_t id = bad < 0 ? 0 : p->gid[p->send_row[first + bad]];
@@ -383,7 +353,7 @@ void channel_receive(Channel *channel, int group) {
         check_message(channel, group, transfer->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
         const Backend *b = channel->mailbox->backend;
-        DeviceByte *message = message_at(channel, INCOMING, group);
+        DeviceByte *message = channel_message(channel, INCOMING, group);
         b->upload(message, transfer->payload, (size_t)transfer->bytes);
         channel->codec->decode(b, channel_rows(channel), offset[group], &shape, message,
                                &channel->poll);

@@ -54,6 +54,14 @@ static inline int64_t channel_group_rows(const Pattern *pattern, int side, int g
     return offset[group + 1] - offset[group];
 }
 
+// ---- device.c
+void channel_take_device(Channel *channel);
+void channel_give_device(Channel *channel);
+void channel_download_ranges(Channel *channel); // of the exchange that was just packed
+// Where a group's message lies on the device.
+DeviceByte *channel_message(const Channel *channel, int side, int group);
+
+// ---- channel.c
 // Where the messages lie in the mailbox and how long they are with a codec, the one in use from now
 // on.
 void channel_lay_out(Channel *channel, const Codec *codec);
