@@ -74,14 +74,20 @@ static void list_make(Work *w, float share) {
 
 static Quantized message_of(const Job *job) {
     const Work *w = job->work;
-    return (Quantized){job->bits, false, w->count, w->place, w->minimum, w->step, w->payload};
+    return (Quantized){job->bits,
+                       false,
+                       w->count,
+                       on_device(w->place),
+                       on_device(w->minimum),
+                       on_device(w->step),
+                       on_device(w->payload)};
 }
 
 static MessageSource source_of(const Work *w) {
     return (MessageSource){.x = w->x,
-                           .row = w->row,
+                           .row = on_device(w->row),
                            .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
-                           .gid = w->gid,
+                           .gid = on_device(w->gid),
                            .peer = 1};
 }
 

@@ -56,7 +56,8 @@ static Work work_new(int64_t rows, int64_t columns) {
 
 static void forward(void *context) {
     Work *w = (Work *)context;
-    backend_cpu.post_forward(w->h, (Range){0, w->z.count}, w->z, &w->post, w->saved, w->gid, NULL);
+    backend_cpu.post_forward(w->h, (Range){0, w->z.count}, w->z, &w->post, w->saved,
+                             on_device(w->gid), NULL);
 }
 static void backward(void *context) {
     Work *w = (Work *)context;

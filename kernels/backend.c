@@ -30,6 +30,14 @@ DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats) {
     return (DeviceFloat *)((uintptr_t)at + (uintptr_t)floats * sizeof(float));
 }
 
+DeviceByte *byte_window(const DeviceByte *at, int64_t bytes) {
+    return (DeviceByte *)((uintptr_t)at + (uintptr_t)bytes);
+}
+
+DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers) {
+    return (DeviceInt32 *)((uintptr_t)at + (uintptr_t)numbers * sizeof(int32_t));
+}
+
 Rows rows_range(Rows rows, Range range) {
     assert(range.begin >= 0 && range.begin <= range.end && range.end <= rows.count);
     return (Rows){flat_window(rows.at, range.begin * rows.stride), range.end - range.begin,
@@ -53,7 +61,7 @@ void *mirror_take(const Backend *backend, const void *host, size_t bytes, const 
 }
 
 void mirror_give(const Backend *backend, const void *mirror, const void *host) {
-    if (mirror != host)
+    if (mirror != NULL && mirror != host)
         backend->give((void *)mirror);
 }
 

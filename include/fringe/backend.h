@@ -15,6 +15,8 @@
 // completed, so that outside kernels/ no expression can.
 typedef struct DeviceFloat DeviceFloat;
 typedef struct DeviceByte DeviceByte;
+typedef struct DeviceInt32 DeviceInt32;
+typedef struct DeviceInt64 DeviceInt64;
 
 typedef struct Range {
     int64_t begin, end;
@@ -38,6 +40,8 @@ Rows rows_first(Rows rows, int64_t count);
 Rows rows_range(Rows rows, Range range);
 Rows rows_columns(Rows rows, Range columns);
 DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats); // at + floats
+DeviceByte *byte_window(const DeviceByte *at, int64_t bytes);
+DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers);
 
 // The sparse aggregate over one Csr, whose columns ascend inside a row, with its scratch for
 // repacked column panels. Made once per Csr.
@@ -71,13 +75,13 @@ typedef struct AdamStep {
 // ---- rows of one width of a message: Z, S and payload as codec.h draws them
 
 typedef struct Quantized {
-    int bits;               // 1 .. 8 and 16
-    bool bf16;              // Z and S are bf16, not fp32
-    int64_t count;          // rows
-    const int32_t *place;   // [count] in the send list
-    unsigned char *minimum; // [count] Z
-    unsigned char *step;    // [count] S
-    unsigned char *payload; // [count, quantized_row_bytes]
+    int bits;                 // 1 .. 8 and 16
+    bool bf16;                // Z and S are bf16, not fp32
+    int64_t count;            // rows
+    const DeviceInt32 *place; // [count] in the send list
+    DeviceByte *minimum;      // [count] Z
+    DeviceByte *step;         // [count] S
+    DeviceByte *payload;      // [count, quantized_row_bytes]
 } Quantized;
 
 // ceil(columns b / 8) for b = 1, 2, 4, 8, 16; for other widths the sum over their planes.
@@ -88,9 +92,9 @@ typedef struct MessageSource {
     Rows x;                   // row r < x.count is scale[r] * x[r]
     const DeviceFloat *scale; // NULL: 1
     Rows sums;                // row r >= x.count is sums[r - x.count]
-    const int32_t *row;       // the send list: which row, by place
+    const DeviceInt32 *row;   // the send list: which row, by place
     RandomStream stream;      // of rounding: row = gid[r], peer, column
-    const int64_t *gid;
+    const DeviceInt64 *gid;
     int peer;           // who reads the message
     int sum_peer;       // in its place for sums: who sends them; their ids say who reads them
     DeviceFloat *range; // by place: (2^b - 1) S; NULL: not wanted
@@ -180,7 +184,7 @@ struct Backend {
     // h[r] = post(z[r]), r in range. gid: [N] global ids. In place (h.at == z.at) only if not
     // training.
     void (*post_forward)(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
-                         const int64_t *gid, const Poll *poll);
+                         const DeviceInt64 *gid, const Poll *poll);
     // dz = d post/dz applied to dh, all rows (in place allowed: dz.at == dh.at); dgamma, dbeta [D]
     // (NULL without norm).
     void (*post_backward)(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
@@ -189,16 +193,16 @@ struct Backend {
     int64_t (*post_scratch)(int64_t rows, int64_t columns);
     // out = dropout(x) in range with that stream and keep (input dropout); in place allowed.
     void (*dropout)(Rows out, Range range, Rows x, float keep, RandomStream stream,
-                    const int64_t *gid, const Poll *poll);
+                    const DeviceInt64 *gid, const Poll *poll);
     // out[r] += bias [D], in range.
     void (*add_bias)(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 
     // ---- loss over rows with split[r] == which; G gets the gradient (0 elsewhere; NULL at: only
     // the loss). Returns the sum (not the mean) in double over fixed blocks in fixed order;
     // gradients are times `weight` (1 / N_train).
-    double (*softmax_loss)(Rows g, Rows logits, const int32_t *label, const uint8_t *split,
+    double (*softmax_loss)(Rows g, Rows logits, const DeviceInt32 *label, const DeviceByte *split,
                            uint8_t which, float weight);
-    double (*bce_loss)(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split,
+    double (*bce_loss)(Rows g, Rows logits, const DeviceByte *labels, const DeviceByte *split,
                        uint8_t which, float weight);
 
     // ---- metrics: adds to count [SPLITS, split_counts(columns)], by the split of each row: rows
@@ -206,22 +210,24 @@ struct Backend {
     // false negatives. One label a row (below 0: none): it says the class of its largest logit, the
     // first of them, or none where one is not a number. Several, labels [N, columns]: it says the
     // classes whose logits are above 0, and is right where all are.
-    void (*count_classes)(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split);
-    void (*count_labels)(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split);
+    void (*count_classes)(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
+                          const DeviceByte *split);
+    void (*count_labels)(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
+                         const DeviceByte *split);
 
     // ---- messages
     // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
     // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
     // little-endian). pack_bf16 returns -1, or the smallest place of a row that has a value that is
     // not finite or beyond the largest bf16.
-    void (*pack_fp32)(unsigned char *out, const MessageSource *source, int64_t count,
+    void (*pack_fp32)(DeviceByte *out, const MessageSource *source, int64_t count,
                       const Poll *poll);
-    int64_t (*pack_bf16)(unsigned char *out, const MessageSource *source, int64_t count,
+    int64_t (*pack_bf16)(DeviceByte *out, const MessageSource *source, int64_t count,
                          const Poll *poll);
     // out[first + k] = the k-th of `count` such rows; its padding is zero, whatever was there.
-    void (*unpack_fp32)(Rows out, int64_t first, const unsigned char *in, int64_t count,
+    void (*unpack_fp32)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                         const Poll *poll);
-    void (*unpack_bf16)(Rows out, int64_t first, const unsigned char *in, int64_t count,
+    void (*unpack_bf16)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                         const Poll *poll);
     // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). Returns -1, or
     // the smallest place of a row that has a value that is not finite or a range that overflows.

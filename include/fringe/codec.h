@@ -25,12 +25,15 @@ enum { WIDTH_MOST = 16 };
 // the same from the same bytes.
 typedef struct Widths {
     int64_t count;              // rows
-    int32_t *place;             // [count] position in the message -> in the send list; owned
+    const Backend *backend;     // borrowed
+    DeviceInt32 *place;         // [count] position in the message -> in the send list; owned
+    int32_t *host_place;        // the same on the host
     int64_t of[WIDTH_MOST + 1]; // of[b]: rows of b bits
 } Widths;
 
-bool width_known(int bits);                                // 1 .. 8 and 16
-void widths_take(Widths *widths, int64_t count, int bits); // all of them of `bits`
+bool width_known(int bits); // 1 .. 8 and 16
+// All of them of `bits`.
+void widths_take(Widths *widths, const Backend *backend, int64_t count, int bits);
 void widths_clear(Widths *widths);
 void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in the send list
 size_t widths_bytes(int64_t count);                   // memory that widths_take takes
@@ -49,12 +52,12 @@ typedef struct Codec {
     // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
     // from; the backend's operations do the work. Returns -1, or the place in the send list of a
     // row that cannot be written because a value is not finite or its range overflows.
-    int64_t (*encode)(const Backend *backend, unsigned char *out, const MessageShape *shape,
+    int64_t (*encode)(const Backend *backend, DeviceByte *out, const MessageShape *shape,
                       const MessageSource *source, const Poll *poll);
     // rows [begin, begin + shape->rows) of `out` = what `in` holds, in the order of the send list;
     // their padding is zero, whatever was there.
     void (*decode)(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
-                   const unsigned char *in, const Poll *poll);
+                   const DeviceByte *in, const Poll *poll);
 } Codec;
 
 extern const Family codec_family;

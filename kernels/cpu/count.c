@@ -40,11 +40,12 @@ static void count_class(Counts *to, const float *logit, int32_t label, int64_t c
         to->false_positive[said]++;
 }
 
-void cpu_count_classes(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split) {
+void cpu_count_classes(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
+                       const DeviceByte *split) {
     CpuRows rows = cpu_rows(logits);
     for (int64_t r = 0; r < rows.count; r++) {
-        Counts to = counts_of(count, split[r], rows.columns);
-        count_class(&to, rows.at + r * rows.stride, label[r], rows.columns);
+        Counts to = counts_of(cpu_int64s(count), cpu_bytes(split)[r], rows.columns);
+        count_class(&to, rows.at + r * rows.stride, cpu_int32s(label)[r], rows.columns);
     }
 }
 
@@ -64,10 +65,12 @@ static void count_row(Counts *to, const float *logit, const uint8_t *label, int6
     *to->right += all;
 }
 
-void cpu_count_labels(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split) {
+void cpu_count_labels(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
+                      const DeviceByte *split) {
     CpuRows rows = cpu_rows(logits);
     for (int64_t r = 0; r < rows.count; r++) {
-        Counts to = counts_of(count, split[r], rows.columns);
-        count_row(&to, rows.at + r * rows.stride, labels + r * rows.columns, rows.columns);
+        Counts to = counts_of(cpu_int64s(count), cpu_bytes(split)[r], rows.columns);
+        count_row(&to, rows.at + r * rows.stride, cpu_bytes(labels) + r * rows.columns,
+                  rows.columns);
     }
 }

@@ -17,6 +17,9 @@ static inline CpuRows cpu_rows(Rows rows) {
     return (CpuRows){(float *)rows.at, rows.count, rows.columns, rows.stride};
 }
 static inline float *cpu_floats(const DeviceFloat *at) { return (float *)at; }
+static inline int32_t *cpu_int32s(const DeviceInt32 *at) { return (int32_t *)at; }
+static inline int64_t *cpu_int64s(const DeviceInt64 *at) { return (int64_t *)at; }
+static inline unsigned char *cpu_bytes(const DeviceByte *at) { return (unsigned char *)at; }
 
 // Row r of what a message is made of, by its number in [own rows | partial sums].
 static inline const float *message_row(const MessageSource *source, int64_t r) {
@@ -111,32 +114,33 @@ void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *po
 
 // pointwise*.c
 void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
-                      const int64_t *gid, const Poll *poll);
+                      const DeviceInt64 *gid, const Poll *poll);
 void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
                        DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
                        const Poll *poll);
 int64_t cpu_post_scratch(int64_t rows, int64_t columns);
-void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream, const int64_t *gid,
-                 const Poll *poll);
+void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
+                 const DeviceInt64 *gid, const Poll *poll);
 
 // loss*.c
-double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t *split,
+double cpu_softmax_loss(Rows g, Rows logits, const DeviceInt32 *label, const DeviceByte *split,
                         uint8_t which, float weight);
-double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split, uint8_t which,
-                    float weight);
+double cpu_bce_loss(Rows g, Rows logits, const DeviceByte *labels, const DeviceByte *split,
+                    uint8_t which, float weight);
 
 // count.c
-void cpu_count_classes(int64_t *count, Rows logits, const int32_t *label, const uint8_t *split);
-void cpu_count_labels(int64_t *count, Rows logits, const uint8_t *labels, const uint8_t *split);
+void cpu_count_classes(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
+                       const DeviceByte *split);
+void cpu_count_labels(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
+                      const DeviceByte *split);
 
 // gather.c
-void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t count,
-                   const Poll *poll);
-int64_t cpu_pack_bf16(unsigned char *out, const MessageSource *source, int64_t count,
+void cpu_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *poll);
+int64_t cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
                       const Poll *poll);
-void cpu_unpack_fp32(Rows out, int64_t first, const unsigned char *in, int64_t count,
+void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll);
-void cpu_unpack_bf16(Rows out, int64_t first, const unsigned char *in, int64_t count,
+void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll);
 
 // quantize*.c

@@ -20,7 +20,7 @@ enum {
 static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t count) {
     if (k + AHEAD >= count)
         return;
-    const float *row = message_row(source, source->row[k + AHEAD]);
+    const float *row = message_row(source, cpu_int32s(source->row)[k + AHEAD]);
     for (int64_t c = 0; c < source->x.columns; c += LINE)
         __builtin_prefetch(row + c);
 }
@@ -52,18 +52,18 @@ static void pack_floats(float *out, const MessageSource *source, int64_t begin, 
                         int64_t count) {
     const int64_t columns = source->x.columns;
     for (int64_t k = begin; k < end; k++) {
+        int32_t row = cpu_int32s(source->row)[k];
         ask_ahead(source, k, count);
-        const float *from = message_row(source, source->row[k]);
+        const float *from = message_row(source, row);
         if (source->scale == NULL)
             memcpy(out + k * columns, from, (size_t)columns * sizeof(float));
         else
-            scale_row(out + k * columns, from, message_scale(source, source->row[k]), columns);
+            scale_row(out + k * columns, from, message_scale(source, row), columns);
     }
 }
 
-void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t count,
-                   const Poll *poll) {
-    float *to = (float *)(void *)out;
+void cpu_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *poll) {
+    float *to = (float *)out;
     const int64_t columns = source->x.columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
 #pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
@@ -74,7 +74,7 @@ void cpu_pack_fp32(unsigned char *out, const MessageSource *source, int64_t coun
     }
 }
 
-void cpu_unpack_fp32(Rows out, int64_t first, const unsigned char *in, int64_t count,
+void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll) {
     const CpuRows rows = cpu_rows(out);
     const size_t bytes = (size_t)out.columns * sizeof(float);
@@ -84,7 +84,7 @@ void cpu_unpack_fp32(Rows out, int64_t first, const unsigned char *in, int64_t c
         int64_t end = (b + 1) * step < count ? (b + 1) * step : count;
         for (int64_t k = b * step; k < end; k++) {
             float *row = rows.at + (first + k) * rows.stride;
-            memcpy(row, in + (size_t)k * bytes, bytes);
+            memcpy(row, cpu_bytes(in) + (size_t)k * bytes, bytes);
             clear_padding(row, out.columns);
         }
         poll_sometimes(poll, b);
@@ -128,7 +128,7 @@ static int64_t pack_halves(unsigned char *out, const MessageSource *source, int6
     const int64_t columns = source->x.columns;
     int64_t bad = count;
     for (int64_t k = begin; k < end; k++) {
-        int32_t row = source->row[k];
+        int32_t row = cpu_int32s(source->row)[k];
         ask_ahead(source, k, count);
         if (!pack_row(out + 2 * k * columns, message_row(source, row), message_scale(source, row),
                       columns) &&
@@ -138,7 +138,7 @@ static int64_t pack_halves(unsigned char *out, const MessageSource *source, int6
     return bad;
 }
 
-int64_t cpu_pack_bf16(unsigned char *out, const MessageSource *source, int64_t count,
+int64_t cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
                       const Poll *poll) {
     const int64_t columns = source->x.columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
@@ -146,14 +146,14 @@ int64_t cpu_pack_bf16(unsigned char *out, const MessageSource *source, int64_t c
 #pragma omp parallel for schedule(static) reduction(min : bad) if (count * columns > PARALLEL)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t begin = i * step, end = begin + step < count ? begin + step : count;
-        int64_t found = pack_halves(out, source, begin, end, count);
+        int64_t found = pack_halves(cpu_bytes(out), source, begin, end, count);
         bad = found < bad ? found : bad;
         poll_sometimes(poll, i);
     }
     return bad < count ? bad : -1;
 }
 
-void cpu_unpack_bf16(Rows out, int64_t first, const unsigned char *in, int64_t count,
+void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll) {
     const CpuRows rows = cpu_rows(out);
     const int64_t columns = out.columns;
@@ -162,7 +162,8 @@ void cpu_unpack_bf16(Rows out, int64_t first, const unsigned char *in, int64_t c
     for (int64_t i = 0; i < blocks; i++) {
         int64_t end = (i + 1) * step < count ? (i + 1) * step : count;
         for (int64_t k = i * step; k < end; k++)
-            unpack_row(rows.at + (first + k) * rows.stride, in + 2 * k * columns, columns);
+            unpack_row(rows.at + (first + k) * rows.stride, cpu_bytes(in) + 2 * k * columns,
+                       columns);
         poll_sometimes(poll, i);
     }
 }

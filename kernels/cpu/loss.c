@@ -23,23 +23,23 @@ static double sum_of_rows(double (*rows)(const LossCall *, int64_t, int64_t),
     return sum;
 }
 
-double cpu_softmax_loss(Rows g, Rows logits, const int32_t *label, const uint8_t *split,
+double cpu_softmax_loss(Rows g, Rows logits, const DeviceInt32 *label, const DeviceByte *split,
                         uint8_t which, float weight) {
     LossCall call = {.g = cpu_rows(g),
                      .logits = cpu_rows(logits),
-                     .label = label,
-                     .split = split,
+                     .label = cpu_int32s(label),
+                     .split = cpu_bytes(split),
                      .which = which,
                      .weight = weight};
     return sum_of_rows(LANES_PICK(softmax_rows), &call);
 }
 
-double cpu_bce_loss(Rows g, Rows logits, const uint8_t *labels, const uint8_t *split, uint8_t which,
-                    float weight) {
+double cpu_bce_loss(Rows g, Rows logits, const DeviceByte *labels, const DeviceByte *split,
+                    uint8_t which, float weight) {
     LossCall call = {.g = cpu_rows(g),
                      .logits = cpu_rows(logits),
-                     .labels = labels,
-                     .split = split,
+                     .labels = cpu_bytes(labels),
+                     .split = cpu_bytes(split),
                      .which = which,
                      .weight = weight};
     return sum_of_rows(LANES_PICK(bce_rows), &call);

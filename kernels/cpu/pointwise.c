@@ -66,7 +66,7 @@ static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved sav
                           .out = cpu_rows(out),
                           .z = cpu_rows(z),
                           .saved = {cpu_floats(saved.mean), cpu_floats(saved.inverse),
-                                    (uint8_t *)saved.kept, (uint8_t *)saved.positive},
+                                    cpu_bytes(saved.kept), cpu_bytes(saved.positive)},
                           .gamma = cpu_floats(post->gamma),
                           .beta = cpu_floats(post->beta)};
     if (order_has(call.order, DO_DROPOUT))
@@ -75,10 +75,10 @@ static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved sav
 }
 
 void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
-                      const int64_t *gid, const Poll *poll) {
+                      const DeviceInt64 *gid, const Poll *poll) {
     assert(h.at != z.at || !post->training);
     PointwiseCall call = post_call(h, z, post, saved);
-    call.gid = gid;
+    call.gid = cpu_int64s(gid);
     call.stream = h.at != z.at && cpu_beyond_cache(range.end - range.begin, h.stride);
     each_chunk(LANES_PICK(post_forward_rows), &call, range, chunk_rows(z), poll);
 }
@@ -143,16 +143,18 @@ void cpu_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
 
 // --- rows by themselves
 
-void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream, const int64_t *gid,
-                 const Poll *poll) {
+void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
+                 const DeviceInt64 *gid, const Poll *poll) {
     assert(out.columns == x.columns);
     if (keep >= 1) { // nothing is dropped
         cpu_copy(rows_range(out, range).at, rows_range(x, range).at,
                  rows_bytes(range.end - range.begin, x.columns));
         return;
     }
-    PointwiseCall call = {
-        .out = cpu_rows(out), .z = cpu_rows(x), .gid = gid, .key = dropout_key(keep, stream)};
+    PointwiseCall call = {.out = cpu_rows(out),
+                          .z = cpu_rows(x),
+                          .gid = cpu_int64s(gid),
+                          .key = dropout_key(keep, stream)};
     call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, out.stride);
     each_chunk(LANES_PICK(dropout_rows), &call, range, chunk_rows(x), poll);
 }

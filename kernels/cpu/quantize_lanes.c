@@ -194,19 +194,19 @@ LANES_INLINE void ask_for(const float *row, int64_t columns) {
 LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales) {
     const Quantized *to = &call->to;
     const MessageSource *from = &call->from;
-    int32_t place = to->place[i], r = from->row[place];
+    int32_t place = cpu_int32s(to->place)[i], r = cpu_int32s(from->row)[place];
     Row row = {.x = message_row(from, r),
-               .gid = from->gid[r],
+               .gid = cpu_int64s(from->gid)[r],
                .peer = message_peer(from, r),
-               .payload = to->payload + i * call->row_bytes};
+               .payload = cpu_bytes(to->payload) + i * call->row_bytes};
     row.scale = scales ? message_scale(from, r) : 1.0f;
     row.bad = !row_grid(&row.grid, row.x, call, row.scale, scales);
     if (row.bad)
         return row;
     row.divide = grid_divides(&row.grid);
     row.inverse = row.divide ? 0x1p16f : 1.0f / row.grid.step * 0x1p16f;
-    parameter_put(to->minimum, i, row.grid.zero, to->bf16);
-    parameter_put(to->step, i, row.grid.step, to->bf16);
+    parameter_put(cpu_bytes(to->minimum), i, row.grid.zero, to->bf16);
+    parameter_put(cpu_bytes(to->step), i, row.grid.step, to->bf16);
     if (from->range != NULL)
         cpu_floats(from->range)[place] = row.grid.most * row.grid.step;
     return row;
@@ -229,19 +229,19 @@ LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_
     if (!random) // u = 1/2
         for (int64_t c = 0; c < BLOCK; c++)
             piece.random.word[c] = 0x80008000u;
+    const int32_t *place = cpu_int32s(call->to.place), *list = cpu_int32s(call->from.row);
     int64_t bad = NO_PLACE;
     Row row = row_begin(call, begin, scales);
     for (int64_t i = begin; i < end; i++) {
         if (i + AHEAD < call->to.count)
-            ask_for(message_row(&call->from, call->from.row[call->to.place[i + AHEAD]]),
-                    call->from.x.columns);
+            ask_for(message_row(&call->from, list[place[i + AHEAD]]), call->from.x.columns);
         Row next = row;
         if (i + 1 < end)
             next = row_begin(call, i + 1, scales);
         if (!row.bad)
             row_encode(call, &row, &piece, scales, random);
-        else if (call->to.place[i] < bad)
-            bad = call->to.place[i];
+        else if (place[i] < bad)
+            bad = place[i];
         row = next;
     }
     return bad;
@@ -315,12 +315,12 @@ LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t
     const CpuRows out = call->out;
     Piece piece;
     for (int64_t i = begin; i < end; i++) {
-        Grid grid = {.zero = parameter_at(from->minimum, i, from->bf16),
-                     .step = parameter_at(from->step, i, from->bf16)};
+        Grid grid = {.zero = parameter_at(cpu_bytes(from->minimum), i, from->bf16),
+                     .step = parameter_at(cpu_bytes(from->step), i, from->bf16)};
         for (int64_t first = 0; first < out.columns; first += BLOCK)
-            piece_decode(out.at + (call->begin + from->place[i]) * out.stride, &piece,
-                         from->payload + i * call->row_bytes, out.columns, first, from->bits, grid,
-                         stream);
+            piece_decode(out.at + (call->begin + cpu_int32s(from->place)[i]) * out.stride, &piece,
+                         cpu_bytes(from->payload) + i * call->row_bytes, out.columns, first,
+                         from->bits, grid, stream);
     }
 }
 

@@ -10,13 +10,13 @@ static size_t bf16_bytes(const MessageShape *shape) {
     return memory_product(shape->rows, memory_product(shape->columns, sizeof(uint16_t)));
 }
 
-static int64_t bf16_encode(const Backend *backend, unsigned char *out, const MessageShape *shape,
+static int64_t bf16_encode(const Backend *backend, DeviceByte *out, const MessageShape *shape,
                            const MessageSource *source, const Poll *poll) {
     return backend->pack_bf16(out, source, shape->rows, poll);
 }
 
 static void bf16_decode(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
-                        const unsigned char *in, const Poll *poll) {
+                        const DeviceByte *in, const Poll *poll) {
     backend->unpack_bf16(out, begin, in, shape->rows, poll);
 }
 

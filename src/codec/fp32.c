@@ -10,14 +10,14 @@ static size_t fp32_bytes(const MessageShape *shape) {
     return memory_product(shape->rows, memory_product(shape->columns, sizeof(float)));
 }
 
-static int64_t fp32_encode(const Backend *backend, unsigned char *out, const MessageShape *shape,
+static int64_t fp32_encode(const Backend *backend, DeviceByte *out, const MessageShape *shape,
                            const MessageSource *source, const Poll *poll) {
     backend->pack_fp32(out, source, shape->rows, poll);
     return -1; // every value can be written
 }
 
 static void fp32_decode(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
-                        const unsigned char *in, const Poll *poll) {
+                        const DeviceByte *in, const Poll *poll) {
     backend->unpack_fp32(out, begin, in, shape->rows, poll);
 }
 

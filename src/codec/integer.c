@@ -10,29 +10,30 @@ typedef struct Parts {
     Quantized rows;
 } Parts;
 
-static size_t parameter_bytes(const MessageShape *shape) { return shape->bf16 ? 2 : 4; }
+static int64_t parameter_bytes(const MessageShape *shape) { return shape->bf16 ? 2 : 4; }
 
-static Parts parts_start(const MessageShape *shape, unsigned char *message) {
+static Parts parts_start(const MessageShape *shape, const DeviceByte *message) {
     const Widths *widths = shape->widths;
     assert(widths != NULL && widths->count == shape->rows);
-    size_t array = (size_t)shape->rows * parameter_bytes(shape);
+    int64_t array = shape->rows * parameter_bytes(shape);
     return (Parts){shape,
                    {.bf16 = shape->bf16,
                     .place = widths->place,
-                    .minimum = message,
-                    .step = message + array,
-                    .payload = message + 2 * array}};
+                    .minimum = byte_window(message, 0),
+                    .step = byte_window(message, array),
+                    .payload = byte_window(message, 2 * array)}};
 }
 
 // The next width that has rows; false after the last.
 static bool parts_next(Parts *parts) {
     Quantized *rows = &parts->rows;
     const MessageShape *shape = parts->shape;
-    size_t parameters = (size_t)rows->count * parameter_bytes(shape);
-    rows->place += rows->count;
-    rows->minimum += parameters;
-    rows->step += parameters;
-    rows->payload += rows->count * quantized_row_bytes(shape->columns, rows->bits);
+    int64_t parameters = rows->count * parameter_bytes(shape);
+    rows->place = int32_window(rows->place, rows->count);
+    rows->minimum = byte_window(rows->minimum, parameters);
+    rows->step = byte_window(rows->step, parameters);
+    rows->payload =
+        byte_window(rows->payload, rows->count * quantized_row_bytes(shape->columns, rows->bits));
     rows->count = 0;
     while (rows->count == 0 && rows->bits < WIDTH_MOST)
         rows->count = shape->widths->of[++rows->bits];
@@ -41,14 +42,14 @@ static bool parts_next(Parts *parts) {
 
 static size_t integer_bytes(const MessageShape *shape) {
     assert(shape->widths != NULL && shape->widths->count == shape->rows);
-    size_t bytes = memory_product(shape->rows, 2 * parameter_bytes(shape));
+    size_t bytes = memory_product(shape->rows, 2 * (size_t)parameter_bytes(shape));
     for (int bits = 1; bits <= WIDTH_MOST; bits++)
         bytes += memory_product(shape->widths->of[bits],
                                 (size_t)quantized_row_bytes(shape->columns, bits));
     return bytes;
 }
 
-static int64_t integer_encode(const Backend *backend, unsigned char *out, const MessageShape *shape,
+static int64_t integer_encode(const Backend *backend, DeviceByte *out, const MessageShape *shape,
                               const MessageSource *source, const Poll *poll) {
     assert(source->x.columns == shape->columns);
     int64_t bad = -1;
@@ -61,10 +62,9 @@ static int64_t integer_encode(const Backend *backend, unsigned char *out, const 
 }
 
 static void integer_decode(const Backend *backend, Rows out, int64_t begin,
-                           const MessageShape *shape, const unsigned char *in, const Poll *poll) {
+                           const MessageShape *shape, const DeviceByte *in, const Poll *poll) {
     assert(out.columns == shape->columns);
-    // only read: Quantized serves both directions
-    for (Parts parts = parts_start(shape, (unsigned char *)in); parts_next(&parts);)
+    for (Parts parts = parts_start(shape, in); parts_next(&parts);)
         backend->dequantize(out, begin, &parts.rows, poll);
 }
 

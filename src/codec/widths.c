@@ -6,16 +6,27 @@
 
 bool width_known(int bits) { return (bits >= 1 && bits <= 8) || bits == WIDTH_MOST; }
 
-void widths_take(Widths *widths, int64_t count, int bits) {
+static void upload(Widths *widths) {
+    widths->backend->upload(widths->place, widths->host_place, widths_bytes(widths->count));
+}
+
+void widths_take(Widths *widths, const Backend *backend, int64_t count, int bits) {
+    const char *what = "widths of messages";
     assert(count >= 0 && count <= INT32_MAX && width_known(bits));
-    *widths = (Widths){.count = count, .place = TAKE(int32_t, count, "widths of messages")};
+    *widths = (Widths){.backend = backend, .count = count};
+    widths->place = backend->take(widths_bytes(count), what);
+    widths->host_place = pinned_side(backend, widths->place, widths_bytes(count), what);
     for (int64_t i = 0; i < count; i++)
-        widths->place[i] = (int32_t)i;
+        widths->host_place[i] = (int32_t)i;
     widths->of[bits] = count;
+    upload(widths);
 }
 
 void widths_clear(Widths *widths) {
-    memory_give(widths->place);
+    if (widths->backend != NULL) {
+        pinned_side_give(widths->backend, widths->host_place);
+        widths->backend->give(widths->place);
+    }
     *widths = (Widths){0};
 }
 
@@ -33,5 +44,6 @@ void widths_set(Widths *widths, const uint8_t *bits) {
         before += widths->of[b];
     }
     for (int64_t i = 0; i < widths->count; i++)
-        widths->place[next[bits[i]]++] = (int32_t)i;
+        widths->host_place[next[bits[i]]++] = (int32_t)i;
+    upload(widths);
 }

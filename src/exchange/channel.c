@@ -33,18 +33,8 @@ static void take_side(Channel *channel, int side) {
     memset(s->bits, channel->form.width, (size_t)rows_on(p, side));
     s->widths = TAKE(Widths, channel->ring.rounds, "widths of messages");
     for (int g = 0; g < channel->ring.rounds; g++)
-        widths_take(&s->widths[g], channel_group_rows(p, side, g), channel->form.width);
-}
-
-static size_t range_bytes(const Channel *channel) {
-    return (size_t)rows_on(channel->plan, OUTGOING) * sizeof(float);
-}
-
-static void take_ranges(Channel *channel) {
-    const Backend *b = channel->mailbox->backend;
-    const char *what = "ranges of messages";
-    channel->device_range = b->take(range_bytes(channel), what);
-    channel->range = pinned_side(b, channel->device_range, range_bytes(channel), what);
+        widths_take(&s->widths[g], channel->mailbox->backend, channel_group_rows(p, side, g),
+                    channel->form.width);
 }
 
 static void give_side(Side *side, int rounds) {
@@ -102,12 +92,11 @@ Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const MessageForm *
     ring_transfer_init(&channel->ring, plan->comm, form->piece);
     MailboxSize size = mailbox_size(plan, form, columns);
     mailbox_fit(mailbox, &size);
+    channel_take_device(channel);
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
-    if (form->codec->has_widths) {
-        take_ranges(channel);
+    if (form->codec->has_widths)
         channel->trace.square = TAKE(float, rows_on(plan, OUTGOING), "ranges of messages");
-    }
     return channel;
 }
 
@@ -118,8 +107,7 @@ void channel_free(Channel *channel) {
     if (channel->mailbox->user == channel)
         channel->mailbox->user = NULL;
     memory_give(channel->trace.square);
-    pinned_side_give(channel->mailbox->backend, channel->range);
-    channel->mailbox->backend->give(channel->device_range);
+    channel_give_device(channel);
     give_side(&channel->side[INCOMING], channel->ring.rounds);
     give_side(&channel->side[OUTGOING], channel->ring.rounds);
     ring_transfer_clear(&channel->ring);
@@ -173,8 +161,7 @@ void channel_trace_reset(Channel *channel) {
 
 // Ranges of the exchange that was just packed.
 static void trace(Channel *channel) {
-    channel->mailbox->backend->download(channel->range, channel->device_range,
-                                        range_bytes(channel));
+    channel_download_ranges(channel);
     int64_t rows = rows_on(channel->plan, OUTGOING);
     for (int64_t k = 0; k < rows; k++)
         channel->trace.square[k] += channel->range[k] * channel->range[k];
@@ -205,16 +192,18 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
         .x = rows->x,
         .scale = rows->right,
         .sums = rows->sums,
-        .row = p->send_row + first,
+        .row = int32_window(channel->send_row, first),
         .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch, channel->id.layer,
                                 channel->id.direction),
-        .gid = p->source_id,
+        .gid = channel->source_id,
         .peer = transfer->peer,
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
-    int64_t bad =
-        channel->codec->encode(channel->mailbox->backend, transfer->payload, &shape, &source, beat);
-    int64_t id = bad < 0 ? 0 : p->source_id[source.row[bad]];
+    const Backend *b = channel->mailbox->backend;
+    DeviceByte *message = channel_message(channel, OUTGOING, group);
+    int64_t bad = channel->codec->encode(b, message, &shape, &source, beat);
+    b->download(transfer->payload, message, (size_t)transfer->bytes);
+    int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[first + bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.rate or set train.clip",
@@ -358,8 +347,11 @@ void channel_receive(Channel *channel, int group) {
         since = begin_step(channel);
         check_message(channel, group, transfer->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
-        channel->codec->decode(channel->mailbox->backend, channel_rows(channel), offset[group],
-                               &shape, transfer->payload, &channel->poll);
+        const Backend *b = channel->mailbox->backend;
+        DeviceByte *message = channel_message(channel, INCOMING, group);
+        b->upload(message, transfer->payload, (size_t)transfer->bytes);
+        channel->codec->decode(b, channel_rows(channel), offset[group], &shape, message,
+                               &channel->poll);
         end_step(channel, since, &channel->seconds.unpack, SPAN_UNPACK);
     }
     channel->received++;

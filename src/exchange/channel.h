@@ -32,6 +32,8 @@ struct Channel {
     uint32_t epoch;    // of the exchange
     uint64_t sequence; // number of the exchange
     Side side[SIDES];
+    const DeviceInt32 *send_row; // mirrors of the plan's send list and ids
+    const DeviceInt64 *source_id;
     ChannelTrace trace;
     DeviceFloat *device_range; // [rows sent] owned: of the exchange that runs; NULL without widths
     float *range;              // the same on the host, when the exchange is packed
@@ -52,6 +54,14 @@ static inline int64_t channel_group_rows(const HaloPlan *plan, int side, int gro
     return offset[group + 1] - offset[group];
 }
 
+// ---- device.c
+void channel_take_device(Channel *channel);
+void channel_give_device(Channel *channel);
+void channel_download_ranges(Channel *channel); // of the exchange that was just packed
+// Where a group's message lies on the device.
+DeviceByte *channel_message(const Channel *channel, int side, int group);
+
+// ---- channel.c
 // Where the messages lie in the mailbox and how long they are with a codec, the one in use from now
 // on.
 void channel_lay_out(Channel *channel, const Codec *codec);

@@ -48,8 +48,10 @@ Mailbox *mailbox_new(const Backend *backend) {
 }
 
 static void give(Mailbox *mailbox) {
-    for (int side = 0; side < SIDES; side++)
-        memory_give(mailbox->box[side]);
+    for (int side = 0; side < SIDES; side++) {
+        pinned_side_give(mailbox->backend, mailbox->box[side]);
+        mailbox->backend->give(mailbox->device_box[side]);
+    }
     mailbox->backend->give(mailbox->landed);
 }
 
@@ -68,8 +70,12 @@ void mailbox_fit(Mailbox *mailbox, const MailboxSize *size) {
     if (mailbox->landed != NULL && memcmp(&before, &mailbox->size, sizeof before) == 0)
         return;
     give(mailbox);
-    for (int side = 0; side < SIDES; side++)
-        mailbox->box[side] = memory_take(mailbox->size.box[side], "messages");
+    for (int side = 0; side < SIDES; side++) {
+        size_t bytes = mailbox->size.box[side];
+        mailbox->device_box[side] = mailbox->backend->take(bytes, "messages");
+        mailbox->box[side] =
+            pinned_side(mailbox->backend, mailbox->device_box[side], bytes, "messages");
+    }
     mailbox->landed = mailbox->backend->take(mailbox->size.landed, "halo rows");
 }
 

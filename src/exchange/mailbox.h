@@ -7,9 +7,10 @@
 struct Mailbox {
     const Backend *backend; // borrowed
     MailboxSize size;
-    unsigned char *box[SIDES]; // owned
-    DeviceFloat *landed;       // owned
-    const Channel *user;       // whose messages and rows are in it, or NULL
+    unsigned char *box[SIDES];     // owned: what MPI reads and writes
+    DeviceByte *device_box[SIDES]; // owned: what is encoded and decoded, at the same places
+    DeviceFloat *landed;           // owned
+    const Channel *user;           // whose messages and rows are in it, or NULL
 };
 
 // Does no exchange run on it?

@@ -100,10 +100,16 @@ struct Model {
     int64_t rows;                    // N
     Block block;                     // the normalised operator; its diagonals are owned here
     const DeviceFloat *left, *right; // mirrors of the block's diagonals
-    Rows x;                          // [N, F] features
-    Rows features;                   // [N, F] their aggregate, where it is made once
-    Rows kept;   // [H, F] features of the halo, where they are kept; H of that layer's Pattern
-    Rows masked; // [H, F] after dropout
+    struct {                         // mirrors of what the shard says of its rows
+        const DeviceInt64 *gid;
+        const DeviceInt32 *label;
+        const DeviceByte *labels, *split;
+        const DeviceInt64 *halo_id; //  of features that are kept: whose they are
+    } on;
+    Rows x;        // [N, F] features
+    Rows features; // [N, F] their aggregate, where it is made once
+    Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
+    Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
     Mailbox *mailbox;   // of all channels: only one exchange runs at a time
     GradSync *sync;     // told what is made of the gradient; NULL: nobody is
@@ -119,8 +125,8 @@ struct Model {
     int slot; // where it lies
     int made; // parameters [made, parameter_windows) have their gradients
     DeviceFloat *scratch;
-    void *device_counts; // [SPLITS, split_counts] of metrics
-    int64_t *counts;     // the same on the host
+    DeviceInt64 *device_counts; // [SPLITS, split_counts] of metrics
+    int64_t *counts;            // the same on the host
     Spans *spans;
     // of the call that is running
     const DeviceFloat *parameters;

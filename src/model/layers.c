@@ -59,7 +59,7 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
     Post post = layer_post(run);
     span_begin(m->spans);
     m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
-                                   layer->saved, m->parts.shard->gid, poll);
+                                   layer->saved, m->on.gid, poll);
     span_end(m->spans, SPAN_POINTWISE);
 }
 
@@ -96,11 +96,10 @@ static void drop_features(Model *m) {
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
     span_begin(m->spans);
-    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->parts.shard->gid,
-               NULL);
+    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid, NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
-        b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream,
-                   m->layer[0].propagation[FORWARD].op->block.pattern->plan.halo_id, NULL);
+        b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream, m->on.halo_id,
+                   NULL);
     span_end(m->spans, SPAN_POINTWISE);
 }
 

@@ -36,9 +36,9 @@ void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     for (uint8_t which = SPLIT_TRAIN; which <= SPLIT_TEST; which++)
         loss[which] = loss_of(m, (Rows){0}, logits, which, 1.0f);
     if (shard->multilabel)
-        b->count_labels(m->device_counts, logits, shard->labels, shard->split);
+        b->count_labels(m->device_counts, logits, m->on.labels, m->on.split);
     else
-        b->count_classes(m->device_counts, logits, shard->label, shard->split);
+        b->count_classes(m->device_counts, logits, m->on.label, m->on.split);
     b->download(m->counts, m->device_counts, counts_bytes(m));
     comm_sum_int64(m->parts.comm, m->counts, (int)(4 * each));
     comm_sum_double(m->parts.comm, loss, 4);

@@ -142,7 +142,39 @@ static void take_buffers(Model *m, const Taker *taker) {
     take_counts(m, taker);
 }
 
-static size_t diagonal_bytes(const Model *m) { return (size_t)m->rows * sizeof(float); }
+static const Pattern *kept_pattern(const Model *m) {
+    return m->shape.layer0 == LAYER0_KEPT ? m->parts.patterns->of[0][FORWARD] : NULL;
+}
+
+// What operations read of the shard and the block, and nobody changes.
+static void take_mirrors(Model *m) {
+    const Backend *b = m->parts.backend;
+    const Shard *s = m->parts.shard;
+    const Pattern *kept = kept_pattern(m);
+    size_t n = (size_t)m->rows, classes = (size_t)s->classes;
+    m->left = mirror_take(b, m->block.left, n * sizeof(float), "diagonals");
+    m->right = mirror_take(b, m->block.right, n * sizeof(float), "diagonals");
+    m->on.gid = mirror_take(b, s->gid, n * sizeof(int64_t), "node ids");
+    m->on.label = mirror_take(b, s->label, n * sizeof(int32_t), "labels");
+    m->on.labels = mirror_take(b, s->labels, n * classes, "labels");
+    m->on.split = mirror_take(b, s->split, n, "splits");
+    if (kept != NULL)
+        m->on.halo_id = mirror_take(b, kept->plan.halo_id,
+                                    (size_t)kept->plan.halo_count * sizeof(int64_t), "node ids");
+}
+
+static void give_mirrors(Model *m) {
+    const Backend *b = m->parts.backend;
+    const Shard *s = m->parts.shard;
+    const Pattern *kept = kept_pattern(m);
+    mirror_give(b, m->on.halo_id, kept != NULL ? kept->plan.halo_id : NULL);
+    mirror_give(b, m->on.split, s->split);
+    mirror_give(b, m->on.labels, s->labels);
+    mirror_give(b, m->on.label, s->label);
+    mirror_give(b, m->on.gid, s->gid);
+    mirror_give(b, m->right, m->block.right);
+    mirror_give(b, m->left, m->block.left);
+}
 
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err) {
@@ -160,8 +192,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         model_free(m);
         return NULL;
     }
-    m->left = mirror_take(parts->backend, m->block.left, diagonal_bytes(m), "diagonals");
-    m->right = mirror_take(parts->backend, m->block.right, diagonal_bytes(m), "diagonals");
+    take_mirrors(m);
     take_buffers(m, &(Taker){.backend = parts->backend});
     propagations_make(m);
     parts->backend->upload_rows(m->x, parts->shard->x);
@@ -214,8 +245,7 @@ void model_free(Model *m) {
             rows_give(b, &m->gradient_slot[i][slot]);
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
-    mirror_give(b, m->right, m->block.right);
-    mirror_give(b, m->left, m->block.left);
+    give_mirrors(m);
     block_clear(&m->block);
     rows_give(b, &m->masked);
     rows_give(b, &m->kept);
@@ -280,8 +310,8 @@ const Block *model_block(const Model *m, ExchangeId id) {
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
     const Shard *s = m->parts.shard;
     const Backend *b = m->parts.backend;
-    return s->multilabel ? b->bce_loss(g, logits, s->labels, s->split, which, weight)
-                         : b->softmax_loss(g, logits, s->label, s->split, which, weight);
+    return s->multilabel ? b->bce_loss(g, logits, m->on.labels, m->on.split, which, weight)
+                         : b->softmax_loss(g, logits, m->on.label, m->on.split, which, weight);
 }
 
 double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFloat *gradient,

@@ -93,7 +93,7 @@ static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) 
         t.scale[r] = (float)(r % 7 - 3) / 3; // also 0 and negative
         t.bits[r] = (uint8_t)bits;
     }
-    widths_take(&t.widths, rows, bits);
+    widths_take(&t.widths, device(), rows, bits);
     t.shape = (MessageShape){.rows = rows, .columns = columns, .bf16 = bf16};
     t.source = (MessageSource){.x = rows_take(device(), rows, columns, "x"),
                                .stream = random_stream(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
@@ -105,7 +105,7 @@ static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) 
 // Looks at `bits` and makes room for the message.
 static inline void trip_ready(Trip *t) {
     t->shape.widths = &t->widths;
-    t->source.row = t->row, t->source.gid = t->gid;
+    t->source.row = on_device(t->row), t->source.gid = on_device(t->gid);
     widths_set(&t->widths, t->bits);
     t->bytes = integer()->bytes(&t->shape);
     memory_give(t->message);
@@ -127,14 +127,14 @@ static inline void trip_fill(Trip *t, Kind kind, int64_t r, int64_t like) {
 }
 
 static inline int64_t trip_encode(Trip *t) {
-    int64_t bad = integer()->encode(device(), t->message, &t->shape, &t->source, NULL);
+    int64_t bad = integer()->encode(device(), on_device(t->message), &t->shape, &t->source, NULL);
     assert_int_equal(t->message[t->bytes], GUARD);
     return bad;
 }
 static inline void trip_decode(Trip *t) {
     memset(floats(t->back) + BEFORE * t->back.stride, 0xff,
            rows_bytes(t->shape.rows, t->back.columns));
-    integer()->decode(device(), t->back, BEFORE, &t->shape, t->message, NULL);
+    integer()->decode(device(), t->back, BEFORE, &t->shape, on_device(t->message), NULL);
 }
 static inline const float *sent(const Trip *t, int64_t place) {
     return floats(t->source.x) + t->row[place] * t->source.x.stride;

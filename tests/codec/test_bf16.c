@@ -64,7 +64,7 @@ static Case case_new(int64_t rows, int64_t columns) {
             floats(c.x)[r * c.x.stride + k] = of_bits(bits);
         }
     }
-    c.source = (MessageSource){.x = c.x, .row = c.row};
+    c.source = (MessageSource){.x = c.x, .row = on_device(c.row)};
     c.bytes = c.codec->bytes(&c.shape);
     assert_int_equal(c.bytes, rows * columns * 2);
     c.message = memory_take(c.bytes + 1, "message");
@@ -79,7 +79,7 @@ static void case_clear(Case *c) {
 }
 
 static int64_t encode(Case *c) {
-    int64_t bad = c->codec->encode(device(), c->message, &c->shape, &c->source, NULL);
+    int64_t bad = c->codec->encode(device(), on_device(c->message), &c->shape, &c->source, NULL);
     assert_int_equal(c->message[c->bytes], 0xA5);
     return bad;
 }
@@ -93,7 +93,7 @@ static void values_are_the_nearest(void **state) {
             c.source.scale = on_device(c.scale);
         assert_int_equal(encode(&c), -1);
         memset(floats(c.back) + BEFORE * c.back.stride, 0xff, rows_bytes(c.shape.rows, columns[i]));
-        c.codec->decode(device(), c.back, BEFORE, &c.shape, c.message, NULL);
+        c.codec->decode(device(), c.back, BEFORE, &c.shape, on_device(c.message), NULL);
         for (int64_t r = 0; r < c.back.count; r++)
             for (int64_t k = 0; k < c.back.stride; k++) {
                 float expected = 0;

@@ -55,18 +55,19 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
     enum { BEFORE = 3, AFTER = 2 };
     int64_t columns = c->x.columns, length = c->length;
     MessageShape shape = {.rows = length, .columns = columns};
-    MessageSource source = {.x = c->x, .scale = scaled ? on_device(c->scale) : NULL, .row = c->row};
+    MessageSource source = {
+        .x = c->x, .scale = scaled ? on_device(c->scale) : NULL, .row = on_device(c->row)};
     size_t bytes = codec->bytes(&shape);
     assert_int_equal(bytes, length * columns * 4);
     unsigned char *out = memory_take(bytes + 1, "test");
     out[bytes] = 0xA5;
     int calls = 0;
     Poll poll = {count_call, &calls};
-    assert_true(codec->encode(device(), out, &shape, &source, &poll) == -1);
+    assert_true(codec->encode(device(), on_device(out), &shape, &source, &poll) == -1);
     assert_true(out[bytes] == 0xA5);
     Rows back = rows_take(device(), BEFORE + length + AFTER, columns, "test");
     memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(length, columns));
-    codec->decode(device(), back, BEFORE, &shape, out, &poll);
+    codec->decode(device(), back, BEFORE, &shape, on_device(out), &poll);
     assert_true(bytes < 8 << 20 || calls >= 2);
     for (int64_t r = 0; r < back.count; r++)
         for (int64_t k = 0; k < back.stride; k++) {

@@ -225,7 +225,7 @@ static void rounding_depends_on_its_key_alone(void **state) {
         else if (change == 2)
             other.source.stream.seed++;
         else
-            other.source.gid = gid;
+            other.source.gid = on_device(gid);
         trip_encode(&other);
         assert_memory_equal(t.message, first, parameters);
         for (int64_t k = 0; k < 4; k++)
@@ -251,8 +251,8 @@ static void empty_messages_and_polls(void **state) {
     int calls = 0;
     Poll poll = {count_call, &calls};
     int64_t takes = memory_takes();
-    integer()->encode(device(), t.message, &t.shape, &t.source, &poll);
-    integer()->decode(device(), t.back, BEFORE, &t.shape, t.message, &poll);
+    integer()->encode(device(), on_device(t.message), &t.shape, &t.source, &poll);
+    integer()->decode(device(), t.back, BEFORE, &t.shape, on_device(t.message), &poll);
     assert_int_equal(memory_takes(), takes);
     assert_true(calls >= 2);
     trip_clear(&t);

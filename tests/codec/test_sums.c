@@ -36,15 +36,15 @@ static void scene_init(Scene *scene) {
 // What a reader gets of the listed rows: [count, COLUMNS].
 static Rows through(const Codec *codec, MessageSource source, const int32_t *row, int64_t count) {
     Widths widths = {0};
-    widths_take(&widths, count, 4);
+    widths_take(&widths, device(), count, 4);
     MessageShape shape = {.rows = count, .columns = COLUMNS, .bf16 = true};
     shape.widths = codec->has_widths ? &widths : NULL;
     unsigned char *message = memory_take(codec->bytes(&shape), "test");
     Rows landed = rows_take(device(), count, COLUMNS, "test");
-    source.row = row;
+    source.row = on_device(row);
     source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
-    assert_int_equal(codec->encode(device(), message, &shape, &source, NULL), -1);
-    codec->decode(device(), landed, 0, &shape, message, NULL);
+    assert_int_equal(codec->encode(device(), on_device(message), &shape, &source, NULL), -1);
+    codec->decode(device(), landed, 0, &shape, on_device(message), NULL);
     memory_give(message);
     widths_clear(&widths);
     return landed;
@@ -61,10 +61,11 @@ static void sums_travel_as_rows_of_their_own(void **state) {
     MessageSource mixed = {.x = scene.x,
                            .scale = on_device(scene.scale),
                            .sums = scene.sums,
-                           .gid = scene.gid,
+                           .gid = on_device(scene.gid),
                            .peer = READER,
                            .sum_peer = SENDER};
-    MessageSource as_rows = {.x = scene.all, .gid = scene.gid, .peer = SENDER}; // scale 1
+    MessageSource as_rows = {
+        .x = scene.all, .gid = on_device(scene.gid), .peer = SENDER}; // scale 1
     for (int i = 0; i < 3; i++) {
         const Codec *codec = codec_find(codecs[i], &err);
         Rows got = through(codec, mixed, both, SENT);
@@ -87,7 +88,8 @@ static void senders_round_differently(void **state) {
     Error err = {0};
     scene_init(&scene);
     const Codec *codec = codec_find("integer", &err);
-    MessageSource one = {.x = scene.x, .sums = scene.sums, .gid = scene.gid, .peer = READER};
+    MessageSource one = {
+        .x = scene.x, .sums = scene.sums, .gid = on_device(scene.gid), .peer = READER};
     MessageSource other = one;
     one.sum_peer = SENDER;
     other.sum_peer = SENDER + 1;

@@ -227,13 +227,14 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
     float scale = id < 0 ? 1 : right[row];
     MessageSource source = {.x = rows_range(all, (Range){row, row + 1}),
                             .scale = on_device(&scale),
-                            .row = &(int32_t){0},
+                            .row = on_device(&(int32_t){0}),
                             .stream = stream,
-                            .gid = &id,
+                            .gid = on_device(&id),
                             .peer = id < 0 ? p->rank : reader};
-    widths_take(&one, 1, 4);
+    widths_take(&one, device(), 1, 4);
     MessageShape shape = {.rows = 1, .columns = all.columns, .widths = &one};
-    assert_int_equal(codec_find("integer", &err)->encode(device(), out, &shape, &source, NULL), -1);
+    assert_int_equal(
+        codec_find("integer", &err)->encode(device(), on_device(out), &shape, &source, NULL), -1);
     widths_clear(&one);
 }
 

@@ -92,8 +92,8 @@ static void counts_are_those_of_the_definitions(void **state) {
             for (int64_t c = 0; c < classes; c++)
                 labels[r * classes + c] = has_label(r, c);
         }
-        device()->count_classes(single, logits, label, split);
-        device()->count_labels(several, logits, labels, split);
+        device()->count_classes(on_device(single), logits, on_device(label), on_device(split));
+        device()->count_labels(on_device(several), logits, on_device(labels), on_device(split));
         expect(single, logits, is_label, false);
         expect(several, logits, has_label, true);
         memory_give(several), memory_give(single), memory_give(labels);

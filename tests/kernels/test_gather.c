@@ -42,16 +42,16 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     MessageSource source = {.x = filled(OWN, columns, 0),
                             .sums = filled(SUMS, columns, OWN),
                             .scale = scaled ? on_device(scale) : NULL,
-                            .row = row};
+                            .row = on_device(row)};
     Rows back = rows_take(device(), BEFORE + SENT + 1, columns, "rows of a test");
     unsigned char *packed = memory_take((size_t)(SENT * columns) * 4, "rows of a test");
     const Backend *b = device();
     memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(SENT, columns));
     if (half)
-        assert_int_equal(b->pack_bf16(packed, &source, SENT, NULL), -1);
+        assert_int_equal(b->pack_bf16(on_device(packed), &source, SENT, NULL), -1);
     else
-        b->pack_fp32(packed, &source, SENT, NULL);
-    (half ? b->unpack_bf16 : b->unpack_fp32)(back, BEFORE, packed, SENT, NULL);
+        b->pack_fp32(on_device(packed), &source, SENT, NULL);
+    (half ? b->unpack_bf16 : b->unpack_fp32)(back, BEFORE, on_device(packed), SENT, NULL);
     expect_rows(back, scaled);
     memory_give(packed);
     rows_give(device(), &back);

@@ -63,8 +63,10 @@ static void case_free(Case *c) {
 }
 
 static double case_run(Case *c, Rows g, float weight) {
-    return c->multilabel ? cpu_bce_loss(g, c->logits, c->labels, c->split, TRAIN, weight)
-                         : cpu_softmax_loss(g, c->logits, c->label, c->split, TRAIN, weight);
+    return c->multilabel ? cpu_bce_loss(g, c->logits, on_device(c->labels), on_device(c->split),
+                                        TRAIN, weight)
+                         : cpu_softmax_loss(g, c->logits, on_device(c->label), on_device(c->split),
+                                            TRAIN, weight);
 }
 
 static double case_truth(const Case *c, int64_t r, const double *z) {

@@ -133,7 +133,7 @@ static void case_free(Case *c) {
 }
 
 static void case_forward(Case *c) {
-    cpu_post_forward(c->h, (Range){0, c->rows}, c->z, &c->post, c->saved, c->gid, NULL);
+    cpu_post_forward(c->h, (Range){0, c->rows}, c->z, &c->post, c->saved, on_device(c->gid), NULL);
 }
 static void case_backward(Case *c) {
     cpu_post_backward(c->dz, c->dh, c->z, &c->post, c->saved, on_device(c->dgamma),
@@ -241,9 +241,10 @@ static void same_everywhere(const int order[4], int64_t rows, int64_t columns) {
         Case *now = way_is_first(&way) ? &first : &c;
         rows_dirty(now->h), rows_dirty(now->dz);
         int64_t cut = (rows * 7 / 19) * (way.threads - 1) / 2;
-        cpu_post_forward(now->h, (Range){0, cut}, now->z, &now->post, now->saved, now->gid, NULL);
-        cpu_post_forward(now->h, (Range){cut, rows}, now->z, &now->post, now->saved, now->gid,
-                         NULL);
+        cpu_post_forward(now->h, (Range){0, cut}, now->z, &now->post, now->saved,
+                         on_device(now->gid), NULL);
+        cpu_post_forward(now->h, (Range){cut, rows}, now->z, &now->post, now->saved,
+                         on_device(now->gid), NULL);
         case_backward(now);
         size_t bits = (size_t)(rows * first.z.stride / 8), floats = (size_t)columns * 4;
         assert_true(rows_equal(now->h, first.h));
@@ -279,7 +280,7 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
                 Rows x = random_rows(5, widths[w], 1),
                      out = rows_take(device(), 5, widths[w], "out");
                 int64_t gid[5] = {0, 1, 0xffffffffu, (int64_t)1 << 32, ((int64_t)1 << 48) - 1};
-                cpu_dropout(out, (Range){0, 5}, x, keeps[k], stream, gid, NULL);
+                cpu_dropout(out, (Range){0, 5}, x, keeps[k], stream, on_device(gid), NULL);
                 for (int64_t r = 0; r < 5; r++)
                     for (int64_t c = 0; c < widths[w]; c++) {
                         float value = floats(x)[r * x.stride + c] * (1.0f / keeps[k]);
@@ -287,7 +288,8 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
                         assert_true(floats(out)[r * x.stride + c] == (kept ? value : 0));
                     }
                 assert_true(padding_is_zero(out));
-                cpu_dropout(x, (Range){0, 5}, x, keeps[k], stream, gid, NULL); // in place
+                cpu_dropout(x, (Range){0, 5}, x, keeps[k], stream, on_device(gid),
+                            NULL); // in place
                 assert_true(rows_equal(x, out));
                 rows_give(device(), &x);
                 rows_give(device(), &out);
@@ -306,7 +308,7 @@ static void dropout_keeps_the_right_share(void **state) {
         for (int64_t i = 0; i < ROWS * x.stride; i++)
             floats(x)[i] = i % x.stride < COLUMNS ? 1.0f : 0.0f;
         RandomStream stream = random_stream(1, RANDOM_DROPOUT, 0, 0, 0);
-        cpu_dropout(x, (Range){0, ROWS}, x, keeps[k], stream, gid, NULL);
+        cpu_dropout(x, (Range){0, ROWS}, x, keeps[k], stream, on_device(gid), NULL);
         double n = (double)ROWS * COLUMNS, keep = (double)keeps[k], kept = 0;
         for (int64_t i = 0; i < ROWS * x.stride; i++)
             kept += floats(x)[i] != 0;
@@ -322,7 +324,7 @@ static void keep_of_one_is_no_dropout(void **state) {
     assert_true(rows_equal(c.h, c.z));
     case_backward(&c);
     assert_true(rows_equal(c.dz, c.dh));
-    cpu_dropout(c.dz, (Range){0, 20}, c.z, 1.0f, c.post.stream, c.gid, NULL);
+    cpu_dropout(c.dz, (Range){0, 20}, c.z, 1.0f, c.post.stream, on_device(c.gid), NULL);
     assert_true(rows_equal(c.dz, c.z));
     case_free(&c);
 }

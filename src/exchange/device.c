@@ -1,0 +1,44 @@
+// What a channel has on the device beside its mailbox: the ranges that encoding makes, and mirrors
+// of the send list and its ids.
+
+#include "mailbox.h"
+
+static int64_t rows_sent(const Channel *channel) {
+    return channel->plan->send_offset[channel->plan->size - 1];
+}
+
+static size_t range_bytes(const Channel *channel) {
+    return (size_t)rows_sent(channel) * sizeof(float);
+}
+
+void channel_take_device(Channel *channel) {
+    const Backend *b = channel->mailbox->backend;
+    const HaloPlan *p = channel->plan;
+    size_t ids = (size_t)(p->sources + p->partials) * sizeof(int64_t);
+    channel->send_row =
+        mirror_take(b, p->send_row, (size_t)rows_sent(channel) * sizeof(int32_t), "send lists");
+    channel->source_id = mirror_take(b, p->source_id, ids, "send lists");
+    if (!channel->form.codec->has_widths)
+        return;
+    channel->device_range = b->take(range_bytes(channel), "ranges of messages");
+    channel->range =
+        pinned_side(b, channel->device_range, range_bytes(channel), "ranges of messages");
+}
+
+void channel_give_device(Channel *channel) {
+    const Backend *b = channel->mailbox->backend;
+    pinned_side_give(b, channel->range);
+    b->give(channel->device_range);
+    mirror_give(b, channel->source_id, channel->plan->source_id);
+    mirror_give(b, channel->send_row, channel->plan->send_row);
+}
+
+void channel_download_ranges(Channel *channel) {
+    channel->mailbox->backend->download(channel->range, channel->device_range,
+                                        range_bytes(channel));
+}
+
+DeviceByte *channel_message(const Channel *channel, int side, int group) {
+    return byte_window(channel->mailbox->device_box[side],
+                       (int64_t)channel->side[side].place[group]);
+}

@@ -1,0 +1,141 @@
+// ranks: 1 2 4
+// If this failed, something that the host writes would not reach a backend that has memory of its
+// own, or what the backend makes would not come back: training there would differ from the CPU's.
+#include "../device.h"
+#include "../small_graph.h"
+#include "../support.h"
+#include "fringe/gradsync.h"
+#include "fringe/model.h"
+#include <stdio.h>
+#include <string.h>
+
+// The CPU's backend, but no block is both sides of itself: what is not copied is not there.
+static Backend apart;
+
+typedef struct Kind {
+    const char *codec, *schedule, *layer, *layer0;
+    double input_dropout;
+    bool multilabel, directed;
+} Kind;
+
+static const Kind kinds[] = {
+    {"fp32", "blocking", "gcn", "exchange", 0, false, false},
+    {"fp32", "overlap", "sage-mean", "auto", 0, false, true},
+    {"bf16", "overlap", "gcn", "auto", 0.3, true, false},
+    {"integer", "overlap", "gcn", "exchange", 0, false, true},
+    {"integer", "central", "sage-mean", "exchange", 0.2, true, false},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds, EPOCHS = 3 };
+
+typedef struct Scene {
+    World world;
+    Config config;
+    ModelShape shape;
+    ModelPatterns patterns;
+    float *parameters;
+} Scene;
+
+static void scene_init(Scene *s, const Kind *kind) {
+    Error err = {0};
+    WorldKind graph = {.nodes = 90,
+                       .degree = 5,
+                       .features = 9,
+                       .classes = 5,
+                       .multilabel = kind->multilabel,
+                       .directed = kind->directed};
+    world_init(&s->world, graph, 17, &test_comm);
+    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
+    snprintf(s->config.lossless.layer0, CONFIG_WORD, "%s", kind->layer0);
+    s->config.model.layers = 2;
+    s->config.model.hidden = (ConfigInts){1, {12}};
+    s->config.model.input_dropout = kind->input_dropout;
+    assert_ok(
+        model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err),
+        &err);
+    model_patterns_init(&s->patterns, &s->shape, &s->world.shard, &test_comm);
+    s->parameters = TAKE(float, s->shape.parameter_count, "test");
+    model_initial(&s->shape, 5, s->parameters);
+}
+
+static void scene_clear(Scene *s) {
+    memory_give(s->parameters);
+    model_patterns_clear(&s->patterns);
+    world_clear(&s->world);
+}
+
+// What a backend makes of a few epochs and an evaluation.
+typedef struct Made {
+    double loss[EPOCHS];
+    float *gradient, *logits;
+    Metrics metrics[4];
+    float square; // of the ranges that travelled; of one row sent
+} Made;
+
+static float ranges_of(Model *model) {
+    Channel *channel = model_channel(model, (ExchangeId){1, FORWARD});
+    const ChannelTrace *trace = channel != NULL ? channel_trace(channel) : NULL;
+    const HaloPlan *p = channel != NULL ? channel_halo_plan(channel) : NULL;
+    return trace != NULL && p->send_offset[p->size - 1] > 0 ? trace->square[0] : 0;
+}
+
+static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b) {
+    Error err = {0};
+    GradSync *sync = gradsync_new(&test_comm, b, s->shape.parameter_count);
+    ModelParts parts = {.shard = &s->world.shard,
+                        .patterns = &s->patterns,
+                        .comm = &test_comm,
+                        .backend = b,
+                        .form = {.codec = codec_find(kind->codec, &err), .width = 4, .piece = 4096},
+                        .schedule = schedule_find(kind->schedule, &err),
+                        .sync = sync};
+    Model *model = model_new(&s->shape, &parts, &s->config, &err);
+    assert_ok(model, &err);
+    made->gradient = TAKE(float, s->shape.parameter_count, "test");
+    for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+        made->loss[epoch] = model_loss_and_gradient(model, on_device(s->parameters),
+                                                    on_device(made->gradient), 3, epoch + 1);
+        gradsync_finish(sync, on_device(made->gradient));
+    }
+    made->square = ranges_of(model);
+    Rows logits = model_infer(model, on_device(s->parameters));
+    made->logits = TAKE(float, logits.count *logits.columns, "test");
+    b->download_rows(made->logits, logits);
+    model_metrics(model, logits, made->metrics);
+    model_free(model);
+    gradsync_free(sync);
+}
+
+static void made_clear(Made *made) {
+    memory_give(made->logits);
+    memory_give(made->gradient);
+}
+
+static void both_sides_are_kept_alike(void **state) {
+    (void)state;
+    apart = *device();
+    apart.host_is_device = false;
+    for (int k = 0; k < KINDS; k++) {
+        Scene s;
+        Made one, two;
+        size_t before = memory_in_use();
+        scene_init(&s, &kinds[k]);
+        make(&one, &s, &kinds[k], device());
+        make(&two, &s, &kinds[k], &apart);
+        size_t bytes = (size_t)s.shape.parameter_count * sizeof(float);
+        assert_memory_equal(one.loss, two.loss, sizeof one.loss);
+        assert_memory_equal(one.gradient, two.gradient, bytes);
+        assert_memory_equal(one.logits, two.logits,
+                            (size_t)(s.world.shard.own * s.world.shard.classes) * sizeof(float));
+        assert_memory_equal(one.metrics, two.metrics, sizeof one.metrics);
+        assert_true(one.square == two.square);
+        made_clear(&two);
+        made_clear(&one);
+        scene_clear(&s);
+        assert_int_equal(memory_in_use(), before);
+    }
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(both_sides_are_kept_alike)};
+
+TEST_MAIN(tests)
