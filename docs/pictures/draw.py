@@ -496,7 +496,8 @@ def sentence(room):
         return PROGRAMS[room]
     head = " ".join(line[3:].strip() for line in itertools.takewhile(
         lambda line: line.startswith("// "), open(os.path.join(ROOT, f"include/fringe/{room}.h"))))
-    return re.split(r"[.;:(]", head.split(": ", 1)[1] + ".")[0].replace("->", "→").replace("<→", "↔").strip()
+    first = re.split(r"[.;:]", re.sub(r" *\([^)]*\)", "", head.split(": ", 1)[1]) + ".")[0]
+    return first.replace("->", "→").replace("<→", "↔").strip()
 
 
 def placed(rows, links, widths):
@@ -520,7 +521,7 @@ def placed(rows, links, widths):
 
 def floors():
     rooms, edges = opened()
-    ground = rooms[0]  # which all open
+    ground = rooms[0]
     arrows, height = reduced(rooms, edges), heights(rooms, reduced(rooms, edges))
     arrows = {(a, b) for a, b in arrows if b != ground}
     most = max(height.values())
@@ -552,8 +553,8 @@ def floors():
         p.text(middle, y + 18, room, 14, bold=True)
         p.lines(middle, y + 34, textwrap.wrap(sentence(room), wide // 6)[:3], 10, 13, colour="grey")
 
-    p.lines(20, 26, [f"An arrow says: opens the door of. Of {len(edges)} doors that are opened, those of {ground}, "
-                     "which every room opens,", "and those that a longer way of arrows implies are not drawn."],
+    p.lines(20, 26, [f"An arrow says: opens the door of. The door of {ground}, on which all rooms stand, and doors "
+                     "that a longer way", "of arrows implies are not drawn."],
             11, 16, colour="grey", anchor="start")
     for way in ways:
         points = []
