@@ -3,8 +3,8 @@
 // rate at which exchanges take as long as what can hide them).
 //
 // Of each exchange the blocking schedule tells two parts, means over the ranks: `wait`, the
-// messages' transfer, and `own`, the work that needs no message. The rest of the epoch (pack, unpack,
-// halo part, dense work on marginal rows, ...) can hide nothing. So the epoch could be
+// messages' transfer, and `own`, the work that needs no message. The rest of the epoch (pack,
+// unpack, halo part, dense work on marginal rows, ...) can hide nothing. So the epoch could be
 //
 //   ideal = sum over exchanges of max(wait, own) + rest = epoch(blocking) - sum of min(wait, own)
 //
@@ -78,7 +78,7 @@ static Sample sample(const Trainer *trainer) {
     Sample s = {0};
     for (int l = 0; l < trainer_shape(trainer)->layers; l++)
         for (int d = 0; d < 2; d++) {
-            const Channel *channel = model_channel(trainer_model(trainer), l, d);
+            const Channel *channel = model_channel(trainer_model(trainer), (ExchangeId){l, d});
             if (channel != NULL)
                 s.exchange[2 * l + d] = channel_seconds(channel);
         }

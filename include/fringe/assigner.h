@@ -17,8 +17,8 @@
 enum { ASSIGNED_CHANNELS = 32 };
 
 // What came of one assignment, for reports. Rank 0 knows all of it.
-typedef struct AssignmentPart { // one layer and direction
-    int layer, direction;
+typedef struct AssignmentPart { // of one exchange
+    ExchangeId id;
     char by[16];             // who found the widths: Answer.by, "random", "replay"
     double objective, bound; // of the problem; gap = objective - bound. 0 where none was solved
     double lp_bound;         // what its LP relaxation reaches; not above the bound
@@ -41,8 +41,8 @@ typedef struct Assigner Assigner;
 
 typedef struct AssignedChannel {
     Channel *channel; // borrowed; of a codec with widths
-    int layer, direction;
-    const float *left; // [rows] of its Block; NULL: 1. Borrowed.
+    ExchangeId id;
+    const Block *block; // that reads its rows: the channel's plan is that of its Pattern. Borrowed.
 } AssignedChannel;
 
 extern const Family rule_family;
@@ -54,9 +54,9 @@ int64_t assigner_first_epoch(const Config *config);
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
-// What it takes for the rows that a channel over that pattern sends; its groups apart, of which
-// rank 0 has those of all ranks.
-void assigner_plan(MemoryPlan *plan, const Pattern *pattern);
+// What it takes for the rows that a channel over that plan sends; its groups apart, of which rank 0
+// has those of all ranks.
+void assigner_plan(MemoryPlan *plan, const HaloPlan *halo);
 
 // Before epoch `epoch` (from 1): asks and takes when due. Collective.
 bool assigner_before(Assigner *assigner, int64_t epoch, Error *err);
@@ -68,9 +68,8 @@ const Assignment *assigner_after(Assigner *assigner, int64_t epoch);
 int assigner_widths(Assigner *assigner, Tensor tensor[ASSIGNED_CHANNELS]);
 void assigner_widths_give(Tensor tensor[ASSIGNED_CHANNELS], int count);
 
-// Everything a resumed run needs: widths in use and to be taken, ranges traced, counters. The file
-// is rank 0's; path NULL there: nothing is written. What is asked is decided at once. Collective.
-bool assigner_write(Assigner *assigner, const char *path, Error *err);
-bool assigner_read(Assigner *assigner, const char *path, Error *err);
+// Everything a resumed run needs: widths in use and to be taken, ranges traced, counters. Its save
+// decides at once what is asked.
+StateSection assigner_section(Assigner *assigner);
 
 #endif

@@ -26,15 +26,8 @@ size_t rows_bytes(int64_t count, int64_t columns);
 Rows rows_take(int64_t count, int64_t columns, const char *what);
 void rows_give(Rows *rows);
 
-typedef struct Csr {
-    int64_t rows;
-    int64_t *offset; // [rows+1]
-    int32_t *column; // [offset[rows]] ascending inside a row
-    float *weight;   // [offset[rows]] or NULL: all 1
-} Csr;
-
-// The sparse aggregate over one Csr, with its scratch for repacked column panels. Made once per
-// Csr.
+// The sparse aggregate over one Csr, whose columns ascend inside a row, with its scratch for
+// repacked column panels. Made once per Csr.
 typedef struct Aggregate Aggregate;
 
 // Pointwise work after a convolution, in any order (model.post). At most one of each.

@@ -1,20 +1,24 @@
 // base: what every room stands on. Opens no other door.
 //
-// Errors, memory, the communicator, counter-based random numbers, clocks, strict JSON, safetensors
-// and durable files. The pieces are independent; a room includes this one header.
+// Errors, memory, the communicator, counter-based random numbers, clocks, strict JSON, safetensors,
+// sections of state and durable files. The pieces are independent; a room includes this one header.
 #ifndef FRINGE_BASE_H
 #define FRINGE_BASE_H
 
 #include "fringe/base/clock.h"
 #include "fringe/base/comm.h"
 #include "fringe/base/error.h"
+#include "fringe/base/exchange_id.h"
 #include "fringe/base/family.h"
 #include "fringe/base/file.h"
 #include "fringe/base/json.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/poll.h"
 #include "fringe/base/random.h"
+#include "fringe/base/ring.h"
 #include "fringe/base/sort.h"
+#include "fringe/base/sparse.h"
+#include "fringe/base/state.h"
 #include "fringe/base/tensors.h"
 #include "fringe/base/terminal.h"
 #include "fringe/base/text.h"

@@ -55,9 +55,10 @@ void dataset_clear(Dataset *dataset);
 // line of every reader; also for users of dataset_open.
 bool dataset_check(const Dataset *dataset, const char *name, Error *err);
 bool dataset_is_symmetric(const Dataset *dataset); // pattern and weights
+Csr dataset_csr(const Dataset *dataset);           // its edges, by source; borrowed, for reading
 
-// The name of what config.data names: that of a dataset directory, else of its file without endings.
-// Reads no array.
+// The name of what config.data names: that of a dataset directory, else of its file without
+// endings. Reads no array.
 bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err);
 
 // Our directory: dataset.json (manifest) and dataset.safetensors (edge_offset I64, edge_target I32,

@@ -14,8 +14,6 @@
 #include "fringe/codec.h"
 #include "fringe/halo.h"
 
-enum { FORWARD = 0, BACKWARD = 1 };
-
 typedef struct Channel Channel;
 
 // The memory of the exchange that runs. Channels whose exchanges take turns share one, which is as
@@ -36,14 +34,15 @@ typedef struct MessageForm {
     int64_t piece; // bytes per MPI message
 } MessageForm;
 
-// A channel for rows of `columns` floats over the pattern's send and receive lists. The mailbox is
-// borrowed, and made large enough: no exchange may run on it, and rows that landed in it are gone.
-// Collective in order: all ranks make their channels in the same order (tags).
-Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm *form,
-                     int64_t columns, int layer, int direction);
+// A channel for rows of `columns` floats over the plan's send and receive lists. Both the plan
+// and the mailbox are borrowed. The mailbox is made large enough: no exchange may run on it, and
+// rows that landed in it are gone. Collective in order: all ranks make their channels in the same
+// order (tags).
+Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const MessageForm *form,
+                     int64_t columns, ExchangeId id);
 void channel_free(Channel *channel);
 // What the channel itself takes; `most`, of all channels of a mailbox, is made large enough.
-void channel_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
+void channel_plan(MemoryPlan *plan, MailboxSize *most, const HaloPlan *halo,
                   const MessageForm *form, int64_t columns);
 
 // Which exchange it is: of a training epoch, rounded by (seed, epoch), or an exact one.
@@ -53,11 +52,11 @@ typedef struct Occasion {
     bool exact; // fp32, not traced
 } Occasion;
 
-// What is sent: own rows times right, and the partial sums that the Pattern asks for.
+// What is sent: own rows times right, and the partial sums that the plan asks for.
 typedef struct SentRows {
     Rows x;             // [S, columns]
     const float *right; // [S] or NULL: 1
-    Rows sums;          // [pre.rows, columns]
+    Rows sums;          // [partials, columns]
 } SentRows;
 
 // The named steps. All ranks take the same steps. A row that is not finite ends the job
@@ -74,7 +73,7 @@ void channel_finish(Channel *channel); // waits until the own messages have left
 
 // Widths of rows, for codecs that have them: one byte per row of the send and of the receive list,
 // all groups one after the other. Both ends of a message must be given the same bytes. Idle only.
-const Pattern *channel_pattern(const Channel *channel);
+const HaloPlan *channel_halo_plan(const Channel *channel);
 int64_t channel_columns(const Channel *channel);
 const uint8_t *channel_widths(const Channel *channel, bool sent);
 void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received);

@@ -42,27 +42,34 @@ typedef struct PatternKind {
     Cover cover;
 } PatternKind;
 
+// Which rows travel between the ranks, and in which order: all that an exchange knows of a Pattern.
+// A halo row is one row on its way to one rank: an own source, or a partial aggregate of them.
+typedef struct HaloPlan {
+    const Comm *comm;        // borrowed, outlives the plan
+    int rank, size;          // of comm
+    int64_t sources;         // S sources on this rank: own rows [0, S)
+    int64_t partials;        // partial aggregates made here for others
+    int64_t halo_count;      // H rows that arrive
+    int64_t *receive_offset; // [size] offsets: group g (0..size-2) comes from the ring_sender
+    int64_t *send_offset;    // [size] offsets: group g goes to the ring_reader
+    int32_t *send_row;       // [send_offset[size-1]] ascending inside a group: [sources | partials]
+    int64_t *source_id;      // [S + partials] of what may be sent: global ids of own sources; of a
+                             // partial aggregate -1 - id of its target
+    int64_t *halo_id;        // [H] likewise of what arrives
+    int64_t *sources_read;   // [size-1] rows of each group if sources alone travelled
+} HaloPlan;
+
 typedef struct Pattern {
-    int rank, size;
+    HaloPlan plan;
     PatternKind kind;
     int64_t rows;                  // N targets on this rank: own rows [0, N)
-    int64_t sources;               // S sources on this rank: own rows [0, S)
-    int64_t halo_count;            // H
     Csr own;                       // [N] rows over [0, S)
     Csr halo;                      // [halo.rows] over [0, H); only rows that have any
     int32_t *halo_row;             // [halo.rows] ascending: which target each is
-    Csr pre;                       // [partial sums made here] over [0, S)
+    Csr partial;                   // [partials] over [0, S)
     int range_count;               // rows without halo columns, as ranges
     Range central[PATTERN_RANGES]; // if more were needed the shorter ones are left out (they then
                                    // wait for the halo)
-    int64_t *receive_offset;       // [size] offsets: group g (0..size-2) comes from ring_sender(g)
-    int64_t *send_offset;          // [size] offsets: group g goes to ring_reader(g)
-    int32_t *send_row;             // [send_offset[size-1]] ascending inside a group
-    int64_t *sources_read;         // [size-1] rows of each group if sources alone travelled
-    int64_t *gid;      // [S + pre.rows] of what may be sent: global ids of own sources; of a
-                       // partial sum -1 - id of its target
-    int64_t *halo_gid; // [H] likewise of what arrives
-    const Comm *comm;  // borrowed, outlives the Pattern
     bool borrowed_own; // arrays that point into the shard or another Pattern are not freed
 } Pattern;
 
@@ -85,16 +92,12 @@ void pattern_plan(MemoryPlan *plan, const Pattern *pattern); // what one that is
 // Own rows at most `hops` from a training node.
 int64_t shard_reach(const Shard *shard, int hops);
 
-// ---- the ring: group g of a receive list comes from ring_sender(g), of a send list goes to
-// ring_reader(g)
-int ring_sender(const Comm *comm, int group);
-int ring_reader(const Comm *comm, int group);
-// Elements of `bytes` bytes, one for each entry of a list, from owners to readers and back. Both
-// ends give their own offsets. Collective.
-void ring_to_readers(const Comm *comm, const int64_t *send_offset, const void *sent,
-                     const int64_t *receive_offset, void *received, size_t bytes);
-void ring_to_owners(const Comm *comm, const int64_t *receive_offset, const void *received,
-                    const int64_t *send_offset, void *sent, size_t bytes);
+// ---- lists in the order of the ring: group g of a receive list comes from the rank's ring_sender,
+// of a send list goes to its ring_reader
+// Elements of `bytes` bytes, one for each entry of the lists, from owners (send list) to readers
+// (receive list) and back. Of the plan offsets and communicator are read. Collective.
+void ring_to_readers(const HaloPlan *plan, const void *sent, void *received, size_t bytes);
+void ring_to_owners(const HaloPlan *plan, const void *received, void *sent, size_t bytes);
 // The offsets that the owners' lists have, from those of the readers'; to be freed. Collective.
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset);
 

@@ -63,6 +63,10 @@ void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);
 bool model_write(const ModelShape *shape, const float *parameters, const char *path, bool sync,
                  Error *err);
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err);
+// The tensors of such a file, [parameter_windows] of them, which lie in turned [parameter_count].
+int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor);
+bool model_take_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
+                        Error *err);
 
 // Floats of a row that layer `layer` exchanges in an epoch of training; 0: it exchanges none.
 int64_t model_exchanged(const ModelShape *shape, int layer, int direction);
@@ -109,9 +113,9 @@ void model_set_spans(Model *model, Spans *spans);
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
 int64_t model_bytes_sent(const Model *model); // by all channels since the start
-// The channel of training of a layer and direction; NULL: that layer exchanges nothing there.
-Channel *model_channel(const Model *model, int layer, int direction);
-const float *model_left(const Model *model, int layer, int direction); // of its Block; NULL: 1
+// The channel of an exchange of training, and the Block that reads its rows; NULL: there is none.
+Channel *model_channel(const Model *model, ExchangeId id);
+const Block *model_block(const Model *model, ExchangeId id);
 
 // Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
 // [parameter_count] of this rank (add over ranks: gradsync_finish). Collective.

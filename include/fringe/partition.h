@@ -63,9 +63,10 @@ typedef struct Shard {
 } Shard;
 
 extern const Family method_family;
-// What can be said before anything is loaded (early.c), all of it local: of the file that file:PATH names for `parts` parts (0: not known yet); of data.cache, which must
-// be one that can be written, or hold parts.
-bool partition_check_file(const Config *config, int parts, Error *err);
+// What can be said before anything is loaded (early.c), all of it local: of partition.method and
+// its argument, as the file that file:PATH names for `parts` parts (0: not known yet); of
+// data.cache, which must be one that can be written, or hold parts.
+bool partition_check_method(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
 
 // The whole road: prepared dataset cache, parts, shards; rank 0 works (comm_aside), the others

@@ -13,7 +13,7 @@ typedef struct Report Report;
 
 // One exchange of a training epoch, over all ranks.
 typedef struct ExchangeFacts {
-    int layer, direction;
+    ExchangeId id;
     int64_t columns;
     int64_t rows;    // sent
     int64_t sums;    // of them partial sums

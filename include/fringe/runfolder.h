@@ -53,6 +53,11 @@ void runfolder_release(RunFolder *folder);
 
 // Does fringe make a file or folder of that name, relative to such a folder ("run-1/run.json")?
 bool runfolder_makes(const char *relative);
+// "epoch-N" and `ending` ("", ".json"): the name of what is kept of epoch N. Returns `out`.
+enum { RUNFOLDER_NAME = 64 };
+const char *runfolder_epoch_name(char out[RUNFOLDER_NAME], int64_t epoch, const char *ending);
+// The N of such a name; -1 where the name is another.
+int64_t runfolder_epoch_of(const char *name, const char *ending);
 // Prints what fringe made in the folder and what each is for (stdout); false if it is not fringe's.
 bool runfolder_print(const char *path);
 

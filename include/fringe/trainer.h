@@ -59,8 +59,8 @@ int64_t trainer_epochs_done(const Trainer *trainer);
 bool trainer_may_train(const Trainer *trainer, Error *err);
 // Evaluations without a better validation that ended training before train.epochs; 0: nothing did.
 int64_t trainer_stopped_early(const Trainer *trainer);
-// Evaluates the weights as they are, unless that was done after their epoch: then trainer_state's
-// last_metrics are theirs. Selects and stops nothing. Collective.
+// Evaluates the weights as they are, unless that was done after their epoch: then last_metrics of
+// trainer_counters are theirs. Selects and stops nothing. Collective.
 void trainer_evaluate_last(Trainer *trainer);
 // Evaluation of the current (or best) weights, outside training. Collective.
 void trainer_evaluate(Trainer *trainer, bool best, Metrics out[4]);
@@ -83,20 +83,18 @@ void inference_close(Inference *inference);
 // The trace of the epochs of run.trace, complete after the last of them (or of all): NULL before.
 const Trace *trainer_trace(const Trainer *trainer);
 
-// State beside the weights, for checkpoints: optimizer moments, step, early stopping, best weights.
-// Replicated on all ranks, so rank 0's copy is the state. tensors point into the trainer; scalars
-// are in *counters.
-typedef struct TrainerState {
-    Tensor tensor[8]; // "moment1", "moment2", "best" ...: flat arrays [parameter_count]
-    int tensors;
-    struct {
-        int64_t epoch, best_epoch, stale_evaluations;
-        double best_score;
-        Metrics best_metrics[4], last_metrics[4];
-    } counters;
-} TrainerState;
-void trainer_state(Trainer *trainer, TrainerState *state); // borrowed views
-void trainer_restore(Trainer *trainer, const TrainerState *state, const float *parameters);
+// What a checkpoint keeps of a trainer and of all that it is made of: sections of state, borrowed.
+// Whoever holds more that a resumed run needs registers its section here, before the first epoch.
+StateSections *trainer_sections(Trainer *trainer);
+// And the numbers beside them, the same on all ranks.
+typedef struct TrainerCounters {
+    int64_t epoch, best_epoch, stale_evaluations;
+    double best_score;
+    Metrics best_metrics[4], last_metrics[4]; // by SPLIT_...
+} TrainerCounters;
+TrainerCounters trainer_counters(const Trainer *trainer);
+// Goes on after that epoch, with the sections that belong to it. Local.
+void trainer_set_counters(Trainer *trainer, const TrainerCounters *counters);
 
 // Checkpoints (DESIGN 9): <dir>/checkpoints/epoch-N/{model, best, optimizer}.safetensors and
 // checkpoint.json, written to a temporary folder, synced, renamed; LATEST renamed over. Rank 0

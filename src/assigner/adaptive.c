@@ -20,7 +20,7 @@ static void pose_rounds(const Assigner *a, Lot *lot, Problem *p) {
             if (groups == 0)
                 continue;
             p->lane[lane++] =
-                (Lane){source, (source + 1 + g) % size, a->gamma[pair], group, group + groups};
+                (Lane){source, ring_reader(source, g, size), a->gamma[pair], group, group + groups};
             for (int64_t i = lot->start[pair]; i < lot->start[pair + 1]; i++)
                 lot->place[group++] = i;
         }
@@ -74,8 +74,8 @@ static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
     Problem *p = &lot->problem;
     problem_take(p, senders ? 1 : a->comm->size - 1, count_lanes(a, lot, senders),
                  lot->piece[a->comm->size]);
-    p->layer = lot->of.layer;
-    p->direction = lot->of.direction;
+    p->layer = lot->of.id.layer;
+    p->direction = lot->of.id.direction;
     p->lambda = a->config->messages.lambda;
     p->hidden = hidden;
     p->widths = widths->count;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 static void lot_new(Assigner *a, Lot *lot, const AssignedChannel *of) {
-    *lot = (Lot){.of = *of, .pattern = channel_pattern(of->channel)};
-    snprintf(lot->name, sizeof lot->name, "layer%d.%s", of->layer,
-             of->direction == FORWARD ? "forward" : "backward");
+    *lot = (Lot){.of = *of, .plan = channel_halo_plan(of->channel)};
+    assert(lot->plan == &of->block->pattern->plan);
+    exchange_name(of->id, lot->name);
     groups_take(lot, a->comm, a->group_size);
     groups_coefficients(lot, strcmp(a->config->messages.sensitivity, "safe") == 0);
     if (lot->rows > 0)
@@ -62,10 +62,8 @@ static bool ask(Assigner *a, int64_t epoch, Error *err) {
     a->asked = epoch;
     a->pending = ANSWER_PENDING;
     a->assignment = (Assignment){.asked = epoch, .parts = a->lots};
-    for (int i = 0; i < a->lots; i++) {
-        a->assignment.part[i].layer = a->lot[i].of.layer;
-        a->assignment.part[i].direction = a->lot[i].of.direction;
-    }
+    for (int i = 0; i < a->lots; i++)
+        a->assignment.part[i].id = a->lot[i].of.id;
     return a->rule->ask(a, err);
 }
 
@@ -77,9 +75,9 @@ bool assigner_decide(Assigner *a, Error *err) {
 }
 
 void lot_take(Lot *lot) {
-    const Pattern *p = lot->pattern;
+    const HaloPlan *p = lot->plan;
     uint8_t *received = TAKE(uint8_t, p->halo_count, "widths of messages");
-    ring_to_readers(p->comm, p->send_offset, lot->next, p->receive_offset, received, 1);
+    ring_to_readers(p, lot->next, received, 1);
     channel_set_widths(lot->of.channel, lot->next, received);
     memory_give(received);
 }

@@ -1,5 +1,5 @@
-// What an assigner leaves in files: the widths in use, for reports and replays, and its whole
-// state, for checkpoints. Rank 0 writes and reads what all ranks hold, by rank.
+// What an assigner gives away: the widths in use, for reports and replays, and its whole state, a
+// section of checkpoints. What is known of messages lies with the ranks that send them.
 
 #include "internal.h"
 
@@ -102,20 +102,6 @@ static void known_copy(Assigner *a, Known *known, bool store) {
         *(store ? &known->number[i] : number[i]) = *(store ? number[i] : &known->number[i]);
 }
 
-enum { KNOWN_TENSORS = 2 };
-static void known_tensors(const Assigner *a, const Known *known, Tensor tensor[KNOWN_TENSORS]) {
-    tensor[0] = (Tensor){.name = "report.numbers",
-                         .type = TENSOR_F64,
-                         .rank = 1,
-                         .shape = {known_numbers(a)},
-                         .data = known->number};
-    tensor[1] = (Tensor){.name = "report.texts",
-                         .type = TENSOR_U8,
-                         .rank = 1,
-                         .shape = {known_texts(a)},
-                         .data = known->text};
-}
-
 // Whatever is asked is decided first, so that a resumed run needs no solver's answer.
 static bool decide_first(Assigner *a, Error *err) {
     double begin = clock_seconds();
@@ -128,53 +114,39 @@ static bool decide_first(Assigner *a, Error *err) {
     return fine;
 }
 
-typedef struct Writing {
-    const char *path;
-    const Tensor *tensor;
-    int count;
-    Error *err;
-} Writing;
-
-static void write_aside(void *context) {
-    const Writing *w = context;
-    tensors_write(w->path, w->tensor, w->count, NULL, true, w->err);
+static void name_of(char out[64], const Lot *lot, int list) {
+    snprintf(out, 64, "%s%s", lot->name, lists[list].name);
 }
 
 // Numbers come first, where they are aligned in the file.
-bool assigner_write(Assigner *a, const char *path, Error *err) {
-    enum { FIXED = 1 + KNOWN_TENSORS };
-    Tensor tensor[FIXED + LISTS * ASSIGNED_CHANNELS];
+static bool save(void *owner, StateWriter *writer, Error *err) {
+    Assigner *a = owner;
     int64_t counters[COUNTERS + ASSIGNED_CHANNELS] = {a->asked, 0, a->taken};
     Known known = {0};
-    int count = FIXED;
+    char name[64];
     if (!decide_first(a, err))
         return false;
     counters[1] = a->pending;
-    tensor[0] = (Tensor){.name = "counters",
-                         .type = TENSOR_I64,
-                         .rank = 1,
-                         .shape = {COUNTERS + a->lots},
-                         .data = counters};
-    known_copy(a, &known, true);
-    known_tensors(a, &known, tensor + 1);
-    for (int i = 0; i < a->lots; i++) {
+    for (int i = 0; i < a->lots; i++)
         counters[COUNTERS + i] = channel_trace(a->lot[i].of.channel)->exchanges;
-        for (int list = 0; list < LISTS; list++)
-            tensor[count++] = gathered(a, &a->lot[i], lists[list].name, lists[list].type,
-                                       list_of(&a->lot[i], list));
-    }
-    if (path != NULL && a->comm->rank == 0)
-        comm_aside(a->comm, write_aside, &(Writing){path, tensor, count, err});
-    for (int i = FIXED; i < count; i++)
-        memory_give((void *)tensor[i].data);
-    return comm_agree(a->comm, err);
+    known_copy(a, &known, true);
+    state_put_copy(writer, "counters", TENSOR_I64, COUNTERS + a->lots, counters);
+    state_put_copy(writer, "report.numbers", TENSOR_F64, known_numbers(a), known.number);
+    state_put_copy(writer, "report.texts", TENSOR_U8, known_texts(a), known.text);
+    for (int i = 0; i < a->lots; i++)
+        for (int list = 0; list < LISTS; list++) {
+            name_of(name, &a->lot[i], list);
+            state_put_by_rank(writer, name, lists[list].type, a->lot[i].rows,
+                              list_of(&a->lot[i], list));
+        }
+    return true;
 }
 
 static const Tensor *need(const Assigner *a, const Tensors *file, const Lot *lot, int list,
                           Error *err) {
     int64_t shape[1] = {lot_messages(lot, a->comm)};
     char name[64];
-    snprintf(name, sizeof name, "%s%s", lot->name, lists[list].name);
+    name_of(name, lot, list);
     return tensors_need(file, name, lists[list].type, 1, shape, err);
 }
 
@@ -199,12 +171,9 @@ static bool check(const Assigner *a, const Tensors *file, Error *err) {
     for (int i = 0; i < a->lots; i++)
         if (!check_lot(a, file, &a->lot[i], err))
             return false;
-    Tensor want[KNOWN_TENSORS];
-    known_tensors(a, &(Known){0}, want);
-    for (int i = 0; i < KNOWN_TENSORS; i++)
-        if (tensors_need(file, want[i].name, want[i].type, 1, want[i].shape, err) == NULL)
-            return false;
-    return true;
+    int64_t numbers = known_numbers(a), texts = known_texts(a);
+    return tensors_need(file, "report.numbers", TENSOR_F64, 1, &numbers, err) != NULL &&
+           tensors_need(file, "report.texts", TENSOR_U8, 1, &texts, err) != NULL;
 }
 
 static void restore_known(Assigner *a, const Tensors *file) {
@@ -218,44 +187,45 @@ static void restore_known(Assigner *a, const Tensors *file) {
     known_copy(a, &known, false);
 }
 
-static void restore(Assigner *a, const Tensors *file, Error *err) {
-    bool first = a->comm->rank == 0;
+static bool get(const StateReader *reader, const Lot *lot, int list, void *mine, Error *err) {
+    char name[64];
+    name_of(name, lot, list);
+    return state_get_by_rank(reader, name, lists[list].type, lot->rows, mine, err);
+}
+
+// The widths in use are taken at once.
+static bool restore_lot(Lot *lot, int64_t exchanges, const StateReader *reader, Error *err) {
+    ChannelTrace *trace = channel_trace(lot->of.channel);
+    if (!get(reader, lot, 0, lot->next, err))
+        return false;
+    lot_take(lot);
+    trace->exchanges = exchanges;
+    return get(reader, lot, 1, lot->next, err) && get(reader, lot, 2, trace->square, err);
+}
+
+// All of the file is checked before anything changes.
+static bool restore(void *owner, const StateReader *reader, Error *err) {
+    Assigner *a = owner;
     int64_t counters[COUNTERS + ASSIGNED_CHANNELS];
-    if (first)
-        memcpy(counters, tensors_find(file, "counters")->data,
-               (size_t)(COUNTERS + a->lots) * sizeof *counters);
-    comm_broadcast(a->comm, counters, sizeof counters, 0);
+    if (reader->file != NULL)
+        check(a, reader->file, err);
+    if (!comm_agree(a->comm, err) ||
+        !state_get(reader, "counters", TENSOR_I64, COUNTERS + a->lots, counters, err))
+        return false;
     a->asked = counters[0];
     a->pending = (Pending)counters[1];
     a->taken = counters[2];
     a->assignment = (Assignment){.asked = a->asked, .parts = a->lots};
     for (int i = 0; i < a->lots; i++) {
-        Lot *lot = &a->lot[i];
-        ChannelTrace *trace = channel_trace(lot->of.channel);
-        const void *data[LISTS];
-        for (int list = 0; list < LISTS; list++)
-            data[list] = first ? need(a, file, lot, list, err)->data : NULL;
-        lot_scatter_rows(lot, a->comm, data[0], lot->next, 1); // in use, and taken at once
-        lot_take(lot);
-        lot_scatter_rows(lot, a->comm, data[1], lot->next, 1);
-        lot_scatter_rows(lot, a->comm, data[2], trace->square, sizeof *trace->square);
-        trace->exchanges = counters[COUNTERS + i];
-        a->assignment.part[i].layer = lot->of.layer;
-        a->assignment.part[i].direction = lot->of.direction;
+        a->assignment.part[i].id = a->lot[i].of.id;
+        if (!restore_lot(&a->lot[i], counters[COUNTERS + i], reader, err))
+            return false;
     }
-    if (first)
-        restore_known(a, file);
+    if (reader->file != NULL)
+        restore_known(a, reader->file);
+    return true;
 }
 
-bool assigner_read(Assigner *a, const char *path, Error *err) {
-    Tensors file = {0};
-    bool open = a->comm->rank == 0 && tensors_open(&file, path, err);
-    if (open)
-        check(a, &file, err);
-    bool fine = comm_agree(a->comm, err);
-    if (fine)
-        restore(a, &file, err);
-    if (open)
-        tensors_close(&file);
-    return fine;
+StateSection assigner_section(Assigner *a) {
+    return (StateSection){.name = "messages", .save = save, .restore = restore, .owner = a};
 }

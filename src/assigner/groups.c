@@ -22,7 +22,7 @@ static int64_t row_sum(const Lot *lot, int rank, int rounds) {
 }
 
 void groups_take(Lot *lot, const Comm *comm, int64_t group_size) {
-    const Pattern *p = lot->pattern;
+    const HaloPlan *p = lot->plan;
     int rounds = comm->size - 1;
     lot->rows = p->send_offset[rounds];
     lot->coefficient = TAKE(float, lot->rows, "sensitivities");
@@ -57,8 +57,8 @@ void groups_take(Lot *lot, const Comm *comm, int64_t group_size) {
 }
 
 // Coefficient, order and width of every row, and its sensitivity while groups are made.
-void assigner_plan(MemoryPlan *plan, const Pattern *pattern) {
-    size_t rows = (size_t)pattern->send_offset[pattern->size - 1];
+void assigner_plan(MemoryPlan *plan, const HaloPlan *halo) {
+    size_t rows = (size_t)halo->send_offset[halo->size - 1];
     memory_plan_add(plan, "sensitivities",
                     rows * (sizeof(float) + sizeof(int32_t) + sizeof(uint8_t) + sizeof(double)));
 }
@@ -75,14 +75,14 @@ static void add_row(const Csr *halo, int64_t row, float left, bool safe, float *
 }
 
 void groups_coefficients(Lot *lot, bool safe) {
-    const Pattern *p = lot->pattern;
-    float *read = TAKE(float, p->halo_count, "sensitivities");
+    const Block *block = lot->of.block;
+    const Pattern *p = block->pattern;
+    float *read = TAKE(float, p->plan.halo_count, "sensitivities");
     for (int64_t i = 0; i < p->halo.rows; i++)
-        add_row(&p->halo, i, lot->of.left != NULL ? lot->of.left[p->halo_row[i]] : 1, safe, read);
-    for (int64_t k = 0; safe && k < p->halo_count; k++)
+        add_row(&p->halo, i, block->left != NULL ? block->left[p->halo_row[i]] : 1, safe, read);
+    for (int64_t k = 0; safe && k < p->plan.halo_count; k++)
         read[k] *= read[k];
-    ring_to_owners(p->comm, p->receive_offset, read, p->send_offset, lot->coefficient,
-                   sizeof *read);
+    ring_to_owners(&p->plan, read, lot->coefficient, sizeof *read);
     memory_give(read);
 }
 
@@ -105,7 +105,7 @@ static int larger_beta_first(const void *a, const void *b, void *context) {
 static void sum_groups(const Lot *lot, int rounds, int64_t group_size, const double *beta,
                        Group *mine) {
     for (int g = 0; g < rounds; g++) {
-        int64_t first = lot->pattern->send_offset[g], end = lot->pattern->send_offset[g + 1];
+        int64_t first = lot->plan->send_offset[g], end = lot->plan->send_offset[g + 1];
         for (int64_t k = first; k < end; k++) {
             Group *group = &mine[lot->begin[g] + (k - first) / group_size];
             group->beta += beta[lot->order[k]];
@@ -115,7 +115,7 @@ static void sum_groups(const Lot *lot, int rounds, int64_t group_size, const dou
 }
 
 void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group) {
-    const Pattern *p = lot->pattern;
+    const HaloPlan *p = lot->plan;
     ChannelTrace *trace = channel_trace(lot->of.channel);
     int rounds = comm->size - 1;
     double factor = (double)channel_columns(lot->of.channel) / 6 /
@@ -141,7 +141,7 @@ void groups_spread(Lot *lot, const Comm *comm, int64_t group_size, const uint8_t
     int rounds = comm->size - 1;
     list_scatter(comm, choice, lot->piece, lot->choice, lot->begin[rounds], 1);
     for (int g = 0; g < rounds; g++) {
-        int64_t first = lot->pattern->send_offset[g], end = lot->pattern->send_offset[g + 1];
+        int64_t first = lot->plan->send_offset[g], end = lot->plan->send_offset[g + 1];
         for (int64_t k = first; k < end; k++)
             lot->next[lot->order[k]] =
                 (uint8_t)width[lot->choice[lot->begin[g] + (k - first) / group_size]];

@@ -16,8 +16,8 @@ typedef struct SolverRun { // fringe-solver on one problem (solver.c)
 
 typedef struct Lot {
     AssignedChannel of;
-    const Pattern *pattern;
-    char name[32];            // "layer1.backward"
+    const HaloPlan *plan;
+    char name[EXCHANGE_NAME];
     int64_t rows;             // of the send list
     float *coefficient;       // [rows] c_k
     int32_t *order;           // [rows] places in the send list, by beta inside each ring round

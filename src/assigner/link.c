@@ -87,7 +87,7 @@ void link_keep(Assigner *a, const PairTime *all) {
     int size = a->comm->size, rounds = size - 1;
     for (int receiver = 0; receiver < size; receiver++)
         for (int g = 0; g < rounds; g++) {
-            int source = (receiver - 1 - g + size) % size;
+            int source = ring_sender(receiver, g, size);
             a->theta[source * rounds + g] = all[receiver * rounds + g].theta;
             a->gamma[source * rounds + g] = all[receiver * rounds + g].gamma;
         }

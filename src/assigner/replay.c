@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+#include "fringe/runfolder.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +43,8 @@ static int list_epochs(int64_t epochs[REPLAY_MOST], const char *folder, Error *e
     struct dirent *entry;
     int count = 0;
     while ((entry = readdir(open_folder)) != NULL && count < REPLAY_MOST) {
-        long long epoch;
-        int end = 0;
-        if (sscanf(entry->d_name, "epoch-%lld.safetensors%n", &epoch, &end) == 1 && epoch > 0 &&
-            end > 0 && entry->d_name[end] == 0)
+        int64_t epoch = runfolder_epoch_of(entry->d_name, ".safetensors");
+        if (epoch > 0)
             epochs[count++] = epoch;
     }
     closedir(open_folder);
@@ -92,12 +92,12 @@ bool replay_due(const Assigner *a, int64_t epoch) {
 }
 
 bool replay_decide(Assigner *a, Error *err) {
-    char folder[REPLAY_PATH], path[REPLAY_PATH + 64];
+    char folder[REPLAY_PATH], name[RUNFOLDER_NAME], path[REPLAY_PATH + 64];
     Tensors file = {0};
     const Tensor *tensor[ASSIGNED_CHANNELS] = {NULL};
     bool first = a->comm->rank == 0;
     replay_folder(a->config, folder, sizeof folder);
-    snprintf(path, sizeof path, "%s/epoch-%lld.safetensors", folder, (long long)a->asked);
+    path_join(path, sizeof path, folder, runfolder_epoch_name(name, a->asked, ".safetensors"));
     bool open = first && tensors_open(&file, path, err);
     for (int i = 0; open && i < a->lots && err->code == 0; i++) {
         int64_t shape[1] = {lot_messages(&a->lot[i], a->comm)};

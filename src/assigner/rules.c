@@ -26,13 +26,13 @@ static bool random_decide(Assigner *a, Error *err) {
     const ConfigInts *widths = &a->config->messages.widths;
     for (int i = 0; i < a->lots; i++) {
         Lot *lot = &a->lot[i];
-        const Pattern *p = lot->pattern;
+        const HaloPlan *p = lot->plan;
         RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->asked,
-                                            lot->of.layer, lot->of.direction);
+                                            lot->of.id.layer, lot->of.id.direction);
         for (int g = 0; g < a->comm->size - 1; g++) {
-            int reader = ring_reader(a->comm, g);
+            int reader = ring_reader(a->comm->rank, g, a->comm->size);
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
-                int64_t id = p->gid[p->send_row[k]];
+                int64_t id = p->source_id[p->send_row[k]];
                 int peer = id < 0 ? a->comm->rank : reader; // of a partial sum its sender
                 double u = random_uniform32(stream, id, peer, 0);
                 lot->next[k] = (uint8_t)widths->value[(int)(u * widths->count)];

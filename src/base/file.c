@@ -217,14 +217,18 @@ bool file_sync(const char *path, Error *err) {
     return ok;
 }
 
-bool file_rename(const char *from, const char *to, Error *err) {
-    char folder[1100];
+bool file_rename_unsynced(const char *from, const char *to, Error *err) {
     if (rename(from, to) != 0)
         return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot rename to %s: %s", from, to,
                          strerror(errno));
     step();
+    return true;
+}
+
+bool file_rename(const char *from, const char *to, Error *err) {
+    char folder[1100];
     path_folder(folder, sizeof folder, to);
-    return file_sync(folder, err);
+    return file_rename_unsynced(from, to, err) && file_sync(folder, err);
 }
 
 bool file_exchange(const char *one, const char *other, bool *done, Error *err) {

@@ -222,15 +222,14 @@ static bool train(Run *run) {
 
 static RunResult result_of(Run *run) {
     const Session *s = run->session;
-    TrainerState state;
+    TrainerCounters counters = trainer_counters(run->trainer);
     struct rusage usage;
-    trainer_state(run->trainer, &state);
     getrusage(RUSAGE_SELF, &usage);
-    RunResult result = {.epochs = state.counters.epoch,
-                        .best_epoch = state.counters.best_epoch,
+    RunResult result = {.epochs = counters.epoch,
+                        .best_epoch = counters.best_epoch,
                         .stopped_early = trainer_stopped_early(run->trainer)};
-    memcpy(result.last, state.counters.last_metrics, sizeof result.last);
-    memcpy(result.best, state.counters.best_metrics, sizeof result.best);
+    memcpy(result.last, counters.last_metrics, sizeof result.last);
+    memcpy(result.best, counters.best_metrics, sizeof result.best);
     result.taken = (size_t)comm_max_double(&s->comm, (double)memory_peak());
     result.resident = (size_t)comm_max_double(&s->comm, 1024.0 * (double)usage.ru_maxrss);
     result.seconds = clock_seconds() - s->started;

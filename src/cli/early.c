@@ -127,7 +127,7 @@ static void check_data(const Early *early, int ranks) {
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (config_split_is_file(c->data.split_keys.word[i]))
             check_file(early, "data.split_keys", c->data.split_keys.word[i]);
-    partition_check_file(c, ranks, &found);
+    partition_check_method(c, ranks, &found);
     join(early, &found);
     partition_check_cache(c, &found);
     join(early, &found);

@@ -62,14 +62,14 @@ static void baseline_single(const Session *s, double baseline[4]) {
 
 // --- exchanges
 
-static int64_t *gather_pairs(const Comm *comm, const Pattern *p) {
+static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
     int size = comm->size;
     if (size > FACTS_PAIRS)
         return NULL;
     int64_t *mine = TAKE(int64_t, 2 * size, "facts of all ranks"); // by sender
     int64_t *all = TAKE(int64_t, 2 * (int64_t)size * size, "facts of all ranks");
     for (int g = 0; g + 1 < size; g++) {
-        int64_t *from = mine + 2 * ring_sender(comm, g);
+        int64_t *from = mine + 2 * ring_sender(comm->rank, g, size);
         from[0] = p->receive_offset[g + 1] - p->receive_offset[g];
         from[1] = p->sources_read[g];
     }
@@ -81,14 +81,13 @@ static int64_t *gather_pairs(const Comm *comm, const Pattern *p) {
     return NULL;
 }
 
-static ExchangeFacts exchange_facts(const Comm *comm, const Channel *channel, int l, int d) {
-    const Pattern *p = channel_pattern(channel);
-    int64_t count[3] = {p->halo_count, p->pre.rows, 0};
+static ExchangeFacts exchange_facts(const Comm *comm, const Channel *channel, ExchangeId id) {
+    const HaloPlan *p = channel_halo_plan(channel);
+    int64_t count[3] = {p->halo_count, p->partials, 0};
     for (int g = 0; g + 1 < p->size; g++)
         count[2] += p->sources_read[g];
     comm_sum_int64(comm, count, 3);
-    return (ExchangeFacts){.layer = l,
-                           .direction = d,
+    return (ExchangeFacts){.id = id,
                            .columns = channel_columns(channel),
                            .rows = count[0],
                            .sums = count[1],
@@ -99,9 +98,10 @@ static ExchangeFacts exchange_facts(const Comm *comm, const Channel *channel, in
 static void exchanges_gather(RunFacts *facts, const Comm *comm, const Trainer *trainer) {
     for (int l = 0; l < trainer_shape(trainer)->layers; l++)
         for (int d = 0; d < 2; d++) {
-            Channel *channel = model_channel(trainer_model(trainer), l, d);
+            ExchangeId id = {l, d};
+            Channel *channel = model_channel(trainer_model(trainer), id);
             if (channel != NULL)
-                facts->exchange[facts->exchanges++] = exchange_facts(comm, channel, l, d);
+                facts->exchange[facts->exchanges++] = exchange_facts(comm, channel, id);
         }
     facts->patterns_seconds = comm_max_double(comm, trainer_patterns(trainer)->seconds);
 }

@@ -145,13 +145,13 @@ bool dataset_check(const Dataset *dataset, const char *name, Error *err) {
 // --- what every reader owes
 
 static void sort_rows(Dataset *dataset) {
-    Adjacency rows = rows_of(dataset), back, sorted;
-    if (rows_ascending(&rows))
+    Csr rows = dataset_csr(dataset), back, sorted;
+    if (csr_is_ascending(&rows))
         return;
-    rows_transpose(&back, &rows);
-    rows_transpose(&sorted, &back);
-    adjacency_give(&back);
-    rows_set(dataset, &sorted);
+    csr_transpose(&back, &rows, rows.rows);
+    csr_transpose(&sorted, &back, back.rows);
+    csr_free(&back);
+    dataset_set_csr(dataset, &sorted);
 }
 
 static void drop_unit_weights(Dataset *dataset) {
@@ -176,11 +176,11 @@ static void remark_count(Dataset *dataset, int64_t count, const char *noun, cons
 }
 
 void dataset_remark_oddities(Dataset *dataset) {
-    Adjacency rows = rows_of(dataset);
+    Csr rows = dataset_csr(dataset);
     int64_t unlabelled = 0;
     for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
         unlabelled += dataset->label[i] < 0;
-    remark_count(dataset, rows_loops(&rows), "self-loop", "stored");
-    remark_count(dataset, rows_duplicates(&rows), "edge", "stored more than once");
+    remark_count(dataset, csr_loops(&rows), "self-loop", "stored");
+    remark_count(dataset, csr_duplicates(&rows), "edge", "stored more than once");
     remark_count(dataset, unlabelled, "node", "without label");
 }

@@ -167,17 +167,17 @@ static bool number_nodes(Pairs *pairs, int64_t *nodes, const Request *request, E
 
 static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Error *err) {
     int32_t *ends = TRY(int32_t, 2 * pairs->count, "ends of edges", err);
-    Adjacency rows;
+    Csr rows;
     if (ends == NULL)
         return false;
     for (int64_t e = 0; e < pairs->count; e++) {
         ends[e] = (int32_t)pairs->source[e];
         ends[pairs->count + e] = (int32_t)pairs->target[e];
     }
-    bool ok =
-        rows_from_pairs(&rows, nodes, pairs->count, ends, ends + pairs->count, pairs->weight, err);
+    bool ok = csr_from_pairs(&rows, nodes, pairs->count, ends, ends + pairs->count, pairs->weight,
+                             "edges of a graph", err);
     if (ok)
-        rows_set(dataset, &rows);
+        dataset_set_csr(dataset, &rows);
     memory_give(ends);
     return ok;
 }

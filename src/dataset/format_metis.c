@@ -88,7 +88,7 @@ static bool skip_vertex_numbers(const Header *header, Scan *scan, Error *err) {
     return true;
 }
 
-static bool read_neighbour(Adjacency *rows, const Header *header, int64_t vertex, int64_t *entries,
+static bool read_neighbour(Csr *rows, const Header *header, int64_t vertex, int64_t *entries,
                            Scan *scan, Error *err) {
     int64_t neighbour = 0;
     if (!scan_int64(scan, &neighbour, "a neighbour", err))
@@ -110,11 +110,11 @@ static bool read_neighbour(Adjacency *rows, const Header *header, int64_t vertex
             return scan_error(scan, err, "edge weight %g is not above 0", (double)weight);
         rows->weight[*entries] = weight;
     }
-    rows->target[(*entries)++] = (int32_t)(neighbour - 1);
+    rows->column[(*entries)++] = (int32_t)(neighbour - 1);
     return true;
 }
 
-static bool read_lines(Adjacency *rows, const Header *header, Scan *scan, Error *err) {
+static bool read_lines(Csr *rows, const Header *header, Scan *scan, Error *err) {
     int64_t entries = 0;
     for (int64_t vertex = 0; vertex < header->vertices; vertex++) {
         skip_comments(scan);
@@ -137,21 +137,21 @@ static bool read_lines(Adjacency *rows, const Header *header, Scan *scan, Error 
 }
 
 // Every entry once, and at both ends with the same weight. Row i of both matrices is ascending.
-static bool check_pairs(const Adjacency *sorted, const Adjacency *back, Error *err) {
-    for (int64_t i = 0; i < sorted->nodes; i++) {
+static bool check_pairs(const Csr *sorted, const Csr *back, Error *err) {
+    for (int64_t i = 0; i < sorted->rows; i++) {
         int64_t begin = sorted->offset[i], end = sorted->offset[i + 1];
         int64_t other = back->offset[i], other_end = back->offset[i + 1];
         for (int64_t e = begin; e < end; e++, other++) {
-            long long here = i + 1, there = sorted->target[e] + 1LL;
-            if (e > begin && sorted->target[e] == sorted->target[e - 1])
+            long long here = i + 1, there = sorted->column[e] + 1LL;
+            if (e > begin && sorted->column[e] == sorted->column[e - 1])
                 return error_set(err, EXIT_DATA, "vertex %lld lists %lld twice", here, there);
-            if (other == other_end || back->target[other] > sorted->target[e])
+            if (other == other_end || back->column[other] > sorted->column[e])
                 return error_set(err, EXIT_DATA,
                                  "vertex %lld lists %lld, but %lld does not list %lld", here, there,
                                  there, here);
-            if (back->target[other] < sorted->target[e])
+            if (back->column[other] < sorted->column[e])
                 return error_set(err, EXIT_DATA, "vertex %d lists %lld, but %lld does not list %d",
-                                 back->target[other] + 1, here, here, back->target[other] + 1);
+                                 back->column[other] + 1, here, here, back->column[other] + 1);
             if (sorted->weight != NULL && sorted->weight[e] != back->weight[other])
                 return error_set(err, EXIT_DATA,
                                  "the edge between %lld and %lld weighs %g at one end and %g at "
@@ -161,33 +161,34 @@ static bool check_pairs(const Adjacency *sorted, const Adjacency *back, Error *e
         }
         if (other != other_end)
             return error_set(err, EXIT_DATA, "vertex %d lists %lld, but not the reverse",
-                             back->target[other] + 1, (long long)i + 1);
+                             back->column[other] + 1, (long long)i + 1);
     }
     return true;
 }
 
-static bool check_symmetry(const Adjacency *rows, const char *path, Error *err) {
-    Adjacency back, sorted;
-    rows_transpose(&back, rows);
-    rows_transpose(&sorted, &back);
+static bool check_symmetry(const Csr *rows, const char *path, Error *err) {
+    Csr back, sorted;
+    csr_transpose(&back, rows, rows->rows);
+    csr_transpose(&sorted, &back, back.rows);
     bool ok = check_pairs(&sorted, &back, err) || error_prefix(err, "%s", path);
-    adjacency_give(&back);
-    adjacency_give(&sorted);
+    csr_free(&back);
+    csr_free(&sorted);
     return ok;
 }
 
 static bool read_text(Dataset *dataset, const Text *text, const char *path, Error *err) {
     Scan scan = scan_text(text, path);
     Header header;
-    Adjacency rows;
+    Csr rows;
     if (!read_header(&header, &scan, text, err) ||
-        !adjacency_take(&rows, header.vertices, header.entries, header.edge_weights, err))
+        !csr_try(&rows, header.vertices, header.entries, header.edge_weights, "edges of a graph",
+                 err))
         return false;
     if (!read_lines(&rows, &header, &scan, err) || !check_symmetry(&rows, path, err)) {
-        adjacency_give(&rows);
+        csr_free(&rows);
         return false;
     }
-    rows_set(dataset, &rows);
+    dataset_set_csr(dataset, &rows);
     if (header.sizes || header.vertex_weights)
         dataset_remark(dataset, "vertex %s read past: training has no use for them",
                        header.vertex_weights ? "weights" : "sizes");

@@ -94,7 +94,7 @@ static bool csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
 
 static bool read_graph(Dataset *dataset, Npz *npz, Error *err) {
     FileCsr csr;
-    Adjacency rows = {0};
+    Csr rows = {0};
     if (!csr_read(&csr, npz, "adj", err))
         return false;
     bool ok = true;
@@ -106,14 +106,14 @@ static bool read_graph(Dataset *dataset, Npz *npz, Error *err) {
     else if (csr.rows < 1 || csr.rows > DATASET_MAX_NODES)
         ok = error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)csr.rows,
                        DATASET_MAX_NODES);
-    rows.target = ok ? TRY(int32_t, csr.entries, "targets of a graph", err) : NULL;
-    if (rows.target != NULL) {
+    rows.column = ok ? TRY(int32_t, csr.entries, "edges of a graph", err) : NULL;
+    if (rows.column != NULL) {
         for (int64_t e = 0; e < csr.entries; e++)
-            rows.target[e] = (int32_t)csr.index[e];
-        rows = (Adjacency){csr.rows, csr.entries, csr.offset, rows.target, csr.value};
+            rows.column[e] = (int32_t)csr.index[e];
+        rows = (Csr){csr.rows, csr.offset, rows.column, csr.value};
         csr.offset = NULL;
         csr.value = NULL;
-        rows_set(dataset, &rows);
+        dataset_set_csr(dataset, &rows);
     }
     csr_clear(&csr);
     return dataset->target != NULL;

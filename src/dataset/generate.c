@@ -288,7 +288,7 @@ static bool take_arrays(Dataset *dataset, const Recipe *recipe, Error *err) {
 
 bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err) {
     Recipe recipe;
-    Adjacency rows;
+    Csr rows;
     *dataset = (Dataset){0};
     if (!find_recipe(&recipe, name, err))
         return false;
@@ -305,7 +305,7 @@ bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *e
         dataset_clear(dataset);
         return false;
     }
-    rows_set(dataset, &rows);
+    dataset_set_csr(dataset, &rows);
     if (recipe.features > 0)
         draw_features(&recipe, (uint64_t)seed, dataset);
     return true;

@@ -42,6 +42,6 @@ static inline RandomStream draw_stream(uint64_t seed, int draw) {
 }
 
 // Chooses the scale so that about recipe->edges entries come out, then draws all pairs.
-bool planted_edges(Planted *planted, Adjacency *out, Error *err);
+bool planted_edges(Planted *planted, Csr *out, Error *err);
 
 #endif

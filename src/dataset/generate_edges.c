@@ -160,7 +160,7 @@ static void insert_entries(int32_t *row, int64_t home, int64_t all) {
     }
 }
 
-static void fill_entries(const Planted *p, Adjacency *out, int32_t *scratch) {
+static void fill_entries(const Planted *p, Csr *out, int32_t *scratch) {
     int64_t *next = TAKE(int64_t, p->recipe->nodes, "places in rows");
     memcpy(next, out->offset, (size_t)p->recipe->nodes * sizeof *next);
 #pragma omp parallel for schedule(dynamic)
@@ -171,21 +171,21 @@ static void fill_entries(const Planted *p, Adjacency *out, int32_t *scratch) {
         for (int64_t i = 0; i < m; i++) {
             int64_t found = draw_home(p, c, i, mine);
             for (int64_t k = 0; k < found; k++) {
-                out->target[next[member[i]]++] = member[mine[k]];
-                out->target[next[member[mine[k]]]++] = member[i];
+                out->column[next[member[i]]++] = member[mine[k]];
+                out->column[next[member[mine[k]]]++] = member[i];
             }
         }
     }
 #pragma omp parallel for schedule(static)
     for (int64_t u = 0; u < p->recipe->nodes; u++) {
-        int32_t *row = out->target + out->offset[u];
+        int32_t *row = out->column + out->offset[u];
         int64_t home = next[u] - out->offset[u];
         insert_entries(row, home, home + draw_abroad(p, (int32_t)u, row + home));
     }
     memory_give(next);
 }
 
-bool planted_edges(Planted *planted, Adjacency *out, Error *err) {
+bool planted_edges(Planted *planted, Csr *out, Error *err) {
     int64_t n = planted->recipe->nodes;
     if (!find_scale(planted, err))
         return false;
@@ -194,7 +194,7 @@ bool planted_edges(Planted *planted, Adjacency *out, Error *err) {
     count_entries(planted, count, scratch);
     for (int64_t i = 0; i < n; i++)
         count[i + 1] += count[i];
-    bool ok = adjacency_take(out, n, count[n], false, err);
+    bool ok = csr_try(out, n, count[n], false, "edges of a graph", err);
     if (ok) {
         memcpy(out->offset, count, ((size_t)n + 1) * sizeof *count);
         fill_entries(planted, out, scratch);

@@ -1,5 +1,5 @@
-// What the files of the dataset room share: the family of formats, text in memory, adjacency rows,
-// the arrays that lie beside a graph.
+// What the files of the dataset room share: the family of formats, text in memory, the edges as a
+// Csr, the arrays that lie beside a graph.
 #ifndef FRINGE_DATASET_INTERNAL_H
 #define FRINGE_DATASET_INTERNAL_H
 
@@ -39,7 +39,7 @@ size_t tally_rows(const Tally *tally, int64_t edges); // offsets, targets and we
 int64_t tally_array(Tally *tally, const Npy *npy, size_t item);
 typedef struct Format {
     const char *name;
-    // Fills nodes, edges, offset, target, weight, and what else the file holds. Adjacency may come
+    // Fills nodes, edges, offset, target, weight, and what else the file holds. Edges may come
     // in any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
     // Follows `read` with what it takes and gives; stops where the file cannot be made out.
@@ -95,24 +95,11 @@ bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// ---- adjacency.c: adjacency rows
-typedef struct Adjacency {
-    int64_t nodes, edges;
-    int64_t *offset; // [nodes+1]
-    int32_t *target; // [edges]
-    float *weight;   // [edges] or NULL
-} Adjacency;
-bool adjacency_take(Adjacency *rows, int64_t nodes, int64_t edges, bool weighted, Error *err);
-void adjacency_give(Adjacency *rows);
-Adjacency rows_of(const Dataset *dataset);        // borrowed
-void rows_set(Dataset *dataset, Adjacency *rows); // the dataset takes them over, *rows is emptied
-bool rows_ascending(const Adjacency *rows);       // inside each row; equal neighbours are fine
-void rows_transpose(Adjacency *out,
-                    const Adjacency *in); // takes out's arrays; rows of `out` are ascending
-bool rows_from_pairs(Adjacency *out, int64_t nodes, int64_t count, const int32_t *source,
-                     const int32_t *target, const float *weight, Error *err);
-int64_t rows_loops(const Adjacency *rows);      // entries (i, i)
-int64_t rows_duplicates(const Adjacency *rows); // entries equal to the one before; rows ascending
+// ---- adjacency.c: the edges of a dataset as a Csr
+// Sets nodes and edges; the dataset takes over the arrays, *csr is emptied.
+void dataset_set_csr(Dataset *dataset, Csr *csr);
+int64_t csr_loops(const Csr *csr);      // entries (i, i)
+int64_t csr_duplicates(const Csr *csr); // entries equal to the one before; rows ascend
 
 // ---- check.c
 bool features_check(const Dataset *dataset, Error *err); // finite, all of them

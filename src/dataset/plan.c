@@ -18,8 +18,7 @@ void tally_give(Tally *tally, size_t bytes) {
 }
 
 size_t tally_rows(const Tally *tally, int64_t edges) {
-    return memory_product(tally->nodes + 1, sizeof(int64_t)) +
-           memory_product(edges, sizeof(int32_t) + tally->weight);
+    return csr_bytes_of(tally->nodes, edges, tally->weight > 0);
 }
 
 int64_t tally_array(Tally *tally, const Npy *npy, size_t item) {

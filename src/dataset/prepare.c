@@ -20,66 +20,67 @@ typedef struct Step {
 // Edges (i, j) stored more than once become one; their weights are added.
 static bool drop_duplicates(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     (void)argument, (void)seed;
-    Adjacency in = rows_of(dataset), out;
-    if (rows_duplicates(&in) == 0)
+    Csr in = dataset_csr(dataset), out;
+    if (csr_duplicates(&in) == 0)
         return true;
-    if (!adjacency_take(&out, in.nodes, in.edges - rows_duplicates(&in), in.weight != NULL, err))
+    if (!csr_try(&out, in.rows, csr_entries(&in) - csr_duplicates(&in), in.weight != NULL,
+                 "edges of a graph", err))
         return false;
     int64_t place = -1;
-    for (int64_t i = 0; i < in.nodes; i++) {
+    for (int64_t i = 0; i < in.rows; i++) {
         for (int64_t e = in.offset[i]; e < in.offset[i + 1]; e++) {
-            bool again = e > in.offset[i] && in.target[e] == in.target[e - 1];
+            bool again = e > in.offset[i] && in.column[e] == in.column[e - 1];
             place += !again;
-            out.target[place] = in.target[e];
+            out.column[place] = in.column[e];
             if (in.weight != NULL)
                 out.weight[place] = again ? out.weight[place] + in.weight[e] : in.weight[e];
         }
         out.offset[i + 1] = place + 1;
     }
-    rows_set(dataset, &out);
+    dataset_set_csr(dataset, &out);
     return true;
 }
 
 static bool drop_loops(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     (void)argument, (void)seed;
-    Adjacency in = rows_of(dataset), out;
-    if (rows_loops(&in) == 0)
+    Csr in = dataset_csr(dataset), out;
+    if (csr_loops(&in) == 0)
         return true;
-    if (!adjacency_take(&out, in.nodes, in.edges - rows_loops(&in), in.weight != NULL, err))
+    if (!csr_try(&out, in.rows, csr_entries(&in) - csr_loops(&in), in.weight != NULL,
+                 "edges of a graph", err))
         return false;
     int64_t place = 0;
-    for (int64_t i = 0; i < in.nodes; i++) {
+    for (int64_t i = 0; i < in.rows; i++) {
         for (int64_t e = in.offset[i]; e < in.offset[i + 1]; e++) {
-            if (in.target[e] == i)
+            if (in.column[e] == i)
                 continue;
             if (in.weight != NULL)
                 out.weight[place] = in.weight[e];
-            out.target[place++] = in.target[e];
+            out.column[place++] = in.column[e];
         }
         out.offset[i + 1] = place;
     }
-    rows_set(dataset, &out);
+    dataset_set_csr(dataset, &out);
     return true;
 }
 
 // Row i of the union of two matrices without duplicates; an entry of both keeps the larger weight.
 // Written to out[place..) if `out` has arrays. Returns how many.
-static int64_t unite_row(Adjacency *out, int64_t place, const Adjacency *a, const Adjacency *b,
-                         int64_t i) {
+static int64_t unite_row(Csr *out, int64_t place, const Csr *a, const Csr *b, int64_t i) {
     int64_t p = a->offset[i], q = b->offset[i], count = 0;
     int64_t p_end = a->offset[i + 1], q_end = b->offset[i + 1];
     for (; p < p_end || q < q_end; count++) {
-        int32_t from_a = p < p_end ? a->target[p] : INT32_MAX;
-        int32_t from_b = q < q_end ? b->target[q] : INT32_MAX;
+        int32_t from_a = p < p_end ? a->column[p] : INT32_MAX;
+        int32_t from_b = q < q_end ? b->column[q] : INT32_MAX;
         int32_t least = from_a < from_b ? from_a : from_b;
         float weight = 0;
         if (a->weight != NULL)
             weight = fmaxf(from_a == least ? a->weight[p] : 0, from_b == least ? b->weight[q] : 0);
         p += from_a == least;
         q += from_b == least;
-        if (out->target == NULL)
+        if (out->column == NULL)
             continue;
-        out->target[place + count] = least;
+        out->column[place + count] = least;
         if (out->weight != NULL)
             out->weight[place + count] = weight;
     }
@@ -90,17 +91,17 @@ static int64_t unite_row(Adjacency *out, int64_t place, const Adjacency *a, cons
 static bool symmetrize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     if (!drop_duplicates(dataset, argument, seed, err))
         return false;
-    Adjacency in = rows_of(dataset), back, out = {0};
-    rows_transpose(&back, &in);
+    Csr in = dataset_csr(dataset), back, out = {0};
+    csr_transpose(&back, &in, in.rows);
     int64_t edges = 0;
-    for (int64_t i = 0; i < in.nodes; i++)
+    for (int64_t i = 0; i < in.rows; i++)
         edges += unite_row(&out, 0, &in, &back, i);
-    bool ok = adjacency_take(&out, in.nodes, edges, in.weight != NULL, err);
-    for (int64_t i = 0; ok && i < in.nodes; i++)
+    bool ok = csr_try(&out, in.rows, edges, in.weight != NULL, "edges of a graph", err);
+    for (int64_t i = 0; ok && i < in.rows; i++)
         out.offset[i + 1] = out.offset[i] + unite_row(&out, out.offset[i], &in, &back, i);
-    adjacency_give(&back);
+    csr_free(&back);
     if (ok)
-        rows_set(dataset, &out);
+        dataset_set_csr(dataset, &out);
     return ok;
 }
 
@@ -149,7 +150,7 @@ static bool row_normalize(Dataset *dataset, const char *argument, int64_t seed, 
 }
 
 // Column f: (x - mean) / deviation over the training rows (population deviation, as GraphSAINT); a
-// constant column is only shifted. Adjacency are added in ascending order by one thread per column
+// constant column is only shifted. Rows are added in ascending order by one thread per column
 // block.
 static void standardize_columns(const Dataset *dataset, float *x, int64_t begin, int64_t end) {
     enum { WIDTH = 16 };

@@ -23,9 +23,9 @@ static void count_degrees(const Dataset *dataset, Statistics *out) {
 }
 
 void dataset_statistics(const Dataset *dataset, Statistics *out) {
-    Adjacency rows = rows_of(dataset);
-    *out = (Statistics){.loops = rows_loops(&rows),
-                        .duplicates = rows_duplicates(&rows),
+    Csr rows = dataset_csr(dataset);
+    *out = (Statistics){.loops = csr_loops(&rows),
+                        .duplicates = csr_duplicates(&rows),
                         .symmetric = dataset_is_symmetric(dataset),
                         .weighted = dataset->weight != NULL};
     count_degrees(dataset, out);

@@ -14,14 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t rows_on(const Pattern *pattern, int side) {
-    return channel_offsets(pattern, side)[pattern->size - 1];
+static int64_t rows_on(const HaloPlan *plan, int side) {
+    return channel_offsets(plan, side)[plan->size - 1];
 }
 
 // --- making
 
 static void take_side(Channel *channel, int side) {
-    const Pattern *p = channel->pattern;
+    const HaloPlan *p = channel->plan;
     Side *s = &channel->side[side];
     s->place = TAKE(size_t, channel->ring.rounds + 1, "messages");
     for (int g = 0; g < channel->ring.rounds; g++)
@@ -46,7 +46,7 @@ static void give_side(Side *side, int rounds) {
 
 static MessageShape shape_of(const Channel *channel, int side, int group) {
     const Side *s = &channel->side[side];
-    return (MessageShape){.rows = channel_group_rows(channel->pattern, side, group),
+    return (MessageShape){.rows = channel_group_rows(channel->plan, side, group),
                           .columns = channel->columns,
                           .bf16 = channel->form.bf16,
                           .widths = s->widths != NULL ? &s->widths[group] : NULL};
@@ -60,9 +60,9 @@ static void lay_out_side(Channel *channel, int side) {
         transfer->bytes = (int64_t)channel->codec->bytes(&shape);
         transfer->payload = channel->mailbox->box[side] + channel->side[side].place[g];
         if (side == OUTGOING)
-            transfer->header = (MessageHeader){.layer = (uint8_t)channel->layer,
-                                               .direction = (uint8_t)channel->direction,
-                                               .source = (uint32_t)channel->pattern->rank,
+            transfer->header = (MessageHeader){.layer = (uint8_t)channel->id.layer,
+                                               .direction = (uint8_t)channel->id.direction,
+                                               .source = (uint32_t)channel->plan->rank,
                                                .target = (uint32_t)transfer->peer,
                                                .columns = (uint32_t)channel->columns,
                                                .rows = (uint64_t)shape.rows,
@@ -76,27 +76,26 @@ void channel_lay_out(Channel *channel, const Codec *codec) {
         lay_out_side(channel, side);
 }
 
-Channel *channel_new(Mailbox *mailbox, const Pattern *pattern, const MessageForm *form,
-                     int64_t columns, int layer, int direction) {
-    assert(columns > 0 && layer >= 0 && layer < 256);
-    assert(direction == FORWARD || direction == BACKWARD);
+Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const MessageForm *form,
+                     int64_t columns, ExchangeId id) {
+    assert(columns > 0 && id.layer >= 0 && id.layer < 256);
+    assert(id.direction == FORWARD || id.direction == BACKWARD);
     Channel *channel = TAKE(Channel, 1, "channel");
     *channel = (Channel){.mailbox = mailbox,
-                         .pattern = pattern,
+                         .plan = plan,
                          .form = *form,
                          .exact = mailbox_exact_codec(),
                          .columns = columns,
-                         .layer = layer,
-                         .direction = direction,
+                         .id = id,
                          .poll = {channel_progress, channel}};
-    ring_transfer_init(&channel->ring, pattern->comm, form->piece);
-    MailboxSize size = mailbox_size(pattern, form, columns);
+    ring_transfer_init(&channel->ring, plan->comm, form->piece);
+    MailboxSize size = mailbox_size(plan, form, columns);
     mailbox_fit(mailbox, &size);
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
     if (form->codec->has_widths) {
-        channel->range = TAKE(float, rows_on(pattern, OUTGOING), "ranges of messages");
-        channel->trace.square = TAKE(float, rows_on(pattern, OUTGOING), "ranges of messages");
+        channel->range = TAKE(float, rows_on(plan, OUTGOING), "ranges of messages");
+        channel->trace.square = TAKE(float, rows_on(plan, OUTGOING), "ranges of messages");
     }
     return channel;
 }
@@ -115,23 +114,23 @@ void channel_free(Channel *channel) {
     memory_give(channel);
 }
 
-void channel_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
+void channel_plan(MemoryPlan *plan, MailboxSize *most, const HaloPlan *halo,
                   const MessageForm *form, int64_t columns) {
-    MailboxSize size = mailbox_size(pattern, form, columns);
+    MailboxSize size = mailbox_size(halo, form, columns);
     mailbox_size_add(most, &size);
-    int64_t sent = rows_on(pattern, OUTGOING), received = rows_on(pattern, INCOMING);
+    int64_t sent = rows_on(halo, OUTGOING), received = rows_on(halo, INCOMING);
     size_t widths = form->codec->has_widths
                         ? widths_bytes(sent + received) + (size_t)(sent + received) +
                               2 * (size_t)sent * sizeof(float)
                         : 0;
     memory_plan_add(plan, "messages",
-                    widths + ring_transfer_bytes(pattern->size) +
-                        SIDES * (size_t)pattern->size * sizeof(size_t));
+                    widths + ring_transfer_bytes(halo->size) +
+                        SIDES * (size_t)halo->size * sizeof(size_t));
 }
 
 // --- widths and ranges
 
-const Pattern *channel_pattern(const Channel *channel) { return channel->pattern; }
+const HaloPlan *channel_halo_plan(const Channel *channel) { return channel->plan; }
 
 int64_t channel_columns(const Channel *channel) { return channel->columns; }
 
@@ -143,8 +142,8 @@ void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *re
     assert(channel->state == CHANNEL_IDLE && channel->form.codec->has_widths);
     const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
     for (int side = 0; side < SIDES; side++) {
-        const int64_t *offset = channel_offsets(channel->pattern, side);
-        memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->pattern, side));
+        const int64_t *offset = channel_offsets(channel->plan, side);
+        memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->plan, side));
         for (int g = 0; g < channel->ring.rounds; g++)
             widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
     }
@@ -157,12 +156,12 @@ ChannelTrace *channel_trace(Channel *channel) {
 void channel_trace_reset(Channel *channel) {
     channel->trace.exchanges = 0;
     memset(channel->trace.square, 0,
-           (size_t)rows_on(channel->pattern, OUTGOING) * sizeof *channel->trace.square);
+           (size_t)rows_on(channel->plan, OUTGOING) * sizeof *channel->trace.square);
 }
 
 // Ranges of the exchange that was just packed.
 static void trace(Channel *channel) {
-    int64_t rows = rows_on(channel->pattern, OUTGOING);
+    int64_t rows = rows_on(channel->plan, OUTGOING);
     for (int64_t k = 0; k < rows; k++)
         channel->trace.square[k] += channel->range[k] * channel->range[k];
     channel->trace.exchanges++;
@@ -182,13 +181,9 @@ static void end_step(Channel *channel, double since, double *seconds, SpanKind k
 
 // --- the steps
 
-static const char *direction_name(const Channel *channel) {
-    return channel->direction == FORWARD ? "forward" : "backward";
-}
-
 static void encode(Channel *channel, int group, const SentRows *rows, Occasion occasion,
                    const Poll *beat) {
-    const Pattern *p = channel->pattern;
+    const HaloPlan *p = channel->plan;
     Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
     int64_t first = p->send_offset[group];
     MessageShape shape = shape_of(channel, OUTGOING, group);
@@ -197,24 +192,24 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
                             .sums = rows->sums,
                             .row = p->send_row + first,
                             .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch,
-                                                    channel->layer, channel->direction),
-                            .gid = p->gid,
+                                                    channel->id.layer, channel->id.direction),
+                            .gid = p->source_id,
                             .peer = transfer->peer,
                             .sum_peer = p->rank,
                             .range = channel->range != NULL ? channel->range + first : NULL};
     int64_t bad = channel->codec->encode(transfer->payload, &shape, &source, beat);
-    int64_t id = bad < 0 ? 0 : p->gid[source.row[bad]];
+    int64_t id = bad < 0 ? 0 : p->source_id[source.row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.rate or set train.clip",
-          channel->layer, direction_name(channel), occasion.epoch,
+          channel->id.layer, direction_name(channel->id.direction), occasion.epoch,
           id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
 }
 
 void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion) {
     assert(channel->state == CHANNEL_IDLE && mailbox_is_free(channel->mailbox));
-    assert(rows->x.count == channel->pattern->sources && rows->x.columns == channel->columns);
-    assert(rows->sums.count == channel->pattern->pre.rows);
+    assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
+    assert(rows->sums.count == channel->plan->partials);
     double since = begin_step(channel);
     Poll beat = {channel_progress, channel}; // nothing flies yet; answers for this rank
     channel->mailbox->user = channel;
@@ -247,8 +242,8 @@ static void trace_message(Channel *channel, int group, int side, double end) {
                            .end = end,
                            .peer = transfer->peer,
                            .kind = side == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
-                           .layer = (int16_t)channel->layer,
-                           .direction = (int16_t)channel->direction});
+                           .layer = (int16_t)channel->id.layer,
+                           .direction = (int16_t)channel->id.direction});
 }
 
 void channel_post(Channel *channel) {
@@ -282,7 +277,7 @@ void channel_progress(void *context) {
     Channel *channel = context;
     ring_transfer_progress(&channel->ring);
     note_landing(channel);
-    comm_beat(channel->pattern->comm);
+    comm_beat(channel->plan->comm);
 }
 
 // A header is looked at as soon as it has landed: of a message that is too short the rest would
@@ -290,14 +285,14 @@ void channel_progress(void *context) {
 static void check_message(Channel *channel, int group, const unsigned char *payload) {
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     MessageHeader expected = {
-        .layer = (uint8_t)channel->layer,
-        .direction = (uint8_t)channel->direction,
+        .layer = (uint8_t)channel->id.layer,
+        .direction = (uint8_t)channel->id.direction,
         .epoch = channel->epoch,
         .source = (uint32_t)transfer->peer,
-        .target = (uint32_t)channel->pattern->rank,
+        .target = (uint32_t)channel->plan->rank,
         .columns = (uint32_t)channel->columns,
         .sequence = channel->sequence,
-        .rows = (uint64_t)channel_group_rows(channel->pattern, INCOMING, group),
+        .rows = (uint64_t)channel_group_rows(channel->plan, INCOMING, group),
         .bytes = (uint64_t)transfer->bytes,
     };
     Error err = {0};
@@ -323,19 +318,19 @@ void channel_wait_for(Channel *channel, int group, int side) {
     RingTransfer *ring = &channel->ring;
     const Transfer *transfer = &ring->transfer[group][side];
     char what[128];
-    snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d", channel->layer,
-             direction_name(channel), channel->epoch, side == INCOMING ? "from" : "to",
-             transfer->peer);
+    snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d",
+             channel->id.layer, direction_name(channel->id.direction), channel->epoch,
+             side == INCOMING ? "from" : "to", transfer->peer);
     while (transfer->done < transfer->pieces) {
         Landing landing = {ring, transfer, transfer->done};
-        comm_wait_until(channel->pattern->comm, one_more, &landing, what);
+        comm_wait_until(channel->plan->comm, one_more, &landing, what);
         if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_FLYING)
             check_message(channel, group, NULL);
     }
 }
 
 void channel_receive(Channel *channel, int group) {
-    const int64_t *offset = channel->pattern->receive_offset;
+    const int64_t *offset = channel->plan->receive_offset;
     assert(channel->state == CHANNEL_FLYING && group == channel->received);
     double since = begin_step(channel);
     channel_wait_for(channel, group, INCOMING);
@@ -358,7 +353,7 @@ void channel_receive(Channel *channel, int group) {
 
 Rows channel_rows(const Channel *channel) {
     assert(channel->mailbox->user == channel);
-    return (Rows){channel->mailbox->landed, channel->pattern->halo_count, channel->columns,
+    return (Rows){channel->mailbox->landed, channel->plan->halo_count, channel->columns,
                   rows_stride(channel->columns)};
 }
 

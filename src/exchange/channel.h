@@ -20,13 +20,13 @@ typedef struct Side {
 } Side;
 
 struct Channel {
-    Mailbox *mailbox;       // borrowed
-    const Pattern *pattern; // borrowed
+    Mailbox *mailbox;     // borrowed
+    const HaloPlan *plan; // borrowed
     MessageForm form;
     const Codec *exact; // fp32
     const Codec *codec; // of the exchange that runs: form.codec or exact
     int64_t columns;
-    int layer, direction;
+    ExchangeId id;
     ChannelState state;
     int received;      // groups, in order
     uint32_t epoch;    // of the exchange
@@ -43,11 +43,11 @@ struct Channel {
 };
 
 // Offsets of the groups of one side's list.
-static inline const int64_t *channel_offsets(const Pattern *pattern, int side) {
-    return side == INCOMING ? pattern->receive_offset : pattern->send_offset;
+static inline const int64_t *channel_offsets(const HaloPlan *plan, int side) {
+    return side == INCOMING ? plan->receive_offset : plan->send_offset;
 }
-static inline int64_t channel_group_rows(const Pattern *pattern, int side, int group) {
-    const int64_t *offset = channel_offsets(pattern, side);
+static inline int64_t channel_group_rows(const HaloPlan *plan, int side, int group) {
+    const int64_t *offset = channel_offsets(plan, side);
     return offset[group + 1] - offset[group];
 }
 

@@ -27,11 +27,11 @@ size_t mailbox_room(const MessageForm *form, int64_t rows, int64_t columns) {
     return aligned(room);
 }
 
-MailboxSize mailbox_size(const Pattern *pattern, const MessageForm *form, int64_t columns) {
-    MailboxSize size = {.landed = rows_bytes(pattern->halo_count, columns)};
+MailboxSize mailbox_size(const HaloPlan *plan, const MessageForm *form, int64_t columns) {
+    MailboxSize size = {.landed = rows_bytes(plan->halo_count, columns)};
     for (int side = 0; side < SIDES; side++)
-        for (int g = 0; g + 1 < pattern->size; g++)
-            size.box[side] += mailbox_room(form, channel_group_rows(pattern, side, g), columns);
+        for (int g = 0; g + 1 < plan->size; g++)
+            size.box[side] += mailbox_room(form, channel_group_rows(plan, side, g), columns);
     return size;
 }
 

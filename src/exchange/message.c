@@ -67,7 +67,7 @@ bool message_check(const MessageHeader *found, const MessageHeader *expected, co
                      "the message of layer %u, %s, epoch %u from rank %u to rank %u arrived with "
                      "a wrong %s; the network or the memory of one of the two is damaged, or the "
                      "ranks are not at the same step",
-                     expected->layer, expected->direction == 0 ? "forward" : "backward",
-                     expected->epoch, expected->source, expected->target,
+                     expected->layer, direction_name(expected->direction), expected->epoch,
+                     expected->source, expected->target,
                      wrong == NULL ? "payload checksum" : wrong);
 }

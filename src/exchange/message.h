@@ -1,5 +1,5 @@
 // The header of a message: 64 bytes in front of the payload, a small MPI message of its own. The
-// receiver knows from its Pattern and its own count of exchanges what every field must be, so
+// receiver knows from its HaloPlan and its own count of exchanges what every field must be, so
 // nothing is taken from a header: it is compared.
 //
 //    0        4        8        12       16       20       24               32

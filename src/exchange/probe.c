@@ -15,7 +15,7 @@ static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
 int64_t channel_row_bytes(const Channel *channel, int bits) { return bytes_of(channel, 1, bits); }
 
 int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bits) {
-    int64_t rows = channel_group_rows(channel->pattern, sent ? OUTGOING : INCOMING, round);
+    int64_t rows = channel_group_rows(channel->plan, sent ? OUTGOING : INCOMING, round);
     return bytes_of(channel, rows, bits);
 }
 
@@ -27,7 +27,7 @@ double channel_time_round(Channel *channel, int round, int64_t sent, int64_t rec
         ring->transfer[g][OUTGOING].bytes = g == round ? sent : 0;
         ring->transfer[g][INCOMING].bytes = g == round ? received : 0;
     }
-    comm_barrier(channel->pattern->comm);
+    comm_barrier(channel->plan->comm);
     double begin = clock_seconds();
     ring_transfer_post(ring);
     channel_wait_for(channel, round, INCOMING);

@@ -2,8 +2,6 @@
 
 #include "ring_transfer.h"
 
-#include "fringe/halo.h"
-
 static int64_t pieces_of(const RingTransfer *ring, int64_t bytes) {
     return bytes == 0 ? 0 : 1 + (bytes + ring->piece - 1) / ring->piece;
 }
@@ -25,8 +23,8 @@ void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t piece) {
     for (int i = 0; i < slots(ring); i++)
         ring->request[i] = MPI_REQUEST_NULL;
     for (int g = 0; g < ring->rounds; g++) {
-        ring->transfer[g][INCOMING].peer = ring_sender(comm, g);
-        ring->transfer[g][OUTGOING].peer = ring_reader(comm, g);
+        ring->transfer[g][INCOMING].peer = ring_sender(comm->rank, g, comm->size);
+        ring->transfer[g][OUTGOING].peer = ring_reader(comm->rank, g, comm->size);
     }
     ring->posted = ring->rounds; // none is under way
 }

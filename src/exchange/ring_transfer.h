@@ -1,7 +1,7 @@
 // How the messages of one exchange travel: a ring of rounds, a window of them in flight, each
 // message cut into pieces. This room's only user of MPI; channel.c says what is in the messages.
 //
-//   round r        1         2         3       ...      (group r-1 of the Pattern, law 4)
+//   round r        1         2         3       ...      (group r-1 of the HaloPlan, law 4)
 //   sends to     rank+1    rank+2    rank+3
 //   hears from   rank-1    rank-2    rank-3
 //

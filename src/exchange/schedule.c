@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int groups_of(const Channel *channel) { return channel->pattern->size - 1; }
+static int groups_of(const Channel *channel) { return channel->plan->size - 1; }
 
 // Messages move while the own part is made, because its kernels call the Poll.
 static void do_own(Channel *channel, const ExchangeWork *work, OwnPart part) {

@@ -9,7 +9,7 @@ static int32_t *groups_of_sources(const ShardEdges *edges, const int64_t *limit,
                                   int size) {
     int32_t *group = TAKE(int32_t, edges->remote, "boundary");
     for (int g = 0; g + 1 < size; g++) {
-        int owner = (rank - 1 - g + size) % size;
+        int owner = ring_sender(rank, g, size);
         for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
             group[h] = edges->remote_row[h] < limit[owner] ? g : -1;
     }
@@ -58,7 +58,7 @@ static Csr group_graph(const Boundary *b, int group, int64_t first_source) {
     for (int64_t e = begin; e < end; e++)
         targets += e == begin || b->target[e] != b->target[e - 1];
     Csr graph;
-    edges_take(&graph, targets, end - begin, false);
+    csr_alloc(&graph, targets, end - begin, false, "edges of a boundary");
     int64_t t = -1;
     for (int64_t e = begin; e < end; e++) {
         t += e == begin || b->target[e] != b->target[e - 1];
@@ -79,7 +79,7 @@ static void cover_group(Boundary *b, const ShardEdges *edges, int group) {
         b->as_sum[e] = in_cover[t] && !b->as_row[b->source[e]]; // what travels anyhow is not summed
     }
     memory_give(in_cover);
-    edges_give(&graph);
+    csr_free(&graph);
 }
 
 void boundary_cover(Boundary *b, const ShardEdges *edges, Cover cover) {

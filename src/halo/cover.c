@@ -27,31 +27,18 @@ typedef struct Side { // the sources or the targets
 } Side;
 
 typedef struct Matching {
-    Side source, target; // edges of source: owned; of target: the boundary's
+    Csr by_source;       // the boundary's edges; owned
+    Side source, target; // edges of source: those of by_source; of target: the boundary's
     int32_t *level;      // [sources] matched edges on the shortest alternating path to it, or NONE
     int32_t last;        // level from which a free target was seen: paths go no deeper
     int64_t *arc;        // [sources] edge to try next in this phase: those before lead nowhere
 } Matching;
 
-// The edges by source: a counting sort.
-static void turn_round(Matching *m, const Csr *boundary) {
-    int64_t edges = boundary->offset[boundary->rows];
-    int64_t *offset = m->source.offset;
-    for (int64_t e = 0; e < edges; e++)
-        offset[boundary->column[e] + 1]++;
-    for (int64_t s = 0; s < m->source.count; s++) {
-        m->arc[s] = offset[s];
-        offset[s + 1] += offset[s];
-    }
-    for (int64_t t = 0; t < boundary->rows; t++)
-        for (int64_t e = boundary->offset[t]; e < boundary->offset[t + 1]; e++)
-            m->source.column[m->arc[boundary->column[e]]++] = (int32_t)t;
-}
-
-static Side side_of(int64_t count, int64_t *offset, int32_t *column) {
+static Side side_of(const Csr *edges) {
+    int64_t count = edges->rows;
     Side side = {.count = count,
-                 .offset = offset,
-                 .column = column,
+                 .offset = edges->offset,
+                 .column = edges->column,
                  .partner = TAKE(int32_t, count, "matching of a boundary"),
                  .degree = TAKE(int32_t, count, "matching of a boundary"),
                  .line = TAKE(int32_t, count, "matching of a boundary")};
@@ -61,13 +48,14 @@ static Side side_of(int64_t count, int64_t *offset, int32_t *column) {
 }
 
 static void matching_init(Matching *m, const Csr *boundary, int64_t sources) {
-    int64_t *offset = TAKE(int64_t, sources + 1, "boundary by source");
-    int32_t *column = TAKE(int32_t, boundary->offset[boundary->rows], "boundary by source");
-    *m = (Matching){.source = side_of(sources, offset, column),
-                    .target = side_of(boundary->rows, boundary->offset, boundary->column),
+    const Csr by_target = {boundary->rows, boundary->offset, boundary->column, NULL};
+    Csr by_source;
+    csr_transpose(&by_source, &by_target, sources);
+    *m = (Matching){.by_source = by_source,
+                    .source = side_of(&by_source),
+                    .target = side_of(&by_target),
                     .level = TAKE(int32_t, sources, "matching of a boundary"),
                     .arc = TAKE(int64_t, sources, "matching of a boundary")};
-    turn_round(m, boundary);
 }
 
 static void side_clear(Side *side) {
@@ -81,8 +69,7 @@ static void matching_clear(Matching *m) {
     memory_give(m->level);
     side_clear(&m->target);
     side_clear(&m->source);
-    memory_give(m->source.column);
-    memory_give(m->source.offset);
+    csr_free(&m->by_source);
 }
 
 // --- greedy

@@ -6,7 +6,7 @@
 #ifndef FRINGE_HALO_COVER_H
 #define FRINGE_HALO_COVER_H
 
-#include "fringe/backend.h"
+#include "fringe/base.h"
 
 // Finds the minimum vertex cover that has the fewest targets (there is exactly one) and returns its
 // size, which is also the size of a maximum matching. target [boundary->rows] and source [sources]

@@ -4,9 +4,6 @@
 
 #include "fringe/halo.h"
 
-void edges_take(Csr *csr, int64_t rows, int64_t edges, bool weighted);
-void edges_give(Csr *csr);
-
 // ---- boundary.c: the edges between own targets and remote sources, sender by sender, and what
 // serves them
 typedef struct Boundary {

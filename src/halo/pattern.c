@@ -6,19 +6,6 @@
 #include "internal.h"
 #include <string.h>
 
-void edges_take(Csr *csr, int64_t rows, int64_t edges, bool weighted) {
-    csr->rows = rows;
-    csr->offset = TAKE(int64_t, rows + 1, "offsets of a Pattern");
-    csr->column = TAKE(int32_t, edges, "columns of a Pattern");
-    csr->weight = weighted ? TAKE(float, edges, "weights of a Pattern") : NULL;
-}
-
-void edges_give(Csr *csr) {
-    memory_give(csr->offset);
-    memory_give(csr->column);
-    memory_give(csr->weight);
-}
-
 int64_t shard_reach(const Shard *shard, int hops) {
     return hops == HOPS_ALL ? shard->own : shard->reach[hops];
 }
@@ -48,11 +35,11 @@ static bool leaves_out(const ShardEdges *edges, int64_t rows, int64_t sources, i
 static void copy_own(Pattern *pattern, const ShardEdges *edges) {
     int64_t count = 0, n = pattern->rows;
     for (int64_t i = 0; i < n; i++)
-        count += own_end(edges, i, pattern->sources) - edges->offset[i];
+        count += own_end(edges, i, pattern->plan.sources) - edges->offset[i];
     Csr *own = &pattern->own;
-    edges_take(own, n, count, edges->weight != NULL);
+    csr_alloc(own, n, count, edges->weight != NULL, "edges of a Pattern");
     for (int64_t i = 0; i < n; i++) {
-        int64_t begin = edges->offset[i], more = own_end(edges, i, pattern->sources) - begin;
+        int64_t begin = edges->offset[i], more = own_end(edges, i, pattern->plan.sources) - begin;
         memcpy(own->column + own->offset[i], edges->column + begin, (size_t)more * sizeof(int32_t));
         if (own->weight != NULL)
             memcpy(own->weight + own->offset[i], edges->weight + begin,
@@ -63,14 +50,14 @@ static void copy_own(Pattern *pattern, const ShardEdges *edges) {
 
 static void take_own(Pattern *pattern, const ShardEdges *edges, const Shard *shard,
                      const Pattern *like) {
-    bool whole = !leaves_out(edges, pattern->rows, pattern->sources, shard->own);
+    bool whole = !leaves_out(edges, pattern->rows, pattern->plan.sources, shard->own);
     pattern->borrowed_own = true;
     if (whole && edges->remote == 0) // fields of a Csr are not const; nobody writes to these
         pattern->own =
             (Csr){pattern->rows, (int64_t *)(uintptr_t)edges->offset,
                   (int32_t *)(uintptr_t)edges->column, (float *)(uintptr_t)edges->weight};
     else if (whole && like != NULL && like->kind.backward == pattern->kind.backward &&
-             like->rows >= pattern->rows && like->sources == shard->own)
+             like->rows >= pattern->rows && like->plan.sources == shard->own)
         pattern->own = (Csr){pattern->rows, like->own.offset, like->own.column, like->own.weight};
     else {
         pattern->borrowed_own = false;
@@ -112,24 +99,24 @@ static int64_t count_columns(const Boundary *b) {
 static void number_columns(Pattern *pattern, const Boundary *b, const ShardEdges *edges,
                            const int64_t *own_gid, int32_t *column) {
     int64_t count = 0;
-    int64_t *gid = TAKE(int64_t, count_columns(b), "global ids");
+    int64_t *id = TAKE(int64_t, count_columns(b), "global ids");
     for (int g = 0; g < b->groups; g++) {
         for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
             if (b->as_row[h]) {
-                gid[count] = edges->remote_gid[h];
+                id[count] = edges->remote_gid[h];
                 column[h] = (int32_t)count++;
             }
         int64_t end = b->edge_begin[g + 1];
         for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
             next = target_end(b, e, end);
             if (any_sum(b, e, next))
-                gid[count++] = -1 - own_gid[b->target[e]];
+                id[count++] = -1 - own_gid[b->target[e]];
         }
-        pattern->receive_offset[g + 1] = count;
-        pattern->sources_read[g] = b->used[g];
+        pattern->plan.receive_offset[g + 1] = count;
+        pattern->plan.sources_read[g] = b->used[g];
     }
-    pattern->halo_count = count;
-    pattern->halo_gid = gid;
+    pattern->plan.halo_count = count;
+    pattern->plan.halo_id = id;
 }
 
 // Entries of each target in the halo Csr (left in entries[target + 1], of `rows` targets).
@@ -151,7 +138,7 @@ static void list_halo_rows(Pattern *pattern, int64_t *entries, bool weighted) {
         rows += entries[i] > 0;
         count += entries[i];
     }
-    edges_take(&pattern->halo, rows, count, weighted);
+    csr_alloc(&pattern->halo, rows, count, weighted, "edges of a Pattern");
     pattern->halo_row = TAKE(int32_t, rows, "rows with halo columns");
     int64_t k = 0;
     for (int64_t i = 0; i < pattern->rows; i++) {
@@ -175,7 +162,7 @@ static void put_entry(Csr *csr, int64_t *at, int32_t column, float weight) {
 static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column,
                       int64_t *entries) {
     for (int g = 0; g < b->groups; g++) {
-        int64_t end = b->edge_begin[g + 1], sums = pattern->receive_offset[g + 1];
+        int64_t end = b->edge_begin[g + 1], sums = pattern->plan.receive_offset[g + 1];
         for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
             next = target_end(b, e, end);
             sums -= any_sum(b, e, next);
@@ -246,8 +233,8 @@ static void look_across(void *context) {
     Pattern *pattern = m->pattern;
     const ShardEdges *edges = edges_of(m->shard, &pattern->kind);
     Boundary boundary;
-    boundary_init(&boundary, edges, m->shard->own, pattern->rows, m->limit, pattern->rank,
-                  pattern->size);
+    boundary_init(&boundary, edges, m->shard->own, pattern->rows, m->limit, pattern->plan.rank,
+                  pattern->plan.size);
     boundary_cover(&boundary, edges, pattern->kind.cover);
     take_own(pattern, edges, m->shard, m->like);
     take_halo(pattern, &boundary, edges, m->shard->gid);
@@ -270,16 +257,15 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
     assert(shard->part == comm->rank && shard->parts == comm->size);
     int size = comm->size;
     Pattern *pattern = TAKE(Pattern, 1, "Pattern");
-    *pattern = (Pattern){.rank = comm->rank,
-                         .size = size,
-                         .kind = *kind,
-                         .rows = shard_reach(shard, kind->target_hops),
-                         .sources = shard_reach(shard, kind->source_hops),
-                         .receive_offset = TAKE(int64_t, size, "groups of the halo"),
-                         .sources_read = TAKE(int64_t, size, "groups of the halo"),
-                         .comm = comm};
+    *pattern = (Pattern){.kind = *kind, .rows = shard_reach(shard, kind->target_hops)};
+    pattern->plan = (HaloPlan){.comm = comm,
+                               .rank = comm->rank,
+                               .size = size,
+                               .sources = shard_reach(shard, kind->source_hops),
+                               .receive_offset = TAKE(int64_t, size, "groups of the halo"),
+                               .sources_read = TAKE(int64_t, size, "groups of the halo")};
     int64_t *limit = TAKE(int64_t, size, "sources of all ranks");
-    comm_all_gather(comm, &pattern->sources, limit, sizeof *limit);
+    comm_all_gather(comm, &pattern->plan.sources, limit, sizeof *limit);
     Making making = {.pattern = pattern, .shard = shard, .like = like, .limit = limit};
     comm_aside(comm, look_across, &making);
     requests_exchange(&making.asked, &making.asks, comm);
@@ -291,17 +277,21 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
     return pattern;
 }
 
+static void plan_clear(HaloPlan *plan) {
+    void *taken[] = {plan->receive_offset, plan->sources_read, plan->send_offset,
+                     plan->send_row,       plan->source_id,    plan->halo_id};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        memory_give(taken[i]);
+}
+
 void pattern_free(Pattern *pattern) {
     if (pattern == NULL)
         return;
     if (!pattern->borrowed_own)
-        edges_give(&pattern->own);
-    edges_give(&pattern->halo);
-    edges_give(&pattern->pre);
-    void *taken[] = {pattern->halo_row,    pattern->receive_offset, pattern->sources_read,
-                     pattern->send_offset, pattern->send_row,       pattern->gid,
-                     pattern->halo_gid};
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        memory_give(taken[i]);
+        csr_free(&pattern->own);
+    csr_free(&pattern->halo);
+    csr_free(&pattern->partial);
+    memory_give(pattern->halo_row);
+    plan_clear(&pattern->plan);
     memory_give(pattern);
 }

@@ -84,18 +84,14 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool lik
     return (PatternBytes){.kept = own + kept, .most = most + heap(most)};
 }
 
-static size_t csr_bytes(const Csr *csr) {
-    size_t entry = sizeof(int32_t) + (csr->weight != NULL ? sizeof(float) : 0);
-    return ((size_t)csr->rows + 1) * sizeof(int64_t) + (size_t)csr->offset[csr->rows] * entry;
-}
-
 void pattern_plan(MemoryPlan *plan, const Pattern *p) {
     memory_plan_add(plan, "edges of the Patterns",
                     (p->borrowed_own ? 0 : csr_bytes(&p->own)) + csr_bytes(&p->halo) +
-                        csr_bytes(&p->pre));
-    size_t lists = 3 * (size_t)p->size * sizeof(int64_t) +
-                   (size_t)p->send_offset[p->size - 1] * sizeof(int32_t) +
+                        csr_bytes(&p->partial));
+    const HaloPlan *halo = &p->plan;
+    size_t lists = 3 * (size_t)halo->size * sizeof(int64_t) +
+                   (size_t)halo->send_offset[halo->size - 1] * sizeof(int32_t) +
                    (size_t)p->halo.rows * sizeof(int32_t);
-    size_t ids = (size_t)(p->sources + p->pre.rows + p->halo_count) * sizeof(int64_t);
+    size_t ids = (size_t)(halo->sources + halo->partials + halo->halo_count) * sizeof(int64_t);
     memory_plan_add(plan, "halo lists and global ids", lists + ids);
 }

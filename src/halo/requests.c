@@ -68,32 +68,33 @@ static void fill_group(const Request *ask, const Boundary *b, const ShardEdges *
 }
 
 // The group of this rank's halo that rank r sends.
-static int group_from(const Pattern *p, int r) { return (p->rank - 1 - r + p->size) % p->size; }
+static int group_from(const HaloPlan *plan, int r) { return ring_group(plan->rank, r, plan->size); }
 
 void requests_write(Requests *asks, const Pattern *pattern, const Boundary *b, const Shard *shard) {
     const ShardEdges *edges = pattern->kind.backward ? &shard->backward : &shard->forward;
     bool weighted = edges->weight != NULL;
-    int size = pattern->size;
+    const HaloPlan *plan = &pattern->plan;
+    int size = plan->size;
     int32_t *count = TAKE(int32_t, (int64_t)HEAD * size, "requests to owners");
     *asks = (Requests){.begin = TAKE(int64_t, size + 1, "requests to owners")};
     for (int r = 0; r < size; r++) {
         asks->begin[r + 1] = asks->begin[r];
-        if (r == pattern->rank)
+        if (r == plan->rank)
             continue;
-        int g = group_from(pattern, r);
+        int g = group_from(plan, r);
         CHECK(b->edge_begin[g + 1] - b->edge_begin[g] <= INT32_MAX, EXIT_MEMORY,
               "rank %d reads %lld edges from rank %d, more than 2^31 - 1; use more ranks",
-              pattern->rank, (long long)(b->edge_begin[g + 1] - b->edge_begin[g]), r);
+              plan->rank, (long long)(b->edge_begin[g + 1] - b->edge_begin[g]), r);
         count_group(count + HEAD * r, b, edges, g);
         asks->begin[r + 1] += words_of(count + HEAD * r, weighted);
     }
     asks->word = TAKE(int32_t, asks->begin[size], "requests to owners");
     for (int r = 0; r < size; r++) {
-        if (r == pattern->rank)
+        if (r == plan->rank)
             continue;
         memcpy(asks->word + asks->begin[r], count + HEAD * r, HEAD * sizeof *count);
         Request ask = request_at(asks->word + asks->begin[r]);
-        fill_group(&ask, b, edges, shard->gid, group_from(pattern, r));
+        fill_group(&ask, b, edges, shard->gid, group_from(plan, r));
     }
     memory_give(count);
 }
@@ -128,44 +129,48 @@ void requests_exchange(Requests *asked, const Requests *asks, const Comm *comm) 
 // ---- the owner
 
 static void take_lists(Pattern *pattern, const Shard *shard, const Requests *asked, bool weighted) {
+    HaloPlan *plan = &pattern->plan;
     int64_t count[HEAD] = {0};
-    for (int r = 0; r < pattern->size; r++)
-        for (int part = 0; r != pattern->rank && part < HEAD; part++)
+    for (int r = 0; r < plan->size; r++)
+        for (int part = 0; r != plan->rank && part < HEAD; part++)
             count[part] += asked->word[asked->begin[r] + part];
-    pattern->send_offset = TAKE(int64_t, pattern->size, "send lists");
-    pattern->send_row = TAKE(int32_t, count[ROWS] + count[SUMS], "send lists");
-    edges_take(&pattern->pre, count[SUMS], count[MEMBERS], weighted);
-    pattern->gid = TAKE(int64_t, pattern->sources + count[SUMS], "global ids");
-    memcpy(pattern->gid, shard->gid, (size_t)pattern->sources * sizeof(int64_t));
+    plan->send_offset = TAKE(int64_t, plan->size, "send lists");
+    plan->send_row = TAKE(int32_t, count[ROWS] + count[SUMS], "send lists");
+    plan->partials = count[SUMS];
+    csr_alloc(&pattern->partial, plan->partials, count[MEMBERS], weighted, "edges of a Pattern");
+    plan->source_id = TAKE(int64_t, plan->sources + plan->partials, "global ids");
+    memcpy(plan->source_id, shard->gid, (size_t)plan->sources * sizeof(int64_t));
 }
 
 // Puts a group behind those that are there: `sent` rows, `sums` of them partial sums.
 static void take_group(Pattern *pattern, const Request *asked, int64_t sent, int64_t sums) {
-    Csr *pre = &pattern->pre;
-    int64_t members = pre->offset[sums];
+    HaloPlan *plan = &pattern->plan;
+    Csr *partial = &pattern->partial;
+    int64_t members = partial->offset[sums];
     for (int64_t k = 0; k < asked->count[ROWS]; k++)
-        pattern->send_row[sent++] = asked->row[k];
+        plan->send_row[sent++] = asked->row[k];
     for (int64_t k = 0; k < asked->count[SUMS]; k++, sums++) {
-        pattern->send_row[sent++] = (int32_t)(pattern->sources + sums);
-        pattern->gid[pattern->sources + sums] = -1 - (int64_t)asked->target[k];
-        pre->offset[sums + 1] = members + asked->end[k];
+        plan->send_row[sent++] = (int32_t)(plan->sources + sums);
+        plan->source_id[plan->sources + sums] = -1 - (int64_t)asked->target[k];
+        partial->offset[sums + 1] = members + asked->end[k];
     }
     for (int64_t k = 0; k < asked->count[MEMBERS]; k++) {
-        pre->column[members + k] = asked->member[k];
-        if (pre->weight != NULL)
-            memcpy(&pre->weight[members + k], &asked->weight[k], sizeof *pre->weight);
+        partial->column[members + k] = asked->member[k];
+        if (partial->weight != NULL)
+            memcpy(&partial->weight[members + k], &asked->weight[k], sizeof *partial->weight);
     }
 }
 
 void requests_take(Pattern *pattern, const Shard *shard, const Requests *asked, bool weighted) {
     take_lists(pattern, shard, asked, weighted);
+    HaloPlan *plan = &pattern->plan;
     int64_t sent = 0, sums = 0;
-    for (int g = 0; g + 1 < pattern->size; g++) {
-        int reader = (pattern->rank + 1 + g) % pattern->size;
+    for (int g = 0; g + 1 < plan->size; g++) {
+        int reader = ring_reader(plan->rank, g, plan->size);
         Request one = request_at(asked->word + asked->begin[reader]);
         take_group(pattern, &one, sent, sums);
         sent += one.count[ROWS] + one.count[SUMS];
         sums += one.count[SUMS];
-        pattern->send_offset[g + 1] = sent;
+        plan->send_offset[g + 1] = sent;
     }
 }

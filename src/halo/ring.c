@@ -4,15 +4,10 @@
 #include "fringe/halo.h"
 #include <string.h>
 
-int ring_sender(const Comm *comm, int group) {
-    return (comm->rank - 1 - group + comm->size) % comm->size;
-}
-int ring_reader(const Comm *comm, int group) { return (comm->rank + 1 + group) % comm->size; }
-
-// The group in which `rank` sends to (or hears from) `peer`: the same formulas, turned round.
+// The group in which this rank sends to (or hears from) `peer`.
 static int group_of(const Comm *comm, int peer, bool sending) {
-    int from = sending ? comm->rank : peer, to = sending ? peer : comm->rank;
-    return (to - from - 1 + comm->size) % comm->size;
+    return sending ? ring_group(peer, comm->rank, comm->size)
+                   : ring_group(comm->rank, peer, comm->size);
 }
 
 typedef struct List { // a copy in the order of ranks
@@ -50,8 +45,10 @@ static void copy_groups(const Comm *comm, const int64_t *ring_offset, bool sendi
     }
 }
 
-static void move(const Comm *comm, const int64_t *from_ring, bool sending, const void *from,
-                 const int64_t *to_ring, void *to, size_t bytes) {
+static void move(const HaloPlan *plan, bool sending, const void *from, void *to, size_t bytes) {
+    const Comm *comm = plan->comm;
+    const int64_t *from_ring = sending ? plan->send_offset : plan->receive_offset;
+    const int64_t *to_ring = sending ? plan->receive_offset : plan->send_offset;
     if (comm->size == 1)
         return;
     List out = list_by_rank(comm, from_ring, sending, bytes);
@@ -63,14 +60,12 @@ static void move(const Comm *comm, const int64_t *from_ring, bool sending, const
     list_clear(&out);
 }
 
-void ring_to_readers(const Comm *comm, const int64_t *send_offset, const void *sent,
-                     const int64_t *receive_offset, void *received, size_t bytes) {
-    move(comm, send_offset, true, sent, receive_offset, received, bytes);
+void ring_to_readers(const HaloPlan *plan, const void *sent, void *received, size_t bytes) {
+    move(plan, true, sent, received, bytes);
 }
 
-void ring_to_owners(const Comm *comm, const int64_t *receive_offset, const void *received,
-                    const int64_t *send_offset, void *sent, size_t bytes) {
-    move(comm, receive_offset, false, received, send_offset, sent, bytes);
+void ring_to_owners(const HaloPlan *plan, const void *received, void *sent, size_t bytes) {
+    move(plan, false, received, sent, bytes);
 }
 
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset) {
@@ -78,10 +73,10 @@ int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset)
     int64_t *offset = TAKE(int64_t, size, "lists"), *ask = TAKE(int64_t, size, "lists");
     int64_t *asked = TAKE(int64_t, size, "lists");
     for (int g = 0; g + 1 < size; g++)
-        ask[ring_sender(comm, g)] = receive_offset[g + 1] - receive_offset[g];
+        ask[ring_sender(comm->rank, g, size)] = receive_offset[g + 1] - receive_offset[g];
     comm_all_to_all(comm, ask, asked, sizeof *ask);
     for (int g = 0; g + 1 < size; g++)
-        offset[g + 1] = offset[g] + asked[ring_reader(comm, g)];
+        offset[g + 1] = offset[g] + asked[ring_reader(comm->rank, g, size)];
     memory_give(asked);
     memory_give(ask);
     return offset;

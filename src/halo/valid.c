@@ -14,19 +14,6 @@ static bool offsets_are_valid(const int64_t *offset, int64_t groups, int64_t end
     return true;
 }
 
-// Law 3: columns of each row ascend inside [0, columns).
-static bool csr_is_valid(const Csr *csr, int64_t columns) {
-    if (!offsets_are_valid(csr->offset, csr->rows, csr->offset[csr->rows]))
-        return false;
-    for (int64_t i = 0; i < csr->rows; i++)
-        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++) {
-            int32_t before = e > csr->offset[i] ? csr->column[e - 1] : 0;
-            if (csr->column[e] < before || csr->column[e] >= columns)
-                return false;
-        }
-    return true;
-}
-
 // The rows of the halo Csr: ascending, each with a column.
 static bool halo_rows_are_valid(const Pattern *pattern) {
     for (int64_t k = 0; k < pattern->halo.rows; k++) {
@@ -57,43 +44,49 @@ static bool ranges_are_valid(const Pattern *pattern) {
 }
 
 // Law 5, this rank's half: each send list ascends.
-static bool send_lists_are_valid(const Pattern *pattern) {
-    for (int g = 0; g + 1 < pattern->size; g++)
-        for (int64_t k = pattern->send_offset[g]; k < pattern->send_offset[g + 1]; k++) {
-            int64_t before = k > pattern->send_offset[g] ? pattern->send_row[k - 1] : -1;
-            if (pattern->send_row[k] <= before ||
-                pattern->send_row[k] >= pattern->sources + pattern->pre.rows)
+static bool send_lists_are_valid(const HaloPlan *plan) {
+    for (int g = 0; g + 1 < plan->size; g++)
+        for (int64_t k = plan->send_offset[g]; k < plan->send_offset[g + 1]; k++) {
+            int64_t before = k > plan->send_offset[g] ? plan->send_row[k - 1] : -1;
+            if (plan->send_row[k] <= before || plan->send_row[k] >= plan->sources + plan->partials)
                 return false;
         }
     return true;
 }
 
+static bool plan_is_valid(const HaloPlan *plan) {
+    return plan->size >= 1 && plan->rank >= 0 && plan->rank < plan->size &&
+           offsets_are_valid(plan->receive_offset, plan->size - 1, plan->halo_count) &&
+           offsets_are_valid(plan->send_offset, plan->size - 1,
+                             plan->send_offset[plan->size - 1]) &&
+           send_lists_are_valid(plan);
+}
+
 static bool local_is_valid(const Pattern *p) {
-    return p->size >= 1 && p->rank >= 0 && p->rank < p->size && p->own.rows == p->rows &&
-           p->halo.rows <= p->rows && (p->own.weight == NULL) == (p->halo.weight == NULL) &&
-           offsets_are_valid(p->receive_offset, p->size - 1, p->halo_count) &&
-           offsets_are_valid(p->send_offset, p->size - 1, p->send_offset[p->size - 1]) &&
-           csr_is_valid(&p->own, p->sources) && csr_is_valid(&p->halo, p->halo_count) &&
-           csr_is_valid(&p->pre, p->sources) && halo_rows_are_valid(p) && ranges_are_valid(p) &&
-           send_lists_are_valid(p);
+    return plan_is_valid(&p->plan) && p->own.rows == p->rows && p->halo.rows <= p->rows &&
+           p->partial.rows == p->plan.partials &&
+           (p->own.weight == NULL) == (p->halo.weight == NULL) &&
+           csr_is_valid(&p->own, p->plan.sources) && csr_is_valid(&p->halo, p->plan.halo_count) &&
+           csr_is_valid(&p->partial, p->plan.sources) && halo_rows_are_valid(p) &&
+           ranges_are_valid(p);
 }
 
 // Ids travel over the send lists and arrive as the reader's list. Collective.
-static bool ids_agree(const Pattern *pattern) {
-    const Comm *comm = pattern->comm;
-    int64_t *offset = ring_offsets_at_owners(comm, pattern->receive_offset);
-    int64_t wrong = memcmp(offset, pattern->send_offset, (size_t)comm->size * sizeof *offset) != 0;
+static bool ids_agree(const HaloPlan *plan) {
+    const Comm *comm = plan->comm;
+    int64_t *offset = ring_offsets_at_owners(comm, plan->receive_offset);
+    int64_t wrong = memcmp(offset, plan->send_offset, (size_t)plan->size * sizeof *offset) != 0;
     memory_give(offset);
     comm_sum_int64(comm, &wrong, 1);
     if (wrong > 0)
         return false;
-    int64_t sent = pattern->send_offset[comm->size - 1];
+    int64_t sent = plan->send_offset[plan->size - 1];
     int64_t *from = TAKE(int64_t, sent, "check of a Pattern");
-    int64_t *to = TAKE(int64_t, pattern->halo_count, "check of a Pattern");
+    int64_t *to = TAKE(int64_t, plan->halo_count, "check of a Pattern");
     for (int64_t k = 0; k < sent; k++)
-        from[k] = pattern->gid[pattern->send_row[k]];
-    ring_to_readers(comm, pattern->send_offset, from, pattern->receive_offset, to, sizeof *to);
-    wrong = memcmp(to, pattern->halo_gid, (size_t)pattern->halo_count * sizeof *to) != 0;
+        from[k] = plan->source_id[plan->send_row[k]];
+    ring_to_readers(plan, from, to, sizeof *to);
+    wrong = memcmp(to, plan->halo_id, (size_t)plan->halo_count * sizeof *to) != 0;
     comm_sum_int64(comm, &wrong, 1);
     memory_give(to);
     memory_give(from);
@@ -113,9 +106,10 @@ static void check_aside(void *context) {
 bool pattern_is_valid(const Pattern *pattern, bool deep) {
     if (!deep)
         return local_is_valid(pattern);
+    const Comm *comm = pattern->plan.comm;
     Check check = {.pattern = pattern};
-    comm_aside(pattern->comm, check_aside, &check);
+    comm_aside(comm, check_aside, &check);
     int64_t wrong = !check.valid;
-    comm_sum_int64(pattern->comm, &wrong, 1); // a rank that fails must not leave the others waiting
-    return wrong == 0 && ids_agree(pattern);
+    comm_sum_int64(comm, &wrong, 1); // a rank that fails must not leave the others waiting
+    return wrong == 0 && ids_agree(&pattern->plan);
 }

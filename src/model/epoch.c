@@ -38,7 +38,7 @@ static void poll_both(void *context) {
 static void aggregate_range(Work *work, Range range, const Poll *poll) {
     const Operator *op = work->op;
     const Backend *b = work->m->parts.backend;
-    int64_t middle = op->block.pattern->sources;
+    int64_t middle = op->block.pattern->plan.sources;
     middle = middle < range.begin ? range.begin : middle > range.end ? range.end : middle;
     if (range.begin < middle)
         b->aggregate_rows(op->aggregate, work->out, (Range){range.begin, middle}, op->block.self,
@@ -93,9 +93,9 @@ static void work_halo(void *context, Rows landed, int begin, int end, bool last,
     const Pattern *pattern = block->pattern;
     span_begin(m->spans);
     if (begin < end || last)
-        m->parts.backend->aggregate_halo(work->out, &pattern->halo, pattern->halo_row,
-                                         work->op->cursor, landed, pattern->receive_offset[end],
-                                         last ? block->left : NULL, poll);
+        m->parts.backend->aggregate_halo(
+            work->out, &pattern->halo, pattern->halo_row, work->op->cursor, landed,
+            pattern->plan.receive_offset[end], last ? block->left : NULL, poll);
     span_end(m->spans, SPAN_AGGREGATE_HALO);
     for (int i = 0; last && i < work->op->rest_count; i++)
         work->finish(work, work->op->rest[i], poll);
@@ -109,8 +109,8 @@ static SentRows sent_rows(Work *work, Rows sums) {
     if (sums.count == 0)
         return rows;
     span_begin(work->m->spans);
-    b->aggregate_prepare(op->pre, work->in, op->block.right, NULL);
-    b->aggregate_rows(op->pre, sums, (Range){0, sums.count}, false, NULL, NULL);
+    b->aggregate_prepare(op->partial, work->in, op->block.right, NULL);
+    b->aggregate_rows(op->partial, sums, (Range){0, sums.count}, false, NULL, NULL);
     span_end(work->m->spans, SPAN_AGGREGATE_OWN);
     return rows;
 }
@@ -122,7 +122,7 @@ static void exchange(Work *work, const Route *route) {
     memcpy(work->op->cursor, pattern->halo.offset, (size_t)pattern->halo.rows * sizeof(int64_t));
     if (route->channel == NULL) { // the halo rows are here already
         work_own(work, OWN_ALL, NULL);
-        work_halo(work, m->masked, 0, pattern->size - 1, true, NULL);
+        work_halo(work, m->masked, 0, pattern->plan.size - 1, true, NULL);
         return;
     }
     const Schedule *schedule = m->training ? m->parts.schedule : m->blocking;
@@ -225,7 +225,7 @@ static void drop_features(Model *m) {
                NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream,
-                   m->layer[0].route[FORWARD].op->block.pattern->halo_gid, NULL);
+                   m->layer[0].route[FORWARD].op->block.pattern->plan.halo_id, NULL);
     span_end(m->spans, SPAN_POINTWISE);
 }
 

@@ -11,9 +11,9 @@ typedef struct Operator {
     float *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is NULL
     Aggregate *aggregate; // over block.pattern->own
     bool owns_aggregate;
-    Aggregate *pre;  // over block.pattern->pre
-    int64_t *cursor; // [halo.rows] edge cursors of the halo pass
-    int rest_count;  // rows that wait for the halo: the complement of pattern->central
+    Aggregate *partial; // over block.pattern->partial
+    int64_t *cursor;    // [halo.rows] edge cursors of the halo pass
+    int rest_count;     // rows that wait for the halo: the complement of pattern->central
     Range rest[PATTERN_RANGES + 1];
 } Operator;
 
@@ -21,7 +21,7 @@ typedef struct Operator {
 typedef struct Route {
     Operator *op;     // borrowed from the model; NULL: nothing is aggregated
     Channel *channel; // NULL: nothing is sent
-    Rows sums;        // [pre.rows, columns] partial sums, sent after own rows
+    Rows sums;        // [partials, columns] partial sums, sent after own rows
 } Route;
 
 typedef struct Layer {

@@ -135,7 +135,7 @@ static int64_t scratch_floats(const Model *m) {
 static void take_kept(Model *m, const Taker *taker) {
     if (m->shape.layer0 != LAYER0_KEPT)
         return;
-    int64_t count = m->parts.patterns->of[0][FORWARD]->halo_count;
+    int64_t count = m->parts.patterns->of[0][FORWARD]->plan.halo_count;
     take_rows(taker, &m->kept, count, m->shape.width[0], "features of the halo");
     take_rows(taker, &m->masked, count, m->shape.width[0], "features of the halo");
 }
@@ -257,8 +257,7 @@ void model_describe(const Model *m, char *out, size_t size) {
             if (op == NULL || at >= size)
                 continue;
             at += (size_t)snprintf(out + at, size - at, "%slayer %d %s (%lld wide): %s",
-                                   at > 0 ? "; " : "", l, d == FORWARD ? "forward" : "backward",
-                                   (long long)columns,
+                                   at > 0 ? "; " : "", l, direction_name(d), (long long)columns,
                                    m->parts.backend->aggregate_describe(op->aggregate, columns));
         }
 }
@@ -270,13 +269,13 @@ int64_t model_bytes_sent(const Model *m) {
     return bytes;
 }
 
-Channel *model_channel(const Model *m, int layer, int direction) {
-    return m->layer[layer].route[direction].channel;
+Channel *model_channel(const Model *m, ExchangeId id) {
+    return m->layer[id.layer].route[id.direction].channel;
 }
 
-const float *model_left(const Model *m, int layer, int direction) {
-    const Operator *op = m->layer[layer].route[direction].op;
-    return op != NULL ? op->block.left : NULL;
+const Block *model_block(const Model *m, ExchangeId id) {
+    const Operator *op = m->layer[id.layer].route[id.direction].op;
+    return op != NULL ? &op->block : NULL;
 }
 
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {

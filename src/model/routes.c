@@ -82,9 +82,9 @@ static Operator *operator_find(Model *m, const Block *block) {
     *op = (Operator){.block = *block, .aggregate = shared, .owns_aggregate = shared == NULL};
     if (shared == NULL) {
         const Pattern *whole = most_rows_of(m->parts.patterns, p);
-        op->aggregate = b->aggregate_new(&whole->own, whole->sources, most, m->panels);
+        op->aggregate = b->aggregate_new(&whole->own, whole->plan.sources, most, m->panels);
     }
-    op->pre = b->aggregate_new(&p->pre, p->sources, most, "rows");
+    op->partial = b->aggregate_new(&p->partial, p->plan.sources, most, "rows");
     operator_ready(op);
     return op;
 }
@@ -97,8 +97,9 @@ static void route_make(Model *m, Route *route, const Pattern *pattern, int l, in
     route->op = operator_find(m, &block);
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
-    route->channel = channel_new(m->mailbox, pattern, form, columns, l, direction);
-    route->sums = rows_take(pattern->pre.rows, columns, "partial sums");
+    route->channel =
+        channel_new(m->mailbox, &pattern->plan, form, columns, (ExchangeId){l, direction});
+    route->sums = rows_take(pattern->partial.rows, columns, "partial sums");
 }
 
 static MessageForm exact_form(const Model *m) {
@@ -124,7 +125,7 @@ static void make_layer(Model *m, int l) {
 static void operator_clear(const Model *m, Operator *op) {
     if (op->owns_aggregate)
         m->parts.backend->aggregate_free(op->aggregate);
-    m->parts.backend->aggregate_free(op->pre);
+    m->parts.backend->aggregate_free(op->partial);
     memory_give(op->left_own);
     memory_give(op->cursor);
 }
@@ -138,13 +139,14 @@ static void features_once(Model *m, Mailbox *mailbox) {
     MessageForm exact = exact_form(m);
     int64_t columns = m->shape.width[0];
     Operator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
-    op.aggregate = b->aggregate_new(&p->own, p->sources, columns, "rows");
-    op.pre = b->aggregate_new(&p->pre, p->sources, columns, "rows");
+    op.aggregate = b->aggregate_new(&p->own, p->plan.sources, columns, "rows");
+    op.partial = b->aggregate_new(&p->partial, p->plan.sources, columns, "rows");
     operator_ready(&op);
     Route *route = &m->layer[0].infer;
     *route = (Route){.op = &op,
-                     .channel = channel_new(mailbox, p, &exact, columns, 0, FORWARD),
-                     .sums = rows_take(p->pre.rows, columns, "partial sums")};
+                     .channel =
+                         channel_new(mailbox, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
+                     .sums = rows_take(p->partial.rows, columns, "partial sums")};
     model_features_once(m);
     rows_give(&route->sums);
     channel_free(route->channel);
@@ -156,11 +158,12 @@ static void features_once(Model *m, Mailbox *mailbox) {
 static void features_kept(Model *m, Mailbox *mailbox) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
     MessageForm exact = exact_form(m);
-    Channel *channel = channel_new(mailbox, p, &exact, m->shape.width[0], 0, FORWARD);
-    SentRows rows = {.x = first_rows(m->x, p->sources), .right = m->block.right};
+    Channel *channel =
+        channel_new(mailbox, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
+    SentRows rows = {.x = first_rows(m->x, p->plan.sources), .right = m->block.right};
     channel_pack(channel, &rows, (Occasion){.exact = true});
     channel_post(channel);
-    for (int group = 0; group + 1 < p->size; group++)
+    for (int group = 0; group + 1 < p->plan.size; group++)
         channel_receive(channel, group);
     channel_finish(channel);
     Rows landed = channel_rows(channel);
@@ -203,8 +206,8 @@ void routes_features(Model *m) {
 
 static void route_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
                        const MessageForm *form, int64_t columns) {
-    channel_plan(plan, most, pattern, form, columns);
-    memory_plan_add(plan, "messages", rows_bytes(pattern->pre.rows, columns));
+    channel_plan(plan, most, &pattern->plan, form, columns);
+    memory_plan_add(plan, "messages", rows_bytes(pattern->partial.rows, columns));
 }
 
 // Does a Pattern before the i-th have the same own edges?
@@ -224,7 +227,7 @@ void routes_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
         route_plan(plan, &features, patterns->full, &exact, shape->width[0]);
     if (shape->layer0 == LAYER0_KEPT)
-        channel_plan(plan, &features, patterns->of[0][FORWARD], &exact, shape->width[0]);
+        channel_plan(plan, &features, &patterns->of[0][FORWARD]->plan, &exact, shape->width[0]);
     for (int l = 0; l < shape->layers; l++) {
         for (int d = 0; d < 2; d++)
             if (patterns->of[l][d] != NULL && model_exchanged(shape, l, d) > 0)
@@ -239,8 +242,8 @@ void routes_plan(MemoryPlan *plan, const Model *m, const Config *config) {
         const Pattern *p = patterns->made[i];
         if (!shares_kernel(patterns, i))
             memory_plan_add(plan, "repacked columns",
-                            parts->backend->aggregate_bytes(p->sources, widest(shape, parts, p),
-                                                            config->run.panels));
+                            parts->backend->aggregate_bytes(
+                                p->plan.sources, widest(shape, parts, p), config->run.panels));
     }
 }
 

@@ -19,6 +19,16 @@ static Tensor outside(const Parameter *p) {
     return t;
 }
 
+int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor) {
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *p = &shape->parameter[i];
+        transpose(turned + p->begin, parameters + p->begin, p->rows, p->columns);
+        tensor[i] = outside(p);
+        tensor[i].data = turned + p->begin;
+    }
+    return shape->parameter_windows;
+}
+
 bool model_write(const ModelShape *shape, const float *parameters, const char *path, bool sync,
                  Error *err) {
     float *turned =
@@ -26,31 +36,30 @@ bool model_write(const ModelShape *shape, const float *parameters, const char *p
     if (turned == NULL)
         return false;
     Tensor tensor[MODEL_LAYERS * 5];
-    for (int i = 0; i < shape->parameter_windows; i++) {
-        const Parameter *p = &shape->parameter[i];
-        transpose(turned + p->begin, parameters + p->begin, p->rows, p->columns);
-        tensor[i] = outside(p);
-        tensor[i].data = turned + p->begin;
-    }
-    bool ok = tensors_write(path, tensor, shape->parameter_windows, NULL, sync, err);
+    int count = model_tensors(shape, parameters, turned, tensor);
+    bool ok = tensors_write(path, tensor, count, NULL, sync, err);
     memory_give(turned);
     return ok;
+}
+
+bool model_take_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
+                        Error *err) {
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *p = &shape->parameter[i];
+        Tensor want = outside(p);
+        const Tensor *found = tensors_need(file, p->name, TENSOR_F32, want.rank, want.shape, err);
+        if (found == NULL)
+            return false;
+        transpose(parameters + p->begin, found->data, want.shape[0], p->rows);
+    }
+    return true;
 }
 
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err) {
     Tensors file;
     if (!tensors_open(&file, path, err))
         return false;
-    bool ok = true;
-    for (int i = 0; ok && i < shape->parameter_windows; i++) {
-        const Parameter *p = &shape->parameter[i];
-        Tensor want = outside(p);
-        const Tensor *found = tensors_need(&file, p->name, TENSOR_F32, want.rank, want.shape, err);
-        if (found == NULL)
-            ok = false;
-        else
-            transpose(parameters + p->begin, found->data, want.shape[0], p->rows);
-    }
+    bool ok = model_take_tensors(shape, parameters, &file, err);
     tensors_close(&file);
     return ok;
 }

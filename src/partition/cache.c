@@ -205,6 +205,8 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
         part_file_path(config, argument, parts, path, sizeof path);
         if (!hash_file(path, content, err))
             return false;
+    } else {
+        snprintf(content, sizeof content, "%s", argument);
     }
     bool train = false, edges = false;
     for (int i = 0; i < config->partition.balance.count; i++) {

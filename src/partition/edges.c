@@ -3,9 +3,6 @@
 // row.
 #include "internal.h"
 
-// Group of owner q on part p (part-1 is 0, part-2 is 1, ...), and the other way round.
-static int ring_group(int p, int q, int parts) { return (p - 1 - q + parts) % parts; }
-
 enum { SLOT_NONE = -1, SLOT_SEEN = -2 };
 
 // Marks the remote nodes that p's rows read. Returns how many there are.
@@ -54,7 +51,7 @@ static void list_remote(PartEdges *edges, const Csr *adjacency, const int32_t *p
     edges->remote_row = TAKE(int32_t, edges->remote, "remote rows");
     edges->remote_gid = TAKE(int64_t, edges->remote, "remote rows");
     for (int64_t h = 0; h < edges->remote; h++) {
-        int owner = ring_group(p, (int)(key[h] >> 32), order->parts);
+        int owner = ring_sender(p, (int)(key[h] >> 32), order->parts);
         int32_t row = (int32_t)(key[h] & INT32_MAX);
         int32_t u = order->node[order->begin[owner] + row];
         edges->remote_owner[h] = owner;
@@ -98,15 +95,15 @@ void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part
           (long long)(own + edges->remote));
     Csr csr = csr_unsorted(adjacency, part, order, p, slot), by_column;
     csr_transpose(&by_column, &csr, own + edges->remote);
-    csr_give(&csr);
+    csr_free(&csr);
     csr_transpose(&edges->csr, &by_column, own); // the second transpose lists columns ascending
-    csr_give(&by_column);
+    csr_free(&by_column);
     for (int64_t h = 0; h < edges->remote; h++)
         slot[edges->remote_gid[h]] = SLOT_NONE;
 }
 
 void part_edges_clear(PartEdges *edges) {
-    csr_give(&edges->csr);
+    csr_free(&edges->csr);
     memory_give(edges->remote_owner);
     memory_give(edges->remote_row);
     memory_give(edges->remote_gid);

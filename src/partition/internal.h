@@ -3,7 +3,6 @@
 #ifndef FRINGE_PARTITION_INTERNAL_H
 #define FRINGE_PARTITION_INTERNAL_H
 
-#include "fringe/backend.h"
 #include "fringe/partition.h"
 
 // Goes into every cache key: raise it when the bytes of a shard or the order of its rows change.
@@ -28,26 +27,32 @@ void graph_clear(Graph *graph);
 // The nodes joined to v by an edge in either direction, ascending, each once, without v; in
 // graph->scratch. Returns how many.
 int64_t graph_neighbours(const Graph *graph, int64_t v);
-// out[c] = the rows of `in` that name column c, ascending; weights go along. Takes out's arrays.
-void csr_transpose(Csr *out, const Csr *in, int64_t columns);
-void csr_give(Csr *csr);
 
 // ---- methods.c: the family
 typedef struct CutInput {
     const Dataset *dataset;
-    const Graph *graph;
+    const Graph *graph; // as Method.reads says
     int parts;
     const Config *config;
     const char *argument; // what follows "name:"; "" if nothing
 } CutInput;
+typedef enum MethodReads { // what a method looks at, and so what must be in memory
+    READS_NODES,           // no edge: CutInput.graph is NULL
+    READS_EDGES,           // the dataset's, and CutInput.graph where others have made it, else NULL
+    READS_GRAPH,           // CutInput.graph: the transpose is made for it
+} MethodReads;
 typedef struct Method {
     const char *name;
+    MethodReads reads;
     bool reads_file; // its argument is a part file, of which a part may be empty
+    // Is `argument` a good one, before anything is loaded? parts 0: not known yet. NULL: any is.
+    bool (*check)(const Config *config, const char *argument, int parts, Error *err);
     bool (*cut)(int32_t *part, const CutInput *input, char remarks[1024], Error *err);
 } Method;
 extern const Method method_metis, method_random, method_blocks, method_file;
 // The member that `word` names, and its argument; NULL with EXIT_CONFIG.
 const Method *method_find(const char *word, const char **argument, Error *err);
+// Cuts as config.partition says; graph may be NULL where the method's `reads` allows it.
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
                const Config *config, char remarks[1024], Error *err);
 void remark_add(char remarks[1024], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -59,6 +64,8 @@ bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, c
                     const int32_t *nodes, int64_t count, int clusters, Error *err);
 
 // ---- partfile.c: <name>.part.K
+// Is the file of "file:PATH" there, and may it be read?
+bool part_file_check(const Config *config, const char *argument, int parts, Error *err);
 // The file that "file:PATH" means for K parts: PATH, or PATH.part.K where PATH is not there.
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size);
 // The name of the part file of a dataset.

@@ -32,7 +32,7 @@ static bool cut_blocks(int32_t *part, const CutInput *input, char remarks[1024],
         part[v] = (int32_t)(v * input->parts / nodes);
     return true;
 }
-const Method method_blocks = {"blocks", false, cut_blocks};
+const Method method_blocks = {.name = "blocks", .reads = READS_NODES, .cut = cut_blocks};
 
 typedef struct Draw {
     uint64_t number;
@@ -65,7 +65,7 @@ static bool cut_random(int32_t *part, const CutInput *input, char remarks[1024],
     memory_give(draw);
     return true;
 }
-const Method method_random = {"random", false, cut_random};
+const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut_random};
 
 // Ids in range; empty parts are named in a remark (file:) or are our bug (all others).
 static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Method *method,
@@ -99,7 +99,9 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
         return error_set(err, EXIT_CONFIG,
                          "%s: %lld nodes cannot be cut into %d parts; ask for 1 to %lld ranks",
                          dataset->name, (long long)dataset->nodes, parts, (long long)most);
-    CutInput input = {dataset, graph, parts, config, argument};
+    assert(graph != NULL || method->reads != READS_GRAPH);
+    CutInput input = {dataset, method->reads != READS_NODES ? graph : NULL, parts, config,
+                      argument};
     if (!method->cut(part, &input, remarks, err))
         return false;
     CHECK(cut_check(part, dataset->nodes, parts, method, remarks), EXIT_BUG,
@@ -109,8 +111,13 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
 
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
                    Error *err, char remarks[1024]) {
-    Graph graph;
+    const Method *method = method_find(config->partition.method, NULL, err);
     remarks[0] = '\0';
+    if (method == NULL)
+        return false;
+    if (method->reads != READS_GRAPH)
+        return cut_graph(part, dataset, NULL, parts, config, remarks, err);
+    Graph graph;
     if (!graph_init(&graph, dataset, config->run.memory_limit, err))
         return false;
     bool good = cut_graph(part, dataset, &graph, parts, config, remarks, err);

@@ -309,7 +309,7 @@ static bool cut_metis(int32_t *part, const CutInput *input, char remarks[1024], 
     metis_graph_clear(&metis);
     return good;
 }
-const Method method_metis = {"metis", false, cut_metis};
+const Method method_metis = {.name = "metis", .reads = READS_GRAPH, .cut = cut_metis};
 
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, const int32_t *row,
                     const int32_t *nodes, int64_t count, int clusters, Error *err) {

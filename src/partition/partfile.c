@@ -86,7 +86,11 @@ static bool cut_file(int32_t *part, const CutInput *input, char remarks[1024], E
     memory_give(text);
     return good;
 }
-const Method method_file = {"file:PATH", true, cut_file};
+const Method method_file = {.name = "file:PATH",
+                            .reads = READS_NODES,
+                            .reads_file = true,
+                            .check = part_file_check,
+                            .cut = cut_file};
 
 bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error *err) {
     FileWriter writer;

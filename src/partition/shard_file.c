@@ -269,7 +269,7 @@ static bool check_remote(const Shard *shard, const ShardEdges *edges, int64_t *g
         int owner = edges->remote_owner[h];
         if (owner < 0 || owner >= shard->parts || owner == shard->part)
             return false;
-        int g = (shard->part - 1 - owner + shard->parts) % shard->parts;
+        int g = ring_group(shard->part, owner, shard->parts);
         int32_t row_before = g == before ? edges->remote_row[h - 1] : -1;
         if (g < before || edges->remote_row[h] <= row_before ||
             edges->remote_row[h] >= shard->nodes || edges->remote_gid[h] < 0 ||

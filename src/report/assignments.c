@@ -4,24 +4,18 @@
 
 #include "internal.h"
 
+#include "fringe/runfolder.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { ASSIGNMENT_PATH = 2048, ASSIGNMENTS_SHOWN = 10000 };
 
-static const char *direction_name(int direction) {
-    return direction == FORWARD ? "forward" : "backward";
-}
-
-// The N of "epoch-N" and what follows it; -1 where the name is another.
-static long long epoch_of_name(const char *name, const char **ending) {
-    long long epoch = -1;
-    int end = 0;
-    if (sscanf(name, "epoch-%lld%n", &epoch, &end) != 1)
-        return -1;
-    *ending = name + end;
-    return epoch;
+static void assignment_path(char out[ASSIGNMENT_PATH + 64], const char *folder, int64_t epoch,
+                            const char *ending) {
+    char name[RUNFOLDER_NAME];
+    path_join(out, ASSIGNMENT_PATH + 64, folder, runfolder_epoch_name(name, epoch, ending));
 }
 
 // ---- writing
@@ -35,8 +29,8 @@ static void put_three(JsonWriter *w, const char *key, const double value[3]) {
 
 static void put_part(JsonWriter *w, const AssignmentPart *part) {
     json_begin_object(w, NULL);
-    json_put_int(w, "layer", part->layer);
-    json_put_string(w, "direction", direction_name(part->direction));
+    json_put_int(w, "layer", part->id.layer);
+    json_put_string(w, "direction", direction_name(part->id.direction));
     json_put_string(w, "by", part->by);
     json_put_double(w, "objective", part->objective);
     json_put_double(w, "bound", part->bound);
@@ -87,12 +81,12 @@ static bool write_assigned(const Report *report, const Assigned *assigned, Error
     path_join(folder, sizeof folder, report->folder, "assignments");
     if (!file_make_folder(folder, err))
         return false;
-    snprintf(path, sizeof path, "%s/epoch-%lld.safetensors", folder, (long long)assignment->taken);
+    assignment_path(path, folder, assignment->taken, ".safetensors");
     if (!tensors_replace(path, assigned->widths, assigned->count, NULL, err))
         return false;
     json_writer_init(&w, true);
     put_assignment(&w, assignment);
-    snprintf(path, sizeof path, "%s/epoch-%lld.json", folder, (long long)assignment->taken);
+    assignment_path(path, folder, assignment->taken, ".json");
     bool fine = file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
     return fine;
@@ -123,10 +117,9 @@ bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
     file_sweep(folder);
     while (open_folder != NULL && fine && (entry = readdir(open_folder)) != NULL) {
         char path[ASSIGNMENT_PATH];
-        const char *ending = "";
         path_join(path, sizeof path, folder, entry->d_name);
-        if (epoch_of_name(entry->d_name, &ending) > last &&
-            (strcmp(ending, ".json") == 0 || strcmp(ending, ".safetensors") == 0))
+        if (runfolder_epoch_of(entry->d_name, ".json") > last ||
+            runfolder_epoch_of(entry->d_name, ".safetensors") > last)
             fine = file_remove(path, err);
     }
     if (open_folder != NULL)
@@ -220,9 +213,8 @@ bool report_show_assignments(const char *run_dir, Error *err) {
     DIR *open_folder = opendir(folder);
     struct dirent *entry;
     while (open_folder != NULL && (entry = readdir(open_folder)) != NULL) {
-        const char *ending;
-        long long found = epoch_of_name(entry->d_name, &ending);
-        if (count < ASSIGNMENTS_SHOWN && found >= 0 && strcmp(ending, ".json") == 0)
+        int64_t found = runfolder_epoch_of(entry->d_name, ".json");
+        if (count < ASSIGNMENTS_SHOWN && found >= 0)
             epoch[count++] = found;
     }
     if (open_folder != NULL)
@@ -230,7 +222,7 @@ bool report_show_assignments(const char *run_dir, Error *err) {
     sort_int64(epoch, count);
     bool fine = true;
     for (int i = 0; i < count && fine; i++) {
-        snprintf(path, sizeof path, "%s/epoch-%lld.json", folder, (long long)epoch[i]);
+        assignment_path(path, folder, epoch[i], ".json");
         Json *assignment = json_read(path, err);
         fine = assignment != NULL;
         if (fine && json_type(assignment) == JSON_OBJECT)

@@ -94,9 +94,8 @@ static void put_exchanges(JsonWriter *writer, const Report *report) {
     for (int i = 0; i < report->facts.exchanges; i++) {
         const ExchangeFacts *exchange = &report->facts.exchange[i];
         json_begin_object(writer, NULL);
-        json_put_int(writer, "layer", exchange->layer);
-        json_put_string(writer, "direction",
-                        exchange->direction == FORWARD ? "forward" : "backward");
+        json_put_int(writer, "layer", exchange->id.layer);
+        json_put_string(writer, "direction", direction_name(exchange->id.direction));
         json_put_int(writer, "columns", exchange->columns);
         json_put_int(writer, "rows", exchange->rows);
         json_put_int(writer, "partial_sums", exchange->sums);

@@ -39,7 +39,7 @@ static void put_args(JsonWriter *w, const TraceEvent *event) {
     json_put_int(w, "epoch", event->epoch);
     if (event->layer >= 0) {
         json_put_int(w, "layer", event->layer);
-        json_put_string(w, "direction", event->direction == FORWARD ? "forward" : "backward");
+        json_put_string(w, "direction", direction_name(event->direction));
     }
     json_end_object(w);
 }

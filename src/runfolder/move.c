@@ -115,7 +115,15 @@ static bool move_one(const char *real, const char *target, const char *name, Err
     path_join(to, sizeof to, target, name);
     if (file_exists(to))
         return error_set(err, EXIT_CANNOT_WRITE, "%s: is there already; move it away", to);
-    return file_rename(from, to, err);
+    return file_rename_unsynced(from, to, err);
+}
+
+// The folder in the target that `name` lies in now.
+static bool sync_room(const char *target, const char *name, Error *err) {
+    char to[RUNFOLDER_PATH], parent[RUNFOLDER_PATH];
+    path_join(to, sizeof to, target, name);
+    path_folder(parent, sizeof parent, to);
+    return file_sync(parent, err);
 }
 
 // The folders that `name` lay in, where nothing is left in them.
@@ -130,7 +138,8 @@ static void remove_empty(const char *real, const char *name) {
     }
 }
 
-// All that takes room is made before the first rename.
+// All that takes room is made before the first rename, and disks that find themselves full at a
+// sync are asked after the last one: so no full disk parts what a run has made.
 static bool move_all(const char *real, RunKind kind, const char *target, Error *err) {
     NameList list;
     bool fine = marker_make(target, kind, err) && names_list(&list, real, kind, err);
@@ -140,6 +149,8 @@ static bool move_all(const char *real, RunKind kind, const char *target, Error *
         fine = names_stays(list.name[i]) || make_room(target, list.name[i], err);
     for (int i = 0; i < list.count && fine; i++)
         fine = names_stays(list.name[i]) || move_one(real, target, list.name[i], err);
+    for (int i = 0; i < list.count && fine; i++)
+        fine = names_stays(list.name[i]) || sync_room(target, list.name[i], err);
     for (int i = 0; i < list.count && fine; i++)
         remove_empty(real, list.name[i]);
     names_clear(&list);

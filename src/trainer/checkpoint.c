@@ -4,6 +4,7 @@
 //                             best.safetensors       weights of the best validation so far
 //                             optimizer.safetensors  flat moments
 //                             messages.safetensors   widths and ranges, where messages have widths
+//                             NAME.safetensors       any further section of state
 //                             checkpoint.json        counters, which training it is of, and hashes
 //                             of the files above and of itself
 //   <run>/checkpoints/LATEST                         "epoch-N"
@@ -19,24 +20,18 @@
 #include <string.h>
 
 void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch) {
-    snprintf(out, CHECKPOINT_PATH, "%s/checkpoints/epoch-%lld", run_dir, (long long)epoch);
+    char name[RUNFOLDER_NAME];
+    snprintf(out, CHECKPOINT_PATH, "%s/checkpoints/%s", run_dir,
+             runfolder_epoch_name(name, epoch, ""));
 }
 
-void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, int file) {
-    path_join(out, CHECKPOINT_PATH, folder, checkpoint_files[file]);
+void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, const char *section) {
+    char name[CHECKPOINT_NAME];
+    snprintf(name, sizeof name, "%s.safetensors", section);
+    path_join(out, CHECKPOINT_PATH, folder, name);
 }
 
 // ---- writing
-
-static bool write_files(Trainer *t, const TrainerState *state, const char *folder, Error *err) {
-    char model[CHECKPOINT_PATH], best[CHECKPOINT_PATH], optimizer[CHECKPOINT_PATH];
-    checkpoint_file(model, folder, 0);
-    checkpoint_file(best, folder, 1);
-    checkpoint_file(optimizer, folder, 2);
-    return model_write(&t->shape, t->parameters, model, true, err) &&
-           model_write(&t->shape, trainer_parameters(t, true), best, true, err) &&
-           tensors_write(optimizer, state->tensor, 2, NULL, true, err);
-}
 
 // Does a whole checkpoint with the same contents lie there, by the hashes in its manifest?
 static bool is_there(const char *folder, const char *temporary) {
@@ -82,19 +77,12 @@ static bool write_latest(const char *run_dir, const char *folder, Error *err) {
 
 // ---- the folders there are
 
-int64_t checkpoint_epoch_of(const char *name) {
-    char plain[64];
-    long long epoch = -1;
-    if (sscanf(name, "epoch-%lld", &epoch) != 1 || epoch < 0)
-        return -1;
-    snprintf(plain, sizeof plain, "epoch-%lld", epoch);
-    return strcmp(plain, name) == 0 ? epoch : -1;
+static int is_epoch(const struct dirent *entry) {
+    return runfolder_epoch_of(entry->d_name, "") >= 0;
 }
 
-static int is_epoch(const struct dirent *entry) { return checkpoint_epoch_of(entry->d_name) >= 0; }
-
 static int newer_first(const struct dirent **a, const struct dirent **b) {
-    int64_t x = checkpoint_epoch_of((*a)->d_name), y = checkpoint_epoch_of((*b)->d_name);
+    int64_t x = runfolder_epoch_of((*a)->d_name, ""), y = runfolder_epoch_of((*b)->d_name, "");
     return (x < y) - (x > y);
 }
 
@@ -109,7 +97,7 @@ bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
                error_set(err, EXIT_IO, "%s: cannot look into it: %s", folder, strerror(errno));
     list->epoch = TAKE(int64_t, count, "list of checkpoints");
     for (; list->count < count; list->count++) {
-        list->epoch[list->count] = checkpoint_epoch_of(entry[list->count]->d_name);
+        list->epoch[list->count] = runfolder_epoch_of(entry[list->count]->d_name, "");
         free(entry[list->count]);
     }
     free(entry);
@@ -132,37 +120,25 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     return ok;
 }
 
-// Widths and ranges are with all ranks, so all ranks come here; rank 0 says whether it writes.
-static bool write_messages(Trainer *t, const char *folder, bool writes, Error *err) {
-    char path[CHECKPOINT_PATH];
-    checkpoint_file(path, folder, 3);
-    return t->assigner == NULL || assigner_write(t->assigner, writes ? path : NULL, err);
-}
-
-// What rank 0 writes aside: disks may take their time.
+// What rank 0 does aside: disks may take their time.
 typedef struct Writing {
     Trainer *trainer;
     const char *run_dir;
     int keep;
-    TrainerState state;
     char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
-    bool ok;
     Error *err;
 } Writing;
 
-static bool make_temporary(Writing *w) {
+static void make_temporary(void *context) {
+    Writing *w = context;
     char parent[CHECKPOINT_PATH], plain[CHECKPOINT_PATH];
     path_folder(parent, sizeof parent, w->folder);
     path_join(plain, sizeof plain, parent, ".writing");
     file_sweep(parent);
     file_sweep(w->run_dir);
-    return file_temporary(w->temporary, sizeof w->temporary, plain, w->err) &&
-           file_remove(w->temporary, w->err) && file_make_folder(w->temporary, w->err);
-}
-
-static void write_aside(void *context) {
-    Writing *w = context;
-    w->ok = make_temporary(w) && write_files(w->trainer, &w->state, w->temporary, w->err);
+    if (file_temporary(w->temporary, sizeof w->temporary, plain, w->err) &&
+        file_remove(w->temporary, w->err))
+        file_make_folder(w->temporary, w->err);
 }
 
 // The manifest came last, and with it the temporary folder was flushed.
@@ -172,26 +148,44 @@ static bool put_down(const Writing *w) {
     return put_in_place(w->temporary, w->folder, w->err);
 }
 
-static void finish_aside(void *context) {
+static void finish(void *context) {
     Writing *w = context;
-    w->ok = checkpoint_manifest_write(w->trainer, &w->state, w->temporary, w->err) && put_down(w) &&
-            write_latest(w->run_dir, w->folder, w->err) &&
-            remove_old(w->run_dir, w->trainer->epoch, w->keep > 0 ? w->keep : 1, w->err);
+    if (checkpoint_manifest_write(w->trainer, w->temporary, w->err) && put_down(w) &&
+        write_latest(w->run_dir, w->folder, w->err))
+        remove_old(w->run_dir, w->trainer->epoch, w->keep > 0 ? w->keep : 1, w->err);
+}
+
+// Collective.
+static bool agree(const Writing *w) {
+    const Trainer *t = w->trainer;
+    if (t->comm->rank == 0)
+        error_prefix(w->err, "checkpoint of epoch %lld", (long long)t->epoch);
+    return comm_agree(t->comm, w->err);
+}
+
+static bool on_first(Writing *w, void (*work)(void *context)) {
+    if (w->trainer->comm->rank == 0)
+        comm_aside(w->trainer->comm, work, w);
+    return agree(w);
+}
+
+// All ranks hold state; rank 0 writes it.
+static bool write_sections(const Writing *w) {
+    const StateSections *sections = trainer_sections(w->trainer);
+    char path[CHECKPOINT_PATH];
+    for (int i = 0; i < sections->count; i++) {
+        const StateSection *section = &sections->section[i];
+        checkpoint_file(path, w->temporary, section->name);
+        state_write(section, w->trainer->comm, path, w->err);
+        if (!agree(w))
+            return false;
+    }
+    return true;
 }
 
 bool checkpoint_write(Trainer *t, const char *run_dir, int keep, Error *err) {
-    bool first = t->comm->rank == 0;
     Writing w = {.trainer = t, .run_dir = run_dir, .keep = keep, .err = err};
-    if (!replicas_agree(t, err))
-        return false;
-    trainer_state(t, &w.state);
     checkpoint_path(w.folder, run_dir, t->epoch);
-    if (first)
-        comm_aside(t->comm, write_aside, &w);
-    w.ok = write_messages(t, w.temporary, w.ok, err) && w.ok;
-    if (first && w.ok)
-        comm_aside(t->comm, finish_aside, &w);
-    if (first && !w.ok)
-        error_prefix(err, "checkpoint of epoch %lld", (long long)t->epoch);
-    return comm_agree(t->comm, err);
+    return replicas_agree(t, err) && on_first(&w, make_temporary) && write_sections(&w) &&
+           on_first(&w, finish);
 }

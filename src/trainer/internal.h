@@ -4,6 +4,7 @@
 
 #include "fringe/assigner.h"
 #include "fringe/gradsync.h"
+#include "fringe/runfolder.h"
 #include "fringe/trainer.h"
 
 // The file of model.weights that a run started from; empty: from random weights.
@@ -26,6 +27,7 @@ struct Trainer {
     GradSync *sync;
     Assigner *assigner; // NULL: the codec knows no widths
     MemoryPlan plan;
+    StateSections sections;
     // flat arrays [parameter_count]
     float *parameters, *gradient, *moment1, *moment2, *decay, *best;
     // what early stopping and checkpoints know
@@ -73,6 +75,9 @@ double metric_score(const Config *config, bool multilabel, const Metrics *metric
 // that do not hold what rank 0 does. Takes no memory. Collective.
 bool replicas_agree(Trainer *trainer, Error *err);
 
+// Registers the trainer's own sections and those of its parts (state.c).
+void register_sections(Trainer *trainer);
+
 // ---- checkpoints
 
 // Which training a checkpoint belongs to.
@@ -87,14 +92,12 @@ bool identity_read(Identity *identity, const Json *document);  // false: they ar
 // Refuses a checkpoint of another training (EXIT_CONFIG) and says all that differs. Rank 0.
 bool identity_check(const Trainer *trainer, const Identity *was, const char *folder, Error *err);
 
-// The files of a checkpoint folder: weights, best weights, optimizer, widths and ranges of
-// messages; beside them checkpoint.json.
-enum { CHECKPOINT_FILES = 4, CHECKPOINT_PATH = 1400 };
-extern const char *const checkpoint_files[CHECKPOINT_FILES];
+// A checkpoint folder holds a file for each section and beside them checkpoint.json.
+enum { CHECKPOINT_PATH = 1400, CHECKPOINT_NAME = 128, CHECKPOINT_FILES = 64 };
 extern const char checkpoint_manifest[]; // "checkpoint.json"
 void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch);
-void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, int file);
-int64_t checkpoint_epoch_of(const char *name); // the N of "epoch-N"; -1 where it is another name
+// "FOLDER/NAME.safetensors"
+void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, const char *section);
 typedef struct EpochList {
     int count;
     int64_t *epoch; // [count] newest first; owned
@@ -105,19 +108,21 @@ bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
 // checkpoint.json, read.
 typedef struct Manifest {
     int64_t version;
-    TrainerState state; // its counters
-    Identity identity;  // since version 2
-    bool has[CHECKPOINT_FILES];
-    char unknown[128]; // a file that this program does not know; "" if there is none
-    Json *document;    // owned
+    TrainerCounters counters;
+    Identity identity; // since version 2
+    int files;
+    char file[CHECKPOINT_FILES][CHECKPOINT_NAME]; // names, each hashed and found whole
+    Json *document;                               // owned
 } Manifest;
-// Hashes the files of `folder` and writes its checkpoint.json. Local.
-bool checkpoint_manifest_write(const Trainer *trainer, const TrainerState *state,
-                               const char *folder, Error *err);
+// Hashes the files of the trainer's sections in `folder` and writes its checkpoint.json. Local.
+bool checkpoint_manifest_write(Trainer *trainer, const char *folder, Error *err);
 // Reads one, and checks that it and every file it names are as they were written: EXIT_DATA or
 // EXIT_NO_INPUT if not, EXIT_CONFIG for a newer version. Local.
 bool checkpoint_manifest_read(Manifest *manifest, const char *folder, Error *err);
 void checkpoint_manifest_clear(Manifest *manifest);
+// Is the file of that section among those it lists? EXIT_DATA if not. Local.
+bool checkpoint_manifest_needs(const Manifest *manifest, const char *folder, const char *section,
+                               Error *err);
 // Weights that were named are not given up for others: where a manifest lies beside the file, the
 // checkpoint must be whole. Local.
 bool checkpoint_check_named(const char *file, Error *err);

@@ -18,14 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECKPOINT_VERSION = 2, MANIFEST_BYTES = 1 << 20, DIGITS = 32, FILES_MOST = 64 };
-const char *const checkpoint_files[CHECKPOINT_FILES] = {
-    "model.safetensors", "best.safetensors", "optimizer.safetensors", "messages.safetensors"};
-
+enum { CHECKPOINT_VERSION = 2, MANIFEST_BYTES = 1 << 20, DIGITS = 32 };
 const char checkpoint_manifest[] = "checkpoint.json";
-
-// Only a run whose messages have widths writes the last one.
-static bool may_lack(int file) { return file == CHECKPOINT_FILES - 1; }
 
 // The members of Metrics that are numbers, in the file and in memory.
 enum { METRIC_NUMBERS = 4 };
@@ -81,26 +75,25 @@ static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]
     json_end_array(w);
 }
 
-static void put_counters(JsonWriter *w, const TrainerState *state) {
-    json_put_int(w, "epoch", state->counters.epoch);
-    json_put_int(w, "best_epoch", state->counters.best_epoch);
-    json_put_int(w, "stale_evaluations", state->counters.stale_evaluations);
-    json_put_double(w, "best_score", state->counters.best_score);
-    put_metrics(w, "best_metrics", state->counters.best_metrics);
-    put_metrics(w, "last_metrics", state->counters.last_metrics);
+static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
+    json_put_int(w, "epoch", counters->epoch);
+    json_put_int(w, "best_epoch", counters->best_epoch);
+    json_put_int(w, "stale_evaluations", counters->stale_evaluations);
+    json_put_double(w, "best_score", counters->best_score);
+    put_metrics(w, "best_metrics", counters->best_metrics);
+    put_metrics(w, "last_metrics", counters->last_metrics);
 }
 
-static bool put_files(JsonWriter *w, const char *folder, Error *err) {
+static bool put_files(JsonWriter *w, const StateSections *sections, const char *folder,
+                      Error *err) {
     json_begin_array(w, "files");
-    for (int i = 0; i < CHECKPOINT_FILES; i++) {
+    for (int i = 0; i < sections->count; i++) {
         char path[CHECKPOINT_PATH], hash[33];
-        checkpoint_file(path, folder, i);
-        if (may_lack(i) && !file_exists(path))
-            continue;
+        checkpoint_file(path, folder, sections->section[i].name);
         if (!hash_file(path, hash, err))
             return false;
         json_begin_object(w, NULL);
-        json_put_string(w, "name", checkpoint_files[i]);
+        json_put_string(w, "name", path_name(path));
         json_put_string(w, "hash", hash);
         json_end_object(w);
     }
@@ -108,8 +101,8 @@ static bool put_files(JsonWriter *w, const char *folder, Error *err) {
     return true;
 }
 
-bool checkpoint_manifest_write(const Trainer *t, const TrainerState *state, const char *folder,
-                               Error *err) {
+bool checkpoint_manifest_write(Trainer *t, const char *folder, Error *err) {
+    TrainerCounters counters = trainer_counters(t);
     JsonWriter w;
     char path[CHECKPOINT_PATH];
     path_join(path, sizeof path, folder, checkpoint_manifest);
@@ -118,8 +111,8 @@ bool checkpoint_manifest_write(const Trainer *t, const TrainerState *state, cons
     json_put_string(&w, "format", "fringe-checkpoint");
     json_put_int(&w, "version", CHECKPOINT_VERSION);
     identity_put(&w, t);
-    put_counters(&w, state);
-    bool ok = put_files(&w, folder, err);
+    put_counters(&w, &counters);
+    bool ok = put_files(&w, trainer_sections(t), folder, err);
     json_put_string(&w, "checksum", "00000000000000000000000000000000");
     json_end_object(&w);
     seal(w.text, w.bytes);
@@ -159,13 +152,13 @@ static bool read_metrics(const Json *document, const char *key, Metrics metrics[
     return true;
 }
 
-static bool read_counters(const Json *document, TrainerState *state) {
-    return read_int(document, "epoch", &state->counters.epoch) &&
-           read_int(document, "best_epoch", &state->counters.best_epoch) &&
-           read_int(document, "stale_evaluations", &state->counters.stale_evaluations) &&
-           read_number(document, "best_score", &state->counters.best_score) &&
-           read_metrics(document, "best_metrics", state->counters.best_metrics) &&
-           read_metrics(document, "last_metrics", state->counters.last_metrics);
+static bool read_counters(const Json *document, TrainerCounters *counters) {
+    return read_int(document, "epoch", &counters->epoch) &&
+           read_int(document, "best_epoch", &counters->best_epoch) &&
+           read_int(document, "stale_evaluations", &counters->stale_evaluations) &&
+           read_number(document, "best_score", &counters->best_score) &&
+           read_metrics(document, "best_metrics", counters->best_metrics) &&
+           read_metrics(document, "last_metrics", counters->last_metrics);
 }
 
 // ---- do they fit?
@@ -182,10 +175,10 @@ static bool metrics_fit(const Metrics metrics[4]) {
 }
 
 // The score is one of the shares of its validation.
-static bool score_fits(const TrainerState *state) {
-    const Metrics *best = &state->counters.best_metrics[SPLIT_VAL];
-    double score = state->counters.best_score;
-    if (state->counters.best_epoch == 0)
+static bool score_fits(const TrainerCounters *counters) {
+    const Metrics *best = &counters->best_metrics[SPLIT_VAL];
+    double score = counters->best_score;
+    if (counters->best_epoch == 0)
         return score == -1;
     return best->rows > 0 &&
            (score == best->accuracy || score == best->micro_f1 || score == best->macro_f1);
@@ -193,16 +186,16 @@ static bool score_fits(const TrainerState *state) {
 
 // The member that cannot have been written, NULL if all can. There is at most one evaluation an
 // epoch.
-static const char *misfit(const TrainerState *state, const char *folder) {
-    int64_t named = checkpoint_epoch_of(path_name(folder)), epoch = state->counters.epoch;
-    int64_t best = state->counters.best_epoch, stale = state->counters.stale_evaluations;
-    return epoch < 0 || (named >= 0 && named != epoch)  ? "epoch"
-           : best < 0 || best > epoch                   ? "best_epoch"
-           : stale < 0 || stale > epoch - best          ? "stale_evaluations"
-           : !metrics_fit(state->counters.best_metrics) ? "best_metrics"
-           : !metrics_fit(state->counters.last_metrics) ? "last_metrics"
-           : !score_fits(state)                         ? "best_score"
-                                                        : NULL;
+static const char *misfit(const TrainerCounters *counters, const char *folder) {
+    int64_t named = runfolder_epoch_of(path_name(folder), ""), epoch = counters->epoch;
+    int64_t best = counters->best_epoch, stale = counters->stale_evaluations;
+    return epoch < 0 || (named >= 0 && named != epoch) ? "epoch"
+           : best < 0 || best > epoch                  ? "best_epoch"
+           : stale < 0 || stale > epoch - best         ? "stale_evaluations"
+           : !metrics_fit(counters->best_metrics)      ? "best_metrics"
+           : !metrics_fit(counters->last_metrics)      ? "last_metrics"
+           : !score_fits(counters)                     ? "best_score"
+                                                       : NULL;
 }
 
 // ---- reading the list of files
@@ -214,15 +207,10 @@ static bool is_hash(const char *text) {
 static bool check_file(Manifest *m, const char *folder, const char *name, const char *said,
                        Error *err) {
     char path[CHECKPOINT_PATH], hash[33];
-    bool known = false;
     if (name[0] == 0 || name[0] == '.' || strlen(name) > 100 || strchr(name, '/') != NULL ||
         !is_hash(said))
         return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' names no file", folder);
-    for (int i = 0; i < CHECKPOINT_FILES; i++)
-        if (strcmp(name, checkpoint_files[i]) == 0)
-            m->has[i] = known = true;
-    if (!known)
-        snprintf(m->unknown, sizeof m->unknown, "%s", name);
+    snprintf(m->file[m->files++], CHECKPOINT_NAME, "%s", name);
     path_join(path, sizeof path, folder, name);
     if (!hash_file(path, hash, err))
         return false;
@@ -237,11 +225,21 @@ static const char *text_of(const Json *object, const char *key) {
     return text != NULL && json_type(text) == JSON_STRING ? json_string(text) : "";
 }
 
-// Version 1 had an object of names and hashes.
+bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char *section,
+                               Error *err) {
+    char file[CHECKPOINT_PATH];
+    checkpoint_file(file, "", section);
+    for (int i = 0; i < m->files; i++)
+        if (strcmp(m->file[i], file) == 0)
+            return true;
+    return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder, file);
+}
+
+// Version 1 had an object of names and hashes. Every checkpoint has weights.
 static bool check_files(Manifest *m, const char *folder, Error *err) {
     const Json *files = json_get(m->document, "files");
     JsonType list = m->version == 1 ? JSON_OBJECT : JSON_ARRAY;
-    if (files == NULL || json_type(files) != list || json_size(files) > FILES_MOST)
+    if (files == NULL || json_type(files) != list || json_size(files) > CHECKPOINT_FILES)
         return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' is no list", folder);
     for (const Json *f = json_first(files); f != NULL; f = json_next(f)) {
         bool old = list == JSON_OBJECT && json_type(f) == JSON_STRING;
@@ -249,11 +247,8 @@ static bool check_files(Manifest *m, const char *folder, Error *err) {
                         old ? json_string(f) : text_of(f, "hash"), err))
             return false;
     }
-    for (int i = 0; i < CHECKPOINT_FILES; i++)
-        if (!m->has[i] && !may_lack(i))
-            return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder,
-                             checkpoint_files[i]);
-    return true;
+    return checkpoint_manifest_needs(m, folder, "model", err) &&
+           checkpoint_manifest_needs(m, folder, "best", err);
 }
 
 // ---- reading it
@@ -276,11 +271,11 @@ static bool check_version(Manifest *m, char *text, size_t bytes, const char *pat
 }
 
 static bool read_members(Manifest *m, const char *folder, const char *path, Error *err) {
-    if (!read_counters(m->document, &m->state) ||
+    if (!read_counters(m->document, &m->counters) ||
         (m->version > 1 && !identity_read(&m->identity, m->document)))
         return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %lld", path,
                          (long long)m->version);
-    const char *wrong = misfit(&m->state, folder);
+    const char *wrong = misfit(&m->counters, folder);
     return wrong == NULL ||
            error_set(err, EXIT_DATA,
                      "%s: '%s' is not what a checkpoint of %s can hold; the file is damaged", path,

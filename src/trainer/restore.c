@@ -6,39 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool read_optimizer(Trainer *t, const char *folder, Error *err) {
-    char path[CHECKPOINT_PATH];
-    Tensors file;
-    TrainerState mine;
-    trainer_state(t, &mine);
-    path_join(path, sizeof path, folder, checkpoint_files[2]);
-    if (!tensors_open(&file, path, err))
-        return false;
-    for (int i = 0; i < 2 && err->code == 0; i++) {
-        const Tensor *want = &mine.tensor[i];
-        const Tensor *found = tensors_need(&file, want->name, want->type, 1, want->shape, err);
-        if (found != NULL)
-            memcpy((void *)want->data, found->data, tensor_bytes(found)); // the trainer's own array
-    }
-    tensors_close(&file);
-    return err->code == 0;
-}
-
-// Rank 0 reads weights, moments and counters straight into its trainer.
-static bool load(Trainer *t, const char *folder, const TrainerState *state, Error *err) {
-    char model[CHECKPOINT_PATH], best[CHECKPOINT_PATH];
-    path_join(model, sizeof model, folder, checkpoint_files[0]);
-    path_join(best, sizeof best, folder, checkpoint_files[1]);
-    if (!model_read(&t->shape, t->parameters, model, err) ||
-        !model_read(&t->shape, t->best, best, err) || !read_optimizer(t, folder, err))
-        return error_prefix(err, "cannot resume");
-    TrainerState mine = {0};
-    trainer_state(t, &mine);
-    mine.counters = state->counters;
-    trainer_restore(t, &mine, t->parameters);
-    return true;
-}
-
 static void remark(char remarks[1024], const char *text) {
     size_t used = strlen(remarks);
     snprintf(remarks + used, 1024 - used, "%s%.900s", used > 0 ? "\n" : "", text);
@@ -90,20 +57,39 @@ static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
                      newest->remarks);
 }
 
-// Whole, but is it known what it holds, and all of it?
-static bool check_known(const Newest *newest, Error *err) {
-    const Manifest *m = &newest->manifest;
-    if (m->version == 1)
-        return error_set(err, EXIT_CONFIG,
-                         "%s: an older fringe wrote it (version 1), which did not note what was "
-                         "trained, so it cannot be resumed; start anew without --resume, or in "
-                         "another run.dir from its weights: model.weights=%s/%s",
-                         newest->folder, newest->folder, checkpoint_files[0]);
-    return m->unknown[0] == 0 ||
+static bool check_version(const Newest *newest, Error *err) {
+    return newest->manifest.version > 1 ||
            error_set(err, EXIT_CONFIG,
-                     "%s: holds %s, which a newer fringe wrote and this one does not know; go on "
-                     "with the newer one",
-                     newest->folder, m->unknown);
+                     "%s: an older fringe wrote it (version 1), which did not note what was "
+                     "trained, so it cannot be resumed; start anew without --resume, or in "
+                     "another run.dir from its weights: model.weights=%s/model.safetensors",
+                     newest->folder, newest->folder);
+}
+
+// Is it the file of one of them?
+static bool is_file_of(const char *file, const StateSections *sections) {
+    char own[CHECKPOINT_PATH];
+    for (int i = 0; i < sections->count; i++) {
+        checkpoint_file(own, "", sections->section[i].name);
+        if (strcmp(own, file) == 0)
+            return true;
+    }
+    return false;
+}
+
+// State that is there and nobody takes would be lost, and what is not there cannot be restored.
+static bool check_sections(const Newest *newest, const StateSections *sections, Error *err) {
+    const Manifest *m = &newest->manifest;
+    for (int i = 0; i < m->files; i++)
+        if (!is_file_of(m->file[i], sections))
+            return error_set(err, EXIT_CONFIG,
+                             "%s: holds %s, which a newer fringe wrote and this one does not "
+                             "know; go on with the newer one",
+                             newest->folder, m->file[i]);
+    for (int i = 0; i < sections->count; i++)
+        if (!checkpoint_manifest_needs(m, newest->folder, sections->section[i].name, err))
+            return false;
+    return true;
 }
 
 // What rank 0 reads aside: every file is hashed before it is believed.
@@ -111,6 +97,7 @@ typedef struct Reading {
     Trainer *trainer;
     const char *run_dir;
     Newest newest;
+    TrainerCounters counters;
     Error *err;
 } Reading;
 
@@ -119,16 +106,30 @@ static void read_aside(void *context) {
     Newest *newest = &r->newest;
     Manifest *m = &newest->manifest;
     if (find_newest(newest, r->run_dir, r->err) && check_found(newest, r->run_dir, r->err) &&
-        newest->found && check_known(newest, r->err) &&
+        newest->found && check_version(newest, r->err) &&
         identity_check(r->trainer, &m->identity, newest->folder, r->err) &&
-        load(r->trainer, newest->folder, &m->state, r->err))
+        check_sections(newest, trainer_sections(r->trainer), r->err))
         r->trainer->first_weights = m->identity.first_weights;
+    r->counters = m->counters;
     checkpoint_manifest_clear(m);
+}
+
+// Collective.
+static bool read_sections(Reading *r) {
+    const StateSections *sections = trainer_sections(r->trainer);
+    char path[CHECKPOINT_PATH];
+    for (int i = 0; i < sections->count; i++) {
+        checkpoint_file(path, r->newest.folder, sections->section[i].name);
+        if (!state_read(&sections->section[i], r->trainer->comm, path, r->err))
+            return error_prefix(r->err, "cannot resume");
+    }
+    comm_broadcast(r->trainer->comm, &r->counters, sizeof r->counters, 0);
+    trainer_set_counters(r->trainer, &r->counters);
+    return true;
 }
 
 bool checkpoint_restore(Trainer *t, const char *run_dir, bool *found, char remarks[1024],
                         Error *err) {
-    char messages[CHECKPOINT_PATH];
     Reading r = {.trainer = t, .run_dir = run_dir, .err = err};
     if (t->comm->rank == 0)
         comm_aside(t->comm, read_aside, &r);
@@ -137,18 +138,7 @@ bool checkpoint_restore(Trainer *t, const char *run_dir, bool *found, char remar
     if (!comm_agree(t->comm, err))
         return false;
     comm_broadcast(t->comm, found, sizeof *found, 0);
-    if (!*found)
-        return true;
-    TrainerState state;
-    trainer_state(t, &state);
-    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
-    comm_broadcast(t->comm, t->parameters, bytes, 0);
-    for (int i = 0; i < state.tensors; i++)
-        comm_broadcast(t->comm, (void *)state.tensor[i].data, bytes, 0);
-    comm_broadcast(t->comm, &state.counters, sizeof state.counters, 0);
-    trainer_restore(t, &state, t->parameters);
-    checkpoint_file(messages, r.newest.folder, 3);
-    return t->assigner == NULL || assigner_read(t->assigner, messages, err);
+    return !*found || read_sections(&r);
 }
 
 // ---- for evaluate, predict and inspect
@@ -167,7 +157,8 @@ bool checkpoint_check_named(const char *file, Error *err) {
 }
 
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err) {
-    const char *name = checkpoint_files[best ? 1 : 0];
+    const char *section = best ? "best" : "model";
+    char found[CHECKPOINT_PATH];
     if (!file_exists(where))
         return error_set(err, EXIT_NO_INPUT,
                          "%s is not there; give a run folder, a checkpoint or a .safetensors file",
@@ -176,9 +167,11 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
         snprintf(path, size, "%s", where);
         return checkpoint_check_named(path, err);
     }
-    path_join(path, size, where, name);
-    if (file_exists(path))
+    checkpoint_file(found, where, section);
+    if (file_exists(found)) {
+        snprintf(path, size, "%s", found);
         return checkpoint_check_named(path, err);
+    }
     Newest newest;
     if (!find_newest(&newest, where, err))
         return false;
@@ -186,14 +179,9 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
         return error_set(err, EXIT_NO_INPUT, "%s holds no whole checkpoint%s%s", where,
                          newest.damaged > 0 ? ": " : "", newest.remarks);
     checkpoint_manifest_clear(&newest.manifest);
-    path_join(path, size, newest.folder, name);
+    checkpoint_file(found, newest.folder, section);
+    snprintf(path, size, "%s", found);
     return true;
-}
-
-static bool holds(const char *folder, const char *name) {
-    char path[CHECKPOINT_PATH];
-    path_join(path, sizeof path, folder, name);
-    return file_exists(path);
 }
 
 static bool print_tensors(const char *folder, const char *name, Error *err) {
@@ -208,11 +196,11 @@ static bool print_tensors(const char *folder, const char *name, Error *err) {
 }
 
 static void print_manifest(const Manifest *m, const char *folder) {
-    const Metrics *last = &m->state.counters.last_metrics[SPLIT_TEST];
-    const Metrics *best = &m->state.counters.best_metrics[SPLIT_TEST];
+    const Metrics *last = &m->counters.last_metrics[SPLIT_TEST];
+    const Metrics *best = &m->counters.best_metrics[SPLIT_TEST];
     const Identity *of = &m->identity;
     printf("checkpoint %s\nepoch %lld, best validation at epoch %lld\n", SHOWN(folder),
-           (long long)m->state.counters.epoch, (long long)m->state.counters.best_epoch);
+           (long long)m->counters.epoch, (long long)m->counters.best_epoch);
     if (m->version > 1)
         printf("of a training with seed %lld on data %s in %lld parts %s%s%s\n",
                (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut),
@@ -232,9 +220,9 @@ bool checkpoint_inspect(const char *where, Error *err) {
     if (!checkpoint_manifest_read(&manifest, folder, err))
         return false;
     print_manifest(&manifest, folder);
+    bool ok = true;
+    for (int i = 0; i < manifest.files && ok; i++)
+        ok = print_tensors(folder, manifest.file[i], err);
     checkpoint_manifest_clear(&manifest);
-    for (int i = 0; i < CHECKPOINT_FILES; i++)
-        if (holds(folder, checkpoint_files[i]) && !print_tensors(folder, checkpoint_files[i], err))
-            return false;
-    return true;
+    return ok;
 }

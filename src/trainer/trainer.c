@@ -78,7 +78,7 @@ static void plan_assigner(Trainer *t, const ModelParts *parts) {
     for (int l = 0; l < t->shape.layers && parts->form.codec->has_widths; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(&t->shape, l, d) > 0)
-                assigner_plan(&t->plan, t->patterns.of[l][d]);
+                assigner_plan(&t->plan, &t->patterns.of[l][d]->plan);
 }
 
 bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err) {
@@ -117,9 +117,10 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
         return true;
     for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            Channel *channel = model_channel(t->model, l, d);
+            ExchangeId id = {l, d};
+            Channel *channel = model_channel(t->model, id);
             if (channel != NULL)
-                channels[count++] = (AssignedChannel){channel, l, d, model_left(t->model, l, d)};
+                channels[count++] = (AssignedChannel){channel, id, model_block(t->model, id)};
         }
     if (count == 0)
         return true;
@@ -157,6 +158,7 @@ static bool build(Trainer *t, Error *err) {
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
     model_initial(&t->shape, t->seed, t->parameters);
+    register_sections(t);
     return true;
 }
 
@@ -292,42 +294,4 @@ const Trace *trainer_trace(const Trainer *t) {
 
 bool trainer_finished(const Trainer *t) {
     return t->stopped || t->epoch >= t->config->train.epochs;
-}
-
-// ---- what a checkpoint keeps beside the weights
-
-void trainer_state(Trainer *t, TrainerState *s) {
-    static const char *const names[] = {"moment1", "moment2", "best"};
-    float *flat[] = {t->moment1, t->moment2, t->best};
-    *s = (TrainerState){.tensors = 3};
-    for (int i = 0; i < 3; i++) {
-        s->tensor[i] = (Tensor){
-            .type = TENSOR_F32, .rank = 1, .shape = {t->shape.parameter_count}, .data = flat[i]};
-        snprintf(s->tensor[i].name, sizeof s->tensor[i].name, "%s", names[i]);
-    }
-    s->counters.epoch = t->epoch;
-    s->counters.best_epoch = t->best_epoch;
-    s->counters.stale_evaluations = t->stale_evaluations;
-    s->counters.best_score = t->best_score;
-    memcpy(s->counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
-    memcpy(s->counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
-}
-
-void trainer_restore(Trainer *t, const TrainerState *s, const float *parameters) {
-    float *flat[] = {t->moment1, t->moment2, t->best};
-    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
-    assert(s->tensors == 3);
-    for (int i = 0; i < 3; i++)
-        if (s->tensor[i].data != flat[i])
-            memcpy(flat[i], s->tensor[i].data, bytes);
-    if (parameters != t->parameters)
-        memcpy(t->parameters, parameters, bytes);
-    t->epoch = s->counters.epoch;
-    t->evaluated = -1;
-    t->best_epoch = s->counters.best_epoch;
-    t->stale_evaluations = s->counters.stale_evaluations;
-    t->best_score = s->counters.best_score;
-    t->stopped = patience_is_over(t);
-    memcpy(t->best_metrics, s->counters.best_metrics, sizeof t->best_metrics);
-    memcpy(t->last_metrics, s->counters.last_metrics, sizeof t->last_metrics);
 }

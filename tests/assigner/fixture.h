@@ -132,11 +132,10 @@ static inline void net_init(Net *net, const Scene *scene, int first_width) {
                         .piece = 1000};
     net->mailbox = mailbox_new();
     for (int i = 0; i < CHANNELS; i++) {
-        int layer = i > 0, direction = i == 2 ? BACKWARD : FORWARD;
-        net->channel[i] =
-            channel_new(net->mailbox, patterns[i], &form, columns[i], layer, direction);
-        net->of[i] = (AssignedChannel){net->channel[i], layer, direction,
-                                       i == 2 ? net->transposed.left : net->block.left};
+        ExchangeId id = {i > 0, i == 2 ? BACKWARD : FORWARD};
+        net->channel[i] = channel_new(net->mailbox, &patterns[i]->plan, &form, columns[i], id);
+        net->of[i] =
+            (AssignedChannel){net->channel[i], id, i == 2 ? &net->transposed : &net->block};
     }
     net->right = TAKE(float, net->world.shard.own, "test");
     for (int64_t r = 0; r < net->world.shard.own; r++)
@@ -232,9 +231,9 @@ static inline void halo_part(void *context, Rows landed, int begin, int end, boo
                              const Poll *poll) {
     (void)last, (void)poll;
     Look *look = context;
-    const Pattern *p = channel_pattern(look->channel);
+    const HaloPlan *p = channel_halo_plan(look->channel);
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++)
-        look_at_row(look, p->halo_gid[h], look->bits[h], landed.at + h * landed.stride);
+        look_at_row(look, p->halo_id[h], look->bits[h], landed.at + h * landed.stride);
 }
 
 // Of one row: a width is one plane, or planes of 1, 2 and 4 bits (codec.h).
@@ -247,7 +246,7 @@ static inline int64_t row_bytes(int64_t columns, int bits, bool bf16) {
 
 // Headers, parameters and payload of all messages that this rank sends (ALGORITHMS A.1).
 static inline int64_t bytes_of(const Channel *channel, bool bf16) {
-    const Pattern *p = channel_pattern(channel);
+    const HaloPlan *p = channel_halo_plan(channel);
     const uint8_t *bits = channel_widths(channel, true);
     int64_t bytes = 0;
     for (int g = 0; g + 1 < p->size; g++)
@@ -271,9 +270,9 @@ static inline void exchange(const Net *net, int which, uint32_t epoch, bool exac
     static const char *const names[] = {"blocking", "overlap", "central"};
     Error err = {0};
     Channel *channel = net->channel[which];
-    const Pattern *p = channel_pattern(channel);
-    Rows x = rows_of(channel, p->gid, p->sources, epoch);
-    Rows sums = rows_of(channel, p->gid + p->sources, p->pre.rows, epoch);
+    const HaloPlan *p = channel_halo_plan(channel);
+    Rows x = rows_of(channel, p->source_id, p->sources, epoch);
+    Rows sums = rows_of(channel, p->source_id + p->sources, p->partials, epoch);
     Look look = {.channel = channel,
                  .bits = channel_widths(channel, false),
                  .epoch = epoch,
@@ -340,16 +339,16 @@ static inline int64_t cells_of(const Net *net) {
 
 // [cells] bits of a message, 0: there is none; as the sending or the receiving ends have it.
 static inline int64_t *widths_of(const Net *net, int which, bool sent) {
-    const Pattern *p = channel_pattern(net->channel[which]);
+    const HaloPlan *p = channel_halo_plan(net->channel[which]);
     const uint8_t *bits = channel_widths(net->channel[which], sent);
     int64_t *out = TAKE(int64_t, cells_of(net), "test");
     for (int g = 0; g + 1 < p->size && sent; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            out[cell_of(net, p->gid[p->send_row[k]], p->rank, ring_reader(&test_comm, g))] +=
-                bits[k];
+            out[cell_of(net, p->source_id[p->send_row[k]], p->rank,
+                        ring_reader(p->rank, g, p->size))] += bits[k];
     for (int g = 0; g + 1 < p->size && !sent; g++)
         for (int64_t h = p->receive_offset[g]; h < p->receive_offset[g + 1]; h++)
-            out[cell_of(net, p->halo_gid[h], ring_sender(&test_comm, g), p->rank)] += bits[h];
+            out[cell_of(net, p->halo_id[h], ring_sender(p->rank, g, p->size), p->rank)] += bits[h];
     comm_sum_int64(&test_comm, out, (int)cells_of(net));
     return out;
 }
@@ -376,7 +375,7 @@ static inline void ends_agree(const Net *net, const ConfigInts *widths) {
 // Messages of each width on all ranks.
 static inline void census(const Net *net, int which, int64_t rows[WIDTH_MOST + 1]) {
     memset(rows, 0, (WIDTH_MOST + 1) * sizeof *rows);
-    const Pattern *p = channel_pattern(net->channel[which]);
+    const HaloPlan *p = channel_halo_plan(net->channel[which]);
     for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++)
         rows[channel_widths(net->channel[which], true)[k]]++;
     comm_sum_int64(&test_comm, rows, WIDTH_MOST + 1);

@@ -77,12 +77,12 @@ static int64_t check_coefficients(const Net *net, const Scene *scene, const Assi
                                   bool safe) {
     int64_t sums = 0;
     for (int i = 0; i < CHANNELS; i++) {
-        const Pattern *p = channel_pattern(net->channel[i]);
+        const HaloPlan *p = channel_halo_plan(net->channel[i]);
         double *c = dense_coefficients(net, i, scene->normalisation, safe);
         for (int g = 0; g + 1 < p->size; g++)
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
-                int64_t gid = p->gid[p->send_row[k]];
-                int reader = ring_reader(&test_comm, g);
+                int64_t gid = p->source_id[p->send_row[k]];
+                int reader = ring_reader(p->rank, g, p->size);
                 double want = c[cell_of(net, gid, p->rank, reader)];
                 double got = (double)a->lot[i].coefficient[k];
                 if (!(fabs(got - want) <= 1e-5 * want)) // sums of at most 97 floats
@@ -125,11 +125,11 @@ static double *betas_of(const Assigner *a, int which) {
 
 // Squares of ranges since the last reset, by arithmetic.
 static void check_trace(const Net *net, int which, uint32_t first, uint32_t last) {
-    const Pattern *p = channel_pattern(net->channel[which]);
+    const HaloPlan *p = channel_halo_plan(net->channel[which]);
     ChannelTrace *trace = channel_trace(net->channel[which]);
     assert_int_equal(trace->exchanges, last - first + 1);
     for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++) {
-        int64_t gid = p->gid[p->send_row[k]], columns = channel_columns(net->channel[which]);
+        int64_t gid = p->source_id[p->send_row[k]], columns = channel_columns(net->channel[which]);
         double least = 0, most = 0;
         for (uint32_t epoch = first; epoch <= last; epoch++) {
             float row[64];
@@ -148,7 +148,7 @@ static void check_trace(const Net *net, int which, uint32_t first, uint32_t last
 
 // Inside a list, of rows in full groups, larger beta has at least as many bits (ALGORITHMS A11).
 static void check_order(const Net *net, int which, const double *beta, int64_t group_size) {
-    const Pattern *p = channel_pattern(net->channel[which]);
+    const HaloPlan *p = channel_halo_plan(net->channel[which]);
     const uint8_t *bits = channel_widths(net->channel[which], true);
     for (int g = 0; g + 1 < p->size; g++) {
         int64_t first = p->send_offset[g], end = p->send_offset[g + 1];
@@ -224,8 +224,8 @@ static void check_report(const Net *net, const Config *config, const Assignment 
         int64_t rows[WIDTH_MOST + 1];
         census(net, i, rows);
         assert_memory_equal(part->rows, rows, sizeof rows);
-        assert_int_equal(part->layer, i > 0);
-        assert_int_equal(part->direction, i == 2);
+        assert_int_equal(part->id.layer, i > 0);
+        assert_int_equal(part->id.direction, i == 2);
         double want = predicted(net, i, config);
         if (test_comm.rank != 0)
             continue;
@@ -358,9 +358,9 @@ static void rows_too_loud_to_square_get_the_most(void **state) {
     loudness = 1e25F;
     settle(&net, &config, &scenes[0]);
     for (int i = 0; i < CHANNELS; i++) {
-        const Pattern *p = channel_pattern(net.channel[i]);
+        const HaloPlan *p = channel_halo_plan(net.channel[i]);
         for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++)
-            if (p->gid[p->send_row[k]] % 13 == 0)
+            if (p->source_id[p->send_row[k]] % 13 == 0)
                 assert_int_equal(channel_widths(net.channel[i], true)[k], 8);
     }
     loudness = 1;

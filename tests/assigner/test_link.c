@@ -121,15 +121,13 @@ static void pairs_keep_their_own_times(void **state) {
         Assigner a = {.comm = &comm, .theta = theta, .gamma = gamma};
         for (int receiver = 0; receiver < size; receiver++)
             for (int g = 0; g + 1 < size; g++) {
-                comm.rank = receiver;
-                int name = 100 * ring_sender(&comm, g) + receiver;
+                int name = 100 * ring_sender(receiver, g, size) + receiver;
                 all[receiver * (size - 1) + g] = (PairTime){name, 0.5 + name, 0};
             }
         link_keep(&a, all);
         for (int source = 0; source < size; source++)
             for (int g = 0; g + 1 < size; g++) {
-                comm.rank = source;
-                int name = 100 * source + ring_reader(&comm, g);
+                int name = 100 * source + ring_reader(source, g, size);
                 assert_true(theta[source * (size - 1) + g] == name);
                 assert_true(gamma[source * (size - 1) + g] == 0.5 + name);
             }

@@ -4,6 +4,17 @@
 
 #include <stdio.h>
 
+static bool write_state(Assigner *a, const char *path, Error *err) {
+    StateSection section = assigner_section(a);
+    state_write(&section, &test_comm, path, err);
+    return comm_agree(&test_comm, err);
+}
+
+static bool read_state(Assigner *a, const char *path, Error *err) {
+    StateSection section = assigner_section(a);
+    return state_read(&section, &test_comm, path, err);
+}
+
 static void same_bytes(const void *a, const void *b, int64_t count, size_t size) {
     if (count > 0)
         assert_memory_equal(a, b, (size_t)count * size);
@@ -19,7 +30,7 @@ static void same_state(const Assigner *a, const Assigner *b) {
         same_bytes(channel_widths(x->of.channel, true), channel_widths(y->of.channel, true),
                    x->rows, 1);
         same_bytes(channel_widths(x->of.channel, false), channel_widths(y->of.channel, false),
-                   x->pattern->halo_count, 1);
+                   x->plan->halo_count, 1);
         same_bytes(x->next, y->next, x->rows, 1);
         same_bytes(s->square, t->square, x->rows, sizeof *s->square);
         assert_int_equal(s->exchanges, t->exchanges);
@@ -39,7 +50,8 @@ static void same_report(const Assigner *a, const Assigner *b) {
     for (int i = 0; i < CHANNELS; i++) {
         const AssignmentPart *p = &x->part[i], *q = &y->part[i];
         assert_string_equal(p->by, q->by);
-        assert_true(a->asked == 0 || (p->layer == q->layer && p->direction == q->direction));
+        assert_true(a->asked == 0 ||
+                    (p->id.layer == q->id.layer && p->id.direction == q->id.direction));
         assert_true(p->objective == q->objective && p->bound == q->bound &&
                     p->lp_bound == q->lp_bound);
         assert_true(p->predicted == q->predicted && p->hidden == q->hidden);
@@ -62,8 +74,8 @@ static void state_comes_back(void **state) {
         net_init(&other, scene, 8);
         Assigner *a = assigner_of(&net, &config), *b = assigner_of(&other, &config);
         epochs_of(&net, a, 1, stops[i]);
-        assert_ok(assigner_write(a, path, &err), &err);
-        assert_ok(assigner_read(b, path, &err), &err);
+        assert_ok(write_state(a, path, &err), &err);
+        assert_ok(read_state(b, path, &err), &err);
         same_state(a, b);
         same_report(a, b);
         assert_true(a->pending == (stops[i] == PERIOD + 1 ? WIDTHS_DECIDED : NOTHING_PENDING));
@@ -127,7 +139,7 @@ static int64_t place_of(const char *path, const char *name) {
 
 static void refused(Assigner *a, const char *path, ExitCode code, const char *part) {
     Error err = {0};
-    assert_refused(assigner_read(a, path, &err), &err, code, part);
+    assert_refused(read_state(a, path, &err), &err, code, part);
     assert_null(strchr(err.text, '\n')); // one sentence
 }
 
@@ -141,7 +153,7 @@ static void damaged_and_foreign_files_are_refused(void **state) {
     net_init(&other, &scenes[3], 8); // another graph
     Assigner *a = assigner_of(&net, &config), *b = assigner_of(&other, &config);
     epochs_of(&net, a, 1, PERIOD + 1);
-    assert_ok(assigner_write(a, path, &err), &err);
+    assert_ok(write_state(a, path, &err), &err);
     int64_t bytes = file_bytes(path);
     for (int64_t cut = 0; cut < bytes; cut += 1 + bytes / 13) {
         spoil(bad, path, cut, -1, 0);
@@ -161,7 +173,7 @@ static void damaged_and_foreign_files_are_refused(void **state) {
     }
     spoil(bad, path, -1, place_of(path, "counters") + 8, 77); // no state that is known
     refused(a, bad, EXIT_DATA, "counters");
-    assert_ok(assigner_read(a, path, &err), &err); // and nothing is the worse for it
+    assert_ok(read_state(a, path, &err), &err); // and nothing is the worse for it
     epochs_of(&net, a, PERIOD + 2, PERIOD + 1 + DELAY);
     ends_agree(&net, &config.messages.widths);
     assigner_free(b);

@@ -44,42 +44,42 @@ static inline int64_t ring_count(uint64_t seed, int from, int to) {
     return count;
 }
 
-// A Pattern with the parts that an exchange reads: lists and global ids; no Csr.
-static inline Pattern ring_pattern(uint64_t seed, const Comm *comm) {
+// A HaloPlan: lists and global ids.
+static inline HaloPlan ring_plan(uint64_t seed, const Comm *comm) {
     int size = comm->size, rank = comm->rank;
-    Pattern p = {.rank = rank, .size = size, .comm = comm};
+    HaloPlan p = {.rank = rank, .size = size, .comm = comm};
     int64_t rows = ring_rows(seed, rank);
-    p.rows = p.sources = ring_sources(seed, rank);
-    p.pre.rows = rows - p.sources;
+    p.sources = ring_sources(seed, rank);
+    p.partials = rows - p.sources;
     p.receive_offset = TAKE(int64_t, size, "test");
     p.send_offset = TAKE(int64_t, size, "test");
     for (int g = 0; g + 1 < size; g++) {
-        int sender = (rank - 1 - g + size) % size, reader = (rank + 1 + g) % size;
+        int sender = ring_sender(rank, g, size), reader = ring_reader(rank, g, size);
         p.receive_offset[g + 1] = p.receive_offset[g] + ring_count(seed, sender, rank);
         p.send_offset[g + 1] = p.send_offset[g] + ring_count(seed, rank, reader);
     }
     p.halo_count = p.receive_offset[size - 1];
     p.send_row = TAKE(int32_t, p.send_offset[size - 1], "test");
-    p.gid = TAKE(int64_t, rows, "test");
-    p.halo_gid = TAKE(int64_t, p.halo_count, "test");
+    p.source_id = TAKE(int64_t, rows, "test");
+    p.halo_id = TAKE(int64_t, p.halo_count, "test");
     for (int64_t row = 0; row < rows; row++)
-        p.gid[row] = ring_gid(seed, rank, row);
+        p.source_id[row] = ring_gid(seed, rank, row);
     int64_t sent = 0, read = 0;
     for (int g = 0; g + 1 < size; g++) {
-        int sender = (rank - 1 - g + size) % size, reader = (rank + 1 + g) % size;
+        int sender = ring_sender(rank, g, size), reader = ring_reader(rank, g, size);
         for (int64_t row = 0; row < rows; row++)
             if (ring_sends(seed, rank, reader, row))
                 p.send_row[sent++] = (int32_t)row;
         for (int64_t row = 0; row < ring_rows(seed, sender); row++)
             if (ring_sends(seed, sender, rank, row))
-                p.halo_gid[read++] = ring_gid(seed, sender, row);
+                p.halo_id[read++] = ring_gid(seed, sender, row);
     }
     return p;
 }
 
-static inline void ring_clear(Pattern *p) {
-    memory_give(p->gid);
-    memory_give(p->halo_gid);
+static inline void ring_clear(HaloPlan *p) {
+    memory_give(p->source_id);
+    memory_give(p->halo_id);
     memory_give(p->send_row);
     memory_give(p->send_offset);
     memory_give(p->receive_offset);
@@ -93,20 +93,20 @@ static inline float ring_value(int64_t gid, int64_t column, uint32_t epoch) {
 
 static inline float ring_scale(int64_t gid) { return 0.1F + (float)(gid % 97) / 31.0F; }
 
-static inline Rows ring_fill(const Pattern *p, int64_t columns, uint32_t epoch) {
-    Rows x = rows_take(p->sources + p->pre.rows, columns, "test");
+static inline Rows ring_fill(const HaloPlan *p, int64_t columns, uint32_t epoch) {
+    Rows x = rows_take(p->sources + p->partials, columns, "test");
     for (int64_t row = 0; row < x.count; row++)
         for (int64_t c = 0; c < columns; c++)
-            x.at[row * x.stride + c] = ring_value(p->gid[row], c, epoch);
+            x.at[row * x.stride + c] = ring_value(p->source_id[row], c, epoch);
     return x;
 }
 
 // Rows and partial sums of ring_fill.
-static inline SentRows ring_sent(const Pattern *p, Rows x, const float *right) {
+static inline SentRows ring_sent(const HaloPlan *p, Rows x, const float *right) {
     SentRows rows = {.x = x, .right = right, .sums = x};
     rows.x.count = p->sources;
     rows.sums.at += p->sources * x.stride;
-    rows.sums.count = p->pre.rows;
+    rows.sums.count = p->partials;
     return rows;
 }
 

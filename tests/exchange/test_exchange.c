@@ -16,7 +16,7 @@ static const int64_t piece_sizes[] = {64, 1000, 4096, 65280, 1 << 20};
 enum { CHANNELS = 40, EPOCHS = 5 };
 
 typedef struct Run { // one exchange as a layer would make it
-    const Pattern *pattern;
+    const HaloPlan *plan;
     bool scaled;
     uint32_t epoch;
     int64_t columns;
@@ -41,14 +41,14 @@ static void own_part(void *context, OwnPart part, const Poll *poll) {
         poll_call(poll);
     }
     for (int64_t c = 0; c < run->columns; c++)
-        run->sum.at[c] = ring_value(run->pattern->rank, c, 0);
+        run->sum.at[c] = ring_value(run->plan->rank, c, 0);
     run->own_calls++;
 }
 
 static void halo_part(void *context, Rows landed, int begin, int end, bool last, const Poll *poll) {
     (void)poll;
     Run *run = context;
-    const Pattern *p = run->pattern;
+    const HaloPlan *p = run->plan;
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(begin, run->next_group);
     run->next_group = end;
@@ -56,7 +56,7 @@ static void halo_part(void *context, Rows landed, int begin, int end, bool last,
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++) {
         const float *row = landed.at + h * landed.stride;
         for (int64_t c = 0; c < run->columns; c++) {
-            float expected = expected_value(run, p->halo_gid[h], c);
+            float expected = expected_value(run, p->halo_id[h], c);
             assert_memory_equal(&row[c], &expected, sizeof expected);
             run->sum.at[c] += row[c];
         }
@@ -65,10 +65,10 @@ static void halo_part(void *context, Rows landed, int begin, int end, bool last,
     }
 }
 
-static float *right_of(const Pattern *p) {
+static float *right_of(const HaloPlan *p) {
     float *right = TAKE(float, p->sources, "test");
     for (int64_t row = 0; row < p->sources; row++)
-        right[row] = ring_scale(p->gid[row]);
+        right[row] = ring_scale(p->source_id[row]);
     return right;
 }
 
@@ -80,21 +80,21 @@ static void mailbox_dirty(Mailbox *mailbox) {
 }
 
 static void exchange(Channel *channel, const Schedule *schedule, const float *right, Run *run) {
-    Rows x = ring_fill(run->pattern, run->columns, run->epoch);
+    Rows x = ring_fill(run->plan, run->columns, run->epoch);
     run->own_calls = run->next_group = run->last_calls = 0;
     mailbox_dirty(channel->mailbox);
     int64_t takes = memory_takes();
-    SentRows rows = ring_sent(run->pattern, x, right);
+    SentRows rows = ring_sent(run->plan, x, right);
     schedule->run(channel, &rows, (Occasion){.epoch = run->epoch},
                   &(ExchangeWork){own_part, halo_part, run});
     assert_int_equal(memory_takes(), takes);
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(run->last_calls, 1);
-    assert_int_equal(run->next_group, run->pattern->size - 1);
+    assert_int_equal(run->next_group, run->plan->size - 1);
     rows_give(&x);
 }
 
-static void check_count(const Channel *channel, const Pattern *p, int64_t exchanges) {
+static void check_count(const Channel *channel, const HaloPlan *p, int64_t exchanges) {
     ChannelCount count = channel_count(channel);
     int64_t messages = 0, received = 0;
     for (int g = 0; g + 1 < p->size; g++) {
@@ -115,14 +115,14 @@ static void try_channel(uint64_t seed) {
                         .piece = piece_sizes[ring_mix(seed, 2) % 5]};
     const Schedule *schedules[] = {schedule_find("blocking", &err), schedule_find("overlap", &err),
                                    schedule_find("central", &err)};
-    Pattern pattern = ring_pattern(seed, &test_comm);
-    float *right = right_of(&pattern);
-    Run run = {.pattern = &pattern, .columns = widths[ring_mix(seed, 1) % 5]};
+    HaloPlan plan = ring_plan(seed, &test_comm);
+    float *right = right_of(&plan);
+    Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
     run.sum = rows_take(1, run.columns, "test");
     Rows before = rows_take(1, run.columns, "test");
     Mailbox *mailbox = mailbox_new();
-    Channel *channel =
-        channel_new(mailbox, &pattern, &form, run.columns, (int)(seed % 7), (int)(seed % 2));
+    Channel *channel = channel_new(mailbox, &plan, &form, run.columns,
+                                   (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
         run.scaled = ring_mix(seed, epoch) % 2 == 0;
@@ -138,13 +138,13 @@ static void try_channel(uint64_t seed) {
                 assert_memory_equal(before.at, run.sum.at, rows_bytes(1, run.columns));
         }
     }
-    check_count(channel, &pattern, 3 * EPOCHS);
+    check_count(channel, &plan, 3 * EPOCHS);
     channel_free(channel);
     mailbox_free(mailbox);
     rows_give(&before);
     rows_give(&run.sum);
     memory_give(right);
-    ring_clear(&pattern);
+    ring_clear(&plan);
 }
 
 static void rows_arrive_under_every_schedule(void **state) {
@@ -158,31 +158,31 @@ static void channels_do_not_mix(void **state) {
     (void)state;
     Error err = {0};
     MessageForm form = {.codec = codec_find("fp32", &err), .piece = 500};
-    Pattern pattern = ring_pattern(77, &test_comm);
+    HaloPlan plan = ring_plan(77, &test_comm);
     Mailbox *mailbox[2];
     Channel *channel[2];
     Rows x[2];
     for (int i = 0; i < 2; i++) {
         mailbox[i] = mailbox_new();
-        channel[i] = channel_new(mailbox[i], &pattern, &form, 41, 1, i);
+        channel[i] = channel_new(mailbox[i], &plan, &form, 41, (ExchangeId){1, i});
     }
     for (uint32_t epoch = 1; epoch <= 10; epoch++) {
         for (int i = 0; i < 2; i++) {
-            x[i] = ring_fill(&pattern, 41, 2 * epoch + (uint32_t)i);
-            SentRows rows = ring_sent(&pattern, x[i], NULL);
+            x[i] = ring_fill(&plan, 41, 2 * epoch + (uint32_t)i);
+            SentRows rows = ring_sent(&plan, x[i], NULL);
             channel_pack(channel[i], &rows, (Occasion){.epoch = epoch});
             channel_post(channel[i]);
             rows_give(&x[i]); // packed rows are copies
         }
         for (int i = 1; i >= 0; i--) {
-            Run run = {.pattern = &pattern,
+            Run run = {.plan = &plan,
                        .epoch = 2 * epoch + (uint32_t)i,
                        .columns = 41,
                        .own_calls = 1,
                        .sum = rows_take(1, 41, "test")};
-            for (int g = 0; g + 1 < pattern.size; g++)
+            for (int g = 0; g + 1 < plan.size; g++)
                 channel_receive(channel[i], g);
-            halo_part(&run, channel_rows(channel[i]), 0, pattern.size - 1, true, NULL);
+            halo_part(&run, channel_rows(channel[i]), 0, plan.size - 1, true, NULL);
             rows_give(&run.sum);
         }
         for (int i = 0; i < 2; i++)
@@ -192,7 +192,7 @@ static void channels_do_not_mix(void **state) {
         channel_free(channel[i]);
         mailbox_free(mailbox[i]);
     }
-    ring_clear(&pattern);
+    ring_clear(&plan);
 }
 
 // 7 bits are three planes, and of one column each takes a byte: more than 16 bits take. The one
@@ -200,29 +200,29 @@ static void channels_do_not_mix(void **state) {
 static void narrow_rows_fit_at_every_width(void **state) {
     (void)state;
     Error err = {0};
-    Pattern pattern = ring_pattern(4, &test_comm);
+    HaloPlan plan = ring_plan(4, &test_comm);
     for (int bits = 1; bits <= WIDTH_MOST; bits++) {
         if (!width_known(bits))
             continue;
         MessageForm form = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
         Mailbox *mailbox = mailbox_new();
-        Channel *channel = channel_new(mailbox, &pattern, &form, 1, 0, FORWARD);
-        Run run = {.pattern = &pattern, .epoch = 1, .columns = 1, .sum = rows_take(1, 1, "test")};
+        Channel *channel = channel_new(mailbox, &plan, &form, 1, (ExchangeId){0, FORWARD});
+        Run run = {.plan = &plan, .epoch = 1, .columns = 1, .sum = rows_take(1, 1, "test")};
         exchange(channel, schedule_find("blocking", &err), NULL, &run);
         rows_give(&run.sum);
         channel_free(channel);
         mailbox_free(mailbox);
     }
-    ring_clear(&pattern);
+    ring_clear(&plan);
 }
 
 // One row of `all` as a message of its own, 4 bits, rounded with the numbers that ALGORITHMS 0
 // fixes: a row's peer is who reads it, a partial sum's who sends it.
-static void encode_alone(unsigned char *out, const Pattern *p, Rows all, const float *right,
+static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const float *right,
                          int32_t row, int reader, RandomStream stream) {
     Error err = {0};
     Widths one = {0};
-    int64_t id = p->gid[row];
+    int64_t id = p->source_id[row];
     float scale = id < 0 ? 1 : right[row];
     MessageSource source = {.x = all,
                             .scale = &scale,
@@ -241,18 +241,18 @@ static void encode_alone(unsigned char *out, const Pattern *p, Rows all, const f
 // All rows of a packed message: Z, S and codes of each (codec.h). Returns how many are sums.
 static int64_t check_message_by_hand(const Channel *channel, int group, Rows all,
                                      const float *right, RandomStream stream) {
-    const Pattern *p = channel->pattern;
+    const HaloPlan *p = channel->plan;
     int64_t rows = channel_group_rows(p, OUTGOING, group), sums = 0;
     int64_t codes = (all.columns * 4 + 7) / 8;
     const unsigned char *message = channel->ring.transfer[group][OUTGOING].payload;
     unsigned char *alone = memory_take((size_t)(8 + codes), "test");
     for (int64_t k = 0; k < rows; k++) {
         int32_t row = p->send_row[p->send_offset[group] + k];
-        encode_alone(alone, p, all, right, row, ring_reader(p->comm, group), stream);
+        encode_alone(alone, p, all, right, row, ring_reader(p->rank, group, p->size), stream);
         assert_memory_equal(message + 4 * k, alone, 4);
         assert_memory_equal(message + 4 * (rows + k), alone + 4, 4);
         assert_memory_equal(message + 8 * rows + k * codes, alone + 8, (size_t)codes);
-        sums += p->gid[row] < 0;
+        sums += p->source_id[row] < 0;
     }
     memory_give(alone);
     return sums;
@@ -265,21 +265,21 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
     MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 4096};
     int64_t sums = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        Pattern pattern = ring_pattern(seed, &test_comm);
-        float *right = right_of(&pattern);
-        Rows x = ring_fill(&pattern, 41, 5);
-        SentRows rows = ring_sent(&pattern, x, right);
+        HaloPlan plan = ring_plan(seed, &test_comm);
+        float *right = right_of(&plan);
+        Rows x = ring_fill(&plan, 41, 5);
+        SentRows rows = ring_sent(&plan, x, right);
         Mailbox *mailbox = mailbox_new();
-        Channel *channel = channel_new(mailbox, &pattern, &form, 41, 3, BACKWARD);
+        Channel *channel = channel_new(mailbox, &plan, &form, 41, (ExchangeId){3, BACKWARD});
         channel_pack(channel, &rows, (Occasion){.seed = 77, .epoch = 5});
         RandomStream stream = random_stream(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
-        for (int g = 0; g + 1 < pattern.size; g++)
+        for (int g = 0; g + 1 < plan.size; g++)
             sums += check_message_by_hand(channel, g, x, right, stream);
         channel_free(channel);
         mailbox_free(mailbox);
         rows_give(&x);
         memory_give(right);
-        ring_clear(&pattern);
+        ring_clear(&plan);
     }
     comm_sum_int64(&test_comm, &sums, 1);
     assert_true(test_comm.size == 1 || sums > 0);
@@ -289,23 +289,23 @@ static void plan_is_what_a_channel_takes(void **state) {
     (void)state;
     Error err = {0};
     MessageForm form = {.codec = codec_find("fp32", &err), .piece = 4096};
-    Pattern pattern = ring_pattern(3, &test_comm);
-    MemoryPlan plan = {0};
+    HaloPlan plan = ring_plan(3, &test_comm);
+    MemoryPlan memory = {0};
     MailboxSize size = {0};
-    channel_plan(&plan, &size, &pattern, &form, 256);
-    channel_plan(&plan, &size, &pattern, &form, 41);
-    mailbox_plan(&plan, &size);
+    channel_plan(&memory, &size, &plan, &form, 256);
+    channel_plan(&memory, &size, &plan, &form, 41);
+    mailbox_plan(&memory, &size);
     size_t before = memory_in_use();
     Mailbox *mailbox = mailbox_new();
-    Channel *wide = channel_new(mailbox, &pattern, &form, 256, 0, FORWARD);
-    Channel *narrow = channel_new(mailbox, &pattern, &form, 41, 1, FORWARD);
-    size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
+    Channel *wide = channel_new(mailbox, &plan, &form, 256, (ExchangeId){0, FORWARD});
+    Channel *narrow = channel_new(mailbox, &plan, &form, 41, (ExchangeId){1, FORWARD});
+    size_t taken = memory_in_use() - before, planned = memory_plan_total(&memory);
     assert_true(taken <= planned + 4096); // the Channels themselves and alignment
     assert_true(planned <= taken + 4096);
     channel_free(narrow);
     channel_free(wide);
     mailbox_free(mailbox);
-    ring_clear(&pattern);
+    ring_clear(&plan);
 }
 
 static void own_moment(void *context, OwnPart part, const Poll *poll) {
@@ -321,8 +321,8 @@ static void no_halo_part(void *context, Rows landed, int begin, int end, bool la
 // Of the own part: how much the schedule ran while messages in few bits flew. 0 .. 1
 static double covered_share(Channel *channel, const char *schedule, bool exact) {
     Error err = {0};
-    Rows x = ring_fill(channel_pattern(channel), channel_columns(channel), 1);
-    SentRows rows = ring_sent(channel_pattern(channel), x, NULL);
+    Rows x = ring_fill(channel_halo_plan(channel), channel_columns(channel), 1);
+    SentRows rows = ring_sent(channel_halo_plan(channel), x, NULL);
     ChannelSeconds before = channel_seconds(channel);
     schedule_find(schedule, &err)
         ->run(channel, &rows, (Occasion){.epoch = 1, .exact = exact},
@@ -337,9 +337,9 @@ static void only_what_flies_is_covered(void **state) {
     (void)state;
     Error err = {0};
     MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
-    Pattern pattern = ring_pattern(5, &test_comm);
+    HaloPlan plan = ring_plan(5, &test_comm);
     Mailbox *mailbox = mailbox_new();
-    Channel *channel = channel_new(mailbox, &pattern, &form, 41, 1, FORWARD);
+    Channel *channel = channel_new(mailbox, &plan, &form, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
     assert_true(covered_share(channel, "blocking", false) == 0);
     assert_near(covered_share(channel, "overlap", false), most, 1e-6);
@@ -348,7 +348,7 @@ static void only_what_flies_is_covered(void **state) {
     assert_true(covered_share(channel, "overlap", true) == 0); // as evaluations exchange
     channel_free(channel);
     mailbox_free(mailbox);
-    ring_clear(&pattern);
+    ring_clear(&plan);
 }
 
 static void wrong_schedule_names_the_list(void **state) {

@@ -19,7 +19,7 @@ enum { COLUMNS = 48, LAYER = 2, EPOCH = 7, GUILTY = 1 };
 enum { SEED = 3 }; // of a ring in which rank 1 sends to all others on 2, 3 and 4 ranks
 
 typedef struct Scene {
-    Pattern pattern;
+    HaloPlan plan;
     Mailbox *mailbox;
     Channel *channel;
     Rows x;
@@ -28,19 +28,20 @@ typedef struct Scene {
 
 static void scene_init(Scene *scene, const char *codec) {
     Error err = {0};
-    scene->pattern = ring_pattern(SEED, &test_comm);
+    scene->plan = ring_plan(SEED, &test_comm);
     MessageForm form = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
     scene->mailbox = mailbox_new();
-    scene->channel = channel_new(scene->mailbox, &scene->pattern, &form, COLUMNS, LAYER, BACKWARD);
-    scene->x = ring_fill(&scene->pattern, COLUMNS, EPOCH);
-    scene->rows = ring_sent(&scene->pattern, scene->x, NULL);
+    scene->channel =
+        channel_new(scene->mailbox, &scene->plan, &form, COLUMNS, (ExchangeId){LAYER, BACKWARD});
+    scene->x = ring_fill(&scene->plan, COLUMNS, EPOCH);
+    scene->rows = ring_sent(&scene->plan, scene->x, NULL);
 }
 
 static void scene_clear(Scene *scene) {
     rows_give(&scene->x);
     channel_free(scene->channel);
     mailbox_free(scene->mailbox);
-    ring_clear(&scene->pattern);
+    ring_clear(&scene->plan);
 }
 
 static void exchange(Scene *scene) {
@@ -94,7 +95,7 @@ static void pack_again(Scene *scene) {
 // Its widths are not those that the reader was told.
 static void take_other_widths(Scene *scene) {
     Channel *channel = scene->channel;
-    int64_t rows = scene->pattern.send_offset[test_comm.size - 1];
+    int64_t rows = scene->plan.send_offset[test_comm.size - 1];
     uint8_t *bits = TAKE(uint8_t, rows, "test");
     memset(bits, 4, (size_t)rows);
     channel->state = CHANNEL_IDLE;
@@ -105,12 +106,12 @@ static void take_other_widths(Scene *scene) {
 
 // Puts a value into the first row, or partial sum, that is sent, and says whose it is.
 static void poison(Scene *scene, bool sum, float value) {
-    const Pattern *p = &scene->pattern;
+    const HaloPlan *p = &scene->plan;
     int64_t k = 0, sent = p->send_offset[test_comm.size - 1];
-    while (k < sent && (p->gid[p->send_row[k]] < 0) != sum)
+    while (k < sent && (p->source_id[p->send_row[k]] < 0) != sum)
         k++;
     CHECK(k < sent, EXIT_BUG, "the guilty rank has no such row");
-    int64_t row = p->send_row[k], id = p->gid[row];
+    int64_t row = p->send_row[k], id = p->source_id[row];
     scene->x.at[row * scene->x.stride + COLUMNS / 2] = value;
     fprintf(stderr, "poisoned %lld\n", (long long)(sum ? -1 - id : id));
     pack_again(scene);

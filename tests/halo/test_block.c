@@ -42,8 +42,8 @@ static double diagonal(const float *value, int64_t i) {
 // right[] of every node, on every rank.
 static void gather_right(double *right, const Block *block) {
     memset(right, 0, N * sizeof right[0]);
-    for (int64_t i = 0; i < block->pattern->sources; i++)
-        right[block->pattern->gid[i]] = diagonal(block->right, i);
+    for (int64_t i = 0; i < block->pattern->plan.sources; i++)
+        right[block->pattern->plan.source_id[i]] = diagonal(block->right, i);
     comm_sum_double(&test_comm, right, N);
 }
 
@@ -54,13 +54,14 @@ static void assert_is(const Block *block, double m[N][N], bool transposed) {
     gather_right(right, block);
     int64_t k = 0;
     for (int64_t i = 0; i < p->rows; i++) {
-        int64_t v = p->gid[i];
+        int64_t v = p->plan.source_id[i];
         memset(row, 0, sizeof row);
         for (int64_t e = p->own.offset[i]; e < p->own.offset[i + 1]; e++)
-            row[p->gid[p->own.column[e]]] += p->own.weight ? (double)p->own.weight[e] : 1.0;
+            row[p->plan.source_id[p->own.column[e]]] +=
+                p->own.weight ? (double)p->own.weight[e] : 1.0;
         if (k < p->halo.rows && p->halo_row[k] == i) {
             for (int64_t e = p->halo.offset[k]; e < p->halo.offset[k + 1]; e++)
-                row[p->halo_gid[p->halo.column[e]]] +=
+                row[p->plan.halo_id[p->halo.column[e]]] +=
                     p->halo.weight ? (double)p->halo.weight[e] : 1.0;
             k++;
         }

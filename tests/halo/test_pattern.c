@@ -99,26 +99,27 @@ static double csr_sum(const Csr *csr, int64_t row, const int64_t *gid) {
 // halo[H]: what arrives when every owner sends payloads over its send lists.
 // What a rank may send: payloads of own rows, and partial sums of them.
 static double sent_value(const Pattern *p, int64_t row) {
-    if (row < p->sources)
-        return payload(p->gid[row]);
-    return csr_sum(&p->pre, row - p->sources, p->gid);
+    if (row < p->plan.sources)
+        return payload(p->plan.source_id[row]);
+    return csr_sum(&p->partial, row - p->plan.sources, p->plan.source_id);
 }
 
 static void exchange_by_hand(double *halo, const Pattern *p) {
-    int64_t send[65], receive[65], sent = p->send_offset[p->size - 1];
-    rank_offsets(send, p->send_offset, p->size, p->rank + 1, 1);
-    rank_offsets(receive, p->receive_offset, p->size, p->rank - 1, -1);
-    double *from = TAKE(double, sent, "test"), *to = TAKE(double, p->halo_count, "test");
-    for (int g = 0; g + 1 < p->size; g++) {
-        int reader = (p->rank + 1 + g) % p->size;
-        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            from[send[reader] / 8 + k - p->send_offset[g]] = sent_value(p, p->send_row[k]);
+    int64_t send[65], receive[65], sent = p->plan.send_offset[p->plan.size - 1];
+    rank_offsets(send, p->plan.send_offset, p->plan.size, p->plan.rank + 1, 1);
+    rank_offsets(receive, p->plan.receive_offset, p->plan.size, p->plan.rank - 1, -1);
+    double *from = TAKE(double, sent, "test"), *to = TAKE(double, p->plan.halo_count, "test");
+    for (int g = 0; g + 1 < p->plan.size; g++) {
+        int reader = (p->plan.rank + 1 + g) % p->plan.size;
+        for (int64_t k = p->plan.send_offset[g]; k < p->plan.send_offset[g + 1]; k++)
+            from[send[reader] / 8 + k - p->plan.send_offset[g]] =
+                sent_value(p, p->plan.send_row[k]);
     }
     comm_all_to_all_v(&test_comm, from, send, to, receive);
-    for (int g = 0; g + 1 < p->size; g++) {
-        int sender = (p->rank - 1 - g + p->size) % p->size;
-        for (int64_t k = p->receive_offset[g]; k < p->receive_offset[g + 1]; k++)
-            halo[k] = to[receive[sender] / 8 + k - p->receive_offset[g]];
+    for (int g = 0; g + 1 < p->plan.size; g++) {
+        int sender = (p->plan.rank - 1 - g + p->plan.size) % p->plan.size;
+        for (int64_t k = p->plan.receive_offset[g]; k < p->plan.receive_offset[g + 1]; k++)
+            halo[k] = to[receive[sender] / 8 + k - p->plan.receive_offset[g]];
     }
     memory_give(from);
     memory_give(to);
@@ -126,11 +127,11 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
 
 static void payloads_arrive(const World *world, const Pattern *p) {
     (void)world;
-    double *halo = TAKE(double, p->halo_count, "test");
+    double *halo = TAKE(double, p->plan.halo_count, "test");
     exchange_by_hand(halo, p);
-    for (int64_t h = 0; h < p->halo_count; h++)
-        if (p->halo_gid[h] >= 0)
-            assert_true(halo[h] == payload(p->halo_gid[h]));
+    for (int64_t h = 0; h < p->plan.halo_count; h++)
+        if (p->plan.halo_id[h] >= 0)
+            assert_true(halo[h] == payload(p->plan.halo_id[h]));
     memory_give(halo);
 }
 
@@ -162,7 +163,7 @@ static double halo_sum(const Pattern *p, int64_t k, const double *halo) {
 
 static void sums_are_those_of_the_graph(const World *world, const Pattern *p) {
     int *hops = hops_of(&world->dataset);
-    double *halo = TAKE(double, p->halo_count, "test");
+    double *halo = TAKE(double, p->plan.halo_count, "test");
     exchange_by_hand(halo, p);
     int64_t k = 0, wanted = 0;
     for (int64_t i = 0; i < world->shard.own; i++)
@@ -173,7 +174,7 @@ static void sums_are_those_of_the_graph(const World *world, const Pattern *p) {
         assert_true(within(hops, v, p->kind.target_hops));
         int64_t expected_count, count = p->own.offset[i + 1] - p->own.offset[i];
         double expected = sum_by_definition(&world->dataset, hops, v, &p->kind, &expected_count);
-        double sum = csr_sum(&p->own, i, p->gid);
+        double sum = csr_sum(&p->own, i, p->plan.source_id);
         if (k < p->halo.rows && p->halo_row[k] == i) {
             sum += halo_sum(p, k, halo);
             count += p->halo.offset[k + 1] - p->halo.offset[k];
@@ -256,18 +257,18 @@ static void covers_save_rows(const World *world, const Pattern *p) {
     Pattern *sources = pattern_new(&world->shard, &kind, NULL, &test_comm);
     kind.cover = COVER_TARGETS;
     Pattern *targets = pattern_new(&world->shard, &kind, NULL, &test_comm);
-    for (int g = 0; g + 1 < p->size; g++) {
-        int64_t rows = p->receive_offset[g + 1] - p->receive_offset[g];
-        assert_int_equal(p->sources_read[g],
-                         sources->receive_offset[g + 1] - sources->receive_offset[g]);
-        assert_true(rows <= p->sources_read[g]);
-        assert_true(rows <= targets->receive_offset[g + 1] - targets->receive_offset[g]);
+    for (int g = 0; g + 1 < p->plan.size; g++) {
+        int64_t rows = p->plan.receive_offset[g + 1] - p->plan.receive_offset[g];
+        assert_int_equal(p->plan.sources_read[g],
+                         sources->plan.receive_offset[g + 1] - sources->plan.receive_offset[g]);
+        assert_true(rows <= p->plan.sources_read[g]);
+        assert_true(rows <= targets->plan.receive_offset[g + 1] - targets->plan.receive_offset[g]);
     }
-    int *reads = TAKE(int, p->halo_count, "test");
+    int *reads = TAKE(int, p->plan.halo_count, "test");
     for (int64_t e = 0; e < p->halo.offset[p->halo.rows]; e++)
         reads[p->halo.column[e]]++;
-    for (int64_t h = 0; h < p->halo_count; h++)
-        assert_true(p->halo_gid[h] < 0 ? reads[h] == 1 : reads[h] >= 1);
+    for (int64_t h = 0; h < p->plan.halo_count; h++)
+        assert_true(p->plan.halo_id[h] < 0 ? reads[h] == 1 : reads[h] >= 1);
     memory_give(reads);
     pattern_free(targets);
     pattern_free(sources);
@@ -298,12 +299,13 @@ static int64_t stale_lists_found;
 // Changes one entry of a send list of rank 0 into another row that still ascends; returns its place
 // or -1.
 static int64_t spoil(const Pattern *p) {
-    for (int g = 0; g + 1 < p->size; g++)
-        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
-            bool last = k + 1 == p->send_offset[g + 1];
-            if (p->send_row[k] + 1 >= (last ? p->sources + p->pre.rows : p->send_row[k + 1]))
+    for (int g = 0; g + 1 < p->plan.size; g++)
+        for (int64_t k = p->plan.send_offset[g]; k < p->plan.send_offset[g + 1]; k++) {
+            bool last = k + 1 == p->plan.send_offset[g + 1];
+            if (p->plan.send_row[k] + 1 >=
+                (last ? p->plan.sources + p->partial.rows : p->plan.send_row[k + 1]))
                 continue;
-            p->send_row[k]++;
+            p->plan.send_row[k]++;
             return k;
         }
     return -1;
@@ -318,7 +320,7 @@ static void stale_list_is_found(const World *world, const Pattern *p) {
     assert_true(pattern_is_valid(p, false)); // alone no rank can see it
     assert_int_equal(pattern_is_valid(p, true), any == 0);
     if (place >= 0)
-        p->send_row[place]--;
+        p->plan.send_row[place]--;
     assert_true(pattern_is_valid(p, true));
     stale_lists_found += any;
 }
@@ -333,7 +335,10 @@ static void test_stale_send_list_is_found(void **state) {
 static void broken_pattern_is_found(const World *world, const Pattern *p) {
     (void)world;
     Pattern broken = *p;
-    broken.halo_count++;
+    broken.plan.halo_count++;
+    assert_false(pattern_is_valid(&broken, false));
+    broken = *p;
+    broken.plan.partials++;
     assert_false(pattern_is_valid(&broken, false));
     if (p->halo.rows > 0) {
         broken = *p;
@@ -341,7 +346,7 @@ static void broken_pattern_is_found(const World *world, const Pattern *p) {
         broken.range_count = 1;
         assert_false(pattern_is_valid(&broken, false));
         broken = *p;
-        int32_t column[1] = {(int32_t)p->halo_count};
+        int32_t column[1] = {(int32_t)p->plan.halo_count};
         int64_t offset[2] = {0, 1};
         broken.halo = (Csr){1, offset, column, p->halo.weight};
         assert_false(pattern_is_valid(&broken, false));

@@ -11,21 +11,21 @@ static const WorldKind kinds[] = {
     {.nodes = 150, .degree = 9, .directed = true, .features = 1, .classes = 2},
 };
 
-static void lists_go_there_and_back(const Pattern *p, size_t bytes) {
+static void lists_go_there_and_back(const HaloPlan *p, size_t bytes) {
     int64_t rows = p->send_offset[p->size - 1];
     unsigned char *sent = TAKE(unsigned char, rows *(int64_t)bytes, "test");
     unsigned char *back = TAKE(unsigned char, rows *(int64_t)bytes, "test");
     unsigned char *read = TAKE(unsigned char, p->halo_count *(int64_t)bytes, "test");
     for (int64_t k = 0; k < rows; k++)
-        memset(sent + (size_t)k * bytes, (int)p->gid[p->send_row[k]], bytes);
-    ring_to_readers(p->comm, p->send_offset, sent, p->receive_offset, read, bytes);
+        memset(sent + (size_t)k * bytes, (int)p->source_id[p->send_row[k]], bytes);
+    ring_to_readers(p, sent, read, bytes);
     for (int64_t h = 0; h < p->halo_count; h++)
         for (size_t j = 0; j < bytes; j++)
-            assert_int_equal(read[(size_t)h * bytes + j], p->halo_gid[h]);
+            assert_int_equal(read[(size_t)h * bytes + j], p->halo_id[h]);
     for (size_t j = 0; j < (size_t)rows * bytes; j++)
         sent[j] = (unsigned char)(j * 31 + (size_t)p->rank);
-    ring_to_readers(p->comm, p->send_offset, sent, p->receive_offset, read, bytes);
-    ring_to_owners(p->comm, p->receive_offset, read, p->send_offset, back, bytes);
+    ring_to_readers(p, sent, read, bytes);
+    ring_to_owners(p, read, back, bytes);
     assert_memory_equal(sent, back, (size_t)rows * bytes);
     memory_give(read);
     memory_give(back);
@@ -39,8 +39,8 @@ static void lists_are_inverse_and_follow_global_ids(void **state) {
         World world;
         world_init(&world, kinds[k], 42, &test_comm);
         for (int b = 0; b < 4; b++) {
-            lists_go_there_and_back(world.forward, sizes[b]);
-            lists_go_there_and_back(world.backward, sizes[b]);
+            lists_go_there_and_back(&world.forward->plan, sizes[b]);
+            lists_go_there_and_back(&world.backward->plan, sizes[b]);
         }
         world_clear(&world);
     }
@@ -50,7 +50,7 @@ static void owners_learn_their_offsets(void **state) {
     (void)state;
     World world;
     world_init(&world, kinds[1], 7, &test_comm);
-    const Pattern *p = world.forward;
+    const HaloPlan *p = &world.forward->plan;
     int64_t *offset = ring_offsets_at_owners(&test_comm, p->receive_offset);
     assert_memory_equal(offset, p->send_offset, (size_t)p->size * sizeof *offset);
     memory_give(offset);

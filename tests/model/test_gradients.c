@@ -225,7 +225,7 @@ static void run_savings(const Case *c, const World *w, const Config *config, con
         double loss = distributed(&made, p, g);
         compare(c, what, &made.shape, loss, g, want);
         if (which & LAYER0)
-            assert_null(model_channel(made.model, 0, FORWARD));
+            assert_null(model_channel(made.model, (ExchangeId){0, FORWARD}));
         memory_give(g);
         unmake(&made);
     }

@@ -97,14 +97,15 @@ static int of_all_kinds(int64_t gid, int reader, int setting) {
 
 // By global id and reader, so both ends say the same without asking.
 static void set_widths(Channel *channel, WidthOf *width, int setting) {
-    const Pattern *p = channel_pattern(channel);
+    const HaloPlan *p = channel_halo_plan(channel);
     uint8_t *sent = TAKE(uint8_t, p->send_offset[p->size - 1], "test");
     uint8_t *received = TAKE(uint8_t, p->halo_count, "test");
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            sent[k] = (uint8_t)width(p->gid[p->send_row[k]], (p->rank + 1 + g) % p->size, setting);
+            sent[k] = (uint8_t)width(p->source_id[p->send_row[k]], ring_reader(p->rank, g, p->size),
+                                     setting);
     for (int64_t h = 0; h < p->halo_count; h++)
-        received[h] = (uint8_t)width(p->halo_gid[h], p->rank, setting);
+        received[h] = (uint8_t)width(p->halo_id[h], p->rank, setting);
     channel_set_widths(channel, sent, received);
     memory_give(received);
     memory_give(sent);
@@ -113,8 +114,8 @@ static void set_widths(Channel *channel, WidthOf *width, int setting) {
 static void set_direction(Model *model, int direction, int bits) {
     int channels = 0;
     for (int l = 0; l < 2; l++)
-        if (model_channel(model, l, direction) != NULL) {
-            set_widths(model_channel(model, l, direction), the_same, bits);
+        if (model_channel(model, (ExchangeId){l, direction}) != NULL) {
+            set_widths(model_channel(model, (ExchangeId){l, direction}), the_same, bits);
             channels++;
         }
     assert_int_equal(channels, direction == FORWARD ? 2 : 1);
@@ -300,8 +301,8 @@ static Model *mixed_model(const Small *s, const Case *c, const char *schedule) {
     Model *model = model_of(s, "integer", c->bf16, schedule);
     for (int l = 0; l < 2; l++)
         for (int d = 0; d < 2; d++)
-            if (model_channel(model, l, d) != NULL)
-                set_widths(model_channel(model, l, d), of_all_kinds, 2 * l + d);
+            if (model_channel(model, (ExchangeId){l, d}) != NULL)
+                set_widths(model_channel(model, (ExchangeId){l, d}), of_all_kinds, 2 * l + d);
     return model;
 }
 

@@ -75,6 +75,31 @@ static void test_random_and_blocks_are_even_and_what_they_say(void **state) {
     dataset_clear(&d);
 }
 
+// Bytes that a cut has in use at most, beside what is in use before.
+static size_t taken(const Dataset *d, const char *method, int parts) {
+    char remarks[1024];
+    Error err = {0};
+    Config config = config_for(method);
+    int32_t *part = TAKE(int32_t, d->nodes, "test");
+    void *filler = memory_take(memory_peak() - memory_in_use(), "test"); // now in use is the peak
+    size_t before = memory_peak();
+    assert_ok(partition_cut(part, d, parts, &config, &err, remarks), &err);
+    size_t most = memory_peak() - before;
+    memory_give(filler);
+    memory_give(part);
+    return most;
+}
+
+// A method that looks at no edge has none turned for it.
+static void test_methods_get_what_they_ask_for(void **state) {
+    (void)state;
+    Dataset d = graph_make(600, graph_random, false, 1);           // directed
+    assert_int_equal(taken(&d, "blocks", 4), 4 * sizeof(int64_t)); // what counts the nodes of parts
+    assert_int_equal(taken(&d, "random", 4), 600 * 16);
+    assert_true(taken(&d, "metis", 4) > csr_bytes_of(d.nodes, d.edges, false));
+    dataset_clear(&d);
+}
+
 static void test_metis_finds_the_two_cliques(void **state) {
     (void)state;
     Error err = {0};
@@ -276,6 +301,7 @@ static void test_listed_files_give_the_listed_outcome(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_method_fills_every_part_and_repeats),
     cmocka_unit_test(test_random_and_blocks_are_even_and_what_they_say),
+    cmocka_unit_test(test_methods_get_what_they_ask_for),
     cmocka_unit_test(test_metis_finds_the_two_cliques),
     cmocka_unit_test(test_metis_cuts_a_dirty_graph_like_a_clean_one),
     cmocka_unit_test(test_training_nodes_are_balanced_when_asked_for),

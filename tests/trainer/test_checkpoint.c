@@ -150,8 +150,11 @@ static void other_names_are_no_checkpoints(void **state) {
     (void)state;
     static const char *const names[] = {"epoch-007", "epoch-7x", "epoch--1", "epoch-", "epoch-+7"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_int_equal(checkpoint_epoch_of(names[i]), -1);
-    assert_int_equal(checkpoint_epoch_of("epoch-7"), 7);
+        assert_int_equal(runfolder_epoch_of(names[i], ""), -1);
+    assert_int_equal(runfolder_epoch_of("epoch-7.json", ""), -1);
+    assert_int_equal(runfolder_epoch_of("epoch-7", ".json"), -1);
+    assert_int_equal(runfolder_epoch_of("epoch-7", ""), 7);
+    assert_int_equal(runfolder_epoch_of("epoch-7.json", ".json"), 7);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -75,18 +75,17 @@ static int64_t best_of(int split, double (*figure)(const Metrics *)) {
 }
 
 static void assert_best_is(Trainer *t, int64_t epoch, const char *what) {
-    TrainerState state;
+    TrainerCounters counters = trainer_counters(t);
     Metrics metrics[4];
-    trainer_state(t, &state);
-    if (state.counters.best_epoch != epoch)
-        fail_msg("%s: the best epoch is %lld, should be %lld", what,
-                 (long long)state.counters.best_epoch, (long long)epoch);
+    if (counters.best_epoch != epoch)
+        fail_msg("%s: the best epoch is %lld, should be %lld", what, (long long)counters.best_epoch,
+                 (long long)epoch);
     assert_memory_equal(trainer_parameters(t, true), history.parameters[epoch - 1],
                         (size_t)t->shape.parameter_count * sizeof(float));
     assert_memory_equal(trainer_parameters(t, false), history.parameters[history.epochs - 1],
                         (size_t)t->shape.parameter_count * sizeof(float));
-    assert_memory_equal(state.counters.best_metrics, history.metrics[epoch - 1],
-                        sizeof state.counters.best_metrics);
+    assert_memory_equal(counters.best_metrics, history.metrics[epoch - 1],
+                        sizeof counters.best_metrics);
     trainer_evaluate(t, true, metrics); // and they are what gives these figures
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
         assert_near(metrics[split].micro_f1, history.metrics[epoch - 1][split].micro_f1, 0);
@@ -168,10 +167,9 @@ static void patience_counts_evaluations(void **state) {
             assert_int_equal(history.epochs, stop);
             assert_int_equal(trainer_stopped_early(t), stop < EPOCHS ? patience : 0);
             assert_true(patience > 1 || stop < EPOCHS);
-            TrainerState of; // whoever goes on from here has stopped, too
-            trainer_state(t, &of);
+            TrainerCounters of = trainer_counters(t); // whoever goes on from here has stopped, too
             Trainer *again = new_trainer();
-            trainer_restore(again, &of, t->parameters);
+            trainer_set_counters(again, &of);
             assert_true(trainer_finished(again));
             trainer_free(again);
             trainer_free(t);
@@ -206,12 +204,11 @@ static void patience_needs_evaluations(void **state) {
     t = TRAINER("train.patience=0"); // which selects nothing, and evaluates all the same
     assert_ok(trainer_may_train(t, &err), &err);
     train(t);
-    TrainerState of;
-    trainer_state(t, &of);
+    TrainerCounters of = trainer_counters(t);
     assert_int_equal(history.epochs, EPOCHS);
-    assert_int_equal(of.counters.best_epoch, 0);
-    assert_int_equal(of.counters.last_metrics[SPLIT_VAL].rows, 0);
-    assert_int_equal(of.counters.last_metrics[SPLIT_TEST].rows, 75);
+    assert_int_equal(of.best_epoch, 0);
+    assert_int_equal(of.last_metrics[SPLIT_VAL].rows, 0);
+    assert_int_equal(of.last_metrics[SPLIT_TEST].rows, 75);
     assert_ptr_equal(trainer_parameters(t, true), t->parameters); // the best that there are
     trainer_free(t);
     world_clear(&world);
@@ -235,21 +232,21 @@ static void last_figures_are_of_the_last_weights(void **state) {
     (void)state;
     make_world(NULL, false);
     Trainer *t = TRAINER("train.eval_every=4");
-    TrainerState of, after;
+    TrainerCounters of, after;
     Error err = {0};
     EpochRecord record;
     for (int e = 0; e <= 10; e++) {
         Metrics want[4];
-        trainer_state(t, &of);
+        of = trainer_counters(t);
         if (e == 8) // as if these were the figures and weights of a checkpoint
-            trainer_restore(t, &of, t->parameters);
+            trainer_set_counters(t, &of);
         trainer_evaluate_last(t);
-        trainer_state(t, &after);
+        after = trainer_counters(t);
         trainer_evaluate(t, false, want);
-        assert_memory_equal(after.counters.last_metrics, want, sizeof want);
+        assert_memory_equal(after.last_metrics, want, sizeof want);
         assert_true(want[SPLIT_VAL].rows > 0);
-        memcpy(after.counters.last_metrics, of.counters.last_metrics, sizeof want);
-        assert_memory_equal(&after.counters, &of.counters, sizeof of.counters);
+        memcpy(after.last_metrics, of.last_metrics, sizeof want);
+        assert_memory_equal(&after, &of, sizeof of);
         assert_ok(trainer_epoch(t, &record, &err), &err);
     }
     trainer_free(t);

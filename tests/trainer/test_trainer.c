@@ -3,6 +3,7 @@
 // stopped and resumed; or the epoch loop would take memory, or the predicted memory would not be
 // what is used.
 #include "fixture.h"
+#include "trainer/internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,16 +95,15 @@ static void resumed_equals_never_stopped(void **state) {
         for (int e = 0; e < stop; e++)
             assert_ok(trainer_epoch(t, &record, &err), &err);
         assert_ok(checkpoint_write(t, dir, 2, &err), &err);
-        TrainerState before, after;
-        trainer_state(t, &before);
+        TrainerCounters before = trainer_counters(t);
         trainer_free(t);
         bool found = false;
         t = new_trainer();
         assert_ok(checkpoint_restore(t, dir, &found, remarks, &err), &err);
         assert_true(found);
         assert_int_equal(trainer_epochs_done(t), stop);
-        trainer_state(t, &after);
-        assert_memory_equal(&after.counters, &before.counters, sizeof before.counters);
+        TrainerCounters after = trainer_counters(t);
+        assert_memory_equal(&after, &before, sizeof before);
         train(&got, t);
         trainer_free(t);
         assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
@@ -167,11 +167,9 @@ static void first_weights_are_those_of_rank_0(void **state) {
 
 // As if a machine of the last rank had another libm, or a bit had flipped there: in what it
 // computes with, or in what it will.
-static void disturb(Trainer *t, int tensor) {
-    TrainerState state;
-    trainer_state(t, &state);
-    uint32_t *bits = tensor < 0 ? (uint32_t *)trainer_parameters(t, false)
-                                : (uint32_t *)state.tensor[tensor].data;
+static void disturb(Trainer *t, int flat) {
+    float *const all[] = {t->parameters, t->moment1, t->moment2, t->best};
+    uint32_t *bits = (uint32_t *)all[flat];
     if (test_comm.rank == test_comm.size - 1)
         bits[trainer_shape(t)->parameter_count - 1] ^= 1;
 }
@@ -186,16 +184,16 @@ static void ranks_that_disagree_are_named(void **state) {
     snprintf(named, sizeof named, "of rank %d of %d are not those of rank 0", test_comm.size - 1,
              test_comm.size);
     settle(settings, 1);
-    for (int tensor = -1; tensor < 3; tensor++) { // parameters, moments, best
+    for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
         Error err = {0}, seen = {0}, saved = {0};
         Trainer *t = new_trainer();
         assert_ok(trainer_epoch(t, &record, &err), &err);
         assert_ok(checkpoint_write(t, test_path("agreed"), 2, &err), &err);
-        disturb(t, tensor);
+        disturb(t, flat);
         assert_refused(checkpoint_write(t, test_path("never"), 2, &saved), &saved, EXIT_DISAGREE,
                        named);
         assert_false(file_exists(test_path("never")));
-        if (tensor != 2) // the best weights are new after an evaluation
+        if (flat != 3) // the best weights are new after an evaluation
             assert_refused(trainer_epoch(t, &record, &seen), &seen, EXIT_DISAGREE, named);
         trainer_free(t);
     }
@@ -283,7 +281,7 @@ static void sensitivities_are_planned(void **state) {
     for (int l = 0; l < trainer_shape(t)->layers; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(trainer_shape(t), l, d) > 0)
-                rows += trainer_patterns(t)->of[l][d]->send_offset[test_comm.size - 1];
+                rows += trainer_patterns(t)->of[l][d]->plan.send_offset[test_comm.size - 1];
     assert_int_equal(planned(t, "sensitivities"), rows * (4 + 4 + 1 + 8));
     assert_true((rows > 0) == (test_comm.size > 1));
     trainer_free(t);

@@ -31,6 +31,8 @@ bool file_remove(const char *path, Error *err);
 bool file_sync(const char *path, Error *err);
 // rename, then fsync of the folder that holds `to`.
 bool file_rename(const char *from, const char *to, Error *err);
+// The same; whoever renames many files syncs their folders when all have their new names.
+bool file_rename_unsynced(const char *from, const char *to, Error *err);
 // The two change places at once, then fsync of the folder that holds `other`. *done false, and
 // nothing changed, where the filesystem cannot or one of them is not there.
 bool file_exchange(const char *one, const char *other, bool *done, Error *err);

@@ -1,0 +1,124 @@
+// Compressed sparse rows. The idea: transposing by counting takes linear time and yields ascending
+// rows, so that sorting is transposing twice, and a matrix is symmetric if it equals its transpose,
+// which for that need not be stored.
+#include "fringe/base/sparse.h"
+#include "fringe/base/memory.h"
+
+#include <string.h>
+
+size_t csr_bytes(const Csr *csr) {
+    return csr_bytes_of(csr->rows, csr_entries(csr), csr->weight != NULL);
+}
+
+size_t csr_bytes_of(int64_t rows, int64_t entries, bool weighted) {
+    return memory_product(rows + 1, sizeof(int64_t)) +
+           memory_product(entries, sizeof(int32_t) + (weighted ? sizeof(float) : 0));
+}
+
+void csr_alloc(Csr *csr, int64_t rows, int64_t entries, bool weighted, const char *what) {
+    *csr = (Csr){.rows = rows,
+                 .offset = TAKE(int64_t, rows + 1, what),
+                 .column = TAKE(int32_t, entries, what),
+                 .weight = weighted ? TAKE(float, entries, what) : NULL};
+}
+
+bool csr_try(Csr *csr, int64_t rows, int64_t entries, bool weighted, const char *what, Error *err) {
+    *csr = (Csr){.rows = rows};
+    csr->offset = memory_try(memory_product(rows + 1, sizeof(int64_t)), what, err);
+    if (csr->offset != NULL)
+        csr->column = memory_try(memory_product(entries, sizeof(int32_t)), what, err);
+    if (csr->column != NULL && weighted)
+        csr->weight = memory_try(memory_product(entries, sizeof(float)), what, err);
+    if (csr->column != NULL && (!weighted || csr->weight != NULL))
+        return true;
+    csr_free(csr);
+    return false;
+}
+
+void csr_free(Csr *csr) {
+    memory_give(csr->weight);
+    memory_give(csr->column);
+    memory_give(csr->offset);
+    *csr = (Csr){0};
+}
+
+// offset[i + 1] holds the count of row i: makes it the end of row i.
+static void sum_counts(int64_t *offset, int64_t rows) {
+    for (int64_t i = 0; i < rows; i++)
+        offset[i + 1] += offset[i];
+}
+
+// Filling row i has moved offset[i] to its end, so that every offset stands one row too early.
+static void shift_back(int64_t *offset, int64_t rows) {
+    memmove(offset + 1, offset, (size_t)rows * sizeof *offset);
+    offset[0] = 0;
+}
+
+void csr_transpose(Csr *out, const Csr *in, int64_t columns) {
+    int64_t entries = csr_entries(in);
+    csr_alloc(out, columns, entries, in->weight != NULL, "transposed edges");
+    for (int64_t e = 0; e < entries; e++)
+        out->offset[in->column[e] + 1]++;
+    sum_counts(out->offset, columns);
+    for (int64_t i = 0; i < in->rows; i++)
+        for (int64_t e = in->offset[i]; e < in->offset[i + 1]; e++) {
+            int64_t at = out->offset[in->column[e]]++;
+            out->column[at] = (int32_t)i;
+            if (in->weight != NULL)
+                out->weight[at] = in->weight[e];
+        }
+    shift_back(out->offset, columns);
+}
+
+bool csr_from_pairs(Csr *out, int64_t rows, int64_t count, const int32_t *row,
+                    const int32_t *column, const float *weight, const char *what, Error *err) {
+    if (!csr_try(out, rows, count, weight != NULL, what, err))
+        return false;
+    for (int64_t e = 0; e < count; e++)
+        out->offset[row[e] + 1]++;
+    sum_counts(out->offset, rows);
+    for (int64_t e = 0; e < count; e++) {
+        int64_t at = out->offset[row[e]]++;
+        out->column[at] = column[e];
+        if (weight != NULL)
+            out->weight[at] = weight[e];
+    }
+    shift_back(out->offset, rows);
+    return true;
+}
+
+bool csr_is_ascending(const Csr *csr) {
+    for (int64_t i = 0; i < csr->rows; i++)
+        for (int64_t e = csr->offset[i] + 1; e < csr->offset[i + 1]; e++)
+            if (csr->column[e - 1] > csr->column[e])
+                return false;
+    return true;
+}
+
+bool csr_is_valid(const Csr *csr, int64_t columns) {
+    if (csr->offset[0] != 0)
+        return false;
+    for (int64_t i = 0; i < csr->rows; i++)
+        if (csr->offset[i] > csr->offset[i + 1])
+            return false;
+    for (int64_t e = 0; e < csr_entries(csr); e++)
+        if (csr->column[e] < 0 || csr->column[e] >= columns)
+            return false;
+    return csr_is_ascending(csr);
+}
+
+// The transpose is not made but compared as it would be filled: its next entry in row c is row i.
+bool csr_is_symmetric(const Csr *csr) {
+    int64_t *next = TAKE(int64_t, csr->rows, "symmetry of edges");
+    memcpy(next, csr->offset, (size_t)csr->rows * sizeof *next);
+    bool same = true;
+    for (int64_t i = 0; i < csr->rows && same; i++)
+        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1] && same; e++) {
+            int32_t c = csr->column[e];
+            int64_t back = next[c]++;
+            same = back < csr->offset[c + 1] && csr->column[back] == i &&
+                   (csr->weight == NULL || csr->weight[back] == csr->weight[e]);
+        }
+    memory_give(next);
+    return same;
+}

@@ -1,0 +1,21 @@
+// What fringe keeps of one epoch is named "epoch-N": the folder of a checkpoint, and, with an
+// ending, the files of an assignment.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *runfolder_epoch_name(char out[RUNFOLDER_NAME], int64_t epoch, const char *ending) {
+    snprintf(out, RUNFOLDER_NAME, "epoch-%lld%s", (long long)epoch, ending);
+    return out;
+}
+
+// Only the very name that the epoch is given counts: "epoch-007" is somebody else's.
+int64_t runfolder_epoch_of(const char *name, const char *ending) {
+    char given[RUNFOLDER_NAME];
+    long long epoch = -1;
+    if (sscanf(name, "epoch-%lld", &epoch) != 1 || epoch < 0)
+        return -1;
+    return strcmp(runfolder_epoch_name(given, epoch, ending), name) == 0 ? epoch : -1;
+}

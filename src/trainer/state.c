@@ -1,0 +1,88 @@
+// What a resumed run needs of a trainer: three sections (the weights, the best of them, what the
+// optimizer keeps) and a few counters. All of it is the same on all ranks, so rank 0's is written.
+#include "internal.h"
+#include <string.h>
+
+// Files hold matrices as PyG has them, transposed.
+static bool save_weights(Trainer *t, const float *weights, StateWriter *writer, Error *err) {
+    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
+    if (t->comm->rank != 0)
+        return true;
+    float *turned = state_try(writer, bytes, "weights to write", err);
+    if (turned != NULL)
+        writer->tensors = model_tensors(&t->shape, weights, turned, writer->tensor);
+    return turned != NULL;
+}
+
+static bool restore_weights(Trainer *t, float *weights, const StateReader *reader, Error *err) {
+    if (reader->file != NULL)
+        model_take_tensors(&t->shape, weights, reader->file, err);
+    if (!comm_agree(t->comm, err))
+        return false;
+    comm_broadcast(t->comm, weights, (size_t)t->shape.parameter_count * sizeof(float), 0);
+    return true;
+}
+
+static bool save_model(void *owner, StateWriter *writer, Error *err) {
+    return save_weights(owner, trainer_parameters(owner, false), writer, err);
+}
+
+static bool restore_model(void *owner, const StateReader *reader, Error *err) {
+    return restore_weights(owner, ((Trainer *)owner)->parameters, reader, err);
+}
+
+static bool save_best(void *owner, StateWriter *writer, Error *err) {
+    return save_weights(owner, trainer_parameters(owner, true), writer, err);
+}
+
+static bool restore_best(void *owner, const StateReader *reader, Error *err) {
+    return restore_weights(owner, ((Trainer *)owner)->best, reader, err);
+}
+
+static bool save_optimizer(void *owner, StateWriter *writer, Error *err) {
+    const Trainer *t = owner;
+    (void)err;
+    state_put(writer, "moment1", TENSOR_F32, t->shape.parameter_count, t->moment1);
+    state_put(writer, "moment2", TENSOR_F32, t->shape.parameter_count, t->moment2);
+    return true;
+}
+
+static bool restore_optimizer(void *owner, const StateReader *reader, Error *err) {
+    const Trainer *t = owner;
+    int64_t count = t->shape.parameter_count;
+    return state_get(reader, "moment1", TENSOR_F32, count, t->moment1, err) &&
+           state_get(reader, "moment2", TENSOR_F32, count, t->moment2, err);
+}
+
+void register_sections(Trainer *t) {
+    state_register(&t->sections, (StateSection){"model", save_model, restore_model, t});
+    state_register(&t->sections, (StateSection){"best", save_best, restore_best, t});
+    state_register(&t->sections, (StateSection){"optimizer", save_optimizer, restore_optimizer, t});
+    if (t->assigner != NULL)
+        state_register(&t->sections, assigner_section(t->assigner));
+}
+
+StateSections *trainer_sections(Trainer *t) { return &t->sections; }
+
+// ---- counters
+
+TrainerCounters trainer_counters(const Trainer *t) {
+    TrainerCounters counters = {.epoch = t->epoch,
+                                .best_epoch = t->best_epoch,
+                                .stale_evaluations = t->stale_evaluations,
+                                .best_score = t->best_score};
+    memcpy(counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
+    memcpy(counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
+    return counters;
+}
+
+void trainer_set_counters(Trainer *t, const TrainerCounters *counters) {
+    t->epoch = counters->epoch;
+    t->evaluated = -1;
+    t->best_epoch = counters->best_epoch;
+    t->stale_evaluations = counters->stale_evaluations;
+    t->best_score = counters->best_score;
+    t->stopped = patience_is_over(t);
+    memcpy(t->best_metrics, counters->best_metrics, sizeof t->best_metrics);
+    memcpy(t->last_metrics, counters->last_metrics, sizeof t->last_metrics);
+}
