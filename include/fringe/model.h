@@ -14,23 +14,37 @@
 #include "fringe/gradsync.h"
 #include "fringe/halo.h"
 
-enum { MODEL_LAYERS = 16 };
+// What a parameter is to its layer, which has at most one of each role.
+typedef enum ParameterRole {
+    ROLE_WEIGHT,      // W
+    ROLE_SELF_WEIGHT, // Ws
+    ROLE_BIAS,        // b
+    ROLE_GAMMA,       // of the norm that follows the layer, as ROLE_BETA
+    ROLE_BETA,
+    ROLE_OWN, // from here on the kind of the layer says what they are
+    ROLE_COUNT = 12
+} ParameterRole;
+
+enum { MODEL_LAYERS = 16, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
 
 typedef struct Parameter { // a window of the flat array
     char name[64]; // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
     int layer;
+    ParameterRole role;
     int64_t begin; // offset in the flat array
     int64_t rows,
         columns; // [in, out] row-major inside; matrices are transposed to PyG's [out, in] in files
     bool matrix; // false: a vector of `columns` (rows = 1)
 } Parameter;
 
+typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/internal.h)
+
 // The model without data: shapes and parameter windows. Needs the config and the dataset's widths
 // only.
 typedef struct ModelShape {
+    const LayerKind *kind;
     int layers;
     int64_t width[MODEL_LAYERS + 1];    // F, hidden..., K
-    bool self_weight;                   // sage-mean: Ws
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order)
     enum {
@@ -48,7 +62,7 @@ typedef struct ModelShape {
     bool multilabel;
     double gain;
     int parameter_windows;
-    Parameter parameter[MODEL_LAYERS * 5];
+    Parameter parameter[MODEL_PARAMETERS];
     int64_t parameter_count;
     bool inference; // evaluation only: nothing of training is made
 } ModelShape;

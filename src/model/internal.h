@@ -6,7 +6,7 @@
 
 // One distributed aggregate: a Block with what it needs to run. Shared by layers whose Pattern is
 // the same.
-typedef struct Operator {
+typedef struct SparseOperator {
     Block block;
     float *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is NULL
     Aggregate *aggregate; // over block.pattern->own
@@ -15,25 +15,73 @@ typedef struct Operator {
     int64_t *cursor;    // [halo.rows] edge cursors of the halo pass
     int rest_count;     // rows that wait for the halo: the complement of pattern->central
     Range rest[PATTERN_RANGES + 1];
-} Operator;
+} SparseOperator;
 
 // How the rows that a layer aggregates reach their readers.
-typedef struct Route {
-    Operator *op;     // borrowed from the model; NULL: nothing is aggregated
-    Channel *channel; // NULL: nothing is sent
-    Rows sums;        // [partials, columns] partial sums, sent after own rows
-} Route;
+typedef struct Propagation {
+    SparseOperator *op; // borrowed from the model; NULL: nothing is aggregated
+    Channel *channel;   // NULL: nothing is sent
+    Rows partials;      // [partials, columns] partial sums, sent after own rows
+} Propagation;
 
 typedef struct Layer {
-    Route route[2]; // [FORWARD], [BACKWARD]: of training
-    Route infer;    // of evaluation, forward: the same channel where the Pattern is the same
+    const Parameter *parameter[ROLE_COUNT]; // by role; NULL: it has none; in the model's shape
+    Propagation propagation[2];             // [FORWARD], [BACKWARD]: of training
+    Propagation infer; // of evaluation, forward: the same channel where the Pattern is the same
     Rows h; // [N, in] input while training; kept for Ws and transform-first, else one buffer serves
             // all layers
     Rows a; // [N, in] A·H, aggregate-first only
     Rows y; // [N, out] H·W, transform-first only
     Rows z; // [N, out] before post; after inference: after post
     PostSaved saved;
+    Rows own[2];   // of the kind
+    uint8_t *bits; // of the kind
 } Layer;
+
+// Takes memory or plans it.
+typedef struct Taker {
+    MemoryPlan *plan; // NULL: take
+} Taker;
+
+typedef struct LayerRun { // a layer in the call that is running
+    Model *m;
+    int l;
+    const Layer *layer;
+    bool transformed; // z holds L·M·R·(H W), not yet the rest
+    Rows h;           // [rows of its input, in]
+    Rows a;           // [rows of its input, in] L·M·R·H; only if not transformed
+    Rows g;           // backward: [rows of its output, out] the gradient of Z
+    Rows da;          // [rows of its output, in] the gradient of A, if the input wants one
+    Rows dy;          // [rows of its input, out] the gradient of H W, once it is there
+    Rows dh;          // [rows of its input, in] the gradient of H
+} LayerRun;
+
+// A kind of layer: how Z comes from the aggregate A = L·M·R·H and from H, and the way back. Nothing
+// may be NULL.
+struct LayerKind {
+    const char *name;
+    // Z is linear in A through W: L·M·R·(H W) may be made instead of (L·M·R·H) W.
+    bool may_transform_first;
+    const char *(*normalisation)(const Config *config); // of the Block (halo.h)
+    int (*layers)(const Config *config);                // that model.layers makes
+    bool (*weights)(const ModelShape *shape, int l);    // false: the layer is L·M·R·H alone
+    // Adds the parameters of a layer with weights, W first.
+    void (*parameters)(ModelShape *shape, int l);
+    void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
+    bool (*keeps_input)(const ModelShape *shape, int l);  // H is needed on the way back
+    void (*buffers)(Model *m, const Taker *taker, int l); // a, y, own and bits of a layer
+    int64_t (*scratch)(const Model *m, int l);            // floats that parameter_gradient wants
+    // Z of rows whose aggregate is complete.
+    void (*forward)(const LayerRun *run, Range rows, const Poll *poll);
+    // dA of all rows from G; not called where the layer was transformed first.
+    void (*aggregate_gradient)(const LayerRun *run, const Poll *poll);
+    // Adds to dH, in rows that have a G, what reaches H around the aggregate.
+    void (*input_gradient)(const LayerRun *run, Range rows, const Poll *poll);
+    // Of one parameter, into its window. Called from the last window of the layer to the first,
+    // after aggregate_gradient; where the layer was transformed first, of W when dy is there.
+    void (*parameter_gradient)(const LayerRun *run, const Parameter *p, const Poll *poll);
+};
+extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn;
 
 enum {
     MODEL_OPERATORS = 2 * MODEL_LAYERS + 2,
@@ -53,11 +101,11 @@ struct Model {
     Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
-    Mailbox *mailbox; // of all channels: only one exchange runs at a time
-    GradSync *sync;   // told what is made of the gradient; NULL: nobody is
-    Poll sums;        // moves what it was told
+    Mailbox *mailbox;   // of all channels: only one exchange runs at a time
+    GradSync *sync;     // told what is made of the gradient; NULL: nobody is
+    Poll gradient_poll; // moves what it was told
     int operators;
-    Operator operator[MODEL_OPERATORS];
+    SparseOperator operator[MODEL_OPERATORS];
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
     // Widths never share memory, so padding stays zero.
     int widths;
@@ -65,6 +113,7 @@ struct Model {
     Rows gradient_slot[MODEL_LAYERS][GRADIENT_SLOTS];
     Rows g;   // G of the layer that runs
     int slot; // where it lies
+    int made; // parameters [made, parameter_windows) have their gradients
     float *scratch;
     int64_t *counts; // metrics
     Spans *spans;
@@ -76,31 +125,52 @@ struct Model {
     bool training;
 };
 
-// Windows of layer l in a flat array; NULL where the layer has none.
-typedef struct LayerWindows {
-    float *w, *ws, *bias, *gamma, *beta;
-} LayerWindows;
-LayerWindows layer_windows(const ModelShape *shape, const float *flat, int layer);
+// ---- shape.c
+// Adds "convs.N.<name>" to the windows of a layer: [in, out], or [width].
+void parameter_matrix(ModelShape *shape, int l, ParameterRole role, const char *name, int64_t in,
+                      int64_t out);
+void parameter_vector(ModelShape *shape, int l, ParameterRole role, const char *name,
+                      int64_t width);
+// Xavier-uniform, from a random stream that no other matrix of the model has.
+void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
-// The Post of a layer, ready to run.
-Post layer_post(const Model *m, int layer);
+// ---- model.c
+void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, const char *what);
+void take_aggregate(Model *m, const Taker *taker, int l); // Layer.a, unless it is made once
+
+// Where the running call finds a layer's parameter of that role; NULL if it has none.
+static inline const float *weights_of(const LayerRun *run, ParameterRole role) {
+    const Parameter *p = run->layer->parameter[role];
+    return p != NULL ? run->m->parameters + p->begin : NULL;
+}
 
 // Loss of one split and its gradient times `weight` (g.at NULL: none).
 double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
 
 static inline int64_t metric_counts(int64_t classes) { return 2 + 3 * classes; } // per split
 
-// ---- routes.c
+// ---- propagation_setup.c
 // Floats of a row that is aggregated there, in training or evaluation; 0: none is.
 int64_t aggregated(const ModelShape *shape, int l, int direction);
-void routes_make(Model *m);     // operators and channels of all layers. Collective.
-void routes_features(Model *m); // what is made of the features once. Collective.
-void routes_plan(MemoryPlan *plan, const Model *m, const Config *config);
-void routes_clear(Model *m);
+void propagations_make(Model *m);     // operators and channels of all layers. Collective.
+void propagations_features(Model *m); // what is made of the features once. Collective.
+void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config);
+void propagations_clear(Model *m);
 
-// ---- epoch.c
-// A·X into m->features, exactly, over the route that evaluation has for the first layer meanwhile.
-void model_features_once(Model *m);
+// ---- propagation.c
+typedef struct PropagationCall { // one propagation, and the work around it
+    const Propagation *over;
+    Rows in, out;  // rows that are aggregated, and their sums
+    Rows received; // [H, columns] halo rows of `in`, where `over` has no channel
+    void *context; // of both:
+    void (*beside)(void *context, const Poll *poll); // work that needs no message; may be NULL
+    void (*finish)(void *context, Range rows, const Poll *poll); // of complete sums; may be NULL
+} PropagationCall;
+// By the schedule in training, else exactly. Collective.
+void propagate(Model *m, const PropagationCall *call);
+const Poll *gradient_poll(const Model *m); // NULL: nobody sums gradients meanwhile
+
+// ---- layers.c
 // Rows of layer l's input (l = layers: the logits) that the running call needs: [0, level_rows).
 static inline int64_t level_rows(const Model *m, int l) {
     return m->training ? m->parts.patterns->rows[l] : m->rows;
@@ -112,9 +182,9 @@ static inline Rows first_rows(Rows rows, int64_t count) {
 }
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
-// Rows of a weight gradient [in, out] that are made at once: whole tiles of the library; all of
-// them where no other rank waits for their sum.
-int64_t strip_rows(const Model *m, int64_t in, int64_t out);
+// dw = aᵀ g over the rows of g, into the window of p.
+void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll);
+int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out); // floats
 // The buffer of that width, `turn` slots after the one of G.
 Rows gradient_rows(const Model *m, int64_t width, int turn);
 

@@ -4,27 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-LayerWindows layer_windows(const ModelShape *shape, const float *flat, int layer) {
-    LayerWindows w = {0};
-    bool ws_next = shape->self_weight, bias_next = shape->bias, first = true;
-    for (int i = 0; i < shape->parameter_windows; i++) {
-        const Parameter *p = &shape->parameter[i];
-        float *at =
-            (float *)flat + p->begin; // windows are views; who passes a const array only reads
-        if (p->layer != layer)
-            continue;
-        if (first)
-            w.w = at, first = false;
-        else if (ws_next)
-            w.ws = at, ws_next = false;
-        else if (bias_next)
-            w.bias = at, bias_next = false;
-        else if (w.gamma == NULL)
-            w.gamma = at;
-        else
-            w.beta = at;
+static void find_parameters(Model *m) {
+    for (int i = 0; i < m->shape.parameter_windows; i++) {
+        const Parameter *p = &m->shape.parameter[i];
+        m->layer[p->layer].parameter[p->role] = p;
     }
-    return w;
 }
 
 Rows gradient_rows(const Model *m, int64_t width, int turn) {
@@ -37,12 +21,7 @@ Rows gradient_rows(const Model *m, int64_t width, int turn) {
 
 // ---- taking or planning
 
-typedef struct Taker {
-    MemoryPlan *plan; // NULL: take
-} Taker;
-
-static void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns,
-                      const char *what) {
+void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, const char *what) {
     if (taker->plan != NULL)
         memory_plan_add(taker->plan, what, rows_bytes(count, columns));
     else
@@ -58,7 +37,14 @@ static void *take(const Taker *taker, size_t bytes, const char *what) {
 
 // Inference reads a layer's input where the layer below has left it.
 static bool keeps_input(const ModelShape *shape, int l) {
-    return !shape->inference && (shape->self_weight || shape->transform_first[l]);
+    return !shape->inference && shape->kind->keeps_input(shape, l);
+}
+
+void take_aggregate(Model *m, const Taker *taker, int l) {
+    if (l == 0 && m->shape.layer0 == LAYER0_ONCE)
+        m->layer[l].a = m->features;
+    else
+        take_rows(taker, &m->layer[l].a, m->rows, m->shape.width[l], "aggregated rows");
 }
 
 static void take_layer(Model *m, const Taker *taker, int l) {
@@ -70,12 +56,7 @@ static void take_layer(Model *m, const Taker *taker, int l) {
         take_rows(taker, &layer->h, n, in, dropped ? "features after dropout" : "layer inputs");
     if (l == 0 && shape->layer0 != LAYER0_EXCHANGED)
         take_rows(taker, &m->features, n, in, "aggregated features");
-    if (shape->transform_first[l])
-        take_rows(taker, &layer->y, n, out, "transformed rows");
-    else if (l == 0 && shape->layer0 == LAYER0_ONCE)
-        layer->a = m->features;
-    else
-        take_rows(taker, &layer->a, n, in, "aggregated rows");
+    shape->kind->buffers(m, taker, l);
     take_rows(taker, &layer->z, n, out, "layer outputs");
     if (l == shape->layers - 1)
         return;
@@ -120,14 +101,10 @@ static void take_gradients(Model *m, const Taker *taker) {
 static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t scratch_floats(const Model *m) {
-    const Backend *b = m->parts.backend;
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
-        int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
-        int64_t strip = strip_rows(m, in, out);
-        most = max64(most, b->dense_gradient_scratch(m->rows, strip, out));
-        most = max64(most, b->column_sums_scratch(m->rows, out));
-        most = max64(most, b->post_scratch(m->rows, out));
+        most = max64(most, m->shape.kind->scratch(m, l));
+        most = max64(most, m->parts.backend->post_scratch(m->rows, m->shape.width[l + 1]));
     }
     return most;
 }
@@ -163,7 +140,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     Model *m = TAKE(Model, 1, "model");
     *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
-    m->sums = (Poll){gradsync_progress, m->sync};
+    m->gradient_poll = (Poll){gradsync_progress, m->sync};
+    find_parameters(m);
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
     if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all
@@ -171,11 +149,11 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         return NULL;
     }
     take_buffers(m, &(Taker){NULL});
-    routes_make(m);
+    propagations_make(m);
     for (int64_t r = 0; r < m->rows; r++)
         memcpy(m->x.at + r * m->x.stride, parts->shard->x + r * shape->width[0],
                (size_t)shape->width[0] * sizeof(float));
-    routes_features(m);
+    propagations_features(m);
     return m;
 }
 
@@ -184,7 +162,7 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
     take_buffers(m, &(Taker){plan});
-    routes_plan(plan, m, config);
+    propagations_plan(plan, m, config);
     memory_give(m);
 }
 
@@ -196,6 +174,9 @@ static void free_layer(Model *m, int l) {
     memory_give(layer->saved.inverse);
     memory_give(layer->saved.kept);
     memory_give(layer->saved.positive);
+    memory_give(layer->bits);
+    for (int i = 0; i < 2; i++)
+        rows_give(&layer->own[i]);
     bool shared = false;
     for (int k = 0; k < l; k++)
         shared |= m->layer[k].h.at == layer->h.at;
@@ -210,7 +191,7 @@ static void free_layer(Model *m, int l) {
 void model_free(Model *m) {
     if (m == NULL)
         return;
-    routes_clear(m);
+    propagations_clear(m);
     memory_give(m->counts);
     memory_give(m->scratch);
     for (int i = 0; i < m->widths; i++)
@@ -232,8 +213,9 @@ void model_free(Model *m) {
 static Channel *channel_at(const Model *m, int i) {
     for (int l = 0; l < m->shape.layers; l++) {
         const Layer *layer = &m->layer[l];
-        Channel *infer = layer->infer.channel, *forward = layer->route[FORWARD].channel;
-        Channel *all[] = {forward, layer->route[BACKWARD].channel, infer != forward ? infer : NULL};
+        Channel *infer = layer->infer.channel, *forward = layer->propagation[FORWARD].channel;
+        Channel *all[] = {forward, layer->propagation[BACKWARD].channel,
+                          infer != forward ? infer : NULL};
         for (int k = 0; k < 3; k++)
             if (all[k] != NULL && i-- == 0)
                 return all[k];
@@ -252,7 +234,7 @@ void model_describe(const Model *m, char *out, size_t size) {
     out[0] = 0;
     for (int l = 0; l < m->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            const Operator *op = m->layer[l].route[d].op;
+            const SparseOperator *op = m->layer[l].propagation[d].op;
             int64_t columns = aggregated(&m->shape, l, d);
             if (op == NULL || at >= size)
                 continue;
@@ -270,11 +252,11 @@ int64_t model_bytes_sent(const Model *m) {
 }
 
 Channel *model_channel(const Model *m, ExchangeId id) {
-    return m->layer[id.layer].route[id.direction].channel;
+    return m->layer[id.layer].propagation[id.direction].channel;
 }
 
 const Block *model_block(const Model *m, ExchangeId id) {
-    const Operator *op = m->layer[id.layer].route[id.direction].op;
+    const SparseOperator *op = m->layer[id.layer].propagation[id.direction].op;
     return op != NULL ? &op->block : NULL;
 }
 

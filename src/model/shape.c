@@ -1,59 +1,45 @@
-// The model without data: widths, parameter windows, initial weights. Layers are a table; the
-// smallest member to copy is gcn: one row that names a normalisation of halo.h and says whether a
-// row has a weight of its own.
+// The model without data: widths, parameter windows, initial weights. Kinds of layers are a table;
+// the smallest member, and the one to copy, is gcn (layer_linear.c).
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct LayerKind {
-    const char *name;
-    const char *normalisation;             // of the Block
-    const char *normalisation_other;       // model.gcn_norm = in, or model.self_loops
-    bool self_weight;                      // Z = A W + H Ws
-    const char *weight, *self, *bias_name; // PyG's names inside convs.N
-} LayerKind;
+static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn};
+const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
 
-static const LayerKind layer_kinds[] = {
-    {"gcn", "gcn", "gcn-in", false, "lin.weight", NULL, "bias"},
-    {"sage-mean", "mean", "mean-self", true, "lin_l.weight", "lin_r.weight", "lin_l.bias"},
-    {"sage-gcn", "mean-self", "mean-self", false, "lin.weight", NULL, "bias"},
-};
-const Family layer_family = FAMILY("model.layer", NULL, layer_kinds);
-
-static void add_parameter(ModelShape *shape, int layer, const char *name, int64_t rows,
-                          int64_t columns, bool matrix) {
+static Parameter *add_parameter(ModelShape *shape, int l, ParameterRole role, int64_t rows,
+                                int64_t columns) {
+    assert(shape->parameter_windows < MODEL_PARAMETERS);
     Parameter *p = &shape->parameter[shape->parameter_windows++];
-    *p = (Parameter){.layer = layer,
+    *p = (Parameter){.layer = l,
+                     .role = role,
                      .begin = shape->parameter_count,
                      .rows = rows,
-                     .columns = columns,
-                     .matrix = matrix};
-    snprintf(p->name, sizeof p->name, "%s", name);
+                     .columns = columns};
     shape->parameter_count += rows * columns;
+    return p;
 }
 
-// W, then Ws, b, gamma, beta, as far as the layer has them. The backward pass makes their gradients
-// from the last to the first (epoch.c) and says so to gradsync.
-static void add_layer(ModelShape *shape, const LayerKind *kind, int layer) {
-    int64_t in = shape->width[layer], out = shape->width[layer + 1];
-    char name[64];
-    snprintf(name, sizeof name, "convs.%d.%s", layer, kind->weight);
-    add_parameter(shape, layer, name, in, out, true);
-    if (kind->self_weight) {
-        snprintf(name, sizeof name, "convs.%d.%s", layer, kind->self);
-        add_parameter(shape, layer, name, in, out, true);
-    }
-    if (shape->bias) {
-        snprintf(name, sizeof name, "convs.%d.%s", layer, kind->bias_name);
-        add_parameter(shape, layer, name, 1, out, false);
-    }
-    if (shape->norm && layer < shape->layers - 1) {
-        snprintf(name, sizeof name, "norms.%d.weight", layer);
-        add_parameter(shape, layer, name, 1, out, false);
-        snprintf(name, sizeof name, "norms.%d.bias", layer);
-        add_parameter(shape, layer, name, 1, out, false);
-    }
+void parameter_matrix(ModelShape *shape, int l, ParameterRole role, const char *name, int64_t in,
+                      int64_t out) {
+    Parameter *p = add_parameter(shape, l, role, in, out);
+    p->matrix = true;
+    snprintf(p->name, sizeof p->name, "convs.%d.%s", l, name);
+}
+
+void parameter_vector(ModelShape *shape, int l, ParameterRole role, const char *name,
+                      int64_t width) {
+    Parameter *p = add_parameter(shape, l, role, 1, width);
+    snprintf(p->name, sizeof p->name, "convs.%d.%s", l, name);
+}
+
+// The norm's come last in the layer that it follows: the backward pass meets it first.
+static void norm_parameters(ModelShape *shape, int l) {
+    Parameter *gamma = add_parameter(shape, l, ROLE_GAMMA, 1, shape->width[l + 1]);
+    Parameter *beta = add_parameter(shape, l, ROLE_BETA, 1, shape->width[l + 1]);
+    snprintf(gamma->name, sizeof gamma->name, "norms.%d.weight", l);
+    snprintf(beta->name, sizeof beta->name, "norms.%d.bias", l);
 }
 
 // model.post with the steps that have something to do: "norm" needs model.norm, "activation" an
@@ -85,10 +71,10 @@ static bool read_post(ModelShape *shape, const Config *config, Error *err) {
 static bool read_widths(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                         Error *err) {
     const ConfigInts *hidden = &config->model.hidden;
-    if (config->model.layers < 1 || config->model.layers > MODEL_LAYERS)
+    if (config->model.layers < 1 || shape->kind->layers(config) > MODEL_LAYERS)
         return error_set(err, EXIT_CONFIG, "model.layers: expected 1 to %d, found %lld",
                          MODEL_LAYERS, (long long)config->model.layers);
-    shape->layers = (int)config->model.layers;
+    shape->layers = shape->kind->layers(config);
     if (features < 1)
         return error_set(err, EXIT_DATA,
                          "the dataset has no features; add \"random:64\" or \"degree\" "
@@ -115,14 +101,11 @@ bool model_shape(ModelShape *shape, const Config *config, int64_t features, int6
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout)};
     const LayerKind *kind = family_find(&layer_family, config->model.layer, NULL, err);
+    shape->kind = kind;
     if (kind == NULL || !read_widths(shape, config, features, classes, err) ||
         !read_post(shape, config, err))
         return false;
-    bool other = strcmp(kind->name, "gcn") == 0 ? strcmp(config->model.gcn_norm, "in") == 0
-                                                : config->model.self_loops;
-    snprintf(shape->normalisation, sizeof shape->normalisation, "%s",
-             other ? kind->normalisation_other : kind->normalisation);
-    shape->self_weight = kind->self_weight;
+    snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(config));
     bool automatic = strcmp(config->lossless.order, "auto") == 0;
     if (strcmp(config->lossless.layer0, "auto") == 0)
         shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
@@ -131,9 +114,12 @@ bool model_shape(ModelShape *shape, const Config *config, int64_t features, int6
                    : strcmp(config->lossless.cover, "targets") == 0 ? COVER_TARGETS
                                                                     : COVER_SOURCES;
     for (int l = 0; l < shape->layers; l++) {
-        shape->transform_first[l] = automatic && shape->width[l + 1] < shape->width[l] &&
+        shape->transform_first[l] = automatic && kind->may_transform_first &&
+                                    shape->width[l + 1] < shape->width[l] &&
                                     (l > 0 || shape->layer0 == LAYER0_EXCHANGED);
-        add_layer(shape, kind, l);
+        kind->parameters(shape, l);
+        if (shape->norm && l < shape->layers - 1)
+            norm_parameters(shape, l);
     }
     return true;
 }
@@ -154,27 +140,31 @@ int64_t model_exchanged(const ModelShape *shape, int layer, int direction) {
     return direction == FORWARD || layer > 0 ? shape->width[layer] : 0;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
+// A stream is told apart by its layer, its direction (one bit) and the peer of its numbers: the
+// n-th matrix of a layer has direction n % 2 and peer n / 2.
+void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
+    int n = 0;
+    for (const Parameter *q = shape->parameter; q < p; q++)
+        n += q->layer == p->layer && q->matrix;
+    RandomStream stream = random_stream(seed, RANDOM_WEIGHTS, 0, p->layer, n % 2);
+    double bound = shape->gain * sqrt(6.0 / (double)(p->rows + p->columns));
+    for (int64_t r = 0; r < p->rows; r++)
+        for (int64_t c = 0; c < p->columns; c++)
+            w[r * p->columns + c] =
+                (float)(bound * (2 * random_uniform32(stream, r, n / 2, c) - 1));
+}
+
+static void initial_norm(const Parameter *p, float *w) {
+    for (int64_t c = 0; c < p->columns; c++)
+        w[c] = p->role == ROLE_GAMMA ? 1.0f : 0.0f;
 }
 
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
-        float *w = parameters + p->begin;
-        if (!p->matrix) {
-            bool gamma = strncmp(p->name, "norms.", 6) == 0 && ends_with(p->name, ".weight");
-            for (int64_t c = 0; c < p->columns; c++)
-                w[c] = gamma ? 1.0f : 0.0f;
-            continue;
-        }
-        RandomStream stream =
-            random_stream(seed, RANDOM_WEIGHTS, 0, p->layer, ends_with(p->name, "lin_r.weight"));
-        double bound = shape->gain * sqrt(6.0 / (double)(p->rows + p->columns));
-        for (int64_t r = 0; r < p->rows; r++)
-            for (int64_t c = 0; c < p->columns; c++)
-                w[r * p->columns + c] =
-                    (float)(bound * (2 * random_uniform32(stream, r, 0, c) - 1));
+        if (p->role == ROLE_GAMMA || p->role == ROLE_BETA)
+            initial_norm(p, parameters + p->begin);
+        else
+            shape->kind->initial(shape, p, seed, parameters + p->begin);
     }
 }

@@ -35,7 +35,7 @@ bool model_write(const ModelShape *shape, const float *parameters, const char *p
         memory_try((size_t)shape->parameter_count * sizeof(float), "weights to write", err);
     if (turned == NULL)
         return false;
-    Tensor tensor[MODEL_LAYERS * 5];
+    Tensor tensor[MODEL_PARAMETERS];
     int count = model_tensors(shape, parameters, turned, tensor);
     bool ok = tensors_write(path, tensor, count, NULL, sync, err);
     memory_give(turned);

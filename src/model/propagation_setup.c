@@ -1,4 +1,4 @@
-// How rows reach their readers: for every layer and direction an operator (a Block with its
+// What propagations run on: for every layer and direction a sparse operator (a Block with its
 // kernels) and a channel; what the features need once (lossless.layer0); all of it planned and
 // given back.
 #include "internal.h"
@@ -40,7 +40,7 @@ static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
 }
 
 // `left` is only for rows that are complete after the own part.
-static void operator_ready(Operator *op) {
+static void operator_ready(SparseOperator *op) {
     const Pattern *p = op->block.pattern;
     op->rest_count = rest_ranges(p, op->rest);
     op->cursor = TAKE(int64_t, p->halo.rows + 1, "halo cursors");
@@ -64,12 +64,12 @@ static const Pattern *most_rows_of(const ModelPatterns *patterns, const Pattern 
 // Operators on the same own edges (a symmetric graph's forward and backward differ in their
 // diagonals, a layer's rows may be the first ones of another's) share the kernel and its scratch:
 // only one exchange runs at a time.
-static Operator *operator_find(Model *m, const Block *block) {
+static SparseOperator *operator_find(Model *m, const Block *block) {
     const Backend *b = m->parts.backend;
     const Pattern *p = block->pattern;
     Aggregate *shared = NULL;
     for (int i = 0; i < m->operators; i++) {
-        Operator *op = &m->operator[i];
+        SparseOperator *op = &m->operator[i];
         if (op->block.pattern->own.offset != p->own.offset)
             continue;
         if (op->block.pattern == p && op->block.left == block->left &&
@@ -77,9 +77,9 @@ static Operator *operator_find(Model *m, const Block *block) {
             return op;
         shared = op->aggregate;
     }
-    Operator *op = &m->operator[m->operators++];
+    SparseOperator *op = &m->operator[m->operators++];
     int64_t most = widest(&m->shape, &m->parts, p);
-    *op = (Operator){.block = *block, .aggregate = shared, .owns_aggregate = shared == NULL};
+    *op = (SparseOperator){.block = *block, .aggregate = shared, .owns_aggregate = shared == NULL};
     if (shared == NULL) {
         const Pattern *whole = most_rows_of(m->parts.patterns, p);
         op->aggregate = b->aggregate_new(&whole->own, whole->plan.sources, most, m->panels);
@@ -89,17 +89,17 @@ static Operator *operator_find(Model *m, const Block *block) {
     return op;
 }
 
-static void route_make(Model *m, Route *route, const Pattern *pattern, int l, int direction,
-                       const MessageForm *form) {
+static void propagation_make(Model *m, Propagation *over, const Pattern *pattern, int l,
+                             int direction, const MessageForm *form) {
     Block block =
         direction == FORWARD ? block_on(&m->block, pattern) : block_transpose(&m->block, pattern);
     int64_t columns = aggregated(&m->shape, l, direction);
-    route->op = operator_find(m, &block);
+    over->op = operator_find(m, &block);
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
-    route->channel =
+    over->channel =
         channel_new(m->mailbox, &pattern->plan, form, columns, (ExchangeId){l, direction});
-    route->sums = rows_take(pattern->partial.rows, columns, "partial sums");
+    over->partials = rows_take(pattern->partial.rows, columns, "partial sums");
 }
 
 static MessageForm exact_form(const Model *m) {
@@ -112,17 +112,22 @@ static void make_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
     for (int d = 0; d < 2; d++)
         if (patterns->of[l][d] != NULL)
-            route_make(m, &layer->route[d], patterns->of[l][d], l, d, &m->parts.form);
+            propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d, &m->parts.form);
     if (l == 0 && m->shape.layer0 != LAYER0_EXCHANGED)
         return;
     MessageForm exact = exact_form(m);
     if (patterns->of[l][FORWARD] == patterns->full)
-        layer->infer = layer->route[FORWARD];
+        layer->infer = layer->propagation[FORWARD];
     else
-        route_make(m, &layer->infer, patterns->full, l, FORWARD, &exact);
+        propagation_make(m, &layer->infer, patterns->full, l, FORWARD, &exact);
 }
 
-static void operator_clear(const Model *m, Operator *op) {
+static void propagation_clear(Propagation *over) {
+    channel_free(over->channel);
+    rows_give(&over->partials);
+}
+
+static void operator_clear(const Model *m, SparseOperator *op) {
     if (op->owns_aggregate)
         m->parts.backend->aggregate_free(op->aggregate);
     m->parts.backend->aggregate_free(op->partial);
@@ -132,25 +137,22 @@ static void operator_clear(const Model *m, Operator *op) {
 
 // ---- what is made of the features once (lossless.layer0)
 
-// Their aggregate, with an operator and a channel that go again.
+// Their aggregate, with a temporary operator and channel.
 static void features_once(Model *m, Mailbox *mailbox) {
     const Backend *b = m->parts.backend;
     const Pattern *p = m->parts.patterns->full;
     MessageForm exact = exact_form(m);
     int64_t columns = m->shape.width[0];
-    Operator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
+    SparseOperator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
     op.aggregate = b->aggregate_new(&p->own, p->plan.sources, columns, "rows");
     op.partial = b->aggregate_new(&p->partial, p->plan.sources, columns, "rows");
     operator_ready(&op);
-    Route *route = &m->layer[0].infer;
-    *route = (Route){.op = &op,
-                     .channel =
-                         channel_new(mailbox, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
-                     .sums = rows_take(p->partial.rows, columns, "partial sums")};
-    model_features_once(m);
-    rows_give(&route->sums);
-    channel_free(route->channel);
-    *route = (Route){0};
+    Propagation over = {
+        .op = &op,
+        .channel = channel_new(mailbox, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
+        .partials = rows_take(p->partial.rows, columns, "partial sums")};
+    propagate(m, &(PropagationCall){.over = &over, .in = m->x, .out = m->features});
+    propagation_clear(&over);
     operator_clear(m, &op);
 }
 
@@ -175,7 +177,7 @@ static void features_kept(Model *m, Mailbox *mailbox) {
 static void tune(Model *m) {
     for (int l = 0; l < m->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            Operator *op = m->layer[l].route[d].op;
+            SparseOperator *op = m->layer[l].propagation[d].op;
             if (op == NULL)
                 continue;
             bool first = m->shape.transform_first[l];
@@ -185,7 +187,7 @@ static void tune(Model *m) {
         }
 }
 
-void routes_make(Model *m) {
+void propagations_make(Model *m) {
     m->mailbox = mailbox_new();
     for (int l = 0; l < m->shape.layers; l++)
         make_layer(m, l);
@@ -193,7 +195,7 @@ void routes_make(Model *m) {
 }
 
 // Features may be far wider than what travels later, so their mailbox goes again, too.
-void routes_features(Model *m) {
+void propagations_features(Model *m) {
     Mailbox *mailbox = mailbox_new();
     if (m->shape.layer0 != LAYER0_EXCHANGED)
         features_once(m, mailbox);
@@ -204,8 +206,8 @@ void routes_features(Model *m) {
 
 // ---- the plan
 
-static void route_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
-                       const MessageForm *form, int64_t columns) {
+static void propagation_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
+                             const MessageForm *form, int64_t columns) {
     channel_plan(plan, most, &pattern->plan, form, columns);
     memory_plan_add(plan, "messages", rows_bytes(pattern->partial.rows, columns));
 }
@@ -218,23 +220,24 @@ static bool shares_kernel(const ModelPatterns *patterns, int i) {
     return false;
 }
 
-void routes_plan(MemoryPlan *plan, const Model *m, const Config *config) {
+void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     const ModelShape *shape = &m->shape;
     const ModelParts *parts = &m->parts;
     const ModelPatterns *patterns = parts->patterns;
     MessageForm exact = exact_form(m);
     MailboxSize most = {0}, features = {0};
     if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
-        route_plan(plan, &features, patterns->full, &exact, shape->width[0]);
+        propagation_plan(plan, &features, patterns->full, &exact, shape->width[0]);
     if (shape->layer0 == LAYER0_KEPT)
         channel_plan(plan, &features, &patterns->of[0][FORWARD]->plan, &exact, shape->width[0]);
     for (int l = 0; l < shape->layers; l++) {
         for (int d = 0; d < 2; d++)
             if (patterns->of[l][d] != NULL && model_exchanged(shape, l, d) > 0)
-                route_plan(plan, &most, patterns->of[l][d], &parts->form,
-                           model_exchanged(shape, l, d));
+                propagation_plan(plan, &most, patterns->of[l][d], &parts->form,
+                                 model_exchanged(shape, l, d));
         if (model_exchanged(shape, l, FORWARD) > 0 && patterns->of[l][FORWARD] != patterns->full)
-            route_plan(plan, &most, patterns->full, &exact, model_exchanged(shape, l, FORWARD));
+            propagation_plan(plan, &most, patterns->full, &exact,
+                             model_exchanged(shape, l, FORWARD));
     }
     mailbox_plan(plan, &features);
     mailbox_plan(plan, &most);
@@ -249,18 +252,13 @@ void routes_plan(MemoryPlan *plan, const Model *m, const Config *config) {
 
 // ---- freeing
 
-static void route_clear(Route *route) {
-    channel_free(route->channel);
-    rows_give(&route->sums);
-}
-
-void routes_clear(Model *m) {
+void propagations_clear(Model *m) {
     for (int l = m->shape.layers - 1; l >= 0; l--) {
         Layer *layer = &m->layer[l];
-        if (layer->infer.channel != layer->route[FORWARD].channel)
-            route_clear(&layer->infer);
-        route_clear(&layer->route[FORWARD]);
-        route_clear(&layer->route[BACKWARD]);
+        if (layer->infer.channel != layer->propagation[FORWARD].channel)
+            propagation_clear(&layer->infer);
+        propagation_clear(&layer->propagation[FORWARD]);
+        propagation_clear(&layer->propagation[BACKWARD]);
     }
     mailbox_free(m->mailbox);
     for (int i = 0; i < m->operators; i++)

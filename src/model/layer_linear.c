@@ -1,0 +1,140 @@
+// gcn, sage-mean, sage-gcn: layers that are linear in the aggregate A = L·M·R·H and, with a self
+// weight, in the rows themselves (ALGORITHMS A.3).
+//
+//   aggregate first   Z = A W + H Ws + b       dW = Aᵀ G     dA = G Wᵀ
+//   transform first   Z = L·M·R·(H W) + H Ws + b   dW = Hᵀ dY    (dY: the gradient of H W)
+//   both              dWs = Hᵀ G    db = column sums of G    dH gets G Wsᵀ beside the aggregate's
+//
+// gcn is the smallest kind, and the one to copy.
+#include "internal.h"
+#include <string.h>
+
+// ---- shape
+
+static int linear_layers(const Config *config) { return (int)config->model.layers; }
+
+static bool linear_weights(const ModelShape *shape, int l) {
+    (void)shape, (void)l;
+    return true;
+}
+
+static const char *gcn_normalisation(const Config *config) {
+    return strcmp(config->model.gcn_norm, "in") == 0 ? "gcn-in" : "gcn";
+}
+
+static const char *sage_mean_normalisation(const Config *config) {
+    return config->model.self_loops ? "mean-self" : "mean";
+}
+
+static const char *sage_gcn_normalisation(const Config *config) {
+    (void)config;
+    return "mean-self";
+}
+
+static void gcn_parameters(ModelShape *shape, int l) {
+    parameter_matrix(shape, l, ROLE_WEIGHT, "lin.weight", shape->width[l], shape->width[l + 1]);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, "bias", shape->width[l + 1]);
+}
+
+static void sage_mean_parameters(ModelShape *shape, int l) {
+    int64_t in = shape->width[l], out = shape->width[l + 1];
+    parameter_matrix(shape, l, ROLE_WEIGHT, "lin_l.weight", in, out);
+    parameter_matrix(shape, l, ROLE_SELF_WEIGHT, "lin_r.weight", in, out);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, "lin_l.bias", out);
+}
+
+static void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
+    if (p->matrix)
+        initial_xavier(shape, p, seed, w);
+    else
+        memset(w, 0, (size_t)p->columns * sizeof *w);
+}
+
+// ---- memory
+
+// Of Ws and of W where it comes first; the rest needs the aggregate alone.
+static bool gcn_keeps_input(const ModelShape *shape, int l) { return shape->transform_first[l]; }
+
+static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
+    (void)shape, (void)l;
+    return true;
+}
+
+static void linear_buffers(Model *m, const Taker *taker, int l) {
+    if (m->shape.transform_first[l])
+        take_rows(taker, &m->layer[l].y, m->rows, m->shape.width[l + 1], "transformed rows");
+    else
+        take_aggregate(m, taker, l);
+}
+
+static int64_t linear_scratch(const Model *m, int l) {
+    int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
+    int64_t matrix = matrix_gradient_scratch(m, in, out);
+    int64_t vector = m->parts.backend->column_sums_scratch(m->rows, out);
+    return matrix > vector ? matrix : vector;
+}
+
+// ---- the rule
+
+static void linear_forward(const LayerRun *run, Range rows, const Poll *poll) {
+    const Backend *b = run->m->parts.backend;
+    const float *bias = weights_of(run, ROLE_BIAS), *ws = weights_of(run, ROLE_SELF_WEIGHT);
+    Rows z = run->layer->z;
+    if (!run->transformed)
+        b->dense(z, rows, run->a, weights_of(run, ROLE_WEIGHT), bias, false, poll);
+    if (ws != NULL)
+        b->dense(z, rows, run->h, ws, run->transformed ? bias : NULL, true, poll);
+    else if (run->transformed && bias != NULL)
+        b->add_bias(z, rows, bias, poll);
+}
+
+static void linear_aggregate_gradient(const LayerRun *run, const Poll *poll) {
+    run->m->parts.backend->dense_transposed(run->da, (Range){0, run->g.count}, run->g,
+                                            weights_of(run, ROLE_WEIGHT), false, poll);
+}
+
+static void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll) {
+    const float *ws = weights_of(run, ROLE_SELF_WEIGHT);
+    if (ws != NULL)
+        run->m->parts.backend->dense_transposed(run->dh, rows, run->g, ws, true, poll);
+}
+
+static void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
+    Model *m = run->m;
+    if (p->role == ROLE_BIAS)
+        m->parts.backend->column_sums(m->gradient + p->begin, run->g, m->scratch);
+    else if (p->role == ROLE_SELF_WEIGHT)
+        matrix_gradient(m, p, run->h, run->g, poll);
+    else if (run->transformed)
+        matrix_gradient(m, p, run->h, run->dy, poll);
+    else
+        matrix_gradient(m, p, run->a, run->g, poll);
+}
+
+// ---- the rows of the table
+
+#define LINEAR_RULE                                                                                \
+    .may_transform_first = true, .layers = linear_layers, .weights = linear_weights,               \
+    .initial = linear_initial, .buffers = linear_buffers, .scratch = linear_scratch,               \
+    .forward = linear_forward, .aggregate_gradient = linear_aggregate_gradient,                    \
+    .input_gradient = linear_input_gradient, .parameter_gradient = linear_parameter_gradient
+
+const LayerKind layer_gcn = {.name = "gcn",
+                             .normalisation = gcn_normalisation,
+                             .parameters = gcn_parameters,
+                             .keeps_input = gcn_keeps_input,
+                             LINEAR_RULE};
+
+const LayerKind layer_sage_mean = {.name = "sage-mean",
+                                   .normalisation = sage_mean_normalisation,
+                                   .parameters = sage_mean_parameters,
+                                   .keeps_input = sage_mean_keeps_input,
+                                   LINEAR_RULE};
+
+const LayerKind layer_sage_gcn = {.name = "sage-gcn",
+                                  .normalisation = sage_gcn_normalisation,
+                                  .parameters = gcn_parameters,
+                                  .keeps_input = gcn_keeps_input,
+                                  LINEAR_RULE};

@@ -1,0 +1,254 @@
+// Forward and backward through the layers, whatever their kind: the order of the work, and what
+// hides which exchange. The rules themselves are those of LayerKind.
+//
+//   aggregate first   A = L·M·R·H, then Z of rows whose A is complete
+//                     dA from G; dH = (L·M·R)ᵀ dA, beside it the gradients of the parameters
+//   transform first   Y = H W, then L·M·R·Y into Z, then the rest of Z of complete rows
+//                     dY = (L·M·R)ᵀ G, beside it the gradients that need no dY; then dW, dH = dY Wᵀ
+//   both              G of the layer below = post'(Z) ∘ dH
+#include "internal.h"
+#include <string.h>
+
+// Input of a layer, as many rows as the running call needs.
+static Rows layer_input(const Model *m, int l) {
+    bool dropped = m->training && m->shape.input_keep < 1;
+    Rows h = l > 0 ? (m->training ? m->layer[l].h : m->layer[l - 1].z)
+                   : (dropped ? m->layer[0].h : m->x);
+    return first_rows(h, level_rows(m, l));
+}
+
+// Is the first layer's aggregate made already?
+static bool features_ready(const Model *m, int l) {
+    return l == 0 &&
+           (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
+}
+
+static LayerRun run_of(Model *m, int l) {
+    return (LayerRun){.m = m,
+                      .l = l,
+                      .layer = &m->layer[l],
+                      .transformed = m->shape.transform_first[l],
+                      .h = layer_input(m, l),
+                      .a = features_ready(m, l) ? m->features : m->layer[l].a};
+}
+
+static Post layer_post(const LayerRun *run) {
+    const Model *m = run->m;
+    Post post = {.count = m->shape.post_count,
+                 .keep = m->shape.keep,
+                 .training = m->training,
+                 .gamma = weights_of(run, ROLE_GAMMA),
+                 .beta = weights_of(run, ROLE_BETA),
+                 .stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, run->l + 1, 0)};
+    memcpy(post.step, m->shape.post, sizeof post.step);
+    return post;
+}
+
+// ---- forward
+
+// Rows whose aggregate is complete become rows of the next layer.
+static void forward_rows(void *context, Range rows, const Poll *poll) {
+    const LayerRun *run = context;
+    Model *m = run->m;
+    const Layer *layer = run->layer;
+    span_begin(m->spans);
+    m->shape.kind->forward(run, rows, poll);
+    span_end(m->spans, SPAN_DENSE);
+    if (run->l == m->shape.layers - 1)
+        return;
+    Post post = layer_post(run);
+    span_begin(m->spans);
+    m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
+                                   layer->saved, m->parts.shard->gid, poll);
+    span_end(m->spans, SPAN_POINTWISE);
+}
+
+// Y = H W of all rows.
+static Rows transform(const LayerRun *run) {
+    Model *m = run->m;
+    span_begin(m->spans);
+    m->parts.backend->dense(run->layer->y, (Range){0, run->h.count}, run->h,
+                            weights_of(run, ROLE_WEIGHT), NULL, false, NULL);
+    span_end(m->spans, SPAN_DENSE);
+    return first_rows(run->layer->y, run->h.count);
+}
+
+static void forward_layer(Model *m, int l) {
+    LayerRun run = run_of(m, l);
+    spans_place(m->spans, l, FORWARD);
+    if (features_ready(m, l)) {
+        forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
+        return;
+    }
+    propagate(m, &(PropagationCall){.over = m->training ? &run.layer->propagation[FORWARD]
+                                                        : &run.layer->infer,
+                                    .in = run.transformed ? transform(&run) : run.h,
+                                    .out = run.transformed ? run.layer->z : run.a,
+                                    .received = m->masked,
+                                    .context = &run,
+                                    .finish = forward_rows});
+}
+
+// Every value is dropped by a mask that is a function of its place, so halo rows that are kept are
+// dropped here as they are at their owner.
+static void drop_features(Model *m) {
+    const Backend *b = m->parts.backend;
+    RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
+    float keep = m->shape.input_keep;
+    span_begin(m->spans);
+    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->parts.shard->gid,
+               NULL);
+    if (m->shape.layer0 == LAYER0_KEPT)
+        b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream,
+                   m->layer[0].propagation[FORWARD].op->block.pattern->plan.halo_id, NULL);
+    span_end(m->spans, SPAN_POINTWISE);
+}
+
+void model_forward(Model *m) {
+    if (m->training && m->shape.input_keep < 1)
+        drop_features(m);
+    for (int l = 0; l < m->shape.layers; l++)
+        forward_layer(m, l);
+}
+
+// ---- backward: the gradients of parameters
+//
+// The one law of their order: the flat gradient is made from its end to its beginning, so that what
+// is made is summed over ranks while the rest is computed (gradsync.h). The windows lie in the flat
+// array layer by layer, inside a layer W first and gamma and beta last (shape.c). So the layers go
+// from the last to the first, and in each of them the norm behind it comes first and W last.
+
+static void made(Model *m, const Parameter *p) {
+    m->made--;
+    assert(p == &m->shape.parameter[m->made]);
+}
+
+// Rows of a matrix gradient [in, out] that are made at once: whole tiles of the library; all of
+// them where no other rank waits for their sum.
+static int64_t strip_rows(const Model *m, int64_t in, int64_t out) {
+    int64_t rows = STRIP_FLOATS / out / 64 * 64;
+    rows = rows > 64 ? rows : 64;
+    return m->parts.comm->size == 1 || rows > in ? in : rows;
+}
+
+int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out) {
+    return m->parts.backend->dense_gradient_scratch(m->rows, strip_rows(m, in, out), out);
+}
+
+// A strip of rows after the other, the last one first.
+void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll) {
+    int64_t most = strip_rows(m, a.columns, g.columns);
+    a = first_rows(a, g.count);
+    for (int64_t end = a.columns, begin; end > 0; end = begin) {
+        begin = (end - 1) / most * most;
+        float *strip = m->gradient + p->begin + begin * g.columns;
+        m->parts.backend->dense_gradient(
+            strip, (Rows){a.at + begin, a.count, end - begin, a.stride}, g, m->scratch, poll);
+        if (m->sync != NULL)
+            gradsync_made(m->sync, m->gradient, strip - m->gradient);
+    }
+}
+
+// Those of the layer that are still to be made and can be: W waits for dY where it came first.
+static void parameter_gradients(void *context, const Poll *poll) {
+    const LayerRun *run = context;
+    Model *m = run->m;
+    span_begin(m->spans);
+    while (m->made > 0 && m->shape.parameter[m->made - 1].layer == run->l) {
+        const Parameter *p = &m->shape.parameter[m->made - 1];
+        if (p->role == ROLE_WEIGHT && run->transformed && run->dy.at == NULL)
+            break;
+        m->shape.kind->parameter_gradient(run, p, poll);
+        made(m, p);
+    }
+    span_end(m->spans, SPAN_DENSE);
+}
+
+// ---- backward: the gradients of rows
+
+// Rows of dH whose aggregate is complete get the rest, if they have a G.
+static void backward_rows(void *context, Range rows, const Poll *poll) {
+    const LayerRun *run = context;
+    rows.end = rows.end < run->g.count ? rows.end : run->g.count;
+    if (rows.begin >= rows.end)
+        return;
+    span_begin(run->m->spans);
+    run->m->shape.kind->input_gradient(run, rows, poll);
+    span_end(run->m->spans, SPAN_DENSE);
+}
+
+static void backward_aggregate_first(LayerRun *run) {
+    Model *m = run->m;
+    int64_t in = m->shape.width[run->l];
+    if (run->l == 0) { // no gradient of the features is wanted
+        parameter_gradients(run, gradient_poll(m));
+        return;
+    }
+    run->da = first_rows(gradient_rows(m, in, 2), run->g.count);
+    run->dh = first_rows(gradient_rows(m, in, 1), run->h.count);
+    span_begin(m->spans);
+    m->shape.kind->aggregate_gradient(run, gradient_poll(m));
+    span_end(m->spans, SPAN_DENSE);
+    propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
+                                    .in = run->da,
+                                    .out = run->dh,
+                                    .context = run,
+                                    .beside = parameter_gradients,
+                                    .finish = backward_rows});
+}
+
+static void backward_transform_first(LayerRun *run) {
+    Model *m = run->m;
+    const Poll *poll = gradient_poll(m);
+    Rows dy = first_rows(gradient_rows(m, m->shape.width[run->l + 1], 2), run->h.count);
+    propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
+                                    .in = run->g,
+                                    .out = dy,
+                                    .context = run,
+                                    .beside = parameter_gradients});
+    run->dy = dy;
+    parameter_gradients(run, poll);
+    if (run->l == 0)
+        return;
+    run->dh = first_rows(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
+    span_begin(m->spans);
+    m->parts.backend->dense_transposed(run->dh, (Range){0, dy.count}, dy,
+                                       weights_of(run, ROLE_WEIGHT), false, poll);
+    span_end(m->spans, SPAN_DENSE);
+    backward_rows(run, (Range){0, run->g.count}, poll);
+}
+
+// G of a layer, in place of dH of the one above.
+static void backward_post(Model *m, int l) {
+    LayerRun run = run_of(m, l);
+    Post post = layer_post(&run);
+    const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
+    const Parameter *beta = run.layer->parameter[ROLE_BETA];
+    Rows dh = first_rows(gradient_rows(m, m->shape.width[l + 1], 1), level_rows(m, l + 1));
+    span_begin(m->spans);
+    m->parts.backend->post_backward(
+        dh, dh, first_rows(run.layer->z, dh.count), &post, run.layer->saved,
+        gamma != NULL ? m->gradient + gamma->begin : NULL,
+        beta != NULL ? m->gradient + beta->begin : NULL, m->scratch, gradient_poll(m));
+    span_end(m->spans, SPAN_POINTWISE);
+    if (gamma != NULL) {
+        made(m, beta);
+        made(m, gamma);
+    }
+    m->g = dh;
+    m->slot = (m->slot + 1) % GRADIENT_SLOTS;
+}
+
+void model_backward(Model *m) {
+    m->made = m->shape.parameter_windows;
+    for (int l = m->shape.layers - 1; l >= 0; l--) {
+        LayerRun run = run_of(m, l);
+        run.g = m->g;
+        spans_place(m->spans, l, BACKWARD);
+        (run.transformed ? backward_transform_first : backward_aggregate_first)(&run);
+        if (l > 0)
+            backward_post(m, l - 1);
+    }
+    assert(m->made == 0);
+    spans_place(m->spans, -1, -1);
+}

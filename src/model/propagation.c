@@ -1,0 +1,129 @@
+// One distributed aggregate Y = L·A·R·X with the messages that it needs.
+//
+// The exchange is told to its schedule as two pieces of work: `own` needs no message and hides it,
+// `halo` waits for it. All schedules do the same work on the same rows, so they give the same bits.
+#include "internal.h"
+#include <string.h>
+
+typedef struct Running { // the propagation that is running
+    Model *m;
+    const PropagationCall *call;
+    SparseOperator *op;
+} Running;
+
+const Poll *gradient_poll(const Model *m) { return m->sync != NULL ? &m->gradient_poll : NULL; }
+
+// What an exchange moves, and the sums of gradients beside it.
+typedef struct Both {
+    const Poll *exchange, *gradients;
+} Both;
+
+static void poll_both(void *context) {
+    const Both *both = context;
+    poll_call(both->exchange);
+    poll_call(both->gradients);
+}
+
+// The diagonal ends with the sources: on the way back there are more rows than gradients.
+static void aggregate_range(const Running *run, Range range, const Poll *poll) {
+    const SparseOperator *op = run->op;
+    const Backend *b = run->m->parts.backend;
+    Rows out = run->call->out;
+    int64_t middle = op->block.pattern->plan.sources;
+    middle = middle < range.begin ? range.begin : middle > range.end ? range.end : middle;
+    if (range.begin < middle)
+        b->aggregate_rows(op->aggregate, out, (Range){range.begin, middle}, op->block.self,
+                          op->left_own, poll);
+    if (middle < range.end)
+        b->aggregate_rows(op->aggregate, out, (Range){middle, range.end}, false, op->left_own,
+                          poll);
+}
+
+static void aggregate_own(const Running *run, const Range *range, int ranges, const Poll *poll) {
+    span_begin(run->m->spans);
+    for (int i = 0; i < ranges; i++)
+        aggregate_range(run, range[i], poll);
+    span_end(run->m->spans, SPAN_AGGREGATE_OWN);
+}
+
+static void finish(const Running *run, const Range *range, int ranges, const Poll *poll) {
+    for (int i = 0; run->call->finish != NULL && i < ranges; i++)
+        run->call->finish(run->call->context, range[i], poll);
+}
+
+// Rows that are complete are finished only when all own sums are made: finishing may overwrite rows
+// that those sums read.
+static void run_own(void *context, OwnPart part, const Poll *exchange) {
+    const Running *run = context;
+    Model *m = run->m;
+    Both both = {exchange, gradient_poll(m)};
+    const Poll *poll = &(Poll){poll_both, &both};
+    const Block *block = &run->op->block;
+    const Pattern *pattern = block->pattern;
+    if (part != OWN_MARGINAL) {
+        span_begin(m->spans);
+        m->parts.backend->aggregate_prepare(run->op->aggregate, run->call->in, block->right, poll);
+        span_end(m->spans, SPAN_AGGREGATE_OWN);
+    }
+    if (part == OWN_CENTRAL) {
+        aggregate_own(run, pattern->central, pattern->range_count, poll);
+        return;
+    }
+    if (part == OWN_MARGINAL)
+        aggregate_own(run, run->op->rest, run->op->rest_count, poll);
+    else
+        aggregate_own(run, &(Range){0, pattern->rows}, 1, poll);
+    finish(run, pattern->central, pattern->range_count, poll);
+    if (run->call->beside != NULL)
+        run->call->beside(run->call->context, poll);
+}
+
+static void run_halo(void *context, Rows received, int begin, int end, bool last,
+                     const Poll *exchange) {
+    const Running *run = context;
+    Model *m = run->m;
+    Both both = {exchange, gradient_poll(m)};
+    const Poll *poll = &(Poll){poll_both, &both};
+    const Block *block = &run->op->block;
+    const Pattern *pattern = block->pattern;
+    span_begin(m->spans);
+    if (begin < end || last)
+        m->parts.backend->aggregate_halo(
+            run->call->out, &pattern->halo, pattern->halo_row, run->op->cursor, received,
+            pattern->plan.receive_offset[end], last ? block->left : NULL, poll);
+    span_end(m->spans, SPAN_AGGREGATE_HALO);
+    if (last)
+        finish(run, run->op->rest, run->op->rest_count, poll);
+}
+
+// The partial sums that others read, before anything is sent.
+static SentRows sent_rows(const Running *run) {
+    const SparseOperator *op = run->op;
+    const Backend *b = run->m->parts.backend;
+    Rows in = run->call->in, partials = run->call->over->partials;
+    SentRows rows = {.x = in, .right = op->block.right, .sums = partials};
+    if (partials.count == 0)
+        return rows;
+    span_begin(run->m->spans);
+    b->aggregate_prepare(op->partial, in, op->block.right, NULL);
+    b->aggregate_rows(op->partial, partials, (Range){0, partials.count}, false, NULL, NULL);
+    span_end(run->m->spans, SPAN_AGGREGATE_OWN);
+    return rows;
+}
+
+void propagate(Model *m, const PropagationCall *call) {
+    Running run = {m, call, call->over->op};
+    const Pattern *pattern = run.op->block.pattern;
+    Channel *channel = call->over->channel;
+    memcpy(run.op->cursor, pattern->halo.offset, (size_t)pattern->halo.rows * sizeof(int64_t));
+    if (channel == NULL) { // the halo rows are here already
+        run_own(&run, OWN_ALL, NULL);
+        run_halo(&run, call->received, 0, pattern->plan.size - 1, true, NULL);
+        return;
+    }
+    const Schedule *schedule = m->training ? m->parts.schedule : m->blocking;
+    SentRows rows = sent_rows(&run);
+    schedule->run(channel, &rows,
+                  (Occasion){.seed = m->seed, .epoch = m->epoch, .exact = !m->training},
+                  &(ExchangeWork){run_own, run_halo, &run});
+}
