@@ -1,6 +1,7 @@
 // partition: Dataset -> parts -> shards, cached on disk.
 //
-// Partitioners are a table (src/partition/methods.c): metis, random, blocks, file:PATH. METIS is
+// Partitioners are a table (src/partition/methods.c): metis, random, blocks, fennel, fennel:N,
+// file:PATH. A row says what its method looks at: only METIS has the edges turned for it. METIS is
 // known to metis.c only; what goes in is checked before and what comes out after (TRAPS 11). A
 // shard is all one rank keeps, in one safetensors file; a rank maps its own and no other. The cache
 // key is made of content hashes, never of names.
@@ -52,11 +53,11 @@ typedef struct Shard {
     const double *degree_out; // [own]
     int64_t features, classes;
     bool multilabel;
-    const float *x;        // [own, features], rows as the file has them
-    const int32_t *label;  // [own] or NULL
-    const uint8_t *labels; // [own, classes] or NULL
-    const uint8_t *split;  // [own]
-    int64_t majority;      // most frequent training class (baseline); -1 if multilabel
+    const float *x;                  // [own, features], rows as the file has them
+    const int32_t *label;            // [own] or NULL
+    const uint8_t *labels;           // [own, classes] or NULL
+    const uint8_t *split;            // [own]
+    int64_t majority;                // most frequent training class (baseline); -1 if multilabel
     char dataset_name[DATASET_NAME]; // after partition_load that of the source it was asked for
     char dataset_hash[33], partition_hash[33];
     Tensors map;
@@ -101,8 +102,8 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err);
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err);
 
 // The report (stdout or a file): own, central, marginal, halo per rank, remote-neighbour ratio,
-// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is what
-// the dataset is called, NULL: as it was when the cut was made.
+// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is
+// what the dataset is called, NULL: as it was when the cut was made.
 bool partition_report(const char *folder, const char *name, Error *err);
 
 #endif

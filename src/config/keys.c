@@ -37,7 +37,9 @@ const Key config_keys[] = {
      "a machine has neither, /tmp/fringe-cache-UID, which must be this user's alone."},
 
     {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
-     "How the graph is cut. file:PATH: one part number a line."},
+     "How the graph is cut. metis: fewest edges between parts, best and slowest. fennel, fennel:N: "
+     "nodes one after the other, in one pass or N, for graphs that METIS cannot hold. random, "
+     "blocks: even parts, whatever the edges. file:PATH: one part number a line."},
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
      "Seed of the cut; apart from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,

@@ -49,7 +49,8 @@ typedef struct Method {
     bool (*check)(const Config *config, const char *argument, int parts, Error *err);
     bool (*cut)(int32_t *part, const CutInput *input, char remarks[1024], Error *err);
 } Method;
-extern const Method method_metis, method_random, method_blocks, method_file;
+extern const Method method_metis, method_random, method_blocks, method_file, method_fennel,
+    method_fennel_passes;
 // The member that `word` names, and its argument; NULL with EXIT_CONFIG.
 const Method *method_find(const char *word, const char **argument, Error *err);
 // Cuts as config.partition says; graph may be NULL where the method's `reads` allows it.
