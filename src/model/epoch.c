@@ -180,7 +180,7 @@ static void forward_finish(Work *work, Range range, const Poll *poll) {
     Post post = layer_post(m, work->l);
     span_begin(m->spans);
     b->post_forward(m->training ? layer[1].h : layer->z, range, layer->z, &post, layer->saved,
-                    m->parts.shard->gid, poll);
+                    m->parts.shard->set[NODES].gid, poll);
     span_end(m->spans, SPAN_POINTWISE);
 }
 
@@ -221,8 +221,8 @@ static void drop_features(Model *m) {
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
     span_begin(m->spans);
-    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->parts.shard->gid,
-               NULL);
+    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream,
+               m->parts.shard->set[NODES].gid, NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream,
                    m->layer[0].route[FORWARD].op->block.pattern->plan.halo_id, NULL);

@@ -161,7 +161,10 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     if (blocking == NULL)
         return NULL;
     Model *m = TAKE(Model, 1, "model");
-    *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
+    *m = (Model){.shape = *shape,
+                 .parts = *parts,
+                 .blocking = blocking,
+                 .rows = parts->shard->set[NODES].own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
     m->sums = (Poll){gradsync_progress, m->sync};
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
@@ -182,7 +185,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config) {
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
-    *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
+    *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->set[NODES].own};
     take_buffers(m, &(Taker){plan});
     routes_plan(plan, m, config);
     memory_give(m);
