@@ -59,7 +59,7 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
     Post post = layer_post(run);
     span_begin(m->spans);
     m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
-                                   layer->saved, m->parts.shard->gid, poll);
+                                   layer->saved, m->parts.shard->set[NODES].gid, poll);
     span_end(m->spans, SPAN_POINTWISE);
 }
 
@@ -96,7 +96,7 @@ static void drop_features(Model *m) {
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
     span_begin(m->spans);
-    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->parts.shard->gid,
+    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->parts.shard->set[NODES].gid,
                NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream,

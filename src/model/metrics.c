@@ -83,7 +83,7 @@ void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     double loss[4] = {0, 0, 0, 0};
     for (uint8_t which = SPLIT_TRAIN; which <= SPLIT_TEST; which++)
         loss[which] = loss_of(m, (Rows){0}, logits, which, 1.0f);
-    for (int64_t r = 0; r < shard->own; r++) {
+    for (int64_t r = 0; r < shard->set[NODES].own; r++) {
         int64_t *count = m->counts + shard->split[r] * each;
         (shard->multilabel ? count_multi : count_single)(m, r, logits.at + r * logits.stride,
                                                          count);

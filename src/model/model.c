@@ -138,7 +138,10 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     if (blocking == NULL)
         return NULL;
     Model *m = TAKE(Model, 1, "model");
-    *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
+    *m = (Model){.shape = *shape,
+                 .parts = *parts,
+                 .blocking = blocking,
+                 .rows = parts->shard->set[NODES].own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
     m->gradient_poll = (Poll){gradsync_progress, m->sync};
     find_parameters(m);
@@ -160,7 +163,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config) {
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
-    *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
+    *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->set[NODES].own};
     take_buffers(m, &(Taker){plan});
     propagations_plan(plan, m, config);
     memory_give(m);

@@ -137,9 +137,9 @@ static inline void net_init(Net *net, const Scene *scene, int first_width) {
         net->of[i] =
             (AssignedChannel){net->channel[i], id, i == 2 ? &net->transposed : &net->block};
     }
-    net->right = TAKE(float, net->world.shard.own, "test");
-    for (int64_t r = 0; r < net->world.shard.own; r++)
-        net->right[r] = right_of(net->world.shard.gid[r]);
+    net->right = TAKE(float, net->world.shard.set[NODES].own, "test");
+    for (int64_t r = 0; r < net->world.shard.set[NODES].own; r++)
+        net->right[r] = right_of(net->world.shard.set[NODES].gid[r]);
 }
 
 static inline void net_clear(Net *net) {
@@ -321,8 +321,8 @@ static inline void epochs_of(const Net *net, Assigner *a, uint32_t first, uint32
 // [nodes] who owns each.
 static inline int64_t *owners(const World *w) {
     int64_t *owner = TAKE(int64_t, w->dataset.nodes, "test");
-    for (int64_t r = 0; r < w->shard.own; r++)
-        owner[w->shard.gid[r]] = test_comm.rank;
+    for (int64_t r = 0; r < w->shard.set[NODES].own; r++)
+        owner[w->shard.set[NODES].gid[r]] = test_comm.rank;
     comm_sum_int64(&test_comm, owner, (int)w->dataset.nodes);
     return owner;
 }

@@ -235,7 +235,7 @@ static void run_case(const Case *c, int hidden) {
     World w;
     Error err = {0};
     world_init(&w, c->world, 42, &test_comm);
-    assert_int_equal(w.shard.symmetric, !c->world.directed);
+    assert_int_equal(shard_is_symmetric(&w.shard), !c->world.directed);
     Config config = case_config(c);
     config.model.hidden = (ConfigInts){1, {hidden}};
     ModelShape shape;
@@ -337,12 +337,14 @@ static void inference_equals_the_oracle(void **state) {
         float *g = TAKE(float, shape.parameter_count, "g");
         distributed(&made, p, g); // what training leaves behind is no input
         Rows z = model_infer(made.model, p);
-        for (int64_t r = 0; r < w.shard.own; r++)
+        for (int64_t r = 0; r < w.shard.set[NODES].own; r++)
             for (int64_t c = 0; c < k; c++)
-                if (fabs((double)z.at[r * z.stride + c] - want[w.shard.gid[r] * k + c]) > 2e-5)
+                if (fabs((double)z.at[r * z.stride + c] - want[w.shard.set[NODES].gid[r] * k + c]) >
+                    2e-5)
                     fail_msg("%s: logit %lld of node %lld is %g, oracle %g", cases[i].name,
-                             (long long)c, (long long)w.shard.gid[r],
-                             (double)z.at[r * z.stride + c], want[w.shard.gid[r] * k + c]);
+                             (long long)c, (long long)w.shard.set[NODES].gid[r],
+                             (double)z.at[r * z.stride + c],
+                             want[w.shard.set[NODES].gid[r] * k + c]);
         memory_give(g);
         unmake(&made);
         oracle_clear(&graph);

@@ -358,7 +358,7 @@ static void inference_is_exact(void **state) {
         for (uint32_t epoch = 1; epoch <= 3; epoch++) {
             gradient_of(&s, model, g, epoch);
             Rows want = model_infer(fp32, s.p);
-            assert_int_equal(want.count, s.world.shard.own);
+            assert_int_equal(want.count, s.world.shard.set[NODES].own);
             same_logits(&cases[i], model_infer(model, s.p), want);
         }
         model_free(model);

@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include <malloc.h>
 
-enum { NODES = 60000, DEGREE = 12 };
+enum { GRAPH_NODES = 60000, DEGREE = 12 };
 
 // A figure of /proc/self/status, in bytes.
 static double status(const char *key) {
@@ -31,15 +31,15 @@ static double begin(void) {
 // The other end of the k-th edge of node i: most are near, or anywhere.
 static int64_t other_end(int64_t i, int64_t k, bool near) {
     double u = graph_uniform(7, i, k);
-    int64_t j = near && k > 0 ? i / 3000 * 3000 + (int64_t)(3000 * u) : (int64_t)(NODES * u);
-    return j == i ? (i + 1) % NODES : j;
+    int64_t j = near && k > 0 ? i / 3000 * 3000 + (int64_t)(3000 * u) : (int64_t)(GRAPH_NODES * u);
+    return j == i ? (i + 1) % GRAPH_NODES : j;
 }
 
 // Edge lists: of communities, each line an edge both ways; at random, each line an edge one way.
 static void write_graph(const char *path, bool near) {
     FILE *file = fopen(path, "we");
     assert_non_null(file);
-    for (int64_t i = 0; i < NODES; i++)
+    for (int64_t i = 0; i < GRAPH_NODES; i++)
         for (int64_t k = 0; k < DEGREE; k++)
             fprintf(file, "%d %d\n", (int)i, (int)other_end(i, k, near));
     assert_int_equal(fclose(file), 0);
@@ -80,7 +80,7 @@ static void what_is_taken_was_foreseen(void **state) {
         double before = begin();
         assert_ok(dataset_load(&dataset, &config, &err), &err);
         assert_foreseen("loading", (double)memory_plan_total(&plan), status("VmHWM:") - before);
-        int32_t *part = TAKE(int32_t, NODES, "test");
+        int32_t *part = TAKE(int32_t, GRAPH_NODES, "test");
         before = begin();
         size_t used = memory_in_use();
         assert_ok(partition_cut(part, &dataset, 8, &config, &err, remarks), &err);

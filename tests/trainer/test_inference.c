@@ -141,7 +141,7 @@ static void a_graph_without_splits_is_predicted(void **state) {
     open_inference(&inference);
     float *parameters = TAKE(float, inference.shape.parameter_count, "test");
     model_initial(&inference.shape, 1, parameters);
-    assert_int_equal(model_infer(inference.model, parameters).count, world.shard.own);
+    assert_int_equal(model_infer(inference.model, parameters).count, world.shard.set[NODES].own);
     memory_give(parameters);
     inference_close(&inference);
     world_clear(&world);
