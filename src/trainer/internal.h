@@ -7,11 +7,6 @@
 #include "fringe/runfolder.h"
 #include "fringe/trainer.h"
 
-// The file of model.weights that a run started from; empty: from random weights.
-typedef struct FirstWeights {
-    char path[CONFIG_TEXT], hash[33];
-} FirstWeights;
-
 struct Trainer {
     const Config *config; // borrowed, outlives the trainer
     const Shard *shard;   // borrowed, outlives the trainer
@@ -35,8 +30,7 @@ struct Trainer {
     int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known
     double best_score;
     Metrics best_metrics[4], last_metrics[4];
-    bool stopped; // early
-    FirstWeights first_weights;
+    bool stopped;         // early
     uint64_t *state_hash; // [size] of every rank, when they were last compared
     Spans spans;
     Trace trace; // of run.trace
@@ -71,10 +65,6 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
 // The number validation is judged by.
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 
-// Compares parameters, moments, best weights and counters over the ranks: EXIT_DISAGREE names those
-// that do not hold what rank 0 does. Takes no memory. Collective.
-bool replicas_agree(Trainer *trainer, Error *err);
-
 // Registers the trainer's own sections and those of its parts (state.c).
 void register_sections(Trainer *trainer);
 
@@ -87,10 +77,10 @@ typedef struct Identity {
     int64_t parts, seed;
     FirstWeights first_weights;
 } Identity;
-void identity_put(JsonWriter *writer, const Trainer *trainer); // members of a manifest
-bool identity_read(Identity *identity, const Json *document);  // false: they are not there
+void identity_put(JsonWriter *writer, const Training *training); // members of a manifest
+bool identity_read(Identity *identity, const Json *document);    // false: they are not there
 // Refuses a checkpoint of another training (EXIT_CONFIG) and says all that differs. Rank 0.
-bool identity_check(const Trainer *trainer, const Identity *was, const char *folder, Error *err);
+bool identity_check(const Training *training, const Identity *was, const char *folder, Error *err);
 
 // A checkpoint folder holds a file for each section and beside them checkpoint.json.
 enum { CHECKPOINT_PATH = 1400, CHECKPOINT_NAME = 128, CHECKPOINT_FILES = 64 };
@@ -115,7 +105,7 @@ typedef struct Manifest {
     Json *document;                               // owned
 } Manifest;
 // Hashes the files of the trainer's sections in `folder` and writes its checkpoint.json. Local.
-bool checkpoint_manifest_write(Trainer *trainer, const char *folder, Error *err);
+bool checkpoint_manifest_write(const Training *training, const char *folder, Error *err);
 // Reads one, and checks that it and every file it names are as they were written: EXIT_DATA or
 // EXIT_NO_INPUT if not, EXIT_CONFIG for a newer version. Local.
 bool checkpoint_manifest_read(Manifest *manifest, const char *folder, Error *err);

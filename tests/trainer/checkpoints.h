@@ -2,7 +2,7 @@
 #ifndef FRINGE_TESTS_TRAINER_CHECKPOINTS_H
 #define FRINGE_TESTS_TRAINER_CHECKPOINTS_H
 
-#include "fixture.h"
+#include "training.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static int make_run(void **state) {
     for (int epoch = 1; epoch <= 4; epoch++) {
         assert_ok(trainer_epoch(t, &record, &err), &err);
         if (epoch % 2 == 0)
-            assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+            assert_ok(save_training(t, run_dir, 2, &err), &err);
     }
     trainer_free(t);
     return 0;
@@ -54,7 +54,7 @@ static inline const char *in_run(const char *name) {
 static int64_t resumed(char remarks[1024], Error *err) {
     bool found = false;
     Trainer *t = new_trainer();
-    bool ok = checkpoint_restore(t, run_dir, &found, remarks, err);
+    bool ok = resume_training(t, run_dir, &found, remarks, err);
     int64_t epoch = !ok ? -2 : found ? trainer_epochs_done(t) : -1;
     trainer_free(t);
     return epoch;
