@@ -1,6 +1,5 @@
-// trainer: epochs. Owns parameters, optimizer, early stopping and what a checkpoint holds; fills an
-// EpochRecord and knows nothing of files, printing or reports. Modes are a table: a name for
-// (codec, schedule, savings).
+// trainer: epochs. Owns parameters, optimizer and early stopping, and hands what a checkpoint keeps
+// of them out in sections; fills an EpochRecord and knows nothing of files, printing or reports.
 #ifndef FRINGE_TRAINER_H
 #define FRINGE_TRAINER_H
 
@@ -96,43 +95,5 @@ void trainer_set_counters(Trainer *trainer, const TrainerCounters *counters);
 // Do all ranks hold the same parameters, moments, best weights and counters? EXIT_DISAGREE names
 // those that do not hold what rank 0 does. Takes no memory. Collective.
 bool trainer_replicas_agree(Trainer *trainer, Error *err);
-
-// ---- checkpoints
-
-// The file of model.weights that a run started from; empty: from random weights.
-typedef struct FirstWeights {
-    char path[CONFIG_TEXT], hash[33];
-} FirstWeights;
-
-// A trainer, and what says which training it does.
-typedef struct Training {
-    Trainer *trainer; // this and the next four are borrowed
-    const Config *config;
-    const Shard *shard;
-    const Comm *comm;
-    uint64_t seed;
-    FirstWeights first_weights; // rank 0 knows them, once it has started or gone on
-} Training;
-
-// Gives the weights of model.weights, if it names a file, to a training that starts; one that goes
-// on from a checkpoint does not need that file any more. Collective.
-bool checkpoint_start(Training *training, Error *err);
-
-// Checkpoints (DESIGN 9): <dir>/checkpoints/epoch-N/{model, best, optimizer}.safetensors and
-// checkpoint.json, written to a temporary folder, synced, renamed; LATEST renamed over. Rank 0
-// writes. EXIT_DISAGREE if the ranks do not hold the same weights and moments. Collective (agrees
-// on errors).
-bool checkpoint_write(const Training *training, const char *run_dir, int keep, Error *err);
-// Restores the newest whole checkpoint (skipping damaged ones with a remark). *found false if there
-// is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be read,
-// EXIT_CONFIG, with all that differs, if the newest whole one is of another training (what is
-// learned, data, parts, seed, first weights), or if it is of version 1 or a newer version.
-// Collective.
-bool checkpoint_restore(Training *training, const char *run_dir, bool *found, char remarks[1024],
-                        Error *err);
-// Reads only the weights (PyG names) of a checkpoint folder, run folder or .safetensors file into
-// `path`.
-bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err);
-bool checkpoint_inspect(const char *where, Error *err); // header and statistics, stdout
 
 #endif

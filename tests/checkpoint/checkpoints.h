@@ -1,6 +1,6 @@
 // A run with checkpoints after epochs 2 and 4, what can be done to its files, and its resume.
-#ifndef FRINGE_TESTS_TRAINER_CHECKPOINTS_H
-#define FRINGE_TESTS_TRAINER_CHECKPOINTS_H
+#ifndef FRINGE_TESTS_CHECKPOINT_CHECKPOINTS_H
+#define FRINGE_TESTS_CHECKPOINT_CHECKPOINTS_H
 
 #include "training.h"
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // If this failed, a training that goes on from a checkpoint would not be the one that was stopped,
 // or one that starts from weights would not start from them on every rank; or a state that the
 // ranks do not share would be saved as if it were theirs.
-#include "runs.h"
+#include "../trainer/runs.h"
 #include "training.h"
 
 static void resumed_equals_never_stopped(void **state) {

@@ -1,8 +1,9 @@
 // What tests of checkpoints begin with: a trainer of the fixture, and which training it does.
-#ifndef FRINGE_TESTS_TRAINER_TRAINING_H
-#define FRINGE_TESTS_TRAINER_TRAINING_H
+#ifndef FRINGE_TESTS_CHECKPOINT_TRAINING_H
+#define FRINGE_TESTS_CHECKPOINT_TRAINING_H
 
-#include "fixture.h"
+#include "../trainer/fixture.h"
+#include "fringe/checkpoint.h"
 
 static inline Training training_of(Trainer *t) {
     return (Training){

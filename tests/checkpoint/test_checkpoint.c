@@ -3,7 +3,7 @@
 // run would start over its own results; or a damaged checkpoint would not be told from one that
 // cannot be read right now.
 #include "checkpoints.h"
-#include "trainer/internal.h"
+#include "fringe/runfolder.h"
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
