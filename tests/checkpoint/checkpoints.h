@@ -51,7 +51,7 @@ static inline const char *in_run(const char *name) {
 }
 
 // Epochs done after a resume; -1: none was found, -2: refused with *err.
-static int64_t resumed(char remarks[1024], Error *err) {
+static inline int64_t resumed(char remarks[1024], Error *err) {
     bool found = false;
     Trainer *t = new_trainer();
     bool ok = resume_training(t, run_dir, &found, remarks, err);
