@@ -11,7 +11,7 @@
 // Where we differ: the stream runs from the highest degree to the lowest, ids ascending among
 // equals (Awadelkarim and Ugander, "Prioritized restreaming algorithms for balanced graph
 // partitioning", KDD 2020). Hubs that find few neighbours are spread, and their communities gather
-// around them: in the order of ids the cut of planted graphs is three times as large (LIMITS 5). It
+// around them: in the order of ids planted graphs are cut nearly twice as badly (LIMITS 5). It
 // costs the eight bytes a node that the method takes. No random number is drawn and one thread
 // works, so the parts depend on the graph alone.
 #include "internal.h"

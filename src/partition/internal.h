@@ -60,7 +60,8 @@ void remark_add(char remarks[1024], const char *format, ...) __attribute__((form
 
 // ---- metis.c
 // Groups the nodes of one part (nodes[i], row[nodes[i]] == i) into `clusters` groups of
-// neighbours: cluster[i].
+// neighbours: cluster[i]. False where METIS cannot hold the part (EXIT_MEMORY, EXIT_DATA) or was
+// interrupted (EXIT_STOPPED).
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, const int32_t *row,
                     const int32_t *nodes, int64_t count, int clusters, Error *err);
 
@@ -82,6 +83,7 @@ typedef struct PartOrder {
     int32_t *row;     // [nodes] row of a node in its part
     int64_t *central; // [parts] forward-central rows
     int64_t *reach;   // [parts, SHARD_HOPS + 1] rows at most so many hops from a training node
+    int unclustered;  // parts too large for METIS, whose rows were not ordered by cluster
 } PartOrder;
 bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
                 int parts, bool reorder, Error *err);
@@ -165,8 +167,9 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
 
 // ---- shard_build.c
 // Fills the figures that the shards show and writes all files of a partition under `folder`, which
-// exists. Method, seed, reorder and remarks come with the manifest.
+// exists. Method, seed, reorder and remarks come with the manifest; what is to be said of the order
+// of rows is added to its remarks and to `remarks`.
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                  const int32_t *part, const char *folder, Error *err);
+                  const int32_t *part, const char *folder, char remarks[1024], Error *err);
 
 #endif

@@ -195,13 +195,17 @@ static void count_cut(Manifest *manifest, const Graph *graph, const int32_t *par
     }
 }
 
-// Hash of what the shards hold: the dataset, the parts and the order of rows.
-static void hash_parts(Manifest *manifest, const int32_t *part, int64_t nodes) {
+// Hash of what the shards hold: the dataset, the parts and the order of rows. Where some part has
+// no clusters it is another one than where all have.
+static void hash_parts(Manifest *manifest, const int32_t *part, const PartOrder *order,
+                       int64_t nodes) {
     int64_t head[3] = {PARTS_VERSION, manifest->parts, manifest->reorder};
     Hash *hash = hash_new();
     hash_add(hash, head, sizeof head);
     hash_add(hash, manifest->dataset_hash, sizeof manifest->dataset_hash);
     hash_add(hash, part, (size_t)nodes * sizeof part[0]);
+    if (order->unclustered > 0)
+        hash_add(hash, order->node, (size_t)nodes * sizeof order->node[0]);
     hash_text(hash, manifest->partition_hash);
     hash_free(hash);
 }
@@ -272,19 +276,32 @@ static bool sync_shards(const Manifest *manifest, const char *folder, Error *err
     return good;
 }
 
+static void remark_order(Manifest *manifest, const PartOrder *order, char remarks[1024]) {
+    char text[256];
+    if (order->unclustered == 0)
+        return;
+    snprintf(text, sizeof text,
+             "%d of %d parts are too large for METIS here: their rows are not ordered by cluster, "
+             "so that epochs take longer",
+             order->unclustered, manifest->parts);
+    remark_add(manifest->remarks, "%s", text);
+    remark_add(remarks, "%s", text);
+}
+
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                  const int32_t *part, const char *folder, Error *err) {
+                  const int32_t *part, const char *folder, char remarks[1024], Error *err) {
     manifest->nodes = dataset->nodes;
     manifest->edges = dataset->edges;
     snprintf(manifest->dataset_name, sizeof manifest->dataset_name, "%s", dataset->name);
     if (manifest->dataset_hash[0] == '\0')
         dataset_hash(dataset, manifest->dataset_hash);
-    hash_parts(manifest, part, dataset->nodes);
     count_cut(manifest, graph, part);
     PartOrder order;
     if (!shards_fit(graph, part, manifest->parts, err) ||
         !order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))
         return false;
+    hash_parts(manifest, part, &order, dataset->nodes);
+    remark_order(manifest, &order, remarks);
     Maker maker = {.manifest = manifest,
                    .dataset = dataset,
                    .graph = graph,
@@ -308,13 +325,14 @@ bool partition_write_shards(const Dataset *dataset, const int32_t *part, int par
                             const char *folder, Error *err) {
     Graph graph;
     Manifest manifest;
+    char remarks[1024] = "";
     if (!graph_init(&graph, dataset, 0, err))
         return false;
     manifest_init(&manifest, parts, graph.symmetric);
     snprintf(manifest.method, sizeof manifest.method, "given");
     manifest.reorder = reorder;
     bool good = file_make_folder(folder, err) &&
-                shards_write(&manifest, dataset, &graph, part, folder, err);
+                shards_write(&manifest, dataset, &graph, part, folder, remarks, err);
     manifest_clear(&manifest);
     graph_clear(&graph);
     return good;
