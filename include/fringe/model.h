@@ -43,6 +43,7 @@ typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/
 // only.
 typedef struct ModelShape {
     const LayerKind *kind;
+    _Alignas(max_align_t) unsigned char options[CONFIG_TEXT]; // values of the kind's own keys
     int layers;
     int64_t width[MODEL_LAYERS + 1];    // F, hidden..., K
     bool weights[MODEL_LAYERS];         // false: the layer is the aggregate alone
@@ -71,6 +72,9 @@ typedef struct ModelShape {
     bool inference; // evaluation only: nothing of training is made
 } ModelShape;
 extern const Family layer_family;
+// The keys that kinds of layers bring along, for config_learn_keys: how many.
+enum { LAYER_KINDS = 16 };
+int layer_keys(const MemberKeys *keys[LAYER_KINDS]);
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err);
 void model_shape_for_inference(ModelShape *shape);

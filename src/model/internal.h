@@ -60,11 +60,12 @@ typedef struct LayerRun { // a layer in the call that is running
 // may be NULL.
 struct LayerKind {
     const char *name;
+    MemberKeys keys; // that the kind brings along; their values are ModelShape.options
     // Z is linear in A through W: L·M·R·(H W) may be made instead of (L·M·R·H) W.
     bool may_transform_first;
-    const char *(*normalisation)(const Config *config); // of the Block (halo.h)
-    int (*layers)(const Config *config);                // that model.layers makes
-    bool (*weights)(const ModelShape *shape, int l);    // false: the layer is L·M·R·H alone
+    const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
+    int (*layers)(const Config *config);                   // that model.layers makes
+    bool (*weights)(const ModelShape *shape, int l);       // false: the layer is L·M·R·H alone
     // Adds the parameters of a layer with weights, W first.
     void (*parameters)(ModelShape *shape, int l);
     void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);

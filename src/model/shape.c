@@ -16,6 +16,13 @@ static int convolutions(const ModelShape *shape, int layers) {
     return count;
 }
 
+int layer_keys(const MemberKeys *keys[LAYER_KINDS]) {
+    static_assert(sizeof layer_kinds / sizeof *layer_kinds <= LAYER_KINDS, "room for the keys");
+    for (int i = 0; i < layer_family.count; i++)
+        keys[i] = &layer_kinds[i]->keys;
+    return layer_family.count;
+}
+
 static Parameter *add_parameter(ModelShape *shape, int l, ParameterRole role, int64_t rows,
                                 int64_t columns) {
     assert(shape->parameter_windows < MODEL_PARAMETERS);
@@ -146,7 +153,9 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
     if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
         !read_post(shape, config, err))
         return false;
-    snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(config));
+    assert(kind->keys.bytes <= sizeof shape->options);
+    config_values(config, &kind->keys, shape->options);
+    snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(shape));
     choose_savings(shape, config);
     for (int l = 0; l < shape->layers; l++) {
         if (shape->weights[l])

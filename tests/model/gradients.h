@@ -37,14 +37,18 @@ typedef struct Case {
 static Config case_config(const Case *c) {
     Config config;
     Error err = {0};
-    assert_true(config_load(&config, NULL, NULL, 0, &err));
+    char norm[64], loops[64];
+    const MemberKeys *keys[LAYER_KINDS];
+    const char *const settings[] = {norm, loops};
+    snprintf(norm, sizeof norm, "model.gcn_norm=%s", c->gcn_norm);
+    snprintf(loops, sizeof loops, "model.self_loops=%s", c->self_loops ? "true" : "false");
+    config_learn_keys(keys, layer_keys(keys));
+    assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
     snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
-    snprintf(config.model.gcn_norm, CONFIG_WORD, "%s", c->gcn_norm);
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
     snprintf(config.lossless.layer0, CONFIG_WORD, "exchange");
     snprintf(config.lossless.train_rows, CONFIG_WORD, "all");
     snprintf(config.lossless.cover, CONFIG_WORD, "sources");
-    config.model.self_loops = c->self_loops;
     config.model.layers = c->layers;
     config.model.hidden = (ConfigInts){1, {9}};
     config.model.dropout = c->dropout;
