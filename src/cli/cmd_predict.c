@@ -160,14 +160,18 @@ static MemoryPlan plan_output(const Session *s, int64_t width) {
     return plan;
 }
 
-static int64_t width_of(const Config *config, int layer) {
-    const ConfigInts *hidden = &config->model.hidden;
-    return layer == 0 ? 0 : hidden->value[hidden->count == 1 ? 0 : layer - 1];
+static int64_t width_of(const Session *s, int layer) {
+    const Shard *shard = &s->shard;
+    ModelShape shape;
+    return layer > 0 && model_shape(&shape, &s->config, shard->features, shard->classes,
+                                    shard->multilabel, &(Error){0})
+               ? shape.width[layer]
+               : 0;
 }
 
 static void predict(Session *s, const Options *options) {
     Inference inference;
-    MemoryPlan beside = plan_output(s, width_of(&s->config, options->layer));
+    MemoryPlan beside = plan_output(s, width_of(s, options->layer));
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
         return;
     float *parameters = load_weights(s, &inference.shape, options);

@@ -54,10 +54,17 @@ static void check_model(const Early *early) {
 
 static void check_layer(const Early *early, const Options *options) {
     int last = (int)early->config->model.layers - 1;
+    ModelShape shape;
     Error found = {0};
     if (options->layer > last)
         error_set(&found, EXIT_USAGE, "--layer: expected 1 to %d (model.layers - 1), found %d",
                   last, options->layer);
+    else if (options->layer > 0 && model_shape(&shape, early->config, 1, 2, false, &(Error){0}) &&
+             options->layer < shape.leading - 1)
+        error_set(&found, EXIT_USAGE,
+                  "--layer: expected %d to %d, found %d: layers below are aggregates that are made "
+                  "at set-up and not kept (lossless.layer0=exchange makes them)",
+                  shape.leading - 1, last, options->layer);
     join(early, &found);
 }
 

@@ -113,7 +113,7 @@ static void make_layer(Model *m, int l) {
     for (int d = 0; d < 2; d++)
         if (patterns->of[l][d] != NULL)
             propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d, &m->parts.form);
-    if (l == 0 && m->shape.layer0 != LAYER0_EXCHANGED)
+    if (l < m->shape.leading)
         return;
     MessageForm exact = exact_form(m);
     if (patterns->of[l][FORWARD] == patterns->full)
@@ -137,7 +137,8 @@ static void operator_clear(const Model *m, SparseOperator *op) {
 
 // ---- what is made of the features once (lossless.layer0)
 
-// Their aggregate, with a temporary operator and channel.
+// Their aggregate, and the aggregate of that for every leading layer, with a temporary operator and
+// channel. The last one ends in m->features, the one before it in m->entering.
 static void features_once(Model *m, Mailbox *mailbox) {
     const Backend *b = m->parts.backend;
     const Pattern *p = m->parts.patterns->full;
@@ -151,7 +152,12 @@ static void features_once(Model *m, Mailbox *mailbox) {
         .op = &op,
         .channel = channel_new(mailbox, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
         .partials = rows_take(p->partial.rows, columns, "partial sums")};
-    propagate(m, &(PropagationCall){.over = &over, .in = m->x, .out = m->features});
+    Rows in = m->x;
+    for (int left = m->shape.leading; left > 0; left--) {
+        Rows out = left % 2 == 1 ? m->features : m->entering;
+        propagate(m, &(PropagationCall){.over = &over, .in = in, .out = out});
+        in = out;
+    }
     propagation_clear(&over);
     operator_clear(m, &op);
 }
@@ -180,9 +186,12 @@ static void tune(Model *m) {
             SparseOperator *op = m->layer[l].propagation[d].op;
             if (op == NULL)
                 continue;
-            bool first = m->shape.transform_first[l];
-            Rows out = first ? m->layer[l].z : m->layer[l].a;
-            Rows in = first ? m->layer[l].y : l == 0 ? m->x : m->layer[l].h;
+            bool first = m->shape.transform_first[l], weights = m->shape.weights[l];
+            Rows out = first || !weights ? m->layer[l].z : m->layer[l].a;
+            Rows in = first                    ? m->layer[l].y
+                      : l == 0                 ? m->x
+                      : m->shape.posted[l - 1] ? m->layer[l].h
+                                               : m->layer[l - 1].z;
             m->parts.backend->aggregate_tune(op->aggregate, out, in);
         }
 }
@@ -235,7 +244,7 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
             if (patterns->of[l][d] != NULL && model_exchanged(shape, l, d) > 0)
                 propagation_plan(plan, &most, patterns->of[l][d], &parts->form,
                                  model_exchanged(shape, l, d));
-        if (model_exchanged(shape, l, FORWARD) > 0 && patterns->of[l][FORWARD] != patterns->full)
+        if (l >= shape->leading && patterns->of[l][FORWARD] != patterns->full)
             propagation_plan(plan, &most, patterns->full, &exact,
                              model_exchanged(shape, l, FORWARD));
     }

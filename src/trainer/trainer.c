@@ -18,13 +18,13 @@ static void take_flat(Trainer *t) {
     t->state_hash = TAKE(uint64_t, t->comm->size, "hashes of the ranks' state");
 }
 
-// train.weight_decay is one factor per layer, for its matrices; the last one serves the layers
+// train.weight_decay is one factor per convolution, for its matrices; the last one serves those
 // after it.
 static void fill_decay(Trainer *t) {
     const ConfigDoubles *decay = &t->config->train.weight_decay;
     for (int i = 0; i < t->shape.parameter_windows; i++) {
         const Parameter *p = &t->shape.parameter[i];
-        int which = p->layer < decay->count ? p->layer : decay->count - 1;
+        int which = p->conv < decay->count ? p->conv : decay->count - 1;
         for (int64_t k = 0; p->matrix && decay->count > 0 && k < p->rows * p->columns; k++)
             t->decay[p->begin + k] = (float)decay->value[which];
     }

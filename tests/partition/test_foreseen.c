@@ -136,8 +136,8 @@ static void parts_too_large_for_metis_are_ordered_without_clusters(void **state)
         Shard shard;
         assert_ok(shard_open(&shard, folder, 0, &err), &err);
         int64_t falls = 0; // without clusters ids ascend among central and marginal rows
-        for (int64_t i = 1; i < shard.own; i++)
-            falls += shard.gid[i] < shard.gid[i - 1];
+        for (int64_t i = 1; i < shard.set[NODES].own; i++)
+            falls += shard.set[NODES].gid[i] < shard.set[NODES].gid[i - 1];
         if (all == said) // where one part alone is too large it may be the other one
             assert_int_equal(falls <= 1, said);
         shard_clear(&shard);

@@ -21,7 +21,9 @@ static const char *const settings[MODELS][SETTINGS] = {
 static void settle(int which) {
     Error err = {0};
     const char *all[SETTINGS + 3] = {"train.epochs=2", "model.hidden=[20]", "run.threads=1"};
+    const MemberKeys *keys[LAYER_KINDS];
     memcpy(all + 3, settings[which], sizeof settings[which]);
+    config_learn_keys(keys, layer_keys(keys));
     assert_ok(config_load(&config, NULL, all, SETTINGS + 3, &err), &err);
 }
 
