@@ -67,7 +67,7 @@ static const struct {
 static const void *list_of(const Lot *lot, int list) {
     return list == 0   ? (const void *)channel_widths(lot->of.channel, true)
            : list == 1 ? (const void *)lot->next
-                       : channel_trace(lot->of.channel)->square;
+                       : channel_ranges(lot->of.channel)->square;
 }
 
 // What is known of an assignment before it is taken, for the report, but times of this process.
@@ -158,7 +158,7 @@ bool assigner_write(Assigner *a, const char *path, Error *err) {
     known_copy(a, &known, true);
     known_tensors(a, &known, tensor + 1);
     for (int i = 0; i < a->lots; i++) {
-        counters[COUNTERS + i] = channel_trace(a->lot[i].of.channel)->exchanges;
+        counters[COUNTERS + i] = channel_ranges(a->lot[i].of.channel)->exchanges;
         for (int list = 0; list < LISTS; list++)
             tensor[count++] = gathered(a, &a->lot[i], lists[list].name, lists[list].type,
                                        list_of(&a->lot[i], list));
@@ -231,15 +231,15 @@ static void restore(Assigner *a, const Tensors *file, Error *err) {
     a->assignment = (Assignment){.asked = a->asked, .parts = a->lots};
     for (int i = 0; i < a->lots; i++) {
         Lot *lot = &a->lot[i];
-        ChannelTrace *trace = channel_trace(lot->of.channel);
+        RangeStatistics *ranges = channel_ranges(lot->of.channel);
         const void *data[LISTS];
         for (int list = 0; list < LISTS; list++)
             data[list] = first ? need(a, file, lot, list, err)->data : NULL;
         lot_scatter_rows(lot, a->comm, data[0], lot->next, 1); // in use, and taken at once
         lot_take(lot);
         lot_scatter_rows(lot, a->comm, data[1], lot->next, 1);
-        lot_scatter_rows(lot, a->comm, data[2], trace->square, sizeof *trace->square);
-        trace->exchanges = counters[COUNTERS + i];
+        lot_scatter_rows(lot, a->comm, data[2], ranges->square, sizeof *ranges->square);
+        ranges->exchanges = counters[COUNTERS + i];
         a->assignment.part[i].id = lot->of.id;
     }
     if (first)

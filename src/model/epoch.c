@@ -102,10 +102,10 @@ static void work_halo(void *context, Rows landed, int begin, int end, bool last,
 }
 
 // The partial sums that others read, before anything is sent.
-static SentRows sent_rows(Work *work, Rows sums) {
+static RowSource sent_rows(Work *work, Rows sums) {
     const Operator *op = work->op;
     const Backend *b = work->m->parts.backend;
-    SentRows rows = {.x = work->in, .right = op->block.right, .sums = sums};
+    RowSource rows = {.x = work->in, .right = op->block.right, .sums = sums};
     if (sums.count == 0)
         return rows;
     span_begin(work->m->spans);
@@ -126,9 +126,9 @@ static void exchange(Work *work, const Route *route) {
         return;
     }
     const Schedule *schedule = m->training ? m->parts.schedule : m->blocking;
-    SentRows rows = sent_rows(work, route->sums);
+    RowSource rows = sent_rows(work, route->sums);
     schedule->run(route->channel, &rows,
-                  (Occasion){.seed = m->seed, .epoch = m->epoch, .exact = !m->training},
+                  (ExchangeContext){.seed = m->seed, .epoch = m->epoch, .exact = !m->training},
                   &(ExchangeWork){work_own, work_halo, work});
 }
 

@@ -34,7 +34,7 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
     Error err = {0};
     Way *way = &hyper->way[r];
     PatternKind kind = {r, HOPS_ALL, HOPS_ALL, cover};
-    MessageForm form = {.codec = codec_find("integer", &err), .width = 8, .piece = 1000};
+    CodecOptions options = {.codec = codec_find("integer", &err), .width = 8, .piece = 1000};
     MemoryPlan plan = {0};
     PatternBytes bound = pattern_bound(&hyper->shard, &kind, false);
     size_t before = memory_in_use();
@@ -47,7 +47,7 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
         assert_ok(block_init(&way->block, "mean", way->pattern, &hyper->shard, &err), &err);
     else
         way->block = block_transpose(&hyper->way[0].block, way->pattern);
-    way->channel = channel_new(hyper->mailbox, p, &form, COLUMNS, (ExchangeId){r, FORWARD});
+    way->channel = channel_new(hyper->mailbox, p, &options, COLUMNS, (ExchangeId){r, FORWARD});
     way->own = backend_cpu.aggregate_new(&way->pattern->own, p->sources, COLUMNS, "rows");
     way->partial = backend_cpu.aggregate_new(&way->pattern->partial, p->sources, COLUMNS, "rows");
     way->in = rows_take(p->sources, COLUMNS, "test");
@@ -108,9 +108,9 @@ static void aggregate(Way *way, uint32_t epoch, bool exact) {
     backend_cpu.aggregate_prepare(way->partial, way->in, way->block.right, NULL);
     backend_cpu.aggregate_rows(way->partial, way->partials, (Range){0, p->plan.partials}, false,
                                NULL, NULL);
-    SentRows rows = {.x = way->in, .right = way->block.right, .sums = way->partials};
+    RowSource rows = {.x = way->in, .right = way->block.right, .sums = way->partials};
     schedule_find("overlap", &err)
-        ->run(way->channel, &rows, (Occasion){3, epoch, exact},
+        ->run(way->channel, &rows, (ExchangeContext){3, epoch, exact},
               &(ExchangeWork){own_part, halo_part, way});
 }
 
