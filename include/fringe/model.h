@@ -121,7 +121,7 @@ typedef struct ModelParts {
     const ModelPatterns *patterns;
     const Comm *comm;
     const Backend *backend;
-    MessageForm form;
+    CodecOptions options;
     const Schedule *schedule;
     GradSync *sync; // borrowed; told what is made of the gradient, if the schedule hides messages;
                     // then gradsync_finish must follow every model_loss_and_gradient. May be NULL.

@@ -22,7 +22,7 @@ typedef struct Side {
 struct Channel {
     Mailbox *mailbox;     // borrowed
     const HaloPlan *plan; // borrowed
-    MessageForm form;
+    CodecOptions options;
     const Codec *exact; // fp32
     const Codec *codec; // of the exchange that runs: form.codec or exact
     int64_t columns;
@@ -32,7 +32,7 @@ struct Channel {
     uint32_t epoch;    // of the exchange
     uint64_t sequence; // number of the exchange
     Side side[SIDES];
-    ChannelTrace trace;
+    RangeStatistics ranges;
     float *range; // [rows sent] owned: of the exchange that runs; NULL without widths
     RingTransfer ring;
     Poll poll;        // channel_progress on this channel

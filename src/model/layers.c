@@ -99,8 +99,8 @@ static void drop_features(Model *m) {
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
     span_begin(m->spans);
-    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->parts.shard->set[NODES].gid,
-               NULL);
+    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream,
+               m->parts.shard->set[NODES].gid, NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream,
                    m->layer[0].propagation[FORWARD].op->block.pattern->plan.halo_id, NULL);

@@ -90,7 +90,7 @@ static SparseOperator *operator_find(Model *m, const Block *block) {
 }
 
 static void propagation_make(Model *m, Propagation *over, const Pattern *pattern, int l,
-                             int direction, const MessageForm *form) {
+                             int direction, const CodecOptions *options) {
     Block block =
         direction == FORWARD ? block_on(&m->block, pattern) : block_transpose(&m->block, pattern);
     int64_t columns = aggregated(&m->shape, l, direction);
@@ -98,13 +98,13 @@ static void propagation_make(Model *m, Propagation *over, const Pattern *pattern
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
     over->channel =
-        channel_new(m->mailbox, &pattern->plan, form, columns, (ExchangeId){l, direction});
+        channel_new(m->mailbox, &pattern->plan, options, columns, (ExchangeId){l, direction});
     over->partials = rows_take(pattern->partial.rows, columns, "partial sums");
 }
 
-static MessageForm exact_form(const Model *m) {
+static CodecOptions exact_options(const Model *m) {
     Error none = {0};
-    return (MessageForm){.codec = codec_find("fp32", &none), .piece = m->parts.form.piece};
+    return (CodecOptions){.codec = codec_find("fp32", &none), .piece = m->parts.options.piece};
 }
 
 static void make_layer(Model *m, int l) {
@@ -112,10 +112,11 @@ static void make_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
     for (int d = 0; d < 2; d++)
         if (patterns->of[l][d] != NULL)
-            propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d, &m->parts.form);
+            propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d,
+                             &m->parts.options);
     if (l < m->shape.leading)
         return;
-    MessageForm exact = exact_form(m);
+    CodecOptions exact = exact_options(m);
     if (patterns->of[l][FORWARD] == patterns->full)
         layer->infer = layer->propagation[FORWARD];
     else
@@ -142,7 +143,7 @@ static void operator_clear(const Model *m, SparseOperator *op) {
 static void features_once(Model *m, Mailbox *mailbox) {
     const Backend *b = m->parts.backend;
     const Pattern *p = m->parts.patterns->full;
-    MessageForm exact = exact_form(m);
+    CodecOptions exact = exact_options(m);
     int64_t columns = m->shape.width[0];
     SparseOperator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
     op.aggregate = b->aggregate_new(&p->own, p->plan.sources, columns, "rows");
@@ -165,11 +166,11 @@ static void features_once(Model *m, Mailbox *mailbox) {
 // The halo's features, for masks that both ends make.
 static void features_kept(Model *m, Mailbox *mailbox) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
-    MessageForm exact = exact_form(m);
+    CodecOptions exact = exact_options(m);
     Channel *channel =
         channel_new(mailbox, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
-    SentRows rows = {.x = first_rows(m->x, p->plan.sources), .right = m->block.right};
-    channel_pack(channel, &rows, (Occasion){.exact = true});
+    RowSource rows = {.x = first_rows(m->x, p->plan.sources), .right = m->block.right};
+    channel_pack(channel, &rows, (ExchangeContext){.exact = true});
     channel_post(channel);
     for (int group = 0; group + 1 < p->plan.size; group++)
         channel_receive(channel, group);
@@ -216,8 +217,8 @@ void propagations_features(Model *m) {
 // ---- the plan
 
 static void propagation_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
-                             const MessageForm *form, int64_t columns) {
-    channel_plan(plan, most, &pattern->plan, form, columns);
+                             const CodecOptions *options, int64_t columns) {
+    channel_plan(plan, most, &pattern->plan, options, columns);
     memory_plan_add(plan, "messages", rows_bytes(pattern->partial.rows, columns));
 }
 
@@ -233,7 +234,7 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     const ModelShape *shape = &m->shape;
     const ModelParts *parts = &m->parts;
     const ModelPatterns *patterns = parts->patterns;
-    MessageForm exact = exact_form(m);
+    CodecOptions exact = exact_options(m);
     MailboxSize most = {0}, features = {0};
     if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
         propagation_plan(plan, &features, patterns->full, &exact, shape->width[0]);
@@ -242,7 +243,7 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     for (int l = 0; l < shape->layers; l++) {
         for (int d = 0; d < 2; d++)
             if (patterns->of[l][d] != NULL && model_exchanged(shape, l, d) > 0)
-                propagation_plan(plan, &most, patterns->of[l][d], &parts->form,
+                propagation_plan(plan, &most, patterns->of[l][d], &parts->options,
                                  model_exchanged(shape, l, d));
         if (l >= shape->leading && patterns->of[l][FORWARD] != patterns->full)
             propagation_plan(plan, &most, patterns->full, &exact,

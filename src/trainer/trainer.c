@@ -42,10 +42,10 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->backend = backend_find("cpu", err);
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.schedule, NULL, err);
-    parts->form = (MessageForm){.codec = codec_find(c->messages.codec, err),
-                                .bf16 = strcmp(c->messages.parameters, "bf16") == 0,
-                                .width = (int)c->messages.first_width,
-                                .piece = c->comm.piece};
+    parts->options = (CodecOptions){.codec = codec_find(c->messages.codec, err),
+                                    .bf16 = strcmp(c->messages.parameters, "bf16") == 0,
+                                    .width = (int)c->messages.first_width,
+                                    .piece = c->comm.piece};
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && family_knows(&metric_family, c->train.metric, err) &&
            t->backend->start(c->run.vectors, err);
@@ -75,7 +75,7 @@ static int64_t trace_room(const Trainer *t) {
 }
 
 static void plan_assigner(Trainer *t, const ModelParts *parts) {
-    for (int l = 0; l < t->shape.layers && parts->form.codec->has_widths; l++)
+    for (int l = 0; l < t->shape.layers && parts->options.codec->has_widths; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(&t->shape, l, d) > 0)
                 assigner_plan(&t->plan, &t->patterns.of[l][d]->plan);
@@ -113,7 +113,7 @@ static void plan_rest(Trainer *t, const ModelParts *parts) {
 static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
     AssignedChannel channels[ASSIGNED_CHANNELS];
     int count = 0;
-    if (!parts->form.codec->has_widths)
+    if (!parts->options.codec->has_widths)
         return true;
     for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++) {

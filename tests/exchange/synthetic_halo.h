@@ -102,8 +102,8 @@ static inline Rows ring_fill(const HaloPlan *p, int64_t columns, uint32_t epoch)
 }
 
 // Rows and partial sums of ring_fill.
-static inline SentRows ring_sent(const HaloPlan *p, Rows x, const float *right) {
-    SentRows rows = {.x = x, .right = right, .sums = x};
+static inline RowSource ring_sent(const HaloPlan *p, Rows x, const float *right) {
+    RowSource rows = {.x = x, .right = right, .sums = x};
     rows.x.count = p->sources;
     rows.sums.at += p->sources * x.stride;
     rows.sums.count = p->partials;

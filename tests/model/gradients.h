@@ -90,7 +90,7 @@ static void make(Made *made, const Case *c, const World *w, const Config *config
                         .patterns = &made->patterns,
                         .comm = w->comm,
                         .backend = &backend_cpu,
-                        .form = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .options = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(schedule, &err)};
     made->sync = gradsync_new(&test_comm, made->shape.parameter_count);
     parts.sync = made->sync;

@@ -67,7 +67,7 @@ static void make(Made *made, WorldKind kind) {
                         .patterns = &made->patterns,
                         .comm = &test_comm,
                         .backend = &backend_cpu,
-                        .form = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .options = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find("blocking", &err)};
     made->model = model_new(&made->shape, &parts, &config, &err);
     assert_ok(made->model, &err);

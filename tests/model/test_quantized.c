@@ -65,7 +65,7 @@ static Model *model_of(const Small *s, const char *codec, bool bf16, const char 
         .patterns = &s->patterns,
         .comm = &test_comm,
         .backend = &backend_cpu,
-        .form = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
+        .options = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
         .schedule = schedule_find(schedule, &err)};
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
     if (model == NULL)
