@@ -1,7 +1,7 @@
 // partition: Dataset -> parts -> shards, cached on disk.
 //
 // Partitioners are a table (src/partition/methods.c): metis, random, blocks, fennel, fennel:N,
-// file:PATH. A row says what its method looks at: only METIS has the edges turned for it. METIS is
+// file:PATH; a row says what its method looks at, and only that is made. METIS is
 // known to metis.c only; what goes in is checked before and what comes out after (TRAPS 11). A
 // shard is all one rank keeps, in one safetensors file; a rank maps its own and no other. The cache
 // key is made of content hashes, never of names.
@@ -53,21 +53,22 @@ typedef struct Shard {
     const double *degree_out; // [own]
     int64_t features, classes;
     bool multilabel;
-    const float *x;                  // [own, features], rows as the file has them
-    const int32_t *label;            // [own] or NULL
-    const uint8_t *labels;           // [own, classes] or NULL
-    const uint8_t *split;            // [own]
-    int64_t majority;                // most frequent training class (baseline); -1 if multilabel
+    const float *x;        // [own, features], rows as the file has them
+    const int32_t *label;  // [own] or NULL
+    const uint8_t *labels; // [own, classes] or NULL
+    const uint8_t *split;  // [own]
+    int64_t majority;      // most frequent training class (baseline); -1 if multilabel
     char dataset_name[DATASET_NAME]; // after partition_load that of the source it was asked for
     char dataset_hash[33], partition_hash[33];
     Tensors map;
 } Shard;
 
 extern const Family method_family;
-// What can be said before anything is loaded (early.c), all of it local: of partition.method and
-// its argument, as the file that file:PATH names for `parts` parts (0: not known yet); of
-// data.cache, which must be one that can be written, or hold parts.
-bool partition_check_method(const Config *config, int parts, Error *err);
+// What can be said before anything is loaded (early.c), all of it local: may the member that
+// partition.method names have that argument; is the file there that file:PATH names for `parts`
+// parts (0: not known yet); data.cache must be one that can be written, or hold parts.
+bool partition_method_fits(const char *word, Error *err);
+bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
 
 // The whole road: prepared dataset cache, parts, shards; rank 0 works (comm_aside), the others
@@ -102,8 +103,8 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err);
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err);
 
 // The report (stdout or a file): own, central, marginal, halo per rank, remote-neighbour ratio,
-// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is
-// what the dataset is called, NULL: as it was when the cut was made.
+// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is what
+// the dataset is called, NULL: as it was when the cut was made.
 bool partition_report(const char *folder, const char *name, Error *err);
 
 #endif
