@@ -1,7 +1,7 @@
 // partition: Dataset -> parts -> shards, cached on disk.
 //
 // Partitioners are a table (src/partition/methods.c): metis, random, blocks, fennel, fennel:N,
-// file:PATH. A row says what its method looks at: only METIS has the edges turned for it. METIS is
+// file:PATH; a row says what its method looks at, and only that is made. METIS is
 // known to metis.c only; what goes in is checked before and what comes out after (TRAPS 11). A
 // shard is all one rank keeps, in one safetensors file; a rank maps its own and no other. The cache
 // key is made of content hashes, never of names.
@@ -82,10 +82,11 @@ static inline bool shard_is_symmetric(const Shard *shard) {
 }
 
 extern const Family method_family;
-// What can be said before anything is loaded (early.c), all of it local: of partition.method and
-// its argument, as the file that file:PATH names for `parts` parts (0: not known yet); of
-// data.cache, which must be one that can be written, or hold parts.
-bool partition_check_method(const Config *config, int parts, Error *err);
+// What can be said before anything is loaded (early.c), all of it local: may the member that
+// partition.method names have that argument; is the file there that file:PATH names for `parts`
+// parts (0: not known yet); data.cache must be one that can be written, or hold parts.
+bool partition_method_fits(const char *word, Error *err);
+bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
 
 // The whole road: prepared dataset cache, parts, shards; rank 0 works (comm_aside), the others

@@ -37,6 +37,8 @@ static void check_names(const Early *early) {
         dataset_step_fits(c->data.prepare.word[i], &found);
         join_of(early, "data.prepare", &found);
     }
+    partition_method_fits(c->partition.method, &found);
+    join(early, &found);
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (c->data.split_keys.word[i][0] == 0) {
             error_set(&found, EXIT_CONFIG, "data.split_keys: entry %d is no name of an array", i);
@@ -134,7 +136,7 @@ static void check_data(const Early *early, int ranks) {
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (config_split_is_file(c->data.split_keys.word[i]))
             check_file(early, "data.split_keys", c->data.split_keys.word[i]);
-    partition_check_method(c, ranks, &found);
+    partition_check_file(c, ranks, &found);
     join(early, &found);
     partition_check_cache(c, &found);
     join(early, &found);

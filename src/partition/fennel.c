@@ -217,8 +217,7 @@ static bool read_passes(const char *argument, int *passes, Error *err) {
                argument, PASSES_MOST);
 }
 
-static bool check_passes(const Config *config, const char *argument, int parts, Error *err) {
-    (void)config, (void)parts;
+static bool fits(const char *argument, Error *err) {
     int passes;
     return read_passes(argument, &passes, err);
 }
@@ -245,6 +244,6 @@ static bool cut_fennel(int32_t *part, const CutInput *input, char remarks[1024],
     return true;
 }
 const Method method_fennel = {
-    .name = "fennel", .reads = READS_EDGES, .check = check_passes, .cut = cut_fennel};
+    .name = "fennel", .reads = READS_EDGES, .fits = fits, .cut = cut_fennel};
 const Method method_fennel_passes = {
-    .name = "fennel:N", .reads = READS_EDGES, .check = check_passes, .cut = cut_fennel};
+    .name = "fennel:N", .reads = READS_EDGES, .fits = fits, .cut = cut_fennel};

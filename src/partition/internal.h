@@ -45,8 +45,7 @@ typedef struct Method {
     const char *name;
     MethodReads reads;
     bool reads_file; // its argument is a part file, of which a part may be empty
-    // Is `argument` a good one, before anything is loaded? parts 0: not known yet. NULL: any is.
-    bool (*check)(const Config *config, const char *argument, int parts, Error *err);
+    bool (*fits)(const char *argument, Error *err); // may it have that one? NULL: any
     bool (*cut)(int32_t *part, const CutInput *input, char remarks[1024], Error *err);
 } Method;
 extern const Method method_metis, method_random, method_blocks, method_file, method_fennel,
@@ -66,8 +65,6 @@ bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, c
                     const int32_t *nodes, int64_t count, int clusters, Error *err);
 
 // ---- partfile.c: <name>.part.K
-// Is the file of "file:PATH" there, and may it be read?
-bool part_file_check(const Config *config, const char *argument, int parts, Error *err);
 // The file that "file:PATH" means for K parts: PATH, or PATH.part.K where PATH is not there.
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size);
 // The name of the part file of a dataset.

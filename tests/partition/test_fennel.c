@@ -232,7 +232,7 @@ static void passes_that_are_none_are_refused(void **state) {
         char remarks[1024];
         Error err = {0};
         Config config = config_for(wrong[i]);
-        assert_refused(partition_check_method(&config, 2, &err), &err, EXIT_CONFIG,
+        assert_refused(partition_method_fits(config.partition.method, &err), &err, EXIT_CONFIG,
                        "a number from 1 to 100");
         err = (Error){0};
         assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_CONFIG,
@@ -240,9 +240,9 @@ static void passes_that_are_none_are_refused(void **state) {
     }
     Error err = {0};
     Config config = config_for("fennel:100");
-    assert_ok(partition_check_method(&config, 2, &err), &err);
+    assert_ok(partition_method_fits(config.partition.method, &err), &err);
     config = config_for("fennel");
-    assert_ok(partition_check_method(&config, 2, &err), &err);
+    assert_ok(partition_method_fits(config.partition.method, &err), &err);
     dataset_clear(&d);
 }
 
