@@ -109,13 +109,8 @@ typedef struct Block {
     bool self;              // adds the diagonal: A + I; only where both sets are the same
 } Block;
 
-// Normalisations are a table: name -> diagonals and self, from the shard's global degrees
+// Normalisations are a table (block.c): name -> diagonals and self, from the shard's global degrees
 // (ALGORITHMS A.3).
-//   gcn            self; left = 1/sqrt(d_in + 1), right = 1/sqrt(d_out + 1)        ("both")
-//   gcn-in         self; left = right = 1/sqrt(d_in + 1)                            ("in", PyG)
-//   mean           left = 1/max(1, d_in)                                            GraphSAGE
-//   mean-self      self; left = 1/(d_in + 1)                                        GraphSAGE-gcn;
-//   AdaQP's SAGE
 extern const Family normalisation_family;
 bool block_init(Block *block, const char *normalisation, const Pattern *pattern, const Shard *shard,
                 Error *err);

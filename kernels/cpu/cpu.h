@@ -72,6 +72,10 @@ void cpu_aggregate_halo(Rows out, const Csr *csr, const int32_t *rows, int64_t *
 // bias.c
 void cpu_add_bias(Rows out, Range range, const float *bias, const Poll *poll);
 
+// scaled.c
+void cpu_add_scaled(Rows out, Range range, Rows a, Rows x, const float *scalar, const Poll *poll);
+void cpu_dot(float *out, Rows x, Rows y);
+
 // pointwise*.c
 void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
                       const int64_t *gid, const Poll *poll);

@@ -19,10 +19,14 @@ static const struct Normalisation {
     bool self;
     Diagonal left, right;
 } normalisations[] = {
-    {"gcn", true, ROOT_IN, ROOT_OUT},         // DGL's "both"
-    {"gcn-in", true, ROOT_IN, ROOT_IN},       // PyG
-    {"mean", false, MEAN, ONE},               // GraphSAGE
-    {"mean-self", true, MEAN_WITH_SELF, ONE}, // GraphSAGE-gcn, AdaQP's SAGE
+    // self; left = 1/sqrt(d_in + 1), right = 1/sqrt(d_out + 1): DGL's "both"
+    {"gcn", true, ROOT_IN, ROOT_OUT},
+    // self; left = right = 1/sqrt(d_in + 1): DGL's "in", PyG
+    {"gcn-in", true, ROOT_IN, ROOT_IN},
+    // left = 1/max(1, d_in): GraphSAGE
+    {"mean", false, MEAN, ONE},
+    // self; left = 1/(d_in + 1): GraphSAGE-gcn, AdaQP's SAGE
+    {"mean-self", true, MEAN_WITH_SELF, ONE},
 };
 const Family normalisation_family = FAMILY("normalisation", NULL, normalisations);
 

@@ -82,7 +82,6 @@ struct LayerKind {
     // after aggregate_gradient; where the layer was transformed first, of W when dy is there.
     void (*parameter_gradient)(const LayerRun *run, const Parameter *p, const Poll *poll);
 };
-extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn;
 
 enum {
     MODEL_OPERATORS = 2 * MODEL_LAYERS + 2,
@@ -143,6 +142,7 @@ void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 
 // ---- model.c
 void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, const char *what);
+void *take_bytes(const Taker *taker, size_t bytes, const char *what);
 void take_aggregate(Model *m, const Taker *taker, int l); // Layer.a, unless it is made once
 // The first layer of which anything is made after set-up.
 static inline int first_layer(const ModelShape *shape) {

@@ -28,7 +28,7 @@ void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, c
         *rows = rows_take(count, columns, what);
 }
 
-static void *take(const Taker *taker, size_t bytes, const char *what) {
+void *take_bytes(const Taker *taker, size_t bytes, const char *what) {
     if (taker->plan == NULL)
         return memory_take(bytes, what);
     memory_plan_add(taker->plan, what, bytes);
@@ -61,10 +61,10 @@ static void take_layer(Model *m, const Taker *taker, int l) {
     if (!shape->posted[l])
         return;
     size_t bits = (size_t)(n * rows_stride(out) / 8);
-    layer->saved.mean = take(taker, (size_t)n * sizeof(float), "norm statistics");
-    layer->saved.inverse = take(taker, (size_t)n * sizeof(float), "norm statistics");
-    layer->saved.kept = take(taker, bits, "dropout and activation bits");
-    layer->saved.positive = take(taker, bits, "dropout and activation bits");
+    layer->saved.mean = take_bytes(taker, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.inverse = take_bytes(taker, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.kept = take_bytes(taker, bits, "dropout and activation bits");
+    layer->saved.positive = take_bytes(taker, bits, "dropout and activation bits");
 }
 
 // What is made of the features once.
@@ -144,10 +144,10 @@ static void take_buffers(Model *m, const Taker *taker) {
     if (!m->shape.inference) {
         take_inputs(m, taker);
         take_gradients(m, taker);
-        m->scratch = take(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
+        m->scratch = take_bytes(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
     }
     m->counts =
-        take(taker, (size_t)(4 * metric_counts(classes)) * sizeof(int64_t), "metric counts");
+        take_bytes(taker, (size_t)(4 * metric_counts(classes)) * sizeof(int64_t), "metric counts");
 }
 
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,

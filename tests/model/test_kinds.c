@@ -17,7 +17,14 @@ static bool in_the_first(const ModelShape *shape, int l) {
 
 static LayerKind halves, halves_with_self, simple, simple_with_self, spread;
 
+static LayerKind named(const char *name) {
+    const LayerKind *kind = family_find(&layer_family, name, NULL, &(Error){0});
+    assert_non_null(kind);
+    return *kind;
+}
+
 static void make_kinds(void) {
+    const LayerKind layer_gcn = named("gcn"), layer_sage_mean = named("sage-mean");
     halves = layer_gcn;
     halves.layers = two_for_one;
     halves.weights = in_odd_layers;
