@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FRINGE = os.environ.get("FRINGE", os.path.join(ROOT, "build", "fringe"))
@@ -49,12 +50,19 @@ def fringe(*words):
     return done
 
 
+def wrapped(text):
+    """Lines of at most 120 columns, but for those of tables."""
+    return "\n".join(line if line.startswith("|") else
+                     textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False)
+                     for line in text.split("\n"))
+
+
 def write_section(path, title, text):
     """Replaces the section "## title" of a Markdown page by text, or adds it."""
     page = open(path).read() if os.path.exists(path) else "# Results\n\nEvery table names the command that makes it.\n"
     begin = page.find(f"## {title}\n")
     end = page.find("\n## ", begin + 1) + 1 if begin >= 0 else -1
-    section = f"## {title}\n\n{text.strip()}\n"
+    section = f"## {title}\n\n{wrapped(text.strip())}\n"
     if begin < 0:
         page = page.rstrip("\n") + "\n\n" + section
     else:

@@ -188,14 +188,17 @@ static Pair make_patterns(const Graph *graph, const char *folder, const Comm *co
     need(partition_load(&shard, &config, comm, remarks, &err), &err);
     PatternKind kind = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = COVER_MIN};
     PatternBytes forward = pattern_bound(&shard, &kind, false), backward = {0};
-    if (!shard.symmetric)
-        backward = pattern_bound(&shard, &(PatternKind){true, HOPS_ALL, HOPS_ALL, COVER_MIN}, true);
+    if (!shard_is_symmetric(&shard))
+        backward = pattern_bound(
+            &shard,
+            &(PatternKind){shard.relation[IN_EDGES].transpose, HOPS_ALL, HOPS_ALL, COVER_MIN},
+            true);
     double both = (double)(forward.kept + backward.most), one = (double)forward.most;
     comm_barrier(comm);
     double before = begin();
     Pattern *first = pattern_new(&shard, &kind, NULL, comm), *second = NULL;
-    kind.backward = true;
-    if (!shard.symmetric)
+    kind.relation = shard.relation[IN_EDGES].transpose;
+    if (!shard_is_symmetric(&shard))
         second = pattern_new(&shard, &kind, first, comm);
     Pair mine = {both > one ? both : one, status("VmHWM:") - before}, all[64];
     pattern_free(second);

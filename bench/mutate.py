@@ -32,6 +32,7 @@ ROOMS = [
     ("src/trainer/evaluate.c", [TRAIN, SAVE, RUNS]),
     ("src/trainer/optimizer.c", [TRAIN, SAVE, RUNS]),
     ("src/trainer/*.c", [SAVE[:6], TRAIN + SAVE[6:], RUNS, LONG]),
+    ("src/checkpoint/*.c", [SAVE[:6], ["test_resume-1", "test_resume-2"] + SAVE[6:], RUNS, LONG]),
     ("src/model/metrics.c", [["test_metrics-1"], ["test_metrics-3"], TRAIN, RUNS]),
     ("src/assigner/link.c", [ASSIGN, ["test_adaqp.sh"]]),
     ("src/assigner/groups.c", [ASSIGN, ["test_trainer-2"], ["test_adaqp.sh"]]),

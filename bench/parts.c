@@ -84,7 +84,7 @@ static Opened open_parts(const char *folder, int parts) {
         need(shard_open(&shard, folder, p, &err), &err);
         int64_t bytes = bytes_read() - before;
         opened.most_read = bytes > opened.most_read ? bytes : opened.most_read;
-        opened.rows += shard.own;
+        opened.rows += shard.set[NODES].own;
         shard_clear(&shard);
     }
     opened.seconds = clock_seconds() - since;

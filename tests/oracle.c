@@ -90,6 +90,22 @@ static Windows windows(const ModelShape *shape, const double *p, double *g, int 
     return out;
 }
 
+static bool has_weights(const ModelShape *shape, int layer) {
+    for (int i = 0; i < shape->parameter_windows; i++)
+        if (shape->parameter[i].layer == layer &&
+            strncmp(shape->parameter[i].name, "convs.", 6) == 0)
+            return true;
+    return false;
+}
+
+// Post follows a layer with weights that is not the last of them.
+static bool has_post(const ModelShape *shape, int layer) {
+    bool later = false;
+    for (int l = layer + 1; l < shape->layers; l++)
+        later |= has_weights(shape, l);
+    return has_weights(shape, layer) && later;
+}
+
 // One row through post; u[s] is the input of step s (u[count] the result).
 static void post_row(const ModelShape *shape, const Windows *w, int layer, int64_t row,
                      int64_t width, const double *z, double u[4][WIDEST], double *mean,
@@ -186,12 +202,17 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
         int64_t in = shape->width[l], out = shape->width[l + 1];
         Windows w = windows(shape, p, NULL, l);
         product(layer[l].agg, m, false, layer[l].h, false, n, n, in);
-        product(layer[l].z, layer[l].agg, false, w.w, false, n, in, out);
+        if (w.w == NULL)
+            memcpy(layer[l].z, layer[l].agg, (size_t)(n * in) * sizeof(double));
+        else
+            product(layer[l].z, layer[l].agg, false, w.w, false, n, in, out);
         if (w.ws != NULL)
             product(layer[l].z, layer[l].h, false, w.ws, false, n, in, out);
         for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
             layer[l].z[i] += w.bias[i % out];
-        for (int64_t i = 0; i < n && l < shape->layers - 1; i++) {
+        if (!has_post(shape, l))
+            memcpy(layer[l + 1].h, layer[l].z, (size_t)(n * out) * sizeof(double));
+        for (int64_t i = 0; i < n && has_post(shape, l); i++) {
             post_row(shape, &w, l, i, out, layer[l].z + i * out, u, &layer[l].mean[i],
                      &layer[l].sigma[i], training, seed, epoch);
             memcpy(layer[l + 1].h + i * out, u[shape->post_count], (size_t)out * sizeof(double));
@@ -208,12 +229,16 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
         int64_t in = shape->width[l], out = shape->width[l + 1];
         Windows w = windows(shape, p, gradient, l);
         double *da = matrix(n, in), *dh = matrix(n, in);
-        product(w.dw, layer[l].agg, true, g, false, in, n, out);
+        if (w.w == NULL)
+            memcpy(da, g, (size_t)(n * in) * sizeof(double));
+        else
+            product(w.dw, layer[l].agg, true, g, false, in, n, out);
         if (w.ws != NULL)
             product(w.dws, layer[l].h, true, g, false, in, n, out);
         for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
             w.dbias[i % out] += g[i];
-        product(da, g, false, w.w, true, n, out, in);
+        if (w.w != NULL)
+            product(da, g, false, w.w, true, n, out, in);
         product(dh, m, true, da, false, n, n, in);
         if (w.ws != NULL)
             product(dh, g, false, w.ws, true, n, out, in);
@@ -223,7 +248,7 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
         if (l == 0)
             break;
         Windows below = windows(shape, p, gradient, l - 1);
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n && has_post(shape, l - 1); i++) {
             double mean, sigma;
             post_row(shape, &below, l - 1, i, in, layer[l - 1].z + i * in, u, &mean, &sigma, true,
                      seed, epoch);

@@ -109,10 +109,10 @@ static void share(World *w, const WorldKind *k, uint64_t seed) {
 static void make_patterns(World *w, Cover cover) {
     PatternKind forward = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = cover};
     PatternKind backward = forward;
-    backward.backward = true;
+    backward.relation = w->shard.relation[IN_EDGES].transpose;
     w->forward = pattern_new(&w->shard, &forward, NULL, w->comm);
-    w->backward =
-        w->shard.symmetric ? w->forward : pattern_new(&w->shard, &backward, NULL, w->comm);
+    w->backward = shard_is_symmetric(&w->shard) ? w->forward
+                                                : pattern_new(&w->shard, &backward, NULL, w->comm);
 }
 
 static void give_patterns(World *w) {

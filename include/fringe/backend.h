@@ -197,6 +197,14 @@ struct Backend {
     // out[r] += bias [D], in range.
     void (*add_bias)(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 
+    // out[r] = a[r] + *scalar x[r], in range, multiplied first, not fused; in place allowed (out.at
+    // == a.at).
+    void (*add_scaled)(Rows out, Range range, Rows a, Rows x, const DeviceFloat *scalar,
+                       const Poll *poll);
+    // *out = sum over all rows of x[r] · y[r], in double over fixed blocks in fixed order; 0 if
+    // there are no rows. Padding must be zero.
+    void (*dot)(DeviceFloat *out, Rows x, Rows y);
+
     // ---- loss over rows with split[r] == which; G gets the gradient (0 elsewhere; NULL at: only
     // the loss). Returns the sum (not the mean) in double over fixed blocks in fixed order;
     // gradients are times `weight` (1 / N_train).

@@ -1,7 +1,8 @@
 // base: what every room stands on. Opens no other door.
 //
-// Errors, memory, the communicator, counter-based random numbers, clocks, strict JSON, safetensors,
-// sections of state and durable files. The pieces are independent; a room includes this one header.
+// Errors, memory, the communicator, counter-based random numbers, clocks, sparse rows, strict JSON,
+// safetensors, sections of state and durable files. The pieces are independent; a room includes
+// this one header.
 #ifndef FRINGE_BASE_H
 #define FRINGE_BASE_H
 

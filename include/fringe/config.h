@@ -11,6 +11,8 @@
 
 #include "fringe/base.h"
 
+#include <stddef.h>
+
 enum { CONFIG_TEXT = 512, CONFIG_LIST = 16, CONFIG_WORD = 64 };
 
 typedef struct ConfigWords { // a list of words, or of names of files
@@ -25,6 +27,40 @@ typedef struct ConfigDoubles {
     int count;
     double value[CONFIG_LIST];
 } ConfigDoubles;
+
+// ---- keys
+
+typedef enum KeyKind {
+    KEY_WORD,    // char[CONFIG_WORD]
+    KEY_TEXT,    // char[CONFIG_TEXT]
+    KEY_PATH,    // char[CONFIG_TEXT], of an input file: resolved by config_resolve
+    KEY_BOOL,    // bool
+    KEY_INT,     // int64_t
+    KEY_DOUBLE,  // double
+    KEY_WORDS,   // ConfigWords
+    KEY_INTS,    // ConfigInts
+    KEY_DOUBLES, // ConfigDoubles
+} KeyKind;
+
+typedef struct Key {
+    const char *path; // "train.epochs"; only "mode" has no section
+    KeyKind kind;
+    size_t offset;        // in Config, or in the values of the member that brings the key along
+    const char *standard; // the default, as JSON
+    const char *range;    // numbers: "[0, 1)", also each of a list; NULL: any
+    const char *choices;  // words: "layer none", also each of a list; NULL: any, or a family's
+    const char *unit;     // "epochs"; NULL: none
+    const char *help;
+} Key;
+
+// The keys that a member of a family brings along, in sections that are there. Their values are a
+// struct of the member's own, which a Config carries without knowing it.
+typedef struct MemberKeys {
+    const Key *key; // [count]
+    int count;
+    size_t bytes; // of the struct
+} MemberKeys;
+enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys of everybody
 
 typedef struct Config {
     char source[1024];      // path of the file; "" if none
@@ -58,8 +94,6 @@ typedef struct Config {
         char activation[CONFIG_WORD]; // relu | none
         double dropout;               // where post says "dropout"
         double input_dropout;         // before the first convolution
-        char gcn_norm[CONFIG_WORD];   // both | in
-        bool self_loops;              // sage-mean: the mean contains the row itself (AdaQP)
         bool bias;
         double gain;               // of the xavier-uniform initial weights
         char weights[CONFIG_TEXT]; // safetensors file to start from; "" = random
@@ -130,11 +164,23 @@ typedef struct Config {
         char vectors[CONFIG_WORD]; // auto | plain | avx2 | avx512
         char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;
+    _Alignas(max_align_t) unsigned char member[CONFIG_MEMBERS]; // values of MemberKeys
+    bool said[CONFIG_KEYS];                                     // see config_is_said
 } Config;
 
 // The families whose members keys name, by Family.key. Told once, before the first config is
 // loaded, by the room that knows them all; until then such keys take any word. Borrowed.
 void config_learn_families(const Family *const *families, int count);
+
+// The keys of members, in the order in which they stand behind the others of their section. Told
+// once, before the first config is loaded; until then they have their defaults. Borrowed.
+void config_learn_keys(const MemberKeys *const *members, int count);
+// What the config says of a member's keys: into its struct.
+void config_values(const Config *config, const MemberKeys *member, void *values);
+
+// Was that key named in the file or a setting? Not so what a mode presets, and not what the config
+// of a run has, for it has every key.
+bool config_is_said(const Config *config, const char *path);
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG

@@ -26,42 +26,42 @@ Mailbox *mailbox_new(const Backend *backend); // which encodes, decodes and read
 void mailbox_free(Mailbox *mailbox);          // after its channels
 void mailbox_plan(MemoryPlan *plan, const MailboxSize *size);
 
-// How the messages of a channel are written. Exact exchanges (evaluation) are fp32 all the same.
-typedef struct MessageForm {
+// What a channel's codec is told. Exact exchanges (evaluation) are written in fp32 all the same.
+typedef struct CodecOptions {
     const Codec *codec;
     bool bf16;     // parameters of rows travel as bf16 (codecs with widths)
     int width;     // bits of every row until widths are assigned (codecs with widths)
     int64_t piece; // bytes per MPI message
-} MessageForm;
+} CodecOptions;
 
 // A channel for rows of `columns` floats over the plan's send and receive lists. Both the plan
 // and the mailbox are borrowed. The mailbox is made large enough: no exchange may run on it, and
 // rows that landed in it are gone. Collective in order: all ranks make their channels in the same
 // order (tags).
-Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const MessageForm *form,
+Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const CodecOptions *options,
                      int64_t columns, ExchangeId id);
 void channel_free(Channel *channel);
 // What the channel itself takes; `most`, of all channels of a mailbox, is made large enough.
 void channel_plan(MemoryPlan *plan, MailboxSize *most, const HaloPlan *halo,
-                  const MessageForm *form, int64_t columns);
+                  const CodecOptions *options, int64_t columns);
 
-// Which exchange it is: of a training epoch, rounded by (seed, epoch), or an exact one.
-typedef struct Occasion {
+// When an exchange happens: seed and epoch choose the random numbers that round its rows.
+typedef struct ExchangeContext {
     uint64_t seed;
     uint32_t epoch;
-    bool exact; // fp32, not traced
-} Occasion;
+    bool exact; // fp32: nothing is rounded, and no range is added up
+} ExchangeContext;
 
 // What is sent: own rows times right, and the partial sums that the plan asks for.
-typedef struct SentRows {
+typedef struct RowSource {
     Rows x;                   // [S, columns]
     const DeviceFloat *right; // [S] or NULL: 1
     Rows sums;                // [partials, columns]
-} SentRows;
+} RowSource;
 
 // The named steps. All ranks take the same steps. A row that is not finite ends the job
 // (EXIT_DIVERGED) and is named, unless the message is fp32.
-void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion);
+void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context);
 void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: moves messages along; never blocks
 // Waits for group g of the ring (law 4), checks, decodes.
@@ -78,13 +78,14 @@ int64_t channel_columns(const Channel *channel);
 const uint8_t *channel_widths(const Channel *channel, bool sent);
 void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received);
 // Ranges that travelled: per row of the send list the sum of their squares over the training
-// exchanges since channel_trace_reset. square: [rows sent], may be written by who restores a state.
-typedef struct ChannelTrace {
+// exchanges since channel_ranges_reset. square: [rows sent], may be written by who restores a
+// state.
+typedef struct RangeStatistics {
     int64_t exchanges;
     float *square;
-} ChannelTrace;
-ChannelTrace *channel_trace(Channel *channel); // NULL: its codec has no widths
-void channel_trace_reset(Channel *channel);
+} RangeStatistics;
+RangeStatistics *channel_ranges(Channel *channel); // NULL: its codec has no widths
+void channel_ranges_reset(Channel *channel);
 
 // Bytes of one row of `bits` bits with its parameters.
 int64_t channel_row_bytes(const Channel *channel, int bits);
@@ -129,7 +130,7 @@ typedef struct ExchangeWork {
 typedef struct Schedule {
     const char *name;
     bool hides; // messages behind computation; then the model hides the weight gradients', too
-    void (*run)(Channel *channel, const SentRows *rows, Occasion occasion,
+    void (*run)(Channel *channel, const RowSource *rows, ExchangeContext context,
                 const ExchangeWork *work);
 } Schedule;
 extern const Family schedule_family;

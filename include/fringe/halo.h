@@ -8,12 +8,13 @@
 // the stored edge weight), and each rank needs the diagonals of its own rows only.
 //
 // The numbering law (pattern_is_valid asserts it; code cites it by number):
-//  1. the own rows of a shard have one order for every Pattern: by hops from the training nodes; at
+//  1. the own rows of a set have one order for every Pattern: by hops from the training nodes; at
 //  each distance forward-central rows first, then forward-marginal ones; inside those, cluster by
 //  cluster for locality;
 //  2. work on rows takes ranges [begin, end); a set of rows is a short list of ranges, never an
 //  index list: what a layer of training needs are the first rows of a shard;
-//  3. columns are [0, S) own sources, then [S, S+H) halo; the halo Csr counts its columns from 0;
+//  3. columns are [0, S) own sources of the set that is read, then [S, S+H) halo; the halo Csr
+//  counts its columns from 0;
 //  4. halo columns are grouped by sender in the order of the ring, rank-1 first, the order in which
 //  they arrive; inside a group in the order of the sender's list. A halo pass may be made sender by
 //  sender or at once: each row adds in the same order, so the bits are the same;
@@ -37,7 +38,7 @@ typedef enum Cover { COVER_SOURCES, COVER_TARGETS, COVER_MIN } Cover;
 
 // Which of a shard's edges a Pattern holds, and what travels for them.
 typedef struct PatternKind {
-    bool backward;                // the transposed edges
+    int relation;                 // of the shard: which rows read which
     int target_hops, source_hops; // only rows at most so many hops from training nodes; HOPS_ALL
     Cover cover;
 } PatternKind;
@@ -90,7 +91,7 @@ typedef struct PatternBytes {
 PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool like);
 void pattern_plan(MemoryPlan *plan, const Pattern *pattern); // what one that is made has taken
 // Own rows at most `hops` from a training node.
-int64_t shard_reach(const Shard *shard, int hops);
+int64_t set_reach(const RowSet *set, int hops);
 
 // ---- lists in the order of the ring: group g of a receive list comes from the rank's ring_sender,
 // of a send list goes to its ring_reader
@@ -103,18 +104,13 @@ int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset)
 
 typedef struct Block {
     const Pattern *pattern; // borrowed
-    float *left;            // [own rows] or NULL (1); owned
-    float *right;           // [own rows] or NULL (1); owned
-    bool self;              // adds the diagonal: A + I
+    float *left;            // [own rows of the set it writes] or NULL (1); owned
+    float *right;           // [own rows of the set it reads] or NULL (1); owned
+    bool self;              // adds the diagonal: A + I; only where both sets are the same
 } Block;
 
-// Normalisations are a table: name -> diagonals and self, from the shard's global degrees
+// Normalisations are a table (block.c): name -> diagonals and self, from the shard's global degrees
 // (ALGORITHMS A.3).
-//   gcn            self; left = 1/sqrt(d_in + 1), right = 1/sqrt(d_out + 1)        ("both")
-//   gcn-in         self; left = right = 1/sqrt(d_in + 1)                            ("in", PyG)
-//   mean           left = 1/max(1, d_in)                                            GraphSAGE
-//   mean-self      self; left = 1/(d_in + 1)                                        GraphSAGE-gcn;
-//   AdaQP's SAGE
 extern const Family normalisation_family;
 bool block_init(Block *block, const char *normalisation, const Pattern *pattern, const Shard *shard,
                 Error *err);

@@ -28,8 +28,8 @@ typedef enum ParameterRole {
 enum { MODEL_LAYERS = 16, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
 
 typedef struct Parameter { // a window of the flat array
-    char name[64]; // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
-    int layer;
+    char name[64];   // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
+    int layer, conv; // conv: the N of its name, the number of layers with weights before this one
     ParameterRole role;
     int64_t begin; // offset in the flat array
     int64_t rows,
@@ -43,15 +43,20 @@ typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/
 // only.
 typedef struct ModelShape {
     const LayerKind *kind;
+    _Alignas(max_align_t) unsigned char options[CONFIG_TEXT]; // values of the kind's own keys
     int layers;
     int64_t width[MODEL_LAYERS + 1];    // F, hidden..., K
+    bool weights[MODEL_LAYERS];         // false: the layer is the aggregate alone
+    bool posted[MODEL_LAYERS];          // model.post follows: a layer with weights comes later
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order)
     enum {
-        LAYER0_EXCHANGED,   // like other layers
-        LAYER0_ONCE,        // A·X of the constant features is made at set-up, nothing is exchanged
-        LAYER0_KEPT         // features are dropped out: halo rows are kept and masked at both ends
-    } layer0;               // lossless.layer0
+        LAYER0_EXCHANGED, // like other layers
+        LAYER0_ONCE,      // aggregates of the constant features are made at set-up, nothing is sent
+        LAYER0_KEPT       // features are dropped out: halo rows are kept and masked at both ends
+    } layer0;             // lossless.layer0
+    int leading; // layers whose aggregates are functions of the features alone, where these are not
+                 // dropped out: up to the first one with weights; 0 if layer 0 is exchanged
     bool train_rows;        // training leaves out rows that it cannot feel (lossless.train_rows)
     Cover cover;            // lossless.cover
     char normalisation[32]; // of the Block (halo.h)
@@ -67,6 +72,9 @@ typedef struct ModelShape {
     bool inference; // evaluation only: nothing of training is made
 } ModelShape;
 extern const Family layer_family;
+// The keys that kinds of layers bring along, for config_learn_keys: how many.
+enum { LAYER_KINDS = 16 };
+int layer_keys(const MemberKeys *keys[LAYER_KINDS]);
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err);
 void model_shape_for_inference(ModelShape *shape);
@@ -113,7 +121,7 @@ typedef struct ModelParts {
     const ModelPatterns *patterns;
     const Comm *comm;
     const Backend *backend;
-    MessageForm form;
+    CodecOptions options;
     const Schedule *schedule;
     GradSync *sync; // borrowed; told what is made of the gradient, if the schedule hides messages;
                     // then gradsync_finish must follow every model_loss_and_gradient. May be NULL.
@@ -139,7 +147,7 @@ double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, Devi
 // call. Collective.
 Rows model_infer(Model *model, const DeviceFloat *parameters);
 // The rows that enter layer `layer` (1..layers-1) of the last model_infer (embeddings); layer ==
-// layers: the logits.
+// layers: the logits. Layers below shape.leading - 1 have run at set-up only: their rows are gone.
 Rows model_embedding(const Model *model, int layer);
 
 typedef struct Metrics {

@@ -1,6 +1,7 @@
 // partition: Dataset -> parts -> shards, cached on disk.
 //
-// Partitioners are a table (src/partition/methods.c): metis, random, blocks, file:PATH. METIS is
+// Partitioners are a table (src/partition/methods.c): metis, random, blocks, fennel, fennel:N,
+// file:PATH; a row says what its method looks at, and only that is made. METIS is
 // known to metis.c only; what goes in is checked before and what comes out after (TRAPS 11). A
 // shard is all one rank keeps, in one safetensors file; a rank maps its own and no other. The cache
 // key is made of content hashes, never of names.
@@ -15,14 +16,31 @@
 #include "fringe/config.h"
 #include "fringe/dataset.h"
 
-// The edges that end (forward) or begin (backward) in the own rows of a part, as its rows read
-// them. Column c < own: own row c. Column own + h: remote row h of the `remote_...` arrays. Remote
-// rows are grouped by owner in ring order: group 0 belongs to part-1, group 1 to part-2, ... (mod
-// parts); inside a group they ascend by their row at the owner (law 4). Inside a row columns
-// ascend.
-typedef struct ShardEdges {
+enum { SHARD_HOPS = 16 }; // as many as a model may have layers
+
+// Rows of one kind. A graph has one set, its nodes.
+typedef struct RowSet {
+    int64_t total;        // rows of the whole graph
+    int64_t own;          // N of them in this part
+    int64_t central;      // own rows that read no other part, along the first relation to this set
+    const int64_t *reach; // [SHARD_HOPS + 1] own rows that some training node is at most so many
+                          // hops away from, along edges: the rows [0, reach[h])
+    const int64_t *gid;   // [own] original ids
+    const double *degree_in;  // [own] sum of weights of in-edges in the whole graph, without added
+                              // self-loops
+    const double *degree_out; // [own] likewise of out-edges
+} RowSet;
+
+// One direction of edges: row i of the set `to` reads columns, which are rows of the set `from`.
+// Column c < set[from].own: own row c. Column set[from].own + h: remote row h of the `remote_...`
+// arrays. Remote rows are grouped by owner in ring order: group 0 belongs to part-1, group 1 to
+// part-2, ... (mod parts); inside a group they ascend by their row at the owner (law 4). Inside a
+// row columns ascend.
+typedef struct ShardRelation {
+    int to, from;  // sets
+    int transpose; // the relation with the same edges turned round; itself if it is symmetric
     int64_t edges;
-    const int64_t *offset; // [own+1]
+    const int64_t *offset; // [set[to].own + 1]
     const int32_t *column; // [edges]
     const float *weight;   // [edges] or NULL
     int64_t remote;        // H
@@ -31,42 +49,44 @@ typedef struct ShardEdges {
     const int32_t *remote_owner; // [H] part that has it
     const int32_t *remote_row;   // [H] row at its owner
     const int64_t *remote_gid;   // [H]
-} ShardEdges;
+} ShardRelation;
 
-enum { SHARD_HOPS = 16 }; // as many as a model may have layers
+enum { NODES = 0, SHARD_SETS = 2 };         // the set that has features, labels and splits
+enum { IN_EDGES = 0, SHARD_RELATIONS = 4 }; // the relation in which nodes read their sources
 
 typedef struct Shard {
     int part, parts;
-    int64_t nodes, train_nodes, val_nodes, test_nodes; // of the whole graph
-    int64_t edges;                                     // of the whole graph
-    int64_t own;                                       // N rows
-    int64_t central;                                   // forward-central rows
-    const int64_t *reach; // [SHARD_HOPS + 1] own rows that some training node is at most so many
-                          // hops away from, along edges: the rows [0, reach[h])
-    bool symmetric; // then `backward` equals `forward`, is not stored and points to the same arrays
-    ShardEdges forward;  // sources of my rows: in-edges
-    ShardEdges backward; // readers of my rows: out-edges
-    const int64_t *gid;  // [own] original node ids
-    const double
-        *degree_in; // [own] sum of weights of in-edges in the whole graph, without added self-loops
-    const double *degree_out; // [own]
+    int64_t train_nodes, val_nodes, test_nodes; // of the whole graph
+    int64_t edges;                              // of the whole graph
+    int sets, relations;
+    RowSet set[SHARD_SETS];
+    ShardRelation relation[SHARD_RELATIONS]; // a symmetric graph has one, a directed one two
     int64_t features, classes;
     bool multilabel;
-    const float *x;        // [own, features], rows as the file has them
-    const int32_t *label;  // [own] or NULL
-    const uint8_t *labels; // [own, classes] or NULL
-    const uint8_t *split;  // [own]
-    int64_t majority;      // most frequent training class (baseline); -1 if multilabel
+    const float *x;                  // [own nodes, features], rows as the file has them
+    const int32_t *label;            // [own nodes] or NULL
+    const uint8_t *labels;           // [own nodes, classes] or NULL
+    const uint8_t *split;            // [own nodes]
+    int64_t majority;                // most frequent training class (baseline); -1 if multilabel
     char dataset_name[DATASET_NAME]; // after partition_load that of the source it was asked for
     char dataset_hash[33], partition_hash[33];
     Tensors map;
 } Shard;
 
+// The relation on the way back: who reads the rows that `relation` reads.
+static inline const ShardRelation *shard_transposed(const Shard *shard, int relation) {
+    return &shard->relation[shard->relation[relation].transpose];
+}
+static inline bool shard_is_symmetric(const Shard *shard) {
+    return shard->relation[IN_EDGES].transpose == IN_EDGES;
+}
+
 extern const Family method_family;
-// What can be said before anything is loaded (early.c), all of it local: of partition.method and
-// its argument, as the file that file:PATH names for `parts` parts (0: not known yet); of
-// data.cache, which must be one that can be written, or hold parts.
-bool partition_check_method(const Config *config, int parts, Error *err);
+// What can be said before anything is loaded (early.c), all of it local: may the member that
+// partition.method names have that argument; is the file there that file:PATH names for `parts`
+// parts (0: not known yet); data.cache must be one that can be written, or hold parts.
+bool partition_method_fits(const char *word, Error *err);
+bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
 
 // The whole road: prepared dataset cache, parts, shards; rank 0 works (comm_aside), the others
@@ -101,8 +121,8 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err);
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err);
 
 // The report (stdout or a file): own, central, marginal, halo per rank, remote-neighbour ratio,
-// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is what
-// the dataset is called, NULL: as it was when the cut was made.
+// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is
+// what the dataset is called, NULL: as it was when the cut was made.
 bool partition_report(const char *folder, const char *name, Error *err);
 
 #endif

@@ -1,6 +1,5 @@
-// trainer: epochs. Owns parameters, optimizer, early stopping and what a checkpoint holds; fills an
-// EpochRecord and knows nothing of files, printing or reports. Modes are a table: a name for
-// (codec, schedule, savings).
+// trainer: epochs. Owns parameters, optimizer and early stopping, and hands what a checkpoint keeps
+// of them out in sections; fills an EpochRecord and knows nothing of files, printing or reports.
 #ifndef FRINGE_TRAINER_H
 #define FRINGE_TRAINER_H
 
@@ -38,9 +37,6 @@ int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
                      Error *err);
 void trainer_free(Trainer *trainer);
-// Gives the weights of model.weights, if it names a file, to a trainer that starts; one that goes
-// on from a checkpoint does not need that file any more. Collective.
-bool trainer_start(Trainer *trainer, Error *err);
 const MemoryPlan *trainer_plan(const Trainer *trainer);
 const ModelShape *trainer_shape(const Trainer *trainer);
 const Model *trainer_model(const Trainer *trainer);
@@ -97,21 +93,8 @@ TrainerCounters trainer_counters(const Trainer *trainer);
 // Goes on after that epoch, with the sections that belong to it. Local.
 void trainer_set_counters(Trainer *trainer, const TrainerCounters *counters);
 
-// Checkpoints (DESIGN 9): <dir>/checkpoints/epoch-N/{model, best, optimizer}.safetensors and
-// checkpoint.json, written to a temporary folder, synced, renamed; LATEST renamed over. Rank 0
-// writes. EXIT_DISAGREE if the ranks do not hold the same weights and moments. Collective (agrees
-// on errors).
-bool checkpoint_write(Trainer *trainer, const char *run_dir, int keep, Error *err);
-// Restores the newest whole checkpoint (skipping damaged ones with a remark). *found false if there
-// is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be read,
-// EXIT_CONFIG, with all that differs, if the newest whole one is of another training (what is
-// learned, data, parts, seed, first weights), or if it is of version 1 or a newer version.
-// Collective.
-bool checkpoint_restore(Trainer *trainer, const char *run_dir, bool *found, char remarks[1024],
-                        Error *err);
-// Reads only the weights (PyG names) of a checkpoint folder, run folder or .safetensors file into
-// `path`.
-bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err);
-bool checkpoint_inspect(const char *where, Error *err); // header and statistics, stdout
+// Do all ranks hold the same parameters, moments, best weights and counters? EXIT_DISAGREE names
+// those that do not hold what rank 0 does. Takes no memory. Collective.
+bool trainer_replicas_agree(Trainer *trainer, Error *err);
 
 #endif

@@ -112,6 +112,11 @@ void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t c
 // bias.c
 void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 
+// scaled.c
+void cpu_add_scaled(Rows out, Range range, Rows a, Rows x, const DeviceFloat *scalar,
+                    const Poll *poll);
+void cpu_dot(DeviceFloat *out, Rows x, Rows y);
+
 // pointwise*.c
 void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
                       const DeviceInt64 *gid, const Poll *poll);

@@ -116,13 +116,13 @@ static void sum_groups(const Lot *lot, int rounds, int64_t group_size, const dou
 
 void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group) {
     const HaloPlan *p = lot->plan;
-    ChannelTrace *trace = channel_trace(lot->of.channel);
+    RangeStatistics *ranges = channel_ranges(lot->of.channel);
     int rounds = comm->size - 1;
     double factor = (double)channel_columns(lot->of.channel) / 6 /
-                    (double)trace->exchanges; // of an epoch at least, where there are rows
+                    (double)ranges->exchanges; // of an epoch at least, where there are rows
     double *beta = TAKE(double, lot->rows, "sensitivities");
     for (int64_t k = 0; k < lot->rows; k++) {
-        beta[k] = bounded((double)lot->coefficient[k] * factor * (double)trace->square[k]);
+        beta[k] = bounded((double)lot->coefficient[k] * factor * (double)ranges->square[k]);
         lot->order[k] = (int32_t)k;
     }
     for (int g = 0; g < rounds; g++)
@@ -131,7 +131,7 @@ void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group)
     Group *mine = TAKE(Group, lot->begin[rounds], "groups of messages");
     sum_groups(lot, rounds, group_size, beta, mine);
     list_gather(comm, mine, lot->begin[rounds], group, lot->piece, sizeof *mine);
-    channel_trace_reset(lot->of.channel);
+    channel_ranges_reset(lot->of.channel);
     memory_give(mine);
     memory_give(beta);
 }

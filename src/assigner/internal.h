@@ -121,7 +121,7 @@ void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const
                    char remark[256]);
 void solver_stop(SolverRun *run);
 
-// ---- checkpoint.c: what all ranks hold per message, on rank 0 by rank. Collective.
+// ---- state.c: what all ranks hold per message, on rank 0 by rank. Collective.
 int64_t lot_messages(const Lot *lot, const Comm *comm); // of all ranks; 0 but on rank 0
 void lot_gather_rows(const Lot *lot, const Comm *comm, const void *mine, void *all, size_t bytes);
 void lot_scatter_rows(const Lot *lot, const Comm *comm, const void *all, void *mine, size_t bytes);

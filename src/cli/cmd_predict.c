@@ -12,7 +12,7 @@ enum { ROWS_A_BEAT = 1024 }; // copied between two signs of life
 static int64_t *row_offsets(const Session *s, int64_t bytes) {
     int64_t *own = TAKE(int64_t, s->comm.size, "rows by rank");
     int64_t *offset = TAKE(int64_t, s->comm.size + 1, "offsets by rank");
-    comm_all_gather(&s->comm, &s->shard.own, own, sizeof *own);
+    comm_all_gather(&s->comm, &s->shard.set[NODES].own, own, sizeof *own);
     for (int rank = 0; rank < s->comm.size; rank++)
         offset[rank + 1] = offset[rank] + own[rank] * bytes;
     memory_give(own);
@@ -22,15 +22,15 @@ static int64_t *row_offsets(const Session *s, int64_t bytes) {
 // Global ids of all rows as they arrive at rank 0 (NULL elsewhere). Collective.
 static int64_t *gather_gids(const Session *s) {
     int64_t *offset = row_offsets(s, sizeof(int64_t));
-    int64_t *gid = s->comm.rank == 0 ? TAKE(int64_t, s->shard.nodes, "node ids") : NULL;
-    comm_gather_v(&s->comm, s->shard.gid, gid, offset);
+    int64_t *gid = s->comm.rank == 0 ? TAKE(int64_t, s->shard.set[NODES].total, "node ids") : NULL;
+    comm_gather_v(&s->comm, s->shard.set[NODES].gid, gid, offset);
     memory_give(offset);
     return gid;
 }
 
 // [n, columns] in the original order on rank 0, NULL elsewhere. Collective.
 static float *gather_rows(const Session *s, const Backend *backend, Rows rows, const int64_t *gid) {
-    int64_t width = rows.columns, nodes = s->shard.nodes;
+    int64_t width = rows.columns, nodes = s->shard.set[NODES].total;
     size_t row_bytes = (size_t)width * sizeof(float);
     int64_t *offset = row_offsets(s, (int64_t)row_bytes);
     float *piece = TAKE(float, rows.count *width, "rows to gather");
@@ -56,7 +56,7 @@ static float *gather_rows(const Session *s, const Backend *backend, Rows rows, c
 static bool write_rows(Session *s, const char *folder, const char *name, const float *rows,
                        int64_t width) {
     char path[2048];
-    int64_t shape[2] = {s->shard.nodes, width};
+    int64_t shape[2] = {s->shard.set[NODES].total, width};
     path_join(path, sizeof path, folder, name);
     if (!npy_write(path, "<f4", rows, sizeof(float), 2, shape, &s->err))
         return false;
@@ -82,8 +82,9 @@ static int64_t *classes_of(const float *scores, int64_t nodes, int64_t classes, 
 static bool write_classes(Session *s, const char *folder, const float *scores) {
     const Shard *shard = &s->shard;
     char path[2048];
-    int64_t shape[2] = {shard->nodes, shard->multilabel ? shard->classes : 1};
-    int64_t *classes = classes_of(scores, shard->nodes, shard->classes, shard->multilabel);
+    int64_t shape[2] = {shard->set[NODES].total, shard->multilabel ? shard->classes : 1};
+    int64_t *classes =
+        classes_of(scores, shard->set[NODES].total, shard->classes, shard->multilabel);
     path_join(path, sizeof path, folder, "classes.npy");
     bool fine = npy_write(path, "<i8", classes, sizeof *classes, 2, shape, &s->err);
     if (fine)
@@ -146,9 +147,10 @@ static void write_all(Session *s, const Inference *inference, const float *param
 static MemoryPlan plan_output(const Session *s, int64_t width) {
     const Shard *shard = &s->shard;
     MemoryPlan plan = {0};
-    int64_t nodes = s->comm.rank == 0 ? shard->nodes : 0, classes = shard->classes;
+    int64_t nodes = s->comm.rank == 0 ? shard->set[NODES].total : 0, classes = shard->classes;
     int64_t widest = width > classes ? width : classes, columns = shard->multilabel ? classes : 1;
-    memory_plan_add(&plan, "rows to gather", memory_product(shard->own, (size_t)widest * 4));
+    memory_plan_add(&plan, "rows to gather",
+                    memory_product(shard->set[NODES].own, (size_t)widest * 4));
     memory_plan_add(&plan, "node ids", memory_product(nodes, 8));
     memory_plan_add(&plan, "gathered rows", memory_product(nodes, (size_t)widest * 4));
     memory_plan_add(&plan, "scores", memory_product(nodes, (size_t)classes * 4));
@@ -157,14 +159,18 @@ static MemoryPlan plan_output(const Session *s, int64_t width) {
     return plan;
 }
 
-static int64_t width_of(const Config *config, int layer) {
-    const ConfigInts *hidden = &config->model.hidden;
-    return layer == 0 ? 0 : hidden->value[hidden->count == 1 ? 0 : layer - 1];
+static int64_t width_of(const Session *s, int layer) {
+    const Shard *shard = &s->shard;
+    ModelShape shape;
+    return layer > 0 && model_shape(&shape, &s->config, shard->features, shard->classes,
+                                    shard->multilabel, &(Error){0})
+               ? shape.width[layer]
+               : 0;
 }
 
 static void predict(Session *s, const Options *options) {
     Inference inference;
-    MemoryPlan beside = plan_output(s, width_of(&s->config, options->layer));
+    MemoryPlan beside = plan_output(s, width_of(s, options->layer));
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
         return;
     float *parameters = load_weights(s, &inference.shape, options);

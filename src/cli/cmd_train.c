@@ -12,11 +12,12 @@ typedef struct Run { // one of --runs
     int number;    // from 0
     int64_t seed;
     Trainer *trainer;
-    Report *report;   // rank 0
-    RunFolder folder; // where it is not the session's
-    int64_t saved;    // epoch of the newest checkpoint, -1: none
-    double saved_at;  // clock, of that or of the beginning
-    bool traced;      // trace.json is written
+    Training training; // the trainer, and which training it does
+    Report *report;    // rank 0
+    RunFolder folder;  // where it is not the session's
+    int64_t saved;     // epoch of the newest checkpoint, -1: none
+    double saved_at;   // clock, of that or of the beginning
+    bool traced;       // trace.json is written
     RunFacts facts;
 } Run;
 
@@ -68,7 +69,7 @@ static bool resume(Run *run) {
     Session *s = run->session;
     bool found;
     char remarks[1024] = "";
-    bool fine = checkpoint_restore(run->trainer, run->config.run.dir, &found, remarks, &s->err);
+    bool fine = checkpoint_restore(&run->training, run->config.run.dir, &found, remarks, &s->err);
     if (s->comm.rank == 0)
         say_lines("remark     ", remarks);
     if (fine && found)
@@ -110,12 +111,17 @@ static bool begin(Run *run, const Options *options) {
     run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);
     if (run->trainer == NULL || !trainer_may_train(run->trainer, &s->err))
         return false;
+    run->training = (Training){.trainer = run->trainer,
+                               .config = &run->config,
+                               .shard = &s->shard,
+                               .comm = &s->comm,
+                               .seed = (uint64_t)run->seed};
     run->facts = facts_gather(s, run->trainer);
     if (s->comm.rank == 0 && run->seed == s->config.run.seed)
         facts_print(s, run->trainer, &run->facts);
     if (options->resume && !resume(run))
         return false;
-    if (run->saved < 0 && !trainer_start(run->trainer, &s->err))
+    if (run->saved < 0 && !checkpoint_start(&run->training, &s->err))
         return false;
     resume_trace(run);
     if (s->comm.rank == 0)
@@ -143,8 +149,8 @@ static bool save(Run *run) {
     if (run->report != NULL)
         report_sync(run->report, &s->err);
     if (!comm_agree(&s->comm, &s->err) ||
-        !checkpoint_write(run->trainer, run->config.run.dir, (int)run->config.run.keep_checkpoints,
-                          &s->err))
+        !checkpoint_write(&run->training, run->config.run.dir,
+                          (int)run->config.run.keep_checkpoints, &s->err))
         return false;
     run->saved = epoch;
     run->saved_at = clock_seconds();

@@ -37,6 +37,8 @@ static void check_names(const Early *early) {
         dataset_step_fits(c->data.prepare.word[i], &found);
         join_of(early, "data.prepare", &found);
     }
+    partition_method_fits(c->partition.method, &found);
+    join(early, &found);
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (c->data.split_keys.word[i][0] == 0) {
             error_set(&found, EXIT_CONFIG, "data.split_keys: entry %d is no name of an array", i);
@@ -54,10 +56,17 @@ static void check_model(const Early *early) {
 
 static void check_layer(const Early *early, const Options *options) {
     int last = (int)early->config->model.layers - 1;
+    ModelShape shape;
     Error found = {0};
     if (options->layer > last)
         error_set(&found, EXIT_USAGE, "--layer: expected 1 to %d (model.layers - 1), found %d",
                   last, options->layer);
+    else if (options->layer > 0 && model_shape(&shape, early->config, 1, 2, false, &(Error){0}) &&
+             options->layer < shape.leading - 1)
+        error_set(&found, EXIT_USAGE,
+                  "--layer: expected %d to %d, found %d: layers below are aggregates that are made "
+                  "at set-up and not kept (lossless.layer0=exchange makes them)",
+                  shape.leading - 1, last, options->layer);
     join(early, &found);
 }
 
@@ -127,7 +136,7 @@ static void check_data(const Early *early, int ranks) {
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (config_split_is_file(c->data.split_keys.word[i]))
             check_file(early, "data.split_keys", c->data.split_keys.word[i]);
-    partition_check_method(c, ranks, &found);
+    partition_check_file(c, ranks, &found);
     join(early, &found);
     partition_check_cache(c, &found);
     join(early, &found);

@@ -13,7 +13,7 @@ typedef struct RankFacts {
 // --- the baseline
 
 static void count_majority(const Shard *shard, int64_t hit[4]) {
-    for (int64_t row = 0; row < shard->own; row++)
+    for (int64_t row = 0; row < shard->set[NODES].own; row++)
         hit[shard->split[row]] += shard->label[row] == shard->majority;
 }
 
@@ -22,7 +22,7 @@ static uint8_t *common_classes(const Session *s) {
     const Shard *shard = &s->shard;
     int64_t *nodes = TAKE(int64_t, shard->classes, "training nodes of a class");
     uint8_t *common = TAKE(uint8_t, shard->classes, "common classes");
-    for (int64_t row = 0; row < shard->own; row++)
+    for (int64_t row = 0; row < shard->set[NODES].own; row++)
         for (int64_t k = 0; shard->split[row] == SPLIT_TRAIN && k < shard->classes; k++)
             nodes[k] += shard->labels[row * shard->classes + k];
     comm_sum_int64(&s->comm, nodes, (int)shard->classes);
@@ -37,7 +37,7 @@ static void baseline_multilabel(const Session *s, double baseline[4]) {
     const Shard *shard = &s->shard;
     uint8_t *common = common_classes(s);
     int64_t count[4][2] = {{0}}; // 2 TP; said + there
-    for (int64_t row = 0; row < shard->own; row++)
+    for (int64_t row = 0; row < shard->set[NODES].own; row++)
         for (int64_t k = 0; k < shard->classes; k++) {
             uint8_t there = shard->labels[row * shard->classes + k];
             count[shard->split[row]][0] += 2 * (there & common[k]);
@@ -117,7 +117,8 @@ void facts_clear(RunFacts *facts) {
 RunFacts facts_gather(const Session *s, const Trainer *trainer) {
     const Shard *shard = &s->shard;
     RunFacts facts = {.own_least = INT64_MAX};
-    RankFacts mine = {shard->own, shard->central, shard->forward.remote,
+    RankFacts mine = {shard->set[NODES].own, shard->set[NODES].central,
+                      shard->relation[IN_EDGES].remote,
                       (int64_t)memory_plan_total(trainer_plan(trainer))};
     RankFacts *all = TAKE(RankFacts, s->comm.size, "facts of all ranks");
     comm_all_gather(&s->comm, &mine, all, sizeof mine);
@@ -190,17 +191,17 @@ void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts
     const Shard *shard = &s->shard;
     terminal_say("data       %s: %lld nodes, %lld edges (%s), %lld features, %lld classes%s; "
                  "train %lld, validation %lld, test %lld\n",
-                 SHOWN(shard->dataset_name), (long long)shard->nodes, (long long)shard->edges,
-                 shard->symmetric ? "symmetric" : "directed", (long long)shard->features,
-                 (long long)shard->classes, shard->multilabel ? " (several per node)" : "",
-                 (long long)shard->train_nodes, (long long)shard->val_nodes,
-                 (long long)shard->test_nodes);
+                 SHOWN(shard->dataset_name), (long long)shard->set[NODES].total,
+                 (long long)shard->edges, shard_is_symmetric(shard) ? "symmetric" : "directed",
+                 (long long)shard->features, (long long)shard->classes,
+                 shard->multilabel ? " (several per node)" : "", (long long)shard->train_nodes,
+                 (long long)shard->val_nodes, (long long)shard->test_nodes);
     terminal_say("parts      %d ranks x %d threads, %s: own %lld to %lld rows, central %.1f %%, "
                  "remote-neighbour ratio %.1f %%\n",
                  s->comm.size, trainer_threads(trainer), SHOWN(s->config.partition.method),
                  (long long)facts->own_least, (long long)facts->own_most,
-                 100.0 * (double)facts->central / (double)shard->nodes,
-                 100.0 * (double)facts->halo / (double)shard->nodes);
+                 100.0 * (double)facts->central / (double)shard->set[NODES].total,
+                 100.0 * (double)facts->halo / (double)shard->set[NODES].total);
     print_exchanges(s, facts);
     warn_of_period(s, facts);
     print_memory(trainer, facts);

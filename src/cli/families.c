@@ -8,4 +8,8 @@ static const Family *const families[] = {
     &rule_family,      &schedule_family, &backend_family,
 };
 
-void families_learn(void) { config_learn_families(families, FAMILY_COUNT(families)); }
+void families_learn(void) {
+    const MemberKeys *keys[LAYER_KINDS];
+    config_learn_families(families, FAMILY_COUNT(families));
+    config_learn_keys(keys, layer_keys(keys));
+}

@@ -3,6 +3,7 @@
 #ifndef FRINGE_CLI_INTERNAL_H
 #define FRINGE_CLI_INTERNAL_H
 
+#include "fringe/checkpoint.h"
 #include "fringe/report.h"
 #include "fringe/runfolder.h"
 

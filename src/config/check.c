@@ -169,8 +169,8 @@ static void store_list(void *list, const Key *key, const Json *value, Complaints
                                        : sizeof read.doubles);
 }
 
-void config_store(Config *config, const Key *key, const Json *value, Complaints *complaints) {
-    void *at = (char *)config + key->offset;
+void config_store(void *values, const Key *key, const Json *value, Complaints *complaints) {
+    void *at = (char *)values + key->offset;
     switch (key->kind) {
     case KEY_WORD:
         read_word(at, CONFIG_WORD, key, value, complaints);

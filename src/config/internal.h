@@ -4,31 +4,12 @@
 
 #include "fringe/config.h"
 
-typedef enum KeyKind {
-    KEY_WORD,    // char[CONFIG_WORD]
-    KEY_TEXT,    // char[CONFIG_TEXT]
-    KEY_PATH,    // char[CONFIG_TEXT], of an input file: resolved by config_resolve
-    KEY_BOOL,    // bool
-    KEY_INT,     // int64_t
-    KEY_DOUBLE,  // double
-    KEY_WORDS,   // ConfigWords
-    KEY_INTS,    // ConfigInts
-    KEY_DOUBLES, // ConfigDoubles
-} KeyKind;
-
-typedef struct Key {
-    const char *path; // "train.epochs"; only "mode" has no section
-    KeyKind kind;
-    size_t offset;        // in Config
-    const char *standard; // the default, as JSON
-    const char *range;    // numbers: "[0, 1)", also each of a list; NULL: any
-    const char *choices;  // words: "layer none", also each of a list; NULL: any, or a family's
-    const char *unit;     // "epochs"; NULL: none
-    const char *help;
-} Key;
-
-extern const Key config_keys[];
-extern const int config_key_count;
+// All keys: those of the table (keys.c), and in the same sections those that members bring along
+// (members.c).
+extern const Key *config_keys;
+extern int config_key_count;
+extern const Key config_own_keys[];
+extern const int config_own_key_count;
 
 // The words that a key may have (choices.c). "file:PATH" stands for any path.
 enum { CHOICES_MOST = 24 };
@@ -55,14 +36,17 @@ void config_complain(Complaints *complaints, const char *format, ...)
 
 // The defaults of the table and nothing else: no mode, no path resolved.
 void config_set_defaults(Config *config);
+// The default of one key, into a Config or a member's struct.
+void config_set_default(void *values, const Key *key);
 const Key *config_key_find(const char *path); // NULL if there is none
 bool config_is_list(KeyKind kind);
 bool config_is_text(KeyKind kind);
 // "a whole number in [1, 16]", "one of layer, none": what a key wants.
 void config_expectation(const Key *key, char *out, size_t size);
 
-// Checks a value and stores it; complains and stores nothing if it does not fit the key.
-void config_store(Config *config, const Key *key, const Json *value, Complaints *complaints);
+// Checks a value and stores it at the key's offset in `values`, a Config or a member's struct;
+// complains and stores nothing if it does not fit the key.
+void config_store(void *values, const Key *key, const Json *value, Complaints *complaints);
 // One object of a file: its members are keys, or sections where `section` is "".
 void config_store_object(Config *config, const Json *object, const char *section,
                          Complaints *complaints);

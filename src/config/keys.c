@@ -1,5 +1,6 @@
-// Every key of a config, once: what it is called, where it is stored, what it may be, what it is
-// for. The loader, `fringe config show`, the JSON schema and docs/config.md walk this table.
+// Every key of a config but those that members of families bring along (members.c), once: what it
+// is called, where it is stored, what it may be, what it is for. The loader, `fringe config show`,
+// the JSON schema and docs/config.md walk this table.
 
 #include "internal.h"
 
@@ -9,7 +10,7 @@
 #define ANY NULL
 
 // path, kind, where, default (JSON), range, choices, unit, help
-const Key config_keys[] = {
+const Key config_own_keys[] = {
     {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, ANY, ANY,
      "Preset of messages.codec, comm.schedule and lossless.*; an explicit key wins."},
 
@@ -37,7 +38,9 @@ const Key config_keys[] = {
      "a machine has neither, /tmp/fringe-cache-UID, which must be this user's alone."},
 
     {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
-     "How the graph is cut. file:PATH: one part number a line."},
+     "How the graph is cut. metis: fewest edges between parts, best and slowest. fennel, fennel:N: "
+     "nodes one after the other, in one pass or N, for graphs that METIS cannot hold. random, "
+     "blocks: even parts, whatever the edges. file:PATH: one part number a line."},
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
      "Seed of the cut; apart from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
@@ -62,10 +65,6 @@ const Key config_keys[] = {
      "Share of elements set to zero where model.post says dropout."},
     {"model.input_dropout", KEY_DOUBLE, AT(model.input_dropout), "0", "[0, 1)", ANY, ANY,
      "The same, before the first convolution."},
-    {"model.gcn_norm", KEY_WORD, AT(model.gcn_norm), "\"both\"", ANY, "both in", ANY,
-     "Scaling of gcn: by in- and out-degree, or (as PyG does) by in-degree at both ends."},
-    {"model.self_loops", KEY_BOOL, AT(model.self_loops), "false", ANY, ANY, ANY,
-     "sage-mean: the mean contains the node itself (AdaQP)."},
     {"model.bias", KEY_BOOL, AT(model.bias), "true", ANY, ANY, ANY, "Layers have a bias."},
     {"model.gain", KEY_DOUBLE, AT(model.gain), "1", "(0, 100]", ANY, ANY,
      "Factor on the bound of the Xavier-uniform initial weights."},
@@ -202,14 +201,9 @@ const Key config_keys[] = {
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,
      "Column panels of the sparse kernel; auto: measured at the start. Changes no bit."},
 };
-const int config_key_count = sizeof config_keys / sizeof config_keys[0];
-
-const Key *config_key_find(const char *path) {
-    for (int i = 0; i < config_key_count; i++)
-        if (strcmp(config_keys[i].path, path) == 0)
-            return &config_keys[i];
-    return NULL;
-}
+const int config_own_key_count = sizeof config_own_keys / sizeof config_own_keys[0];
+const Key *config_keys = config_own_keys;
+int config_key_count = sizeof config_own_keys / sizeof config_own_keys[0];
 
 bool config_is_list(KeyKind kind) {
     return kind == KEY_WORDS || kind == KEY_INTS || kind == KEY_DOUBLES;

@@ -6,23 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
-static void store_text(Config *config, const Key *key, const char *json, Complaints *complaints) {
+static void store_text(void *values, const Key *key, const char *json, Complaints *complaints) {
     Error syntax = {0};
     Json *value = json_parse(json, strlen(json), key->path, &syntax);
     if (value == NULL)
         config_complain(complaints, "%s: %s", key->path, syntax.text);
     else
-        config_store(config, key, value, complaints);
+        config_store(values, key, value, complaints);
     json_free(value);
+}
+
+void config_set_default(void *values, const Key *key) {
+    Error none = {0};
+    Complaints complaints = {.err = &none, .where = "default"};
+    store_text(values, key, key->standard, &complaints);
+    assert(complaints.count == 0);
 }
 
 void config_set_defaults(Config *config) {
     memset(config, 0, sizeof *config);
-    Error none = {0};
-    Complaints complaints = {.err = &none, .where = "default"};
     for (int i = 0; i < config_key_count; i++)
-        store_text(config, &config_keys[i], config_keys[i].standard, &complaints);
-    assert(complaints.count == 0);
+        config_set_default(config, &config_keys[i]);
+}
+
+static void store_said(Config *config, const Key *key, const Json *value, Complaints *complaints) {
+    config_store(config, key, value, complaints);
+    config->said[key - config_keys] = true;
 }
 
 void config_store_object(Config *config, const Json *object, const char *section,
@@ -33,7 +42,7 @@ void config_store_object(Config *config, const Json *object, const char *section
                  json_key(value));
         const Key *key = config_key_find(path);
         if (key != NULL)
-            config_store(config, key, value, complaints);
+            store_said(config, key, value, complaints);
         else if (section[0] == 0 && json_type(value) == JSON_OBJECT &&
                  config_is_section(json_key(value)))
             config_store_object(config, value, json_key(value), complaints);
@@ -60,6 +69,7 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
     Error syntax = {0};
     bool bare = config_is_text(key->kind) && text[0] != '"' && text[0] != '[';
     Json *value = bare ? NULL : json_parse(text, strlen(text), path, &syntax);
+    config->said[key - config_keys] = true;
     if (value != NULL) {
         config_store(config, key, value, complaints);
         json_free(value);
@@ -78,10 +88,11 @@ static void store_mode(Config *config, Complaints *complaints) {
     complaints->where = "mode";
     for (int i = 0; i < MODE_SETTINGS && mode->setting[i] != NULL; i++)
         store_setting(config, mode->setting[i], complaints);
+    memset(config->said, 0, sizeof config->said);
 }
 
-// The layers above the mode.
-static void store_layers(Config *config, const Json *file, const char *name,
+// The layers above the mode. Keys of a run are not said by anybody.
+static void store_layers(Config *config, const Json *file, const char *name, bool of_run,
                          const char *const *settings, int count, Complaints *complaints) {
     complaints->where = name;
     if (file != NULL && json_type(file) != JSON_OBJECT)
@@ -89,19 +100,21 @@ static void store_layers(Config *config, const Json *file, const char *name,
                         json_type_name(json_type(file)));
     else if (file != NULL)
         config_store_object(config, file, "", complaints);
+    if (of_run)
+        memset(config->said, 0, sizeof config->said);
     complaints->where = "--set";
     for (int i = 0; i < count; i++)
         store_setting(config, settings[i], complaints);
 }
 
-static bool load(Config *config, const Json *file, const char *name, const char *const *settings,
-                 int count, Error *err) {
+static bool load(Config *config, const Json *file, const char *name, bool of_run,
+                 const char *const *settings, int count, Error *err) {
     char source[sizeof config->source];
     snprintf(source, sizeof source, "%s", config->source);
     Error silent = {0}; // a first pass only to learn the mode
     Complaints unheard = {.err = &silent};
     config_set_defaults(config);
-    store_layers(config, file, name, settings, count, &unheard);
+    store_layers(config, file, name, of_run, settings, count, &unheard);
     char mode[CONFIG_WORD];
     snprintf(mode, sizeof mode, "%s", config->mode);
 
@@ -111,7 +124,7 @@ static bool load(Config *config, const Json *file, const char *name, const char 
     Error all = {0};
     Complaints complaints = {.err = &all};
     store_mode(config, &complaints);
-    store_layers(config, file, name, settings, count, &complaints);
+    store_layers(config, file, name, of_run, settings, count, &complaints);
     complaints.where = name != NULL ? name : "config";
     if (complaints.count == 0)
         config_check_together(config, &complaints);
@@ -154,7 +167,7 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
                              read.text);
     }
     const Json *layer = file != NULL ? config_inside(file) : NULL;
-    bool fine = load(config, layer, path, settings, count, err) &&
+    bool fine = load(config, layer, path, layer != file, settings, count, err) &&
                 (layer == file || check_mode_of_run(config, layer, err));
     json_free(file);
     return fine;
@@ -166,7 +179,7 @@ bool config_from_json(Config *config, const char *text, const char *name, Error 
     Json *file = json_parse(text, strlen(text), name, &read);
     if (file == NULL)
         return error_set(err, EXIT_CONFIG, "%s", read.text);
-    bool fine = load(config, file, name, NULL, 0, err);
+    bool fine = load(config, file, name, true, NULL, 0, err);
     json_free(file);
     return fine;
 }

@@ -236,4 +236,11 @@ static void plan(Tally *tally, const Request *request) {
     tally_take(tally, (size_t)tally->nodes);
 }
 
-const Format format_edges = {"edges", read, plan};
+static bool matches(const char *path) {
+    static const char *const endings[] = {".txt",      ".txt.gz",      ".tsv",   ".tsv.gz",
+                                          ".csv",      ".csv.gz",      ".edges", ".edges.gz",
+                                          ".edgelist", ".edgelist.gz", NULL};
+    return format_file_ends(path, endings);
+}
+
+const Format format_edges = {.name = "edges", .matches = matches, .read = read, .plan = plan};

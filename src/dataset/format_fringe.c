@@ -188,7 +188,7 @@ static bool read_manifest(Dataset *dataset, const char *path, Error *err) {
     return ok;
 }
 
-bool directory_name(const char *folder, char name[DATASET_NAME], Error *err) {
+static bool name_inside(const char *folder, char name[DATASET_NAME], Error *err) {
     char path[DATASET_PATH];
     Dataset dataset = {0};
     directory_file(folder, manifest_name, path);
@@ -292,4 +292,22 @@ static void plan_directory(Tally *tally, const Request *request) {
     tally_take(tally, (size_t)sizes.nodes);
 }
 
-const Format format_fringe = {"fringe", read_directory, plan_directory};
+static bool matches(const char *path) {
+    return file_is_folder(path) || strcmp(path_name(path), manifest_name) == 0;
+}
+
+static int files(const char *path, FormatFile file[FORMAT_FILES]) {
+    file[0].what = "manifest";
+    directory_file(path, manifest_name, file[0].path);
+    file[1].what = "arrays";
+    directory_file(path, arrays_name, file[1].path);
+    return 2;
+}
+
+const Format format_fringe = {.name = "fringe",
+                              .matches = matches,
+                              .files = files,
+                              .name_inside = name_inside,
+                              .inspect = directory_inspect,
+                              .read = read_directory,
+                              .plan = plan_directory};

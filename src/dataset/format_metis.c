@@ -224,4 +224,8 @@ static void plan(Tally *tally, const Request *request) {
     tally_take(tally, (size_t)vertices);
 }
 
-const Format format_metis = {"metis", read, plan};
+static bool matches(const char *path) {
+    return format_file_ends(path, (const char *const[]){".graph", ".graph.gz", NULL});
+}
+
+const Format format_metis = {.name = "metis", .matches = matches, .read = read, .plan = plan};

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 // A CSR matrix as the file holds it, checked.
 typedef struct FileCsr {
@@ -180,7 +181,7 @@ static bool name_file(Error *err, const char *path) {
     return strncmp(err->text, path, length) == 0 ? false : error_prefix(err, "%s", path);
 }
 
-static bool read(Dataset *dataset, const Request *request, Error *err) {
+static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
     Npz *npz = npz_open(request->path, err);
     if (npz == NULL)
         return false;
@@ -261,4 +262,22 @@ static void plan(Tally *tally, const Request *request) {
     npz_close(npz);
 }
 
-const Format format_npz = {"npz", read, plan};
+// A zip archive begins with PK.
+static bool begins_like_zip(const char *path) {
+    char head[2] = "";
+    int64_t size;
+    int descriptor = file_open(path, &size, &(Error){0});
+    if (descriptor < 0)
+        return false;
+    bool zip = read(descriptor, head, 2) == 2 && head[0] == 'P' && head[1] == 'K';
+    close(descriptor);
+    return zip;
+}
+
+static bool matches(const char *path) {
+    return format_file_ends(path, (const char *const[]){".npz", NULL}) || begins_like_zip(path);
+}
+
+// Splits are looked for while the archive is open.
+const Format format_npz = {
+    .name = "npz", .matches = matches, .reads_splits = true, .read = read_archive, .plan = plan};

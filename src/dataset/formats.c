@@ -5,42 +5,27 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const Format *const formats[] = {&format_npz, &format_metis, &format_edges, &format_fringe};
 const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path), wanted = strlen(ending);
-    return length >= wanted && strcmp(path + length - wanted, ending) == 0;
-}
-
-// A zip archive begins with PK.
-static bool begins_like_zip(const char *path) {
-    char head[2] = "";
-    int64_t size;
-    int descriptor = file_open(path, &size, &(Error){0});
-    if (descriptor < 0)
+bool format_file_ends(const char *path, const char *const *endings) {
+    size_t length = strlen(path);
+    if (file_is_folder(path))
         return false;
-    bool zip = read(descriptor, head, 2) == 2 && head[0] == 'P' && head[1] == 'K';
-    close(descriptor);
-    return zip;
+    for (; *endings != NULL; endings++) {
+        size_t wanted = strlen(*endings);
+        if (length >= wanted && strcmp(path + length - wanted, *endings) == 0)
+            return true;
+    }
+    return false;
 }
 
 // By what the path is and how it ends; NULL if nothing fits.
 static const Format *guess(const char *path) {
-    if (file_is_folder(path) || strcmp(path_name(path), "dataset.json") == 0)
-        return &format_fringe;
-    if (ends_in(path, ".npz") || begins_like_zip(path))
-        return &format_npz;
-    if (ends_in(path, ".graph") || ends_in(path, ".graph.gz"))
-        return &format_metis;
-    static const char *const lists[] = {".txt",      ".txt.gz",     ".tsv",   ".tsv.gz",
-                                        ".csv",      ".csv.gz",     ".edges", ".edges.gz",
-                                        ".edgelist", ".edgelist.gz"};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (ends_in(path, lists[i]))
-            return &format_edges;
+    for (int i = 0; i < format_family.count; i++)
+        if (formats[i]->matches(path))
+            return formats[i];
     return NULL;
 }
 
@@ -113,7 +98,7 @@ bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err) {
     if (format == NULL)
         return false;
     name_of_path(out, path);
-    return format != &format_fringe || directory_name(path, out, err);
+    return format->name_inside == NULL || format->name_inside(path, out, err);
 }
 
 static bool load(Dataset *dataset, const Config *config, const char *path, const Npy *features,
@@ -127,8 +112,7 @@ static bool load(Dataset *dataset, const Config *config, const char *path, const
     if (!format->read(dataset, &request, err) ||
         !take_beside(dataset, features, labels, config, err))
         return false;
-    // the npz reader has looked for splits while its archive was open
-    if (format != &format_npz && !splits_read(dataset, config, NULL, "", err))
+    if (!format->reads_splits && !splits_read(dataset, config, NULL, "", err))
         return false;
     if (!dataset_check(dataset, path, err))
         return false;

@@ -51,7 +51,7 @@ static bool add_file(Hash *hash, const char *what, const Config *config, const c
 }
 
 static bool add_dataset(Hash *hash, const Config *config, Error *err) {
-    char path[DATASET_PATH], file[DATASET_PATH];
+    char path[DATASET_PATH];
     dataset_path(config, config->data.path, path);
     if (!file_exists(path))
         return error_set(err, EXIT_NO_INPUT, "%s: there is no such file or folder (data.path)",
@@ -60,13 +60,14 @@ static bool add_dataset(Hash *hash, const Config *config, Error *err) {
     if (format == NULL)
         return false;
     add_text(hash, "format", format->name);
-    if (format != &format_fringe)
+    if (format->files == NULL)
         return add_file(hash, "data", config, path, err);
-    directory_file(path, "dataset.json", file);
-    if (!add_file(hash, "manifest", config, file, err))
-        return false;
-    directory_file(path, "dataset.safetensors", file);
-    return add_file(hash, "arrays", config, file, err);
+    FormatFile file[FORMAT_FILES];
+    int count = format->files(path, file);
+    for (int i = 0; i < count; i++)
+        if (!add_file(hash, file[i].what, config, file[i].path, err))
+            return false;
+    return true;
 }
 
 static bool add_source(Hash *hash, const Config *config, Error *err) {

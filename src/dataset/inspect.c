@@ -87,7 +87,7 @@ static void print_arrays(const Tensors *map) {
     }
 }
 
-static bool inspect_directory(const char *path, Error *err) {
+bool directory_inspect(const char *path, Error *err) {
     char file[DATASET_PATH];
     Tensors map;
     directory_file(path, "dataset.json", file);
@@ -123,5 +123,5 @@ bool dataset_inspect(const char *path, Error *err) {
     const Format *format = format_find("auto", path, err);
     if (format == NULL)
         return false;
-    return format == &format_fringe ? inspect_directory(path, err) : inspect_loaded(path, err);
+    return format->inspect != NULL ? format->inspect(path, err) : inspect_loaded(path, err);
 }

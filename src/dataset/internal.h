@@ -37,8 +37,24 @@ size_t tally_rows(const Tally *tally, int64_t edges); // offsets, targets and we
 // An array read from a file and made numbers of `item` bytes, which stay; the array itself goes.
 // Returns how many.
 int64_t tally_array(Tally *tally, const Npy *npy, size_t item);
+typedef struct FormatFile { // one of the files that make a dataset
+    const char *what;       // "data"
+    char path[DATASET_PATH];
+} FormatFile;
+enum { FORMAT_FILES = 8 };
 typedef struct Format {
     const char *name;
+    // Is it that of `path`, by its name or by what lies there? Members are asked in the order of
+    // the table.
+    bool (*matches)(const char *path);
+    bool reads_splits; // `read` looks for config.data.split_keys, too
+    // The files that make it, whose contents decide its hash; returns how many. NULL: the one at
+    // `path`.
+    int (*files)(const char *path, FormatFile file[FORMAT_FILES]);
+    // The name that it gives itself, kept where it gives none. NULL: it has the name of its path.
+    bool (*name_inside)(const char *path, char name[DATASET_NAME], Error *err);
+    // What `fringe inspect` prints without loading it. NULL: it is loaded.
+    bool (*inspect)(const char *path, Error *err);
     // Fills nodes, edges, offset, target, weight, and what else the file holds. Edges may come
     // in any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
@@ -50,6 +66,8 @@ extern const Format format_npz, format_metis, format_edges, format_fringe;
 const Format *format_find(const char *name, const char *path, Error *err);
 // A file a config names: as it stands if it exists, else as config_resolve finds it.
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]);
+// Is it a file, and does its name end in one of `endings` (the last is NULL)?
+bool format_file_ends(const char *path, const char *const *endings);
 
 // ---- attributes.c: features, labels and splits as arrays of their own
 // Dense [n, F] floats, or labels [n] or [n, K], from an array; takes over nothing. `rows` is n, or
@@ -116,8 +134,6 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
 // ---- format_fringe.c
 // The file of a dataset directory: `path` is the folder, or its dataset.json.
 void directory_file(const char *path, const char *name, char out[DATASET_PATH]);
-// The name that its manifest says; `name` stays if it says none.
-bool directory_name(const char *path, char name[DATASET_NAME], Error *err);
 
 // ---- statistics.c
 typedef struct Statistics {
@@ -129,5 +145,8 @@ typedef struct Statistics {
     bool symmetric, weighted;
 } Statistics;
 void dataset_statistics(const Dataset *dataset, Statistics *out);
+
+// ---- inspect.c
+bool directory_inspect(const char *path, Error *err); // from its manifest and its arrays' header
 
 #endif

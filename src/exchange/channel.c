@@ -25,16 +25,17 @@ static void take_side(Channel *channel, int side) {
     Side *s = &channel->side[side];
     s->place = TAKE(size_t, channel->ring.rounds + 1, "messages");
     for (int g = 0; g < channel->ring.rounds; g++)
-        s->place[g + 1] = s->place[g] + mailbox_room(&channel->form, channel_group_rows(p, side, g),
-                                                     channel->columns);
-    if (!channel->form.codec->has_widths)
+        s->place[g + 1] =
+            s->place[g] +
+            mailbox_room(&channel->options, channel_group_rows(p, side, g), channel->columns);
+    if (!channel->options.codec->has_widths)
         return;
     s->bits = TAKE(uint8_t, rows_on(p, side), "widths of messages");
-    memset(s->bits, channel->form.width, (size_t)rows_on(p, side));
+    memset(s->bits, channel->options.width, (size_t)rows_on(p, side));
     s->widths = TAKE(Widths, channel->ring.rounds, "widths of messages");
     for (int g = 0; g < channel->ring.rounds; g++)
         widths_take(&s->widths[g], channel->mailbox->backend, channel_group_rows(p, side, g),
-                    channel->form.width);
+                    channel->options.width);
 }
 
 static void give_side(Side *side, int rounds) {
@@ -49,7 +50,7 @@ static MessageShape shape_of(const Channel *channel, int side, int group) {
     const Side *s = &channel->side[side];
     return (MessageShape){.rows = channel_group_rows(channel->plan, side, group),
                           .columns = channel->columns,
-                          .bf16 = channel->form.bf16,
+                          .bf16 = channel->options.bf16,
                           .widths = s->widths != NULL ? &s->widths[group] : NULL};
 }
 
@@ -77,26 +78,26 @@ void channel_lay_out(Channel *channel, const Codec *codec) {
         lay_out_side(channel, side);
 }
 
-Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const MessageForm *form,
+Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const CodecOptions *options,
                      int64_t columns, ExchangeId id) {
     assert(columns > 0 && id.layer >= 0 && id.layer < 256);
     assert(id.direction == FORWARD || id.direction == BACKWARD);
     Channel *channel = TAKE(Channel, 1, "channel");
     *channel = (Channel){.mailbox = mailbox,
                          .plan = plan,
-                         .form = *form,
+                         .options = *options,
                          .exact = mailbox_exact_codec(),
                          .columns = columns,
                          .id = id,
                          .poll = {channel_progress, channel}};
-    ring_transfer_init(&channel->ring, plan->comm, form->piece);
-    MailboxSize size = mailbox_size(plan, form, columns);
+    ring_transfer_init(&channel->ring, plan->comm, options->piece);
+    MailboxSize size = mailbox_size(plan, options, columns);
     mailbox_fit(mailbox, &size);
     channel_take_device(channel);
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
-    if (form->codec->has_widths)
-        channel->trace.square = TAKE(float, rows_on(plan, OUTGOING), "ranges of messages");
+    if (options->codec->has_widths)
+        channel->ranges.square = TAKE(float, rows_on(plan, OUTGOING), "ranges of messages");
     return channel;
 }
 
@@ -106,7 +107,7 @@ void channel_free(Channel *channel) {
     assert(channel->state == CHANNEL_IDLE || channel->state == CHANNEL_PACKED);
     if (channel->mailbox->user == channel)
         channel->mailbox->user = NULL;
-    memory_give(channel->trace.square);
+    memory_give(channel->ranges.square);
     channel_give_device(channel);
     give_side(&channel->side[INCOMING], channel->ring.rounds);
     give_side(&channel->side[OUTGOING], channel->ring.rounds);
@@ -115,11 +116,11 @@ void channel_free(Channel *channel) {
 }
 
 void channel_plan(MemoryPlan *plan, MailboxSize *most, const HaloPlan *halo,
-                  const MessageForm *form, int64_t columns) {
-    MailboxSize size = mailbox_size(halo, form, columns);
+                  const CodecOptions *options, int64_t columns) {
+    MailboxSize size = mailbox_size(halo, options, columns);
     mailbox_size_add(most, &size);
     int64_t sent = rows_on(halo, OUTGOING), received = rows_on(halo, INCOMING);
-    size_t widths = form->codec->has_widths
+    size_t widths = options->codec->has_widths
                         ? widths_bytes(sent + received) + (size_t)(sent + received) +
                               2 * (size_t)sent * sizeof(float)
                         : 0;
@@ -139,7 +140,7 @@ const uint8_t *channel_widths(const Channel *channel, bool sent) {
 }
 
 void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
-    assert(channel->state == CHANNEL_IDLE && channel->form.codec->has_widths);
+    assert(channel->state == CHANNEL_IDLE && channel->options.codec->has_widths);
     const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
     for (int side = 0; side < SIDES; side++) {
         const int64_t *offset = channel_offsets(channel->plan, side);
@@ -149,23 +150,23 @@ void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *re
     }
 }
 
-ChannelTrace *channel_trace(Channel *channel) {
-    return channel->form.codec->has_widths ? &channel->trace : NULL;
+RangeStatistics *channel_ranges(Channel *channel) {
+    return channel->options.codec->has_widths ? &channel->ranges : NULL;
 }
 
-void channel_trace_reset(Channel *channel) {
-    channel->trace.exchanges = 0;
-    memset(channel->trace.square, 0,
-           (size_t)rows_on(channel->plan, OUTGOING) * sizeof *channel->trace.square);
+void channel_ranges_reset(Channel *channel) {
+    channel->ranges.exchanges = 0;
+    memset(channel->ranges.square, 0,
+           (size_t)rows_on(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
 }
 
 // Ranges of the exchange that was just packed.
-static void trace(Channel *channel) {
+static void add_ranges(Channel *channel) {
     channel_download_ranges(channel);
     int64_t rows = rows_on(channel->plan, OUTGOING);
     for (int64_t k = 0; k < rows; k++)
-        channel->trace.square[k] += channel->range[k] * channel->range[k];
-    channel->trace.exchanges++;
+        channel->ranges.square[k] += channel->range[k] * channel->range[k];
+    channel->ranges.exchanges++;
 }
 
 // --- time
@@ -182,7 +183,7 @@ static void end_step(Channel *channel, double since, double *seconds, SpanKind k
 
 // --- the steps
 
-static void encode(Channel *channel, int group, const SentRows *rows, Occasion occasion,
+static void encode(Channel *channel, int group, const RowSource *rows, ExchangeContext context,
                    const Poll *beat) {
     const HaloPlan *p = channel->plan;
     Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
@@ -193,7 +194,7 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
         .scale = rows->right,
         .sums = rows->sums,
         .row = int32_window(channel->send_row, first),
-        .stream = random_stream(occasion.seed, RANDOM_ROUNDING, occasion.epoch, channel->id.layer,
+        .stream = random_stream(context.seed, RANDOM_ROUNDING, context.epoch, channel->id.layer,
                                 channel->id.direction),
         .gid = channel->source_id,
         .peer = transfer->peer,
@@ -207,33 +208,33 @@ static void encode(Channel *channel, int group, const SentRows *rows, Occasion o
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.rate or set train.clip",
-          channel->id.layer, direction_name(channel->id.direction), occasion.epoch,
+          channel->id.layer, direction_name(channel->id.direction), context.epoch,
           id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
 }
 
-void channel_pack(Channel *channel, const SentRows *rows, Occasion occasion) {
+void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {
     assert(channel->state == CHANNEL_IDLE && mailbox_is_free(channel->mailbox));
     assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
     assert(rows->sums.count == channel->plan->partials);
     double since = begin_step(channel);
     Poll beat = {channel_progress, channel}; // nothing flies yet; answers for this rank
     channel->mailbox->user = channel;
-    channel_lay_out(channel, occasion.exact ? channel->exact : channel->form.codec);
-    channel->epoch = occasion.epoch;
+    channel_lay_out(channel, context.exact ? channel->exact : channel->options.codec);
+    channel->epoch = context.epoch;
     channel->sequence++;
     for (int g = 0; g < channel->ring.rounds; g++) {
         Transfer *transfer = &channel->ring.transfer[g][OUTGOING];
         if (transfer->bytes == 0)
             continue;
-        encode(channel, g, rows, occasion, &beat);
-        transfer->header.epoch = occasion.epoch;
+        encode(channel, g, rows, context, &beat);
+        transfer->header.epoch = context.epoch;
         transfer->header.sequence = channel->sequence;
         transfer->header.payload =
             message_payload_checksum(transfer->payload, (size_t)transfer->bytes, &beat);
         message_seal(&transfer->header);
     }
     if (channel->codec->has_widths)
-        trace(channel);
+        add_ranges(channel);
     channel->state = CHANNEL_PACKED;
     end_step(channel, since, &channel->seconds.pack, SPAN_PACK);
 }

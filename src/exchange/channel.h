@@ -22,7 +22,7 @@ typedef struct Side {
 struct Channel {
     Mailbox *mailbox;     // borrowed
     const HaloPlan *plan; // borrowed
-    MessageForm form;
+    CodecOptions options;
     const Codec *exact; // fp32
     const Codec *codec; // of the exchange that runs: form.codec or exact
     int64_t columns;
@@ -34,7 +34,7 @@ struct Channel {
     Side side[SIDES];
     const DeviceInt32 *send_row; // mirrors of the plan's send list and ids
     const DeviceInt64 *source_id;
-    ChannelTrace trace;
+    RangeStatistics ranges;
     DeviceFloat *device_range; // [rows sent] owned: of the exchange that runs; NULL without widths
     float *range;              // the same on the host, when the exchange is packed
     RingTransfer ring;

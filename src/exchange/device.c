@@ -18,7 +18,7 @@ void channel_take_device(Channel *channel) {
     channel->send_row =
         mirror_take(b, p->send_row, (size_t)rows_sent(channel) * sizeof(int32_t), "send lists");
     channel->source_id = mirror_take(b, p->source_id, ids, "send lists");
-    if (!channel->form.codec->has_widths)
+    if (!channel->options.codec->has_widths)
         return;
     channel->device_range = b->take(range_bytes(channel), "ranges of messages");
     channel->range =

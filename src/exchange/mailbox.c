@@ -13,25 +13,25 @@ const Codec *mailbox_exact_codec(void) {
     return codec_find("fp32", &none);
 }
 
-size_t mailbox_room(const MessageForm *form, int64_t rows, int64_t columns) {
+size_t mailbox_room(const CodecOptions *options, int64_t rows, int64_t columns) {
     MessageShape shape = {.rows = rows, .columns = columns};
     size_t room = mailbox_exact_codec()->bytes(&shape);
-    for (int bits = 1; bits <= WIDTH_MOST && form->codec->has_widths; bits++) {
+    for (int bits = 1; bits <= WIDTH_MOST && options->codec->has_widths; bits++) {
         if (!width_known(bits)) // which is the widest? 7 bits, three planes, in rows of one column
             continue;
         Widths widths = {.count = rows};
         widths.of[bits] = rows;
         shape.widths = &widths;
-        room = most(room, form->codec->bytes(&shape));
+        room = most(room, options->codec->bytes(&shape));
     }
     return aligned(room);
 }
 
-MailboxSize mailbox_size(const HaloPlan *plan, const MessageForm *form, int64_t columns) {
+MailboxSize mailbox_size(const HaloPlan *plan, const CodecOptions *options, int64_t columns) {
     MailboxSize size = {.landed = rows_bytes(plan->halo_count, columns)};
     for (int side = 0; side < SIDES; side++)
         for (int g = 0; g + 1 < plan->size; g++)
-            size.box[side] += mailbox_room(form, channel_group_rows(plan, side, g), columns);
+            size.box[side] += mailbox_room(options, channel_group_rows(plan, side, g), columns);
     return size;
 }
 

@@ -20,9 +20,9 @@ static inline bool mailbox_is_free(const Mailbox *mailbox) {
 // What exact exchanges are written with: fp32.
 const Codec *mailbox_exact_codec(void);
 // Bytes that a group's message may take, at the widest or exact, so that the next one is aligned.
-size_t mailbox_room(const MessageForm *form, int64_t rows, int64_t columns);
+size_t mailbox_room(const CodecOptions *options, int64_t rows, int64_t columns);
 // What a channel needs.
-MailboxSize mailbox_size(const HaloPlan *plan, const MessageForm *form, int64_t columns);
+MailboxSize mailbox_size(const HaloPlan *plan, const CodecOptions *options, int64_t columns);
 // As large as the larger of both, part by part.
 void mailbox_size_add(MailboxSize *size, const MailboxSize *more);
 // Makes it large enough, while no exchange runs on it. What is in it is lost.

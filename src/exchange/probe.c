@@ -6,10 +6,12 @@
 
 static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
     Widths widths = {.count = rows};
-    MessageShape shape = {
-        .rows = rows, .columns = channel->columns, .bf16 = channel->form.bf16, .widths = &widths};
+    MessageShape shape = {.rows = rows,
+                          .columns = channel->columns,
+                          .bf16 = channel->options.bf16,
+                          .widths = &widths};
     widths.of[bits] = rows;
-    return (int64_t)channel->form.codec->bytes(&shape);
+    return (int64_t)channel->options.codec->bytes(&shape);
 }
 
 int64_t channel_row_bytes(const Channel *channel, int bits) { return bytes_of(channel, 1, bits); }
@@ -22,7 +24,7 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received) {
     RingTransfer *ring = &channel->ring;
     assert(mailbox_is_free(channel->mailbox) && round < ring->rounds);
-    channel_lay_out(channel, channel->form.codec); // for the places
+    channel_lay_out(channel, channel->options.codec); // for the places
     for (int g = 0; g < ring->rounds; g++) {
         ring->transfer[g][OUTGOING].bytes = g == round ? sent : 0;
         ring->transfer[g][INCOMING].bytes = g == round ? received : 0;

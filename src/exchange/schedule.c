@@ -14,7 +14,7 @@ static void do_own(Channel *channel, const ExchangeWork *work, OwnPart part) {
     work->own(work->context, part, &channel->poll);
     double seconds = clock_seconds() - since;
     channel->seconds.own += seconds;
-    if (channel->state == CHANNEL_FLYING && channel->codec == channel->form.codec)
+    if (channel->state == CHANNEL_FLYING && channel->codec == channel->options.codec)
         channel->seconds.covered += seconds;
 }
 
@@ -25,9 +25,9 @@ static void do_halo(Channel *channel, const ExchangeWork *work, int begin, int e
     channel->seconds.halo += clock_seconds() - since;
 }
 
-static void blocking(Channel *channel, const SentRows *rows, Occasion occasion,
+static void blocking(Channel *channel, const RowSource *rows, ExchangeContext context,
                      const ExchangeWork *work) {
-    channel_pack(channel, rows, occasion);
+    channel_pack(channel, rows, context);
     channel_post(channel);
     for (int group = 0; group < groups_of(channel); group++)
         channel_receive(channel, group);
@@ -36,9 +36,9 @@ static void blocking(Channel *channel, const SentRows *rows, Occasion occasion,
     do_halo(channel, work, 0, groups_of(channel));
 }
 
-static void overlap(Channel *channel, const SentRows *rows, Occasion occasion,
+static void overlap(Channel *channel, const RowSource *rows, ExchangeContext context,
                     const ExchangeWork *work) {
-    channel_pack(channel, rows, occasion);
+    channel_pack(channel, rows, context);
     channel_post(channel);
     do_own(channel, work, OWN_ALL);
     for (int group = 0; group < groups_of(channel); group++) {
@@ -50,9 +50,9 @@ static void overlap(Channel *channel, const SentRows *rows, Occasion occasion,
     channel_finish(channel);
 }
 
-static void central(Channel *channel, const SentRows *rows, Occasion occasion,
+static void central(Channel *channel, const RowSource *rows, ExchangeContext context,
                     const ExchangeWork *work) {
-    channel_pack(channel, rows, occasion);
+    channel_pack(channel, rows, context);
     channel_post(channel);
     do_own(channel, work, OWN_CENTRAL);
     for (int group = 0; group < groups_of(channel); group++)

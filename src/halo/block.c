@@ -19,10 +19,14 @@ static const struct Normalisation {
     bool self;
     Diagonal left, right;
 } normalisations[] = {
-    {"gcn", true, ROOT_IN, ROOT_OUT},         // DGL's "both"
-    {"gcn-in", true, ROOT_IN, ROOT_IN},       // PyG
-    {"mean", false, MEAN, ONE},               // GraphSAGE
-    {"mean-self", true, MEAN_WITH_SELF, ONE}, // GraphSAGE-gcn, AdaQP's SAGE
+    // self; left = 1/sqrt(d_in + 1), right = 1/sqrt(d_out + 1): DGL's "both"
+    {"gcn", true, ROOT_IN, ROOT_OUT},
+    // self; left = right = 1/sqrt(d_in + 1): DGL's "in", PyG
+    {"gcn-in", true, ROOT_IN, ROOT_IN},
+    // left = 1/max(1, d_in): GraphSAGE
+    {"mean", false, MEAN, ONE},
+    // self; left = 1/(d_in + 1): GraphSAGE-gcn, AdaQP's SAGE
+    {"mean-self", true, MEAN_WITH_SELF, ONE},
 };
 const Family normalisation_family = FAMILY("normalisation", NULL, normalisations);
 
@@ -44,20 +48,21 @@ static double divisor(Diagonal diagonal, double in, double out) {
 }
 
 // Negative weights may leave a row with nothing to divide by; that is the graph's fault.
-static bool diagonal_fill(float **out, Diagonal diagonal, const Shard *shard, Error *err) {
+static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, const char *name,
+                          Error *err) {
     *out = NULL;
     if (diagonal == ONE)
         return true;
-    float *value = TAKE(float, shard->own, "diagonal of a Block");
-    for (int64_t i = 0; i < shard->own; i++) {
-        double d = divisor(diagonal, shard->degree_in[i], shard->degree_out[i]);
+    float *value = TAKE(float, set->own, "diagonal of a Block");
+    for (int64_t i = 0; i < set->own; i++) {
+        double d = divisor(diagonal, set->degree_in[i], set->degree_out[i]);
         if (!(d > 0)) {
             memory_give(value);
             return error_set(err, EXIT_DATA,
                              "%s: the edge weights at node %lld sum to %g, so its messages cannot "
                              "be normalised; weights must be positive (or use data.prepare "
                              "\"binary\")",
-                             shard->dataset_name, (long long)shard->gid[i], shard->degree_in[i]);
+                             name, (long long)set->gid[i], set->degree_in[i]);
         }
         bool root = diagonal == ROOT_IN || diagonal == ROOT_OUT;
         value[i] = (float)(1.0 / (root ? sqrt(d) : d));
@@ -72,9 +77,12 @@ bool block_init(Block *block, const char *normalisation, const Pattern *pattern,
     const struct Normalisation *row = family_find(&normalisation_family, normalisation, NULL, err);
     if (row == NULL)
         return false;
+    const ShardRelation *edges = &shard->relation[pattern->kind.relation];
+    assert(!row->self || edges->to == edges->from);
     block->self = row->self;
-    if (diagonal_fill(&block->left, row->left, shard, err) &&
-        diagonal_fill(&block->right, row->right, shard, err))
+    const RowSet *to = &shard->set[edges->to], *from = &shard->set[edges->from];
+    if (diagonal_fill(&block->left, row->left, to, shard->dataset_name, err) &&
+        diagonal_fill(&block->right, row->right, from, shard->dataset_name, err))
         return true;
     block_clear(block);
     return false;

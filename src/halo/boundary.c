@@ -5,7 +5,7 @@
 #include <string.h>
 
 // The group of ring order that each remote source belongs to, or -1 where its owner leaves it out.
-static int32_t *groups_of_sources(const ShardEdges *edges, const int64_t *limit, int rank,
+static int32_t *groups_of_sources(const ShardRelation *edges, const int64_t *limit, int rank,
                                   int size) {
     int32_t *group = TAKE(int32_t, edges->remote, "boundary");
     for (int g = 0; g + 1 < size; g++) {
@@ -16,7 +16,7 @@ static int32_t *groups_of_sources(const ShardEdges *edges, const int64_t *limit,
     return group;
 }
 
-void boundary_init(Boundary *b, const ShardEdges *edges, int64_t own, int64_t targets,
+void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t targets,
                    const int64_t *limit, int rank, int size) {
     *b = (Boundary){.groups = size - 1,
                     .edge_begin = TAKE(int64_t, size, "boundary"),
@@ -68,7 +68,7 @@ static Csr group_graph(const Boundary *b, int group, int64_t first_source) {
     return graph;
 }
 
-static void cover_group(Boundary *b, const ShardEdges *edges, int group) {
+static void cover_group(Boundary *b, const ShardRelation *edges, int group) {
     int64_t begin = b->edge_begin[group], end = b->edge_begin[group + 1], t = -1;
     int64_t first = edges->remote_group[group], sources = edges->remote_group[group + 1] - first;
     Csr graph = group_graph(b, group, first);
@@ -82,7 +82,7 @@ static void cover_group(Boundary *b, const ShardEdges *edges, int group) {
     csr_free(&graph);
 }
 
-void boundary_cover(Boundary *b, const ShardEdges *edges, Cover cover) {
+void boundary_cover(Boundary *b, const ShardRelation *edges, Cover cover) {
     for (int64_t e = 0; e < b->edge_begin[b->groups]; e++)
         b->as_row[b->source[e]] = 1;
     for (int g = 0; g < b->groups; g++)

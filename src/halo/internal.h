@@ -4,13 +4,16 @@
 
 #include "fringe/halo.h"
 
+// Does one of the first rows read an own row that is no source? Then its edges cannot be borrowed.
+bool edges_leave_out(const ShardRelation *edges, int64_t rows, int64_t sources, int64_t own);
+
 // ---- boundary.c: the edges between own targets and remote sources, sender by sender, and what
 // serves them
 typedef struct Boundary {
     int groups;          // size - 1, in the order of the ring
     int64_t *edge_begin; // [groups + 1]
     int32_t *target;     // [edges] own row, ascending inside a group
-    int32_t *source;     // [edges] place in ShardEdges.remote_row, ascending inside a target
+    int32_t *source;     // [edges] place in ShardRelation.remote_row, ascending inside a target
     float *weight;       // [edges] or NULL
     int64_t sources;     // places there
     uint8_t *as_row;     // [sources] this row travels
@@ -18,9 +21,9 @@ typedef struct Boundary {
     int64_t *used;       // [groups] sources that have an edge
 } Boundary;
 // Edges of the targets [0, targets) from the remote sources below `limit` of their owners: [size].
-void boundary_init(Boundary *boundary, const ShardEdges *edges, int64_t own, int64_t targets,
+void boundary_init(Boundary *boundary, const ShardRelation *edges, int64_t own, int64_t targets,
                    const int64_t *limit, int rank, int size);
-void boundary_cover(Boundary *boundary, const ShardEdges *edges, Cover cover);
+void boundary_cover(Boundary *boundary, const ShardRelation *edges, Cover cover);
 void boundary_clear(Boundary *boundary);
 
 // ---- requests.c: send lists, partial sums and ids, from what all readers ask

@@ -6,33 +6,28 @@
 #include "internal.h"
 #include <string.h>
 
-int64_t shard_reach(const Shard *shard, int hops) {
-    return hops == HOPS_ALL ? shard->own : shard->reach[hops];
-}
-
-static const ShardEdges *edges_of(const Shard *shard, const PatternKind *kind) {
-    return kind->backward ? &shard->backward : &shard->forward;
+int64_t set_reach(const RowSet *set, int hops) {
+    return hops == HOPS_ALL ? set->own : set->reach[hops];
 }
 
 // ---- edges between own rows
 
 // Edges of row i whose column is below `sources`: columns ascend, so these are its first ones.
-static int64_t own_end(const ShardEdges *edges, int64_t i, int64_t sources) {
+static int64_t own_end(const ShardRelation *edges, int64_t i, int64_t sources) {
     int64_t e = edges->offset[i + 1];
     while (e > edges->offset[i] && edges->column[e - 1] >= sources)
         e--;
     return e;
 }
 
-// Does a row read an own row that is no source? Then its edges cannot be borrowed.
-static bool leaves_out(const ShardEdges *edges, int64_t rows, int64_t sources, int64_t own) {
+bool edges_leave_out(const ShardRelation *edges, int64_t rows, int64_t sources, int64_t own) {
     for (int64_t i = 0; i < rows && sources < own; i++)
         if (own_end(edges, i, sources) < own_end(edges, i, own))
             return true;
     return false;
 }
 
-static void copy_own(Pattern *pattern, const ShardEdges *edges) {
+static void copy_own(Pattern *pattern, const ShardRelation *edges) {
     int64_t count = 0, n = pattern->rows;
     for (int64_t i = 0; i < n; i++)
         count += own_end(edges, i, pattern->plan.sources) - edges->offset[i];
@@ -48,16 +43,16 @@ static void copy_own(Pattern *pattern, const ShardEdges *edges) {
     }
 }
 
-static void take_own(Pattern *pattern, const ShardEdges *edges, const Shard *shard,
+static void take_own(Pattern *pattern, const ShardRelation *edges, int64_t own,
                      const Pattern *like) {
-    bool whole = !leaves_out(edges, pattern->rows, pattern->plan.sources, shard->own);
+    bool whole = !edges_leave_out(edges, pattern->rows, pattern->plan.sources, own);
     pattern->borrowed_own = true;
     if (whole && edges->remote == 0) // fields of a Csr are not const; nobody writes to these
         pattern->own =
             (Csr){pattern->rows, (int64_t *)(uintptr_t)edges->offset,
                   (int32_t *)(uintptr_t)edges->column, (float *)(uintptr_t)edges->weight};
-    else if (whole && like != NULL && like->kind.backward == pattern->kind.backward &&
-             like->rows >= pattern->rows && like->plan.sources == shard->own)
+    else if (whole && like != NULL && like->kind.relation == pattern->kind.relation &&
+             like->rows >= pattern->rows && like->plan.sources == own)
         pattern->own = (Csr){pattern->rows, like->own.offset, like->own.column, like->own.weight};
     else {
         pattern->borrowed_own = false;
@@ -96,7 +91,7 @@ static int64_t count_columns(const Boundary *b) {
 
 // Halo columns: of each group the rows of sources that travel, then the partial sums. column: [all
 // remote sources] where the row of each is.
-static void number_columns(Pattern *pattern, const Boundary *b, const ShardEdges *edges,
+static void number_columns(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
                            const int64_t *own_gid, int32_t *column) {
     int64_t count = 0;
     int64_t *id = TAKE(int64_t, count_columns(b), "global ids");
@@ -179,7 +174,7 @@ static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column
     }
 }
 
-static void take_halo(Pattern *pattern, const Boundary *b, const ShardEdges *edges,
+static void take_halo(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
                       const int64_t *own_gid) {
     int32_t *column = TAKE(int32_t, edges->remote, "halo columns");
     int64_t *entries = TAKE(int64_t, pattern->rows, "halo columns");
@@ -231,13 +226,14 @@ typedef struct Making {
 static void look_across(void *context) {
     Making *m = context;
     Pattern *pattern = m->pattern;
-    const ShardEdges *edges = edges_of(m->shard, &pattern->kind);
+    const ShardRelation *edges = &m->shard->relation[pattern->kind.relation];
+    int64_t own = m->shard->set[edges->from].own;
     Boundary boundary;
-    boundary_init(&boundary, edges, m->shard->own, pattern->rows, m->limit, pattern->plan.rank,
+    boundary_init(&boundary, edges, own, pattern->rows, m->limit, pattern->plan.rank,
                   pattern->plan.size);
     boundary_cover(&boundary, edges, pattern->kind.cover);
-    take_own(pattern, edges, m->shard, m->like);
-    take_halo(pattern, &boundary, edges, m->shard->gid);
+    take_own(pattern, edges, own, m->like);
+    take_halo(pattern, &boundary, edges, m->shard->set[edges->to].gid);
     find_central(pattern);
     requests_write(&m->asks, pattern, &boundary, m->shard);
     boundary_clear(&boundary);
@@ -245,7 +241,7 @@ static void look_across(void *context) {
 
 static void hear_readers(void *context) {
     Making *m = context;
-    const ShardEdges *edges = edges_of(m->shard, &m->pattern->kind);
+    const ShardRelation *edges = &m->shard->relation[m->pattern->kind.relation];
     requests_take(m->pattern, m->shard, &m->asked, edges->weight != NULL);
     requests_clear(&m->asked);
 }
@@ -255,13 +251,16 @@ static void hear_readers(void *context) {
 Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *like,
                      const Comm *comm) {
     assert(shard->part == comm->rank && shard->parts == comm->size);
+    assert(kind->relation >= 0 && kind->relation < shard->relations);
     int size = comm->size;
+    const ShardRelation *edges = &shard->relation[kind->relation];
     Pattern *pattern = TAKE(Pattern, 1, "Pattern");
-    *pattern = (Pattern){.kind = *kind, .rows = shard_reach(shard, kind->target_hops)};
+    *pattern =
+        (Pattern){.kind = *kind, .rows = set_reach(&shard->set[edges->to], kind->target_hops)};
     pattern->plan = (HaloPlan){.comm = comm,
                                .rank = comm->rank,
                                .size = size,
-                               .sources = shard_reach(shard, kind->source_hops),
+                               .sources = set_reach(&shard->set[edges->from], kind->source_hops),
                                .receive_offset = TAKE(int64_t, size, "groups of the halo"),
                                .sources_read = TAKE(int64_t, size, "groups of the halo")};
     int64_t *limit = TAKE(int64_t, size, "sources of all ranks");

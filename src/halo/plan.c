@@ -4,23 +4,20 @@
 // depends little on the cover, and the bound is near.
 #include "internal.h"
 
-static const ShardEdges *edges_of(const Shard *shard, bool backward) {
-    return backward ? &shard->backward : &shard->forward;
-}
-
 typedef struct Across { // edges of the first rows from remote sources
     size_t edges;
     size_t largest, sources; // of the group that has most: edges, sources
 } Across;
 
-static Across count_across(const Shard *shard, const ShardEdges *edges, int64_t rows) {
+static Across count_across(const Shard *shard, const ShardRelation *edges, int64_t rows) {
+    int64_t own = shard->set[edges->from].own;
     Across across = {0};
     if (edges->remote == 0)
         return across;
     int64_t *count = TAKE(int64_t, edges->remote, "edges of remote rows");
     for (int64_t e = 0; e < edges->offset[rows]; e++)
-        if (edges->column[e] >= shard->own)
-            count[edges->column[e] - shard->own]++;
+        if (edges->column[e] >= own)
+            count[edges->column[e] - own]++;
     for (int g = 0; g + 1 < shard->parts; g++) {
         int64_t begin = edges->remote_group[g], end = edges->remote_group[g + 1], sum = 0;
         for (int64_t h = begin; h < end; h++)
@@ -44,10 +41,11 @@ static size_t cover_bytes(const Across *in, size_t rows) {
 
 // Own edges are borrowed where all columns of a row are sources.
 static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool like, size_t across) {
-    const ShardEdges *edges = edges_of(shard, kind->backward);
-    int64_t rows = shard_reach(shard, kind->target_hops);
-    bool whole = kind->source_hops == HOPS_ALL || !kind->backward;
-    if (whole && (edges->remote == 0 || (like && !kind->backward)))
+    const ShardRelation *edges = &shard->relation[kind->relation];
+    const RowSet *from = &shard->set[edges->from];
+    int64_t rows = set_reach(&shard->set[edges->to], kind->target_hops);
+    bool whole = !edges_leave_out(edges, rows, set_reach(from, kind->source_hops), from->own);
+    if (whole && (edges->remote == 0 || (like && kind->relation == IN_EDGES)))
         return 0;
     size_t entry = sizeof(int32_t) + (edges->weight != NULL ? sizeof(float) : 0);
     return ((size_t)edges->offset[rows] - across) * entry + ((size_t)rows + 1) * sizeof(int64_t);
@@ -57,23 +55,25 @@ static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool like, 
 static size_t heap(size_t bytes) { return bytes / 8 + smaller(bytes / 4, 256 << 10); }
 
 PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool like) {
-    const ShardEdges *edges = edges_of(shard, kind->backward);
-    int64_t targets = shard_reach(shard, kind->target_hops);
+    const ShardRelation *edges = &shard->relation[kind->relation];
+    const ShardRelation *readers = shard_transposed(shard, kind->relation);
+    const RowSet *from = &shard->set[edges->from];
+    int64_t targets = set_reach(&shard->set[edges->to], kind->target_hops);
     size_t rows = (size_t)targets, remote = (size_t)edges->remote;
     Across in = count_across(shard, edges, targets), out = in;
-    if (!shard->symmetric)
-        out = count_across(shard, edges_of(shard, !kind->backward), shard->own);
+    if (readers != edges)
+        out = count_across(shard, readers, from->own);
     size_t weight = edges->weight != NULL ? sizeof(float) : 0, entry = sizeof(int32_t) + weight;
     size_t sums = kind->cover == COVER_SOURCES ? 0 : kind->cover == COVER_MIN ? remote : in.edges;
     size_t made = kind->cover == COVER_SOURCES ? 0 : out.edges * entry; // partial sums of others
-    size_t sent = smaller(out.edges, (size_t)shard->own * (size_t)shard->parts);
+    size_t sent = smaller(out.edges, (size_t)from->own * (size_t)shard->parts);
     size_t lists = sent * sizeof(int32_t);
     size_t own = own_bytes(shard, kind, like, in.edges);
     // halo columns, or members of requests in their place
     size_t halo = in.edges * entry + smaller(rows, in.edges) * (sizeof(int64_t) + sizeof(int32_t)) +
                   remote * sizeof(int64_t);
     size_t asks = remote * sizeof(int32_t) + sums * 3 * sizeof(int32_t);
-    size_t ids = (size_t)shard_reach(shard, kind->source_hops) * sizeof(int64_t);
+    size_t ids = (size_t)set_reach(from, kind->source_hops) * sizeof(int64_t);
     size_t boundary = in.edges * (2 * sizeof(int32_t) + weight + 1) + remote;
     size_t cover = kind->cover == COVER_MIN ? cover_bytes(&in, rows) : 0;
     size_t looking = boundary + larger(cover, halo + asks + rows * sizeof(int64_t));

@@ -35,7 +35,7 @@ static Request request_at(int32_t *word) {
 
 // ---- the reader
 
-static void count_group(int32_t *count, const Boundary *b, const ShardEdges *edges, int g) {
+static void count_group(int32_t *count, const Boundary *b, const ShardRelation *edges, int g) {
     for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
         count[ROWS] += b->as_row[h];
     int32_t target = -1;
@@ -47,7 +47,7 @@ static void count_group(int32_t *count, const Boundary *b, const ShardEdges *edg
         }
 }
 
-static void fill_group(const Request *ask, const Boundary *b, const ShardEdges *edges,
+static void fill_group(const Request *ask, const Boundary *b, const ShardRelation *edges,
                        const int64_t *gid, int g) {
     int32_t rows = 0, sums = 0, members = 0;
     for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
@@ -71,7 +71,7 @@ static void fill_group(const Request *ask, const Boundary *b, const ShardEdges *
 static int group_from(const HaloPlan *plan, int r) { return ring_group(plan->rank, r, plan->size); }
 
 void requests_write(Requests *asks, const Pattern *pattern, const Boundary *b, const Shard *shard) {
-    const ShardEdges *edges = pattern->kind.backward ? &shard->backward : &shard->forward;
+    const ShardRelation *edges = &shard->relation[pattern->kind.relation];
     bool weighted = edges->weight != NULL;
     const HaloPlan *plan = &pattern->plan;
     int size = plan->size;
@@ -94,7 +94,7 @@ void requests_write(Requests *asks, const Pattern *pattern, const Boundary *b, c
             continue;
         memcpy(asks->word + asks->begin[r], count + HEAD * r, HEAD * sizeof *count);
         Request ask = request_at(asks->word + asks->begin[r]);
-        fill_group(&ask, b, edges, shard->gid, group_from(plan, r));
+        fill_group(&ask, b, edges, shard->set[edges->to].gid, group_from(plan, r));
     }
     memory_give(count);
 }
@@ -139,7 +139,8 @@ static void take_lists(Pattern *pattern, const Shard *shard, const Requests *ask
     plan->partials = count[SUMS];
     csr_alloc(&pattern->partial, plan->partials, count[MEMBERS], weighted, "edges of a Pattern");
     plan->source_id = TAKE(int64_t, plan->sources + plan->partials, "global ids");
-    memcpy(plan->source_id, shard->gid, (size_t)plan->sources * sizeof(int64_t));
+    const RowSet *from = &shard->set[shard->relation[pattern->kind.relation].from];
+    memcpy(plan->source_id, from->gid, (size_t)plan->sources * sizeof(int64_t));
 }
 
 // Puts a group behind those that are there: `sent` rows, `sums` of them partial sums.

@@ -30,8 +30,8 @@ typedef struct Layer {
     const Parameter *parameter[ROLE_COUNT]; // by role; NULL: it has none; in the model's shape
     Propagation propagation[2];             // [FORWARD], [BACKWARD]: of training
     Propagation infer; // of evaluation, forward: the same channel where the Pattern is the same
-    Rows h; // [N, in] input while training; kept for Ws and transform-first, else one buffer serves
-            // all layers
+    Rows h; // [N, in] input while training, where a post made it; kept where the way back needs it,
+            // else one buffer serves all layers
     Rows a; // [N, in] A·H, aggregate-first only
     Rows y; // [N, out] H·W, transform-first only
     Rows z; // [N, out] before post; after inference: after post
@@ -63,11 +63,12 @@ typedef struct LayerRun { // a layer in the call that is running
 // may be NULL.
 struct LayerKind {
     const char *name;
+    MemberKeys keys; // that the kind brings along; their values are ModelShape.options
     // Z is linear in A through W: L·M·R·(H W) may be made instead of (L·M·R·H) W.
     bool may_transform_first;
-    const char *(*normalisation)(const Config *config); // of the Block (halo.h)
-    int (*layers)(const Config *config);                // that model.layers makes
-    bool (*weights)(const ModelShape *shape, int l);    // false: the layer is L·M·R·H alone
+    const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
+    int (*layers)(const Config *config);                   // that model.layers makes
+    bool (*weights)(const ModelShape *shape, int l);       // false: the layer is L·M·R·H alone
     // Adds the parameters of a layer with weights, W first.
     void (*parameters)(ModelShape *shape, int l);
     void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
@@ -84,7 +85,6 @@ struct LayerKind {
     // after aggregate_gradient; where the layer was transformed first, of W when dy is there.
     void (*parameter_gradient)(const LayerRun *run, const Parameter *p, const Poll *poll);
 };
-extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn;
 
 enum {
     MODEL_OPERATORS = 2 * MODEL_LAYERS + 2,
@@ -107,7 +107,8 @@ struct Model {
         const DeviceInt64 *halo_id; //  of features that are kept: whose they are
     } on;
     Rows x;        // [N, F] features
-    Rows features; // [N, F] their aggregate, where it is made once
+    Rows features; // [N, F] aggregate of the last leading layer, where it is made once
+    Rows entering; // [N, F] the rows that it is made of, if they are not x
     Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
@@ -137,17 +138,31 @@ struct Model {
 };
 
 // ---- shape.c
+// model_shape of a kind that need not be in the table.
+bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
+                    int64_t features, int64_t classes, bool multilabel, Error *err);
 // Adds "convs.N.<name>" to the windows of a layer: [in, out], or [width].
 void parameter_matrix(ModelShape *shape, int l, ParameterRole role, const char *name, int64_t in,
                       int64_t out);
 void parameter_vector(ModelShape *shape, int l, ParameterRole role, const char *name,
                       int64_t width);
+// Does a layer below have weights, which the gradient of this one's input goes to?
+bool wants_input_gradient(const ModelShape *shape, int l);
 // Xavier-uniform, from a random stream that no other matrix of the model has.
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
 // ---- model.c
 void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, const char *what);
+void *take_bytes(const Taker *taker, size_t bytes, const char *what);
 void take_aggregate(Model *m, const Taker *taker, int l); // Layer.a, unless it is made once
+// The first layer of which anything is made after set-up.
+static inline int first_layer(const ModelShape *shape) {
+    return shape->layer0 == LAYER0_ONCE ? shape->leading - 1 : 0;
+}
+// Is the aggregate of that layer made at set-up?
+static inline bool is_made_once(const ModelShape *shape, int l) {
+    return shape->layer0 == LAYER0_ONCE && l == shape->leading - 1;
+}
 
 // Where the running call finds a layer's parameter of that role; NULL if it has none.
 static inline const DeviceFloat *weights_of(const LayerRun *run, ParameterRole role) {

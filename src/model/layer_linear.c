@@ -18,16 +18,34 @@ static bool linear_weights(const ModelShape *shape, int l) {
     return true;
 }
 
-static const char *gcn_normalisation(const Config *config) {
-    return strcmp(config->model.gcn_norm, "in") == 0 ? "gcn-in" : "gcn";
+typedef struct GcnOptions {
+    char norm[CONFIG_WORD]; // both | in
+} GcnOptions;
+static const Key gcn_keys[] = {
+    {"model.gcn_norm", KEY_WORD, offsetof(GcnOptions, norm), "\"both\"", NULL, "both in", NULL,
+     "Scaling of gcn: by in- and out-degree, or (as PyG does) by in-degree at both ends."},
+};
+
+static const char *gcn_normalisation(const ModelShape *shape) {
+    const GcnOptions *options = (const void *)shape->options;
+    return strcmp(options->norm, "in") == 0 ? "gcn-in" : "gcn";
 }
 
-static const char *sage_mean_normalisation(const Config *config) {
-    return config->model.self_loops ? "mean-self" : "mean";
+typedef struct SageMeanOptions {
+    bool self_loops; // the mean contains the row itself (AdaQP)
+} SageMeanOptions;
+static const Key sage_mean_keys[] = {
+    {"model.self_loops", KEY_BOOL, offsetof(SageMeanOptions, self_loops), "false", NULL, NULL, NULL,
+     "sage-mean: the mean contains the node itself (AdaQP)."},
+};
+
+static const char *sage_mean_normalisation(const ModelShape *shape) {
+    const SageMeanOptions *options = (const void *)shape->options;
+    return options->self_loops ? "mean-self" : "mean";
 }
 
-static const char *sage_gcn_normalisation(const Config *config) {
-    (void)config;
+static const char *sage_gcn_normalisation(const ModelShape *shape) {
+    (void)shape;
     return "mean-self";
 }
 
@@ -122,12 +140,14 @@ static void linear_parameter_gradient(const LayerRun *run, const Parameter *p, c
     .input_gradient = linear_input_gradient, .parameter_gradient = linear_parameter_gradient
 
 const LayerKind layer_gcn = {.name = "gcn",
+                             .keys = {gcn_keys, 1, sizeof(GcnOptions)},
                              .normalisation = gcn_normalisation,
                              .parameters = gcn_parameters,
                              .keeps_input = gcn_keeps_input,
                              LINEAR_RULE};
 
 const LayerKind layer_sage_mean = {.name = "sage-mean",
+                                   .keys = {sage_mean_keys, 1, sizeof(SageMeanOptions)},
                                    .normalisation = sage_mean_normalisation,
                                    .parameters = sage_mean_parameters,
                                    .keeps_input = sage_mean_keeps_input,

@@ -9,25 +9,27 @@
 #include "internal.h"
 #include <string.h>
 
+// Is the aggregate of the features that this layer begins with made already?
+static bool features_ready(const Model *m, int l) {
+    return l == m->shape.leading - 1 &&
+           (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
+}
+
 // Input of a layer, as many rows as the running call needs.
 static Rows layer_input(const Model *m, int l) {
     bool dropped = m->training && m->shape.input_keep < 1;
-    Rows h = l > 0 ? (m->training ? m->layer[l].h : m->layer[l - 1].z)
-                   : (dropped ? m->layer[0].h : m->x);
+    Rows h = l == 0                                  ? (dropped ? m->layer[0].h : m->x)
+             : features_ready(m, l)                  ? m->entering
+             : m->training && m->shape.posted[l - 1] ? m->layer[l].h
+                                                     : m->layer[l - 1].z;
     return rows_first(h, level_rows(m, l));
-}
-
-// Is the first layer's aggregate made already?
-static bool features_ready(const Model *m, int l) {
-    return l == 0 &&
-           (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
 }
 
 static LayerRun run_of(Model *m, int l) {
     return (LayerRun){.m = m,
                       .l = l,
                       .layer = &m->layer[l],
-                      .transformed = m->shape.transform_first[l],
+                      .transformed = m->shape.transform_first[l] && !features_ready(m, l),
                       .h = layer_input(m, l),
                       .a = features_ready(m, l) ? m->features : m->layer[l].a};
 }
@@ -54,7 +56,7 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
     span_begin(m->spans);
     m->shape.kind->forward(run, rows, poll);
     span_end(m->spans, SPAN_DENSE);
-    if (run->l == m->shape.layers - 1)
+    if (!m->shape.posted[run->l])
         return;
     Post post = layer_post(run);
     span_begin(m->spans);
@@ -75,6 +77,7 @@ static Rows transform(const LayerRun *run) {
 
 static void forward_layer(Model *m, int l) {
     LayerRun run = run_of(m, l);
+    bool weights = m->shape.weights[l];
     spans_place(m->spans, l, FORWARD);
     if (features_ready(m, l)) {
         forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
@@ -83,10 +86,10 @@ static void forward_layer(Model *m, int l) {
     propagate(m, &(PropagationCall){.over = m->training ? &run.layer->propagation[FORWARD]
                                                         : &run.layer->infer,
                                     .in = run.transformed ? transform(&run) : run.h,
-                                    .out = run.transformed ? run.layer->z : run.a,
+                                    .out = run.transformed || !weights ? run.layer->z : run.a,
                                     .received = m->masked,
                                     .context = &run,
-                                    .finish = forward_rows});
+                                    .finish = weights ? forward_rows : NULL});
 }
 
 // Every value is dropped by a mask that is a function of its place, so halo rows that are kept are
@@ -106,7 +109,8 @@ static void drop_features(Model *m) {
 void model_forward(Model *m) {
     if (m->training && m->shape.input_keep < 1)
         drop_features(m);
-    for (int l = 0; l < m->shape.layers; l++)
+    int ready = m->shape.leading - 1;
+    for (int l = ready > 0 && features_ready(m, ready) ? ready : 0; l < m->shape.layers; l++)
         forward_layer(m, l);
 }
 
@@ -179,7 +183,7 @@ static void backward_rows(void *context, Range rows, const Poll *poll) {
 static void backward_aggregate_first(LayerRun *run) {
     Model *m = run->m;
     int64_t in = m->shape.width[run->l];
-    if (run->l == 0) { // no gradient of the features is wanted
+    if (!wants_input_gradient(&m->shape, run->l)) {
         parameter_gradients(run, gradient_poll(m));
         return;
     }
@@ -196,6 +200,13 @@ static void backward_aggregate_first(LayerRun *run) {
                                     .finish = backward_rows});
 }
 
+static void backward_without_weights(LayerRun *run) {
+    Model *m = run->m;
+    run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
+    propagate(m, &(PropagationCall){
+                     .over = &run->layer->propagation[BACKWARD], .in = run->g, .out = run->dh});
+}
+
 static void backward_transform_first(LayerRun *run) {
     Model *m = run->m;
     const Poll *poll = gradient_poll(m);
@@ -207,7 +218,7 @@ static void backward_transform_first(LayerRun *run) {
                                     .beside = parameter_gradients});
     run->dy = dy;
     parameter_gradients(run, poll);
-    if (run->l == 0)
+    if (!wants_input_gradient(&m->shape, run->l))
         return;
     run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
     span_begin(m->spans);
@@ -218,12 +229,11 @@ static void backward_transform_first(LayerRun *run) {
 }
 
 // G of a layer, in place of dH of the one above.
-static void backward_post(Model *m, int l) {
+static void backward_post(Model *m, int l, Rows dh) {
     LayerRun run = run_of(m, l);
     Post post = layer_post(&run);
     const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run.layer->parameter[ROLE_BETA];
-    Rows dh = rows_first(gradient_rows(m, m->shape.width[l + 1], 1), level_rows(m, l + 1));
     span_begin(m->spans);
     m->parts.backend->post_backward(
         dh, dh, rows_first(run.layer->z, dh.count), &post, run.layer->saved,
@@ -234,20 +244,32 @@ static void backward_post(Model *m, int l) {
         made(m, beta);
         made(m, gamma);
     }
-    m->g = dh;
+}
+
+// From m->g, the gradient of the layer's output, to that of the output of the layer below.
+static void backward_layer(Model *m, int l) {
+    const ModelShape *shape = &m->shape;
+    LayerRun run = run_of(m, l);
+    run.g = m->g;
+    if (!shape->weights[l])
+        backward_without_weights(&run);
+    else if (run.transformed)
+        backward_transform_first(&run);
+    else
+        backward_aggregate_first(&run);
+    if (!wants_input_gradient(shape, l))
+        return;
+    if (shape->posted[l - 1])
+        backward_post(m, l - 1, run.dh);
+    m->g = run.dh;
     m->slot = (m->slot + 1) % GRADIENT_SLOTS;
 }
 
 void model_backward(Model *m) {
     m->made = m->shape.parameter_windows;
-    for (int l = m->shape.layers - 1; l >= 0; l--) {
-        LayerRun run = run_of(m, l);
-        run.g = m->g;
+    for (int l = m->shape.layers - 1; m->made > 0; l--) {
         spans_place(m->spans, l, BACKWARD);
-        (run.transformed ? backward_transform_first : backward_aggregate_first)(&run);
-        if (l > 0)
-            backward_post(m, l - 1);
+        backward_layer(m, l);
     }
-    assert(m->made == 0);
     spans_place(m->spans, -1, -1);
 }

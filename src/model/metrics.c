@@ -29,7 +29,7 @@ static void finish(Metrics *out, const int64_t *count, int64_t classes, double l
 void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     const Shard *shard = m->parts.shard;
     const Backend *b = m->parts.backend;
-    assert(logits.count == shard->own);
+    assert(logits.count == shard->set[NODES].own);
     int64_t classes = m->shape.width[m->shape.layers], each = split_counts(classes);
     b->zero(m->device_counts, counts_bytes(m));
     double loss[4] = {0, 0, 0, 0};

@@ -28,20 +28,21 @@ void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, c
         *rows = rows_take(taker->backend, count, columns, what);
 }
 
-static void *take(const Taker *taker, size_t bytes, const char *what) {
+void *take_bytes(const Taker *taker, size_t bytes, const char *what) {
     if (taker->plan == NULL)
         return taker->backend->take(bytes, what);
     memory_plan_add(taker->plan, what, bytes);
     return NULL;
 }
 
-// Inference reads a layer's input where the layer below has left it.
+// Inference reads a layer's input where the layer below has left it, and so does a layer behind one
+// without post.
 static bool keeps_input(const ModelShape *shape, int l) {
-    return !shape->inference && shape->kind->keeps_input(shape, l);
+    return !shape->inference && shape->weights[l] && shape->kind->keeps_input(shape, l);
 }
 
 void take_aggregate(Model *m, const Taker *taker, int l) {
-    if (l == 0 && m->shape.layer0 == LAYER0_ONCE)
+    if (is_made_once(&m->shape, l))
         m->layer[l].a = m->features;
     else
         take_rows(taker, &m->layer[l].a, m->rows, m->shape.width[l], "aggregated rows");
@@ -52,30 +53,43 @@ static void take_layer(Model *m, const Taker *taker, int l) {
     Layer *layer = &m->layer[l];
     int64_t n = m->rows, in = shape->width[l], out = shape->width[l + 1];
     bool dropped = l == 0 && shape->input_keep < 1;
-    if (dropped || (l > 0 && keeps_input(shape, l)))
+    if (dropped || (l > 0 && shape->posted[l - 1] && keeps_input(shape, l)))
         take_rows(taker, &layer->h, n, in, dropped ? "features after dropout" : "layer inputs");
-    if (l == 0 && shape->layer0 != LAYER0_EXCHANGED)
-        take_rows(taker, &m->features, n, in, "aggregated features");
-    shape->kind->buffers(m, taker, l);
+    if (shape->weights[l])
+        shape->kind->buffers(m, taker, l);
     take_rows(taker, &layer->z, n, out, "layer outputs");
-    if (l == shape->layers - 1)
+    if (!shape->posted[l])
         return;
     size_t bits = (size_t)(n * rows_stride(out) / 8);
-    layer->saved.mean = take(taker, (size_t)n * sizeof(float), "norm statistics");
-    layer->saved.inverse = take(taker, (size_t)n * sizeof(float), "norm statistics");
-    layer->saved.kept = take(taker, bits, "dropout and activation bits");
-    layer->saved.positive = take(taker, bits, "dropout and activation bits");
+    layer->saved.mean = take_bytes(taker, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.inverse = take_bytes(taker, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.kept = take_bytes(taker, bits, "dropout and activation bits");
+    layer->saved.positive = take_bytes(taker, bits, "dropout and activation bits");
+}
+
+// What is made of the features once.
+static void take_features(Model *m, const Taker *taker) {
+    const ModelShape *shape = &m->shape;
+    take_rows(taker, &m->x, m->rows, shape->width[0], "features");
+    if (shape->leading > 0)
+        take_rows(taker, &m->features, m->rows, shape->width[0], "aggregated features");
+    if (shape->leading > 1)
+        take_rows(taker, &m->entering, m->rows, shape->width[0], "aggregated features");
 }
 
 // Layers that need not keep their input share one buffer as wide as the widest of them; its padding
 // is zero only where the widths agree, so a width of its own gets a buffer of its own.
+static bool shares_input(const ModelShape *shape, int l) {
+    return shape->posted[l - 1] && !keeps_input(shape, l);
+}
+
 static void take_inputs(Model *m, const Taker *taker) {
     for (int l = 1; l < m->shape.layers; l++) {
-        if (keeps_input(&m->shape, l))
+        if (!shares_input(&m->shape, l))
             continue;
         int same = 1;
         while (same < l &&
-               (keeps_input(&m->shape, same) || m->shape.width[same] != m->shape.width[l]))
+               (!shares_input(&m->shape, same) || m->shape.width[same] != m->shape.width[l]))
             same++;
         if (same == l)
             take_rows(taker, &m->layer[l].h, m->rows, m->shape.width[l], "layer inputs");
@@ -86,6 +100,8 @@ static void take_inputs(Model *m, const Taker *taker) {
 
 static void take_gradients(Model *m, const Taker *taker) {
     for (int l = 1; l <= m->shape.layers; l++) {
+        if (!wants_input_gradient(&m->shape, l))
+            continue;
         int i = 0;
         while (i < m->widths && m->gradient_width[i] != m->shape.width[l])
             i++;
@@ -103,6 +119,8 @@ static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t scratch_floats(const Model *m) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
+        if (!m->shape.weights[l])
+            continue;
         most = max64(most, m->shape.kind->scratch(m, l));
         most = max64(most, m->parts.backend->post_scratch(m->rows, m->shape.width[l + 1]));
     }
@@ -124,20 +142,20 @@ size_t counts_bytes(const Model *m) {
 
 static void take_counts(Model *m, const Taker *taker) {
     const char *what = "metric counts";
-    m->device_counts = take(taker, counts_bytes(m), what);
+    m->device_counts = take_bytes(taker, counts_bytes(m), what);
     if (taker->plan == NULL)
         m->counts = pinned_side(taker->backend, m->device_counts, counts_bytes(m), what);
 }
 
 static void take_buffers(Model *m, const Taker *taker) {
-    take_rows(taker, &m->x, m->rows, m->shape.width[0], "features");
+    take_features(m, taker);
     take_kept(m, taker);
-    for (int l = 0; l < m->shape.layers; l++)
+    for (int l = first_layer(&m->shape); l < m->shape.layers; l++)
         take_layer(m, taker, l);
     if (!m->shape.inference) {
         take_inputs(m, taker);
         take_gradients(m, taker);
-        m->scratch = take(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
+        m->scratch = take_bytes(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
     }
     take_counts(m, taker);
 }
@@ -154,7 +172,7 @@ static void take_mirrors(Model *m) {
     size_t n = (size_t)m->rows, classes = (size_t)s->classes;
     m->left = mirror_take(b, m->block.left, n * sizeof(float), "diagonals");
     m->right = mirror_take(b, m->block.right, n * sizeof(float), "diagonals");
-    m->on.gid = mirror_take(b, s->gid, n * sizeof(int64_t), "node ids");
+    m->on.gid = mirror_take(b, s->set[NODES].gid, n * sizeof(int64_t), "node ids");
     m->on.label = mirror_take(b, s->label, n * sizeof(int32_t), "labels");
     m->on.labels = mirror_take(b, s->labels, n * classes, "labels");
     m->on.split = mirror_take(b, s->split, n, "splits");
@@ -171,7 +189,7 @@ static void give_mirrors(Model *m) {
     mirror_give(b, m->on.split, s->split);
     mirror_give(b, m->on.labels, s->labels);
     mirror_give(b, m->on.label, s->label);
-    mirror_give(b, m->on.gid, s->gid);
+    mirror_give(b, m->on.gid, s->set[NODES].gid);
     mirror_give(b, m->right, m->block.right);
     mirror_give(b, m->left, m->block.left);
 }
@@ -182,7 +200,10 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     if (blocking == NULL)
         return NULL;
     Model *m = TAKE(Model, 1, "model");
-    *m = (Model){.shape = *shape, .parts = *parts, .blocking = blocking, .rows = parts->shard->own};
+    *m = (Model){.shape = *shape,
+                 .parts = *parts,
+                 .blocking = blocking,
+                 .rows = parts->shard->set[NODES].own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
     m->gradient_poll = (Poll){gradsync_progress, m->sync};
     find_parameters(m);
@@ -203,7 +224,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config) {
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
-    *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->own};
+    *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->set[NODES].own};
+    memory_plan_add(plan, "model", sizeof *m);
     take_buffers(m, &(Taker){.plan = plan});
     propagations_plan(plan, m, config);
     memory_give(m);
@@ -249,6 +271,7 @@ void model_free(Model *m) {
     block_clear(&m->block);
     rows_give(b, &m->masked);
     rows_give(b, &m->kept);
+    rows_give(b, &m->entering);
     rows_give(b, &m->features);
     rows_give(b, &m->x);
     memory_give(m);
@@ -342,6 +365,6 @@ Rows model_infer(Model *m, const DeviceFloat *parameters) {
 }
 
 Rows model_embedding(const Model *m, int layer) {
-    assert(layer >= 1 && layer <= m->shape.layers);
-    return m->layer[layer - 1].z;
+    assert(layer >= 1 && layer >= m->shape.leading - 1 && layer <= m->shape.layers);
+    return layer == m->shape.leading - 1 ? m->entering : m->layer[layer - 1].z;
 }

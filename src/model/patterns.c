@@ -6,7 +6,7 @@
 #include <string.h>
 
 static bool same_kind(const PatternKind *a, const PatternKind *b) {
-    return a->backward == b->backward && a->target_hops == b->target_hops &&
+    return a->relation == b->relation && a->target_hops == b->target_hops &&
            a->source_hops == b->source_hops && a->cover == b->cover;
 }
 
@@ -17,9 +17,10 @@ typedef struct Reach {
 } Reach;
 
 static Reach reach_of(const Shard *shard, const Comm *comm) {
-    int64_t farther[SHARD_HOPS + 1], left_out = shard->own - shard->reach[SHARD_HOPS];
+    const RowSet *nodes = &shard->set[NODES];
+    int64_t farther[SHARD_HOPS + 1], left_out = nodes->own - nodes->reach[SHARD_HOPS];
     for (int h = 0; h <= SHARD_HOPS; h++)
-        farther[h] = shard->reach[SHARD_HOPS] - shard->reach[h];
+        farther[h] = nodes->reach[SHARD_HOPS] - nodes->reach[h];
     comm_sum_int64(comm, farther, SHARD_HOPS + 1);
     comm_sum_int64(comm, &left_out, 1);
     Reach reach = {.all = left_out == 0};
@@ -40,14 +41,12 @@ static PatternKind kind_of(const ModelShape *shape, const Shard *shard, Reach re
     int above = shape->layers - 1 - layer;
     int outputs = hops_of(shape, reach, above), inputs = hops_of(shape, reach, above + 1);
     bool back = direction == BACKWARD;
-    PatternKind kind = {.backward = back,
+    PatternKind kind = {.relation = back ? shard->relation[IN_EDGES].transpose : IN_EDGES,
                         .target_hops = back ? inputs : outputs,
                         .source_hops = back ? outputs : inputs,
                         .cover = shape->cover};
     if (layer == 0 && shape->layer0 == LAYER0_KEPT)
         kind.cover = COVER_SOURCES; // what is masked anew every epoch cannot be summed before
-    if (shard->symmetric && inputs == outputs)
-        kind.backward = false; // its own transpose
     return kind;
 }
 
@@ -95,7 +94,7 @@ void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const
         for (int d = 0; d < 2; d++)
             patterns->of[l][d] = kinds.of[l][d] >= 0 ? patterns->made[kinds.of[l][d]] : NULL;
     for (int l = 0; l <= shape->layers; l++)
-        patterns->rows[l] = shard_reach(shard, hops_of(shape, reach, shape->layers - l));
+        patterns->rows[l] = set_reach(&shard->set[NODES], hops_of(shape, reach, shape->layers - l));
     patterns->seconds = clock_seconds() - since;
 }
 

@@ -95,11 +95,11 @@ static void run_halo(void *context, Rows received, int begin, int end, bool last
 }
 
 // The partial sums that others read, before anything is sent.
-static SentRows sent_rows(const Running *run) {
+static RowSource sent_rows(const Running *run) {
     const SparseOperator *op = run->op;
     const Backend *b = run->m->parts.backend;
     Rows in = run->call->in, partials = run->call->over->partials;
-    SentRows rows = {.x = in, .right = op->right, .sums = partials};
+    RowSource rows = {.x = in, .right = op->right, .sums = partials};
     if (partials.count == 0)
         return rows;
     span_begin(run->m->spans);
@@ -119,8 +119,8 @@ void propagate(Model *m, const PropagationCall *call) {
         return;
     }
     const Schedule *schedule = m->training ? m->parts.schedule : m->blocking;
-    SentRows rows = sent_rows(&run);
+    RowSource rows = sent_rows(&run);
     schedule->run(channel, &rows,
-                  (Occasion){.seed = m->seed, .epoch = m->epoch, .exact = !m->training},
+                  (ExchangeContext){.seed = m->seed, .epoch = m->epoch, .exact = !m->training},
                   &(ExchangeWork){run_own, run_halo, &run});
 }

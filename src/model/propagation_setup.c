@@ -107,7 +107,7 @@ static SparseOperator *operator_find(Model *m, const Block *block) {
 }
 
 static void propagation_make(Model *m, Propagation *over, const Pattern *pattern, int l,
-                             int direction, const MessageForm *form) {
+                             int direction, const CodecOptions *options) {
     Block block =
         direction == FORWARD ? block_on(&m->block, pattern) : block_transpose(&m->block, pattern);
     int64_t columns = aggregated(&m->shape, l, direction);
@@ -115,13 +115,13 @@ static void propagation_make(Model *m, Propagation *over, const Pattern *pattern
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
     over->channel =
-        channel_new(m->mailbox, &pattern->plan, form, columns, (ExchangeId){l, direction});
+        channel_new(m->mailbox, &pattern->plan, options, columns, (ExchangeId){l, direction});
     over->partials = rows_take(m->parts.backend, pattern->partial.rows, columns, "partial sums");
 }
 
-static MessageForm exact_form(const Model *m) {
+static CodecOptions exact_options(const Model *m) {
     Error none = {0};
-    return (MessageForm){.codec = codec_find("fp32", &none), .piece = m->parts.form.piece};
+    return (CodecOptions){.codec = codec_find("fp32", &none), .piece = m->parts.options.piece};
 }
 
 static void make_layer(Model *m, int l) {
@@ -129,10 +129,11 @@ static void make_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
     for (int d = 0; d < 2; d++)
         if (patterns->of[l][d] != NULL)
-            propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d, &m->parts.form);
-    if (l == 0 && m->shape.layer0 != LAYER0_EXCHANGED)
+            propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d,
+                             &m->parts.options);
+    if (l < m->shape.leading)
         return;
-    MessageForm exact = exact_form(m);
+    CodecOptions exact = exact_options(m);
     if (patterns->of[l][FORWARD] == patterns->full)
         layer->infer = layer->propagation[FORWARD];
     else
@@ -154,11 +155,12 @@ static void operator_clear(const Model *m, SparseOperator *op) {
 
 // ---- what is made of the features once (lossless.layer0)
 
-// Their aggregate, with a temporary operator and channel.
+// Their aggregate, and the aggregate of that for every leading layer, with a temporary operator and
+// channel. The last one ends in m->features, the one before it in m->entering.
 static void features_once(Model *m, Mailbox *mailbox) {
     const Backend *b = m->parts.backend;
     const Pattern *p = m->parts.patterns->full;
-    MessageForm exact = exact_form(m);
+    CodecOptions exact = exact_options(m);
     int64_t columns = m->shape.width[0];
     SparseOperator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
     op.aggregate = b->aggregate_new(&p->own, p->plan.sources, columns, "rows");
@@ -168,7 +170,12 @@ static void features_once(Model *m, Mailbox *mailbox) {
         .op = &op,
         .channel = channel_new(mailbox, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
         .partials = rows_take(b, p->partial.rows, columns, "partial sums")};
-    propagate(m, &(PropagationCall){.over = &over, .in = m->x, .out = m->features});
+    Rows in = m->x;
+    for (int left = m->shape.leading; left > 0; left--) {
+        Rows out = left % 2 == 1 ? m->features : m->entering;
+        propagate(m, &(PropagationCall){.over = &over, .in = in, .out = out});
+        in = out;
+    }
     propagation_clear(b, &over);
     operator_clear(m, &op);
 }
@@ -176,11 +183,11 @@ static void features_once(Model *m, Mailbox *mailbox) {
 // The halo's features, for masks that both ends make.
 static void features_kept(Model *m, Mailbox *mailbox) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
-    MessageForm exact = exact_form(m);
+    CodecOptions exact = exact_options(m);
     Channel *channel =
         channel_new(mailbox, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
-    SentRows rows = {.x = rows_first(m->x, p->plan.sources), .right = m->right};
-    channel_pack(channel, &rows, (Occasion){.exact = true});
+    RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->right};
+    channel_pack(channel, &rows, (ExchangeContext){.exact = true});
     channel_post(channel);
     for (int group = 0; group + 1 < p->plan.size; group++)
         channel_receive(channel, group);
@@ -197,9 +204,12 @@ static void tune(Model *m) {
             SparseOperator *op = m->layer[l].propagation[d].op;
             if (op == NULL)
                 continue;
-            bool first = m->shape.transform_first[l];
-            Rows out = first ? m->layer[l].z : m->layer[l].a;
-            Rows in = first ? m->layer[l].y : l == 0 ? m->x : m->layer[l].h;
+            bool first = m->shape.transform_first[l], weights = m->shape.weights[l];
+            Rows out = first || !weights ? m->layer[l].z : m->layer[l].a;
+            Rows in = first                    ? m->layer[l].y
+                      : l == 0                 ? m->x
+                      : m->shape.posted[l - 1] ? m->layer[l].h
+                                               : m->layer[l - 1].z;
             m->parts.backend->aggregate_tune(op->aggregate, out, in);
         }
 }
@@ -224,8 +234,8 @@ void propagations_features(Model *m) {
 // ---- the plan
 
 static void propagation_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
-                             const MessageForm *form, int64_t columns) {
-    channel_plan(plan, most, &pattern->plan, form, columns);
+                             const CodecOptions *options, int64_t columns) {
+    channel_plan(plan, most, &pattern->plan, options, columns);
     memory_plan_add(plan, "messages", rows_bytes(pattern->partial.rows, columns));
 }
 
@@ -241,7 +251,7 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     const ModelShape *shape = &m->shape;
     const ModelParts *parts = &m->parts;
     const ModelPatterns *patterns = parts->patterns;
-    MessageForm exact = exact_form(m);
+    CodecOptions exact = exact_options(m);
     MailboxSize most = {0}, features = {0};
     if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
         propagation_plan(plan, &features, patterns->full, &exact, shape->width[0]);
@@ -250,9 +260,9 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     for (int l = 0; l < shape->layers; l++) {
         for (int d = 0; d < 2; d++)
             if (patterns->of[l][d] != NULL && model_exchanged(shape, l, d) > 0)
-                propagation_plan(plan, &most, patterns->of[l][d], &parts->form,
+                propagation_plan(plan, &most, patterns->of[l][d], &parts->options,
                                  model_exchanged(shape, l, d));
-        if (model_exchanged(shape, l, FORWARD) > 0 && patterns->of[l][FORWARD] != patterns->full)
+        if (l >= shape->leading && patterns->of[l][FORWARD] != patterns->full)
             propagation_plan(plan, &most, patterns->full, &exact,
                              model_exchanged(shape, l, FORWARD));
     }

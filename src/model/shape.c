@@ -5,14 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
+extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn;
 static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn};
 const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
+
+// Layers with weights among the first `layers`.
+static int convolutions(const ModelShape *shape, int layers) {
+    int count = 0;
+    for (int l = 0; l < layers; l++)
+        count += shape->weights[l];
+    return count;
+}
+
+int layer_keys(const MemberKeys *keys[LAYER_KINDS]) {
+    static_assert(sizeof layer_kinds / sizeof *layer_kinds <= LAYER_KINDS, "room for the keys");
+    for (int i = 0; i < layer_family.count; i++)
+        keys[i] = &layer_kinds[i]->keys;
+    return layer_family.count;
+}
 
 static Parameter *add_parameter(ModelShape *shape, int l, ParameterRole role, int64_t rows,
                                 int64_t columns) {
     assert(shape->parameter_windows < MODEL_PARAMETERS);
     Parameter *p = &shape->parameter[shape->parameter_windows++];
     *p = (Parameter){.layer = l,
+                     .conv = convolutions(shape, l),
                      .role = role,
                      .begin = shape->parameter_count,
                      .rows = rows,
@@ -25,21 +42,21 @@ void parameter_matrix(ModelShape *shape, int l, ParameterRole role, const char *
                       int64_t out) {
     Parameter *p = add_parameter(shape, l, role, in, out);
     p->matrix = true;
-    snprintf(p->name, sizeof p->name, "convs.%d.%s", l, name);
+    snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
 }
 
 void parameter_vector(ModelShape *shape, int l, ParameterRole role, const char *name,
                       int64_t width) {
     Parameter *p = add_parameter(shape, l, role, 1, width);
-    snprintf(p->name, sizeof p->name, "convs.%d.%s", l, name);
+    snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
 }
 
 // The norm's come last in the layer that it follows: the backward pass meets it first.
 static void norm_parameters(ModelShape *shape, int l) {
     Parameter *gamma = add_parameter(shape, l, ROLE_GAMMA, 1, shape->width[l + 1]);
     Parameter *beta = add_parameter(shape, l, ROLE_BETA, 1, shape->width[l + 1]);
-    snprintf(gamma->name, sizeof gamma->name, "norms.%d.weight", l);
-    snprintf(beta->name, sizeof beta->name, "norms.%d.bias", l);
+    snprintf(gamma->name, sizeof gamma->name, "norms.%d.weight", gamma->conv);
+    snprintf(beta->name, sizeof beta->name, "norms.%d.bias", beta->conv);
 }
 
 // model.post with the steps that have something to do: "norm" needs model.norm, "activation" an
@@ -68,60 +85,92 @@ static bool read_post(ModelShape *shape, const Config *config, Error *err) {
     return true;
 }
 
-static bool read_widths(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
-                        Error *err) {
-    const ConfigInts *hidden = &config->model.hidden;
+static bool read_layers(ModelShape *shape, const Config *config, Error *err) {
     if (config->model.layers < 1 || shape->kind->layers(config) > MODEL_LAYERS)
         return error_set(err, EXIT_CONFIG, "model.layers: expected 1 to %d, found %lld",
                          MODEL_LAYERS, (long long)config->model.layers);
     shape->layers = shape->kind->layers(config);
+    for (int l = 0; l < shape->layers; l++)
+        shape->weights[l] = shape->kind->weights(shape, l);
+    int all = convolutions(shape, shape->layers);
+    assert(all > 0);
+    for (int l = 0; l < shape->layers; l++)
+        shape->posted[l] = shape->weights[l] && convolutions(shape, l + 1) < all;
+    return true;
+}
+
+// A layer without weights keeps the width of its input.
+static bool read_widths(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
+                        Error *err) {
+    const ConfigInts *hidden = &config->model.hidden;
+    int all = convolutions(shape, shape->layers);
     if (features < 1)
         return error_set(err, EXIT_DATA,
                          "the dataset has no features; add \"random:64\" or \"degree\" "
                          "to data.prepare, or name an .npy in data.features");
     if (classes < 1)
         return error_set(err, EXIT_DATA, "the dataset has no labels; name an .npy in data.labels");
-    if (hidden->count != 1 && hidden->count != shape->layers - 1 && shape->layers > 1)
+    if (hidden->count != 1 && hidden->count != all - 1 && all > 1)
         return error_set(
             err, EXIT_CONFIG,
-            "model.hidden: expected 1 width or %d (one for each hidden layer), found %d",
-            shape->layers - 1, hidden->count);
+            "model.hidden: expected 1 width or %d (one for each hidden layer), found %d", all - 1,
+            hidden->count);
     shape->width[0] = features;
-    for (int l = 1; l < shape->layers; l++)
-        shape->width[l] = hidden->value[hidden->count == 1 ? 0 : l - 1];
-    shape->width[shape->layers] = classes;
+    for (int l = 0; l < shape->layers; l++) {
+        int conv = convolutions(shape, l);
+        shape->width[l + 1] = !shape->weights[l] ? shape->width[l]
+                              : conv == all - 1  ? classes
+                                                 : hidden->value[hidden->count == 1 ? 0 : conv];
+    }
+    return true;
+}
+
+static void choose_savings(ModelShape *shape, const Config *config) {
+    if (strcmp(config->lossless.layer0, "auto") == 0)
+        shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
+    while (shape->layer0 != LAYER0_EXCHANGED && shape->leading < shape->layers &&
+           (shape->leading == 0 || !shape->weights[shape->leading - 1]))
+        shape->leading++;
+    shape->train_rows = strcmp(config->lossless.train_rows, "auto") == 0;
+    shape->cover = strcmp(config->lossless.cover, "min") == 0       ? COVER_MIN
+                   : strcmp(config->lossless.cover, "targets") == 0 ? COVER_TARGETS
+                                                                    : COVER_SOURCES;
+    // what is made once, or masked at both ends, are aggregates of the features
+    int first = shape->layer0 == LAYER0_ONCE ? shape->leading : shape->layer0 == LAYER0_KEPT;
+    for (int l = first; l < shape->layers; l++)
+        shape->transform_first[l] = strcmp(config->lossless.order, "auto") == 0 &&
+                                    shape->kind->may_transform_first && shape->weights[l] &&
+                                    shape->width[l + 1] < shape->width[l];
+}
+
+bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
+                    int64_t features, int64_t classes, bool multilabel, Error *err) {
+    *shape = (ModelShape){.kind = kind,
+                          .bias = config->model.bias,
+                          .multilabel = multilabel,
+                          .gain = config->model.gain,
+                          .keep = (float)(1 - config->model.dropout),
+                          .input_keep = (float)(1 - config->model.input_dropout)};
+    if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
+        !read_post(shape, config, err))
+        return false;
+    assert(kind->keys.bytes <= sizeof shape->options);
+    config_values(config, &kind->keys, shape->options);
+    snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(shape));
+    choose_savings(shape, config);
+    for (int l = 0; l < shape->layers; l++) {
+        if (shape->weights[l])
+            kind->parameters(shape, l);
+        if (shape->norm && shape->posted[l])
+            norm_parameters(shape, l);
+    }
     return true;
 }
 
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err) {
-    *shape = (ModelShape){.bias = config->model.bias,
-                          .multilabel = multilabel,
-                          .gain = config->model.gain,
-                          .keep = (float)(1 - config->model.dropout),
-                          .input_keep = (float)(1 - config->model.input_dropout)};
     const LayerKind *kind = family_find(&layer_family, config->model.layer, NULL, err);
-    shape->kind = kind;
-    if (kind == NULL || !read_widths(shape, config, features, classes, err) ||
-        !read_post(shape, config, err))
-        return false;
-    snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(config));
-    bool automatic = strcmp(config->lossless.order, "auto") == 0;
-    if (strcmp(config->lossless.layer0, "auto") == 0)
-        shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
-    shape->train_rows = strcmp(config->lossless.train_rows, "auto") == 0;
-    shape->cover = strcmp(config->lossless.cover, "min") == 0       ? COVER_MIN
-                   : strcmp(config->lossless.cover, "targets") == 0 ? COVER_TARGETS
-                                                                    : COVER_SOURCES;
-    for (int l = 0; l < shape->layers; l++) {
-        shape->transform_first[l] = automatic && kind->may_transform_first &&
-                                    shape->width[l + 1] < shape->width[l] &&
-                                    (l > 0 || shape->layer0 == LAYER0_EXCHANGED);
-        kind->parameters(shape, l);
-        if (shape->norm && l < shape->layers - 1)
-            norm_parameters(shape, l);
-    }
-    return true;
+    return kind != NULL && model_shape_of(shape, kind, config, features, classes, multilabel, err);
 }
 
 // Evaluation drops nothing out: features of the halo need not be kept.
@@ -130,14 +179,19 @@ void model_shape_for_inference(ModelShape *shape) {
     shape->input_keep = 1;
     if (shape->layer0 == LAYER0_KEPT)
         shape->layer0 = LAYER0_ONCE;
+    for (int l = 0; l < shape->leading; l++)
+        shape->transform_first[l] = false;
 }
 
-int64_t model_exchanged(const ModelShape *shape, int layer, int direction) {
-    if (layer == 0 && shape->layer0 != LAYER0_EXCHANGED)
+bool wants_input_gradient(const ModelShape *shape, int l) { return convolutions(shape, l) > 0; }
+
+int64_t model_exchanged(const ModelShape *shape, int l, int direction) {
+    bool once = shape->layer0 == LAYER0_ONCE && l < shape->leading;
+    if (once || (l == 0 && shape->layer0 == LAYER0_KEPT))
         return 0;
-    if (shape->transform_first[layer])
-        return shape->width[layer + 1];
-    return direction == FORWARD || layer > 0 ? shape->width[layer] : 0;
+    if (shape->transform_first[l])
+        return shape->width[l + 1];
+    return direction == FORWARD || wants_input_gradient(shape, l) ? shape->width[l] : 0;
 }
 
 // A stream is told apart by its layer, its direction (one bit) and the peer of its numbers: the

@@ -294,7 +294,7 @@ static bool make_parts(const Prepared *prepared, int parts, const char *temporar
         remark_add(manifest.remarks, "%s", said);
     }
     good = good && file_make_folder(temporary, err) &&
-           shards_write(&manifest, dataset, &graph, part, temporary, err);
+           shards_write(&manifest, dataset, &graph, part, temporary, prepared->remarks, err);
     manifest_clear(&manifest);
     memory_give(part);
     graph_clear(&graph);

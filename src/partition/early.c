@@ -16,7 +16,7 @@ static bool is_readable(const char *path, Error *err) {
 }
 
 // PATH or PATH.part.K, for the K that is asked for, or (`parts` 0) for any.
-bool part_file_check(const Config *config, const char *argument, int parts, Error *err) {
+static bool check_part_file(const Config *config, const char *argument, int parts, Error *err) {
     char path[1024];
     int from = parts > 0 ? parts : 1, to = parts > 0 ? parts : ASKED_MOST;
     for (int k = from; k <= to; k++) {
@@ -33,10 +33,17 @@ bool part_file_check(const Config *config, const char *argument, int parts, Erro
                      argument, argument, count);
 }
 
-bool partition_check_method(const Config *config, int parts, Error *err) {
+bool partition_check_file(const Config *config, int parts, Error *err) {
     const char *argument;
     const Method *method = method_find(config->partition.method, &argument, err);
-    return method != NULL && (method->check == NULL || method->check(config, argument, parts, err));
+    return method != NULL && (!method->reads_file || check_part_file(config, argument, parts, err));
+}
+
+bool partition_method_fits(const char *word, Error *err) {
+    const char *argument;
+    const Method *method =
+        method_find(word, &argument, &(Error){0}); // the config says of no member
+    return method == NULL || method->fits == NULL || method->fits(argument, err);
 }
 
 static bool holds_parts(const char *cache) {

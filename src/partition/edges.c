@@ -1,6 +1,6 @@
-// The edges of one part as its rows read them (ShardEdges, partition.h): remote rows listed once,
-// grouped by owner in ring order and ascending inside a group (law 4), columns ascending inside a
-// row.
+// The edges of one part as its rows read them (ShardRelation, partition.h): remote rows listed
+// once, grouped by owner in ring order and ascending inside a group (law 4), columns ascending
+// inside a row.
 #include "internal.h"
 
 enum { SLOT_NONE = -1, SLOT_SEEN = -2 };

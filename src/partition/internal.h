@@ -45,11 +45,11 @@ typedef struct Method {
     const char *name;
     MethodReads reads;
     bool reads_file; // its argument is a part file, of which a part may be empty
-    // Is `argument` a good one, before anything is loaded? parts 0: not known yet. NULL: any is.
-    bool (*check)(const Config *config, const char *argument, int parts, Error *err);
+    bool (*fits)(const char *argument, Error *err); // may it have that one? NULL: any
     bool (*cut)(int32_t *part, const CutInput *input, char remarks[1024], Error *err);
 } Method;
-extern const Method method_metis, method_random, method_blocks, method_file;
+extern const Method method_metis, method_random, method_blocks, method_file, method_fennel,
+    method_fennel_passes;
 // The member that `word` names, and its argument; NULL with EXIT_CONFIG.
 const Method *method_find(const char *word, const char **argument, Error *err);
 // Cuts as config.partition says; graph may be NULL where the method's `reads` allows it.
@@ -59,13 +59,12 @@ void remark_add(char remarks[1024], const char *format, ...) __attribute__((form
 
 // ---- metis.c
 // Groups the nodes of one part (nodes[i], row[nodes[i]] == i) into `clusters` groups of
-// neighbours: cluster[i].
+// neighbours: cluster[i]. False where METIS cannot hold the part (EXIT_MEMORY, EXIT_DATA) or was
+// interrupted (EXIT_STOPPED).
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, const int32_t *row,
                     const int32_t *nodes, int64_t count, int clusters, Error *err);
 
 // ---- partfile.c: <name>.part.K
-// Is the file of "file:PATH" there, and may it be read?
-bool part_file_check(const Config *config, const char *argument, int parts, Error *err);
 // The file that "file:PATH" means for K parts: PATH, or PATH.part.K where PATH is not there.
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size);
 // The name of the part file of a dataset.
@@ -81,6 +80,7 @@ typedef struct PartOrder {
     int32_t *row;     // [nodes] row of a node in its part
     int64_t *central; // [parts] forward-central rows
     int64_t *reach;   // [parts, SHARD_HOPS + 1] rows at most so many hops from a training node
+    int unclustered;  // parts too large for METIS, whose rows were not ordered by cluster
 } PartOrder;
 bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
                 int parts, bool reorder, Error *err);
@@ -164,8 +164,9 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
 
 // ---- shard_build.c
 // Fills the figures that the shards show and writes all files of a partition under `folder`, which
-// exists. Method, seed, reorder and remarks come with the manifest.
+// exists. Method, seed, reorder and remarks come with the manifest; what is to be said of the order
+// of rows is added to its remarks and to `remarks`.
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                  const int32_t *part, const char *folder, Error *err);
+                  const int32_t *part, const char *folder, char remarks[1024], Error *err);
 
 #endif

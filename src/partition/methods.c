@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const Method *const methods[] = {&method_metis, &method_random, &method_blocks,
-                                        &method_file};
+                                        &method_fennel, &method_fennel_passes, &method_file};
 const Family method_family = FAMILY_OF_POINTERS("partition.method", NULL, methods);
 
 void remark_add(char remarks[1024], const char *format, ...) {

@@ -4,7 +4,7 @@
 // own induced subgraph into groups of about 1000 rows: a group of 256-wide rows then is 1 MiB and
 // stays in the cache while its rows read each other (LIMITS 2, worth 1.6 to 1.9 times). METIS
 // numbers parts by recursive halving, so groups with near numbers are near in the graph. Inside a
-// cluster rows keep the order of their ids.
+// cluster rows keep the order of their ids. A part that METIS cannot hold is one cluster.
 #include "internal.h"
 
 enum { CLUSTER_ROWS = 1000, CLUSTER_FROM = 2000 };
@@ -75,14 +75,31 @@ static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
     return hops;
 }
 
+// Clusters of the rows of a part in cluster[count], of which there are so many; 1 where METIS
+// cannot hold the part: its rows are then ordered without. 0 with an error.
+static int find_clusters(PartOrder *order, int32_t *cluster, const Graph *graph,
+                         const int32_t *part, int p, Error *err) {
+    int64_t count = order->begin[p + 1] - order->begin[p];
+    int clusters = count >= CLUSTER_FROM ? (int)(count / CLUSTER_ROWS) : 1;
+    Error failed = {0};
+    if (clusters == 1 || metis_clusters(cluster, graph, part, order->row,
+                                        order->node + order->begin[p], count, clusters, &failed))
+        return clusters;
+    if (failed.code == EXIT_MEMORY || failed.code == EXIT_DATA) {
+        order->unclustered++;
+        return 1;
+    }
+    *err = failed;
+    return 0;
+}
+
 static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part,
                        const uint8_t *hops, int p, bool reorder, Error *err) {
     int32_t *nodes = order->node + order->begin[p];
     int64_t count = order->begin[p + 1] - order->begin[p];
-    int clusters = reorder && count >= CLUSTER_FROM ? (int)(count / CLUSTER_ROWS) : 1;
     int32_t *key = TAKE(int32_t, count, "order of rows");
-    bool good =
-        clusters == 1 || metis_clusters(key, graph, part, order->row, nodes, count, clusters, err);
+    int clusters = reorder ? find_clusters(order, key, graph, part, p, err) : 1;
+    bool good = clusters > 0;
     for (int64_t i = 0; i < count && good; i++) {
         bool marginal = is_marginal(graph, part, nodes[i]);
         key[i] += (2 * hops[nodes[i]] + marginal) * clusters;

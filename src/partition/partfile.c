@@ -86,11 +86,8 @@ static bool cut_file(int32_t *part, const CutInput *input, char remarks[1024], E
     memory_give(text);
     return good;
 }
-const Method method_file = {.name = "file:PATH",
-                            .reads = READS_NODES,
-                            .reads_file = true,
-                            .check = part_file_check,
-                            .cut = cut_file};
+const Method method_file = {
+    .name = "file:PATH", .reads = READS_NODES, .reads_file = true, .cut = cut_file};
 
 bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error *err) {
     FileWriter writer;

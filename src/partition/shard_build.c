@@ -13,15 +13,18 @@ static void degrees(double *degree, const Csr *csr, const int32_t *nodes, int64_
     }
 }
 
-static ShardEdges shard_edges(const PartEdges *edges) {
-    return (ShardEdges){.edges = edges->csr.offset[edges->csr.rows],
-                        .offset = edges->csr.offset,
-                        .column = edges->csr.column,
-                        .weight = edges->csr.weight,
-                        .remote = edges->remote,
-                        .remote_owner = edges->remote_owner,
-                        .remote_row = edges->remote_row,
-                        .remote_gid = edges->remote_gid};
+static ShardRelation relation_of(const PartEdges *edges, int transpose) {
+    return (ShardRelation){.to = NODES,
+                           .from = NODES,
+                           .transpose = transpose,
+                           .edges = edges->csr.offset[edges->csr.rows],
+                           .offset = edges->csr.offset,
+                           .column = edges->csr.column,
+                           .weight = edges->csr.weight,
+                           .remote = edges->remote,
+                           .remote_owner = edges->remote_owner,
+                           .remote_row = edges->remote_row,
+                           .remote_gid = edges->remote_gid};
 }
 
 // The arrays of one part that are gathered by node; `shard` points to them.
@@ -34,7 +37,8 @@ typedef struct PartRows {
 
 static void part_rows_init(PartRows *rows, Shard *shard, const Dataset *dataset, const Graph *graph,
                            const int32_t *nodes) {
-    int64_t own = shard->own, classes = dataset->classes;
+    RowSet *set = &shard->set[NODES];
+    int64_t own = set->own, classes = dataset->classes;
     *rows = (PartRows){.gid = TAKE(int64_t, own, "rows of a part"),
                        .degree_in = TAKE(double, own, "rows of a part"),
                        .degree_out = TAKE(double, own, "rows of a part"),
@@ -54,9 +58,9 @@ static void part_rows_init(PartRows *rows, Shard *shard, const Dataset *dataset,
             memcpy(rows->labels + i * classes, dataset->labels + nodes[i] * classes,
                    (size_t)classes);
     }
-    shard->gid = rows->gid;
-    shard->degree_in = rows->degree_in;
-    shard->degree_out = rows->degree_out;
+    set->gid = rows->gid;
+    set->degree_in = rows->degree_in;
+    set->degree_out = rows->degree_out;
     shard->label = rows->label;
     shard->labels = rows->labels;
     shard->split = rows->split;
@@ -83,15 +87,17 @@ static void count_sent(Messages *sent, const PartEdges *edges, int p) {
 
 static void count_part(PartFigures *figures, const Shard *shard, const int32_t *part,
                        const Graph *graph) {
-    figures->own = shard->own;
-    figures->central = shard->central;
-    figures->halo = shard->forward.remote;
-    figures->halo_backward = shard->backward.remote;
-    figures->edges = shard->forward.edges;
-    for (int64_t e = 0; e < shard->forward.edges; e++)
-        figures->edges_remote += shard->forward.column[e] >= shard->own;
-    for (int64_t i = 0; i < shard->own; i++) {
-        int64_t v = shard->gid[i];
+    const RowSet *nodes = &shard->set[NODES];
+    const ShardRelation *in = &shard->relation[IN_EDGES];
+    figures->own = nodes->own;
+    figures->central = nodes->central;
+    figures->halo = in->remote;
+    figures->halo_backward = shard_transposed(shard, IN_EDGES)->remote;
+    figures->edges = in->edges;
+    for (int64_t e = 0; e < in->edges; e++)
+        figures->edges_remote += in->column[e] >= nodes->own;
+    for (int64_t i = 0; i < nodes->own; i++) {
+        int64_t v = nodes->gid[i];
         bool read = false;
         for (int64_t e = graph->out.offset[v]; e < graph->out.offset[v + 1] && !read; e++)
             read = part[graph->out.column[e]] != shard->part;
@@ -103,9 +109,10 @@ static void count_part(PartFigures *figures, const Shard *shard, const int32_t *
 // What is the same in all shards.
 static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Manifest *manifest) {
     Shard shard = {.parts = manifest->parts,
-                   .nodes = dataset->nodes,
                    .edges = dataset->edges,
-                   .symmetric = graph->symmetric,
+                   .sets = 1,
+                   .relations = graph->symmetric ? 1 : 2,
+                   .set[NODES].total = dataset->nodes,
                    .features = dataset->x != NULL ? dataset->features : 0,
                    .classes = dataset->classes,
                    .multilabel = dataset->multilabel,
@@ -150,15 +157,16 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     PartEdges forward, backward = {0};
     PartRows rows;
     shard.part = p;
-    shard.own = order->begin[p + 1] - order->begin[p];
-    shard.central = order->central[p];
-    shard.reach = order->reach + p * (SHARD_HOPS + 1);
+    RowSet *nodes = &shard.set[NODES];
+    nodes->own = order->begin[p + 1] - order->begin[p];
+    nodes->central = order->central[p];
+    nodes->reach = order->reach + p * (SHARD_HOPS + 1);
     part_edges_init(&forward, &maker->graph->in, maker->part, order, p, maker->slot);
-    shard.forward = shard.backward = shard_edges(&forward);
+    shard.relation[IN_EDGES] = relation_of(&forward, shard.relations - 1);
     count_sent(&manifest->sent, &forward, p);
     if (!maker->graph->symmetric) {
         part_edges_init(&backward, &maker->graph->out, maker->part, order, p, maker->slot);
-        shard.backward = shard_edges(&backward);
+        shard.relation[1] = relation_of(&backward, IN_EDGES);
         count_sent(&manifest->sent_backward, &backward, p);
     }
     part_rows_init(&rows, &shard, maker->dataset, maker->graph, order->node + order->begin[p]);
@@ -187,13 +195,17 @@ static void count_cut(Manifest *manifest, const Graph *graph, const int32_t *par
     }
 }
 
-// Hash of what the shards hold: the dataset, the parts and the order of rows.
-static void hash_parts(Manifest *manifest, const int32_t *part, int64_t nodes) {
+// Hash of what the shards hold: the dataset, the parts and the order of rows. Where some part has
+// no clusters it is another one than where all have.
+static void hash_parts(Manifest *manifest, const int32_t *part, const PartOrder *order,
+                       int64_t nodes) {
     int64_t head[3] = {PARTS_VERSION, manifest->parts, manifest->reorder};
     Hash *hash = hash_new();
     hash_add(hash, head, sizeof head);
     hash_add(hash, manifest->dataset_hash, sizeof manifest->dataset_hash);
     hash_add(hash, part, (size_t)nodes * sizeof part[0]);
+    if (order->unclustered > 0)
+        hash_add(hash, order->node, (size_t)nodes * sizeof order->node[0]);
     hash_text(hash, manifest->partition_hash);
     hash_free(hash);
 }
@@ -264,19 +276,32 @@ static bool sync_shards(const Manifest *manifest, const char *folder, Error *err
     return good;
 }
 
+static void remark_order(Manifest *manifest, const PartOrder *order, char remarks[1024]) {
+    char text[256];
+    if (order->unclustered == 0)
+        return;
+    snprintf(text, sizeof text,
+             "%d of %d parts are too large for METIS here: their rows are not ordered by cluster, "
+             "so that epochs take longer",
+             order->unclustered, manifest->parts);
+    remark_add(manifest->remarks, "%s", text);
+    remark_add(remarks, "%s", text);
+}
+
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                  const int32_t *part, const char *folder, Error *err) {
+                  const int32_t *part, const char *folder, char remarks[1024], Error *err) {
     manifest->nodes = dataset->nodes;
     manifest->edges = dataset->edges;
     snprintf(manifest->dataset_name, sizeof manifest->dataset_name, "%s", dataset->name);
     if (manifest->dataset_hash[0] == '\0')
         dataset_hash(dataset, manifest->dataset_hash);
-    hash_parts(manifest, part, dataset->nodes);
     count_cut(manifest, graph, part);
     PartOrder order;
     if (!shards_fit(graph, part, manifest->parts, err) ||
         !order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))
         return false;
+    hash_parts(manifest, part, &order, dataset->nodes);
+    remark_order(manifest, &order, remarks);
     Maker maker = {.manifest = manifest,
                    .dataset = dataset,
                    .graph = graph,
@@ -300,13 +325,14 @@ bool partition_write_shards(const Dataset *dataset, const int32_t *part, int par
                             const char *folder, Error *err) {
     Graph graph;
     Manifest manifest;
+    char remarks[1024] = "";
     if (!graph_init(&graph, dataset, 0, err))
         return false;
     manifest_init(&manifest, parts, graph.symmetric);
     snprintf(manifest.method, sizeof manifest.method, "given");
     manifest.reorder = reorder;
     bool good = file_make_folder(folder, err) &&
-                shards_write(&manifest, dataset, &graph, part, folder, err);
+                shards_write(&manifest, dataset, &graph, part, folder, remarks, err);
     manifest_clear(&manifest);
     graph_clear(&graph);
     return good;

@@ -27,24 +27,53 @@ static const char *const fact_names[FACTS] = {
     "backward.edges", "backward.remote"};
 
 static Facts facts_of(const Shard *s) {
-    return (Facts){
-        {PARTS_VERSION,    s->part,           s->parts,          s->nodes,
-         s->edges,         s->train_nodes,    s->val_nodes,      s->test_nodes,
-         s->own,           s->central,        s->symmetric,      s->forward.weight != NULL,
-         s->features,      s->classes,        s->multilabel,     s->majority,
-         s->forward.edges, s->forward.remote, s->backward.edges, s->backward.remote}};
+    const RowSet *nodes = &s->set[NODES];
+    const ShardRelation *in = &s->relation[IN_EDGES], *out = shard_transposed(s, IN_EDGES);
+    return (Facts){{PARTS_VERSION,
+                    s->part,
+                    s->parts,
+                    nodes->total,
+                    s->edges,
+                    s->train_nodes,
+                    s->val_nodes,
+                    s->test_nodes,
+                    nodes->own,
+                    nodes->central,
+                    shard_is_symmetric(s),
+                    in->weight != NULL,
+                    s->features,
+                    s->classes,
+                    s->multilabel,
+                    s->majority,
+                    in->edges,
+                    in->remote,
+                    out->edges,
+                    out->remote}};
+}
+
+// A graph: one set, and one relation or two.
+static void set_relations(Shard *s, bool symmetric) {
+    s->sets = 1;
+    s->relations = symmetric ? 1 : 2;
+    for (int r = 0; r < s->relations; r++)
+        s->relation[r] =
+            (ShardRelation){.to = NODES, .from = NODES, .transpose = s->relations - 1 - r};
 }
 
 static void facts_apply(const Facts *facts, Shard *s, bool *weighted) {
     const int64_t *f = facts->value + 1;
+    RowSet *nodes = &s->set[NODES];
     s->part = (int)*f++, s->parts = (int)*f++;
-    s->nodes = *f++, s->edges = *f++;
+    nodes->total = *f++, s->edges = *f++;
     s->train_nodes = *f++, s->val_nodes = *f++, s->test_nodes = *f++;
-    s->own = *f++, s->central = *f++;
-    s->symmetric = *f++ != 0, *weighted = *f++ != 0;
+    nodes->own = *f++, nodes->central = *f++;
+    set_relations(s, *f++ != 0);
+    *weighted = *f++ != 0;
     s->features = *f++, s->classes = *f++, s->multilabel = *f++ != 0, s->majority = *f++;
-    s->forward.edges = *f++, s->forward.remote = *f++;
-    s->backward.edges = *f++, s->backward.remote = *f++;
+    for (int r = 0; r < s->relations; r++) {
+        s->relation[r].edges = *f++;
+        s->relation[r].remote = *f++;
+    }
 }
 
 // Every size is bounded before it is multiplied or indexed with.
@@ -84,15 +113,12 @@ static void field_add(Fields *fields, const char *prefix, const char *name, Tens
 }
 
 static void edge_fields(Fields *fields, Shard *s, bool weighted, bool wide) {
-    struct {
-        const char *prefix;
-        ShardEdges *edges;
-    } way[2] = {{"forward.", &s->forward}, {"backward.", &s->backward}};
-    for (int i = 0; i < (s->symmetric ? 1 : 2); i++) {
-        ShardEdges *e = way[i].edges;
-        const char *prefix = way[i].prefix;
+    static const char *const prefixes[] = {"forward.", "backward."};
+    for (int r = 0; r < s->relations; r++) {
+        ShardRelation *e = &s->relation[r];
+        const char *prefix = prefixes[r];
         if (wide) {
-            field_add(fields, prefix, "offset", TENSOR_I64, s->own + 1, -1, &e->offset);
+            field_add(fields, prefix, "offset", TENSOR_I64, s->set[e->to].own + 1, -1, &e->offset);
             field_add(fields, prefix, "remote_gid", TENSOR_I64, e->remote, -1, &e->remote_gid);
             continue;
         }
@@ -105,20 +131,22 @@ static void edge_fields(Fields *fields, Shard *s, bool weighted, bool wide) {
 }
 
 static void shard_fields(Fields *fields, Shard *s, bool weighted) {
+    RowSet *nodes = &s->set[NODES];
+    int64_t own = nodes->own;
     fields->count = 0;
-    field_add(fields, "", "gid", TENSOR_I64, s->own, -1, &s->gid);
-    field_add(fields, "", "degree_in", TENSOR_F64, s->own, -1, &s->degree_in);
-    field_add(fields, "", "degree_out", TENSOR_F64, s->own, -1, &s->degree_out);
-    field_add(fields, "", "reach", TENSOR_I64, SHARD_HOPS + 1, -1, &s->reach);
+    field_add(fields, "", "gid", TENSOR_I64, own, -1, &nodes->gid);
+    field_add(fields, "", "degree_in", TENSOR_F64, own, -1, &nodes->degree_in);
+    field_add(fields, "", "degree_out", TENSOR_F64, own, -1, &nodes->degree_out);
+    field_add(fields, "", "reach", TENSOR_I64, SHARD_HOPS + 1, -1, &nodes->reach);
     edge_fields(fields, s, weighted, true);
     edge_fields(fields, s, weighted, false);
     if (s->classes > 0 && !s->multilabel)
-        field_add(fields, "", "label", TENSOR_I32, s->own, -1, &s->label);
+        field_add(fields, "", "label", TENSOR_I32, own, -1, &s->label);
     if (s->features > 0)
-        field_add(fields, "", "features", TENSOR_F32, s->own, s->features, &s->x);
-    field_add(fields, "", "split", TENSOR_U8, s->own, -1, &s->split);
+        field_add(fields, "", "features", TENSOR_F32, own, s->features, &s->x);
+    field_add(fields, "", "split", TENSOR_U8, own, -1, &s->split);
     if (s->classes > 0 && s->multilabel)
-        field_add(fields, "", "labels", TENSOR_U8, s->own, s->classes, &s->labels);
+        field_add(fields, "", "labels", TENSOR_U8, own, s->classes, &s->labels);
 }
 
 static const void *field_data(const Field *field) {
@@ -132,14 +160,15 @@ static const void *field_data(const Field *field) {
 // Feature rows of the shard, gathered a block at a time.
 static bool put_features(TensorsWriter *writer, const Shard *s, const float *x, Error *err) {
     enum { BLOCK = 1 << 18 };
+    const RowSet *nodes = &s->set[NODES];
     int64_t rows = s->features < BLOCK ? BLOCK / s->features : 1;
     float *block = TAKE(float, rows * s->features, "block of features");
     size_t row_bytes = (size_t)s->features * sizeof(float);
     bool good = true;
-    for (int64_t begin = 0; begin < s->own && good; begin += rows) {
-        int64_t count = s->own - begin < rows ? s->own - begin : rows;
+    for (int64_t begin = 0; begin < nodes->own && good; begin += rows) {
+        int64_t count = nodes->own - begin < rows ? nodes->own - begin : rows;
         for (int64_t i = 0; i < count; i++)
-            memcpy(block + i * s->features, x + s->gid[begin + i] * s->features, row_bytes);
+            memcpy(block + i * s->features, x + nodes->gid[begin + i] * s->features, row_bytes);
         good = tensors_writer_put(writer, block, (size_t)count * row_bytes, err);
     }
     memory_give(block);
@@ -162,7 +191,7 @@ static bool put_fields(TensorsWriter *writer, const Fields *fields, const Tensor
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err) {
     Shard copy = *shard; // the list of fields points into it
     Fields fields;
-    shard_fields(&fields, &copy, shard->forward.weight != NULL);
+    shard_fields(&fields, &copy, shard->relation[IN_EDGES].weight != NULL);
     Tensor tensor[FIELDS] = {0};
     for (int i = 0; i < fields.count; i++) {
         const Field *field = &fields.field[i];
@@ -250,9 +279,9 @@ static bool offsets_are_good(const int64_t *offset, int64_t groups, int64_t end)
     return good;
 }
 
-static bool check_columns(const Shard *shard, const ShardEdges *edges) {
-    int64_t columns = shard->own + edges->remote;
-    for (int64_t i = 0; i < shard->own; i++)
+static bool check_columns(const Shard *shard, const ShardRelation *edges) {
+    int64_t columns = shard->set[edges->from].own + edges->remote;
+    for (int64_t i = 0; i < shard->set[edges->to].own; i++)
         for (int64_t e = edges->offset[i]; e < edges->offset[i + 1]; e++) {
             int32_t before = e > edges->offset[i] ? edges->column[e - 1] : 0;
             if (edges->column[e] < before || edges->column[e] >= columns)
@@ -263,7 +292,8 @@ static bool check_columns(const Shard *shard, const ShardEdges *edges) {
 
 // Owners in the order of the ring, the rows of each ascending. Counts them: group[g + 1] gets the
 // rows of group g.
-static bool check_remote(const Shard *shard, const ShardEdges *edges, int64_t *group) {
+static bool check_remote(const Shard *shard, const ShardRelation *edges, int64_t *group) {
+    int64_t total = shard->set[edges->from].total;
     int before = -1; // group of the row before
     for (int64_t h = 0; h < edges->remote; h++) {
         int owner = edges->remote_owner[h];
@@ -271,9 +301,8 @@ static bool check_remote(const Shard *shard, const ShardEdges *edges, int64_t *g
             return false;
         int g = ring_group(shard->part, owner, shard->parts);
         int32_t row_before = g == before ? edges->remote_row[h - 1] : -1;
-        if (g < before || edges->remote_row[h] <= row_before ||
-            edges->remote_row[h] >= shard->nodes || edges->remote_gid[h] < 0 ||
-            edges->remote_gid[h] >= shard->nodes)
+        if (g < before || edges->remote_row[h] <= row_before || edges->remote_row[h] >= total ||
+            edges->remote_gid[h] < 0 || edges->remote_gid[h] >= total)
             return false;
         before = g;
         group[g + 1]++;
@@ -281,8 +310,8 @@ static bool check_remote(const Shard *shard, const ShardEdges *edges, int64_t *g
     return true;
 }
 
-static bool check_edges(const Shard *shard, ShardEdges *edges, Error *err) {
-    if (!offsets_are_good(edges->offset, shard->own, edges->edges))
+static bool check_edges(const Shard *shard, ShardRelation *edges, Error *err) {
+    if (!offsets_are_good(edges->offset, shard->set[edges->to].own, edges->edges))
         return damaged(shard, err, "offsets");
     if (!check_columns(shard, edges))
         return damaged(shard, err, "columns");
@@ -295,11 +324,12 @@ static bool check_edges(const Shard *shard, ShardEdges *edges, Error *err) {
 }
 
 static bool check_rows(const Shard *shard, Error *err) {
+    const RowSet *nodes = &shard->set[NODES];
     for (int h = 0; h <= SHARD_HOPS; h++)
-        if (shard->reach[h] < (h > 0 ? shard->reach[h - 1] : 0) || shard->reach[h] > shard->own)
+        if (nodes->reach[h] < (h > 0 ? nodes->reach[h - 1] : 0) || nodes->reach[h] > nodes->own)
             return damaged(shard, err, "reach");
-    for (int64_t i = 0; i < shard->own; i++) {
-        if (shard->gid[i] < 0 || shard->gid[i] >= shard->nodes)
+    for (int64_t i = 0; i < nodes->own; i++) {
+        if (nodes->gid[i] < 0 || nodes->gid[i] >= nodes->total)
             return damaged(shard, err, "ids");
         if (shard->split[i] > SPLIT_TEST ||
             (shard->label != NULL && (shard->label[i] < -1 || shard->label[i] >= shard->classes)))
@@ -329,12 +359,12 @@ static bool shard_read(Shard *shard, const PartFigures *figures, int part, int p
         return false;
     if (shard->part != part || shard->parts != parts)
         return damaged(shard, err, "another part's");
-    if (!read_fields(shard, weighted, err) || !check_edges(shard, &shard->forward, err) ||
-        !check_rows(shard, err))
+    if (!read_fields(shard, weighted, err) || !check_rows(shard, err))
         return false;
-    if (shard->symmetric)
-        shard->backward = shard->forward;
-    return shard->symmetric || check_edges(shard, &shard->backward, err);
+    for (int r = 0; r < shard->relations; r++)
+        if (!check_edges(shard, &shard->relation[r], err))
+            return false;
+    return true;
 }
 
 bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
@@ -362,9 +392,8 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
 }
 
 void shard_clear(Shard *shard) {
-    memory_give(shard->forward.remote_group);
-    if (!shard->symmetric)
-        memory_give(shard->backward.remote_group);
+    for (int r = 0; r < shard->relations; r++)
+        memory_give(shard->relation[r].remote_group);
     if (shard->map.mapping != NULL)
         tensors_close(&shard->map);
     *shard = (Shard){0};

@@ -44,9 +44,9 @@ static void put_data(JsonWriter *writer, const Report *report) {
     json_begin_object(writer, "data");
     json_put_string(writer, "name", shard->dataset_name);
     json_put_string(writer, "hash", shard->dataset_hash);
-    json_put_int(writer, "nodes", shard->nodes);
+    json_put_int(writer, "nodes", shard->set[NODES].total);
     json_put_int(writer, "edges", shard->edges);
-    json_put_bool(writer, "symmetric", shard->symmetric);
+    json_put_bool(writer, "symmetric", shard_is_symmetric(shard));
     json_put_int(writer, "features", shard->features);
     json_put_int(writer, "classes", shard->classes);
     json_put_bool(writer, "multilabel", shard->multilabel);

@@ -85,5 +85,5 @@ bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     trace_add(t->spans.trace,
               (TraceEvent){
                   .begin = begin, .end = clock_seconds(), .kind = TRACE_SPAN, .span = SPAN_KINDS});
-    return replicas_agree(t, err);
+    return trainer_replicas_agree(t, err);
 }

@@ -4,13 +4,7 @@
 
 #include "fringe/assigner.h"
 #include "fringe/gradsync.h"
-#include "fringe/runfolder.h"
 #include "fringe/trainer.h"
-
-// The file of model.weights that a run started from; empty: from random weights.
-typedef struct FirstWeights {
-    char path[CONFIG_TEXT], hash[33];
-} FirstWeights;
 
 struct Trainer {
     const Config *config; // borrowed, outlives the trainer
@@ -38,8 +32,7 @@ struct Trainer {
     int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known
     double best_score;
     Metrics best_metrics[4], last_metrics[4];
-    bool stopped; // early
-    FirstWeights first_weights;
+    bool stopped;         // early
     uint64_t *state_hash; // [size] of every rank, when they were last compared
     Spans spans;
     Trace trace; // of run.trace
@@ -79,60 +72,7 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
 // The number validation is judged by.
 double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 
-// Compares parameters, moments, best weights and counters over the ranks: EXIT_DISAGREE names those
-// that do not hold what rank 0 does. Takes no memory. Collective.
-bool replicas_agree(Trainer *trainer, Error *err);
-
 // Registers the trainer's own sections and those of its parts (state.c).
 void register_sections(Trainer *trainer);
-
-// ---- checkpoints
-
-// Which training a checkpoint belongs to.
-typedef struct Identity {
-    const Json *config; // what is learned; inside the manifest's document
-    char data[64], cut[64];
-    int64_t parts, seed;
-    FirstWeights first_weights;
-} Identity;
-void identity_put(JsonWriter *writer, const Trainer *trainer); // members of a manifest
-bool identity_read(Identity *identity, const Json *document);  // false: they are not there
-// Refuses a checkpoint of another training (EXIT_CONFIG) and says all that differs. Rank 0.
-bool identity_check(const Trainer *trainer, const Identity *was, const char *folder, Error *err);
-
-// A checkpoint folder holds a file for each section and beside them checkpoint.json.
-enum { CHECKPOINT_PATH = 1400, CHECKPOINT_NAME = 128, CHECKPOINT_FILES = 64 };
-extern const char checkpoint_manifest[]; // "checkpoint.json"
-void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch);
-// "FOLDER/NAME.safetensors"
-void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, const char *section);
-typedef struct EpochList {
-    int count;
-    int64_t *epoch; // [count] newest first; owned
-} EpochList;
-// The checkpoints of a run. No folder is an empty list; a folder that cannot be read is an error.
-bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
-
-// checkpoint.json, read.
-typedef struct Manifest {
-    int64_t version;
-    TrainerCounters counters;
-    Identity identity; // since version 2
-    int files;
-    char file[CHECKPOINT_FILES][CHECKPOINT_NAME]; // names, each hashed and found whole
-    Json *document;                               // owned
-} Manifest;
-// Hashes the files of the trainer's sections in `folder` and writes its checkpoint.json. Local.
-bool checkpoint_manifest_write(Trainer *trainer, const char *folder, Error *err);
-// Reads one, and checks that it and every file it names are as they were written: EXIT_DATA or
-// EXIT_NO_INPUT if not, EXIT_CONFIG for a newer version. Local.
-bool checkpoint_manifest_read(Manifest *manifest, const char *folder, Error *err);
-void checkpoint_manifest_clear(Manifest *manifest);
-// Is the file of that section among those it lists? EXIT_DATA if not. Local.
-bool checkpoint_manifest_needs(const Manifest *manifest, const char *folder, const char *section,
-                               Error *err);
-// Weights that were named are not given up for others: where a manifest lies beside the file, the
-// checkpoint must be whole. Local.
-bool checkpoint_check_named(const char *file, Error *err);
 
 #endif

@@ -27,7 +27,7 @@ static void list_others(const Trainer *t, char *out, size_t size) {
         snprintf(out + used, size - used, " and %d more", count - 8);
 }
 
-bool replicas_agree(Trainer *t, Error *err) {
+bool trainer_replicas_agree(Trainer *t, Error *err) {
     char others[128];
     if (t->comm->size == 1)
         return true;

@@ -65,13 +65,13 @@ void trainer_download(Trainer *t) {
         t->backend->download(*all[i].host, *all[i].device, flat_bytes(t));
 }
 
-// train.weight_decay is one factor per layer, for its matrices; the last one serves the layers
+// train.weight_decay is one factor per convolution, for its matrices; the last one serves those
 // after it.
 static void fill_decay(Trainer *t) {
     const ConfigDoubles *decay = &t->config->train.weight_decay;
     for (int i = 0; i < t->shape.parameter_windows; i++) {
         const Parameter *p = &t->shape.parameter[i];
-        int which = p->layer < decay->count ? p->layer : decay->count - 1;
+        int which = p->conv < decay->count ? p->conv : decay->count - 1;
         for (int64_t k = 0; p->matrix && decay->count > 0 && k < p->rows * p->columns; k++)
             t->decay[p->begin + k] = (float)decay->value[which];
     }
@@ -89,10 +89,10 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->backend = backend_find(c->run.backend, err);
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.schedule, NULL, err);
-    parts->form = (MessageForm){.codec = codec_find(c->messages.codec, err),
-                                .bf16 = strcmp(c->messages.parameters, "bf16") == 0,
-                                .width = (int)c->messages.first_width,
-                                .piece = c->comm.piece};
+    parts->options = (CodecOptions){.codec = codec_find(c->messages.codec, err),
+                                    .bf16 = strcmp(c->messages.parameters, "bf16") == 0,
+                                    .width = (int)c->messages.first_width,
+                                    .piece = c->comm.piece};
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && family_knows(&metric_family, c->train.metric, err) &&
            t->backend->start(c->run.vectors, err);
@@ -122,7 +122,7 @@ static int64_t trace_room(const Trainer *t) {
 }
 
 static void plan_assigner(Trainer *t, const ModelParts *parts) {
-    for (int l = 0; l < t->shape.layers && parts->form.codec->has_widths; l++)
+    for (int l = 0; l < t->shape.layers && parts->options.codec->has_widths; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(&t->shape, l, d) > 0)
                 assigner_plan(&t->plan, &t->patterns.of[l][d]->plan);
@@ -160,7 +160,7 @@ static void plan_rest(Trainer *t, const ModelParts *parts) {
 static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
     AssignedChannel channels[ASSIGNED_CHANNELS];
     int count = 0;
-    if (!parts->form.codec->has_widths)
+    if (!parts->options.codec->has_widths)
         return true;
     for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++) {

@@ -127,20 +127,20 @@ static inline void net_init(Net *net, const Scene *scene, int first_width) {
     const Pattern *patterns[CHANNELS] = {net->world.forward, net->world.forward,
                                          net->world.backward};
     const int64_t columns[CHANNELS] = {scene->world.features, 16, 5};
-    MessageForm form = {.codec = codec_find("integer", &err),
-                        .bf16 = scene->bf16,
-                        .width = first_width,
-                        .piece = 1000};
+    CodecOptions options = {.codec = codec_find("integer", &err),
+                            .bf16 = scene->bf16,
+                            .width = first_width,
+                            .piece = 1000};
     net->mailbox = mailbox_new(device());
     for (int i = 0; i < CHANNELS; i++) {
         ExchangeId id = {i > 0, i == 2 ? BACKWARD : FORWARD};
-        net->channel[i] = channel_new(net->mailbox, &patterns[i]->plan, &form, columns[i], id);
+        net->channel[i] = channel_new(net->mailbox, &patterns[i]->plan, &options, columns[i], id);
         net->of[i] =
             (AssignedChannel){net->channel[i], id, i == 2 ? &net->transposed : &net->block};
     }
-    net->right = TAKE(float, net->world.shard.own, "test");
-    for (int64_t r = 0; r < net->world.shard.own; r++)
-        net->right[r] = right_of(net->world.shard.gid[r]);
+    net->right = TAKE(float, net->world.shard.set[NODES].own, "test");
+    for (int64_t r = 0; r < net->world.shard.set[NODES].own; r++)
+        net->right[r] = right_of(net->world.shard.set[NODES].gid[r]);
 }
 
 static inline void net_clear(Net *net) {
@@ -281,8 +281,8 @@ static inline void exchange(const Net *net, int which, uint32_t epoch, bool exac
                  .bf16 = net->bf16};
     int64_t before = channel_count(channel).bytes_sent, takes = memory_takes();
     schedule_find(names[epoch % 3], &err)
-        ->run(channel, &(SentRows){x, on_device(net->right), sums}, (Occasion){9, epoch, exact},
-              &(ExchangeWork){no_own_part, halo_part, &look});
+        ->run(channel, &(RowSource){x, on_device(net->right), sums},
+              (ExchangeContext){9, epoch, exact}, &(ExchangeWork){no_own_part, halo_part, &look});
     assert_int_equal(memory_takes(), takes);
     if (!exact) {
         assert_int_equal(channel_count(channel).bytes_sent - before, bytes_of(channel, net->bf16));
@@ -300,13 +300,13 @@ static inline const Assignment *epoch_of(const Net *net, Assigner *a, uint32_t e
         exchange(net, i, epoch, false);
     const Assignment *assignment = assigner_after(a, epoch);
     for (int i = 0; i < CHANNELS; i++) {
-        ChannelTrace *trace = channel_trace(net->channel[i]);
-        int64_t rows = a->lot[i].rows, exchanges = trace->exchanges;
+        RangeStatistics *ranges = channel_ranges(net->channel[i]);
+        int64_t rows = a->lot[i].rows, exchanges = ranges->exchanges;
         float *square = TAKE(float, rows, "test");
-        memcpy(square, trace->square, (size_t)rows * sizeof *square);
+        memcpy(square, ranges->square, (size_t)rows * sizeof *square);
         exchange(net, i, epoch, true);
-        assert_memory_equal(square, trace->square, (size_t)rows * sizeof *square);
-        assert_int_equal(exchanges, trace->exchanges);
+        assert_memory_equal(square, ranges->square, (size_t)rows * sizeof *square);
+        assert_int_equal(exchanges, ranges->exchanges);
         memory_give(square);
     }
     return assignment;
@@ -322,8 +322,8 @@ static inline void epochs_of(const Net *net, Assigner *a, uint32_t first, uint32
 // [nodes] who owns each.
 static inline int64_t *owners(const World *w) {
     int64_t *owner = TAKE(int64_t, w->dataset.nodes, "test");
-    for (int64_t r = 0; r < w->shard.own; r++)
-        owner[w->shard.gid[r]] = test_comm.rank;
+    for (int64_t r = 0; r < w->shard.set[NODES].own; r++)
+        owner[w->shard.set[NODES].gid[r]] = test_comm.rank;
     comm_sum_int64(&test_comm, owner, (int)w->dataset.nodes);
     return owner;
 }

@@ -119,15 +119,15 @@ static double *betas_of(const Assigner *a, int which) {
     const Lot *lot = &a->lot[which];
     double *beta = TAKE(double, lot->rows, "test");
     for (int64_t k = 0; k < lot->rows; k++)
-        beta[k] = (double)lot->coefficient[k] * (double)channel_trace(lot->of.channel)->square[k];
+        beta[k] = (double)lot->coefficient[k] * (double)channel_ranges(lot->of.channel)->square[k];
     return beta;
 }
 
 // Squares of ranges since the last reset, by arithmetic.
 static void check_trace(const Net *net, int which, uint32_t first, uint32_t last) {
     const HaloPlan *p = channel_halo_plan(net->channel[which]);
-    ChannelTrace *trace = channel_trace(net->channel[which]);
-    assert_int_equal(trace->exchanges, last - first + 1);
+    RangeStatistics *ranges = channel_ranges(net->channel[which]);
+    assert_int_equal(ranges->exchanges, last - first + 1);
     for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++) {
         int64_t gid = p->source_id[p->send_row[k]], columns = channel_columns(net->channel[which]);
         double least = 0, most = 0;
@@ -140,9 +140,9 @@ static void check_trace(const Net *net, int which, uint32_t first, uint32_t last
             range = 255 * step_of(row, columns, 8, net->bf16);
             most += range * range * (1 + 1e-5);
         }
-        if (!((double)trace->square[k] >= least && (double)trace->square[k] <= most))
+        if (!((double)ranges->square[k] >= least && (double)ranges->square[k] <= most))
             fail_msg("node %lld: traced %g, expected %g to %g", (long long)gid,
-                     (double)trace->square[k], least, most);
+                     (double)ranges->square[k], least, most);
     }
 }
 

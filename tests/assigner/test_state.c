@@ -26,7 +26,7 @@ static void same_state(const Assigner *a, const Assigner *b) {
     assert_int_equal(a->taken, b->taken);
     for (int i = 0; i < CHANNELS; i++) {
         const Lot *x = &a->lot[i], *y = &b->lot[i];
-        ChannelTrace *s = channel_trace(x->of.channel), *t = channel_trace(y->of.channel);
+        RangeStatistics *s = channel_ranges(x->of.channel), *t = channel_ranges(y->of.channel);
         same_bytes(channel_widths(x->of.channel, true), channel_widths(y->of.channel, true),
                    x->rows, 1);
         same_bytes(channel_widths(x->of.channel, false), channel_widths(y->of.channel, false),

@@ -57,6 +57,7 @@ for setting in partition.method=spectral data.format=csv messages.assign=best me
 done
 value "a near miss" 78 'messages.codec: .* did you mean "integer"?' messages.codec=intger
 value "a file: without a path" 78 "partition.method: $one_of .*file:PATH" partition.method=file:
+value "passes that are none" 78 'partition.method: fennel:0: .* a number from 1 to 100' partition.method=fennel:0
 value "a step that is not there" 78 "data.prepare: expected a list of symmetrize, .*found \"foo\"" \
     data.prepare=foo
 value "a step without its argument" 78 "data.prepare: 'random:x' needs a width" \

@@ -94,6 +94,69 @@ static void families_say_what_keys_may_be(void **state) {
     config_learn_families(NULL, 0);
 }
 
+typedef struct Spokes {
+    int64_t count;
+    char rim[CONFIG_WORD];
+} Spokes;
+static const Key spoke_keys[] = {
+    {"model.spokes", KEY_INT, offsetof(Spokes, count), "7", "[1, 9]", NULL, "spokes",
+     "Of a wheel."},
+    {"model.rim", KEY_WORD, offsetof(Spokes, rim), "\"wood\"", NULL, "wood iron", NULL, "Its rim."},
+};
+static const Key bell_keys[] = {
+    {"train.bell", KEY_DOUBLE, 0, "0.5", NULL, NULL, NULL, "How loud."},
+};
+static const MemberKeys spokes = {spoke_keys, 2, sizeof(Spokes)},
+                        bell = {bell_keys, 1, sizeof(double)};
+
+static void members_bring_keys_along(void **state) {
+    (void)state;
+    static const MemberKeys *const members[] = {&bell, &spokes};
+    const char *text = "{\"model\": {\"spokes\": 8}, \"train\": {\"bell\": 0.25}}";
+    Config config, again;
+    Spokes values;
+    double loud;
+    Error err = {0};
+    int own = config_key_count;
+    refused(text, "model.spokes: unknown key");
+    config_set_defaults(&config);
+    config_values(&config, &spokes, &values); // nobody has told of them
+    assert_true(values.count == 7 && strcmp(values.rim, "wood") == 0);
+    config_learn_keys(members, 2);
+    assert_int_equal(config_key_count, own + 3);
+    const char *setting = "model.rim=iron";
+    load(&config, text, &setting, 1);
+    config_values(&config, &spokes, &values);
+    config_values(&config, &bell, &loud);
+    assert_true(values.count == 8 && strcmp(values.rim, "iron") == 0 && loud == 0.25);
+    refused("{\"model\": {\"rim\": \"irn\"}}", "did you mean \"iron\"?");
+    refused("{\"model\": {\"spokes\": 10}}", "model.spokes: expected a whole number in [1, 9]");
+    char *json = config_to_json(&config); // in their sections, and read back
+    assert_non_null(strstr(json, "\"rim\": \"iron\""));
+    assert_true(strstr(json, "spokes") < strstr(json, "\"train\""));
+    assert_ok(config_from_json(&again, json, "again", &err), &err);
+    config_values(&again, &spokes, &values);
+    assert_int_equal(values.count, 8);
+    memory_give(json);
+    config_learn_keys(NULL, 0);
+    assert_int_equal(config_key_count, own);
+}
+
+// What a file or a setting names; not what a mode presets, nor all that the config of a run has.
+static void a_config_knows_what_was_said(void **state) {
+    (void)state;
+    Config config;
+    const char *settings[] = {"train.rate=0.5", "mode=vanilla"};
+    load(&config, "{\"model\": {\"hidden\": 64}}", settings, 2);
+    assert_true(config_is_said(&config, "model.hidden") && config_is_said(&config, "train.rate"));
+    assert_false(config_is_said(&config, "model.post"));
+    assert_false(config_is_said(&config, "comm.schedule"));
+    load(&config, "{\"config\": {\"model\": {\"hidden\": 64}}, \"versions\": {}}", settings, 1);
+    assert_int_equal(config.model.hidden.value[0], 64);
+    assert_false(config_is_said(&config, "model.hidden"));
+    assert_true(config_is_said(&config, "train.rate"));
+}
+
 static void every_mode_is_a_choice_and_sets_what_is_there(void **state) {
     (void)state;
     for (int i = 0; i < mode_family.count; i++) {
@@ -381,6 +444,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(defaults_are_the_published_recipe),
     cmocka_unit_test(a_mode_presets_and_an_explicit_key_wins),
     cmocka_unit_test(families_say_what_keys_may_be),
+    cmocka_unit_test(members_bring_keys_along),
+    cmocka_unit_test(a_config_knows_what_was_said),
     cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
     cmocka_unit_test(published_modes_save_nothing),
     cmocka_unit_test(all_mistakes_are_told_at_once),

@@ -103,10 +103,10 @@ static inline Rows ring_fill(const HaloPlan *p, int64_t columns, uint32_t epoch)
 }
 
 // Rows and partial sums of ring_fill.
-static inline SentRows ring_sent(const HaloPlan *p, Rows x, const float *right) {
-    return (SentRows){.x = rows_first(x, p->sources),
-                      .right = on_device(right),
-                      .sums = rows_range(x, (Range){p->sources, p->sources + p->partials})};
+static inline RowSource ring_sent(const HaloPlan *p, Rows x, const float *right) {
+    return (RowSource){.x = rows_first(x, p->sources),
+                       .right = on_device(right),
+                       .sums = rows_range(x, (Range){p->sources, p->sources + p->partials})};
 }
 
 #endif

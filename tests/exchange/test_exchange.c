@@ -84,8 +84,8 @@ static void exchange(Channel *channel, const Schedule *schedule, const float *ri
     run->own_calls = run->next_group = run->last_calls = 0;
     mailbox_dirty(channel->mailbox);
     int64_t takes = memory_takes();
-    SentRows rows = ring_sent(run->plan, x, right);
-    schedule->run(channel, &rows, (Occasion){.epoch = run->epoch},
+    RowSource rows = ring_sent(run->plan, x, right);
+    schedule->run(channel, &rows, (ExchangeContext){.epoch = run->epoch},
                   &(ExchangeWork){own_part, halo_part, run});
     assert_int_equal(memory_takes(), takes);
     assert_int_equal(run->own_calls, 1);
@@ -111,8 +111,8 @@ static void check_count(const Channel *channel, const HaloPlan *p, int64_t excha
 // One channel: EPOCHS exchanges by each schedule, with ranks out of step now and then.
 static void try_channel(uint64_t seed) {
     Error err = {0};
-    MessageForm form = {.codec = codec_find("fp32", &err),
-                        .piece = piece_sizes[ring_mix(seed, 2) % 5]};
+    CodecOptions options = {.codec = codec_find("fp32", &err),
+                            .piece = piece_sizes[ring_mix(seed, 2) % 5]};
     const Schedule *schedules[] = {schedule_find("blocking", &err), schedule_find("overlap", &err),
                                    schedule_find("central", &err)};
     HaloPlan plan = ring_plan(seed, &test_comm);
@@ -121,7 +121,7 @@ static void try_channel(uint64_t seed) {
     run.sum = rows_take(device(), 1, run.columns, "test");
     Rows before = rows_take(device(), 1, run.columns, "test");
     Mailbox *mailbox = mailbox_new(device());
-    Channel *channel = channel_new(mailbox, &plan, &form, run.columns,
+    Channel *channel = channel_new(mailbox, &plan, &options, run.columns,
                                    (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
@@ -157,20 +157,20 @@ static void rows_arrive_under_every_schedule(void **state) {
 static void channels_do_not_mix(void **state) {
     (void)state;
     Error err = {0};
-    MessageForm form = {.codec = codec_find("fp32", &err), .piece = 500};
+    CodecOptions options = {.codec = codec_find("fp32", &err), .piece = 500};
     HaloPlan plan = ring_plan(77, &test_comm);
     Mailbox *mailbox[2];
     Channel *channel[2];
     Rows x[2];
     for (int i = 0; i < 2; i++) {
         mailbox[i] = mailbox_new(device());
-        channel[i] = channel_new(mailbox[i], &plan, &form, 41, (ExchangeId){1, i});
+        channel[i] = channel_new(mailbox[i], &plan, &options, 41, (ExchangeId){1, i});
     }
     for (uint32_t epoch = 1; epoch <= 10; epoch++) {
         for (int i = 0; i < 2; i++) {
             x[i] = ring_fill(&plan, 41, 2 * epoch + (uint32_t)i);
-            SentRows rows = ring_sent(&plan, x[i], NULL);
-            channel_pack(channel[i], &rows, (Occasion){.epoch = epoch});
+            RowSource rows = ring_sent(&plan, x[i], NULL);
+            channel_pack(channel[i], &rows, (ExchangeContext){.epoch = epoch});
             channel_post(channel[i]);
             rows_give(device(), &x[i]); // packed rows are copies
         }
@@ -204,9 +204,9 @@ static void narrow_rows_fit_at_every_width(void **state) {
     for (int bits = 1; bits <= WIDTH_MOST; bits++) {
         if (!width_known(bits))
             continue;
-        MessageForm form = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
+        CodecOptions options = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
         Mailbox *mailbox = mailbox_new(device());
-        Channel *channel = channel_new(mailbox, &plan, &form, 1, (ExchangeId){0, FORWARD});
+        Channel *channel = channel_new(mailbox, &plan, &options, 1, (ExchangeId){0, FORWARD});
         Run run = {
             .plan = &plan, .epoch = 1, .columns = 1, .sum = rows_take(device(), 1, 1, "test")};
         exchange(channel, schedule_find("blocking", &err), NULL, &run);
@@ -262,16 +262,16 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
 static void messages_are_rounded_by_the_fixed_counters(void **state) {
     (void)state;
     Error err = {0};
-    MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 4096};
+    CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .piece = 4096};
     int64_t sums = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         HaloPlan plan = ring_plan(seed, &test_comm);
         float *right = right_of(&plan);
         Rows x = ring_fill(&plan, 41, 5);
-        SentRows rows = ring_sent(&plan, x, right);
+        RowSource rows = ring_sent(&plan, x, right);
         Mailbox *mailbox = mailbox_new(device());
-        Channel *channel = channel_new(mailbox, &plan, &form, 41, (ExchangeId){3, BACKWARD});
-        channel_pack(channel, &rows, (Occasion){.seed = 77, .epoch = 5});
+        Channel *channel = channel_new(mailbox, &plan, &options, 41, (ExchangeId){3, BACKWARD});
+        channel_pack(channel, &rows, (ExchangeContext){.seed = 77, .epoch = 5});
         RandomStream stream = random_stream(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
         for (int g = 0; g + 1 < plan.size; g++)
             sums += check_message_by_hand(channel, g, x, right, stream);
@@ -288,17 +288,17 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
 static void plan_is_what_a_channel_takes(void **state) {
     (void)state;
     Error err = {0};
-    MessageForm form = {.codec = codec_find("fp32", &err), .piece = 4096};
+    CodecOptions options = {.codec = codec_find("fp32", &err), .piece = 4096};
     HaloPlan plan = ring_plan(3, &test_comm);
     MemoryPlan memory = {0};
     MailboxSize size = {0};
-    channel_plan(&memory, &size, &plan, &form, 256);
-    channel_plan(&memory, &size, &plan, &form, 41);
+    channel_plan(&memory, &size, &plan, &options, 256);
+    channel_plan(&memory, &size, &plan, &options, 41);
     mailbox_plan(&memory, &size);
     size_t before = memory_in_use();
     Mailbox *mailbox = mailbox_new(device());
-    Channel *wide = channel_new(mailbox, &plan, &form, 256, (ExchangeId){0, FORWARD});
-    Channel *narrow = channel_new(mailbox, &plan, &form, 41, (ExchangeId){1, FORWARD});
+    Channel *wide = channel_new(mailbox, &plan, &options, 256, (ExchangeId){0, FORWARD});
+    Channel *narrow = channel_new(mailbox, &plan, &options, 41, (ExchangeId){1, FORWARD});
     size_t taken = memory_in_use() - before, planned = memory_plan_total(&memory);
     assert_true(taken <= planned + 4096); // the Channels themselves and alignment
     assert_true(planned <= taken + 4096);
@@ -322,10 +322,10 @@ static void no_halo_part(void *context, Rows landed, int begin, int end, bool la
 static double covered_share(Channel *channel, const char *schedule, bool exact) {
     Error err = {0};
     Rows x = ring_fill(channel_halo_plan(channel), channel_columns(channel), 1);
-    SentRows rows = ring_sent(channel_halo_plan(channel), x, NULL);
+    RowSource rows = ring_sent(channel_halo_plan(channel), x, NULL);
     ChannelSeconds before = channel_seconds(channel);
     schedule_find(schedule, &err)
-        ->run(channel, &rows, (Occasion){.epoch = 1, .exact = exact},
+        ->run(channel, &rows, (ExchangeContext){.epoch = 1, .exact = exact},
               &(ExchangeWork){own_moment, no_halo_part, NULL});
     ChannelSeconds after = channel_seconds(channel);
     rows_give(device(), &x);
@@ -336,10 +336,10 @@ static double covered_share(Channel *channel, const char *schedule, bool exact) 
 static void only_what_flies_is_covered(void **state) {
     (void)state;
     Error err = {0};
-    MessageForm form = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
+    CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
     Mailbox *mailbox = mailbox_new(device());
-    Channel *channel = channel_new(mailbox, &plan, &form, 41, (ExchangeId){1, FORWARD});
+    Channel *channel = channel_new(mailbox, &plan, &options, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
     assert_true(covered_share(channel, "blocking", false) == 0);
     assert_near(covered_share(channel, "overlap", false), most, 1e-6);

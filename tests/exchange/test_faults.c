@@ -23,16 +23,16 @@ typedef struct Scene {
     Mailbox *mailbox;
     Channel *channel;
     Rows x;
-    SentRows rows;
+    RowSource rows;
 } Scene;
 
 static void scene_init(Scene *scene, const char *codec) {
     Error err = {0};
     scene->plan = ring_plan(SEED, &test_comm);
-    MessageForm form = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
+    CodecOptions options = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
     scene->mailbox = mailbox_new(device());
     scene->channel =
-        channel_new(scene->mailbox, &scene->plan, &form, COLUMNS, (ExchangeId){LAYER, BACKWARD});
+        channel_new(scene->mailbox, &scene->plan, &options, COLUMNS, (ExchangeId){LAYER, BACKWARD});
     scene->x = ring_fill(&scene->plan, COLUMNS, EPOCH);
     scene->rows = ring_sent(&scene->plan, scene->x, NULL);
 }
@@ -89,7 +89,7 @@ static void leave_half_away(Scene *scene) {
 static void pack_again(Scene *scene) {
     scene->channel->state = CHANNEL_IDLE;
     scene->channel->sequence--;
-    channel_pack(scene->channel, &scene->rows, (Occasion){.epoch = EPOCH});
+    channel_pack(scene->channel, &scene->rows, (ExchangeContext){.epoch = EPOCH});
 }
 
 // Its widths are not those that the reader was told.
@@ -151,7 +151,7 @@ static int get_into(const char *what, const char *codec) {
     comm_set_timeout(&test_comm, 2.0);
     Scene scene;
     scene_init(&scene, codec);
-    channel_pack(scene.channel, &scene.rows, (Occasion){.epoch = EPOCH});
+    channel_pack(scene.channel, &scene.rows, (ExchangeContext){.epoch = EPOCH});
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
         if (strcmp(troubles[i].name, what) == 0 && test_comm.rank == GUILTY)
             troubles[i].make(&scene);
@@ -168,7 +168,7 @@ static void a_busy_rank_is_not_a_hung_one(void **state) {
     Scene scene;
     scene_init(&scene, "fp32");
     comm_set_timeout(&test_comm, 0.5);
-    channel_pack(scene.channel, &scene.rows, (Occasion){.epoch = EPOCH});
+    channel_pack(scene.channel, &scene.rows, (ExchangeContext){.epoch = EPOCH});
     if (test_comm.rank == GUILTY)
         for (double end = clock_seconds() + 2.0; clock_seconds() < end; usleep(1000))
             channel_progress(scene.channel);

@@ -31,17 +31,17 @@ static Shard shard_of(const Comm *comm, int64_t *group) {
     group[1] = remote;
     return (Shard){.part = comm->rank,
                    .parts = 2,
-                   .nodes = 2 * ROWS,
-                   .own = ROWS,
-                   .reach = reach,
-                   .gid = gid,
-                   .forward = {.edges = edges,
-                               .offset = offset,
-                               .column = column,
-                               .remote = remote,
-                               .remote_group = group,
-                               .remote_row = row,
-                               .remote_gid = remote_gid}};
+                   .sets = 1,
+                   .relations = 2,
+                   .set = {{.total = 2 * ROWS, .own = ROWS, .reach = reach, .gid = gid}},
+                   .relation = {{.transpose = 1,
+                                 .edges = edges,
+                                 .offset = offset,
+                                 .column = column,
+                                 .remote = remote,
+                                 .remote_group = group,
+                                 .remote_row = row,
+                                 .remote_gid = remote_gid}}};
 }
 
 static const PatternKind kind = {
@@ -68,9 +68,10 @@ static void the_rank_that_looks_across_answers(void **state) {
         fail_msg("%.0f bytes were foreseen, and %.0f taken", bound, most);
     comm_set_timeout(&comm, seconds / 3);
     make(&shard, &comm);
-    const void *taken[] = {shard.forward.offset,     shard.gid,
-                           shard.forward.remote_gid, shard.reach,
-                           shard.forward.column,     shard.forward.remote_row};
+    const void *taken[] = {
+        shard.relation[IN_EDGES].offset,     shard.set[NODES].gid,
+        shard.relation[IN_EDGES].remote_gid, shard.set[NODES].reach,
+        shard.relation[IN_EDGES].column,     shard.relation[IN_EDGES].remote_row};
     for (int i = 0; i < 6; i++)
         memory_give((void *)(uintptr_t)taken[i]);
 }

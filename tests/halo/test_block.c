@@ -113,10 +113,13 @@ static void test_negative_degree_is_refused(void **state) {
     (void)state;
     double in[1] = {-3}, out[1] = {-3};
     int64_t gid[1] = {41};
-    Shard shard = {.own = 1, .degree_in = in, .degree_out = out, .gid = gid};
+    Shard shard = {.sets = 1,
+                   .relations = 1,
+                   .set = {{.own = 1, .degree_in = in, .degree_out = out, .gid = gid}}};
+    Pattern pattern = {.rows = 1};
     Block block;
     Error err = {0};
-    assert_refused(block_init(&block, "gcn", NULL, &shard, &err), &err, EXIT_DATA, "node 41");
+    assert_refused(block_init(&block, "gcn", &pattern, &shard, &err), &err, EXIT_DATA, "node 41");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -20,7 +20,11 @@ static double payload(int64_t gid) { return 1000003.0 * (double)gid + 0.5; }
 
 // Which rows, and what travels for them: forward and backward of a layer in the middle, of the last
 // one, of one that reads whatever training reaches.
-static const PatternKind variants[] = {
+static const struct Variant {
+    bool backward;
+    int target_hops, source_hops;
+    Cover cover;
+} variants[] = {
     {false, HOPS_ALL, HOPS_ALL, COVER_SOURCES},
     {true, HOPS_ALL, HOPS_ALL, COVER_SOURCES},
     {false, HOPS_ALL, HOPS_ALL, COVER_TARGETS},
@@ -38,6 +42,11 @@ static const PatternKind variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
+static PatternKind kind_of(const Shard *shard, const struct Variant *v) {
+    return (PatternKind){v->backward ? shard->relation[IN_EDGES].transpose : IN_EDGES,
+                         v->target_hops, v->source_hops, v->cover};
+}
+
 static int rarely_trains(int64_t node) { return node % 11 == 3 ? SPLIT_TRAIN : SPLIT_TEST; }
 
 static void for_each_pattern(void (*check)(const World *world, const Pattern *pattern)) {
@@ -49,7 +58,8 @@ static void for_each_pattern(void (*check)(const World *world, const Pattern *pa
             world_init(&world, kind, seed, &test_comm);
             for (int v = 0; v < VARIANTS; v++) {
                 const Pattern *like = v % 3 == 1 ? world.forward : NULL;
-                Pattern *pattern = pattern_new(&world.shard, &variants[v], like, &test_comm);
+                PatternKind of = kind_of(&world.shard, &variants[v]);
+                Pattern *pattern = pattern_new(&world.shard, &of, like, &test_comm);
                 check(&world, pattern);
                 pattern_free(pattern);
             }
@@ -146,8 +156,8 @@ static double sum_by_definition(const Dataset *d, const int *hops, int64_t v,
     *count = 0;
     for (int64_t u = 0; u < d->nodes; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
-            int64_t target = kind->backward ? u : d->target[e];
-            int64_t source = kind->backward ? d->target[e] : u;
+            int64_t target = kind->relation != IN_EDGES ? u : d->target[e];
+            int64_t source = kind->relation != IN_EDGES ? d->target[e] : u;
             if (target == v && within(hops, source, kind->source_hops))
                 sum += weight_of(d, e) * payload(source), ++*count;
         }
@@ -166,11 +176,11 @@ static void sums_are_those_of_the_graph(const World *world, const Pattern *p) {
     double *halo = TAKE(double, p->plan.halo_count, "test");
     exchange_by_hand(halo, p);
     int64_t k = 0, wanted = 0;
-    for (int64_t i = 0; i < world->shard.own; i++)
-        wanted += within(hops, world->shard.gid[i], p->kind.target_hops);
+    for (int64_t i = 0; i < world->shard.set[NODES].own; i++)
+        wanted += within(hops, world->shard.set[NODES].gid[i], p->kind.target_hops);
     assert_int_equal(p->rows, wanted); // law 2: they are the first ones
     for (int64_t i = 0; i < p->rows; i++) {
-        int64_t v = world->shard.gid[i];
+        int64_t v = world->shard.set[NODES].gid[i];
         assert_true(within(hops, v, p->kind.target_hops));
         int64_t expected_count, count = p->own.offset[i + 1] - p->own.offset[i];
         double expected = sum_by_definition(&world->dataset, hops, v, &p->kind, &expected_count);
@@ -192,8 +202,8 @@ static void sums_are_those_of_the_graph(const World *world, const Pattern *p) {
 // Which rank owns every node, on every rank.
 static int32_t *owners(const World *world) {
     int64_t *owner = TAKE(int64_t, world->dataset.nodes, "test");
-    for (int64_t i = 0; i < world->shard.own; i++)
-        owner[world->shard.gid[i]] = test_comm.rank + 1;
+    for (int64_t i = 0; i < world->shard.set[NODES].own; i++)
+        owner[world->shard.set[NODES].gid[i]] = test_comm.rank + 1;
     comm_sum_int64(&test_comm, owner, (int)world->dataset.nodes);
     int32_t *out = TAKE(int32_t, world->dataset.nodes, "test");
     for (int64_t v = 0; v < world->dataset.nodes; v++) {
@@ -218,16 +228,17 @@ static bool reads_remote(const Dataset *d, const int32_t *owner, int64_t v, bool
 // Law 1: by hops; at each distance rows that read nothing remote come first.
 static void rows_are_in_order(const World *world, const int *hops, const int32_t *owner) {
     int before = -1;
-    for (int64_t i = 0; i < world->shard.own; i++) {
-        int64_t v = world->shard.gid[i];
+    for (int64_t i = 0; i < world->shard.set[NODES].own; i++) {
+        int64_t v = world->shard.set[NODES].gid[i];
         int far = hops[v] <= SHARD_HOPS ? hops[v] : SHARD_HOPS + 1;
         int key = 2 * far + reads_remote(&world->dataset, owner, v, false);
         assert_true(key >= before);
         before = key;
     }
     for (int h = 0; h <= SHARD_HOPS; h++)
-        for (int64_t i = 0; i < world->shard.own; i++)
-            assert_int_equal(hops[world->shard.gid[i]] <= h, i < world->shard.reach[h]);
+        for (int64_t i = 0; i < world->shard.set[NODES].own; i++)
+            assert_int_equal(hops[world->shard.set[NODES].gid[i]] <= h,
+                             i < world->shard.set[NODES].reach[h]);
 }
 
 static void laws_one_and_two_hold(const World *world, const Pattern *p) {
@@ -238,7 +249,8 @@ static void laws_one_and_two_hold(const World *world, const Pattern *p) {
     bool whole = p->kind.source_hops == HOPS_ALL;
     for (int64_t i = 0; i < p->rows && whole; i++) {
         bool inside = false;
-        bool marginal = reads_remote(d, owner, world->shard.gid[i], p->kind.backward);
+        bool marginal =
+            reads_remote(d, owner, world->shard.set[NODES].gid[i], p->kind.relation != IN_EDGES);
         for (int r = 0; r < p->range_count; r++)
             inside = inside || (i >= p->central[r].begin && i < p->central[r].end);
         assert_int_equal(inside, !marginal); // small graphs never have too many ranges
@@ -364,9 +376,9 @@ static void test_symmetric_graph_has_one_pattern(void **state) {
     for (int k = 0; k < KINDS; k++) {
         World world;
         world_init(&world, kinds[k], 1, &test_comm);
-        assert_int_equal(world.shard.symmetric, !kinds[k].directed);
-        if (world.shard.symmetric)
-            assert_ptr_equal(world.shard.forward.column, world.shard.backward.column);
+        assert_int_equal(shard_is_symmetric(&world.shard), !kinds[k].directed);
+        if (shard_is_symmetric(&world.shard))
+            assert_int_equal(world.shard.relations, 1);
         world_clear(&world);
     }
 }
@@ -397,7 +409,8 @@ static void test_too_many_ranges_keep_the_longest(void **state) {
     comm_barrier(&test_comm);
     Shard shard;
     assert_ok(shard_open(&shard, folder, test_comm.rank, &err), &err);
-    Pattern *p = pattern_new(&shard, &variants[1], NULL, &test_comm);
+    PatternKind backward = kind_of(&shard, &variants[1]);
+    Pattern *p = pattern_new(&shard, &backward, NULL, &test_comm);
     if (test_comm.rank == 0) {
         int long_ones = 0;
         assert_int_equal(p->range_count, PATTERN_RANGES);
@@ -419,9 +432,10 @@ static void test_plan_covers_what_is_taken(void **state) {
         for (int v = 0; v < VARIANTS; v++) {
             const Pattern *like = v % 2 == 1 ? world.forward : NULL;
             MemoryPlan plan = {0};
-            PatternBytes bound = pattern_bound(&world.shard, &variants[v], like != NULL);
+            PatternKind kind = kind_of(&world.shard, &variants[v]);
+            PatternBytes bound = pattern_bound(&world.shard, &kind, like != NULL);
             size_t before = memory_in_use();
-            Pattern *p = pattern_new(&world.shard, &variants[v], like, &test_comm);
+            Pattern *p = pattern_new(&world.shard, &kind, like, &test_comm);
             size_t taken = memory_in_use() - before;
             pattern_plan(&plan, p);
             // small arrays that do not scale with the shard, and rounding to 64 bytes, are left out

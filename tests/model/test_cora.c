@@ -41,7 +41,7 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
                         .patterns = &arm->patterns,
                         .comm = &test_comm,
                         .backend = device(),
-                        .form = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .options = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find(arm->config.comm.schedule, &err)};
     arm->sync = gradsync_new(&test_comm, device(), arm->shape.parameter_count);
     parts.sync = arm->sync;

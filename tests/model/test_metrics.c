@@ -26,13 +26,13 @@ static const Node singles[] = {
     {SPLIT_TEST, 2, {0, 0, 0, 2}},       {SPLIT_TRAIN, 1, {2, 0, 0, 0}},
     {SPLIT_NONE, NOWHERE, {0, 2, 0, 0}}, {SPLIT_TRAIN, 1, {0, 2, 0, 0}},
 };
-enum { NODES = sizeof singles / sizeof *singles };
+enum { GRAPH_NODES = sizeof singles / sizeof *singles };
 
 // Whether a class is said is whether its logit is above 0, by however little.
 static const struct {
     int split, has[3];
     float logit[3];
-} several[NODES] = {
+} several[GRAPH_NODES] = {
     {SPLIT_VAL, {1, 0, 1}, {0.5F, -1, 0.5F}}, {SPLIT_VAL, {0, 1, 0}, {0.25F, 0.75F, -1}},
     {SPLIT_VAL, {1, 1, 0}, {-1, 0, -2}},      {SPLIT_VAL, {0, 0, 0}, {-1, -0.125F, -1}},
     {SPLIT_TEST, {0, 0, 1}, {1, -1, -1}},     {SPLIT_TRAIN, {0, 1, 1}, {-1, 2, -1}},
@@ -68,14 +68,15 @@ static void make(Made *made, WorldKind kind) {
                         .patterns = &made->patterns,
                         .comm = &test_comm,
                         .backend = device(),
-                        .form = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .options = {.codec = codec_find("fp32", &err), .piece = 65280},
                         .schedule = schedule_find("blocking", &err)};
     made->model = model_new(&made->shape, &parts, &config, &err);
     assert_ok(made->model, &err);
-    made->logits = rows_take(device(), shard->own, kind.classes, "test");
-    for (int64_t r = 0; r < shard->own; r++)
+    made->logits = rows_take(device(), shard->set[NODES].own, kind.classes, "test");
+    for (int64_t r = 0; r < shard->set[NODES].own; r++)
         memcpy(floats(made->logits) + r * made->logits.stride,
-               kind.multilabel ? several[shard->gid[r]].logit : singles[shard->gid[r]].logit,
+               kind.multilabel ? several[shard->set[NODES].gid[r]].logit
+                               : singles[shard->set[NODES].gid[r]].logit,
                (size_t)kind.classes * sizeof(float));
 }
 
@@ -86,13 +87,13 @@ static void unmake(Made *made) {
     world_clear(&made->world);
 }
 
-static const WorldKind one_label = {.nodes = NODES,
+static const WorldKind one_label = {.nodes = GRAPH_NODES,
                                     .degree = 3,
                                     .features = 4,
                                     .classes = COLUMNS,
                                     .split = split_of_single,
                                     .label = label_of_single};
-static const WorldKind several_labels = {.nodes = NODES,
+static const WorldKind several_labels = {.nodes = GRAPH_NODES,
                                          .degree = 3,
                                          .features = 4,
                                          .classes = 3,
@@ -149,7 +150,7 @@ static double bce(double logit, int has) {
 
 static double mean_bce(int split) {
     double sum = 0, rows = 0;
-    for (int i = 0; i < NODES; i++)
+    for (int i = 0; i < GRAPH_NODES; i++)
         if (several[i].split == split) {
             rows++;
             for (int c = 0; c < 3; c++)
@@ -189,8 +190,8 @@ static void what_is_not_a_number_is_wrong(void **state) {
         Made made;
         Metrics got[4];
         make(&made, one_label);
-        for (int64_t r = 0; r < made.world.shard.own; r++)
-            if (made.world.shard.gid[r] == 0)
+        for (int64_t r = 0; r < made.world.shard.set[NODES].own; r++)
+            if (made.world.shard.set[NODES].gid[r] == 0)
                 floats(made.logits)[r * made.logits.stride + column] = NAN;
         model_metrics(made.model, made.logits, got);
         assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 5,
@@ -223,7 +224,7 @@ static void an_empty_split_has_no_rows(void **state) {
     model_metrics(made.model, made.logits, got);
     assert_metrics(&got[SPLIT_VAL], (Metrics){0});
     assert_metrics(&got[SPLIT_TEST], (Metrics){0});
-    assert_int_equal(got[SPLIT_TRAIN].rows, NODES);
+    assert_int_equal(got[SPLIT_TRAIN].rows, GRAPH_NODES);
     unmake(&made);
 }
 

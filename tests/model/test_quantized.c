@@ -66,7 +66,7 @@ static Model *model_of(const Small *s, const char *codec, bool bf16, const char 
         .patterns = &s->patterns,
         .comm = &test_comm,
         .backend = device(),
-        .form = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
+        .options = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
         .schedule = schedule_find(schedule, &err)};
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
     if (model == NULL)
@@ -359,7 +359,7 @@ static void inference_is_exact(void **state) {
         for (uint32_t epoch = 1; epoch <= 3; epoch++) {
             gradient_of(&s, model, g, epoch);
             Rows want = model_infer(fp32, on_device(s.p));
-            assert_int_equal(want.count, s.world.shard.own);
+            assert_int_equal(want.count, s.world.shard.set[NODES].own);
             same_logits(&cases[i], model_infer(model, on_device(s.p)), want);
         }
         model_free(model);

@@ -74,7 +74,7 @@ typedef struct Made {
 
 static float ranges_of(Model *model) {
     Channel *channel = model_channel(model, (ExchangeId){1, FORWARD});
-    const ChannelTrace *trace = channel != NULL ? channel_trace(channel) : NULL;
+    const RangeStatistics *trace = channel != NULL ? channel_ranges(channel) : NULL;
     const HaloPlan *p = channel != NULL ? channel_halo_plan(channel) : NULL;
     return trace != NULL && p->send_offset[p->size - 1] > 0 ? trace->square[0] : 0;
 }
@@ -82,13 +82,14 @@ static float ranges_of(Model *model) {
 static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b) {
     Error err = {0};
     GradSync *sync = gradsync_new(&test_comm, b, s->shape.parameter_count);
-    ModelParts parts = {.shard = &s->world.shard,
-                        .patterns = &s->patterns,
-                        .comm = &test_comm,
-                        .backend = b,
-                        .form = {.codec = codec_find(kind->codec, &err), .width = 4, .piece = 4096},
-                        .schedule = schedule_find(kind->schedule, &err),
-                        .sync = sync};
+    ModelParts parts = {
+        .shard = &s->world.shard,
+        .patterns = &s->patterns,
+        .comm = &test_comm,
+        .backend = b,
+        .options = {.codec = codec_find(kind->codec, &err), .width = 4, .piece = 4096},
+        .schedule = schedule_find(kind->schedule, &err),
+        .sync = sync};
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
     assert_ok(model, &err);
     made->gradient = TAKE(float, s->shape.parameter_count, "test");
@@ -126,7 +127,8 @@ static void both_sides_are_kept_alike(void **state) {
         assert_memory_equal(one.loss, two.loss, sizeof one.loss);
         assert_memory_equal(one.gradient, two.gradient, bytes);
         assert_memory_equal(one.logits, two.logits,
-                            (size_t)(s.world.shard.own * s.world.shard.classes) * sizeof(float));
+                            (size_t)(s.world.shard.set[NODES].own * s.world.shard.classes) *
+                                sizeof(float));
         assert_memory_equal(one.metrics, two.metrics, sizeof one.metrics);
         assert_true(one.square == two.square);
         made_clear(&two);

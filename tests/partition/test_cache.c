@@ -61,8 +61,8 @@ static void load(const Config *config, char hash[33], char remarks[1024]) {
     Error err = {0};
     assert_ok(partition_load(&shard, config, &test_comm, remarks, &err), &err);
     assert_int_equal(shard.part, test_comm.rank);
-    assert_int_equal(shard.nodes, 40);
-    int64_t own = shard.own;
+    assert_int_equal(shard.set[NODES].total, 40);
+    int64_t own = shard.set[NODES].own;
     comm_sum_int64(&test_comm, &own, 1);
     assert_int_equal(own, 40);
     memcpy(hash, shard.partition_hash, 33);

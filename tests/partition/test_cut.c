@@ -20,13 +20,27 @@ static void assert_good_cut(const int32_t *part, int64_t nodes, int parts) {
     memory_give(count);
 }
 
+// Every member of the family but file:, whose parts a file gives; N is 3.
+static const char *const *method_words(void) {
+    static const char *word[16];
+    int count = 0;
+    for (int i = 0; i < method_family.count; i++) {
+        const char *name = family_word(&method_family, i);
+        if (strcmp(name, "fennel:N") == 0)
+            word[count++] = "fennel:3";
+        else if (strcmp(name, "file:PATH") != 0)
+            word[count++] = name;
+    }
+    word[count] = NULL;
+    return word;
+}
+
 static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
                                  graph_empty,  graph_star,        graph_cliques};
 enum { RULES = sizeof rules / sizeof rules[0] };
 
 static void test_every_method_fills_every_part_and_repeats(void **state) {
     (void)state;
-    static const char *const methods[] = {"metis", "random", "blocks"};
     static const int sizes[] = {1, 2, 3, 8, 34, 150}, counts[] = {1, 2, 3, 4, 8};
     Error err = {0};
     char remarks[1024];
@@ -34,9 +48,9 @@ static void test_every_method_fills_every_part_and_repeats(void **state) {
     for (int r = 0; r < RULES; r++)
         for (int s = 0; s < 6; s++) {
             Dataset d = graph_make(sizes[s], rules[r], false, 1);
-            for (int m = 0; m < 3; m++)
+            for (const char *const *method = method_words(); *method != NULL; method++)
                 for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
-                    Config config = config_for(methods[m]);
+                    Config config = config_for(*method);
                     assert_ok(partition_cut(part, &d, counts[c], &config, &err, remarks), &err);
                     assert_good_cut(part, sizes[s], counts[c]);
                     assert_ok(partition_cut(again, &d, counts[c], &config, &err, remarks), &err);
@@ -188,7 +202,7 @@ static void test_wrong_requests_are_refused(void **state) {
         Error err = {0};
         Config config = config_for(wrong[i]);
         assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_CONFIG,
-                       "metis, random, blocks, file:PATH");
+                       "metis, random, blocks, fennel, fennel:N, file:PATH");
     }
     Error err = {0};
     Config config = config_for("metis");

@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include <malloc.h>
 
-enum { NODES = 60000, DEGREE = 12 };
+enum { GRAPH_NODES = 60000, DEGREE = 12 };
 
 // A figure of /proc/self/status, in bytes.
 static double status(const char *key) {
@@ -31,15 +31,15 @@ static double begin(void) {
 // The other end of the k-th edge of node i: most are near, or anywhere.
 static int64_t other_end(int64_t i, int64_t k, bool near) {
     double u = graph_uniform(7, i, k);
-    int64_t j = near && k > 0 ? i / 3000 * 3000 + (int64_t)(3000 * u) : (int64_t)(NODES * u);
-    return j == i ? (i + 1) % NODES : j;
+    int64_t j = near && k > 0 ? i / 3000 * 3000 + (int64_t)(3000 * u) : (int64_t)(GRAPH_NODES * u);
+    return j == i ? (i + 1) % GRAPH_NODES : j;
 }
 
 // Edge lists: of communities, each line an edge both ways; at random, each line an edge one way.
 static void write_graph(const char *path, bool near) {
     FILE *file = fopen(path, "we");
     assert_non_null(file);
-    for (int64_t i = 0; i < NODES; i++)
+    for (int64_t i = 0; i < GRAPH_NODES; i++)
         for (int64_t k = 0; k < DEGREE; k++)
             fprintf(file, "%d %d\n", (int)i, (int)other_end(i, k, near));
     assert_int_equal(fclose(file), 0);
@@ -80,7 +80,7 @@ static void what_is_taken_was_foreseen(void **state) {
         double before = begin();
         assert_ok(dataset_load(&dataset, &config, &err), &err);
         assert_foreseen("loading", (double)memory_plan_total(&plan), status("VmHWM:") - before);
-        int32_t *part = TAKE(int32_t, NODES, "test");
+        int32_t *part = TAKE(int32_t, GRAPH_NODES, "test");
         before = begin();
         size_t used = memory_in_use();
         assert_ok(partition_cut(part, &dataset, 8, &config, &err, remarks), &err);
@@ -110,9 +110,46 @@ static void what_does_not_fit_is_refused(void **state) {
     }
 }
 
+// Where memory lets the shards be made, but METIS not look at a part, rows are ordered without
+// clusters, and that is said, also when the parts are found in the cache.
+static void parts_too_large_for_metis_are_ordered_without_clusters(void **state) {
+    (void)state;
+    char path[512];
+    int made[2] = {0};
+    snprintf(path, sizeof path, "%s", test_path("near.txt"));
+    write_graph(path, true);
+    for (int mebibytes = 0; mebibytes < 200 && made[1] < 2; mebibytes += 6) {
+        char folder[1024], remarks[1024], limit[64];
+        Error err = {0};
+        snprintf(limit, sizeof limit, "run.memory_limit=%f", mebibytes / 1024.0); // 0: none
+        Config config = config_of(path, true, limit);
+        snprintf(config.partition.method, sizeof config.partition.method, "fennel");
+        if (!partition_build(&config, 2, folder, sizeof folder, remarks, &err)) {
+            assert_int_equal(err.code, EXIT_MEMORY);
+            continue;
+        }
+        bool said = strstr(remarks, "parts are too large for METIS") != NULL;
+        bool all = strstr(remarks, "2 of 2 parts") != NULL;
+        made[!said] += all == said;
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, remarks, &err), &err);
+        assert_int_equal(strstr(remarks, "too large for METIS") != NULL, said);
+        Shard shard;
+        assert_ok(shard_open(&shard, folder, 0, &err), &err);
+        int64_t falls = 0; // without clusters ids ascend among central and marginal rows
+        for (int64_t i = 1; i < shard.set[NODES].own; i++)
+            falls += shard.set[NODES].gid[i] < shard.set[NODES].gid[i - 1];
+        if (all == said) // where one part alone is too large it may be the other one
+            assert_int_equal(falls <= 1, said);
+        shard_clear(&shard);
+        partition_discard(folder);
+    }
+    assert_true(made[0] > 0 && made[1] == 2); // one without limit, which fills the cache
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_taken_was_foreseen),
     cmocka_unit_test(what_does_not_fit_is_refused),
+    cmocka_unit_test(parts_too_large_for_metis_are_ordered_without_clusters),
 };
 
 TEST_MAIN(tests)

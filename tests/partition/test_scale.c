@@ -4,16 +4,17 @@
 #include "graphs.h"
 #include <sys/stat.h>
 
-enum { NODES = 4000, PARTS = 1000, DEGREE = 8 };
+enum { GRAPH_NODES = 4000, PARTS = 1000, DEGREE = 8 };
 
 // Every node reads the next ones of a ring: few parts meet each other.
 static Dataset ring_of_nodes(void) {
-    Dataset d = {.nodes = NODES, .edges = NODES * DEGREE, .name = "ring"};
-    d.offset = TAKE(int64_t, NODES + 1, "test");
+    Dataset d = {.nodes = GRAPH_NODES, .edges = GRAPH_NODES * DEGREE, .name = "ring"};
+    d.offset = TAKE(int64_t, GRAPH_NODES + 1, "test");
     d.target = TAKE(int32_t, d.edges, "test");
-    d.split = TAKE(uint8_t, NODES, "test");
-    for (int64_t i = 0; i < NODES; i++) {
-        int64_t at = i * DEGREE, wrapped = i + DEGREE >= NODES ? i + DEGREE + 1 - NODES : 0;
+    d.split = TAKE(uint8_t, GRAPH_NODES, "test");
+    for (int64_t i = 0; i < GRAPH_NODES; i++) {
+        int64_t at = i * DEGREE,
+                wrapped = i + DEGREE >= GRAPH_NODES ? i + DEGREE + 1 - GRAPH_NODES : 0;
         for (int64_t k = 0; k < wrapped; k++) // ascending
             d.target[at++] = (int32_t)k;
         for (int64_t k = 1; k <= DEGREE - wrapped; k++)
@@ -46,14 +47,14 @@ static void test_nothing_grows_with_the_square_of_the_parts(void **state) {
     (void)state;
     Error err = {0};
     Dataset d = ring_of_nodes();
-    int32_t *part = TAKE(int32_t, NODES, "test");
+    int32_t *part = TAKE(int32_t, GRAPH_NODES, "test");
     const char *folder = test_path("many");
-    for (int32_t v = 0; v < NODES; v++)
-        part[v] = v / (NODES / PARTS);
+    for (int32_t v = 0; v < GRAPH_NODES; v++)
+        part[v] = v / (GRAPH_NODES / PARTS);
     size_t before = memory_in_use();
     assert_ok(partition_write_shards(&d, part, PARTS, true, folder, &err), &err);
-    // a file is hashed with 1 MiB; edges the other way, order of rows, figures take some 600 KB; two
-    // full matrices of messages would take 16 MB
+    // a file is hashed with 1 MiB; edges the other way, order of rows, figures take some 600 KB;
+    // two full matrices of messages would take 16 MB
     assert_true(memory_peak() - before < (size_t)3 << 20);
     assert_true(size_of(folder, "partition.json") < 4096);
     assert_true(size_of(folder, "partition.json") + size_of(folder, "ranks.jsonl") +
@@ -65,9 +66,9 @@ static void test_nothing_grows_with_the_square_of_the_parts(void **state) {
         assert_ok(shard_open(&shard, folder, p, &err), &err);
         assert_true(bytes_read() - since <= 64 << 10);
         assert_true(shard.map.bytes < 8192);
-        assert_int_equal(shard.own, NODES / PARTS);
-        assert_int_equal(shard.backward.remote, DEGREE);
-        assert_int_equal(shard.forward.remote_group[PARTS - 1], DEGREE);
+        assert_int_equal(shard.set[NODES].own, GRAPH_NODES / PARTS);
+        assert_int_equal(shard_transposed(&shard, IN_EDGES)->remote, DEGREE);
+        assert_int_equal(shard.relation[IN_EDGES].remote_group[PARTS - 1], DEGREE);
         shard_clear(&shard);
     }
     memory_give(part);

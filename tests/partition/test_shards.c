@@ -26,13 +26,15 @@ static void check_edges(const Cut *cut, bool backward) {
     int64_t edges = 0;
     for (int p = 0; p < cut->parts; p++) {
         const Shard *s = &cut->shard[p];
-        const ShardEdges *w = backward ? &s->backward : &s->forward;
+        const ShardRelation *w = backward ? shard_transposed(s, IN_EDGES) : &s->relation[IN_EDGES];
         edges += w->edges;
-        for (int64_t i = 0; i < s->own; i++)
+        for (int64_t i = 0; i < s->set[NODES].own; i++)
             for (int64_t e = w->offset[i]; e < w->offset[i + 1]; e++) {
                 int32_t c = w->column[e];
-                int64_t other = c < s->own ? s->gid[c] : w->remote_gid[c - s->own];
-                int64_t from = backward ? s->gid[i] : other, to = backward ? other : s->gid[i];
+                int64_t other = c < s->set[NODES].own ? s->set[NODES].gid[c]
+                                                      : w->remote_gid[c - s->set[NODES].own];
+                int64_t from = backward ? s->set[NODES].gid[i] : other,
+                        to = backward ? other : s->set[NODES].gid[i];
                 int64_t at = d->offset[from];
                 while (at < d->offset[from + 1] && d->target[at] != to)
                     at++;
@@ -63,15 +65,16 @@ static void rows_are_those_of_the_graph(const Cut *cut) {
         const Shard *s = &cut->shard[p];
         assert_int_equal(s->part, p);
         assert_int_equal(s->parts, cut->parts);
-        assert_int_equal(s->nodes, d->nodes);
+        assert_int_equal(s->set[NODES].total, d->nodes);
         assert_int_equal(s->edges, d->edges);
         assert_int_equal(s->train_nodes, 12); // i % 5 % 4 == 1 for i in 0..60
         assert_int_equal(s->majority, 0);     // i = 1, 6, 11, ...: i % 3 = 1, 0, 2, ...: a tie
-        for (int64_t i = 0; i < s->own; i++) {
-            int64_t v = s->gid[i];
+        for (int64_t i = 0; i < s->set[NODES].own; i++) {
+            int64_t v = s->set[NODES].gid[i];
             seen[v]++;
             assert_int_equal(cut->part[v], p);
-            assert_true(s->degree_in[i] == in[v] && s->degree_out[i] == out[v]); // whole numbers
+            assert_true(s->set[NODES].degree_in[i] == in[v] &&
+                        s->set[NODES].degree_out[i] == out[v]); // whole numbers
             assert_memory_equal(s->x + i * 3, d->x + v * 3, 3 * sizeof(float));
             assert_int_equal(s->label[i], d->label[v]);
             assert_int_equal(s->split[i], d->split[v]);
@@ -83,18 +86,18 @@ static void rows_are_those_of_the_graph(const Cut *cut) {
 
 // Remote rows: ring order of groups, ascending rows inside, each what its owner has there, and each
 // is read (law 4).
-static void check_remote(const Cut *cut, const Shard *s, const ShardEdges *w) {
+static void check_remote(const Cut *cut, const Shard *s, const ShardRelation *w) {
     bool *read = TAKE(bool, w->remote, "test");
     for (int64_t e = 0; e < w->edges; e++)
-        if (w->column[e] >= s->own)
-            read[w->column[e] - s->own] = true;
+        if (w->column[e] >= s->set[NODES].own)
+            read[w->column[e] - s->set[NODES].own] = true;
     assert_int_equal(w->remote_group[0], 0);
     for (int g = 0; g + 1 < s->parts; g++) {
         const Shard *owner = &cut->shard[(s->part - 1 - g + 2 * s->parts) % s->parts];
         for (int64_t h = w->remote_group[g]; h < w->remote_group[g + 1]; h++) {
             assert_true(read[h]);
-            assert_in_range(w->remote_row[h], 0, owner->own - 1);
-            assert_int_equal(w->remote_gid[h], owner->gid[w->remote_row[h]]);
+            assert_in_range(w->remote_row[h], 0, owner->set[NODES].own - 1);
+            assert_int_equal(w->remote_gid[h], owner->set[NODES].gid[w->remote_row[h]]);
             assert_int_equal(w->remote_owner[h], owner->part);
             assert_true(h == w->remote_group[g] || w->remote_row[h - 1] < w->remote_row[h]);
         }
@@ -108,20 +111,21 @@ static void order_is_that_of_the_law(const Cut *cut) {
         const Shard *s = &cut->shard[p];
         int64_t central = 0;
         int hops = 0, before = -1;
-        for (int64_t i = 0; i < s->own; i++) {
+        for (int64_t i = 0; i < s->set[NODES].own; i++) {
             bool marginal = false;
-            for (int64_t e = s->forward.offset[i]; e < s->forward.offset[i + 1]; e++)
-                marginal = marginal || s->forward.column[e] >= s->own;
-            while (hops <= SHARD_HOPS && i >= s->reach[hops])
+            for (int64_t e = s->relation[IN_EDGES].offset[i];
+                 e < s->relation[IN_EDGES].offset[i + 1]; e++)
+                marginal = marginal || s->relation[IN_EDGES].column[e] >= s->set[NODES].own;
+            while (hops <= SHARD_HOPS && i >= s->set[NODES].reach[hops])
                 hops++;
             assert_int_equal(hops == 0, s->split[i] == SPLIT_TRAIN);
             assert_true(2 * hops + marginal >= before); // by hops, then central ones first
             before = 2 * hops + marginal;
             central += !marginal;
         }
-        assert_int_equal(central, s->central);
-        check_remote(cut, s, &s->forward);
-        check_remote(cut, s, &s->backward);
+        assert_int_equal(central, s->set[NODES].central);
+        check_remote(cut, s, &s->relation[IN_EDGES]);
+        check_remote(cut, s, shard_transposed(s, IN_EDGES));
     }
 }
 
@@ -224,13 +228,14 @@ static void test_duplicate_edges_are_kept(void **state) {
     Cut cut;
     cut_open(&cut, d, 2, (int32_t[]){0, 1, 1}, true);
     const Shard *s = &cut.shard[1];
-    int64_t row = s->gid[0] == 1 ? 0 : 1;
+    int64_t row = s->set[NODES].gid[0] == 1 ? 0 : 1;
     double sum = 0;
-    for (int64_t e = s->forward.offset[row]; e < s->forward.offset[row + 1]; e++)
-        sum += (double)s->forward.weight[e];
-    assert_int_equal(s->forward.offset[row + 1] - s->forward.offset[row], 3);
-    assert_true(sum == 1 + 2 + 8 && s->degree_in[row] == sum);
-    assert_int_equal(s->forward.remote, 1); // node 0 is one halo row, read three times
+    for (int64_t e = s->relation[IN_EDGES].offset[row]; e < s->relation[IN_EDGES].offset[row + 1];
+         e++)
+        sum += (double)s->relation[IN_EDGES].weight[e];
+    assert_int_equal(s->relation[IN_EDGES].offset[row + 1] - s->relation[IN_EDGES].offset[row], 3);
+    assert_true(sum == 1 + 2 + 8 && s->set[NODES].degree_in[row] == sum);
+    assert_int_equal(s->relation[IN_EDGES].remote, 1); // node 0 is one halo row, read three times
     cut_close(&cut);
 }
 
@@ -241,8 +246,8 @@ static void test_an_empty_part_is_a_shard_without_rows(void **state) {
     for (int v = 0; v < 61; v++)
         part[v] = v % 2 * 2; // parts 0 and 2 of 3
     cut_open(&cut, graph_make(61, graph_random, true, 5), 3, part, true);
-    assert_int_equal(cut.shard[1].own, 0);
-    assert_int_equal(cut.shard[1].forward.remote, 0);
+    assert_int_equal(cut.shard[1].set[NODES].own, 0);
+    assert_int_equal(cut.shard[1].relation[IN_EDGES].remote, 0);
     edges_are_those_of_the_graph(&cut);
     order_is_that_of_the_law(&cut);
     cut_close(&cut);
@@ -260,8 +265,9 @@ static void test_multilabel_rows_and_no_labels(void **state) {
     Cut cut;
     cut_open(&cut, d, 3, NULL, true);
     for (int p = 0; p < 3; p++)
-        for (int64_t i = 0; i < cut.shard[p].own; i++)
-            assert_memory_equal(cut.shard[p].labels + 4 * i, d.labels + 4 * cut.shard[p].gid[i], 4);
+        for (int64_t i = 0; i < cut.shard[p].set[NODES].own; i++)
+            assert_memory_equal(cut.shard[p].labels + 4 * i,
+                                d.labels + 4 * cut.shard[p].set[NODES].gid[i], 4);
     assert_int_equal(cut.shard[0].majority, -1);
     cut_close(&cut);
     d = graph_make(20, graph_random, false, 5);
@@ -300,10 +306,11 @@ static Dataset shuffled_groups(void) {
 
 static double mean_distance(const Shard *s) {
     double sum = 0;
-    for (int64_t i = 0; i < s->own; i++)
-        for (int64_t e = s->forward.offset[i]; e < s->forward.offset[i + 1]; e++)
-            sum += fabs((double)(s->forward.column[e] - i));
-    return sum / (double)s->forward.edges;
+    for (int64_t i = 0; i < s->set[NODES].own; i++)
+        for (int64_t e = s->relation[IN_EDGES].offset[i]; e < s->relation[IN_EDGES].offset[i + 1];
+             e++)
+            sum += fabs((double)(s->relation[IN_EDGES].column[e] - i));
+    return sum / (double)s->relation[IN_EDGES].edges;
 }
 
 static void test_reordered_rows_lie_near_their_sources(void **state) {
@@ -314,9 +321,10 @@ static void test_reordered_rows_lie_near_their_sources(void **state) {
     cut_open(&near, shuffled_groups(), 1, one, true);
     cut_open(&again, shuffled_groups(), 1, one, true);
     for (int64_t i = 0; i < 6000; i++)
-        assert_int_equal(plain.shard[0].gid[i], i);
+        assert_int_equal(plain.shard[0].set[NODES].gid[i], i);
     edges_are_those_of_the_graph(&near);
-    assert_memory_equal(near.shard[0].gid, again.shard[0].gid, 6000 * sizeof(int64_t));
+    assert_memory_equal(near.shard[0].set[NODES].gid, again.shard[0].set[NODES].gid,
+                        6000 * sizeof(int64_t));
     // shuffled: a third of the rows apart (2000). Clusters of 1000 rows: 333 at most.
     assert_true(mean_distance(&plain.shard[0]) > 1500);
     assert_true(mean_distance(&near.shard[0]) < 400);
@@ -331,7 +339,8 @@ static void test_report_reads_what_was_written(void **state) {
     Error err = {0};
     cut_open(&cut, graph_make(61, graph_random, false, 5), 3, NULL, true);
     assert_ok(partition_report(cut.folder, NULL, &err), &err);
-    assert_refused(partition_report(test_path("nowhere"), NULL, &err), &err, EXIT_NO_INPUT, "nowhere");
+    assert_refused(partition_report(test_path("nowhere"), NULL, &err), &err, EXIT_NO_INPUT,
+                   "nowhere");
     cut_close(&cut);
 }
 

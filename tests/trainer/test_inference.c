@@ -22,7 +22,9 @@ static const char *const settings[MODELS][SETTINGS] = {
 static void settle(int which) {
     Error err = {0};
     const char *all[SETTINGS + 3] = {"train.epochs=2", "model.hidden=[20]", "run.threads=1"};
+    const MemberKeys *keys[LAYER_KINDS];
     memcpy(all + 3, settings[which], sizeof settings[which]);
+    config_learn_keys(keys, layer_keys(keys));
     assert_ok(config_load(&config, NULL, all, SETTINGS + 3, &err), &err);
 }
 
@@ -143,7 +145,8 @@ static void a_graph_without_splits_is_predicted(void **state) {
     open_inference(&inference);
     float *parameters = TAKE(float, inference.shape.parameter_count, "test");
     model_initial(&inference.shape, 1, parameters);
-    assert_int_equal(model_infer(inference.model, on_device(parameters)).count, world.shard.own);
+    assert_int_equal(model_infer(inference.model, on_device(parameters)).count,
+                     world.shard.set[NODES].own);
     memory_give(parameters);
     inference_close(&inference);
     world_clear(&world);

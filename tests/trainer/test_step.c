@@ -256,7 +256,7 @@ static void a_gradient_that_is_not_finite_ends_the_training(void **state) {
     (void)state;
     Error err = {0};
     EpochRecord record;
-    int64_t count = world.shard.own * world.shard.features;
+    int64_t count = world.shard.set[NODES].own * world.shard.features;
     const float *before = world.shard.x;
     float *large = TAKE(float, count, "test");
     for (int64_t k = 0; k < count; k++)

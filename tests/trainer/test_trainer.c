@@ -1,64 +1,11 @@
 // ranks: 1 2 4
-// If this failed, whole runs would depend on the schedule, on threads or vectors, or on being
-// stopped and resumed; or the epoch loop would take memory, or the predicted memory would not be
-// what is used.
-#include "fixture.h"
-#include "trainer/internal.h"
+// If this failed, whole runs would depend on the schedule, on threads or vectors; or ranks that
+// do not hold the same would go on; or the epoch loop would take memory, or the predicted memory
+// would not be what is used.
+#include "runs.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static void settle(const char *const *more, int count) {
-    Error err = {0};
-    const char *settings[32] = {"model.layers=3",  "model.hidden=[20]",
-                                "train.epochs=12", "train.eval_every=3",
-                                "run.threads=1",   "model.input_dropout=0.2"};
-    for (int i = 0; i < count; i++)
-        settings[6 + i] = more[i];
-    assert_ok(config_load(&config, NULL, settings, 6 + count, &err), &err);
-}
-
-typedef struct Run {
-    double loss[64];
-    float parameters[4096];
-    int64_t count, epochs;
-} Run;
-
-static void train(Run *run, Trainer *t) {
-    Error err = {0};
-    EpochRecord record;
-    while (!trainer_finished(t)) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
-        run->loss[record.epoch - 1] = record.loss;
-    }
-    run->epochs = trainer_epochs_done(t);
-    run->count = trainer_shape(t)->parameter_count;
-    assert_true(run->count <= 4096);
-    memcpy(run->parameters, trainer_parameters(t, false), (size_t)run->count * sizeof(float));
-}
-
-static Run whole_run(const char *const *more, int count) {
-    static Run run;
-    memset(&run, 0, sizeof run);
-    settle(more, count);
-    Trainer *t = new_trainer();
-    train(&run, t);
-    trainer_free(t);
-    return run;
-}
-
-static int make_world(void **state) {
-    (void)state;
-    world_init(&world, (WorldKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
-               &test_comm);
-    return 0;
-}
-
-static int drop_world(void **state) {
-    (void)state;
-    world_clear(&world);
-    return 0;
-}
 
 static void bits_do_not_depend_on_how(void **state) {
     (void)state;
@@ -80,100 +27,6 @@ static void bits_do_not_depend_on_how(void **state) {
     }
 }
 
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
-    Error err = {0};
-    EpochRecord record;
-    char remarks[1024];
-    Run want = whole_run(NULL, 0), got = want;
-    for (int stop = 1; stop < 12; stop += 3) {
-        const char *dir = test_path("resume");
-        if (test_comm.rank == 0)
-            file_remove(dir, &err);
-        comm_barrier(&test_comm);
-        Trainer *t = new_trainer();
-        for (int e = 0; e < stop; e++)
-            assert_ok(trainer_epoch(t, &record, &err), &err);
-        assert_ok(checkpoint_write(t, dir, 2, &err), &err);
-        TrainerCounters before = trainer_counters(t);
-        trainer_free(t);
-        bool found = false;
-        t = new_trainer();
-        assert_ok(checkpoint_restore(t, dir, &found, remarks, &err), &err);
-        assert_true(found);
-        assert_int_equal(trainer_epochs_done(t), stop);
-        TrainerCounters after = trainer_counters(t);
-        assert_memory_equal(&after, &before, sizeof before);
-        train(&got, t);
-        trainer_free(t);
-        assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
-        assert_memory_equal(got.loss + stop, want.loss + stop,
-                            (size_t)(12 - stop) * sizeof(double));
-    }
-}
-
-// The same command may learn something else: widths follow links as they are measured.
-static void the_last_run_in_a_folder_is_resumed(void **state) {
-    (void)state;
-    Error err = {0};
-    EpochRecord record;
-    char remarks[1024];
-    Trainer *t[3];
-    settle(NULL, 0);
-    for (int i = 0; i < 3; i++) { // with one seed, from other weights
-        Trainer *other = trainer_new(&config, &world.shard, &test_comm, (uint64_t)(3 + i), &err);
-        t[i] = new_trainer();
-        memcpy((float *)trainer_parameters(t[i], false), trainer_parameters(other, false),
-               (size_t)trainer_shape(other)->parameter_count * sizeof(float));
-        trainer_free(other);
-    }
-    for (int i = 0; i < 2; i++) { // the second one stops earlier
-        for (int e = 0; e < 4 - 2 * i; e++) {
-            assert_ok(trainer_epoch(t[i], &record, &err), &err);
-            if (e % 2 == 1)
-                assert_ok(checkpoint_write(t[i], test_path("anew"), 2, &err), &err);
-        }
-    }
-    bool found = false;
-    assert_ok(checkpoint_restore(t[2], test_path("anew"), &found, remarks, &err), &err);
-    assert_true(found && trainer_epochs_done(t[2]) == 2);
-    assert_memory_equal(trainer_parameters(t[2], false), trainer_parameters(t[1], false),
-                        (size_t)trainer_shape(t[1])->parameter_count * sizeof(float));
-    for (int i = 0; i < 3; i++)
-        trainer_free(t[i]);
-}
-
-// The other ranks' machines lack the file, or hold another one.
-static void first_weights_are_those_of_rank_0(void **state) {
-    (void)state;
-    Error err = {0};
-    settle(NULL, 0);
-    Trainer *other = trainer_new(&config, &world.shard, &test_comm, 4, &err);
-    assert_ok(other, &err);
-    const char *path = test_path("first.safetensors");
-    if (test_comm.rank == 0)
-        assert_ok(
-            model_write(trainer_shape(other), trainer_parameters(other, false), path, false, &err),
-            &err);
-    snprintf(config.model.weights, sizeof config.model.weights, "%s%s", path,
-             test_comm.rank == 0 ? "" : "-elsewhere");
-    Trainer *t = new_trainer();
-    assert_ok(trainer_start(t, &err), &err);
-    assert_memory_equal(trainer_parameters(t, false), trainer_parameters(other, false),
-                        (size_t)trainer_shape(t)->parameter_count * sizeof(float));
-    trainer_free(t);
-    trainer_free(other);
-}
-
-// As if a machine of the last rank had another libm, or a bit had flipped there: in what it
-// computes with, or in what it will.
-static void disturb(Trainer *t, int flat) {
-    float *const all[] = {t->parameters, t->moment1, t->moment2, t->best};
-    uint32_t *bits = (uint32_t *)all[flat];
-    if (test_comm.rank == test_comm.size - 1)
-        bits[trainer_shape(t)->parameter_count - 1] ^= 1;
-}
-
 static void ranks_that_disagree_are_named(void **state) {
     (void)state;
     EpochRecord record;
@@ -185,14 +38,12 @@ static void ranks_that_disagree_are_named(void **state) {
              test_comm.size);
     settle(settings, 1);
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
-        Error err = {0}, seen = {0}, saved = {0};
+        Error err = {0}, seen = {0}, asked = {0};
         Trainer *t = new_trainer();
         assert_ok(trainer_epoch(t, &record, &err), &err);
-        assert_ok(checkpoint_write(t, test_path("agreed"), 2, &err), &err);
+        assert_ok(trainer_replicas_agree(t, &err), &err);
         disturb(t, flat);
-        assert_refused(checkpoint_write(t, test_path("never"), 2, &saved), &saved, EXIT_DISAGREE,
-                       named);
-        assert_false(file_exists(test_path("never")));
+        assert_refused(trainer_replicas_agree(t, &asked), &asked, EXIT_DISAGREE, named);
         if (flat != 3) // the best weights are new after an evaluation
             assert_refused(trainer_epoch(t, &record, &seen), &seen, EXIT_DISAGREE, named);
         trainer_free(t);
@@ -370,22 +221,12 @@ static void rates_follow_their_schedule(void **state) {
     }
 }
 
-#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
 static const struct CMUnitTest tests[] = {
-    ON_WORLD(bits_do_not_depend_on_how),
-    ON_WORLD(resumed_equals_never_stopped),
-    ON_WORLD(the_last_run_in_a_folder_is_resumed),
-    ON_WORLD(ranks_that_disagree_are_named),
-    ON_WORLD(first_weights_are_those_of_rank_0),
-    ON_WORLD(epochs_take_no_memory),
-    ON_WORLD(the_plan_is_what_is_used),
-    ON_WORLD(too_much_memory_is_refused),
-    ON_WORLD(early_stopping_stops),
-    ON_WORLD(divergence_is_named),
-    ON_WORLD(sensitivities_are_planned),
-    ON_WORLD(spans_are_means_over_ranks),
-    ON_WORLD(a_metric_must_be_known),
-    ON_WORLD(a_loss_must_fit_the_labels),
-    ON_WORLD(rates_follow_their_schedule),
+    ON_WORLD(bits_do_not_depend_on_how),  ON_WORLD(ranks_that_disagree_are_named),
+    ON_WORLD(epochs_take_no_memory),      ON_WORLD(the_plan_is_what_is_used),
+    ON_WORLD(too_much_memory_is_refused), ON_WORLD(early_stopping_stops),
+    ON_WORLD(divergence_is_named),        ON_WORLD(sensitivities_are_planned),
+    ON_WORLD(spans_are_means_over_ranks), ON_WORLD(a_metric_must_be_known),
+    ON_WORLD(a_loss_must_fit_the_labels), ON_WORLD(rates_follow_their_schedule),
 };
 TEST_MAIN(tests)

@@ -122,8 +122,9 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
 
 // What rank 0 does aside: disks may take their time.
 typedef struct Writing {
-    Trainer *trainer;
+    const Training *training;
     const char *run_dir;
+    int64_t epoch;
     int keep;
     char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
     Error *err;
@@ -150,42 +151,46 @@ static bool put_down(const Writing *w) {
 
 static void finish(void *context) {
     Writing *w = context;
-    if (checkpoint_manifest_write(w->trainer, w->temporary, w->err) && put_down(w) &&
+    if (checkpoint_manifest_write(w->training, w->temporary, w->err) && put_down(w) &&
         write_latest(w->run_dir, w->folder, w->err))
-        remove_old(w->run_dir, w->trainer->epoch, w->keep > 0 ? w->keep : 1, w->err);
+        remove_old(w->run_dir, w->epoch, w->keep > 0 ? w->keep : 1, w->err);
 }
 
 // Collective.
 static bool agree(const Writing *w) {
-    const Trainer *t = w->trainer;
-    if (t->comm->rank == 0)
-        error_prefix(w->err, "checkpoint of epoch %lld", (long long)t->epoch);
-    return comm_agree(t->comm, w->err);
+    const Comm *comm = w->training->comm;
+    if (comm->rank == 0)
+        error_prefix(w->err, "checkpoint of epoch %lld", (long long)w->epoch);
+    return comm_agree(comm, w->err);
 }
 
 static bool on_first(Writing *w, void (*work)(void *context)) {
-    if (w->trainer->comm->rank == 0)
-        comm_aside(w->trainer->comm, work, w);
+    if (w->training->comm->rank == 0)
+        comm_aside(w->training->comm, work, w);
     return agree(w);
 }
 
 // All ranks hold state; rank 0 writes it.
 static bool write_sections(const Writing *w) {
-    const StateSections *sections = trainer_sections(w->trainer);
+    const StateSections *sections = trainer_sections(w->training->trainer);
     char path[CHECKPOINT_PATH];
     for (int i = 0; i < sections->count; i++) {
         const StateSection *section = &sections->section[i];
         checkpoint_file(path, w->temporary, section->name);
-        state_write(section, w->trainer->comm, path, w->err);
+        state_write(section, w->training->comm, path, w->err);
         if (!agree(w))
             return false;
     }
     return true;
 }
 
-bool checkpoint_write(Trainer *t, const char *run_dir, int keep, Error *err) {
-    Writing w = {.trainer = t, .run_dir = run_dir, .keep = keep, .err = err};
-    checkpoint_path(w.folder, run_dir, t->epoch);
-    return replicas_agree(t, err) && on_first(&w, make_temporary) && write_sections(&w) &&
-           on_first(&w, finish);
+bool checkpoint_write(const Training *t, const char *run_dir, int keep, Error *err) {
+    Writing w = {.training = t,
+                 .run_dir = run_dir,
+                 .epoch = trainer_epochs_done(t->trainer),
+                 .keep = keep,
+                 .err = err};
+    checkpoint_path(w.folder, run_dir, w.epoch);
+    return trainer_replicas_agree(t->trainer, err) && on_first(&w, make_temporary) &&
+           write_sections(&w) && on_first(&w, finish);
 }

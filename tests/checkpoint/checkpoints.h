@@ -1,8 +1,8 @@
 // A run with checkpoints after epochs 2 and 4, what can be done to its files, and its resume.
-#ifndef FRINGE_TESTS_TRAINER_CHECKPOINTS_H
-#define FRINGE_TESTS_TRAINER_CHECKPOINTS_H
+#ifndef FRINGE_TESTS_CHECKPOINT_CHECKPOINTS_H
+#define FRINGE_TESTS_CHECKPOINT_CHECKPOINTS_H
 
-#include "fixture.h"
+#include "training.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static int make_run(void **state) {
     for (int epoch = 1; epoch <= 4; epoch++) {
         assert_ok(trainer_epoch(t, &record, &err), &err);
         if (epoch % 2 == 0)
-            assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+            assert_ok(save_training(t, run_dir, 2, &err), &err);
     }
     trainer_free(t);
     return 0;
@@ -51,10 +51,10 @@ static inline const char *in_run(const char *name) {
 }
 
 // Epochs done after a resume; -1: none was found, -2: refused with *err.
-static int64_t resumed(char remarks[1024], Error *err) {
+static inline int64_t resumed(char remarks[1024], Error *err) {
     bool found = false;
     Trainer *t = new_trainer();
-    bool ok = checkpoint_restore(t, run_dir, &found, remarks, err);
+    bool ok = resume_training(t, run_dir, &found, remarks, err);
     int64_t epoch = !ok ? -2 : found ? trainer_epochs_done(t) : -1;
     trainer_free(t);
     return epoch;

@@ -76,7 +76,7 @@ static void the_end_counts_where_the_rate_looks_at_it(void **state) {
     set(first, 1);
     Trainer *t = new_trainer();
     snprintf(run_dir, sizeof run_dir, "%s", test_path("cosine"));
-    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    assert_ok(save_training(t, run_dir, 2, &err), &err);
     trainer_free(t);
     assert_int_equal(resumed(remarks, &err), 0);
     set(longer, 2);
@@ -90,7 +90,9 @@ static void another_seed_is_named(void **state) {
     bool found;
     char remarks[1024];
     Trainer *t = trainer_new(&config, &world.shard, &test_comm, 7, &err);
-    assert_refused(checkpoint_restore(t, run_dir, &found, remarks, &err), &err, EXIT_CONFIG,
+    Training training = training_of(t);
+    training.seed = 7;
+    assert_refused(checkpoint_restore(&training, run_dir, &found, remarks, &err), &err, EXIT_CONFIG,
                    ": its seed was 3, is 7; to go on");
     trainer_free(t);
 }
@@ -100,7 +102,7 @@ static void assert_shard_refused(Trainer *t, const char *part) {
     Error err = {0};
     bool found;
     char remarks[1024];
-    assert_refused(checkpoint_restore(t, run_dir, &found, remarks, &err), &err, EXIT_CONFIG, part);
+    assert_refused(resume_training(t, run_dir, &found, remarks, &err), &err, EXIT_CONFIG, part);
 }
 
 static void other_data_and_another_cut_are_named(void **state) {
@@ -150,9 +152,10 @@ static void start_from_weights(void) {
     write_weights("other.safetensors", 12);
     use_weights("first.safetensors");
     Trainer *t = new_trainer();
-    assert_ok(trainer_start(t, &err), &err);
+    Training training = training_of(t);
+    assert_ok(checkpoint_start(&training, &err), &err);
     snprintf(run_dir, sizeof run_dir, "%s", test_path("started"));
-    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    assert_ok(checkpoint_write(&training, run_dir, 2, &err), &err);
     trainer_free(t);
     if (test_comm.rank == 0)
         assert_int_equal(unlink(test_path("first.safetensors")), 0);
@@ -166,9 +169,10 @@ static void a_resume_does_not_need_the_first_weights(void **state) {
     char remarks[1024];
     start_from_weights();
     Trainer *t = new_trainer();
+    Training training = training_of(t);
     for (int again = 0; again < 2; again++) { // what goes on remembers, too
-        assert_ok(checkpoint_restore(t, run_dir, &found, remarks, &err) && found, &err);
-        assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+        assert_ok(checkpoint_restore(&training, run_dir, &found, remarks, &err) && found, &err);
+        assert_ok(checkpoint_write(&training, run_dir, 2, &err), &err);
     }
     trainer_free(t);
     use_weights("same.safetensors"); // by contents
@@ -200,9 +204,10 @@ static void a_path_of_one_letter_is_remembered(void **state) {
     assert_int_equal(chdir(test_path("")), 0);
     snprintf(config.model.weights, sizeof config.model.weights, "w");
     Trainer *t = new_trainer();
-    assert_ok(trainer_start(t, &err), &err);
+    Training training = training_of(t);
+    assert_ok(checkpoint_start(&training, &err), &err);
     snprintf(run_dir, sizeof run_dir, "%s", test_path("short"));
-    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    assert_ok(checkpoint_write(&training, run_dir, 2, &err), &err);
     trainer_free(t);
     assert_int_equal(chdir(before), 0);
     use_weights("");

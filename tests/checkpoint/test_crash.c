@@ -2,7 +2,7 @@
 // If this failed, a crash while a checkpoint is written could lose the run: for every single write,
 // fsync and rename of the writer the process is killed right after it, and what is on the disk must
 // resume to the uninterrupted run, bit for bit.
-#include "fixture.h"
+#include "training.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef bool Save(Trainer *trainer, const char *run_dir, Error *err);
 static char run_dir[512];
 
 static bool write_checkpoint(Trainer *t, const char *dir, Error *err) {
-    return checkpoint_write(t, dir, 1, err);
+    return save_training(t, dir, 1, err);
 }
 
 // What must not be done: the same files, overwritten where they are.
@@ -67,9 +67,9 @@ static bool child_dies(Save *save, int n) {
         char elsewhere[600];
         snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
         train_until(t, FIRST);
-        bool ok = checkpoint_write(t, elsewhere, 9, &err) && save(t, run_dir, &err);
+        bool ok = save_training(t, elsewhere, 9, &err) && save(t, run_dir, &err);
         train_until(t, SECOND);
-        ok = ok && checkpoint_write(t, elsewhere, 9, &err);
+        ok = ok && save_training(t, elsewhere, 9, &err);
         file_test_stop_after(n);
         ok = ok && save(t, run_dir, &err);
         _exit(ok ? 0 : 1);
@@ -88,7 +88,7 @@ static bool resumes(const float *want) {
     char remarks[1024];
     bool found = false;
     Trainer *t = new_trainer();
-    bool ok = checkpoint_restore(t, run_dir, &found, remarks, &err) && found &&
+    bool ok = resume_training(t, run_dir, &found, remarks, &err) && found &&
               trainer_epochs_done(t) >= FIRST;
     if (ok) {
         train_until(t, LAST);

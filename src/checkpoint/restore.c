@@ -94,7 +94,7 @@ static bool check_sections(const Newest *newest, const StateSections *sections, 
 
 // What rank 0 reads aside: every file is hashed before it is believed.
 typedef struct Reading {
-    Trainer *trainer;
+    Training *training;
     const char *run_dir;
     Newest newest;
     TrainerCounters counters;
@@ -107,30 +107,30 @@ static void read_aside(void *context) {
     Manifest *m = &newest->manifest;
     if (find_newest(newest, r->run_dir, r->err) && check_found(newest, r->run_dir, r->err) &&
         newest->found && check_version(newest, r->err) &&
-        identity_check(r->trainer, &m->identity, newest->folder, r->err) &&
-        check_sections(newest, trainer_sections(r->trainer), r->err))
-        r->trainer->first_weights = m->identity.first_weights;
+        identity_check(r->training, &m->identity, newest->folder, r->err) &&
+        check_sections(newest, trainer_sections(r->training->trainer), r->err))
+        r->training->first_weights = m->identity.first_weights;
     r->counters = m->counters;
     checkpoint_manifest_clear(m);
 }
 
 // Collective.
 static bool read_sections(Reading *r) {
-    const StateSections *sections = trainer_sections(r->trainer);
+    const StateSections *sections = trainer_sections(r->training->trainer);
     char path[CHECKPOINT_PATH];
     for (int i = 0; i < sections->count; i++) {
         checkpoint_file(path, r->newest.folder, sections->section[i].name);
-        if (!state_read(&sections->section[i], r->trainer->comm, path, r->err))
+        if (!state_read(&sections->section[i], r->training->comm, path, r->err))
             return error_prefix(r->err, "cannot resume");
     }
-    comm_broadcast(r->trainer->comm, &r->counters, sizeof r->counters, 0);
-    trainer_set_counters(r->trainer, &r->counters);
+    comm_broadcast(r->training->comm, &r->counters, sizeof r->counters, 0);
+    trainer_set_counters(r->training->trainer, &r->counters);
     return true;
 }
 
-bool checkpoint_restore(Trainer *t, const char *run_dir, bool *found, char remarks[1024],
+bool checkpoint_restore(Training *t, const char *run_dir, bool *found, char remarks[1024],
                         Error *err) {
-    Reading r = {.trainer = t, .run_dir = run_dir, .err = err};
+    Reading r = {.training = t, .run_dir = run_dir, .err = err};
     if (t->comm->rank == 0)
         comm_aside(t->comm, read_aside, &r);
     *found = r.newest.found;

@@ -3,7 +3,7 @@
 // run would start over its own results; or a damaged checkpoint would not be told from one that
 // cannot be read right now.
 #include "checkpoints.h"
-#include "trainer/internal.h"
+#include "fringe/runfolder.h"
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,7 +100,7 @@ static void what_dead_writers_left_is_swept(void **state) {
     for (int i = 0; i < LEFT && test_comm.rank == 0; i++)
         assert_ok(file_make_folder(path[i], &err), &err);
     Trainer *t = new_trainer();
-    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    assert_ok(save_training(t, run_dir, 2, &err), &err);
     trainer_free(t);
     if (test_comm.rank == 0) {
         assert_false(file_exists(path[DEAD]));
@@ -115,9 +115,9 @@ static void only_the_newest_stay(void **state) {
     char remarks[1024] = "";
     Trainer *t = new_trainer();
     EpochRecord record;
-    assert_ok(checkpoint_restore(t, run_dir, &found, remarks, &err), &err);
+    assert_ok(resume_training(t, run_dir, &found, remarks, &err), &err);
     assert_ok(trainer_epoch(t, &record, &err), &err);
-    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    assert_ok(save_training(t, run_dir, 2, &err), &err);
     trainer_free(t);
     comm_barrier(&test_comm);
     assert_false(file_exists(in_run("epoch-2")));
@@ -140,8 +140,8 @@ static void the_same_checkpoint_stays(void **state) {
     ino_t before = inode_of(in_run("epoch-4/model.safetensors"));
     comm_barrier(&test_comm);
     Trainer *t = new_trainer();
-    assert_ok(checkpoint_restore(t, run_dir, &found, remarks, &err), &err);
-    assert_ok(checkpoint_write(t, run_dir, 2, &err), &err);
+    assert_ok(resume_training(t, run_dir, &found, remarks, &err), &err);
+    assert_ok(save_training(t, run_dir, 2, &err), &err);
     trainer_free(t);
     assert_int_equal(inode_of(in_run("epoch-4/model.safetensors")), before);
 }

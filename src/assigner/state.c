@@ -67,7 +67,7 @@ static const struct {
 static const void *list_of(const Lot *lot, int list) {
     return list == 0   ? (const void *)channel_widths(lot->of.channel, true)
            : list == 1 ? (const void *)lot->next
-                       : channel_trace(lot->of.channel)->square;
+                       : channel_ranges(lot->of.channel)->square;
 }
 
 // What is known of an assignment before it is taken, for the report, but times of this process.
@@ -128,7 +128,7 @@ static bool save(void *owner, StateWriter *writer, Error *err) {
         return false;
     counters[1] = a->pending;
     for (int i = 0; i < a->lots; i++)
-        counters[COUNTERS + i] = channel_trace(a->lot[i].of.channel)->exchanges;
+        counters[COUNTERS + i] = channel_ranges(a->lot[i].of.channel)->exchanges;
     known_copy(a, &known, true);
     state_put_copy(writer, "counters", TENSOR_I64, COUNTERS + a->lots, counters);
     state_put_copy(writer, "report.numbers", TENSOR_F64, known_numbers(a), known.number);
@@ -195,12 +195,12 @@ static bool get(const StateReader *reader, const Lot *lot, int list, void *mine,
 
 // The widths in use are taken at once.
 static bool restore_lot(Lot *lot, int64_t exchanges, const StateReader *reader, Error *err) {
-    ChannelTrace *trace = channel_trace(lot->of.channel);
+    RangeStatistics *ranges = channel_ranges(lot->of.channel);
     if (!get(reader, lot, 0, lot->next, err))
         return false;
     lot_take(lot);
-    trace->exchanges = exchanges;
-    return get(reader, lot, 1, lot->next, err) && get(reader, lot, 2, trace->square, err);
+    ranges->exchanges = exchanges;
+    return get(reader, lot, 1, lot->next, err) && get(reader, lot, 2, ranges->square, err);
 }
 
 // All of the file is checked before anything changes.

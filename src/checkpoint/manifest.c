@@ -101,8 +101,8 @@ static bool put_files(JsonWriter *w, const StateSections *sections, const char *
     return true;
 }
 
-bool checkpoint_manifest_write(Trainer *t, const char *folder, Error *err) {
-    TrainerCounters counters = trainer_counters(t);
+bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err) {
+    TrainerCounters counters = trainer_counters(t->trainer);
     JsonWriter w;
     char path[CHECKPOINT_PATH];
     path_join(path, sizeof path, folder, checkpoint_manifest);
@@ -112,7 +112,7 @@ bool checkpoint_manifest_write(Trainer *t, const char *folder, Error *err) {
     json_put_int(&w, "version", CHECKPOINT_VERSION);
     identity_put(&w, t);
     put_counters(&w, &counters);
-    bool ok = put_files(&w, trainer_sections(t), folder, err);
+    bool ok = put_files(&w, trainer_sections(t->trainer), folder, err);
     json_put_string(&w, "checksum", "00000000000000000000000000000000");
     json_end_object(&w);
     seal(w.text, w.bytes);

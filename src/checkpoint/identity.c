@@ -17,7 +17,7 @@ static void put_first_weights(JsonWriter *w, const FirstWeights *first) {
     json_end_object(w);
 }
 
-void identity_put(JsonWriter *w, const Trainer *t) {
+void identity_put(JsonWriter *w, const Training *t) {
     config_put_learned(w, "config", t->config);
     json_put_string(w, "data", t->shard->dataset_hash);
     json_begin_object(w, "parts");
@@ -82,7 +82,7 @@ static void add(void *context, const char *sentence) {
 }
 
 // Other data are cut otherwise, and so is another number of parts: the cause is said alone.
-static void compare_data(const Trainer *t, const Identity *was, Differences *d) {
+static void compare_data(const Training *t, const Identity *was, Differences *d) {
     char sentence[128];
     const Shard *is = t->shard;
     snprintf(sentence, sizeof sentence, "it ran on %lld rank%s, now %d", (long long)was->parts,
@@ -95,7 +95,7 @@ static void compare_data(const Trainer *t, const Identity *was, Differences *d) 
         add(d, "the data are the same, their cut into parts differs");
 }
 
-static void compare_seed(const Trainer *t, const Identity *was, Differences *d) {
+static void compare_seed(const Training *t, const Identity *was, Differences *d) {
     char sentence[128];
     snprintf(sentence, sizeof sentence, "its seed was %lld, is %lld", (long long)was->seed,
              (long long)t->seed);
@@ -104,7 +104,7 @@ static void compare_seed(const Trainer *t, const Identity *was, Differences *d) 
 }
 
 // By contents. The file that the run started from is not read again: it may be gone.
-static bool compare_first_weights(const Trainer *t, const Identity *was, Differences *d,
+static bool compare_first_weights(const Training *t, const Identity *was, Differences *d,
                                   Error *err) {
     const char *before = was->first_weights.path, *now = t->config->model.weights;
     char sentence[256], hash[33];
@@ -120,7 +120,7 @@ static bool compare_first_weights(const Trainer *t, const Identity *was, Differe
     return true;
 }
 
-bool identity_check(const Trainer *t, const Identity *was, const char *folder, Error *err) {
+bool identity_check(const Training *t, const Identity *was, const char *folder, Error *err) {
     Differences d = {0};
     char more[32] = "";
     config_tell_learned(was->config, t->config, add, &d);

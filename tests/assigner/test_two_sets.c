@@ -1,0 +1,282 @@
+// ranks: 1 2 3 4
+// If this failed, something would still take the rows that are read and the rows that read for rows
+// of one set, and no hypergraph could be trained: its two relations lead from one set to the other.
+#include "device.h"
+#include "support.h"
+#include "two_sets.h"
+
+#include "assigner/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 21, PERIOD = 4, DELAY = 2, EPOCHS = 8 };
+static const Cover covers[] = {COVER_SOURCES, COVER_TARGETS, COVER_MIN};
+
+// One relation with all that an aggregate over it needs. Relation 0 takes the mean over the pins of
+// a hyperedge; relation 1 is its transpose, so that the other diagonal is used.
+typedef struct Way {
+    Pattern *pattern;
+    Block block;
+    Channel *channel;
+    Aggregate *own, *partial;
+    HaloAggregate *halo;
+    Rows in, out, partials;
+} Way;
+
+typedef struct Hyper {
+    Shard shard;
+    Mailbox *mailbox;
+    Way way[2];
+} Hyper;
+
+static void way_init(Hyper *hyper, int r, Cover cover) {
+    Error err = {0};
+    Way *way = &hyper->way[r];
+    PatternKind kind = {r, HOPS_ALL, HOPS_ALL, cover};
+    CodecOptions options = {.codec = codec_find("integer", &err), .width = 8, .piece = 1000};
+    MemoryPlan plan = {0};
+    PatternBytes bound = pattern_bound(&hyper->shard, &kind, false);
+    size_t before = memory_in_use();
+    way->pattern = pattern_new(&hyper->shard, &kind, NULL, &test_comm);
+    assert_true(memory_in_use() - before <= bound.kept + sizeof(Pattern) + 8192);
+    pattern_plan(&plan, way->pattern);
+    assert_true(memory_in_use() - before <= memory_plan_total(&plan) + sizeof(Pattern) + 1024);
+    const HaloPlan *p = &way->pattern->plan;
+    if (r == 0)
+        assert_ok(block_init(&way->block, "mean", way->pattern, &hyper->shard, &err), &err);
+    else
+        way->block = block_transpose(&hyper->way[0].block, way->pattern);
+    way->channel = channel_new(hyper->mailbox, p, &options, COLUMNS, (ExchangeId){r, FORWARD});
+    way->own = device()->aggregate_new(&way->pattern->own, p->sources, COLUMNS, "rows");
+    way->partial = device()->aggregate_new(&way->pattern->partial, p->sources, COLUMNS, "rows");
+    way->in = rows_take(device(), p->sources, COLUMNS, "test");
+    way->out = rows_take(device(), way->pattern->rows, COLUMNS, "test");
+    way->partials = rows_take(device(), p->partials, COLUMNS, "test");
+    way->halo = device()->aggregate_halo_new(&way->pattern->halo, way->pattern->halo_row);
+}
+
+static void hyper_init(Hyper *hyper, Cover cover) {
+    *hyper = (Hyper){.shard = two_sets(&test_comm), .mailbox = mailbox_new(device())};
+    for (int r = 0; r < 2; r++)
+        way_init(hyper, r, cover);
+}
+
+static void hyper_clear(Hyper *hyper) {
+    for (int r = 0; r < 2; r++) {
+        Way *way = &hyper->way[r];
+        device()->aggregate_halo_free(way->halo);
+        rows_give(device(), &way->partials);
+        rows_give(device(), &way->out);
+        rows_give(device(), &way->in);
+        device()->aggregate_free(way->partial);
+        device()->aggregate_free(way->own);
+        channel_free(way->channel);
+        pattern_free(way->pattern);
+    }
+    block_clear(&hyper->way[0].block);
+    mailbox_free(hyper->mailbox);
+    two_sets_clear(&hyper->shard);
+}
+
+// ---- the aggregate over one relation
+
+static void own_part(void *context, OwnPart part, const Poll *poll) {
+    Way *way = context;
+    (void)part;
+    device()->aggregate_prepare(way->own, way->in, on_device(way->block.right), poll);
+    device()->aggregate_rows(way->own, way->out, (Range){0, way->pattern->rows}, false, NULL, poll);
+}
+
+static void halo_part(void *context, Rows landed, int begin, int end, bool last, const Poll *poll) {
+    Way *way = context;
+    const Pattern *p = way->pattern;
+    (void)begin;
+    device()->aggregate_halo(way->halo, way->out, landed, p->plan.receive_offset[end], NULL, poll);
+    const float *left = way->block.left;
+    for (int64_t i = 0; last && left != NULL && i < p->rows; i++)
+        for (int64_t c = 0; c < COLUMNS; c++)
+            floats(way->out)[i * way->out.stride + c] *= left[i];
+}
+
+static void aggregate(Way *way, uint32_t epoch, bool exact) {
+    Error err = {0};
+    const Pattern *p = way->pattern;
+    device()->aggregate_halo_begin(way->halo);
+    device()->aggregate_prepare(way->partial, way->in, on_device(way->block.right), NULL);
+    device()->aggregate_rows(way->partial, way->partials, (Range){0, p->plan.partials}, false, NULL,
+                             NULL);
+    RowSource rows = {.x = way->in, .right = on_device(way->block.right), .sums = way->partials};
+    schedule_find("overlap", &err)
+        ->run(way->channel, &rows, (ExchangeContext){3, epoch, exact},
+              &(ExchangeWork){own_part, halo_part, way});
+}
+
+// Nodes are read by hyperedges and those by nodes again.
+static void there_and_back(Hyper *hyper, uint32_t epoch, bool exact) {
+    Way *there = &hyper->way[0], *back = &hyper->way[1];
+    const RowSet *nodes = &hyper->shard.set[NODES];
+    for (int64_t i = 0; i < nodes->own; i++)
+        for (int64_t c = 0; c < COLUMNS; c++)
+            floats(there->in)[i * there->in.stride + c] = (float)two_sets_draw(5, nodes->gid[i], c);
+    aggregate(there, epoch, exact);
+    memcpy(floats(back->in), floats(there->out), rows_bytes(there->out.count, COLUMNS));
+    aggregate(back, epoch, exact);
+}
+
+// ---- the same told densely
+
+typedef struct Dense {
+    double *x[3]; // of nodes, of hyperedges, of nodes again: [rows, COLUMNS]
+} Dense;
+
+static double degree_of(int64_t hyperedge) {
+    double sum = 0;
+    for (int64_t v = 0; v < totals[NODES]; v++)
+        sum += (double)pins[hyperedge][v];
+    return sum == 0 ? 1 : sum;
+}
+
+static Dense dense_init(void) {
+    Dense d;
+    draw_pins();
+    for (int i = 0; i < 3; i++)
+        d.x[i] = TAKE(double, (int64_t)totals[i % 2] * COLUMNS, "test");
+    for (int64_t i = 0; i < (int64_t)totals[NODES] * COLUMNS; i++)
+        d.x[0][i] = (double)(float)two_sets_draw(5, i / COLUMNS, i % COLUMNS);
+    for (int64_t h = 0; h < totals[HYPEREDGES]; h++) {
+        double *mean = d.x[1] + h * COLUMNS, degree = degree_of(h);
+        for (int64_t v = 0; v < totals[NODES]; v++)
+            for (int64_t c = 0; c < COLUMNS; c++)
+                mean[c] += (double)pins[h][v] / degree * d.x[0][v * COLUMNS + c];
+        for (int64_t v = 0; v < totals[NODES]; v++)
+            for (int64_t c = 0; c < COLUMNS; c++)
+                d.x[2][v * COLUMNS + c] += (double)pins[h][v] / degree * mean[c];
+    }
+    return d;
+}
+
+static void dense_clear(Dense *d) {
+    for (int i = 0; i < 3; i++)
+        memory_give(d->x[i]);
+}
+
+// The largest difference of an entry, over all ranks.
+static double difference(const Hyper *hyper, int r, const Dense *d) {
+    const RowSet *set = &hyper->shard.set[hyper->shard.relation[r].to];
+    Rows out = hyper->way[r].out;
+    double most = 0;
+    assert_int_equal(out.count, set->own);
+    for (int64_t i = 0; i < set->own; i++)
+        for (int64_t c = 0; c < COLUMNS; c++)
+            most = fmax(most, fabs((double)floats(out)[i * out.stride + c] -
+                                   d->x[r + 1][set->gid[i] * COLUMNS + c]));
+    return comm_max_double(&test_comm, most);
+}
+
+// ---- tests
+
+static void patterns_lead_from_one_set_to_the_other(void **state) {
+    (void)state;
+    int64_t rows[3][2];
+    for (int k = 0; k < 3; k++) {
+        Hyper hyper;
+        hyper_init(&hyper, covers[k]);
+        for (int r = 0; r < 2; r++) {
+            const Pattern *p = hyper.way[r].pattern;
+            int64_t count[3] = {p->rows, p->plan.sources, p->plan.halo_count};
+            assert_true(pattern_is_valid(p, true));
+            comm_sum_int64(&test_comm, count, 3);
+            assert_int_equal(count[0], totals[1 - r]);
+            assert_int_equal(count[1], totals[r]);
+            rows[k][r] = count[2];
+        }
+        hyper_clear(&hyper);
+    }
+    for (int r = 0; r < 2; r++) { // what one relation's sources are, the other's targets are
+        assert_int_equal(rows[0][r], rows[1][1 - r]);
+        assert_true(rows[2][r] <= rows[0][r] && rows[2][r] <= rows[1][r]);
+        assert_int_equal(rows[0][r] > 0, test_comm.size > 1);
+    }
+}
+
+static void exact_aggregates_are_the_dense_ones(void **state) {
+    (void)state;
+    Dense dense = dense_init();
+    for (int k = 0; k < 3; k++) {
+        Hyper hyper;
+        hyper_init(&hyper, covers[k]);
+        there_and_back(&hyper, 1, true);
+        for (int r = 0; r < 2; r++)
+            assert_near(difference(&hyper, r, &dense), 0, 1e-5);
+        hyper_clear(&hyper);
+    }
+    dense_clear(&dense);
+}
+
+// What a halo row's noise meets: of a row that travels itself, the entries of its column.
+static void check_coefficients(const Hyper *hyper, int r, const Lot *lot) {
+    const HaloPlan *p = &hyper->way[r].pattern->plan;
+    int to = hyper->shard.relation[r].to;
+    for (int g = 0; g + 1 < p->size; g++)
+        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
+            int64_t source = p->source_id[p->send_row[k]];
+            double want = 0;
+            for (int64_t i = 0; i < totals[to]; i++) {
+                double m = (double)reads(r, i, source) / (r == 0 ? degree_of(i) : 1);
+                if (owner_of(to, i, p->size) == ring_reader(p->rank, g, p->size))
+                    want += m * m;
+            }
+            assert_near((double)lot->coefficient[k] / want, 1, 1e-5);
+        }
+}
+
+// Widths differ from row to row, and what they cost stays within what the widest step can do.
+static void assigned_widths_serve_two_sets(void **state) {
+    (void)state;
+    Dense dense = dense_init();
+    Config config;
+    Error err = {0};
+    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    config.messages.period = PERIOD;
+    config.messages.delay = DELAY;
+    config.messages.group_size = 5;
+    config.messages.link = (ConfigDoubles){2, {1e-8, 1e-6}};
+    snprintf(config.messages.solver, CONFIG_WORD, "exact");
+    for (int k = 0; k < 3; k++) {
+        Hyper hyper;
+        hyper_init(&hyper, covers[k]);
+        AssignedChannel of[2];
+        for (int r = 0; r < 2; r++)
+            of[r] = (AssignedChannel){hyper.way[r].channel, {r, FORWARD}, &hyper.way[r].block};
+        Assigner *a = assigner_new(&config, &test_comm, 5, of, 2, &err);
+        assert_ok(a, &err);
+        for (int r = 0; r < 2 && covers[k] == COVER_SOURCES; r++)
+            check_coefficients(&hyper, r, &a->lot[r]);
+        int64_t taken = 0, widths = 0;
+        for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
+            assert_ok(assigner_before(a, epoch, &err), &err);
+            there_and_back(&hyper, epoch, false);
+            const Assignment *assignment = assigner_after(a, epoch);
+            for (int i = 0; assignment != NULL && i < assignment->parts; i++, taken++)
+                for (int b = 1; b <= WIDTH_MOST; b++)
+                    widths += assignment->part[i].rows[b] > 0;
+            // values are below 1, and so is every mean: a step of 8 bits before, of 2 after
+            double step = epoch < 1 + PERIOD + DELAY ? 1.0 / 255 : 1.0 / 3;
+            assert_true(difference(&hyper, 0, &dense) <= 2 * step);
+        }
+        assert_int_equal(taken, 2);
+        assert_true(test_comm.size == 1 || widths > 2);
+        assigner_free(a);
+        hyper_clear(&hyper);
+    }
+    dense_clear(&dense);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(patterns_lead_from_one_set_to_the_other),
+    cmocka_unit_test(exact_aggregates_are_the_dense_ones),
+    cmocka_unit_test(assigned_widths_serve_two_sets),
+};
+TEST_MAIN(tests)

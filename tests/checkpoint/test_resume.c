@@ -1,0 +1,122 @@
+// ranks: 1 2 4
+// If this failed, a training that goes on from a checkpoint would not be the one that was stopped,
+// or one that starts from weights would not start from them on every rank; or a state that the
+// ranks do not share would be saved as if it were theirs.
+#include "../trainer/runs.h"
+#include "training.h"
+
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    char remarks[1024];
+    Run want = whole_run(NULL, 0), got = want;
+    for (int stop = 1; stop < 12; stop += 3) {
+        const char *dir = test_path("resume");
+        if (test_comm.rank == 0)
+            file_remove(dir, &err);
+        comm_barrier(&test_comm);
+        Trainer *t = new_trainer();
+        for (int e = 0; e < stop; e++)
+            assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(save_training(t, dir, 2, &err), &err);
+        TrainerCounters before = trainer_counters(t);
+        trainer_free(t);
+        bool found = false;
+        t = new_trainer();
+        assert_ok(resume_training(t, dir, &found, remarks, &err), &err);
+        assert_true(found);
+        assert_int_equal(trainer_epochs_done(t), stop);
+        TrainerCounters after = trainer_counters(t);
+        assert_memory_equal(&after, &before, sizeof before);
+        train(&got, t);
+        trainer_free(t);
+        assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
+        assert_memory_equal(got.loss + stop, want.loss + stop,
+                            (size_t)(12 - stop) * sizeof(double));
+    }
+}
+
+// The same command may learn something else: widths follow links as they are measured.
+static void the_last_run_in_a_folder_is_resumed(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    char remarks[1024];
+    Trainer *t[3];
+    settle(NULL, 0);
+    for (int i = 0; i < 3; i++) { // with one seed, from other weights
+        Trainer *other = trainer_new(&config, &world.shard, &test_comm, (uint64_t)(3 + i), &err);
+        t[i] = new_trainer();
+        memcpy((float *)trainer_parameters(t[i], false), trainer_parameters(other, false),
+               (size_t)trainer_shape(other)->parameter_count * sizeof(float));
+        trainer_free(other);
+    }
+    for (int i = 0; i < 2; i++) { // the second one stops earlier
+        for (int e = 0; e < 4 - 2 * i; e++) {
+            assert_ok(trainer_epoch(t[i], &record, &err), &err);
+            if (e % 2 == 1)
+                assert_ok(save_training(t[i], test_path("anew"), 2, &err), &err);
+        }
+    }
+    bool found = false;
+    assert_ok(resume_training(t[2], test_path("anew"), &found, remarks, &err), &err);
+    assert_true(found && trainer_epochs_done(t[2]) == 2);
+    assert_memory_equal(trainer_parameters(t[2], false), trainer_parameters(t[1], false),
+                        (size_t)trainer_shape(t[1])->parameter_count * sizeof(float));
+    for (int i = 0; i < 3; i++)
+        trainer_free(t[i]);
+}
+
+// The other ranks' machines lack the file, or hold another one.
+static void first_weights_are_those_of_rank_0(void **state) {
+    (void)state;
+    Error err = {0};
+    settle(NULL, 0);
+    Trainer *other = trainer_new(&config, &world.shard, &test_comm, 4, &err);
+    assert_ok(other, &err);
+    const char *path = test_path("first.safetensors");
+    if (test_comm.rank == 0)
+        assert_ok(
+            model_write(trainer_shape(other), trainer_parameters(other, false), path, false, &err),
+            &err);
+    snprintf(config.model.weights, sizeof config.model.weights, "%s%s", path,
+             test_comm.rank == 0 ? "" : "-elsewhere");
+    Trainer *t = new_trainer();
+    Training training = training_of(t);
+    assert_ok(checkpoint_start(&training, &err), &err);
+    assert_memory_equal(trainer_parameters(t, false), trainer_parameters(other, false),
+                        (size_t)trainer_shape(t)->parameter_count * sizeof(float));
+    trainer_free(t);
+    trainer_free(other);
+}
+
+static void what_ranks_do_not_share_is_not_saved(void **state) {
+    (void)state;
+    EpochRecord record;
+    char named[64];
+    if (test_comm.size == 1)
+        return;
+    snprintf(named, sizeof named, "of rank %d of %d are not those of rank 0", test_comm.size - 1,
+             test_comm.size);
+    settle(NULL, 0);
+    for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
+        Error err = {0}, refused = {0};
+        Trainer *t = new_trainer();
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(save_training(t, test_path("agreed"), 2, &err), &err);
+        disturb(t, flat);
+        assert_refused(save_training(t, test_path("never"), 2, &refused), &refused, EXIT_DISAGREE,
+                       named);
+        assert_false(file_exists(test_path("never")));
+        trainer_free(t);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_WORLD(resumed_equals_never_stopped),
+    ON_WORLD(the_last_run_in_a_folder_is_resumed),
+    ON_WORLD(first_weights_are_those_of_rank_0),
+    ON_WORLD(what_ranks_do_not_share_is_not_saved),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,322 @@
+// What compares a distributed model with the dense oracle: the loss and every gradient of all
+// schedules and savings, the logits, and the oracle itself with differences of its loss.
+#ifndef FRINGE_TESTS_MODEL_GRADIENTS_H
+#define FRINGE_TESTS_MODEL_GRADIENTS_H
+
+#include "../device.h"
+#include "../oracle.h"
+#include "../small_graph.h"
+#include "../support.h"
+#include "fringe/gradsync.h"
+#include "model/internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Case {
+    const char *name, *layer, *gcn_norm;
+    bool self_loops;
+    WorldKind world;
+    int layers;
+    const char *post;
+    double dropout, input_dropout;
+    const char *order;
+    const LayerKind *kind; // in place of `layer`; NULL: the one of that name
+} Case;
+
+#define SYMMETRIC                                                                                  \
+    { .nodes = 97, .degree = 6, .features = 13, .classes = 5 }
+#define DIRECTED                                                                                   \
+    { .nodes = 97, .degree = 6, .directed = true, .features = 13, .classes = 5 }
+#define WEIGHTED                                                                                   \
+    { .nodes = 97, .degree = 6, .weighted = true, .features = 13, .classes = 5 }
+#define DIRECTED_WEIGHTED                                                                          \
+    { .nodes = 97, .degree = 6, .directed = true, .weighted = true, .features = 13, .classes = 5 }
+#define MULTI                                                                                      \
+    { .nodes = 97, .degree = 6, .multilabel = true, .features = 13, .classes = 5 }
+
+static Config case_config(const Case *c) {
+    Config config;
+    Error err = {0};
+    char norm[64], loops[64];
+    const MemberKeys *keys[LAYER_KINDS];
+    const char *const settings[] = {norm, loops};
+    snprintf(norm, sizeof norm, "model.gcn_norm=%s", c->gcn_norm);
+    snprintf(loops, sizeof loops, "model.self_loops=%s", c->self_loops ? "true" : "false");
+    config_learn_keys(keys, layer_keys(keys));
+    assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
+    snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
+    snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
+    snprintf(config.lossless.layer0, CONFIG_WORD, "exchange");
+    snprintf(config.lossless.train_rows, CONFIG_WORD, "all");
+    snprintf(config.lossless.cover, CONFIG_WORD, "sources");
+    config.model.layers = c->layers;
+    config.model.hidden = (ConfigInts){1, {9}};
+    config.model.dropout = c->dropout;
+    config.model.input_dropout = c->input_dropout;
+    config.model.post.count = 0;
+    char words[128];
+    snprintf(words, sizeof words, "%s", c->post);
+    for (char *word = strtok(words, ","); word != NULL; word = strtok(NULL, ","))
+        snprintf(config.model.post.word[config.model.post.count++], CONFIG_WORD, "%s", word);
+    return config;
+}
+
+static ModelShape case_shape(const Case *c, const Config *config, const Dataset *d) {
+    ModelShape shape;
+    Error err = {0};
+    assert_ok(
+        c->kind != NULL
+            ? model_shape_of(&shape, c->kind, config, d->features, d->classes, d->multilabel, &err)
+            : model_shape(&shape, config, d->features, d->classes, d->multilabel, &err),
+        &err);
+    return shape;
+}
+
+// A model and what it stands on.
+typedef struct Made {
+    ModelShape shape;
+    ModelPatterns patterns;
+    GradSync *sync;
+    Model *model;
+} Made;
+
+static void make(Made *made, const Case *c, const World *w, const Config *config,
+                 const char *schedule) {
+    Error err = {0};
+    *made = (Made){0};
+    made->shape = case_shape(c, config, &w->dataset);
+    model_patterns_init(&made->patterns, &made->shape, &w->shard, w->comm);
+    ModelParts parts = {.shard = &w->shard,
+                        .patterns = &made->patterns,
+                        .comm = w->comm,
+                        .backend = device(),
+                        .options = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .schedule = schedule_find(schedule, &err)};
+    made->sync = gradsync_new(&test_comm, device(), made->shape.parameter_count);
+    parts.sync = made->sync;
+    made->model = model_new(&made->shape, &parts, config, &err);
+    if (made->model == NULL)
+        fail_msg("%s", err.text);
+}
+
+static void unmake(Made *made) {
+    model_free(made->model);
+    gradsync_free(made->sync);
+    model_patterns_clear(&made->patterns);
+}
+
+// Parameters away from zero everywhere, so that no gradient hides.
+static void some_parameters(const ModelShape *shape, float *p) {
+    model_initial(shape, 7, p);
+    for (int i = 0; i < shape->parameter_windows; i++)
+        for (int64_t k = 0; !shape->parameter[i].matrix && k < shape->parameter[i].columns; k++)
+            p[shape->parameter[i].begin + k] += 0.1f * (float)((k * 7 + i) % 5 - 2);
+}
+
+static double distributed(const Made *made, const float *p, float *gradient) {
+    double loss = model_loss_and_gradient(made->model, on_device(p), on_device(gradient), 11, 3);
+    gradsync_finish(made->sync, on_device(gradient));
+    comm_sum_double(&test_comm, &loss, 1);
+    return loss;
+}
+
+// 1e-5 relative to the tensor's norm: sums of at most a few hundred floats.
+static void compare_windows(const Case *c, const ModelShape *shape, const float *got,
+                            const double *want) {
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *w = &shape->parameter[i];
+        double error = 0, norm = 0;
+        for (int64_t k = w->begin; k < w->begin + w->rows * w->columns; k++) {
+            error += pow((double)got[k] - want[k], 2);
+            norm += want[k] * want[k];
+        }
+        if (sqrt(error) > 1e-5 * sqrt(norm) + 1e-9)
+            fail_msg("%s: gradient of %s is off by %g of its norm %g", c->name, w->name,
+                     sqrt(error / norm), sqrt(norm));
+    }
+}
+
+typedef struct Truth { // of the oracle
+    double loss;
+    double *gradient;
+} Truth;
+
+static void compare(const Case *c, const char *what, const ModelShape *shape, double loss,
+                    const float *gradient, const Truth *want) {
+    if (fabs(loss - want->loss) > 1e-5 * fabs(want->loss))
+        fail_msg("%s, %s: loss %.9g, oracle %.9g", c->name, what, loss, want->loss);
+    compare_windows(c, shape, gradient, want->gradient);
+}
+
+// Every schedule gives the same bits, and nothing is taken inside an epoch.
+static void run_schedules(const Case *c, const World *w, const Config *config, const float *p,
+                          const char *what, const Truth *want) {
+    static const char *const names[] = {"blocking", "overlap", "central"};
+    float *first = NULL;
+    double first_loss = 0;
+    for (int i = 0; i < 3; i++) {
+        Made made;
+        make(&made, c, w, config, names[i]);
+        int64_t count = made.shape.parameter_count;
+        float *g = TAKE(float, count, "g");
+        distributed(&made, p, g);
+        int64_t takes = memory_takes();
+        double loss = distributed(&made, p, g);
+        assert_int_equal(takes, memory_takes());
+        compare(c, what, &made.shape, loss, g, want);
+        if (first != NULL && (memcmp(&loss, &first_loss, sizeof loss) != 0 ||
+                              memcmp(g, first, (size_t)count * sizeof *g) != 0))
+            fail_msg("%s, %s: %s and %s differ", c->name, what, names[0], names[i]);
+        unmake(&made);
+        if (first == NULL) {
+            first = g;
+            first_loss = loss;
+        } else {
+            memory_give(g);
+        }
+    }
+    memory_give(first);
+}
+
+enum { LAYER0 = 1, ORDER = 2, TRAIN_ROWS = 4, COVER = 8, ALL_SAVINGS = 15 };
+
+static Config with_savings(Config config, int savings, const char *cover) {
+    snprintf(config.lossless.layer0, CONFIG_WORD, savings & LAYER0 ? "auto" : "exchange");
+    snprintf(config.lossless.order, CONFIG_WORD, savings & ORDER ? "auto" : "aggregate-first");
+    snprintf(config.lossless.train_rows, CONFIG_WORD, savings & TRAIN_ROWS ? "auto" : "all");
+    snprintf(config.lossless.cover, CONFIG_WORD, "%s", savings & COVER ? cover : "sources");
+    return config;
+}
+
+// Any savings together: the same loss and gradients.
+static void run_savings(const Case *c, const World *w, const Config *config, const float *p,
+                        const Truth *want) {
+    for (int savings = 0; savings <= ALL_SAVINGS + 1; savings++) {
+        char what[64];
+        int which = savings & ALL_SAVINGS;
+        const char *cover = savings > ALL_SAVINGS ? "targets" : "min";
+        Config saving = with_savings(*config, savings > ALL_SAVINGS ? ALL_SAVINGS : which, cover);
+        Made made;
+        snprintf(what, sizeof what, "savings %d", savings);
+        make(&made, c, w, &saving, "overlap");
+        float *g = TAKE(float, made.shape.parameter_count, "g");
+        double loss = distributed(&made, p, g);
+        compare(c, what, &made.shape, loss, g, want);
+        if (which & LAYER0)
+            assert_null(model_channel(made.model, (ExchangeId){0, FORWARD}));
+        memory_give(g);
+        unmake(&made);
+    }
+}
+
+static void run_case(const Case *c, int hidden) {
+    World w;
+    world_init(&w, c->world, 42, &test_comm);
+    assert_int_equal(shard_is_symmetric(&w.shard), !c->world.directed);
+    Config config = case_config(c);
+    config.model.hidden = (ConfigInts){1, {hidden}};
+    ModelShape shape = case_shape(c, &config, &w.dataset);
+    int64_t count = shape.parameter_count;
+    float *p = TAKE(float, count, "p");
+    double *p64 = TAKE(double, count, "p64");
+    Truth want = {.gradient = TAKE(double, count, "want")};
+    some_parameters(&shape, p);
+    for (int64_t k = 0; k < count; k++)
+        p64[k] = (double)p[k];
+    OracleGraph graph = oracle_graph(&w.dataset);
+    want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
+    Config saving = with_savings(config, ALL_SAVINGS, "min");
+    run_schedules(c, &w, &config, p, "as published", &want);
+    run_schedules(c, &w, &saving, p, "all savings", &want);
+    run_savings(c, &w, &config, p, &want);
+    oracle_clear(&graph);
+    memory_give(want.gradient);
+    memory_give(p64);
+    memory_give(p);
+    world_clear(&w);
+}
+
+// The oracle itself: its gradient against central differences of its loss. Kinks of ReLU lie rarely
+// within 1e-6.
+static void compare_differences(const Case *cases, int count) {
+    if (test_comm.rank != 0)
+        return;
+    Comm alone;
+    comm_self(&alone);
+    for (int i = 0; i < count; i++) {
+        World w;
+        WorldKind kind = cases[i].world;
+        kind.nodes = 24;
+        world_init(&w, kind, 5, &alone);
+        Config config = case_config(&cases[i]);
+        ModelShape shape = case_shape(&cases[i], &config, &w.dataset);
+        float *p = TAKE(float, shape.parameter_count, "p");
+        double *q = TAKE(double, shape.parameter_count, "q"),
+               *g = TAKE(double, shape.parameter_count, "g");
+        some_parameters(&shape, p);
+        for (int64_t k = 0; k < shape.parameter_count; k++)
+            q[k] = (double)p[k];
+        OracleGraph graph = oracle_graph(&w.dataset);
+        oracle_loss(&graph, &shape, q, true, 11, 3, g, NULL);
+        for (int64_t k = 0; k < shape.parameter_count; k += 7) {
+            double at = q[k], h = 1e-6;
+            q[k] = at + h;
+            double above = oracle_loss(&graph, &shape, q, true, 11, 3, NULL, NULL);
+            q[k] = at - h;
+            double below = oracle_loss(&graph, &shape, q, true, 11, 3, NULL, NULL);
+            q[k] = at;
+            if (fabs((above - below) / (2 * h) - g[k]) > 1e-6 + 1e-5 * fabs(g[k]))
+                fail_msg("%s: parameter %lld: difference %g, gradient %g", cases[i].name,
+                         (long long)k, (above - below) / (2 * h), g[k]);
+        }
+        oracle_clear(&graph);
+        memory_give(g);
+        memory_give(q);
+        memory_give(p);
+        world_clear(&w);
+    }
+}
+
+// Evaluation has no dropout and gives every own row its logits.
+static void compare_inference(const Case *cases, int count) {
+    for (int i = 0; i < count; i++) {
+        World w;
+        world_init(&w, cases[i].world, 42, &test_comm);
+        Config config = case_config(&cases[i]);
+        if (i % 2 == 0)
+            config = with_savings(config, ALL_SAVINGS, "min");
+        Made made;
+        make(&made, &cases[i], &w, &config, "overlap");
+        ModelShape shape = made.shape;
+        int64_t k = w.dataset.classes;
+        float *p = TAKE(float, shape.parameter_count, "p");
+        double *q = TAKE(double, shape.parameter_count, "q"),
+               *want = TAKE(double, w.dataset.nodes *k, "z");
+        some_parameters(&shape, p);
+        for (int64_t j = 0; j < shape.parameter_count; j++)
+            q[j] = (double)p[j];
+        OracleGraph graph = oracle_graph(&w.dataset);
+        oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
+        float *g = TAKE(float, shape.parameter_count, "g");
+        distributed(&made, p, g); // what training leaves behind is no input
+        Rows z = model_infer(made.model, on_device(p));
+        for (int64_t r = 0; r < w.shard.set[NODES].own; r++)
+            for (int64_t c = 0; c < k; c++)
+                if (fabs((double)floats(z)[r * z.stride + c] -
+                         want[w.shard.set[NODES].gid[r] * k + c]) > 2e-5)
+                    fail_msg("%s: logit %lld of node %lld is %g, oracle %g", cases[i].name,
+                             (long long)c, (long long)w.shard.set[NODES].gid[r],
+                             (double)floats(z)[r * z.stride + c],
+                             want[w.shard.set[NODES].gid[r] * k + c]);
+        memory_give(g);
+        unmake(&made);
+        oracle_clear(&graph);
+        memory_give(want);
+        memory_give(q);
+        memory_give(p);
+        world_clear(&w);
+    }
+}
+
+#endif

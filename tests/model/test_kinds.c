@@ -1,0 +1,131 @@
+// ranks: 1 2 3 4 8
+// If this failed, a layer without weights would not be its aggregate alone, wherever it stands; or
+// what depends on the features alone would be made again in every epoch.
+#include "gradients.h"
+
+// Weights in the second half of a convolution, as those of a hypergraph have them.
+static int two_for_one(const Config *config) { return 2 * (int)config->model.layers; }
+static bool in_odd_layers(const ModelShape *shape, int l) {
+    (void)shape;
+    return l % 2 == 1;
+}
+static bool in_the_last(const ModelShape *shape, int l) { return l == shape->layers - 1; }
+static bool in_the_first(const ModelShape *shape, int l) {
+    (void)shape;
+    return l == 0;
+}
+
+static LayerKind halves, halves_with_self, simple, simple_with_self, spread;
+
+static LayerKind named(const char *name) {
+    const LayerKind *kind = family_find(&layer_family, name, NULL, &(Error){0});
+    assert_non_null(kind);
+    return *kind;
+}
+
+static void make_kinds(void) {
+    const LayerKind layer_gcn = named("gcn"), layer_sage_mean = named("sage-mean");
+    halves = layer_gcn;
+    halves.layers = two_for_one;
+    halves.weights = in_odd_layers;
+    halves_with_self = layer_sage_mean;
+    halves_with_self.layers = two_for_one;
+    halves_with_self.weights = in_odd_layers;
+    simple = layer_gcn;
+    simple.weights = in_the_last;
+    simple_with_self = layer_sage_mean;
+    simple_with_self.weights = in_the_last;
+    spread = layer_gcn;
+    spread.weights = in_the_first;
+}
+
+static const Case cases[] = {
+    {"halves", "", "both", false, SYMMETRIC, 2, "activation,dropout", 0.4, 0, "aggregate-first",
+     &halves},
+    {"halves, norm, features dropped out", "", "both", false, DIRECTED_WEIGHTED, 2,
+     "dropout,norm,activation", 0.4, 0.3, "auto", &halves},
+    {"halves with self weights", "", "both", false, DIRECTED, 2, "norm,activation", 0, 0, "auto",
+     &halves_with_self},
+    {"halves with self weights, features dropped out", "", "both", false, SYMMETRIC, 2,
+     "activation", 0, 0.3, "aggregate-first", &halves_with_self},
+    {"weights in the last of three", "", "both", false, SYMMETRIC, 3, "", 0, 0, "aggregate-first",
+     &simple},
+    {"weights in the last of three, features dropped out", "", "in", false, DIRECTED, 3, "", 0, 0.5,
+     "auto", &simple},
+    {"weights and self weights in the last of four", "", "both", false, WEIGHTED, 4, "", 0, 0,
+     "auto", &simple_with_self},
+    {"weights in the first of three", "", "both", false, MULTI, 3, "activation", 0, 0.2, "auto",
+     &spread},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void oracle_equals_finite_differences(void **state) {
+    (void)state;
+    make_kinds();
+    compare_differences(cases, CASES);
+}
+
+static void gradients_equal_the_oracle(void **state) {
+    (void)state;
+    make_kinds();
+    for (int i = 0; i < CASES; i++)
+        run_case(&cases[i], 9);
+}
+
+static void inference_equals_the_oracle(void **state) {
+    (void)state;
+    make_kinds();
+    compare_inference(cases, CASES);
+}
+
+// Names count convolutions, and so do hidden widths.
+static void layers_without_weights_have_no_names(void **state) {
+    (void)state;
+    make_kinds();
+    Config config = case_config(&cases[0]);
+    config.model.hidden = (ConfigInts){1, {7}};
+    ModelShape shape;
+    Error err = {0};
+    assert_ok(model_shape_of(&shape, &halves, &config, 13, 5, false, &err), &err);
+    static const int64_t width[] = {13, 13, 7, 7, 5};
+    assert_int_equal(shape.layers, 4);
+    assert_memory_equal(shape.width, width, sizeof width);
+    assert_int_equal(shape.parameter_windows, 4);
+    assert_string_equal(shape.parameter[0].name, "convs.0.lin.weight");
+    assert_string_equal(shape.parameter[3].name, "convs.1.bias");
+    assert_int_equal(shape.parameter[3].layer, 3);
+}
+
+static int64_t made_once(const char *layer0, double input_dropout, const LayerKind *kind) {
+    Config config = case_config(&cases[0]);
+    snprintf(config.lossless.layer0, CONFIG_WORD, "%s", layer0);
+    config.model.layers = 3;
+    config.model.input_dropout = input_dropout;
+    ModelShape shape;
+    Error err = {0};
+    assert_ok(model_shape_of(&shape, kind, &config, 13, 5, false, &err), &err);
+    int64_t floats = 0;
+    for (int l = 0; l < shape.layers; l++)
+        floats += model_exchanged(&shape, l, FORWARD) + model_exchanged(&shape, l, BACKWARD);
+    return floats;
+}
+
+// Floats of a halo row in an epoch: nothing of what the features alone decide.
+static void what_features_decide_is_sent_once(void **state) {
+    (void)state;
+    make_kinds();
+    assert_int_equal(made_once("auto", 0, &simple), 0);
+    assert_int_equal(made_once("auto", 0.5, &simple), 2 * 13); // all but the first
+    assert_int_equal(made_once("exchange", 0, &simple), 3 * 13);
+    assert_int_equal(made_once("auto", 0, &halves), 4 * 2 * 9); // all but the first convolution
+    assert_int_equal(made_once("auto", 0, &spread), 2 * 2 * 5);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(oracle_equals_finite_differences),
+    cmocka_unit_test(layers_without_weights_have_no_names),
+    cmocka_unit_test(what_features_decide_is_sent_once),
+    cmocka_unit_test(gradients_equal_the_oracle),
+    cmocka_unit_test(inference_equals_the_oracle),
+};
+TEST_MAIN(tests)

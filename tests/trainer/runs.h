@@ -1,0 +1,73 @@
+// Whole runs of a small training, and a rank that does not hold what the others do.
+#ifndef FRINGE_TESTS_TRAINER_RUNS_H
+#define FRINGE_TESTS_TRAINER_RUNS_H
+
+#include "fixture.h"
+#include "trainer/internal.h"
+#include <stdio.h>
+#include <string.h>
+
+static inline void settle(const char *const *more, int count) {
+    Error err = {0};
+    const char *settings[32] = {"model.layers=3",  "model.hidden=[20]",
+                                "train.epochs=12", "train.eval_every=3",
+                                "run.threads=1",   "model.input_dropout=0.2"};
+    for (int i = 0; i < count; i++)
+        settings[6 + i] = more[i];
+    assert_ok(config_load(&config, NULL, settings, 6 + count, &err), &err);
+}
+
+typedef struct Run {
+    double loss[64];
+    float parameters[4096];
+    int64_t count, epochs;
+} Run;
+
+static inline void train(Run *run, Trainer *t) {
+    Error err = {0};
+    EpochRecord record;
+    while (!trainer_finished(t)) {
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        run->loss[record.epoch - 1] = record.loss;
+    }
+    run->epochs = trainer_epochs_done(t);
+    run->count = trainer_shape(t)->parameter_count;
+    assert_true(run->count <= 4096);
+    memcpy(run->parameters, trainer_parameters(t, false), (size_t)run->count * sizeof(float));
+}
+
+static inline Run whole_run(const char *const *more, int count) {
+    static Run run;
+    memset(&run, 0, sizeof run);
+    settle(more, count);
+    Trainer *t = new_trainer();
+    train(&run, t);
+    trainer_free(t);
+    return run;
+}
+
+static inline int make_world(void **state) {
+    (void)state;
+    world_init(&world, (WorldKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
+               &test_comm);
+    return 0;
+}
+
+static inline int drop_world(void **state) {
+    (void)state;
+    world_clear(&world);
+    return 0;
+}
+
+#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
+
+// As if a machine of the last rank had another libm, or a bit had flipped there: in what it
+// computes with, or in what it will.
+static inline void disturb(Trainer *t, int flat) {
+    float *const all[] = {t->parameters, t->moment1, t->moment2, t->best};
+    uint32_t *bits = (uint32_t *)all[flat];
+    if (test_comm.rank == test_comm.size - 1)
+        bits[trainer_shape(t)->parameter_count - 1] ^= 1;
+}
+
+#endif
