@@ -3,62 +3,11 @@
 
 #include "internal.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct RankFacts {
     int64_t own, central, halo, predicted;
 } RankFacts;
-
-// --- the baseline
-
-static void count_majority(const Shard *shard, int64_t hit[4]) {
-    for (int64_t row = 0; row < shard->own; row++)
-        hit[shard->split[row]] += shard->label[row] == shard->majority;
-}
-
-// Classes that at least half of the training nodes have, as a row of 0 and 1. Collective.
-static uint8_t *common_classes(const Session *s) {
-    const Shard *shard = &s->shard;
-    int64_t *nodes = TAKE(int64_t, shard->classes, "training nodes of a class");
-    uint8_t *common = TAKE(uint8_t, shard->classes, "common classes");
-    for (int64_t row = 0; row < shard->own; row++)
-        for (int64_t k = 0; shard->split[row] == SPLIT_TRAIN && k < shard->classes; k++)
-            nodes[k] += shard->labels[row * shard->classes + k];
-    comm_sum_int64(&s->comm, nodes, (int)shard->classes);
-    for (int64_t k = 0; k < shard->classes; k++)
-        common[k] = shard->train_nodes > 0 && 2 * nodes[k] >= shard->train_nodes;
-    memory_give(nodes);
-    return common;
-}
-
-// Micro-F1 of saying `common` of every node: 2 TP / (said + there). Collective.
-static void baseline_multilabel(const Session *s, double baseline[4]) {
-    const Shard *shard = &s->shard;
-    uint8_t *common = common_classes(s);
-    int64_t count[4][2] = {{0}}; // 2 TP; said + there
-    for (int64_t row = 0; row < shard->own; row++)
-        for (int64_t k = 0; k < shard->classes; k++) {
-            uint8_t there = shard->labels[row * shard->classes + k];
-            count[shard->split[row]][0] += 2 * (there & common[k]);
-            count[shard->split[row]][1] += there + common[k];
-        }
-    comm_sum_int64(&s->comm, &count[0][0], 8);
-    for (int split = 0; split < 4; split++)
-        baseline[split] =
-            count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : NAN;
-    memory_give(common);
-}
-
-static void baseline_single(const Session *s, double baseline[4]) {
-    const Shard *shard = &s->shard;
-    int64_t hit[4] = {0}, all[4] = {0, shard->train_nodes, shard->val_nodes, shard->test_nodes};
-    if (shard->label != NULL)
-        count_majority(shard, hit);
-    comm_sum_int64(&s->comm, hit, 4);
-    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
-        baseline[split] = all[split] > 0 ? (double)hit[split] / (double)all[split] : NAN;
-}
 
 // --- exchanges
 
@@ -131,10 +80,7 @@ RunFacts facts_gather(const Session *s, const Trainer *trainer) {
     }
     memory_give(all);
     exchanges_gather(&facts, &s->comm, trainer);
-    if (shard->multilabel)
-        baseline_multilabel(s, facts.baseline);
-    else
-        baseline_single(s, facts.baseline);
+    model_baseline(shard, &s->comm, facts.baseline);
     return facts;
 }
 
