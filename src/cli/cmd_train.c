@@ -17,7 +17,7 @@ typedef struct Run { // one of --runs
     int64_t saved;    // epoch of the newest checkpoint, -1: none
     double saved_at;  // clock, of that or of the beginning
     bool traced;      // trace.json is written
-    RunFacts facts;
+    RunSummary summary;
 } Run;
 
 // --- what all ranks agree on after an epoch
@@ -110,9 +110,9 @@ static bool begin(Run *run, const Options *options) {
     run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);
     if (run->trainer == NULL || !trainer_may_train(run->trainer, &s->err))
         return false;
-    run->facts = facts_gather(s, run->trainer);
+    run->summary = trainer_summary(run->trainer);
     if (s->comm.rank == 0 && run->seed == s->config.run.seed)
-        facts_print(s, run->trainer, &run->facts);
+        report_run_summary(&run->config, &s->shard, &s->comm, run->trainer, &run->summary);
     if (options->resume && !resume(run))
         return false;
     if (run->saved < 0 && !trainer_start(run->trainer, &s->err))
@@ -120,14 +120,14 @@ static bool begin(Run *run, const Options *options) {
     resume_trace(run);
     if (s->comm.rank == 0)
         run->report =
-            report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->facts,
+            report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->summary,
                         options->resume ? trainer_epochs_done(run->trainer) : -1, &s->err);
     return comm_agree(&s->comm, &s->err);
 }
 
 static void end(Run *run) {
     report_close(run->report);
-    facts_clear(&run->facts);
+    run_summary_clear(&run->summary);
     trainer_free(run->trainer);
     runfolder_release(&run->folder);
 }
@@ -260,8 +260,9 @@ static void print_result(const Run *run, const RunResult *r) {
                  (double)r->bytes_per_epoch / 1e6);
     terminal_settle(); // mpirun hands stdout and stderr on apart: not before the last epoch
     terminal_print("result     seed %lld, %s: epoch %lld %s%s%s%s; %.0f MiB per rank\n",
-                   (long long)run->seed, metric_name(&run->session->shard), (long long)r->epochs,
-                   scores_of(last, r->last), best, early, epoch, (double)r->taken / (1 << 20));
+                   (long long)run->seed, report_metric_name(&run->session->shard),
+                   (long long)r->epochs, scores_of(last, r->last), best, early, epoch,
+                   (double)r->taken / (1 << 20));
 }
 
 // A request may come when one of several runs, or modes of compare, has ended. Collective.
@@ -314,10 +315,11 @@ static bool summarize(Session *s, const double *last, const double *best, int ru
     char path[1100], of_last[48], of_best[48];
     JsonWriter writer;
     terminal_print("runs       %d, test %s: last epoch %s, best validation %s\n", runs,
-                   metric_name(&s->shard), mean_of(of_last, at_last), mean_of(of_best, at_best));
+                   report_metric_name(&s->shard), mean_of(of_last, at_last),
+                   mean_of(of_best, at_best));
     json_writer_init(&writer, true);
     json_begin_object(&writer, NULL);
-    json_put_string(&writer, "metric", metric_name(&s->shard));
+    json_put_string(&writer, "metric", report_metric_name(&s->shard));
     json_put_int(&writer, "first_seed", s->config.run.seed);
     put_summary(&writer, "last", last, runs);
     put_summary(&writer, "best", best, runs);

@@ -135,8 +135,6 @@ bool session_replace(Session *s, const char *path, const JsonWriter *text) {
     return s->err.code == 0;
 }
 
-const char *metric_name(const Shard *shard) { return shard->multilabel ? "micro-F1" : "accuracy"; }
-
 // What rank 0 reads aside: the files of a checkpoint are hashed before they are believed.
 typedef struct Weights {
     Session *session;
