@@ -15,6 +15,7 @@
 #include "fringe/base/poll.h"
 #include "fringe/base/random.h"
 #include "fringe/base/sort.h"
+#include "fringe/base/statistics.h"
 #include "fringe/base/tensors.h"
 #include "fringe/base/terminal.h"
 #include "fringe/base/text.h"

@@ -69,12 +69,44 @@ typedef struct RunResult {
 bool report_result(Report *report, RunResult *result, Error *err); // waits until it is written
 void report_close(Report *report);                                 // likewise; NULL is fine
 
-// Mean and sample standard deviation.
-typedef struct Summary {
-    double mean, deviation;
+// The line of a run that has ended (stdout).
+void report_print_result(const Report *report, const RunResult *result);
+// Of several runs with the seeds `first_seed`, first_seed + 1, ...: their line (stdout), and the
+// object of runs.json.
+void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
+                 const RunResult *result, int runs);
+
+// A comparison: the same training in several variants, which are modes and single-rank baselines.
+// Rank 0 only; what reads files may take long.
+enum { COMPARED_MOST = 16 };
+typedef struct ComparedVariant {
+    char name[CONFIG_WORD]; // also its folder inside that of the comparison
+    bool blocking;          // no computation hides its messages
+    MeanDeviation test;     // at the last epoch, percent
+    EpochTimes mean;        // of an epoch
+    double epoch;           // seconds, the median
+    double total;           // seconds of training and assigning, of a run
+    double assigned;        // of that, assigning
+    double to_target;       // seconds until the validation reached the target; NaN: never
+} ComparedVariant;
+typedef struct Comparison {
+    const char *folder; // borrowed, outlives the comparison
+    int ranks, runs;    // runs: of every variant
     int count;
-} Summary;
-Summary report_summary(const double *value, int count);
+    ComparedVariant variant[COMPARED_MOST]; // [count]
+    double target;     // validation score; NaN without validation nodes or before it is read
+    EpochTimes *times; // work space; owned
+} Comparison;
+void comparison_init(Comparison *comparison, const char *folder, int ranks, int runs);
+void comparison_clear(Comparison *comparison);
+// Adds a variant whose runs have ended with `result` [runs], and reads their metrics. What cannot
+// be read is not added.
+bool comparison_add(Comparison *comparison, const char *name, bool blocking,
+                    const RunResult *result, Error *err);
+// The target is 99 % of the best validation of the first variant; fills to_target of all.
+bool comparison_read_targets(Comparison *comparison, Error *err);
+void comparison_print(const Comparison *comparison); // the table (stdout); count > 0
+void comparison_put(JsonWriter *writer, const Comparison *comparison); // compare.json; count > 0
 
 // Versions of everything linked, one per line (--version) and as JSON members (run.json).
 void report_versions(JsonWriter *writer); // NULL: prints to stdout

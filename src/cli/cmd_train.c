@@ -2,7 +2,6 @@
 
 #include "internal.h"
 
-#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -237,34 +236,6 @@ static RunResult result_of(Run *run) {
     return result;
 }
 
-// "validation 93.00 % test 82.00 %"
-static const char *scores_of(char out[64], const Metrics metrics[4]) {
-    char validation[REPORT_PERCENT], test[REPORT_PERCENT];
-    snprintf(out, 64, "validation %s test %s",
-             report_percent(validation, report_score(&metrics[SPLIT_VAL])),
-             report_percent(test, report_score(&metrics[SPLIT_TEST])));
-    return out;
-}
-
-// What was not measured is not said: a best validation, an epoch's time.
-static void print_result(const Run *run, const RunResult *r) {
-    char last[64], of_best[64], best[160] = "", early[128] = "", epoch[96] = "";
-    if (r->best_epoch > 0)
-        snprintf(best, sizeof best, "; best validation (epoch %lld) %s", (long long)r->best_epoch,
-                 scores_of(of_best, r->best));
-    if (r->stopped_early > 0)
-        snprintf(early, sizeof early, "; stopped early: no better validation in %lld evaluation%s",
-                 (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
-    if (!isnan(r->seconds_per_epoch))
-        snprintf(epoch, sizeof epoch, "; %.4f s and %.2f MB per epoch", r->seconds_per_epoch,
-                 (double)r->bytes_per_epoch / 1e6);
-    terminal_settle(); // mpirun hands stdout and stderr on apart: not before the last epoch
-    terminal_print("result     seed %lld, %s: epoch %lld %s%s%s%s; %.0f MiB per rank\n",
-                   (long long)run->seed, report_metric_name(&run->session->shard),
-                   (long long)r->epochs, scores_of(last, r->last), best, early, epoch,
-                   (double)r->taken / (1 << 20));
-}
-
 // A request may come when one of several runs, or modes of compare, has ended. Collective.
 static bool still_wanted(Session *s) {
     int64_t asked = stop_asked();
@@ -282,7 +253,7 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
     if (fine) {
         *result = result_of(run);
         if (run->report != NULL && report_result(run->report, result, &s->err))
-            print_result(run, result);
+            report_print_result(run->report, result);
         fine = comm_agree(&s->comm, &s->err);
     }
     end(run);
@@ -291,43 +262,16 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
 
 // --- --runs
 
-static void put_summary(JsonWriter *writer, const char *key, const double *test, int runs) {
-    Summary summary = report_summary(test, runs);
-    json_begin_object(writer, key);
-    json_begin_array(writer, "test");
-    for (int i = 0; i < runs; i++)
-        json_put_double(writer, NULL, test[i]);
-    json_end_array(writer);
-    json_put_double(writer, "mean", summary.mean);
-    json_put_double(writer, "deviation", summary.deviation);
-    json_end_object(writer);
-}
-
-static const char *mean_of(char out[48], Summary of) {
-    snprintf(out, 48, isnan(of.mean) ? "none" : "%.2f +- %.2f %%", 100 * of.mean,
-             100 * of.deviation);
-    return out;
-}
-
 // One line, and runs.json beside the folders of the runs.
-static bool summarize(Session *s, const double *last, const double *best, int runs) {
-    Summary at_last = report_summary(last, runs), at_best = report_summary(best, runs);
-    char path[1100], of_last[48], of_best[48];
+static bool summarize(Session *s, const RunResult *result, int runs) {
+    char path[1100];
     JsonWriter writer;
-    terminal_print("runs       %d, test %s: last epoch %s, best validation %s\n", runs,
-                   report_metric_name(&s->shard), mean_of(of_last, at_last),
-                   mean_of(of_best, at_best));
     json_writer_init(&writer, true);
-    json_begin_object(&writer, NULL);
-    json_put_string(&writer, "metric", report_metric_name(&s->shard));
-    json_put_int(&writer, "first_seed", s->config.run.seed);
-    put_summary(&writer, "last", last, runs);
-    put_summary(&writer, "best", best, runs);
-    json_end_object(&writer);
+    report_runs(&writer, &s->shard, s->config.run.seed, result, runs);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
-    bool fine = session_replace(s, path, &writer);
+    bool ok = session_replace(s, path, &writer);
     json_writer_clear(&writer);
-    return fine;
+    return ok;
 }
 
 static Run run_number(Session *s, int number, int runs) {
@@ -340,20 +284,14 @@ static Run run_number(Session *s, int number, int runs) {
 }
 
 bool train_runs(Session *s, const Options *options, RunResult *result) {
-    double *last = TAKE(double, options->runs, "results of runs");
-    double *best = TAKE(double, options->runs, "results of runs");
-    bool fine = true;
-    for (int i = 0; i < options->runs && fine; i++) {
+    bool ok = true;
+    for (int i = 0; i < options->runs && ok; i++) {
         Run run = run_number(s, i, options->runs);
-        fine = train_once(&run, options, &result[i]);
-        last[i] = fine ? report_score(&result[i].last[SPLIT_TEST]) : NAN;
-        best[i] = fine ? report_score(&result[i].best[SPLIT_TEST]) : NAN;
+        ok = train_once(&run, options, &result[i]);
     }
-    if (fine && options->runs > 1 && s->comm.rank == 0)
-        summarize(s, last, best, options->runs);
-    memory_give(best);
-    memory_give(last);
-    return fine && comm_agree(&s->comm, &s->err);
+    if (ok && options->runs > 1 && s->comm.rank == 0)
+        summarize(s, result, options->runs);
+    return ok && comm_agree(&s->comm, &s->err);
 }
 
 ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
