@@ -3,8 +3,8 @@
 // rate at which exchanges take as long as what can hide them).
 //
 // Of each exchange the blocking schedule tells two parts, means over the ranks: `wait`, the
-// messages' transfer, and `own`, the work that needs no message. The rest of the epoch (pack, unpack,
-// halo part, dense work on marginal rows, ...) can hide nothing. So the epoch could be
+// messages' transfer, and `own`, the work that needs no message. The rest of the epoch (pack,
+// unpack, halo part, dense work on marginal rows, ...) can hide nothing. So the epoch could be
 //
 //   ideal = sum over exchanges of max(wait, own) + rest = epoch(blocking) - sum of min(wait, own)
 //
@@ -206,7 +206,8 @@ int main(int argc, char **argv) {
     Bench bench;
     Shard shard;
     Error err = {0};
-    char path[700], remarks[1024] = "";
+    char path[700];
+    Warnings warnings = {0};
     comm_start(&comm, &argc, &argv);
     bench_start(&bench, "overlap", argc, argv);
     const char *folder = text_option(argc, argv, "--data", "");
@@ -219,7 +220,7 @@ int main(int argc, char **argv) {
     Trainer *trainer[2];
     for (int s = 0; s < 2; s++)
         configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);
-    need(partition_load(&shard, &config[0], &comm, remarks, &err), &err);
+    need(partition_load(&shard, &config[0], &comm, &warnings, &err), &err);
     for (int s = 0; s < 2; s++) {
         trainer[s] = trainer_new(&config[s], &shard, &comm, 1, &err);
         need(trainer[s] != NULL, &err);

@@ -21,6 +21,7 @@
 #include "fringe/base/text.h"
 #include "fringe/base/threads.h"
 #include "fringe/base/trace.h"
+#include "fringe/base/warnings.h"
 #include "fringe/base/writer.h"
 
 #endif

@@ -52,41 +52,43 @@ typedef struct Shard {
     const double *degree_out; // [own]
     int64_t features, classes;
     bool multilabel;
-    const float *x;        // [own, features], rows as the file has them
-    const int32_t *label;  // [own] or NULL
-    const uint8_t *labels; // [own, classes] or NULL
-    const uint8_t *split;  // [own]
-    int64_t majority;      // most frequent training class (baseline); -1 if multilabel
+    const float *x;                  // [own, features], rows as the file has them
+    const int32_t *label;            // [own] or NULL
+    const uint8_t *labels;           // [own, classes] or NULL
+    const uint8_t *split;            // [own]
+    int64_t majority;                // most frequent training class (baseline); -1 if multilabel
     char dataset_name[DATASET_NAME]; // after partition_load that of the source it was asked for
     char dataset_hash[33], partition_hash[33];
     Tensors map;
 } Shard;
 
 extern const Family method_family;
-// What can be said before anything is loaded (early.c), all of it local: of the file that file:PATH names for `parts` parts (0: not known yet); of data.cache, which must
-// be one that can be written, or hold parts.
+// What can be said before anything is loaded (early.c), all of it local: of the file that file:PATH
+// names for `parts` parts (0: not known yet); of data.cache, which must be one that can be written,
+// or hold parts.
 bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
 
 // The whole road: prepared dataset cache, parts, shards; rank 0 works (comm_aside), the others
 // wait; then every rank maps its shard. With everything cached nothing is read but the shard.
-// `remarks` (1024 bytes, rank 0) gets what the loader or partitioner wants to say. Collective.
-bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *remarks,
+// *warnings is filled on rank 0 with those of the loader and the partitioner; may be NULL.
+// Collective.
+bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnings *warnings,
                     Error *err);
 void shard_clear(Shard *shard);
 
 // The local part of that road: makes sure that the cache holds the shards of `parts` parts, and
-// says in which folder. `remarks` holds 1024 bytes. Two processes may do so at once.
-bool partition_build(const Config *config, int parts, char *folder, size_t size, char *remarks,
+// says in which folder. Fills *warnings. Two processes may do so at once.
+bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,
                      Error *err);
 // Moves a folder found damaged out of the cache; the next partition_build makes it anew.
 void partition_discard(const char *folder);
 
 // Only the cut: part[n] in 0..parts-1. Local. No part is empty but for `file:`, which says so
-// in a remark (METIS leaves parts empty on tiny graphs: they get a node each, with a remark). Parts
-// > nodes is an error.
+// in a warning (METIS leaves parts empty on tiny graphs: they get a node each, with a warning).
+// Parts > nodes is an error.
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
-                   Error *err, char remarks[1024]);
+                   Error *err, Warnings *warnings);
 
 // Writes the shards of all parts, the manifest (partition.json, ranks.jsonl, messages.safetensors)
 // and <name>.part.K under `folder`; durable. Local (rank 0).
@@ -100,8 +102,8 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err);
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err);
 
 // The report (stdout or a file): own, central, marginal, halo per rank, remote-neighbour ratio,
-// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is what
-// the dataset is called, NULL: as it was when the cut was made.
+// edge cut, balance, message matrix of few parts; read from the manifest of `folder`. `name` is
+// what the dataset is called, NULL: as it was when the cut was made.
 bool partition_report(const char *folder, const char *name, Error *err);
 
 #endif

@@ -129,12 +129,12 @@ void trainer_restore(Trainer *trainer, const TrainerState *state, const float *p
 // writes. EXIT_DISAGREE if the ranks do not hold the same weights and moments. Collective (agrees
 // on errors).
 bool checkpoint_write(Trainer *trainer, const char *run_dir, int keep, Error *err);
-// Restores the newest whole checkpoint (skipping damaged ones with a remark). *found false if there
-// is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be read,
-// EXIT_CONFIG, with all that differs, if the newest whole one is of another training (what is
+// Restores the newest whole checkpoint (skipping damaged ones with a warning). *found false if
+// there is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be
+// read, EXIT_CONFIG, with all that differs, if the newest whole one is of another training (what is
 // learned, data, parts, seed, first weights), or if it is of version 1 or a newer version.
 // Collective.
-bool checkpoint_restore(Trainer *trainer, const char *run_dir, bool *found, char remarks[1024],
+bool checkpoint_restore(Trainer *trainer, const char *run_dir, bool *found, Warnings *warnings,
                         Error *err);
 // Reads only the weights (PyG names) of a checkpoint folder, run folder or .safetensors file into
 // `path`.

@@ -64,10 +64,10 @@ static bool variant_config(Session *s, const Variant *variant, const Options *op
 static void run_single_rank(Session *s, const Options *options, RunResult *result) {
     if (s->comm.rank == 0) {
         Session single = {.config = s->config, .started = s->started};
-        char remarks[1024] = "";
+        Warnings warnings = {0};
         comm_self(&single.comm);
         comm_set_timeout(&single.comm, s->config.comm.timeout);
-        if (partition_load(&single.shard, &single.config, &single.comm, remarks, &single.err)) {
+        if (partition_load(&single.shard, &single.config, &single.comm, &warnings, &single.err)) {
             train_runs(&single, options, result);
             shard_clear(&single.shard);
         }
@@ -144,7 +144,7 @@ static bool leave_out(Session *s, const Variant *variant) {
     if (!variant->single_rank || s->err.code != EXIT_MEMORY)
         return false;
     if (s->comm.rank == 0)
-        terminal_say("remark     %s is left out: %s\n", variant->name, SHOWN(s->err.text));
+        terminal_say("warning    %s is left out: %s\n", variant->name, SHOWN(s->err.text));
     s->err = (Error){0};
     return true;
 }

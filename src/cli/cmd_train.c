@@ -66,10 +66,10 @@ static bool claim_own_folder(Run *run, const Options *options) {
 static bool resume(Run *run) {
     Session *s = run->session;
     bool found;
-    char remarks[1024] = "";
-    bool fine = checkpoint_restore(run->trainer, run->config.run.dir, &found, remarks, &s->err);
+    Warnings warnings = {0};
+    bool fine = checkpoint_restore(run->trainer, run->config.run.dir, &found, &warnings, &s->err);
     if (s->comm.rank == 0)
-        say_lines("remark     ", remarks);
+        say_lines("warning    ", warnings.text);
     if (fine && found)
         run->saved = trainer_epochs_done(run->trainer);
     if (s->comm.rank == 0 && fine)
@@ -93,8 +93,8 @@ static void resume_trace(Run *run) {
     comm_broadcast(&s->comm, &kept, sizeof kept, 0);
     run->traced = kept || done >= asked->value[1];
     if (s->comm.rank == 0)
-        terminal_say(kept ? "remark     trace.json stays as it was before the resume\n"
-                          : "remark     epochs %lld to %lld are not in trace.json: they ran before "
+        terminal_say(kept ? "warning    trace.json stays as it was before the resume\n"
+                          : "warning    epochs %lld to %lld are not in trace.json: they ran before "
                             "the resume\n",
                      (long long)asked->value[0],
                      (long long)(done < asked->value[1] ? done : asked->value[1]));
@@ -184,7 +184,7 @@ static void report_traced(Run *run) {
     if (run->report != NULL) {
         report_trace(run->report, events, offset, &run->session->err);
         if (lost > 0)
-            terminal_say("remark     trace.json lacks %lld events; name fewer epochs in "
+            terminal_say("warning    trace.json lacks %lld events; name fewer epochs in "
                          "run.trace\n",
                          (long long)lost);
     } else {

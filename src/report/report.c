@@ -74,7 +74,7 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
     if (file != NULL)
         fclose(file);
     if (fine && count < last)
-        terminal_say("remark     %s lacks %lld of the %lld epochs before the resume\n",
+        terminal_say("warning    %s lacks %lld of the %lld epochs before the resume\n",
                      SHOWN(report->path), (long long)(last - count), (long long)last);
     return fine;
 }

@@ -42,7 +42,7 @@ static void warn_of_period(const Config *c, const RunSummary *summary) {
     const Codec *codec = codec_find(c->messages.codec, &(Error){0});
     if (summary->exchanges > 0 && codec->has_widths && first > c->train.epochs)
         terminal_say(
-            "remark     assigned widths would begin in epoch %lld; in train.epochs=%lld all "
+            "warning    assigned widths would begin in epoch %lld; in train.epochs=%lld all "
             "rows have messages.first_width=%lld bits; lower messages.period (%lld)\n",
             (long long)first, (long long)c->train.epochs, (long long)c->messages.first_width,
             (long long)c->messages.period);

@@ -69,7 +69,8 @@ static void what_is_taken_was_foreseen(void **state) {
     skip(); // its own memory is resident, too
 #endif
     for (int near = 0; near < 2; near++) {
-        char path[512], remarks[1024];
+        char path[512];
+        Warnings warnings = {0};
         Error err = {0};
         Dataset dataset;
         MemoryPlan plan = {0};
@@ -83,7 +84,7 @@ static void what_is_taken_was_foreseen(void **state) {
         int32_t *part = TAKE(int32_t, NODES, "test");
         before = begin();
         size_t used = memory_in_use();
-        assert_ok(partition_cut(part, &dataset, 8, &config, &err, remarks), &err);
+        assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings), &err);
         assert_foreseen("METIS", (double)(memory_foreseen() - used), status("VmHWM:") - before);
         memory_give(part);
         dataset_clear(&dataset);
@@ -100,11 +101,12 @@ static void what_does_not_fit_is_refused(void **state) {
     const char *path = test_path("far.txt");
     write_graph(path, false);
     for (int i = 0; i < 2; i++) {
-        char folder[1024], remarks[1024];
+        char folder[1024];
+        Warnings warnings = {0};
         Error err = {0};
         Config config = config_of(path, false, cases[i].limit);
         size_t before = memory_in_use();
-        assert_refused(partition_build(&config, 8, folder, sizeof folder, remarks, &err), &err,
+        assert_refused(partition_build(&config, 8, folder, sizeof folder, &warnings, &err), &err,
                        EXIT_MEMORY, cases[i].named);
         assert_int_equal(memory_in_use(), before);
     }
