@@ -206,7 +206,8 @@ int main(int argc, char **argv) {
     Bench bench;
     Shard shard;
     Error err = {0};
-    char path[700], remarks[1024] = "";
+    char path[700];
+    Warnings warnings = {0};
     comm_start(&comm, &argc, &argv);
     bench_start(&bench, "overlap", argc, argv);
     const char *folder = text_option(argc, argv, "--data", "");
@@ -219,7 +220,7 @@ int main(int argc, char **argv) {
     Trainer *trainer[2];
     for (int s = 0; s < 2; s++)
         configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);
-    need(partition_load(&shard, &config[0], &comm, remarks, &err), &err);
+    need(partition_load(&shard, &config[0], &comm, &warnings, &err), &err);
     for (int s = 0; s < 2; s++) {
         trainer[s] = trainer_new(&config[s], &shard, &comm, 1, &err);
         need(trainer[s] != NULL, &err);

@@ -157,4 +157,9 @@ typedef struct Metrics {
 // All splits at once: out[SPLIT_TRAIN..SPLIT_TEST]. Collective.
 void model_metrics(Model *model, Rows logits, Metrics out[4]);
 
+// What a guess from the training labels reaches: baseline[SPLIT_TRAIN..SPLIT_TEST] is the accuracy
+// of the most frequent training class, or the micro-F1 of the classes that at least half of the
+// training nodes have; NaN where the split is empty. Collective.
+void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]);
+
 #endif

@@ -119,7 +119,7 @@ static bool load(Dataset *dataset, const Config *config, const char *path, const
     dataset_finish(dataset);
     if (!dataset_prepare(dataset, &config->data.prepare, 0, err))
         return error_prefix(err, "%s: data.prepare", path);
-    dataset_remark_oddities(dataset);
+    dataset_warn_of_oddities(dataset);
     return true;
 }
 

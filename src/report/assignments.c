@@ -105,7 +105,7 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
     Assigned assigned = {.assignment = *assignment, .count = count};
     memcpy(assigned.widths, widths, (size_t)count * sizeof *widths);
     if (assignment->remark[0] != 0)
-        terminal_say("remark     epoch %lld: %s\n", (long long)assignment->taken,
+        terminal_say("warning    epoch %lld: %s\n", (long long)assignment->taken,
                      SHOWN(assignment->remark));
     return writer_put(report->writer, store, report, &assigned, sizeof assigned, err);
 }

@@ -86,7 +86,7 @@ static void what_is_proven_is_not_asked(void **state) {
     }
 }
 
-// What fringe does with it: the widths stay, a remark tells why, and it is waited for but not long.
+// What fringe does with it: the widths stay, a warning says why, and it is waited for but not long.
 static void try_solver(const char *path, const char *want) {
     Asked asked;
     Recipe recipe = open_recipe();

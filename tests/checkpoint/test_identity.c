@@ -7,16 +7,16 @@
 
 static void assert_refuses(const char *part) {
     Error err = {0};
-    char remarks[1024];
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, part);
+    Warnings warnings = {0};
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, part);
     assert_non_null(strstr(err.text, "epoch-4 is of another training: "));
     assert_non_null(strstr(err.text, "start anew without --resume"));
 }
 
 static void assert_resumes(void) {
     Error err = {0};
-    char remarks[1024];
-    int64_t epoch = resumed(remarks, &err);
+    Warnings warnings = {0};
+    int64_t epoch = resumed(&warnings, &err);
     if (epoch != 4)
         fail_msg("%s", err.text);
 }
@@ -68,7 +68,7 @@ static void what_changes_no_number_may_change(void **state) {
 static void the_end_counts_where_the_rate_looks_at_it(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     const char *first[] = {"train.schedule=cosine"},
                *longer[] = {"train.schedule=cosine", "train.epochs=300"};
     set(longer, 2);
@@ -78,9 +78,9 @@ static void the_end_counts_where_the_rate_looks_at_it(void **state) {
     snprintf(run_dir, sizeof run_dir, "%s", test_path("cosine"));
     assert_ok(save_training(t, run_dir, 2, &err), &err);
     trainer_free(t);
-    assert_int_equal(resumed(remarks, &err), 0);
+    assert_int_equal(resumed(&warnings, &err), 0);
     set(longer, 2);
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG,
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG,
                    ": train.epochs was 200, is 300; to go on");
 }
 
@@ -88,12 +88,12 @@ static void another_seed_is_named(void **state) {
     (void)state;
     Error err = {0};
     bool found;
-    char remarks[1024];
+    Warnings warnings = {0};
     Trainer *t = trainer_new(&config, &world.shard, &test_comm, 7, &err);
     Training training = training_of(t);
     training.seed = 7;
-    assert_refused(checkpoint_restore(&training, run_dir, &found, remarks, &err), &err, EXIT_CONFIG,
-                   ": its seed was 3, is 7; to go on");
+    assert_refused(checkpoint_restore(&training, run_dir, &found, &warnings, &err), &err,
+                   EXIT_CONFIG, ": its seed was 3, is 7; to go on");
     trainer_free(t);
 }
 
@@ -101,8 +101,8 @@ static void another_seed_is_named(void **state) {
 static void assert_shard_refused(Trainer *t, const char *part) {
     Error err = {0};
     bool found;
-    char remarks[1024];
-    assert_refused(resume_training(t, run_dir, &found, remarks, &err), &err, EXIT_CONFIG, part);
+    Warnings warnings = {0};
+    assert_refused(resume_training(t, run_dir, &found, &warnings, &err), &err, EXIT_CONFIG, part);
 }
 
 static void other_data_and_another_cut_are_named(void **state) {
@@ -166,39 +166,40 @@ static void a_resume_does_not_need_the_first_weights(void **state) {
     (void)state;
     Error err = {0};
     bool found;
-    char remarks[1024];
+    Warnings warnings = {0};
     start_from_weights();
     Trainer *t = new_trainer();
     Training training = training_of(t);
     for (int again = 0; again < 2; again++) { // what goes on remembers, too
-        assert_ok(checkpoint_restore(&training, run_dir, &found, remarks, &err) && found, &err);
+        assert_ok(checkpoint_restore(&training, run_dir, &found, &warnings, &err) && found, &err);
         assert_ok(checkpoint_write(&training, run_dir, 2, &err), &err);
     }
     trainer_free(t);
     use_weights("same.safetensors"); // by contents
-    assert_int_equal(resumed(remarks, &err), 0);
+    assert_int_equal(resumed(&warnings, &err), 0);
 }
 
 static void other_first_weights_are_named(void **state) {
     (void)state;
     static const char *const names[] = {"other.safetensors", ""};
-    char remarks[1024];
+    Warnings warnings = {0};
     start_from_weights();
     for (int i = 0; i < 2; i++) {
         Error err = {0};
         use_weights(names[i]);
-        assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"");
+        assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"");
     }
     Error err = {0};
     use_weights("absent.safetensors");
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_NO_INPUT, "model.weights: ");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_NO_INPUT, "model.weights: ");
 }
 
 // As short as a path can be.
 static void a_path_of_one_letter_is_remembered(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024], before[1024];
+    char before[1024];
+    Warnings warnings = {0};
     assert_non_null(getcwd(before, sizeof before));
     write_weights("w", 11);
     assert_int_equal(chdir(test_path("")), 0);
@@ -211,7 +212,7 @@ static void a_path_of_one_letter_is_remembered(void **state) {
     trainer_free(t);
     assert_int_equal(chdir(before), 0);
     use_weights("");
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"w\"");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"w\"");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -45,11 +45,11 @@ expect "a finished run is finished" 0 'result .* epoch 400 ' \
 medians whole >b
 same "and keeps its result" a b
 sed '5s/epoch/e och/; 7s/.*/{/; 9s/.*//' whole/metrics.jsonl >damaged && cp damaged whole/metrics.jsonl
-expect "damaged lines are told" 0 'remark .*lacks 3 of the 400 epochs' \
+expect "damaged lines are told" 0 'warning .*lacks 3 of the 400 epochs' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
 same "and those behind them stay" damaged whole/metrics.jsonl
 sed -i 1,5d whole/metrics.jsonl
-expect "epochs that are not there are told" 0 'remark .*lacks 7 of the 400 epochs' \
+expect "epochs that are not there are told" 0 'warning .*lacks 7 of the 400 epochs' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
 ln -sf metrics.jsonl whole/metrics.jsonl
 expect "metrics that cannot be read are not cut" 74 'metrics.jsonl: cannot open' \

@@ -202,7 +202,7 @@ static void all_mistakes_are_told_at_once(void **state) {
         assert_error_at(&err, EXIT_CONFIG, parts[i], __FILE__, __LINE__);
 }
 
-static void more_mistakes_than_fit_end_in_a_remark(void **state) {
+static void more_mistakes_than_fit_end_in_a_note(void **state) {
     (void)state;
     char text[8000] = "{\"train\": {\"a\": 0";
     for (int i = 0; i < 90; i++)
@@ -449,7 +449,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
     cmocka_unit_test(published_modes_save_nothing),
     cmocka_unit_test(all_mistakes_are_told_at_once),
-    cmocka_unit_test(more_mistakes_than_fit_end_in_a_remark),
+    cmocka_unit_test(more_mistakes_than_fit_end_in_a_note),
     cmocka_unit_test(a_key_of_another_section_is_suggested),
     cmocka_unit_test(lengths_must_fit_each_other),
     cmocka_unit_test(bounds_are_open_or_closed_as_the_table_says),

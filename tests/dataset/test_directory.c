@@ -158,7 +158,7 @@ static void a_foreign_directory_opens(void **state) {
     assert_int_equal(d.target[0], 1); // rows come out ascending
     assert_int_equal(d.target[1], 3);
     assert_memory_equal(d.x, x, sizeof x);
-    assert_non_null(strstr(d.remarks, "1 node without label"));
+    assert_non_null(strstr(d.warnings.text, "1 node without label"));
     dataset_clear(&d);
     assert_ok(dataset_inspect(folder, &err), &err);
     Config config = {0}; // named by its manifest, and through dataset_load
