@@ -34,12 +34,12 @@ typedef struct ModelShape {
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order)
     enum {
-        LAYER0_EXCHANGED,   // like other layers
-        LAYER0_ONCE,        // A·X of the constant features is made at set-up, nothing is exchanged
-        LAYER0_KEPT         // features are dropped out: halo rows are kept and masked at both ends
-    } layer0;               // lossless.layer0
-    bool train_rows;        // training leaves out rows that it cannot feel (lossless.train_rows)
-    Cover cover;            // lossless.cover
+        LAYER0_EXCHANGED, // like other layers
+        LAYER0_ONCE,      // A·X of the constant features is made at set-up, nothing is exchanged
+        LAYER0_KEPT       // features are dropped out: halo rows are kept and masked at both ends
+    } layer0;             // lossless.input_features
+    bool train_rows;      // training leaves out rows that it cannot feel (lossless.receptive_field)
+    Cover cover;          // lossless.cover
     char normalisation[32]; // of the Block (halo.h)
     int post_count;
     PostStep post[3];

@@ -33,9 +33,9 @@ static void check_names(const Early *early) {
     if (path_name(c->data.path)[0] == 0)
         error_set(&found, EXIT_CONFIG, "data.path: expected the path of a graph, found nothing");
     join(early, &found);
-    for (int i = 0; i < c->data.prepare.count; i++) {
-        dataset_step_fits(c->data.prepare.word[i], &found);
-        join_of(early, "data.prepare", &found);
+    for (int i = 0; i < c->data.transforms.count; i++) {
+        dataset_step_fits(c->data.transforms.word[i], &found);
+        join_of(early, "data.transforms", &found);
     }
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (c->data.split_keys.word[i][0] == 0) {

@@ -28,14 +28,15 @@ void config_set_defaults(Config *config) {
 void config_store_object(Config *config, const Json *object, const char *section,
                          Complaints *complaints) {
     for (const Json *value = json_first(object); value != NULL; value = json_next(value)) {
-        char path[256];
+        char path[256], into[CONFIG_WORD];
         snprintf(path, sizeof path, "%s%s%.100s", section, section[0] != 0 ? "." : "",
                  json_key(value));
-        const Key *key = config_key_find(path);
+        const char *new = complaints->old_names ? config_new_name(path) : NULL;
+        const Key *key = config_key_find(new != NULL ? new : path);
         if (key != NULL)
             config_store(config, key, value, complaints);
         else if (section[0] == 0 && json_type(value) == JSON_OBJECT &&
-                 config_is_section(json_key(value)))
+                 (config_is_section(json_key(value)) || config_new_section(json_key(value), into)))
             config_store_object(config, value, json_key(value), complaints);
         else
             config_unknown(path, complaints);
@@ -90,16 +91,18 @@ static void store_layers(Config *config, const Json *file, const char *name,
     else if (file != NULL)
         config_store_object(config, file, "", complaints);
     complaints->where = "--set";
+    complaints->old_names = false;
     for (int i = 0; i < count; i++)
         store_setting(config, settings[i], complaints);
 }
 
-static bool load(Config *config, const Json *file, const char *name, const char *const *settings,
-                 int count, Error *err) {
+// A file that a program wrote may be of an older version, whose keys had other names.
+static bool load(Config *config, const Json *file, const char *name, bool written_by_program,
+                 const char *const *settings, int count, Error *err) {
     char source[sizeof config->source];
     snprintf(source, sizeof source, "%s", config->source);
     Error silent = {0}; // a first pass only to learn the mode
-    Complaints unheard = {.err = &silent};
+    Complaints unheard = {.err = &silent, .old_names = written_by_program};
     config_set_defaults(config);
     store_layers(config, file, name, settings, count, &unheard);
     char mode[CONFIG_WORD];
@@ -109,7 +112,7 @@ static bool load(Config *config, const Json *file, const char *name, const char 
     snprintf(config->source, sizeof config->source, "%s", source);
     snprintf(config->mode, sizeof config->mode, "%s", mode);
     Error all = {0};
-    Complaints complaints = {.err = &all};
+    Complaints complaints = {.err = &all, .old_names = written_by_program};
     store_mode(config, &complaints);
     store_layers(config, file, name, settings, count, &complaints);
     complaints.where = name != NULL ? name : "config";
@@ -154,7 +157,7 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
                              read.text);
     }
     const Json *layer = file != NULL ? config_inside(file) : NULL;
-    bool fine = load(config, layer, path, settings, count, err) &&
+    bool fine = load(config, layer, path, layer != file, settings, count, err) &&
                 (layer == file || check_mode_of_run(config, layer, err));
     json_free(file);
     return fine;
@@ -166,7 +169,7 @@ bool config_from_json(Config *config, const char *text, const char *name, Error 
     Json *file = json_parse(text, strlen(text), name, &read);
     if (file == NULL)
         return error_set(err, EXIT_CONFIG, "%s", read.text);
-    bool fine = load(config, file, name, NULL, 0, err);
+    bool fine = load(config, file, name, true, NULL, 0, err);
     json_free(file);
     return fine;
 }

@@ -55,7 +55,7 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const Shard *shard, Er
             memory_give(value);
             return error_set(err, EXIT_DATA,
                              "%s: the edge weights at node %lld sum to %g, so its messages cannot "
-                             "be normalised; weights must be positive (or use data.prepare "
+                             "be normalised; weights must be positive (or use data.transforms "
                              "\"binary\")",
                              shard->dataset_name, (long long)shard->gid[i], shard->degree_in[i]);
         }

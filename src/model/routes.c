@@ -1,6 +1,6 @@
 // How rows reach their readers: for every layer and direction an operator (a Block with its
-// kernels) and a channel; what the features need once (lossless.layer0); all of it planned and
-// given back.
+// kernels) and a channel; what the features need once (lossless.input_features); all of it planned
+// and given back.
 #include "internal.h"
 #include <string.h>
 
@@ -129,7 +129,7 @@ static void operator_clear(const Model *m, Operator *op) {
     memory_give(op->cursor);
 }
 
-// ---- what is made of the features once (lossless.layer0)
+// ---- what is made of the features once (lossless.input_features)
 
 // Their aggregate, with an operator and a channel that go again.
 static void features_once(Model *m, Mailbox *mailbox) {

@@ -92,7 +92,7 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
     if (features < 1)
         return error_set(err, EXIT_DATA,
                          "the dataset has no features; add \"random:64\" or \"degree\" "
-                         "to data.prepare, or name an .npy in data.features");
+                         "to data.transforms, or name an .npy in data.features");
     if (classes < 1)
         return error_set(err, EXIT_DATA, "the dataset has no labels; name an .npy in data.labels");
     if (hidden->count != 1 && hidden->count != shape->layers - 1 && shape->layers > 1)
@@ -124,9 +124,9 @@ bool model_shape(ModelShape *shape, const Config *config, int64_t features, int6
              other ? kind->normalisation_other : kind->normalisation);
     shape->self_weight = kind->self_weight;
     bool automatic = strcmp(config->lossless.order, "auto") == 0;
-    if (strcmp(config->lossless.layer0, "auto") == 0)
+    if (strcmp(config->lossless.input_features, "auto") == 0)
         shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
-    shape->train_rows = strcmp(config->lossless.train_rows, "auto") == 0;
+    shape->train_rows = strcmp(config->lossless.receptive_field, "auto") == 0;
     shape->cover = strcmp(config->lossless.cover, "min") == 0       ? COVER_MIN
                    : strcmp(config->lossless.cover, "targets") == 0 ? COVER_TARGETS
                                                                     : COVER_SOURCES;
