@@ -39,7 +39,7 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
                               layer,
                               order,
                               threads,
-                              "lossless.layer0=exchange",
+                              "lossless.input_features=exchange",
                               "train.eval_every=0",
                               "train.epochs=1000"};
     need(dataset_generate(&dataset, "reddit-small", 1, &err) && dataset_write(&dataset, path, &err),

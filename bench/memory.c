@@ -30,15 +30,16 @@ typedef struct Graph {
 
 static const Graph graphs[] = {
     {"amazon_computers, directed", NULL, "amazon_computers/amazon_electronics_computers.npz", true,
-     "data.prepare=[]"},
-    {"coauthor_cs", NULL, "coauthor_cs/ms_academic_cs.npz", false, "data.prepare=[\"symmetrize\"]"},
-    {"reddit-small", "reddit-small", "reddit.graph", false, "data.prepare=[\"random:64\"]"},
+     "data.transforms=[]"},
+    {"coauthor_cs", NULL, "coauthor_cs/ms_academic_cs.npz", false,
+     "data.transforms=[\"symmetrize\"]"},
+    {"reddit-small", "reddit-small", "reddit.graph", false, "data.transforms=[\"random:64\"]"},
     {"planted, 3 edges a node", "planted:nodes=200000,edges=600000,features=1,communities=100",
-     "sparse.txt", false, "data.prepare=[\"degree\"]"},
+     "sparse.txt", false, "data.transforms=[\"degree\"]"},
     {"planted, hubs", "planted:nodes=100000,edges=2000000,features=1,communities=40,spread=1.5",
-     "hubs.txt", false, "data.prepare=[\"degree\"]"},
+     "hubs.txt", false, "data.transforms=[\"degree\"]"},
     {"planted, directed", "planted:nodes=100000,edges=4000000,features=1,communities=300",
-     "directed.txt", true, "data.prepare=[\"degree\"]"},
+     "directed.txt", true, "data.transforms=[\"degree\"]"},
 };
 enum { GRAPHS = sizeof graphs / sizeof graphs[0] };
 

@@ -49,18 +49,19 @@ static void configure(Config *config, const char *folder, const char *schedule, 
     snprintf(data, sizeof data, "data.path=%s/graph", folder);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
     snprintf(order, sizeof order, "comm.schedule=%s", schedule);
-    snprintf(bytes, sizeof bytes, "comm.piece=%lld", (long long)piece);
-    const char *settings[] = {data,
-                              cache,
-                              order,
-                              bytes,
-                              "lossless.layer0=exchange", // every layer's messages, as published
-                              "lossless.order=aggregate-first",
-                              "model.layers=3",
-                              "model.hidden=[256]",
-                              "run.threads=1",
-                              "train.eval_every=0",
-                              "train.epochs=100000"};
+    snprintf(bytes, sizeof bytes, "comm.chunk=%lld", (long long)piece);
+    const char *settings[] = {
+        data,
+        cache,
+        order,
+        bytes,
+        "lossless.input_features=exchange", // every layer's messages, as published
+        "lossless.order=aggregate-first",
+        "model.layers=3",
+        "model.hidden=[256]",
+        "run.threads=1",
+        "train.eval_every=0",
+        "train.epochs=100000"};
     need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
 }
 

@@ -54,11 +54,11 @@ typedef struct ModelShape {
         LAYER0_EXCHANGED, // like other layers
         LAYER0_ONCE,      // aggregates of the constant features are made at set-up, nothing is sent
         LAYER0_KEPT       // features are dropped out: halo rows are kept and masked at both ends
-    } layer0;             // lossless.layer0
+    } layer0;             // lossless.input_features
     int leading; // layers whose aggregates are functions of the features alone, where these are not
                  // dropped out: up to the first one with weights; 0 if layer 0 is exchanged
-    bool train_rows;        // training leaves out rows that it cannot feel (lossless.train_rows)
-    Cover cover;            // lossless.cover
+    bool train_rows; // training leaves out rows that it cannot feel (lossless.receptive_field)
+    Cover cover;     // lossless.cover
     char normalisation[32]; // of the Block (halo.h)
     int post_count;
     PostStep post[3];

@@ -72,9 +72,9 @@ static Health check_threads(const Config *config, Finding *finding) {
 
 static Health check_kernels(const Config *config, Finding *finding) {
     Error err = {0};
-    if (!backend_cpu.start(config->run.vectors, &err)) {
+    if (!backend_cpu.start(config->run.simd, &err)) {
         SAY("%.400s", err.text);
-        CURE("set run.vectors to auto");
+        CURE("set run.simd to auto");
         return BROKEN;
     }
     SAY("%s", backend_cpu.describe());

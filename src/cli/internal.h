@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { CLI_ARGUMENTS = 4, CLI_SETTINGS = 64 };
+enum { CLI_ARGUMENTS = 256, CLI_SETTINGS = 64 };
 
 // What a command needs on disk, beside its config.
 enum {

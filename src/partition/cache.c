@@ -167,7 +167,7 @@ static bool load_original(Prepared *prepared, Error *err) {
     prepared->loaded = true;
     warnings_add_all(prepared->warnings, &prepared->dataset.warnings);
     dataset_hash(&prepared->dataset, prepared->hash);
-    bool as_it_is = prepared->dataset.mapped && config->data.prepare.count == 0;
+    bool as_it_is = prepared->dataset.mapped && config->data.transforms.count == 0;
     return (as_it_is || save_prepared(prepared, err)) && write_source_entry(prepared, err);
 }
 

@@ -1,6 +1,6 @@
 // What was assigned: <run.dir>/assignments/epoch-N.json says how the widths that epoch N was the
 // first to use were found and what came of them; epoch-N.safetensors beside it holds the widths
-// themselves, for messages.assign = replay:RUN.
+// themselves, for quantization.assign = replay:RUN.
 
 #include "internal.h"
 

@@ -39,13 +39,13 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
 // A short training with the default period never leaves the first width.
 static void warn_of_period(const Config *c, const RunSummary *summary) {
     int64_t first = assigner_first_epoch(c);
-    const Codec *codec = codec_find(c->messages.codec, &(Error){0});
+    const Codec *codec = codec_find(c->quantization.codec, &(Error){0});
     if (summary->exchanges > 0 && codec->has_widths && first > c->train.epochs)
         terminal_say(
             "warning    assigned widths would begin in epoch %lld; in train.epochs=%lld all "
-            "rows have messages.first_width=%lld bits; lower messages.period (%lld)\n",
-            (long long)first, (long long)c->train.epochs, (long long)c->messages.first_width,
-            (long long)c->messages.period);
+            "rows have quantization.initial_bits=%lld bits; lower quantization.period (%lld)\n",
+            (long long)first, (long long)c->train.epochs, (long long)c->quantization.initial_bits,
+            (long long)c->quantization.period);
 }
 
 void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,

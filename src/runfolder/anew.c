@@ -58,7 +58,7 @@ static const char *path_that_moves(const Config *c, const char *real, const Name
         if (config_split_is_file(c->data.split_keys.word[i]) &&
             moves(c->data.split_keys.word[i], "", real, list))
             return c->data.split_keys.word[i];
-    const char *replayed = after(c->messages.assign, "replay:");
+    const char *replayed = after(c->quantization.assign, "replay:");
     return moves(replayed, "assignments", real, list) ? replayed : NULL;
 }
 

@@ -32,21 +32,20 @@ static void set(const char *const *settings, int count) {
 
 static void a_refusal_names_every_key_that_differs(void **state) {
     (void)state;
-    const char *settings[] = {"train.rate=0.02", "model.dropout=0.25", "train.optimizer=sgd",
+    const char *settings[] = {"train.lr=0.02", "model.dropout=0.25", "train.optimizer=sgd",
                               "train.weight_decay=[0.5, 0]"};
     set(settings, 4);
-    assert_refuses(
-        "model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
-        "train.rate was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; to go on");
+    assert_refuses("model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
+                   "train.lr was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; to go on");
 }
 
 static void many_differences_are_counted(void **state) {
     (void)state;
-    const char *settings[] = {"train.rate=0.02",       "train.epsilon=1e-7",
-                              "train.clip=1",          "train.momentum=0.5",
-                              "train.warmup=9",        "train.patience=9",
-                              "train.step_epochs=9",   "train.metric=macro-f1",
-                              "messages.group_size=9", "messages.delay=9"};
+    const char *settings[] = {
+        "train.lr=0.02",        "train.eps=1e-7",        "train.clip_norm=1",
+        "train.momentum=0.5",   "train.warmup=9",        "train.patience=9",
+        "train.lr_step_size=9", "train.metric=macro-f1", "quantization.group_size=9",
+        "quantization.delay=9"};
     set(settings, 10);
     assert_refuses("train.patience was 0, is 9; ");
     assert_refuses("; and 2 more; ");
@@ -55,8 +54,8 @@ static void many_differences_are_counted(void **state) {
 // Where it runs, where its files lie, and how long it goes on.
 static void what_changes_no_number_may_change(void **state) {
     (void)state;
-    const char *settings[] = {"mode=vanilla",          "lossless.layer0=auto",
-                              "lossless.order=auto",   "lossless.train_rows=auto",
+    const char *settings[] = {"mode=vanilla",          "lossless.input_features=auto",
+                              "lossless.order=auto",   "lossless.receptive_field=auto",
                               "lossless.cover=min",    "comm.timeout=99",
                               "data.path=elsewhere",   "run.log_every=3",
                               "run.dir=elsewhere",     "train.epochs=300",
@@ -69,10 +68,10 @@ static void the_end_counts_where_the_rate_looks_at_it(void **state) {
     (void)state;
     Error err = {0};
     Warnings warnings = {0};
-    const char *first[] = {"train.schedule=cosine"},
-               *longer[] = {"train.schedule=cosine", "train.epochs=300"};
+    const char *first[] = {"train.lr_schedule=cosine"},
+               *longer[] = {"train.lr_schedule=cosine", "train.epochs=300"};
     set(longer, 2);
-    assert_refuses(": train.schedule was \"constant\", is \"cosine\"; to go on");
+    assert_refuses(": train.lr_schedule was \"constant\", is \"cosine\"; to go on");
     set(first, 1);
     Trainer *t = new_trainer();
     snprintf(run_dir, sizeof run_dir, "%s", test_path("cosine"));

@@ -268,10 +268,10 @@ static void sources_are_hashed_by_content_and_steps(void **state) {
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("two.txt"));
     assert_ok(dataset_source_hash(&config, second, &err), &err);
     assert_string_equal(first, second);
-    config.data.prepare = (ConfigWords){1, {"symmetrize"}};
+    config.data.transforms = (ConfigWords){1, {"symmetrize"}};
     assert_ok(dataset_source_hash(&config, second, &err), &err);
     assert_string_not_equal(first, second);
-    config.data.prepare.count = 0;
+    config.data.transforms.count = 0;
     config.data.undirected = true;
     assert_ok(dataset_source_hash(&config, second, &err), &err);
     assert_string_not_equal(first, second);

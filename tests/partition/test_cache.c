@@ -39,7 +39,7 @@ static Config config_with(const char *graph, const char *more) {
                               folder,
                               "data.format=edges",
                               "data.undirected=true",
-                              "data.prepare=[\"degree\"]",
+                              "data.transforms=[\"degree\"]",
                               "partition.method=random",
                               more};
     assert_ok(config_load(&config, NULL, settings, more != NULL ? 7 : 6, &err), &err);

@@ -53,7 +53,7 @@ static Config config_of(const char *path, bool near, const char *limit) {
     snprintf(setting[1], sizeof setting[1], "data.cache=%s", test_path("cache"));
     const char *settings[] = {setting[0], setting[1],
                               near ? "data.undirected=true" : "data.undirected=false",
-                              "data.prepare=[\"degree\"]", limit};
+                              "data.transforms=[\"degree\"]", limit};
     assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
     return config;
 }
