@@ -38,7 +38,7 @@ def run(work, config, layout, rate, mode, epochs, *settings):
              ranks, "--pin", "--rate", f"{rate}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c",
              FIRST, "sh", FRINGE, "train", config]
     for setting in (f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs}", "train.eval_every=0",
-                    "run.log_every=0", "run.checkpoint_every=0", "run.threads=1", f"messages.period={PERIOD}", *settings):
+                    "run.log_every=0", "run.checkpoint_every=0", "run.threads=1", f"quantization.period={PERIOD}", *settings):
         words += ["--set", setting]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
@@ -65,7 +65,7 @@ def vanilla(work, config, layout, rate, epochs):
 def assigned(work, config, layout, rate, mode, epochs, *settings):
     """After the first assignment; and the seconds that assigning took."""
     first = PERIOD + DELAY  # epoch after which the new widths travel
-    records = run(work, config, layout, rate, mode, first + epochs, f"messages.delay={DELAY}", *settings)
+    records = run(work, config, layout, rate, mode, first + epochs, f"quantization.delay={DELAY}", *settings)
     seconds = sum(record["time"].get("assignment", 0) for record in records[:2 * PERIOD])  # one of them
     return {**times(records[first:]), "assignment": seconds}
 

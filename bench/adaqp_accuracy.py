@@ -27,12 +27,12 @@ SETS = {"cora-gcn": [NARROW], "amazon-computers-gcn": [NARROW], "coauthor-physic
         "deezer-hu-gcn": [NARROW], "reddit-small-gcn": []}
 FEW_BITS = "mode=adaqp-published"  # no row is left out, so that the bits have something to spoil
 MODES = {  # beyond it
-    "adaqp": ["messages.assign=adaptive"],
-    "uniform 1": ["messages.assign=uniform", "messages.first_width=1"],
-    "uniform 2": ["messages.assign=uniform", "messages.first_width=2"],
-    "uniform 4": ["messages.assign=uniform", "messages.first_width=4"],
-    "uniform 8": ["messages.assign=uniform", "messages.first_width=8"],
-    "random": ["messages.assign=random"],
+    "adaqp": ["quantization.assign=adaptive"],
+    "uniform 1": ["quantization.assign=uniform", "quantization.initial_bits=1"],
+    "uniform 2": ["quantization.assign=uniform", "quantization.initial_bits=2"],
+    "uniform 4": ["quantization.assign=uniform", "quantization.initial_bits=4"],
+    "uniform 8": ["quantization.assign=uniform", "quantization.initial_bits=8"],
+    "random": ["quantization.assign=random"],
 }
 KNOWN = os.path.join(ROOT, "bench", "reference", "adaqp_accuracy.json")
 PERIOD, GROUP, BATCH, NOISE_SEEDS = 20, 50, 5, 8
@@ -80,7 +80,7 @@ class Case:
         shutil.rmtree(folder, ignore_errors=True)
         words = ["mode=vanilla"] if mode == "vanilla" else [FEW_BITS, *MODES[mode]]
         words += self.shape + [f"run.dir={folder}", f"run.seed={first}", "train.eval_every=5", "run.log_every=0",
-                               "run.checkpoint_every=0", f"messages.period={PERIOD}", "messages.delay=1", f"messages.group_size={GROUP}"]
+                               "run.checkpoint_every=0", f"quantization.period={PERIOD}", "quantization.delay=1", f"quantization.group_size={GROUP}"]
         fringe("train", self.config, "--ranks", self.parts, "--runs", seeds, *settings(words))
         scores = []
         for path in sorted(glob.glob(os.path.join(folder, "**", "metrics.jsonl"), recursive=True),
@@ -115,8 +115,8 @@ class Case:
         shutil.rmtree(folder, ignore_errors=True)
         words = words + self.shape + [
             f"run.dir={folder}", f"run.seed={seed}", f"model.weights={weights}", "model.dropout=0",
-            "model.input_dropout=0", "train.epochs=1", "train.optimizer=sgd", "train.momentum=0", "train.rate=1",
-            "train.weight_decay=[0]", "train.schedule=constant", "train.warmup=0", "train.clip=0", "run.log_every=0"]
+            "model.input_dropout=0", "train.epochs=1", "train.optimizer=sgd", "train.momentum=0", "train.lr=1",
+            "train.weight_decay=[0]", "train.lr_schedule=constant", "train.warmup=0", "train.clip_norm=0", "run.log_every=0"]
         fringe("train", self.config, "--ranks", self.parts, *settings(words))
         after = tensors(os.path.join(folder, "checkpoints", "epoch-1", "model.safetensors"))
         return [x - y for x, y in zip(tensors(weights), after)]
@@ -139,7 +139,7 @@ class Case:
             replay = os.path.join(self.folder, "replay-" + mode)
             os.makedirs(os.path.join(replay, "assignments"), exist_ok=True)
             shutil.copy(last, os.path.join(replay, "assignments", "epoch-1.safetensors"))
-            words = [FEW_BITS, f"messages.assign=replay:{replay}"]
+            words = [FEW_BITS, f"quantization.assign=replay:{replay}"]
         exact = self.one_step("exact", weights, ["mode=vanilla"], 0)
         errors = [distance(self.one_step(mode.replace(" ", "-"), weights, words, seed), exact)
                   for seed in range(NOISE_SEEDS)]
@@ -181,7 +181,7 @@ def write_table(table):
                "difference from vanilla over paired seeds ± the standard error (seeds, gradient noise: of the mode's "
                "messages at vanilla's last weights, relative to the exact gradient). A mode stands apart if it differs by "
                "more than max(0.3 points, 2 standard errors); where none does, accuracy separates nothing. Mode "
-               f"adaqp-published, messages.period={PERIOD}, group_size={GROUP}, widths 2, 4, 8; on all sets but "
+               f"adaqp-published, quantization.period={PERIOD}, group_size={GROUP}, widths 2, 4, 8; on all sets but "
               "reddit-small with lossless.order=auto, in vanilla too: what travels in layer 0 is not the features but "
               "their product with the weights, where that is narrower.")
     write_section(os.path.join(ROOT, "docs", "results.md"), "AdaQP's accuracy against vanilla",

@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
     Config config;
     Dataset dataset;
     Error err = {0};
-    char remarks[1024] = "";
+    Warnings warnings = {0};
     CHECK(config_load(&config, argv[1], (const char *const *)argv + 3, argc - 3, &err) &&
               dataset_load(&dataset, &config, &err),
           EXIT_DATA, "%s", err.text);
@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
     double least = 1e9;
     for (int turn = 0; turn < TURNS; turn++) {
         double since = clock_seconds();
-        CHECK(partition_cut(part, &dataset, parts, &config, &err, remarks), EXIT_DATA, "%s",
+        CHECK(partition_cut(part, &dataset, parts, &config, &err, &warnings), EXIT_DATA, "%s",
               err.text);
         double seconds = clock_seconds() - since;
         least = seconds < least ? seconds : least;

@@ -24,7 +24,8 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
                  char **argv) {
     Error err = {0};
     Dataset dataset;
-    char path[300], data[400], cache[400], layer[64], order[64], threads[64], remarks[1024];
+    char path[300], data[400], cache[400], layer[64], order[64], threads[64];
+    Warnings warnings = {0};
     snprintf(path, sizeof path, "%s/reddit-small", folder);
     snprintf(data, sizeof data, "data.path=%s", path);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
@@ -38,14 +39,14 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
                               layer,
                               order,
                               threads,
-                              "lossless.layer0=exchange",
+                              "lossless.input_features=exchange",
                               "train.eval_every=0",
                               "train.epochs=1000"};
     need(dataset_generate(&dataset, "reddit-small", 1, &err) && dataset_write(&dataset, path, &err),
          &err);
     dataset_clear(&dataset);
     need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
-    need(partition_load(shard, config, comm, remarks, &err), &err);
+    need(partition_load(shard, config, comm, &warnings, &err), &err);
 }
 
 typedef struct Parts {

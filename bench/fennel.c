@@ -63,9 +63,9 @@ static void cut(void *context) {
     Task *task = context;
     Config config = {.partition.seed = 1};
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     snprintf(config.partition.method, sizeof config.partition.method, "%s", task->method);
-    need(partition_cut(task->part, task->dataset, task->parts, &config, &err, remarks), &err);
+    need(partition_cut(task->part, task->dataset, task->parts, &config, &err, &warnings), &err);
 }
 
 // Edges between two parts, of a cut that is what it should be.

@@ -30,15 +30,16 @@ typedef struct Graph {
 
 static const Graph graphs[] = {
     {"amazon_computers, directed", NULL, "amazon_computers/amazon_electronics_computers.npz", true,
-     "data.prepare=[]"},
-    {"coauthor_cs", NULL, "coauthor_cs/ms_academic_cs.npz", false, "data.prepare=[\"symmetrize\"]"},
-    {"reddit-small", "reddit-small", "reddit.graph", false, "data.prepare=[\"random:64\"]"},
+     "data.transforms=[]"},
+    {"coauthor_cs", NULL, "coauthor_cs/ms_academic_cs.npz", false,
+     "data.transforms=[\"symmetrize\"]"},
+    {"reddit-small", "reddit-small", "reddit.graph", false, "data.transforms=[\"random:64\"]"},
     {"planted, 3 edges a node", "planted:nodes=200000,edges=600000,features=1,communities=100",
-     "sparse.txt", false, "data.prepare=[\"degree\"]"},
+     "sparse.txt", false, "data.transforms=[\"degree\"]"},
     {"planted, hubs", "planted:nodes=100000,edges=2000000,features=1,communities=40,spread=1.5",
-     "hubs.txt", false, "data.prepare=[\"degree\"]"},
+     "hubs.txt", false, "data.transforms=[\"degree\"]"},
     {"planted, directed", "planted:nodes=100000,edges=4000000,features=1,communities=300",
-     "directed.txt", true, "data.prepare=[\"degree\"]"},
+     "directed.txt", true, "data.transforms=[\"degree\"]"},
 };
 enum { GRAPHS = sizeof graphs / sizeof graphs[0] };
 
@@ -134,14 +135,14 @@ static void load_graph(const Graph *graph, const char *folder, Pair *out) {
 static void cut_graph(const Graph *graph, const char *folder, Pair *out) {
     Config config;
     Dataset dataset;
-    char remarks[1024];
+    Warnings warnings = {0};
     Error err = {0};
     config_of(&config, graph, folder, "partition.method=metis");
     need(dataset_load(&dataset, &config, &err), &err);
     int32_t *part = TAKE(int32_t, dataset.nodes, "parts");
     double before = begin();
     size_t used = memory_in_use();
-    need(partition_cut(part, &dataset, PARTS, &config, &err, remarks), &err);
+    need(partition_cut(part, &dataset, PARTS, &config, &err, &warnings), &err);
     out->taken = status("VmHWM:") - before;
     out->foreseen = (double)(memory_foreseen() - used);
 }
@@ -182,10 +183,10 @@ static void print(Bench *bench, const char *what, const Graph *graph, Pair pair)
 static Pair make_patterns(const Graph *graph, const char *folder, const Comm *comm) {
     Config config;
     Shard shard;
-    char remarks[1024];
+    Warnings warnings = {0};
     Error err = {0};
     config_of(&config, graph, folder, "partition.method=random"); // the most edges across
-    need(partition_load(&shard, &config, comm, remarks, &err), &err);
+    need(partition_load(&shard, &config, comm, &warnings, &err), &err);
     PatternKind kind = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = COVER_MIN};
     PatternBytes forward = pattern_bound(&shard, &kind, false), backward = {0};
     if (!shard_is_symmetric(&shard))

@@ -49,18 +49,19 @@ static void configure(Config *config, const char *folder, const char *schedule, 
     snprintf(data, sizeof data, "data.path=%s/graph", folder);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
     snprintf(order, sizeof order, "comm.schedule=%s", schedule);
-    snprintf(bytes, sizeof bytes, "comm.piece=%lld", (long long)piece);
-    const char *settings[] = {data,
-                              cache,
-                              order,
-                              bytes,
-                              "lossless.layer0=exchange", // every layer's messages, as published
-                              "lossless.order=aggregate-first",
-                              "model.layers=3",
-                              "model.hidden=[256]",
-                              "run.threads=1",
-                              "train.eval_every=0",
-                              "train.epochs=100000"};
+    snprintf(bytes, sizeof bytes, "comm.chunk=%lld", (long long)piece);
+    const char *settings[] = {
+        data,
+        cache,
+        order,
+        bytes,
+        "lossless.input_features=exchange", // every layer's messages, as published
+        "lossless.order=aggregate-first",
+        "model.layers=3",
+        "model.hidden=[256]",
+        "run.threads=1",
+        "train.eval_every=0",
+        "train.epochs=100000"};
     need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
 }
 
@@ -206,7 +207,8 @@ int main(int argc, char **argv) {
     Bench bench;
     Shard shard;
     Error err = {0};
-    char path[700], remarks[1024] = "";
+    char path[700];
+    Warnings warnings = {0};
     comm_start(&comm, &argc, &argv);
     bench_start(&bench, "overlap", argc, argv);
     const char *folder = text_option(argc, argv, "--data", "");
@@ -219,7 +221,7 @@ int main(int argc, char **argv) {
     Trainer *trainer[2];
     for (int s = 0; s < 2; s++)
         configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);
-    need(partition_load(&shard, &config[0], &comm, remarks, &err), &err);
+    need(partition_load(&shard, &config[0], &comm, &warnings, &err), &err);
     for (int s = 0; s < 2; s++) {
         trainer[s] = trainer_new(&config[s], &shard, &comm, 1, &err);
         need(trainer[s] != NULL, &err);

@@ -49,8 +49,9 @@ static void make_graph(const Task *task) {
 
 static void make_parts(const Task *task) {
     Error err = {0};
-    char made[1024], remarks[1024];
-    need(partition_build(&task->config, task->parts, made, sizeof made, remarks, &err), &err);
+    char made[1024];
+    Warnings warnings = {0};
+    need(partition_build(&task->config, task->parts, made, sizeof made, &warnings, &err), &err);
 }
 
 // Runs it in a process of its own (forked before any thread was started): seconds, and its peak.

@@ -42,7 +42,7 @@ def run_fringe(form, graph, model, threads, epochs, folder):
         json.dump({"mode": MODES[form], "data": {"path": graph, "cache": os.path.join(folder, "cache")},
                    "model": {"layer": LAYER[model], "layers": 3, "hidden": 256, "dropout": 0.5,
                              "post": ["dropout", "norm", "activation"]},
-                   "train": {"epochs": epochs + 2, "rate": 0.01, "eval_every": 0},
+                   "train": {"epochs": epochs + 2, "lr": 0.01, "eval_every": 0},
                    "run": {"dir": run, "threads": threads, "log_every": 1000}}, out)
     shutil.rmtree(run, ignore_errors=True)
     fringe("train", config, "--ranks", 1)

@@ -63,7 +63,7 @@ def seconds_of_cut(name, parts):
 
 def seconds_of_planning(work, name, cover):
     """Making all Patterns, the least of five."""
-    return min(train(work, name, 8, "lossless.train_rows=all", f"lossless.cover={cover}")[0]["patterns_seconds"]
+    return min(train(work, name, 8, "lossless.receptive_field=all", f"lossless.cover={cover}")[0]["patterns_seconds"]
                for _ in range(5))
 
 
@@ -71,7 +71,7 @@ def covers(bench, work):
     rows = ["| graph | rows, sources alone | rows | saved % | an independent prototype % | planning s | without covers s | METIS s |",
             "|" + "---|" * 8]
     for name, prototype in SAVED.items():
-        run, _ = train(work, name, 8, "lossless.train_rows=all")
+        run, _ = train(work, name, 8, "lossless.receptive_field=all")
         plan, plain = seconds_of_planning(work, name, "min"), seconds_of_planning(work, name, "sources")
         first = run["exchanges"][0]
         sent, sources = first["rows"], first["rows_of_sources_alone"]
@@ -94,7 +94,7 @@ def left(bench, work):
     for bars, what, extra in ((LEFT, "as given", []), (LEFT60, "60 %", [SPLIT60])):
         for name, bar in bars.items():
             base = ["model.layers=3", *extra]
-            all_rows = floats(train(work, name, 4, *base, "lossless.train_rows=all", "lossless.cover=sources")[0])
+            all_rows = floats(train(work, name, 4, *base, "lossless.receptive_field=all", "lossless.cover=sources")[0])
             few = 100 * floats(train(work, name, 4, *base, "lossless.cover=sources")[0]) / all_rows
             both = 100 * floats(train(work, name, 4, *base)[0]) / all_rows
             bench.figure(f"{name}, {what}: floats left", both, "%", "prototype", bar, both / bar, 1.0, at_most=True)
@@ -108,7 +108,7 @@ def computing(bench, work):
         took = {}
         for setting in ("all", "auto"):
             _, epochs = train(work, name, 1, "model.layers=3", "model.input_dropout=0",
-                              f"lossless.train_rows={setting}", epochs=30)
+                              f"lossless.receptive_field={setting}", epochs=30)
             took[setting] = statistics.median(epoch["time"]["epoch"] for epoch in epochs[5:])
         gain = took["all"] / took["auto"]
         bench.figure(f"{name}: epoch, all rows over train_rows", gain, "x")

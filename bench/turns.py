@@ -34,8 +34,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SMALL = {"model": {"layers": 2, "hidden": [64]}}
 CELLS = {  # name: (generator, or a config of configs/; config; ranks; epochs; settings)
     "tiny-2": ("tiny", SMALL, 2, 400, ["mode=vanilla"]),
-    "tiny-adaqp-2": ("tiny", SMALL, 2, 400, ["mode=adaqp", "messages.period=50", "messages.link=[1e-9,1e-5]",
-                                             "messages.solver=exact"]),
+    "tiny-adaqp-2": ("tiny", SMALL, 2, 400, ["mode=adaqp", "quantization.period=50", "quantization.link=[1e-9,1e-5]",
+                                             "quantization.solver=exact"]),
     "cora-2": ("cora-gcn.json", None, 2, 200, []),
     "reddit-small-1": ("reddit-small-gcn.json", None, 1, 10, []),
     "reddit-small-2": ("reddit-small-gcn.json", None, 2, 10, []),
@@ -43,11 +43,19 @@ CELLS = {  # name: (generator, or a config of configs/; config; ranks; epochs; s
 QUIET = ["train.eval_every=1000000", "run.checkpoint_every=0", "run.log_every=0"]
 
 
+def renamed():
+    """New name -> old one, of keys."""
+    with open(os.path.join(ROOT, "src", "config", "renamed.c")) as lines:
+        return {new: old for old, new in re.findall(r'{"([^" ]+)", "([^" ]+)"}', lines.read())}
+
+
 class Bench:
     def __init__(self, folder, old, new, whole):
         self.folder = folder
         self.whole = whole
         self.program = {"old": old, "new": new}
+        self.names = {which: {} if '"quantization"' in self.call(which, ["config", "schema"]).stdout else renamed()
+                      for which in self.program}  # what a program calls a key that has a new name
 
     def environment(self, which):  # caches of different versions may differ
         return dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache-" + which),
@@ -55,20 +63,27 @@ class Bench:
 
     def config(self, which, cell):
         source, config, *_ = CELLS[cell]
+        path = os.path.join(self.folder, f"{which}-{cell}.json")
         if source.endswith(".json"):
-            path = os.path.join(ROOT, "configs", source)
-            with open(path) as lines:
-                name = json.load(lines)["data"]["path"]
+            with open(os.path.join(ROOT, "configs", source)) as lines:
+                config = json.load(lines)
+            name = config["data"]["path"]
         else:
-            path, name = os.path.join(self.folder, f"{which}-{cell}.json"), source
-            with open(path, "w") as out:
-                json.dump(dict(config, data={"path": os.path.join(self.folder, source)}), out)
+            name, config = source, dict(config, data={"path": os.path.join(self.folder, source)})
+        with open(path, "w") as out:
+            json.dump({self.key(which, f"{section}.{key}"): value for section, keys in config.items()
+                       if isinstance(keys, dict) for key, value in keys.items()}
+                      | {key: value for key, value in config.items() if not isinstance(value, dict)}, out)
+        if not source.endswith(".json"):
             if not os.path.exists(os.path.join(self.folder, source)):
                 self.call("old", ["generate", source, "-o", os.path.join(self.folder, source)])
         if source.startswith("reddit") and not os.path.exists(os.path.join(self.folder, which + "-" + source)):
             self.call(which, ["generate", name])
             open(os.path.join(self.folder, which + "-" + source), "w").close()
         return path
+
+    def key(self, which, name):
+        return self.names[which].get(name, name)
 
     def call(self, which, words, before=()):
         done = subprocess.run([*before, self.program[which], *words], env=self.environment(which),
@@ -84,7 +99,8 @@ class Bench:
         shutil.rmtree(run, ignore_errors=True)
         words = ["train", self.config(which, cell), "--ranks", str(ranks or cell_ranks)]
         for setting in [*own, *QUIET, *settings, f"train.epochs={epochs or cell_epochs}", f"run.dir={run}"]:
-            words += ["--set", setting]
+            key, value = setting.split("=", 1)
+            words += ["--set", f"{self.key(which, key)}={value}"]
         done = self.call(which, words, before)
         with open(os.path.join(run, "metrics.jsonl")) as lines:
             return [json.loads(line)["time"]["epoch"] for line in lines], done.stderr

@@ -196,5 +196,5 @@ kills_tally() {
 }
 
 # The messages of adaqp are the same each time only with pinned links and the exact solution.
-adaqp=(--set mode=adaqp --set messages.link=[1e-9,1e-5] --set messages.solver=exact
-    --set messages.period=20)
+adaqp=(--set mode=adaqp --set quantization.link=[1e-9,1e-5] --set quantization.solver=exact
+    --set quantization.period=20)

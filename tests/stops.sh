@@ -28,7 +28,7 @@ stops_begin() {
         >/dev/null || die "cannot generate"
     cat >"$work/config.json" <<JSON
 {"data": {"path": "$work/graph"}, "model": {"layers": 2, "hidden": 32}, "mode": "adaqp",
- "messages": {"period": 10}, "train": {"epochs": $epochs, "eval_every": 5},
+ "quantization": {"period": 10}, "train": {"epochs": $epochs, "eval_every": 5},
  "run": {"checkpoint_every": 5, "log_every": 1, "threads": 1}, "comm": {"timeout": $timeout}}
 JSON
 }

@@ -93,7 +93,7 @@ def pipeline():
     p = Picture("pipeline", "From a dataset file to a report", 940, 420)
     step = {  # name: x, y, what happens there, room
         "dataset": (150, 70, ["read and", "check"], "dataset"),
-        "prepare": (350, 70, ["data.prepare:", "symmetrize, …"], "dataset"),
+        "prepare": (350, 70, ["data.transforms:", "symmetrize, …"], "dataset"),
         "parts": (550, 70, ["cut: METIS,", "random, file"], "partition"),
         "shard": (750, 70, ["order rows,", "split"], "partition"),
         "Pattern": (150, 260, ["own | halo,", "send lists"], "halo"),

@@ -24,8 +24,8 @@ typedef struct AssignmentPart { // of one exchange
     double lp_bound;         // what its LP relaxation reaches; not above the bound
     double search;           // seconds rank 0 or the solver searched
     double predicted;        // seconds of an exchange, by the link model
-    double hidden;           // of them that computation covers; 0 unless messages.time is hidden
-    double measured;         // seconds of the exchange in the first epoch with these widths
+    double hidden;   // of them that computation covers; 0 unless quantization.time is hidden
+    double measured; // seconds of the exchange in the first epoch with these widths
     int64_t rows[WIDTH_MOST + 1]; // messages of each width, all ranks
 } AssignmentPart;
 typedef struct Assignment {

@@ -20,11 +20,13 @@
 #include "fringe/base/sort.h"
 #include "fringe/base/sparse.h"
 #include "fringe/base/state.h"
+#include "fringe/base/statistics.h"
 #include "fringe/base/tensors.h"
 #include "fringe/base/terminal.h"
 #include "fringe/base/text.h"
 #include "fringe/base/threads.h"
 #include "fringe/base/trace.h"
+#include "fringe/base/warnings.h"
 #include "fringe/base/writer.h"
 
 #endif

@@ -44,7 +44,7 @@ bool checkpoint_write(const Training *training, const char *run_dir, int keep, E
 // EXIT_CONFIG, with all that differs, if the newest whole one is of another training (what is
 // learned, data, parts, seed, first weights), or if it is of version 1 or a newer version.
 // Collective.
-bool checkpoint_restore(Training *training, const char *run_dir, bool *found, char remarks[1024],
+bool checkpoint_restore(Training *training, const char *run_dir, bool *found, Warnings *warnings,
                         Error *err);
 // *path becomes the file of weights (PyG names) that a checkpoint folder, the newest whole
 // checkpoint of a run folder or a .safetensors file stands for; what it belongs to is found whole.

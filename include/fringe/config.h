@@ -65,7 +65,7 @@ enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys 
 typedef struct Config {
     char source[1024];      // path of the file; "" if none
     bool own_dir;           // run.dir was given, not taken from the name of the file
-    char mode[CONFIG_WORD]; // "mode": preset of messages.codec, comm.schedule and lossless.*
+    char mode[CONFIG_WORD]; // "mode": preset of quantization.codec, comm.schedule and lossless.*
 
     struct {
         char path[CONFIG_TEXT];     // dataset: file or folder; resolved
@@ -75,7 +75,7 @@ typedef struct Config {
         char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
         ConfigWords split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
         bool undirected;            // edges format: each line stands for both directions
-        ConfigWords prepare;     // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,
+        ConfigWords transforms;  // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,
                                  // standardize, random:D, degree
         char cache[CONFIG_TEXT]; // folder of prepared data and partitions
     } data;
@@ -101,18 +101,18 @@ typedef struct Config {
     struct {
         int64_t epochs;
         char optimizer[CONFIG_WORD]; // of a family
-        double rate;                 // learning rate
+        double lr;                   // learning rate
         double momentum;             // sgd
         ConfigDoubles betas;         // adam
-        double epsilon;              // adam
+        double eps;                  // adam
         ConfigDoubles
             weight_decay; // per layer (L2, added to the gradient); the last value serves the rest
-        double clip;      // largest norm of the whole gradient; 0 = off
-        char schedule[CONFIG_WORD]; // of a family
-        int64_t step_epochs;        // step: every so many epochs ...
-        double step_factor;         // ... times this
-        int64_t warmup;             // epochs of linear warm-up
-        int64_t eval_every;         // epochs; 0 = only after the last
+        double clip_norm; // largest norm of the whole gradient; 0 = off
+        char lr_schedule[CONFIG_WORD]; // of a family
+        int64_t lr_step_size;          // step: every so many epochs ...
+        double lr_gamma;               // ... times this
+        int64_t warmup;                // epochs of linear warm-up
+        int64_t eval_every;            // epochs; 0 = only after the last
         int64_t patience;       // early stopping: evaluations without a better validation; 0 = off
         char loss[CONFIG_WORD]; // auto | softmax | bce
         char metric[CONFIG_WORD]; // of a family (which one validation
@@ -121,9 +121,9 @@ typedef struct Config {
     struct {
         char codec[CONFIG_WORD];  // of a family
         char assign[CONFIG_TEXT]; // of a family
-        ConfigInts widths;        // bits that rows may get, ascending
-        int64_t first_width;      // bits of all rows until the first assignment; uniform: for good
-        char parameters[CONFIG_WORD];  // fp32 | bf16: how a row's minimum and step travel
+        ConfigInts bits;          // bits that rows may get, ascending
+        int64_t initial_bits;     // bits of all rows until the first assignment; uniform: for good
+        char scale_dtype[CONFIG_WORD]; // fp32 | bf16: how a row's minimum and step travel
         int64_t period;                // epochs between two assignments
         int64_t delay;                 // epochs from asking to taking
         int64_t group_size;            // rows that share a width
@@ -135,18 +135,18 @@ typedef struct Config {
                                   // measured
         char solver[CONFIG_WORD]; // glpk | exact
         double solver_limit;      // seconds for one problem
-    } messages;
+    } quantization;
     struct {
-        char layer0[CONFIG_WORD]; // exchange | auto (features are exchanged once)
-        char order[CONFIG_WORD];  // aggregate-first | auto (transform first where that makes rows
-                                  // narrower)
-        char train_rows[CONFIG_WORD]; // all | auto (only rows that training feels)
-        char cover[CONFIG_WORD];      // sources | targets | min
+        char input_features[CONFIG_WORD]; // exchange | auto (features are exchanged once)
+        char order[CONFIG_WORD]; // aggregate-first | auto (transform first where that makes rows
+                                 // narrower)
+        char receptive_field[CONFIG_WORD]; // all | auto (only rows that training feels)
+        char cover[CONFIG_WORD];           // sources | targets | min
     } lossless;
     struct {
         char schedule[CONFIG_WORD]; // of a family
         double timeout;             // seconds a wait may last
-        int64_t piece;              // bytes a message is cut into
+        int64_t chunk;              // bytes a message is cut into
     } comm;
     struct {
         char dir[CONFIG_TEXT]; // folder of this run
@@ -161,7 +161,7 @@ typedef struct Config {
         double memory_limit;       // GiB per rank; 0 = what the machine has / ranks on the node
         ConfigInts trace;          // first and last epoch of trace.json; none: no trace
         char backend[CONFIG_WORD]; // of a family
-        char vectors[CONFIG_WORD]; // auto | plain | avx2 | avx512
+        char simd[CONFIG_WORD];    // auto | plain | avx2 | avx512
         char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;
     _Alignas(max_align_t) unsigned char member[CONFIG_MEMBERS]; // values of MemberKeys
@@ -185,8 +185,9 @@ bool config_is_said(const Config *config, const char *path);
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
 // (EXIT_NO_INPUT if the file is not there). A mode's preset stands between defaults and file. The
-// file may also be the run.json of a run: then its "config" counts. Where keys were wrong *config
-// holds their defaults and the rest; where there was no JSON its mode is "".
+// file may also be the run.json of a run: then its "config" counts, also with names that keys had
+// in older versions. Where keys were wrong *config holds their defaults and the rest; where there
+// was no JSON its mode is "".
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
 
@@ -198,11 +199,16 @@ bool config_from_json(Config *config, const char *text, const char *name, Error 
 
 // What is learned, of a config: the keys that change the numbers of a training, as an object nested
 // by section. Not among them: where it runs and where its files are, its seed, and how long it goes
-// on unless train.schedule looks at the end.
+// on unless train.lr_schedule looks at the end.
 void config_put_learned(JsonWriter *writer, const char *name, const Config *config);
-// Tells each key of such an object that *config has otherwise: "train.rate was 0.01, is 0.02".
+// Tells each key of such an object that *config has otherwise: "train.lr was 0.01, is 0.02".
 void config_tell_learned(const Json *object, const Config *config,
                          void (*tell)(void *context, const char *sentence), void *context);
+
+// Gives keys that have a new name that name, in the file of a config; all other bytes stay. *count:
+// how many names were changed; a file without old names is not written. Errors: the file cannot be
+// read or written, is no JSON, or has a key under both names.
+bool config_upgrade(const char *path, int *count, Error *err);
 
 void config_print(const Config *config); // one line per key: value, default, unit, help (stdout)
 void config_print_schema(void);          // JSON schema, draft 2020-12 (stdout)

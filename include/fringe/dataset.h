@@ -1,10 +1,10 @@
 // dataset: files and generators -> one Dataset on one rank, and back to our own directory format.
 //
 // Formats are a table (src/dataset/formats.c): npz (gnn-benchmark CSR keys), metis (.graph), edges
-// (text, SNAP style), fringe (our own directory). data.prepare is a list of steps applied in order,
-// a table too. A stored edge (i, j) carries a message i -> j: the CSR here is by source, exactly as
-// stored. Everything read is bounded and checked before it is allocated or indexed. Local: no
-// function is collective.
+// (text, SNAP style), fringe (our own directory). data.transforms is a list of steps applied in
+// order, a table too. A stored edge (i, j) carries a message i -> j: the CSR here is by source,
+// exactly as stored. Everything read is bounded and checked before it is allocated or indexed.
+// Local: no function is collective.
 #ifndef FRINGE_DATASET_H
 #define FRINGE_DATASET_H
 
@@ -31,8 +31,8 @@ typedef struct Dataset {
     uint8_t *split;  // [n] SPLIT_...; never NULL (all SPLIT_NONE if there is none)
     Tensors map;     // when opened from our directory the arrays point into this mapping
     bool mapped;
-    char remarks[1024]; // what a loader wants to say without refusing ("2 self-loops stored"), ""
-                        // if nothing
+    Warnings warnings; // what a loader notices without refusing: "2 self-loops stored"
+                       // if nothing
 } Dataset;
 
 extern const Family format_family, step_family;
@@ -41,7 +41,7 @@ extern const Family format_family, step_family;
 bool dataset_format_fits(const char *format, const char *path, Error *err);
 bool dataset_step_fits(const char *word, Error *err);
 
-// Loads what config.data names and applies data.prepare. Warnings go to dataset->remarks.
+// Loads what config.data names and applies data.transforms. Warnings go to dataset->warnings.
 bool dataset_load(Dataset *dataset, const Config *config, Error *err);
 // What dataset_load will have in use at most, from the heads of the files that config.data names;
 // nothing of a file that it cannot make out (dataset_load then says what is wrong with it). A text

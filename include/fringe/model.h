@@ -54,11 +54,11 @@ typedef struct ModelShape {
         LAYER0_EXCHANGED, // like other layers
         LAYER0_ONCE,      // aggregates of the constant features are made at set-up, nothing is sent
         LAYER0_KEPT       // features are dropped out: halo rows are kept and masked at both ends
-    } layer0;             // lossless.layer0
+    } layer0;             // lossless.input_features
     int leading; // layers whose aggregates are functions of the features alone, where these are not
                  // dropped out: up to the first one with weights; 0 if layer 0 is exchanged
-    bool train_rows;        // training leaves out rows that it cannot feel (lossless.train_rows)
-    Cover cover;            // lossless.cover
+    bool train_rows; // training leaves out rows that it cannot feel (lossless.receptive_field)
+    Cover cover;     // lossless.cover
     char normalisation[32]; // of the Block (halo.h)
     int post_count;
     PostStep post[3];
@@ -156,5 +156,10 @@ typedef struct Metrics {
 } Metrics;
 // All splits at once: out[SPLIT_TRAIN..SPLIT_TEST]. Collective.
 void model_metrics(Model *model, Rows logits, Metrics out[4]);
+
+// What a guess from the training labels reaches: baseline[SPLIT_TRAIN..SPLIT_TEST] is the accuracy
+// of the most frequent training class, or the micro-F1 of the classes that at least half of the
+// training nodes have; NaN where the split is empty. Collective.
+void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct Npy {
     int64_t shape[NPY_RANK];
     int64_t elements;
     unsigned char *data; // raw elements as stored; owned
-    bool trailing;       // bytes after the data (a remark)
+    bool trailing;       // bytes after the data (a warning)
 } Npy;
 
 bool npy_parse(Npy *npy, const char *name, const unsigned char *bytes, size_t size,

@@ -91,23 +91,24 @@ bool partition_check_cache(const Config *config, Error *err);
 
 // The whole road: prepared dataset cache, parts, shards; rank 0 works (comm_aside), the others
 // wait; then every rank maps its shard. With everything cached nothing is read but the shard.
-// `remarks` (1024 bytes, rank 0) gets what the loader or partitioner wants to say. Collective.
-bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *remarks,
+// *warnings is filled on rank 0 with those of the loader and the partitioner; may be NULL.
+// Collective.
+bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnings *warnings,
                     Error *err);
 void shard_clear(Shard *shard);
 
 // The local part of that road: makes sure that the cache holds the shards of `parts` parts, and
-// says in which folder. `remarks` holds 1024 bytes. Two processes may do so at once.
-bool partition_build(const Config *config, int parts, char *folder, size_t size, char *remarks,
+// says in which folder. Fills *warnings. Two processes may do so at once.
+bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,
                      Error *err);
 // Moves a folder found damaged out of the cache; the next partition_build makes it anew.
 void partition_discard(const char *folder);
 
 // Only the cut: part[n] in 0..parts-1. Local. No part is empty but for `file:`, which says so
-// in a remark (METIS leaves parts empty on tiny graphs: they get a node each, with a remark). Parts
-// > nodes is an error.
+// in a warning (METIS leaves parts empty on tiny graphs: they get a node each, with a warning).
+// Parts > nodes is an error.
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
-                   Error *err, char remarks[1024]);
+                   Error *err, Warnings *warnings);
 
 // Writes the shards of all parts, the manifest (partition.json, ranks.jsonl, messages.safetensors)
 // and <name>.part.K under `folder`; durable. Local (rank 0).

@@ -11,36 +11,15 @@
 
 typedef struct Report Report;
 
-// One exchange of a training epoch, over all ranks.
-typedef struct ExchangeFacts {
-    ExchangeId id;
-    int64_t columns;
-    int64_t rows;    // sent
-    int64_t sums;    // of them partial sums
-    int64_t sources; // rows, if sources alone were sent
-    int64_t *pair;   // [reader, sender, 2] rows and sources; rank 0 of at most FACTS_PAIRS
-                     // ranks, else NULL
-} ExchangeFacts;
-
-enum { FACTS_PAIRS = 32 };
-
-// What only all ranks together know of a run; run.json keeps it.
-typedef struct RunFacts {
-    double baseline[4]; // by SPLIT_..., NaN where it is empty: accuracy of the most frequent
-                        // training class, or micro-F1 of the classes that most training nodes have
-    int64_t own_least, own_most; // rows of a rank
-    int64_t central, halo;       // rows, over all ranks
-    size_t predicted;            // bytes of the largest MemoryPlan
-    int exchanges;
-    ExchangeFacts exchange[2 * MODEL_LAYERS]; // pairs owned
-    double patterns_seconds;                  // to make the Patterns, slowest rank
-} RunFacts;
+// Prints what a training is about to do: data, parts, messages, memory, kernels, baseline (stderr).
+void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
+                        const Trainer *trainer, const RunSummary *summary);
 
 // Begins to report into <dir>, which is claimed (runfolder.h). `resume_epoch` >= 0 cuts
 // metrics.jsonl and assignments back to that epoch and says what is lacking; -1: the run starts
 // anew, and none of its files is there yet. Writes run.json. What it borrows outlives the report.
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
-                    const Comm *comm, const RunFacts *facts, int64_t resume_epoch, Error *err);
+                    const Comm *comm, const RunSummary *summary, int64_t resume_epoch, Error *err);
 // One line of metrics.jsonl, and a line on stderr when due.
 bool report_epoch(Report *report, const EpochRecord *record, Error *err);
 // <dir>/assignments/epoch-N.json and the widths beside it (assigner_widths), which it takes over.
@@ -73,6 +52,7 @@ double report_score(const Metrics *metrics);
 // "93.00 %", or "none" for what is no number. Returns out.
 enum { REPORT_PERCENT = 16 };
 const char *report_percent(char out[REPORT_PERCENT], double share);
+const char *report_metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 // An object of all figures of a split; they are null where it is empty.
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics);
 
@@ -89,12 +69,44 @@ typedef struct RunResult {
 bool report_result(Report *report, RunResult *result, Error *err); // waits until it is written
 void report_close(Report *report);                                 // likewise; NULL is fine
 
-// Mean and sample standard deviation.
-typedef struct Summary {
-    double mean, deviation;
+// The line of a run that has ended (stdout).
+void report_print_result(const Report *report, const RunResult *result);
+// Of several runs with the seeds `first_seed`, first_seed + 1, ...: their line (stdout), and the
+// object of runs.json.
+void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
+                 const RunResult *result, int runs);
+
+// A comparison: the same training in several variants, which are modes and single-rank baselines.
+// Rank 0 only; what reads files may take long.
+enum { COMPARED_MOST = 16 };
+typedef struct ComparedVariant {
+    char name[CONFIG_WORD]; // also its folder inside that of the comparison
+    bool blocking;          // no computation hides its messages
+    MeanDeviation test;     // at the last epoch, percent
+    EpochTimes mean;        // of an epoch
+    double epoch;           // seconds, the median
+    double total;           // seconds of training and assigning, of a run
+    double assigned;        // of that, assigning
+    double to_target;       // seconds until the validation reached the target; NaN: never
+} ComparedVariant;
+typedef struct Comparison {
+    const char *folder; // borrowed, outlives the comparison
+    int ranks, runs;    // runs: of every variant
     int count;
-} Summary;
-Summary report_summary(const double *value, int count);
+    ComparedVariant variant[COMPARED_MOST]; // [count]
+    double target;     // validation score; NaN without validation nodes or before it is read
+    EpochTimes *times; // work space; owned
+} Comparison;
+void comparison_init(Comparison *comparison, const char *folder, int ranks, int runs);
+void comparison_clear(Comparison *comparison);
+// Adds a variant whose runs have ended with `result` [runs], and reads their metrics. What cannot
+// be read is not added.
+bool comparison_add(Comparison *comparison, const char *name, bool blocking,
+                    const RunResult *result, Error *err);
+// The target is 99 % of the best validation of the first variant; fills to_target of all.
+bool comparison_read_targets(Comparison *comparison, Error *err);
+void comparison_print(const Comparison *comparison); // the table (stdout); count > 0
+void comparison_put(JsonWriter *writer, const Comparison *comparison); // compare.json; count > 0
 
 // Versions of everything linked, one per line (--version) and as JSON members (run.json).
 // Into a writer for a run, with the backend that it has started; writer and backend NULL: prints to

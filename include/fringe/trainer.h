@@ -45,6 +45,32 @@ int trainer_threads(const Trainer *trainer);
 const char *
 trainer_kernels(const Trainer *trainer); // what tuning chose: "own forward: panels of 64; ..."
 
+// One exchange of a training epoch, over all ranks.
+typedef struct ExchangeSummary {
+    ExchangeId id;
+    int64_t columns;
+    int64_t rows;    // sent
+    int64_t sums;    // of them partial sums
+    int64_t sources; // rows, if sources alone were sent
+    int64_t *pair;   // [reader, sender, 2] rows and sources; rank 0 of at most SUMMARY_PAIRS
+                     // ranks, else NULL; owned
+} ExchangeSummary;
+
+enum { SUMMARY_PAIRS = 32 };
+
+// What only all ranks together know of a training before its first epoch.
+typedef struct RunSummary {
+    double baseline[4];          // of model_baseline
+    int64_t own_least, own_most; // rows of a rank
+    int64_t central, halo;       // rows, over all ranks
+    size_t predicted;            // bytes of the largest MemoryPlan
+    int exchanges;
+    ExchangeSummary exchange[2 * MODEL_LAYERS]; // [exchanges]
+    double patterns_seconds;                    // to make the Patterns, slowest rank
+} RunSummary;
+RunSummary trainer_summary(const Trainer *trainer); // Collective.
+void run_summary_clear(RunSummary *summary);
+
 // One epoch; assigns widths before it and evaluates after it when due. False with EXIT_DIVERGED if
 // the loss is not finite, with EXIT_DISAGREE if at an evaluation the ranks do not hold the same
 // weights and moments. Collective.

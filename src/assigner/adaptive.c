@@ -69,14 +69,14 @@ static int count_lanes(const Assigner *a, const Lot *lot, bool senders) {
 }
 
 static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
-    const ConfigInts *widths = &a->config->messages.widths;
-    bool senders = strcmp(a->config->messages.wait, "sender") == 0;
+    const ConfigInts *widths = &a->config->quantization.bits;
+    bool senders = strcmp(a->config->quantization.wait, "sender") == 0;
     Problem *p = &lot->problem;
     problem_take(p, senders ? 1 : a->comm->size - 1, count_lanes(a, lot, senders),
                  lot->piece[a->comm->size]);
     p->layer = lot->of.id.layer;
     p->direction = lot->of.id.direction;
-    p->lambda = a->config->messages.lambda;
+    p->lambda = a->config->quantization.lambda;
     p->hidden = hidden;
     p->widths = widths->count;
     for (int w = 0; w < widths->count; w++) {
@@ -100,8 +100,8 @@ static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
 // ---- asking
 
 double lot_hidden(const Assigner *a, Lot *lot) {
-    const ConfigDoubles *pinned = &a->config->messages.link;
-    if (strcmp(a->config->messages.time, "hidden") != 0)
+    const ConfigDoubles *pinned = &a->config->quantization.link;
+    if (strcmp(a->config->quantization.time, "hidden") != 0)
         return 0;
     if (pinned->count == 3)
         return pinned->value[2];
@@ -132,10 +132,10 @@ static void solve_aside(void *assigner) {
 }
 
 void lot_ask_solver(Assigner *a, Lot *lot) {
-    if (strcmp(a->config->messages.solver, "glpk") == 0 &&
+    if (strcmp(a->config->quantization.solver, "glpk") == 0 &&
         answer_is_open(&lot->answer, &lot->problem) &&
         !solver_start(&lot->solver, &lot->problem, lot->answer.choice,
-                      a->config->messages.solver_limit))
+                      a->config->quantization.solver_limit))
         snprintf(a->assignment.remark, sizeof a->assignment.remark,
                  "fringe-solver could not be started; the exact solution is used");
 }
@@ -170,8 +170,8 @@ bool adaptive_decide(Assigner *a, Error *err) {
     for (int i = 0; i < a->lots; i++) {
         Lot *lot = &a->lot[i];
         int width[PROBLEM_WIDTHS];
-        for (int w = 0; w < a->config->messages.widths.count; w++)
-            width[w] = (int)a->config->messages.widths.value[w];
+        for (int w = 0; w < a->config->quantization.bits.count; w++)
+            width[w] = (int)a->config->quantization.bits.value[w];
         uint8_t *choice = NULL;
         if (a->comm->rank == 0) {
             solver_finish(&lot->solver, &lot->problem, &lot->answer, a->comm, a->assignment.remark);

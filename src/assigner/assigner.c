@@ -11,7 +11,7 @@ static void lot_new(Assigner *a, Lot *lot, const AssignedChannel *of) {
     assert(lot->plan == &of->block->pattern->plan);
     exchange_name(of->id, lot->name);
     groups_take(lot, a->comm, a->group_size);
-    groups_coefficients(lot, strcmp(a->config->messages.sensitivity, "safe") == 0);
+    groups_coefficients(lot, strcmp(a->config->quantization.sensitivity, "safe") == 0);
     if (lot->rows > 0)
         memcpy(lot->next, channel_widths(of->channel, true), (size_t)lot->rows);
 }
@@ -23,9 +23,9 @@ Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
     int64_t pairs = comm->rank == 0 ? (int64_t)comm->size * (comm->size - 1) : 0;
     *a = (Assigner){.config = config,
                     .comm = comm,
-                    .rule = rule_find(config->messages.assign, err),
+                    .rule = rule_find(config->quantization.assign, err),
                     .seed = seed,
-                    .group_size = config->messages.group_size,
+                    .group_size = config->quantization.group_size,
                     .lots = count};
     a->theta = TAKE(double, pairs, "link model");
     a->gamma = TAKE(double, pairs, "link model");
@@ -105,8 +105,8 @@ bool assigner_before(Assigner *a, int64_t epoch, Error *err) {
     double begin = clock_seconds();
     if (a->pending == NOTHING_PENDING && a->rule->due(a, epoch) && !ask(a, epoch, err))
         return false;
-    int64_t delay = a->rule->at_once ? 0 : a->config->messages.delay;
-    bool due = epoch >= a->asked + delay || epoch + 1 >= a->asked + a->config->messages.period;
+    int64_t delay = a->rule->at_once ? 0 : a->config->quantization.delay;
+    bool due = epoch >= a->asked + delay || epoch + 1 >= a->asked + a->config->quantization.period;
     if (a->pending != NOTHING_PENDING && due) {
         if (!assigner_decide(a, err))
             return false;

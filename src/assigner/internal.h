@@ -59,8 +59,8 @@ struct Assigner {
 // one to copy. All collective.
 typedef struct Rule {
     const char *name;
-    bool at_once;                                    // taken when asked; else messages.delay later
-    bool periodic;                                   // asked every messages.period epochs
+    bool at_once;  // taken when asked; else quantization.delay later
+    bool periodic; // asked every quantization.period epochs
     bool (*check)(const Config *config, Error *err); // the files that it needs; NULL: none
     bool (*open)(Assigner *assigner, Error *err);    // them; NULL: none
     bool (*due)(const Assigner *assigner, int64_t epoch);
@@ -81,9 +81,9 @@ void lot_take(Lot *lot);                              // Lot.next comes into use
 
 // ---- adaptive.c
 // Seconds of an exchange that the own part covers on every rank, since the last assignment, or
-// before it where none has been yet; 0 unless messages.time is hidden. Collective.
+// before it where none has been yet; 0 unless quantization.time is hidden. Collective.
 double lot_hidden(const Assigner *assigner, Lot *lot);
-// Starts fringe-solver where messages.solver asks for it and the lot's answer is not proven the
+// Starts fringe-solver where quantization.solver asks for it and the lot's answer is not proven the
 // best. Rank 0.
 void lot_ask_solver(Assigner *assigner, Lot *lot);
 

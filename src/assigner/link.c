@@ -94,7 +94,7 @@ void link_keep(Assigner *a, const PairTime *all) {
 }
 
 static void measure(Assigner *a, PairTime *mine) {
-    const ConfigInts *widths = &a->config->messages.widths;
+    const ConfigInts *widths = &a->config->quantization.bits;
     Channel *channel = widest_channel(a);
     for (int g = 0; g < a->comm->size - 1; g++) {
         int64_t small_bytes, large_bytes;
@@ -107,7 +107,7 @@ static void measure(Assigner *a, PairTime *mine) {
 
 void link_measure(Assigner *a) {
     int rounds = a->comm->size - 1;
-    const ConfigDoubles *pinned = &a->config->messages.link;
+    const ConfigDoubles *pinned = &a->config->quantization.link;
     PairTime *mine = TAKE(PairTime, rounds, "link model");
     PairTime *all = TAKE(PairTime, a->comm->rank == 0 ? a->comm->size * rounds : 0, "link model");
     int64_t *offset = TAKE(int64_t, a->comm->size + 1, "link model");

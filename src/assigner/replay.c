@@ -12,7 +12,7 @@
 enum { REPLAY_MOST = 100000, REPLAY_PATH = 2048 };
 
 static const char *replayed_run(const Config *config) {
-    return strchr(config->messages.assign, ':') + 1;
+    return strchr(config->quantization.assign, ':') + 1;
 }
 
 static void replay_folder(const Config *config, char *out, size_t size) {
@@ -35,7 +35,7 @@ static int list_epochs(int64_t epochs[REPLAY_MOST], const char *folder, Error *e
     DIR *open_folder = opendir(folder);
     if (open_folder == NULL) {
         error_set(err, EXIT_NO_INPUT,
-                  "%s is not there; messages.assign replay: wants the folder of a run that "
+                  "%s is not there; quantization.assign replay: wants the folder of a run that "
                   "assigned widths",
                   folder);
         return 0;
@@ -61,7 +61,7 @@ static int find_epochs(const Config *config, int64_t epochs[REPLAY_MOST], Error 
     if (!is_own_folder(config))
         return list_epochs(epochs, folder, err);
     error_set(err, EXIT_CONFIG,
-              "messages.assign: %s is the folder of this run itself; give another run.dir",
+              "quantization.assign: %s is the folder of this run itself; give another run.dir",
               config->run.dir);
     return 0;
 }

@@ -1,4 +1,4 @@
-// The table of rules. uniform is the smallest: all rows keep messages.first_width.
+// The table of rules. uniform is the smallest: all rows keep quantization.initial_bits.
 
 #include "internal.h"
 
@@ -16,14 +16,14 @@ static bool nothing(Assigner *a, Error *err) {
 
 // Re-assign before epochs 1 + period, 1 + 2 period, ...
 static bool periodic(const Assigner *a, int64_t epoch) {
-    return epoch > 1 && (epoch - 1) % a->config->messages.period == 0;
+    return epoch > 1 && (epoch - 1) % a->config->quantization.period == 0;
 }
 
 // ---- random: every row draws one of the widths, by the counters of its rounding (ALGORITHMS 0)
 
 static bool random_decide(Assigner *a, Error *err) {
     (void)err;
-    const ConfigInts *widths = &a->config->messages.widths;
+    const ConfigInts *widths = &a->config->quantization.bits;
     for (int i = 0; i < a->lots; i++) {
         Lot *lot = &a->lot[i];
         const HaloPlan *p = lot->plan;
@@ -59,21 +59,21 @@ static const Rule rules[] = {
      .ask = nothing,
      .decide = replay_decide},
 };
-const Family rule_family = FAMILY("messages.assign", NULL, rules);
+const Family rule_family = FAMILY("quantization.assign", NULL, rules);
 
 const Rule *rule_find(const char *word, Error *err) {
     return family_find(&rule_family, word, NULL, err);
 }
 
 int64_t assigner_first_epoch(const Config *config) {
-    int64_t period = config->messages.period, delay = config->messages.delay;
-    const Rule *rule = rule_find(config->messages.assign, &(Error){0});
+    int64_t period = config->quantization.period, delay = config->quantization.delay;
+    const Rule *rule = rule_find(config->quantization.assign, &(Error){0});
     if (rule == NULL || !rule->periodic)
         return 0;
     return 1 + period + (delay < period ? delay : period - 1);
 }
 
 bool assigner_check_files(const Config *config, Error *err) {
-    const Rule *rule = rule_find(config->messages.assign, err);
+    const Rule *rule = rule_find(config->quantization.assign, err);
     return rule != NULL && (rule->check == NULL || rule->check(config, err));
 }

@@ -6,18 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void remark(char remarks[1024], const char *text) {
-    size_t used = strlen(remarks);
-    snprintf(remarks + used, 1024 - used, "%s%.900s", used > 0 ? "\n" : "", text);
-}
-
 // The newest checkpoint of a run that is whole, if it has one.
 typedef struct Newest {
     bool found;
     char folder[CHECKPOINT_PATH];
-    Manifest manifest;  // where it is found; checkpoint_manifest_clear
-    int damaged;        // newer ones that are not whole
-    char remarks[1024]; // a line for each of them
+    Manifest manifest; // where it is found; checkpoint_manifest_clear
+    int damaged;       // newer ones that are not whole
+    Warnings warnings; // one for each of them
 } Newest;
 
 static bool cannot_tell(const char *folder, const Error *trouble, Error *err) {
@@ -37,7 +32,7 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
         checkpoint_path(newest->folder, run_dir, list.epoch[i]);
         newest->found = checkpoint_manifest_read(&newest->manifest, newest->folder, &trouble);
         if (error_is_damage(&trouble)) {
-            remark(newest->remarks, trouble.text);
+            warnings_add(&newest->warnings, "%.900s", trouble.text);
             newest->damaged++;
         } else if (trouble.code != 0) {
             ok = cannot_tell(newest->folder, &trouble, err);
@@ -53,8 +48,8 @@ static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
            error_set(err, EXIT_DATA,
                      "%s/checkpoints: none of its %d checkpoints is whole (%.*s); put a copy "
                      "of one back, or start anew without --resume",
-                     run_dir, newest->damaged, (int)strcspn(newest->remarks, "\n"),
-                     newest->remarks);
+                     run_dir, newest->damaged, (int)strcspn(newest->warnings.text, "\n"),
+                     newest->warnings.text);
 }
 
 static bool check_version(const Newest *newest, Error *err) {
@@ -128,13 +123,13 @@ static bool read_sections(Reading *r) {
     return true;
 }
 
-bool checkpoint_restore(Training *t, const char *run_dir, bool *found, char remarks[1024],
+bool checkpoint_restore(Training *t, const char *run_dir, bool *found, Warnings *warnings,
                         Error *err) {
     Reading r = {.training = t, .run_dir = run_dir, .err = err};
     if (t->comm->rank == 0)
         comm_aside(t->comm, read_aside, &r);
     *found = r.newest.found;
-    memcpy(remarks, r.newest.remarks, sizeof r.newest.remarks);
+    *warnings = r.newest.warnings;
     if (!comm_agree(t->comm, err))
         return false;
     comm_broadcast(t->comm, found, sizeof *found, 0);
@@ -177,7 +172,7 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
         return false;
     if (!newest.found)
         return error_set(err, EXIT_NO_INPUT, "%s holds no whole checkpoint%s%s", where,
-                         newest.damaged > 0 ? ": " : "", newest.remarks);
+                         newest.damaged > 0 ? ": " : "", newest.warnings.text);
     checkpoint_manifest_clear(&newest.manifest);
     checkpoint_file(found, newest.folder, section);
     snprintf(path, size, "%s", found);

@@ -73,9 +73,9 @@ static Health check_threads(const Config *config, Finding *finding) {
 static Health check_kernels(const Config *config, Finding *finding) {
     Error err = {0};
     const Backend *backend = backend_find(config->run.backend, &err);
-    if (backend == NULL || !backend->start(config->run.vectors, &err)) {
+    if (backend == NULL || !backend->start(config->run.simd, &err)) {
         SAY("%.400s", err.text);
-        CURE("set run.backend to cpu, and run.vectors to auto");
+        CURE("set run.backend to cpu, and run.simd to auto");
         return BROKEN;
     }
     SAY("%s: %s", backend->name, backend->describe());

@@ -7,13 +7,14 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
     Config config;
     Error err = {0};
-    char folder[2048], remarks[1024] = "", name[DATASET_NAME];
+    char folder[2048], name[DATASET_NAME];
+    Warnings warnings = {0};
     int parts = options->parts != 0 ? options->parts : 2;
     bool fine = load_config(&config, options, options->argument[0], parts, &err) &&
                 (threads_set((int)config.run.threads, 1), true) &&
-                partition_build(&config, parts, folder, sizeof folder, remarks, &err) &&
+                partition_build(&config, parts, folder, sizeof folder, &warnings, &err) &&
                 dataset_name(&config, name, &err);
-    say_lines("remark     ", remarks);
+    say_lines("warning    ", warnings.text);
     if (fine && partition_report(folder, name, &err))
         printf("folder     %s\n", SHOWN(folder));
     if (err.code != 0)

@@ -2,7 +2,6 @@
 
 #include "internal.h"
 
-#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -18,7 +17,7 @@ typedef struct Run { // one of --runs
     int64_t saved;     // epoch of the newest checkpoint, -1: none
     double saved_at;   // clock, of that or of the beginning
     bool traced;       // trace.json is written
-    RunFacts facts;
+    RunSummary summary;
 } Run;
 
 // --- what all ranks agree on after an epoch
@@ -68,10 +67,10 @@ static bool claim_own_folder(Run *run, const Options *options) {
 static bool resume(Run *run) {
     Session *s = run->session;
     bool found;
-    char remarks[1024] = "";
-    bool fine = checkpoint_restore(&run->training, run->config.run.dir, &found, remarks, &s->err);
+    Warnings warnings = {0};
+    bool fine = checkpoint_restore(&run->training, run->config.run.dir, &found, &warnings, &s->err);
     if (s->comm.rank == 0)
-        say_lines("remark     ", remarks);
+        say_lines("warning    ", warnings.text);
     if (fine && found)
         run->saved = trainer_epochs_done(run->trainer);
     if (s->comm.rank == 0 && fine)
@@ -95,8 +94,8 @@ static void resume_trace(Run *run) {
     comm_broadcast(&s->comm, &kept, sizeof kept, 0);
     run->traced = kept || done >= asked->value[1];
     if (s->comm.rank == 0)
-        terminal_say(kept ? "remark     trace.json stays as it was before the resume\n"
-                          : "remark     epochs %lld to %lld are not in trace.json: they ran before "
+        terminal_say(kept ? "warning    trace.json stays as it was before the resume\n"
+                          : "warning    epochs %lld to %lld are not in trace.json: they ran before "
                             "the resume\n",
                      (long long)asked->value[0],
                      (long long)(done < asked->value[1] ? done : asked->value[1]));
@@ -116,9 +115,9 @@ static bool begin(Run *run, const Options *options) {
                                .shard = &s->shard,
                                .comm = &s->comm,
                                .seed = (uint64_t)run->seed};
-    run->facts = facts_gather(s, run->trainer);
+    run->summary = trainer_summary(run->trainer);
     if (s->comm.rank == 0 && run->seed == s->config.run.seed)
-        facts_print(s, run->trainer, &run->facts);
+        report_run_summary(&run->config, &s->shard, &s->comm, run->trainer, &run->summary);
     if (options->resume && !resume(run))
         return false;
     if (run->saved < 0 && !checkpoint_start(&run->training, &s->err))
@@ -126,14 +125,14 @@ static bool begin(Run *run, const Options *options) {
     resume_trace(run);
     if (s->comm.rank == 0)
         run->report =
-            report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->facts,
+            report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->summary,
                         options->resume ? trainer_epochs_done(run->trainer) : -1, &s->err);
     return comm_agree(&s->comm, &s->err);
 }
 
 static void end(Run *run) {
     report_close(run->report);
-    facts_clear(&run->facts);
+    run_summary_clear(&run->summary);
     trainer_free(run->trainer);
     runfolder_release(&run->folder);
 }
@@ -191,7 +190,7 @@ static void report_traced(Run *run) {
     if (run->report != NULL) {
         report_trace(run->report, events, offset, &run->session->err);
         if (lost > 0)
-            terminal_say("remark     trace.json lacks %lld events; name fewer epochs in "
+            terminal_say("warning    trace.json lacks %lld events; name fewer epochs in "
                          "run.trace\n",
                          (long long)lost);
     } else {
@@ -242,33 +241,6 @@ static RunResult result_of(Run *run) {
     return result;
 }
 
-// "validation 93.00 % test 82.00 %"
-static const char *scores_of(char out[64], const Metrics metrics[4]) {
-    char validation[REPORT_PERCENT], test[REPORT_PERCENT];
-    snprintf(out, 64, "validation %s test %s",
-             report_percent(validation, report_score(&metrics[SPLIT_VAL])),
-             report_percent(test, report_score(&metrics[SPLIT_TEST])));
-    return out;
-}
-
-// What was not measured is not said: a best validation, an epoch's time.
-static void print_result(const Run *run, const RunResult *r) {
-    char last[64], of_best[64], best[160] = "", early[128] = "", epoch[96] = "";
-    if (r->best_epoch > 0)
-        snprintf(best, sizeof best, "; best validation (epoch %lld) %s", (long long)r->best_epoch,
-                 scores_of(of_best, r->best));
-    if (r->stopped_early > 0)
-        snprintf(early, sizeof early, "; stopped early: no better validation in %lld evaluation%s",
-                 (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
-    if (!isnan(r->seconds_per_epoch))
-        snprintf(epoch, sizeof epoch, "; %.4f s and %.2f MB per epoch", r->seconds_per_epoch,
-                 (double)r->bytes_per_epoch / 1e6);
-    terminal_settle(); // mpirun hands stdout and stderr on apart: not before the last epoch
-    terminal_print("result     seed %lld, %s: epoch %lld %s%s%s%s; %.0f MiB per rank\n",
-                   (long long)run->seed, metric_name(&run->session->shard), (long long)r->epochs,
-                   scores_of(last, r->last), best, early, epoch, (double)r->taken / (1 << 20));
-}
-
 // A request may come when one of several runs, or modes of compare, has ended. Collective.
 static bool still_wanted(Session *s) {
     int64_t asked = stop_asked();
@@ -286,7 +258,7 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
     if (fine) {
         *result = result_of(run);
         if (run->report != NULL && report_result(run->report, result, &s->err))
-            print_result(run, result);
+            report_print_result(run->report, result);
         fine = comm_agree(&s->comm, &s->err);
     }
     end(run);
@@ -295,42 +267,16 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
 
 // --- --runs
 
-static void put_summary(JsonWriter *writer, const char *key, const double *test, int runs) {
-    Summary summary = report_summary(test, runs);
-    json_begin_object(writer, key);
-    json_begin_array(writer, "test");
-    for (int i = 0; i < runs; i++)
-        json_put_double(writer, NULL, test[i]);
-    json_end_array(writer);
-    json_put_double(writer, "mean", summary.mean);
-    json_put_double(writer, "deviation", summary.deviation);
-    json_end_object(writer);
-}
-
-static const char *mean_of(char out[48], Summary of) {
-    snprintf(out, 48, isnan(of.mean) ? "none" : "%.2f +- %.2f %%", 100 * of.mean,
-             100 * of.deviation);
-    return out;
-}
-
 // One line, and runs.json beside the folders of the runs.
-static bool summarize(Session *s, const double *last, const double *best, int runs) {
-    Summary at_last = report_summary(last, runs), at_best = report_summary(best, runs);
-    char path[1100], of_last[48], of_best[48];
+static bool summarize(Session *s, const RunResult *result, int runs) {
+    char path[1100];
     JsonWriter writer;
-    terminal_print("runs       %d, test %s: last epoch %s, best validation %s\n", runs,
-                   metric_name(&s->shard), mean_of(of_last, at_last), mean_of(of_best, at_best));
     json_writer_init(&writer, true);
-    json_begin_object(&writer, NULL);
-    json_put_string(&writer, "metric", metric_name(&s->shard));
-    json_put_int(&writer, "first_seed", s->config.run.seed);
-    put_summary(&writer, "last", last, runs);
-    put_summary(&writer, "best", best, runs);
-    json_end_object(&writer);
+    report_runs(&writer, &s->shard, s->config.run.seed, result, runs);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
-    bool fine = session_replace(s, path, &writer);
+    bool ok = session_replace(s, path, &writer);
     json_writer_clear(&writer);
-    return fine;
+    return ok;
 }
 
 static Run run_number(Session *s, int number, int runs) {
@@ -343,20 +289,14 @@ static Run run_number(Session *s, int number, int runs) {
 }
 
 bool train_runs(Session *s, const Options *options, RunResult *result) {
-    double *last = TAKE(double, options->runs, "results of runs");
-    double *best = TAKE(double, options->runs, "results of runs");
-    bool fine = true;
-    for (int i = 0; i < options->runs && fine; i++) {
+    bool ok = true;
+    for (int i = 0; i < options->runs && ok; i++) {
         Run run = run_number(s, i, options->runs);
-        fine = train_once(&run, options, &result[i]);
-        last[i] = fine ? report_score(&result[i].last[SPLIT_TEST]) : NAN;
-        best[i] = fine ? report_score(&result[i].best[SPLIT_TEST]) : NAN;
+        ok = train_once(&run, options, &result[i]);
     }
-    if (fine && options->runs > 1 && s->comm.rank == 0)
-        summarize(s, last, best, options->runs);
-    memory_give(best);
-    memory_give(last);
-    return fine && comm_agree(&s->comm, &s->err);
+    if (ok && options->runs > 1 && s->comm.rank == 0)
+        summarize(s, result, options->runs);
+    return ok && comm_agree(&s->comm, &s->err);
 }
 
 ExitCode cmd_train(const Options *options, int *argc, char ***argv) {

@@ -33,9 +33,9 @@ static void check_names(const Early *early) {
     if (path_name(c->data.path)[0] == 0)
         error_set(&found, EXIT_CONFIG, "data.path: expected the path of a graph, found nothing");
     join(early, &found);
-    for (int i = 0; i < c->data.prepare.count; i++) {
-        dataset_step_fits(c->data.prepare.word[i], &found);
-        join_of(early, "data.prepare", &found);
+    for (int i = 0; i < c->data.transforms.count; i++) {
+        dataset_step_fits(c->data.transforms.word[i], &found);
+        join_of(early, "data.transforms", &found);
     }
     partition_method_fits(c->partition.method, &found);
     join(early, &found);
@@ -65,7 +65,7 @@ static void check_layer(const Early *early, const Options *options) {
              options->layer < shape.leading - 1)
         error_set(&found, EXIT_USAGE,
                   "--layer: expected %d to %d, found %d: layers below are aggregates that are made "
-                  "at set-up and not kept (lossless.layer0=exchange makes them)",
+                  "at set-up and not kept (lossless.input_features=exchange makes them)",
                   shape.leading - 1, last, options->layer);
     join(early, &found);
 }

@@ -55,7 +55,7 @@ static bool hand_on(Forward *forward, int milliseconds) {
         ready[i] = (struct pollfd){.fd = forward->from[i], .events = POLLIN};
     if (poll(ready, 2, milliseconds) <= 0)
         return true;
-    for (int i = 1; i >= 0; i--) { // remarks before the result
+    for (int i = 1; i >= 0; i--) { // warnings before the result
         if (ready[i].revents == 0)
             continue;
         ssize_t got = read(forward->from[i], piece, sizeof piece);

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { CLI_ARGUMENTS = 4, CLI_SETTINGS = 64 };
+enum { CLI_ARGUMENTS = 256, CLI_SETTINGS = 64 };
 
 // What a command needs on disk, beside its config.
 enum {
@@ -131,7 +131,6 @@ bool session_replace(Session *session, const char *path, const JsonWriter *text)
 // [parameter_count] of --weights, or of run.dir, on all ranks; memory_give it. NULL with an error.
 // Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);
-const char *metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 
 // --- stop.c: INT, TERM, HUP and USR1
 
@@ -155,13 +154,6 @@ bool folder_start_anew(Session *session);
 
 // --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
-
-// --- facts.c: what is printed before the first epoch
-
-// Collective; `trainer` has been built.
-RunFacts facts_gather(const Session *session, const Trainer *trainer);
-void facts_clear(RunFacts *facts);
-void facts_print(const Session *session, const Trainer *trainer, const RunFacts *facts);
 
 ExitCode cmd_train(const Options *options, int *argc, char ***argv);
 ExitCode cmd_compare(const Options *options, int *argc, char ***argv);

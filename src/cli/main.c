@@ -47,11 +47,12 @@ const Command commands[] = {
      "PATH is a dataset (file or directory), a partition folder, a run, a checkpoint or a\n"
      ".safetensors file. Reads headers, not data, where the format allows it.",
      cmd_inspect},
-    {"config", "show|check|schema|markdown [CONFIG]", 1, 2, false, 0, "sf",
+    {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      every key: value, unit, default, what it is for\n"
      "check     all mistakes of CONFIG at once: of its names and values; with --files also\n"
      "          what is not on disk, or cannot be written there\n"
+     "upgrade   gives keys of CONFIG... that have a new name that name; all else stays as it is\n"
      "schema    JSON schema of a config\n"
      "markdown  the page docs/config.md",
      cmd_config},

@@ -67,7 +67,7 @@ static bool check_lonely(Session *s) {
 static void warn_of_binding(const Session *s) {
     int fair = threads_on_node() / s->comm.node_size, allowed = threads_allowed();
     if (s->comm.rank == 0 && allowed < fair)
-        terminal_say("remark     a rank may use %d of %d cores; more: mpirun --bind-to none, or "
+        terminal_say("warning    a rank may use %d of %d cores; more: mpirun --bind-to none, or "
                      "srun --cpus-per-task\n",
                      allowed, threads_on_node());
 }
@@ -90,11 +90,11 @@ bool session_start(Session *session, const Options *options, int *argc, char ***
 }
 
 bool session_load(Session *session) {
-    char remarks[1024] = "";
+    Warnings warnings = {0};
     session->open =
-        partition_load(&session->shard, &session->config, &session->comm, remarks, &session->err);
+        partition_load(&session->shard, &session->config, &session->comm, &warnings, &session->err);
     if (session->comm.rank == 0)
-        say_lines("remark     ", remarks);
+        say_lines("warning    ", warnings.text);
     return session->open;
 }
 
@@ -134,8 +134,6 @@ bool session_replace(Session *s, const char *path, const JsonWriter *text) {
     comm_aside(&s->comm, replace_aside, &(Replacement){path, text, &s->err});
     return s->err.code == 0;
 }
-
-const char *metric_name(const Shard *shard) { return shard->multilabel ? "micro-F1" : "accuracy"; }
 
 // What rank 0 reads aside: the files of a checkpoint are hashed before they are believed.
 typedef struct Weights {

@@ -205,27 +205,28 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
 // The widths that the codec integer has.
 static bool is_width(int64_t bits) { return (bits >= 1 && bits <= 8) || bits == 16; }
 
-static void check_messages(const Config *config, Complaints *complaints) {
-    const ConfigInts *widths = &config->messages.widths;
+static void check_quantization(const Config *config, Complaints *complaints) {
+    const ConfigInts *widths = &config->quantization.bits;
     for (int i = 0; i < widths->count; i++)
         if (!is_width(widths->value[i]) || (i > 0 && widths->value[i] <= widths->value[i - 1]))
             config_complain(complaints,
-                            "messages.widths: expected ascending widths of 1 to 8 or 16 bits, "
+                            "quantization.bits: expected ascending widths of 1 to 8 or 16 bits, "
                             "found %lld at place %d",
                             (long long)widths->value[i], i + 1);
     if (widths->count < 1 || widths->count > 8)
-        config_complain(complaints, "messages.widths: expected 1 to 8 widths, found %d",
+        config_complain(complaints, "quantization.bits: expected 1 to 8 widths, found %d",
                         widths->count);
-    if (!is_width(config->messages.first_width))
-        config_complain(complaints, "messages.first_width: expected 1 to 8 or 16 bits, found %lld",
-                        (long long)config->messages.first_width);
-    bool hidden = strcmp(config->messages.time, "hidden") == 0;
-    if (config->messages.link.count != 0 && config->messages.link.count != (hidden ? 3 : 2))
+    if (!is_width(config->quantization.initial_bits))
         config_complain(complaints,
-                        "messages.link: expected no number, or seconds per byte and per message%s, "
-                        "found %d",
-                        hidden ? " and those that computation hides" : "",
-                        config->messages.link.count);
+                        "quantization.initial_bits: expected 1 to 8 or 16 bits, found %lld",
+                        (long long)config->quantization.initial_bits);
+    bool hidden = strcmp(config->quantization.time, "hidden") == 0;
+    if (config->quantization.link.count != 0 && config->quantization.link.count != (hidden ? 3 : 2))
+        config_complain(
+            complaints,
+            "quantization.link: expected no number, or seconds per byte and per message%s, "
+            "found %d",
+            hidden ? " and those that computation hides" : "", config->quantization.link.count);
 }
 
 void config_check_together(const Config *config, Complaints *complaints) {
@@ -254,11 +255,11 @@ void config_check_together(const Config *config, Complaints *complaints) {
                                 "model.post: expected each step once, found \"%s\" "
                                 "twice",
                                 post->word[i]);
-    check_messages(config, complaints);
+    check_quantization(config, complaints);
     const ConfigInts *trace = &config->run.trace;
     if (trace->count != 0 && (trace->count != 2 || trace->value[0] > trace->value[1]))
         config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");
-    if (strcmp(config->train.schedule, "constant") != 0 &&
+    if (strcmp(config->train.lr_schedule, "constant") != 0 &&
         config->train.warmup > config->train.epochs && config->train.epochs > 0)
         config_complain(complaints,
                         "train.warmup: expected at most train.epochs (%lld), found %lld",

@@ -29,7 +29,8 @@ typedef struct Mode {
 typedef struct Complaints {
     Error *err;
     const char *where;
-    int count; // of all layers
+    int count;      // of all layers
+    bool old_names; // keys may have the names that they once had: a program wrote them
 } Complaints;
 void config_complain(Complaints *complaints, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -51,6 +52,9 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
 void config_store_object(Config *config, const Json *object, const char *section,
                          Complaints *complaints);
 bool config_is_section(const char *name);
+// The name that a key, or the keys of a section, have now instead of an old one (renamed.c).
+const char *config_new_name(const char *path); // NULL: `path` is no old name
+bool config_new_section(const char *section, char out[CONFIG_WORD]);
 void config_unknown(const char *path, Complaints *complaints); // complains, with a suggestion
 // What no single key can tell: lengths that depend on each other.
 void config_check_together(const Config *config, Complaints *complaints);

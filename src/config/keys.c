@@ -12,7 +12,7 @@
 // path, kind, where, default (JSON), range, choices, unit, help
 const Key config_own_keys[] = {
     {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, ANY, ANY,
-     "Preset of messages.codec, comm.schedule and lossless.*; an explicit key wins."},
+     "Preset of quantization.codec, comm.schedule and lossless.*; an explicit key wins."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph: a file, or a dataset directory of fringe."},
@@ -29,7 +29,7 @@ const Key config_own_keys[] = {
      "Three arrays of node ids: training, validation, test. Names in the .npz, or .npy files."},
     {"data.undirected", KEY_BOOL, AT(data.undirected), "false", ANY, ANY, ANY,
      "Edge lists: each line stands for both directions."},
-    {"data.prepare", KEY_WORDS, AT(data.prepare), "[]", ANY, ANY, ANY,
+    {"data.transforms", KEY_WORDS, AT(data.transforms), "[]", ANY, ANY, ANY,
      "Steps in order: symmetrize, drop-loops, drop-duplicates, binary, row-normalize, standardize, "
      "random:D, degree."},
     {"data.cache", KEY_TEXT, AT(data.cache), "\"\"", ANY, ANY, ANY,
@@ -50,7 +50,7 @@ const Key config_own_keys[] = {
 
     {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
      "gcn and sage-gcn add the node itself: stored self-loops would "
-     "count beside it (data.prepare drops them)."},
+     "count beside it (data.transforms drops them)."},
     {"model.layers", KEY_INT, AT(model.layers), "3", "[1, 16]", ANY, "layers",
      "Number of convolutions."},
     {"model.hidden", KEY_INTS, AT(model.hidden), "[256]", "[1, 65536]", ANY, "columns",
@@ -75,22 +75,21 @@ const Key config_own_keys[] = {
      "Passes over the whole graph."},
     {"train.optimizer", KEY_WORD, AT(train.optimizer), "\"adam\"", ANY, ANY, ANY,
      "How gradients become steps."},
-    {"train.rate", KEY_DOUBLE, AT(train.rate), "0.01", "[0, 1000]", ANY, ANY, "Learning rate."},
+    {"train.lr", KEY_DOUBLE, AT(train.lr), "0.01", "[0, 1000]", ANY, ANY, "Learning rate."},
     {"train.momentum", KEY_DOUBLE, AT(train.momentum), "0", "[0, 1)", ANY, ANY, "Of sgd."},
     {"train.betas", KEY_DOUBLES, AT(train.betas), "[0.9, 0.999]", "[0, 1)", ANY, ANY,
      "Decay of Adam's first and second moment."},
-    {"train.epsilon", KEY_DOUBLE, AT(train.epsilon), "1e-8", "[0, 1]", ANY, ANY,
+    {"train.eps", KEY_DOUBLE, AT(train.eps), "1e-8", "[0, 1]", ANY, ANY,
      "Added to the root of Adam's second moment."},
     {"train.weight_decay", KEY_DOUBLES, AT(train.weight_decay), "[0]", "[0, 1000]", ANY, ANY,
      "L2 factor of each layer, added to its gradient; the last one serves the rest."},
-    {"train.clip", KEY_DOUBLE, AT(train.clip), "0", "[0, 1e30]", ANY, ANY,
+    {"train.clip_norm", KEY_DOUBLE, AT(train.clip_norm), "0", "[0, 1e30]", ANY, ANY,
      "Largest norm of the whole gradient; 0: no limit."},
-    {"train.schedule", KEY_WORD, AT(train.schedule), "\"constant\"", ANY, ANY, ANY,
+    {"train.lr_schedule", KEY_WORD, AT(train.lr_schedule), "\"constant\"", ANY, ANY, ANY,
      "How the learning rate goes."},
-    {"train.step_epochs", KEY_INT, AT(train.step_epochs), "100", "[1, 1000000000]", ANY, "epochs",
+    {"train.lr_step_size", KEY_INT, AT(train.lr_step_size), "100", "[1, 1000000000]", ANY, "epochs",
      "Schedule step: every so many epochs the rate is multiplied ..."},
-    {"train.step_factor", KEY_DOUBLE, AT(train.step_factor), "0.5", "(0, 1]", ANY, ANY,
-     "... by this."},
+    {"train.lr_gamma", KEY_DOUBLE, AT(train.lr_gamma), "0.5", "(0, 1]", ANY, ANY, "... by this."},
     {"train.warmup", KEY_INT, AT(train.warmup), "0", "[0, 1000000000]", ANY, "epochs",
      "The rate rises linearly to its value."},
     {"train.eval_every", KEY_INT, AT(train.eval_every), "10", "[0, 1000000000]", ANY, "epochs",
@@ -103,53 +102,59 @@ const Key config_own_keys[] = {
     {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, ANY, ANY,
      "What says which validation is better; auto: micro-f1 where nodes have several labels."},
 
-    {"messages.codec", KEY_WORD, AT(messages.codec), "\"fp32\"", ANY, ANY, ANY,
+    {"quantization.codec", KEY_WORD, AT(quantization.codec), "\"fp32\"", ANY, ANY, ANY,
      "How rows are written into messages: fp32 | bf16 | integer (few bits, rounded at random "
      "without "
      "bias). The mode presets it."},
-    {"messages.assign", KEY_TEXT, AT(messages.assign), "\"adaptive\"", ANY, ANY, ANY,
-     "Codec integer, which rows get which width: adaptive (assigned anew every messages.period) | "
-     "uniform (messages.first_width) | random | replay:RUN (what that run used)."},
-    {"messages.widths", KEY_INTS, AT(messages.widths), "[2, 4, 8]", "[1, 16]", ANY, "bits",
+    {"quantization.assign", KEY_TEXT, AT(quantization.assign), "\"adaptive\"", ANY, ANY, ANY,
+     "Codec integer, which rows get which width: adaptive (assigned anew every "
+     "quantization.period) | "
+     "uniform (quantization.initial_bits) | random | replay:RUN (what that run used)."},
+    {"quantization.bits", KEY_INTS, AT(quantization.bits), "[2, 4, 8]", "[1, 16]", ANY, "bits",
      "Widths to choose from, ascending: 1 to 8, and 16."},
-    {"messages.first_width", KEY_INT, AT(messages.first_width), "8", "[1, 16]", ANY, "bits",
-     "Of all rows until the first assignment (messages.period)."},
-    {"messages.parameters", KEY_WORD, AT(messages.parameters), "\"bf16\"", ANY, "fp32 bf16", ANY,
-     "How the minimum and the step of a row travel."},
-    {"messages.period", KEY_INT, AT(messages.period), "100", "[1, 1000000000]", ANY, "epochs",
+    {"quantization.initial_bits", KEY_INT, AT(quantization.initial_bits), "8", "[1, 16]", ANY,
+     "bits", "Of all rows until the first assignment (quantization.period)."},
+    {"quantization.scale_dtype", KEY_WORD, AT(quantization.scale_dtype), "\"bf16\"", ANY,
+     "fp32 bf16", ANY, "How the minimum and the step of a row travel."},
+    {"quantization.period", KEY_INT, AT(quantization.period), "100", "[1, 1000000000]", ANY,
+     "epochs",
      "Between two assignments, and before the first: until then all rows have "
-     "messages.first_width."},
-    {"messages.delay", KEY_INT, AT(messages.delay), "3", "[0, 1000000]", ANY, "epochs",
+     "quantization.initial_bits."},
+    {"quantization.delay", KEY_INT, AT(quantization.delay), "3", "[0, 1000000]", ANY, "epochs",
      "From asking the solver to taking its answer, or up to the next asking; training goes on "
      "meanwhile."},
-    {"messages.group_size", KEY_INT, AT(messages.group_size), "100", "[1, 1000000000]", ANY, "rows",
-     "Rows that share a width: neighbours in the order of their sensitivities."},
-    {"messages.lambda", KEY_DOUBLE, AT(messages.lambda), "0.5", "[0, 1]", ANY, ANY,
+    {"quantization.group_size", KEY_INT, AT(quantization.group_size), "100", "[1, 1000000000]", ANY,
+     "rows", "Rows that share a width: neighbours in the order of their sensitivities."},
+    {"quantization.lambda", KEY_DOUBLE, AT(quantization.lambda), "0.5", "[0, 1]", ANY, ANY,
      "Weight of the variance that rounding adds, against time: 1 is exact, 0 is fast."},
-    {"messages.sensitivity", KEY_WORD, AT(messages.sensitivity), "\"paper\"", ANY, "paper safe",
-     ANY,
+    {"quantization.sensitivity", KEY_WORD, AT(quantization.sensitivity), "\"paper\"", ANY,
+     "paper safe", ANY,
      "What a row's noise counts: sum of the squares of its coefficients, or square of their sum."},
-    {"messages.time", KEY_WORD, AT(messages.time), "\"sum\"", ANY, "sum hidden", ANY,
+    {"quantization.time", KEY_WORD, AT(quantization.time), "\"sum\"", ANY, "sum hidden", ANY,
      "hidden: time that computation covers costs nothing."},
-    {"messages.wait", KEY_WORD, AT(messages.wait), "\"round\"", ANY, "round sender", ANY,
+    {"quantization.wait", KEY_WORD, AT(quantization.wait), "\"round\"", ANY, "round sender", ANY,
      "What the slowest is taken of: the pairs of a ring round, or all that a rank sends."},
-    {"messages.link", KEY_DOUBLES, AT(messages.link), "[]", "[0, 1e9]", ANY, "seconds",
+    {"quantization.link", KEY_DOUBLES, AT(quantization.link), "[]", "[0, 1e9]", ANY, "seconds",
      "Pinned link model for all pairs: seconds per byte (at least 1e-12) and per message, and with "
-     "messages.time hidden those of an exchange that computation hides; empty: measured at each "
-     "assignment. For the same bytes twice pin it and take messages.solver=exact."},
-    {"messages.solver", KEY_WORD, AT(messages.solver), "\"glpk\"", ANY, "glpk exact", ANY,
+     "quantization.time hidden those of an exchange that computation hides; empty: measured at "
+     "each "
+     "assignment. For the same bytes twice pin it and take quantization.solver=exact."},
+    {"quantization.solver", KEY_WORD, AT(quantization.solver), "\"glpk\"", ANY, "glpk exact", ANY,
      "glpk: fringe-solver looks for better widths than those found at once where these are not "
-     "proven best, which is rare. It is not asked where computation covers time (messages.time) or "
-     "one term counts alone (messages.lambda 0 or 1). exact: those found at once are taken."},
-    {"messages.solver_limit", KEY_DOUBLE, AT(messages.solver_limit), "1", "[0.01, 100000]", ANY,
-     "seconds", "For each problem (one per layer and direction)."},
+     "proven best, which is rare. It is not asked where computation covers time "
+     "(quantization.time) or "
+     "one term counts alone (quantization.lambda 0 or 1). exact: those found at once are taken."},
+    {"quantization.solver_limit", KEY_DOUBLE, AT(quantization.solver_limit), "1", "[0.01, 100000]",
+     ANY, "seconds", "For each problem (one per layer and direction)."},
 
-    {"lossless.layer0", KEY_WORD, AT(lossless.layer0), "\"auto\"", ANY, "exchange auto", ANY,
+    {"lossless.input_features", KEY_WORD, AT(lossless.input_features), "\"auto\"", ANY,
+     "exchange auto", ANY,
      "auto: features are exchanged once. Their aggregate is made once, too; where they are dropped "
      "out, both ends drop the same values of rows that are kept. The mode presets it."},
     {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY, "aggregate-first auto", ANY,
      "auto: multiply by the weights first where that makes rows narrower. The mode presets it."},
-    {"lossless.train_rows", KEY_WORD, AT(lossless.train_rows), "\"auto\"", ANY, "all auto", ANY,
+    {"lossless.receptive_field", KEY_WORD, AT(lossless.receptive_field), "\"auto\"", ANY,
+     "all auto", ANY,
      "auto: rows that no training node can feel are neither computed nor sent, evaluation apart. "
      "The mode presets it."},
     {"lossless.cover", KEY_WORD, AT(lossless.cover), "\"min\"", ANY, "sources targets min", ANY,
@@ -162,7 +167,7 @@ const Key config_own_keys[] = {
      "of the steps of an exchange. The mode presets it."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
      "How long a wait may last before a silent rank is named and the job ends."},
-    {"comm.piece", KEY_INT, AT(comm.piece), "65280", "[4096, 1073741824]", ANY, "bytes",
+    {"comm.chunk", KEY_INT, AT(comm.chunk), "65280", "[4096, 1073741824]", ANY, "bytes",
      "A message travels in pieces of this size; Open MPI sends up to 65280 over TCP at once, "
      "larger "
      "ones by agreement with the receiver, which is slower."},
@@ -179,7 +184,8 @@ const Key config_own_keys[] = {
     {"run.checkpoint_minutes", KEY_DOUBLE, AT(run.checkpoint_minutes), "30", "[0, 1000000]", ANY,
      "minutes",
      "A checkpoint also when so much time has passed since the last one; 0: never. With "
-     "messages.solver=glpk a checkpoint takes the solver's answer early, so that bit widths may "
+     "quantization.solver=glpk a checkpoint takes the solver's answer early, so that bit widths "
+     "may "
      "depend on the clock."},
     {"run.keep_checkpoints", KEY_INT, AT(run.keep_checkpoints), "2", "[1, 1000000]", ANY,
      "checkpoints", "The newest ones that are kept."},
@@ -196,7 +202,7 @@ const Key config_own_keys[] = {
      "none."},
     {"run.backend", KEY_WORD, AT(run.backend), "\"cpu\"", ANY, ANY, ANY,
      "Whose kernels and memory a training runs on."},
-    {"run.vectors", KEY_WORD, AT(run.vectors), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
+    {"run.simd", KEY_WORD, AT(run.simd), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
      "Vector width of the kernels; changes no bit."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,
      "Column panels of the sparse kernel; auto: measured at the start. Changes no bit."},

@@ -9,12 +9,12 @@
 // Data, parts and seed are told by what they are, not by keys, and so is the file of the first
 // weights. A run may be made longer, unless the learning rate looks at its end.
 static bool counts(const Key *key, const void *context) {
-    static const char *const sections[] = {"model.", "train.", "messages.", "lossless."};
+    static const char *const sections[] = {"model.", "train.", "quantization.", "lossless."};
     const Config *config = context;
     if (strcmp(key->path, "model.weights") == 0)
         return false;
     if (strcmp(key->path, "train.epochs") == 0)
-        return strcmp(config->train.schedule, "cosine") == 0;
+        return strcmp(config->train.lr_schedule, "cosine") == 0;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (strncmp(key->path, sections[i], strlen(sections[i])) == 0)
             return true;
@@ -63,7 +63,7 @@ void config_tell_learned(const Json *object, const Config *config,
                          void (*tell)(void *context, const char *sentence), void *context) {
     Config was;
     Error all = {0};
-    Complaints complaints = {.err = &all, .where = "what was trained"};
+    Complaints complaints = {.err = &all, .where = "what was trained", .old_names = true};
     config_set_defaults(&was);
     config_store_object(&was, object, "", &complaints);
     if (complaints.count > 0) {

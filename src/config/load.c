@@ -37,14 +37,15 @@ static void store_said(Config *config, const Key *key, const Json *value, Compla
 void config_store_object(Config *config, const Json *object, const char *section,
                          Complaints *complaints) {
     for (const Json *value = json_first(object); value != NULL; value = json_next(value)) {
-        char path[256];
+        char path[256], into[CONFIG_WORD];
         snprintf(path, sizeof path, "%s%s%.100s", section, section[0] != 0 ? "." : "",
                  json_key(value));
-        const Key *key = config_key_find(path);
+        const char *new = complaints->old_names ? config_new_name(path) : NULL;
+        const Key *key = config_key_find(new != NULL ? new : path);
         if (key != NULL)
             store_said(config, key, value, complaints);
         else if (section[0] == 0 && json_type(value) == JSON_OBJECT &&
-                 config_is_section(json_key(value)))
+                 (config_is_section(json_key(value)) || config_new_section(json_key(value), into)))
             config_store_object(config, value, json_key(value), complaints);
         else
             config_unknown(path, complaints);
@@ -92,29 +93,32 @@ static void store_mode(Config *config, Complaints *complaints) {
 }
 
 // The layers above the mode. Keys of a run are not said by anybody.
-static void store_layers(Config *config, const Json *file, const char *name, bool of_run,
-                         const char *const *settings, int count, Complaints *complaints) {
+static void store_layers(Config *config, const Json *file, const char *name,
+                         bool written_by_program, const char *const *settings, int count,
+                         Complaints *complaints) {
     complaints->where = name;
     if (file != NULL && json_type(file) != JSON_OBJECT)
         config_complain(complaints, "expected an object of sections, found %s",
                         json_type_name(json_type(file)));
     else if (file != NULL)
         config_store_object(config, file, "", complaints);
-    if (of_run)
+    if (written_by_program)
         memset(config->said, 0, sizeof config->said);
     complaints->where = "--set";
+    complaints->old_names = false;
     for (int i = 0; i < count; i++)
         store_setting(config, settings[i], complaints);
 }
 
-static bool load(Config *config, const Json *file, const char *name, bool of_run,
+// A file that a program wrote may be of an older version, whose keys had other names.
+static bool load(Config *config, const Json *file, const char *name, bool written_by_program,
                  const char *const *settings, int count, Error *err) {
     char source[sizeof config->source];
     snprintf(source, sizeof source, "%s", config->source);
     Error silent = {0}; // a first pass only to learn the mode
-    Complaints unheard = {.err = &silent};
+    Complaints unheard = {.err = &silent, .old_names = written_by_program};
     config_set_defaults(config);
-    store_layers(config, file, name, of_run, settings, count, &unheard);
+    store_layers(config, file, name, written_by_program, settings, count, &unheard);
     char mode[CONFIG_WORD];
     snprintf(mode, sizeof mode, "%s", config->mode);
 
@@ -122,9 +126,9 @@ static bool load(Config *config, const Json *file, const char *name, bool of_run
     snprintf(config->source, sizeof config->source, "%s", source);
     snprintf(config->mode, sizeof config->mode, "%s", mode);
     Error all = {0};
-    Complaints complaints = {.err = &all};
+    Complaints complaints = {.err = &all, .old_names = written_by_program};
     store_mode(config, &complaints);
-    store_layers(config, file, name, of_run, settings, count, &complaints);
+    store_layers(config, file, name, written_by_program, settings, count, &complaints);
     complaints.where = name != NULL ? name : "config";
     if (complaints.count == 0)
         config_check_together(config, &complaints);

@@ -4,8 +4,8 @@
 #include "internal.h"
 
 #define SAVES_NOTHING                                                                              \
-    "lossless.layer0=exchange", "lossless.order=aggregate-first", "lossless.train_rows=all",       \
-        "lossless.cover=sources"
+    "lossless.input_features=exchange", "lossless.order=aggregate-first",                          \
+        "lossless.receptive_field=all", "lossless.cover=sources"
 
 static const Mode modes[] = {
     {"vanilla",
@@ -19,12 +19,12 @@ static const Mode modes[] = {
      {"comm.schedule=overlap"}},
     {"quantize",
      "rows in few bits, widths assigned, every exchange waits for its messages",
-     {"messages.codec=integer", "comm.schedule=blocking"}},
+     {"quantization.codec=integer", "comm.schedule=blocking"}},
     {"adaqp",
      "rows in few bits, widths assigned, computes while the messages fly",
-     {"messages.codec=integer", "comm.schedule=overlap"}},
+     {"quantization.codec=integer", "comm.schedule=overlap"}},
     {"adaqp-published",
      "the bits of adaqp and none of fringe's own savings",
-     {"messages.codec=integer", "comm.schedule=overlap", SAVES_NOTHING}},
+     {"quantization.codec=integer", "comm.schedule=overlap", SAVES_NOTHING}},
 };
 const Family mode_family = FAMILY("mode", NULL, modes);

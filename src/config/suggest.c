@@ -35,19 +35,22 @@ bool config_is_section(const char *name) {
 }
 
 static void unknown_section(const char *section, Complaints *complaints) {
-    static const char *const sections[] = {"data",     "partition", "model", "train",
-                                           "messages", "lossless",  "comm",  "run"};
+    static const char *const sections[] = {"data",         "partition", "model", "train",
+                                           "quantization", "lossless",  "comm",  "run"};
     int count = sizeof sections / sizeof sections[0];
     const char *closest = family_closest(section, sections, count);
-    if (config_is_section(section))
+    char now[CONFIG_WORD];
+    if (config_new_section(section, now))
+        config_complain(complaints, "%s: this section is now %s", section, now);
+    else if (config_is_section(section))
         config_complain(complaints, "%s: expected an object with the keys of this section",
                         section);
     else if (closest != NULL)
         config_complain(complaints, "%s: unknown section; did you mean %s?", section, closest);
     else
         config_complain(complaints,
-                        "%s: unknown section; there are data, partition, model, train, messages, "
-                        "lossless, comm, run",
+                        "%s: unknown section; there are data, partition, model, train, "
+                        "quantization, lossless, comm, run",
                         section);
 }
 
@@ -57,6 +60,12 @@ void config_unknown(const char *path, Complaints *complaints) {
     char section[CONFIG_WORD], list[640] = "";
     snprintf(section, sizeof section, "%.*s", (int)strcspn(path, "."), path);
     int count = words_of(section, words);
+    const char *now = config_new_name(path);
+    if (now != NULL) {
+        config_complain(complaints, "%s is now %s; `fringe config upgrade FILE` renames it", path,
+                        now);
+        return;
+    }
     if (dot == NULL || count == 0) {
         unknown_section(section, complaints);
         return;

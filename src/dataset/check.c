@@ -3,19 +3,8 @@
 #include "internal.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-void dataset_remark(Dataset *dataset, const char *format, ...) {
-    size_t used = strlen(dataset->remarks), room = sizeof dataset->remarks;
-    if (used > 0 && used + 3 < room)
-        used += (size_t)snprintf(dataset->remarks + used, room - used, "; ");
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(dataset->remarks + used, room - used, format, arguments);
-    va_end(arguments);
-}
 
 static bool in_mapping(const Dataset *dataset, const void *array) {
     const char *begin = dataset->map.mapping, *at = array;
@@ -169,18 +158,18 @@ void dataset_finish(Dataset *dataset) {
     drop_unit_weights(dataset);
 }
 
-static void remark_count(Dataset *dataset, int64_t count, const char *noun, const char *rest) {
+static void warn_of_count(Dataset *dataset, int64_t count, const char *noun, const char *rest) {
     if (count > 0)
-        dataset_remark(dataset, "%lld %s%s %s", (long long)count, noun, count == 1 ? "" : "s",
-                       rest);
+        warnings_add(&dataset->warnings, "%lld %s%s %s", (long long)count, noun,
+                     count == 1 ? "" : "s", rest);
 }
 
-void dataset_remark_oddities(Dataset *dataset) {
+void dataset_warn_of_oddities(Dataset *dataset) {
     Csr rows = dataset_csr(dataset);
     int64_t unlabelled = 0;
     for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
         unlabelled += dataset->label[i] < 0;
-    remark_count(dataset, csr_loops(&rows), "self-loop", "stored");
-    remark_count(dataset, csr_duplicates(&rows), "edge", "stored more than once");
-    remark_count(dataset, unlabelled, "node", "without label");
+    warn_of_count(dataset, csr_loops(&rows), "self-loop", "stored");
+    warn_of_count(dataset, csr_duplicates(&rows), "edge", "stored more than once");
+    warn_of_count(dataset, unlabelled, "node", "without label");
 }

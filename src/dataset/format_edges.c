@@ -182,11 +182,12 @@ static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Erro
     return ok;
 }
 
-// The comment of a SNAP file is only a hint, so it becomes a remark.
-static void remark_undirected(Dataset *dataset, const Text *text, const Config *config) {
+// The comment of a SNAP file is only a hint, so it becomes a warning.
+static void warn_of_undirected(Dataset *dataset, const Text *text, const Config *config) {
     if (!config->data.undirected && strncmp(text->data, "# Undirected", 12) == 0)
-        dataset_remark(dataset, "the file calls itself undirected; set data.undirected if each "
-                                "line stands for both directions");
+        warnings_add(&dataset->warnings,
+                     "the file calls itself undirected; set data.undirected if each "
+                     "line stands for both directions");
 }
 
 static bool read(Dataset *dataset, const Request *request, Error *err) {
@@ -197,7 +198,7 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
         return false;
     bool ok = read_pairs(&pairs, &text, request, err);
     if (ok)
-        remark_undirected(dataset, &text, request->config);
+        warn_of_undirected(dataset, &text, request->config);
     text_clear(&text);
     if (ok && request->config->data.undirected)
         add_reverses(&pairs);

@@ -269,7 +269,7 @@ bool dataset_open(Dataset *dataset, const char *folder, Error *err) {
         return false;
     }
     dataset_finish(dataset);
-    dataset_remark_oddities(dataset);
+    dataset_warn_of_oddities(dataset);
     return true;
 }
 

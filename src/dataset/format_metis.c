@@ -190,8 +190,8 @@ static bool read_text(Dataset *dataset, const Text *text, const char *path, Erro
     }
     dataset_set_csr(dataset, &rows);
     if (header.sizes || header.vertex_weights)
-        dataset_remark(dataset, "vertex %s read past: training has no use for them",
-                       header.vertex_weights ? "weights" : "sizes");
+        warnings_add(&dataset->warnings, "vertex %s read past: training has no use for them",
+                     header.vertex_weights ? "weights" : "sizes");
     dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
     return dataset->split != NULL;
 }

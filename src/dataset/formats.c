@@ -1,5 +1,5 @@
 // The family of formats, and loading: which files, in which order, and then the steps of
-// data.prepare. The smallest member to copy is format_edges.c.
+// data.transforms. The smallest member to copy is format_edges.c.
 
 #include "internal.h"
 
@@ -117,9 +117,9 @@ static bool load(Dataset *dataset, const Config *config, const char *path, const
     if (!dataset_check(dataset, path, err))
         return false;
     dataset_finish(dataset);
-    if (!dataset_prepare(dataset, &config->data.prepare, 0, err))
-        return error_prefix(err, "%s: data.prepare", path);
-    dataset_remark_oddities(dataset);
+    if (!dataset_prepare(dataset, &config->data.transforms, 0, err))
+        return error_prefix(err, "%s: data.transforms", path);
+    dataset_warn_of_oddities(dataset);
     return true;
 }
 

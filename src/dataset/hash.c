@@ -87,8 +87,8 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
             return false;
     }
     add_text(hash, "undirected", config->data.undirected ? "1" : "0");
-    for (int i = 0; i < config->data.prepare.count; i++)
-        add_text(hash, "step", config->data.prepare.word[i]);
+    for (int i = 0; i < config->data.transforms.count; i++)
+        add_text(hash, "step", config->data.transforms.word[i]);
     return true;
 }
 

@@ -43,8 +43,9 @@ static bool inspect_loaded(const char *path, Error *err) {
     print_sizes(format->name, dataset.name, dataset.nodes, dataset.edges, dataset.features,
                 dataset.classes, dataset.multilabel);
     print_statistics(&statistics);
-    if (dataset.remarks[0] != '\0')
-        printf("remarks     %s\n", SHOWN(dataset.remarks));
+    char warnings[WARNINGS_TEXT];
+    if (dataset.warnings.text[0] != '\0')
+        printf("warnings    %s\n", SHOWN(warnings_join(warnings, &dataset.warnings)));
     dataset_clear(&dataset);
     return true;
 }

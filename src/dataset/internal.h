@@ -123,10 +123,8 @@ int64_t csr_duplicates(const Csr *csr); // entries equal to the one before; rows
 bool features_check(const Dataset *dataset, Error *err); // finite, all of them
 // Sorts rows and drops weights that are all 1; after dataset_check.
 void dataset_finish(Dataset *dataset);
-// Remarks on what is legal but often a mistake: self-loops, edges stored twice, missing labels.
-void dataset_remark_oddities(Dataset *dataset);
-void dataset_remark(Dataset *dataset, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+// Warns of what is legal but often a mistake: self-loops, edges stored twice, missing labels.
+void dataset_warn_of_oddities(Dataset *dataset);
 void dataset_give(Dataset *dataset, const void *array); // unless it lies in the mapping
 // The array itself, or a copy if it lies in the read-only mapping.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);

@@ -169,7 +169,7 @@ void dataset_plan(MemoryPlan *plan, const Config *config) {
     if (has_labels)
         plan_beside(&tally, &labels, sizeof(int64_t));
     plan_sorting(&tally);
-    for (int i = 0; i < config->data.prepare.count; i++)
-        plan_step(&tally, config->data.prepare.word[i]);
+    for (int i = 0; i < config->data.transforms.count; i++)
+        plan_step(&tally, config->data.transforms.word[i]);
     memory_plan_add(plan, "loading the dataset", tally.most + buffers);
 }

@@ -1,4 +1,4 @@
-// data.prepare: a list of steps, applied in order. Steps on the graph build new rows; steps on
+// data.transforms: a list of steps, applied in order. Steps on the graph build new rows; steps on
 // features change them in place (a copy, if they lie in a mapped file). The smallest one to copy is
 // drop_loops.
 
@@ -200,7 +200,7 @@ static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
                   (long long)dataset->features);
         return NULL;
     }
-    dataset->x = TRY(float, dataset->nodes *columns, "features made by data.prepare", err);
+    dataset->x = TRY(float, dataset->nodes *columns, "features made by data.transforms", err);
     dataset->features = dataset->x == NULL ? 0 : columns;
     return dataset->x;
 }
@@ -265,7 +265,7 @@ static const Step steps[] = {
     {.name = "random:D", .known = random_known, .apply = random_features},
     {.name = "degree", .apply = degree_features},
 };
-const Family step_family = FAMILY("data.prepare", NULL, steps);
+const Family step_family = FAMILY("data.transforms", NULL, steps);
 
 bool dataset_step_fits(const char *word, Error *err) {
     const char *argument;

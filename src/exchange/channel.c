@@ -207,7 +207,7 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
     int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[first + bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
-          "wide a range; lower train.rate or set train.clip",
+          "wide a range; lower train.lr or set train.clip_norm",
           channel->id.layer, direction_name(channel->id.direction), context.epoch,
           id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
 }

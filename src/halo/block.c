@@ -60,7 +60,7 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, con
             memory_give(value);
             return error_set(err, EXIT_DATA,
                              "%s: the edge weights at node %lld sum to %g, so its messages cannot "
-                             "be normalised; weights must be positive (or use data.prepare "
+                             "be normalised; weights must be positive (or use data.transforms "
                              "\"binary\")",
                              name, (long long)set->gid[i], set->degree_in[i]);
         }

@@ -1,6 +1,6 @@
 // What propagations run on: for every layer and direction a sparse operator (a Block with its
-// kernels) and a channel; what the features need once (lossless.layer0); all of it planned and
-// given back.
+// kernels) and a channel; what the features need once (lossless.input_features); all of it planned
+// and given back.
 #include "internal.h"
 #include <string.h>
 
@@ -153,7 +153,7 @@ static void operator_clear(const Model *m, SparseOperator *op) {
     m->parts.backend->aggregate_halo_free(op->halo);
 }
 
-// ---- what is made of the features once (lossless.layer0)
+// ---- what is made of the features once (lossless.input_features)
 
 // Their aggregate, and the aggregate of that for every leading layer, with a temporary operator and
 // channel. The last one ends in m->features, the one before it in m->entering.

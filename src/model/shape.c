@@ -107,7 +107,7 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
     if (features < 1)
         return error_set(err, EXIT_DATA,
                          "the dataset has no features; add \"random:64\" or \"degree\" "
-                         "to data.prepare, or name an .npy in data.features");
+                         "to data.transforms, or name an .npy in data.features");
     if (classes < 1)
         return error_set(err, EXIT_DATA, "the dataset has no labels; name an .npy in data.labels");
     if (hidden->count != 1 && hidden->count != all - 1 && all > 1)
@@ -126,12 +126,12 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
 }
 
 static void choose_savings(ModelShape *shape, const Config *config) {
-    if (strcmp(config->lossless.layer0, "auto") == 0)
+    if (strcmp(config->lossless.input_features, "auto") == 0)
         shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
     while (shape->layer0 != LAYER0_EXCHANGED && shape->leading < shape->layers &&
            (shape->leading == 0 || !shape->weights[shape->leading - 1]))
         shape->leading++;
-    shape->train_rows = strcmp(config->lossless.train_rows, "auto") == 0;
+    shape->train_rows = strcmp(config->lossless.receptive_field, "auto") == 0;
     shape->cover = strcmp(config->lossless.cover, "min") == 0       ? COVER_MIN
                    : strcmp(config->lossless.cover, "targets") == 0 ? COVER_TARGETS
                                                                     : COVER_SOURCES;

@@ -9,7 +9,7 @@
 // Names come from contents, so a renamed file is found and a changed one is not. Everything is
 // written under a temporary name of its own and renamed into place: a crash leaves no half entry,
 // and of two runs that make the same entry at once the second takes what the first put there. An
-// entry found damaged is moved aside and made anew, with a remark.
+// entry found damaged is moved aside and made again, with a warning.
 #include "internal.h"
 #include <errno.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ typedef struct Prepared {
     char name[DATASET_NAME]; // of this source: another one may have had these contents before
     Dataset dataset;
     bool loaded;
-    char *remarks; // 1024 bytes
+    Warnings *warnings;
 } Prepared;
 
 static bool is_hash(const char *text) {
@@ -85,7 +85,7 @@ static bool read_source_entry(Prepared *prepared) {
     if (good)
         memcpy(prepared->hash, json_string(hash), sizeof prepared->hash);
     else
-        remark_add(prepared->remarks, "%s was damaged and is made anew", path);
+        warnings_add(prepared->warnings, "%s was damaged and is made anew", path);
     json_free(document);
     return good;
 }
@@ -128,7 +128,7 @@ static bool open_prepared(Prepared *prepared) {
             dataset_clear(&prepared->dataset);
     }
     if (!prepared->loaded && (error.code == 0 || error_is_damage(&error))) {
-        remark_add(prepared->remarks, "%s was damaged and is made anew", folder);
+        warnings_add(prepared->warnings, "%s was damaged and is made anew", folder);
         partition_discard(folder);
     }
     return prepared->loaded;
@@ -165,10 +165,9 @@ static bool load_original(Prepared *prepared, Error *err) {
     if (!loading_fits(config, err) || !dataset_load(&prepared->dataset, config, err))
         return false;
     prepared->loaded = true;
-    if (prepared->dataset.remarks[0] != '\0')
-        remark_add(prepared->remarks, "%s", prepared->dataset.remarks);
+    warnings_add_all(prepared->warnings, &prepared->dataset.warnings);
     dataset_hash(&prepared->dataset, prepared->hash);
-    bool as_it_is = prepared->dataset.mapped && config->data.prepare.count == 0;
+    bool as_it_is = prepared->dataset.mapped && config->data.transforms.count == 0;
     return (as_it_is || save_prepared(prepared, err)) && write_source_entry(prepared, err);
 }
 
@@ -179,8 +178,9 @@ static void prepared_clear(Prepared *prepared) {
 }
 
 // Fills prepared->hash, from the cache if it knows the source.
-static bool prepared_init(Prepared *prepared, const Config *config, char *remarks, Error *err) {
-    *prepared = (Prepared){.config = config, .cache = config->data.cache, .remarks = remarks};
+static bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings,
+                          Error *err) {
+    *prepared = (Prepared){.config = config, .cache = config->data.cache, .warnings = warnings};
     if (!config_make_cache(config, err) || !dataset_source_hash(config, prepared->source, err) ||
         !dataset_name(config, prepared->name, err))
         return false;
@@ -257,8 +257,8 @@ static void name_part_file(const Prepared *prepared, const Manifest *manifest, c
     part_file_name(wanted, prepared->name, manifest->parts);
     path_join(path, sizeof path, folder, wanted);
     if (!file_exists(path) && symlink(there, path) != 0 && errno != EEXIST)
-        remark_add(prepared->remarks, "%s: cannot be made: %s; the part file is %s", path,
-                   strerror(errno), there);
+        warnings_add(prepared->warnings, "%s: cannot be made: %s; the part file is %s", path,
+                     strerror(errno), there);
 }
 
 // What was said when the entry was made is said again when it is used.
@@ -267,8 +267,7 @@ static void use_parts(const Prepared *prepared, const char *folder) {
     Error ignored = {0};
     if (!manifest_read(&manifest, folder, &ignored))
         return;
-    if (manifest.remarks[0] != '\0')
-        remark_add(prepared->remarks, "%s", manifest.remarks);
+    warnings_add_all(prepared->warnings, &manifest.warnings);
     name_part_file(prepared, &manifest, folder);
     manifest_clear(&manifest);
 }
@@ -283,18 +282,16 @@ static bool make_parts(const Prepared *prepared, int parts, const char *temporar
     Manifest manifest;
     manifest_init(&manifest, parts, graph.symmetric);
     snprintf(manifest.method, sizeof manifest.method, "%s", config->partition.method);
-    snprintf(manifest.remarks, sizeof manifest.remarks, "%s", dataset->remarks);
+    manifest.warnings = dataset->warnings;
     memcpy(manifest.dataset_hash, prepared->hash, sizeof manifest.dataset_hash);
     manifest.seed = config->partition.seed;
     manifest.reorder = config->partition.reorder;
-    char said[1024] = "";
-    bool good = cut_graph(part, dataset, &graph, parts, config, said, err);
-    if (said[0] != '\0') {
-        remark_add(prepared->remarks, "%s", said);
-        remark_add(manifest.remarks, "%s", said);
-    }
+    Warnings of_cut = {0};
+    bool good = cut_graph(part, dataset, &graph, parts, config, &of_cut, err);
+    warnings_add_all(prepared->warnings, &of_cut);
+    warnings_add_all(&manifest.warnings, &of_cut);
     good = good && file_make_folder(temporary, err) &&
-           shards_write(&manifest, dataset, &graph, part, temporary, prepared->remarks, err);
+           shards_write(&manifest, dataset, &graph, part, temporary, prepared->warnings, err);
     manifest_clear(&manifest);
     memory_give(part);
     graph_clear(&graph);
@@ -317,18 +314,18 @@ static bool build_parts(Prepared *prepared, int parts, const char *folder, Error
     return install(temporary, folder, parts_are_whole, err);
 }
 
-bool partition_build(const Config *config, int parts, char *folder, size_t size, char *remarks,
+bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,
                      Error *err) {
     Prepared prepared;
-    remarks[0] = '\0';
-    if (!prepared_init(&prepared, config, remarks, err))
+    *warnings = (Warnings){0};
+    if (!prepared_init(&prepared, config, warnings, err))
         return false;
     bool good = parts_folder(folder, size, &prepared, parts, err);
     if (good && parts_are_whole(folder)) {
         use_parts(&prepared, folder);
     } else if (good) {
         if (file_exists(folder))
-            remark_add(remarks, "%s was damaged and is made anew", folder);
+            warnings_add(warnings, "%s was damaged and is made anew", folder);
         good = build_parts(&prepared, parts, folder, err);
     }
     prepared_clear(&prepared);
@@ -337,8 +334,8 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
 
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err) {
     Prepared prepared;
-    char remarks[1024] = "";
-    if (!prepared_init(&prepared, config, remarks, err))
+    Warnings unused = {0};
+    if (!prepared_init(&prepared, config, &unused, err))
         return false;
     bool good = parts_folder(out, size, &prepared, parts, err);
     prepared_clear(&prepared);

@@ -222,7 +222,7 @@ static bool fits(const char *argument, Error *err) {
     return read_passes(argument, &passes, err);
 }
 
-static bool cut_fennel(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
+static bool cut_fennel(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     int passes;
     const Graph *graph = input->graph;
     Csr out = dataset_csr(input->dataset);
@@ -231,8 +231,8 @@ static bool cut_fennel(int32_t *part, const CutInput *input, char remarks[1024],
     bool symmetric = graph != NULL ? graph->symmetric : csr_is_symmetric(&out);
     bool both = !symmetric && graph != NULL;
     if (!symmetric && !both)
-        remark_add(remarks, "fennel followed the edges of a directed graph from their sources "
-                            "alone: those of the other direction are not in memory");
+        warnings_add(warnings, "fennel followed the edges of a directed graph from their sources "
+                               "alone: those of the other direction are not in memory");
     Fennel f = {.way = {&out, both ? &graph->in : NULL},
                 .ways = both ? 2 : 1,
                 .parts = input->parts,

@@ -46,7 +46,7 @@ typedef struct Method {
     MethodReads reads;
     bool reads_file; // its argument is a part file, of which a part may be empty
     bool (*fits)(const char *argument, Error *err); // may it have that one? NULL: any
-    bool (*cut)(int32_t *part, const CutInput *input, char remarks[1024], Error *err);
+    bool (*cut)(int32_t *part, const CutInput *input, Warnings *warnings, Error *err);
 } Method;
 extern const Method method_metis, method_random, method_blocks, method_file, method_fennel,
     method_fennel_passes;
@@ -54,8 +54,7 @@ extern const Method method_metis, method_random, method_blocks, method_file, met
 const Method *method_find(const char *word, const char **argument, Error *err);
 // Cuts as config.partition says; graph may be NULL where the method's `reads` allows it.
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
-               const Config *config, char remarks[1024], Error *err);
-void remark_add(char remarks[1024], const char *format, ...) __attribute__((format(printf, 2, 3)));
+               const Config *config, Warnings *warnings, Error *err);
 
 // ---- metis.c
 // Groups the nodes of one part (nodes[i], row[nodes[i]] == i) into `clusters` groups of
@@ -143,7 +142,7 @@ typedef struct Manifest {
     bool reorder, symmetric;
     int parts;
     int64_t nodes, edges, edge_cut, undirected_edges;
-    char remarks[1024];           // what loader and partitioner said
+    Warnings warnings;            // of loader and partitioner
     PartFigures *part;            // [parts]; owned; NULL where only partition.json was read
     Messages sent, sent_backward; // while shards are made; backward empty if symmetric
 } Manifest;
@@ -164,9 +163,9 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
 
 // ---- shard_build.c
 // Fills the figures that the shards show and writes all files of a partition under `folder`, which
-// exists. Method, seed, reorder and remarks come with the manifest; what is to be said of the order
-// of rows is added to its remarks and to `remarks`.
+// exists. Method, seed, reorder and warnings come with the manifest; what is to be said of the
+// order of rows is added to its warnings and to `warnings`.
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                  const int32_t *part, const char *folder, char remarks[1024], Error *err);
+                  const int32_t *part, const char *folder, Warnings *warnings, Error *err);
 
 #endif

@@ -11,28 +11,22 @@ typedef struct Work { // of rank 0
     int parts;
     bool again; // the entry is damaged: make it anew
     char folder[FOLDER], name[DATASET_NAME];
-    char *remarks;
+    Warnings *warnings;
     Error *err;
 } Work;
 
 static void work_aside(void *context) {
     Work *work = context;
-    char before[1024] = "";
+    Warnings warnings = *work->warnings, new;
     if (work->again) {
-        snprintf(before, sizeof before, "%s", work->remarks);
-        remark_add(before, "%s was damaged and is made anew", work->folder);
+        warnings_add(&warnings, "%s was damaged and is made anew", work->folder);
         partition_discard(work->folder);
     }
-    if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, work->remarks,
+    if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, &new,
                         work->err))
         dataset_name(work->config, work->name, work->err);
-    if (before[0] != '\0') {
-        char after[1024];
-        snprintf(after, sizeof after, "%s", work->remarks);
-        snprintf(work->remarks, 1024, "%s", before);
-        if (after[0] != '\0' && strstr(before, after) == NULL)
-            remark_add(work->remarks, "%s", after);
-    }
+    warnings_add_all(&warnings, &new);
+    *work->warnings = warnings;
 }
 
 // Rank 0 builds, all agree, all know the folder and the name. Collective.
@@ -98,15 +92,15 @@ static bool same_partition(const Shard *shard, const Comm *comm, Error *err) {
     return comm_agree(comm, err);
 }
 
-bool partition_load(Shard *shard, const Config *config, const Comm *comm, char *remarks,
+bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnings *warnings,
                     Error *err) {
-    char unused[1024] = "";
+    Warnings unused = {0};
     Work work = {.config = config,
                  .parts = comm->size,
-                 .remarks = comm->rank == 0 && remarks != NULL ? remarks : unused,
+                 .warnings = comm->rank == 0 && warnings != NULL ? warnings : &unused,
                  .err = err};
-    if (remarks != NULL)
-        remarks[0] = '\0';
+    if (warnings != NULL)
+        *warnings = (Warnings){0};
     *shard = (Shard){0};
     bool damaged;
     if (!build(&work, comm))

@@ -75,7 +75,8 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
     json_put_int(&out, "parts", manifest->parts);
     json_put_int(&out, "nodes", manifest->nodes);
     json_put_int(&out, "edges", manifest->edges);
-    json_put_string(&out, "remarks", manifest->remarks);
+    char warnings[WARNINGS_TEXT];
+    json_put_string(&out, "remarks", warnings_join(warnings, &manifest->warnings));
     put_summary(&out, manifest);
     json_end_object(&out);
     char path[1024];
@@ -128,7 +129,7 @@ static bool get_head(const Json *document, Manifest *m) {
            get_text(document, "ranks_hash", m->ranks_hash, sizeof m->ranks_hash) &&
            get_text(document, "messages_hash", m->messages_hash, sizeof m->messages_hash) &&
            get_text(document, "method", m->method, sizeof m->method) &&
-           get_text(document, "remarks", m->remarks, sizeof m->remarks) &&
+           get_text(document, "remarks", m->warnings.text, sizeof m->warnings.text) &&
            get_int(document, "seed", &m->seed) && get_bool(document, "reorder", &m->reorder) &&
            get_bool(document, "symmetric", &m->symmetric) &&
            get_int(document, "nodes", &m->nodes) && get_int(document, "edges", &m->edges) &&

@@ -1,32 +1,21 @@
 // The partitioners, a table. `blocks` is the smallest member and the one to copy: fill part[] for
-// every node, say what is odd in `remarks`, and add a row to the table. What all must keep is
+// every node, add what is odd to `warnings`, and add a row to the table. What all must keep is
 // checked once, in cut_graph: ids in range, and no empty part unless the member is file:.
 #include "internal.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const Method *const methods[] = {&method_metis, &method_random, &method_blocks,
+static const Method *const methods[] = {&method_metis,  &method_random,        &method_blocks,
                                         &method_fennel, &method_fennel_passes, &method_file};
 const Family method_family = FAMILY_OF_POINTERS("partition.method", NULL, methods);
-
-void remark_add(char remarks[1024], const char *format, ...) {
-    size_t used = strlen(remarks);
-    if (used > 0 && used + 2 < 1024)
-        used += (size_t)snprintf(remarks + used, 1024 - used, "; ");
-    va_list list;
-    va_start(list, format);
-    vsnprintf(remarks + used, 1024 - used, format, list);
-    va_end(list);
-}
 
 const Method *method_find(const char *word, const char **argument, Error *err) {
     return family_find(&method_family, word, argument, err);
 }
 
-static bool cut_blocks(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
-    (void)remarks, (void)err;
+static bool cut_blocks(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    (void)warnings, (void)err;
     int64_t nodes = input->dataset->nodes;
     for (int64_t v = 0; v < nodes; v++)
         part[v] = (int32_t)(v * input->parts / nodes);
@@ -48,8 +37,8 @@ static int draw_order(const void *a, const void *b) {
 
 // Every node draws a number; the sorted nodes are dealt out in blocks, so parts differ by one node
 // at most.
-static bool cut_random(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
-    (void)remarks, (void)err;
+static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    (void)warnings, (void)err;
     int64_t nodes = input->dataset->nodes;
     RandomStream stream =
         random_stream((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
@@ -67,9 +56,9 @@ static bool cut_random(int32_t *part, const CutInput *input, char remarks[1024],
 }
 const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut_random};
 
-// Ids in range; empty parts are named in a remark (file:) or are our bug (all others).
+// Ids in range; empty parts are named in a warning (file:) or are our bug (all others).
 static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Method *method,
-                      char remarks[1024]) {
+                      Warnings *warnings) {
     int64_t *count = TAKE(int64_t, parts, "nodes of each part");
     bool good = true;
     for (int64_t v = 0; v < nodes && good; v++) {
@@ -80,7 +69,7 @@ static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Metho
     for (int p = 0; p < parts && good; p++)
         if (count[p] == 0) {
             if (method->reads_file)
-                remark_add(remarks, "part %d is empty", p);
+                warnings_add(warnings, "part %d is empty", p);
             else
                 good = false;
         }
@@ -89,7 +78,7 @@ static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Metho
 }
 
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
-               const Config *config, char remarks[1024], Error *err) {
+               const Config *config, Warnings *warnings, Error *err) {
     const char *argument;
     const Method *method = method_find(config->partition.method, &argument, err);
     if (method == NULL)
@@ -102,25 +91,25 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
     assert(graph != NULL || method->reads != READS_GRAPH);
     CutInput input = {dataset, method->reads != READS_NODES ? graph : NULL, parts, config,
                       argument};
-    if (!method->cut(part, &input, remarks, err))
+    if (!method->cut(part, &input, warnings, err))
         return false;
-    CHECK(cut_check(part, dataset->nodes, parts, method, remarks), EXIT_BUG,
+    CHECK(cut_check(part, dataset->nodes, parts, method, warnings), EXIT_BUG,
           "partition method %s gave an empty part or an id outside 0..%d", method->name, parts - 1);
     return true;
 }
 
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
-                   Error *err, char remarks[1024]) {
+                   Error *err, Warnings *warnings) {
     const Method *method = method_find(config->partition.method, NULL, err);
-    remarks[0] = '\0';
+    *warnings = (Warnings){0};
     if (method == NULL)
         return false;
     if (method->reads != READS_GRAPH)
-        return cut_graph(part, dataset, NULL, parts, config, remarks, err);
+        return cut_graph(part, dataset, NULL, parts, config, warnings, err);
     Graph graph;
     if (!graph_init(&graph, dataset, config->run.memory_limit, err))
         return false;
-    bool good = cut_graph(part, dataset, &graph, parts, config, remarks, err);
+    bool good = cut_graph(part, dataset, &graph, parts, config, warnings, err);
     graph_clear(&graph);
     return good;
 }

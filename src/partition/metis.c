@@ -272,7 +272,7 @@ static int fill_empty_parts(idx_t *part, int64_t nodes, int parts) {
 }
 
 static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *input,
-                             char remarks[1024], Error *err) {
+                             Warnings *warnings, Error *err) {
     int constraints;
     idx_t cut = 0, *weight = balance_weights(input, metis, &constraints, err);
     bool good = weight != NULL && metis_run(out, metis, input->parts, constraints, weight,
@@ -285,13 +285,13 @@ static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *inpu
           (long long)metis_count_cut(metis, out));
     int filled = fill_empty_parts(out, metis->nodes, input->parts);
     if (filled > 0)
-        remark_add(remarks,
-                   "METIS left %d of %d parts empty; each got one node of the largest part", filled,
-                   input->parts);
+        warnings_add(warnings,
+                     "METIS left %d of %d parts empty; each got one node of the largest part",
+                     filled, input->parts);
     return true;
 }
 
-static bool cut_metis(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
+static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     int64_t nodes = input->dataset->nodes;
     if (input->parts == 1) { // METIS divides by zero there
         memset(part, 0, (size_t)nodes * sizeof part[0]);
@@ -302,7 +302,7 @@ static bool cut_metis(int32_t *part, const CutInput *input, char remarks[1024], 
     if (!metis_graph_init(&metis, &all, err))
         return false;
     idx_t *out = TAKE(idx_t, nodes, "parts from METIS");
-    bool good = cut_with_weights(out, &metis, input, remarks, err);
+    bool good = cut_with_weights(out, &metis, input, warnings, err);
     for (int64_t v = 0; v < nodes && good; v++)
         part[v] = (int32_t)out[v];
     memory_give(out);

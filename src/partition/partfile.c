@@ -73,8 +73,8 @@ static bool part_file_parse(int32_t *part, int64_t nodes, int parts, const char 
     return true;
 }
 
-static bool cut_file(int32_t *part, const CutInput *input, char remarks[1024], Error *err) {
-    (void)remarks; // empty parts are remarked on by cut_graph
+static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    (void)warnings; // cut_graph warns of empty parts
     char path[1024];
     int64_t nodes = input->dataset->nodes;
     part_file_path(input->config, input->argument, input->parts, path, sizeof path);

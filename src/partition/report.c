@@ -47,8 +47,8 @@ bool partition_report(const char *folder, const char *name, Error *err) {
            ranks_balance(m.part, m.parts, BALANCE_NODES),
            ranks_balance(m.part, m.parts, BALANCE_EDGES),
            ranks_balance(m.part, m.parts, BALANCE_TRAIN));
-    if (m.remarks[0] != '\0')
-        printf("remarks: %s\n", SHOWN(m.remarks));
+    if (m.warnings.text[0] != '\0')
+        printf("warnings: %s\n", SHOWN(m.warnings.text));
     printf("\n");
     print_parts(&m);
     bool good = print_messages(&m, folder, err);

@@ -276,7 +276,7 @@ static bool sync_shards(const Manifest *manifest, const char *folder, Error *err
     return good;
 }
 
-static void remark_order(Manifest *manifest, const PartOrder *order, char remarks[1024]) {
+static void remark_order(Manifest *manifest, const PartOrder *order, Warnings *warnings) {
     char text[256];
     if (order->unclustered == 0)
         return;
@@ -284,12 +284,12 @@ static void remark_order(Manifest *manifest, const PartOrder *order, char remark
              "%d of %d parts are too large for METIS here: their rows are not ordered by cluster, "
              "so that epochs take longer",
              order->unclustered, manifest->parts);
-    remark_add(manifest->remarks, "%s", text);
-    remark_add(remarks, "%s", text);
+    warnings_add(&manifest->warnings, "%s", text);
+    warnings_add(warnings, "%s", text);
 }
 
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                  const int32_t *part, const char *folder, char remarks[1024], Error *err) {
+                  const int32_t *part, const char *folder, Warnings *warnings, Error *err) {
     manifest->nodes = dataset->nodes;
     manifest->edges = dataset->edges;
     snprintf(manifest->dataset_name, sizeof manifest->dataset_name, "%s", dataset->name);
@@ -301,7 +301,7 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
         !order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))
         return false;
     hash_parts(manifest, part, &order, dataset->nodes);
-    remark_order(manifest, &order, remarks);
+    remark_order(manifest, &order, warnings);
     Maker maker = {.manifest = manifest,
                    .dataset = dataset,
                    .graph = graph,
@@ -325,14 +325,14 @@ bool partition_write_shards(const Dataset *dataset, const int32_t *part, int par
                             const char *folder, Error *err) {
     Graph graph;
     Manifest manifest;
-    char remarks[1024] = "";
+    Warnings warnings = {0};
     if (!graph_init(&graph, dataset, 0, err))
         return false;
     manifest_init(&manifest, parts, graph.symmetric);
     snprintf(manifest.method, sizeof manifest.method, "given");
     manifest.reorder = reorder;
     bool good = file_make_folder(folder, err) &&
-                shards_write(&manifest, dataset, &graph, part, folder, remarks, err);
+                shards_write(&manifest, dataset, &graph, part, folder, &warnings, err);
     manifest_clear(&manifest);
     graph_clear(&graph);
     return good;

@@ -1,6 +1,6 @@
 // What was assigned: <run.dir>/assignments/epoch-N.json says how the widths that epoch N was the
 // first to use were found and what came of them; epoch-N.safetensors beside it holds the widths
-// themselves, for messages.assign = replay:RUN.
+// themselves, for quantization.assign = replay:RUN.
 
 #include "internal.h"
 
@@ -105,7 +105,7 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
     Assigned assigned = {.assignment = *assignment, .count = count};
     memcpy(assigned.widths, widths, (size_t)count * sizeof *widths);
     if (assignment->remark[0] != 0)
-        terminal_say("remark     epoch %lld: %s\n", (long long)assignment->taken,
+        terminal_say("warning    epoch %lld: %s\n", (long long)assignment->taken,
                      SHOWN(assignment->remark));
     return writer_put(report->writer, store, report, &assigned, sizeof assigned, err);
 }

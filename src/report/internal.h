@@ -11,7 +11,7 @@ struct Report {
     const Shard *shard;     // borrowed
     const Trainer *trainer; // borrowed
     const Comm *comm;       // borrowed
-    RunFacts facts;
+    RunSummary summary;
     bool resumed;
     int64_t resumed_at; // epoch, or 0
     Writer *writer;     // of everything below; owned
@@ -27,7 +27,7 @@ struct Report {
     int samples;
 };
 
-// Puts run.json as a whole: config, versions, machine, data, parts, facts, and `result` if not
+// Puts run.json as a whole: config, versions, machine, data, parts, summary, and `result` if not
 // NULL.
 bool report_write_run(Report *report, const RunResult *result, Error *err);
 // Removes the assignments that were taken before epochs after `last`.

@@ -74,7 +74,7 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
     if (file != NULL)
         fclose(file);
     if (fine && count < last)
-        terminal_say("remark     %s lacks %lld of the %lld epochs before the resume\n",
+        terminal_say("warning    %s lacks %lld of the %lld epochs before the resume\n",
                      SHOWN(report->path), (long long)(last - count), (long long)last);
     return fine;
 }
@@ -115,13 +115,13 @@ static void open_aside(void *context) {
 }
 
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
-                    const Comm *comm, const RunFacts *facts, int64_t resume_epoch, Error *err) {
+                    const Comm *comm, const RunSummary *summary, int64_t resume_epoch, Error *err) {
     Report *report = TAKE(Report, 1, "report");
     *report = (Report){.config = config,
                        .shard = shard,
                        .trainer = trainer,
                        .comm = comm,
-                       .facts = *facts,
+                       .summary = *summary,
                        .resumed = resume_epoch >= 0,
                        .resumed_at = resume_epoch > 0 ? resume_epoch : 0,
                        .metrics = -1,
@@ -275,6 +275,10 @@ static void print_eta(char *out, size_t size, double seconds) {
 }
 
 double report_score(const Metrics *metrics) { return metrics->rows > 0 ? metrics->micro_f1 : NAN; }
+
+const char *report_metric_name(const Shard *shard) {
+    return shard->multilabel ? "micro-F1" : "accuracy";
+}
 
 const char *report_percent(char out[REPORT_PERCENT], double share) {
     if (isnan(share))

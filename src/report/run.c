@@ -53,20 +53,20 @@ static void put_data(JsonWriter *writer, const Report *report) {
     json_put_int(writer, "train_nodes", shard->train_nodes);
     json_put_int(writer, "validation_nodes", shard->val_nodes);
     json_put_int(writer, "test_nodes", shard->test_nodes);
-    json_put_double(writer, "baseline_validation", report->facts.baseline[SPLIT_VAL]);
-    json_put_double(writer, "baseline_test", report->facts.baseline[SPLIT_TEST]);
+    json_put_double(writer, "baseline_validation", report->summary.baseline[SPLIT_VAL]);
+    json_put_double(writer, "baseline_test", report->summary.baseline[SPLIT_TEST]);
     json_end_object(writer);
 }
 
 static void put_parts(JsonWriter *writer, const Report *report) {
-    const RunFacts *facts = &report->facts;
+    const RunSummary *summary = &report->summary;
     json_begin_object(writer, "parts");
     json_put_int(writer, "count", report->shard->parts);
     json_put_string(writer, "hash", report->shard->partition_hash);
-    json_put_int(writer, "own_least", facts->own_least);
-    json_put_int(writer, "own_most", facts->own_most);
-    json_put_int(writer, "central", facts->central);
-    json_put_int(writer, "halo", facts->halo);
+    json_put_int(writer, "own_least", summary->own_least);
+    json_put_int(writer, "own_most", summary->own_most);
+    json_put_int(writer, "central", summary->central);
+    json_put_int(writer, "halo", summary->halo);
     json_end_object(writer);
 }
 
@@ -89,10 +89,10 @@ static void put_pairs(JsonWriter *writer, const int64_t *pair, int size) {
 }
 
 static void put_exchanges(JsonWriter *writer, const Report *report) {
-    json_put_double(writer, "patterns_seconds", report->facts.patterns_seconds);
+    json_put_double(writer, "patterns_seconds", report->summary.patterns_seconds);
     json_begin_array(writer, "exchanges");
-    for (int i = 0; i < report->facts.exchanges; i++) {
-        const ExchangeFacts *exchange = &report->facts.exchange[i];
+    for (int i = 0; i < report->summary.exchanges; i++) {
+        const ExchangeSummary *exchange = &report->summary.exchange[i];
         json_begin_object(writer, NULL);
         json_put_int(writer, "layer", exchange->id.layer);
         json_put_string(writer, "direction", direction_name(exchange->id.direction));
@@ -128,7 +128,7 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
     json_put_double(writer, "seconds_per_epoch", result->seconds_per_epoch);
     json_put_double(writer, "bytes_per_epoch",
                     isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch);
-    json_put_int(writer, "memory_predicted", (int64_t)report->facts.predicted);
+    json_put_int(writer, "memory_predicted", (int64_t)report->summary.predicted);
     json_put_int(writer, "memory_taken", (int64_t)result->taken);
     json_put_int(writer, "memory_resident", (int64_t)result->resident);
     json_put_double(writer, "seconds", result->seconds);

@@ -58,7 +58,7 @@ static const char *path_that_moves(const Config *c, const char *real, const Name
         if (config_split_is_file(c->data.split_keys.word[i]) &&
             moves(c->data.split_keys.word[i], "", real, list))
             return c->data.split_keys.word[i];
-    const char *replayed = after(c->messages.assign, "replay:");
+    const char *replayed = after(c->quantization.assign, "replay:");
     return moves(replayed, "assignments", real, list) ? replayed : NULL;
 }
 
@@ -104,10 +104,10 @@ static void tell(const RunFolder *folder, const char *to) {
     const char *base = path_name(folder->path), *name = path_name(to);
     size_t same = strlen(base);
     if (same > 0 && strncmp(name, base, same) == 0 && name[same] == '.' && base[0] != '.')
-        terminal_say("remark     %s: the run before is now in %s%s\n", SHOWN(folder->path),
+        terminal_say("warning    %s: the run before is now in %s%s\n", SHOWN(folder->path),
                      SHOWN(folder->path), SHOWN(name + same));
     else
-        terminal_say("remark     %s: the run before is now in %s\n", SHOWN(folder->path),
+        terminal_say("warning    %s: the run before is now in %s\n", SHOWN(folder->path),
                      SHOWN(to));
 }
 

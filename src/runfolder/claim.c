@@ -95,7 +95,7 @@ static bool check_others(const char *path, const char *real, RunKind kind, const
                          "give another run.dir, or move them away",
                          path, clash);
     if (!contents->marked && foreign[0] != 0)
-        terminal_say("remark     %s holds files that are not fringe's; they stay: %s\n",
+        terminal_say("warning    %s holds files that are not fringe's; they stay: %s\n",
                      SHOWN(path), SHOWN(foreign));
     return true;
 }

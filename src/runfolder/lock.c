@@ -142,7 +142,7 @@ static bool take_over(const char *path, time_t now) {
     if (!stale)
         (void)!link(away, path);
     else
-        terminal_say("remark     %s is left over from a run that is no more\n", SHOWN(path));
+        terminal_say("warning    %s is left over from a run that is no more\n", SHOWN(path));
     unlink(away);
     return stale;
 }

@@ -46,7 +46,7 @@ typedef struct Optimizer {
     void (*step)(Trainer *trainer, double rate, int64_t epoch);
 } Optimizer;
 
-// Learning-rate schedules are a table: factor of train.rate for epoch 1..epochs, without warm-up.
+// Learning-rate schedules are a table: factor of train.lr for epoch 1..epochs, without warm-up.
 typedef struct RateSchedule {
     const char *name;
     double (*factor)(const Config *config, int64_t epoch);

@@ -15,7 +15,7 @@ static void adam_step(Trainer *t, double rate, int64_t epoch) {
     AdamStep step = {.rate = (float)rate,
                      .beta1 = (float)beta[0],
                      .beta2 = (float)beta[1],
-                     .epsilon = (float)t->config->train.epsilon,
+                     .epsilon = (float)t->config->train.eps,
                      .correction1 = (float)(1 - pow(beta[0], (double)epoch)),
                      .correction2 = (float)(1 - pow(beta[1], (double)epoch))};
     t->backend->adam(t->device.parameters, t->device.moment1, t->device.moment2, t->device.gradient,
@@ -38,16 +38,16 @@ static double cosine_factor(const Config *config, int64_t epoch) {
 }
 
 static double step_factor(const Config *config, int64_t epoch) {
-    return pow(config->train.step_factor, (double)((epoch - 1) / config->train.step_epochs));
+    return pow(config->train.lr_gamma, (double)((epoch - 1) / config->train.lr_step_size));
 }
 
 static const RateSchedule rate_schedules[] = {
     {"constant", constant_factor}, {"cosine", cosine_factor}, {"step", step_factor}};
 
-const Family rate_schedule_family = FAMILY("train.schedule", NULL, rate_schedules);
+const Family rate_schedule_family = FAMILY("train.lr_schedule", NULL, rate_schedules);
 
 double rate_of(const Trainer *t, int64_t epoch) {
     double warmup = (double)t->config->train.warmup;
     double ramp = (double)epoch < warmup ? (double)epoch / warmup : 1;
-    return t->config->train.rate * ramp * t->rate_schedule->factor(t->config, epoch);
+    return t->config->train.lr * ramp * t->rate_schedule->factor(t->config, epoch);
 }

@@ -88,14 +88,14 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     const Config *c = t->config;
     t->backend = backend_find(c->run.backend, err);
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
-    t->rate_schedule = family_find(&rate_schedule_family, c->train.schedule, NULL, err);
-    parts->options = (CodecOptions){.codec = codec_find(c->messages.codec, err),
-                                    .bf16 = strcmp(c->messages.parameters, "bf16") == 0,
-                                    .width = (int)c->messages.first_width,
-                                    .piece = c->comm.piece};
+    t->rate_schedule = family_find(&rate_schedule_family, c->train.lr_schedule, NULL, err);
+    parts->options = (CodecOptions){.codec = codec_find(c->quantization.codec, err),
+                                    .bf16 = strcmp(c->quantization.scale_dtype, "bf16") == 0,
+                                    .width = (int)c->quantization.initial_bits,
+                                    .piece = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && family_knows(&metric_family, c->train.metric, err) &&
-           t->backend->start(c->run.vectors, err);
+           t->backend->start(c->run.simd, err);
 }
 
 static bool check_data(const Trainer *t, Error *err) {
@@ -261,7 +261,7 @@ const float *trainer_parameters(const Trainer *t, bool best) {
 
 static double clip(Trainer *t) {
     double norm = sqrt(t->backend->square_sum(t->device.gradient, t->shape.parameter_count));
-    double most = t->config->train.clip;
+    double most = t->config->train.clip_norm;
     if (most > 0 && norm > most)
         t->backend->scale(t->device.gradient, t->shape.parameter_count, (float)(most / norm));
     return norm;
@@ -324,7 +324,7 @@ bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
     if (!isfinite(record->loss) || !isfinite(record->gradient_norm))
         return error_set(err, EXIT_DIVERGED,
                          "the loss or its gradient is not finite in epoch %lld (loss %g); lower "
-                         "train.rate or set train.clip",
+                         "train.lr or set train.clip_norm",
                          (long long)record->epoch, record->loss);
     t->epoch++;
     if (!evaluate_when_due(t, record, err))

@@ -156,11 +156,11 @@ static inline Config config_of(void) {
     Config config;
     Error err = {0};
     assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
-    config.messages.period = PERIOD;
-    config.messages.delay = DELAY;
-    config.messages.group_size = 5;
-    config.messages.link = (ConfigDoubles){2, {1e-8, 1e-6}};
-    snprintf(config.messages.solver, CONFIG_WORD, "exact");
+    config.quantization.period = PERIOD;
+    config.quantization.delay = DELAY;
+    config.quantization.group_size = 5;
+    config.quantization.link = (ConfigDoubles){2, {1e-8, 1e-6}};
+    snprintf(config.quantization.solver, CONFIG_WORD, "exact");
     return config;
 }
 

@@ -38,8 +38,8 @@ static void pose(Asked *asked, const Recipe *recipe, const char *solver) {
     Error err = {0};
     *asked = (Asked){0};
     assert_ok(config_load(&asked->config, NULL, NULL, 0, &err), &err);
-    snprintf(asked->config.messages.solver, CONFIG_WORD, "%s", solver);
-    asked->config.messages.solver_limit = 0.05;
+    snprintf(asked->config.quantization.solver, CONFIG_WORD, "%s", solver);
+    asked->config.quantization.solver_limit = 0.05;
     asked->assigner = (Assigner){.config = &asked->config, .comm = &test_comm};
     asked->lot.problem = problem_random(recipe, 1);
     answer_take(&asked->lot.answer, &asked->lot.problem);
@@ -86,7 +86,7 @@ static void what_is_proven_is_not_asked(void **state) {
     }
 }
 
-// What fringe does with it: the widths stay, a remark tells why, and it is waited for but not long.
+// What fringe does with it: the widths stay, a warning says why, and it is waited for but not long.
 static void try_solver(const char *path, const char *want) {
     Asked asked;
     Recipe recipe = open_recipe();
@@ -149,7 +149,7 @@ static void a_better_answer_is_taken(void **state) {
     recipe.groups = 5;
     pose(&asked, &recipe, "glpk");
     Lot *lot = &asked.lot;
-    asked.config.messages.solver_limit = 5;
+    asked.config.quantization.solver_limit = 5;
     problem_uniform(&lot->problem, 1, lot->answer.choice);
     lot->answer.value = problem_value(&lot->problem, lot->answer.choice);
     double known = lot->answer.value.objective, begin = clock_seconds();

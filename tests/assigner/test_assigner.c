@@ -101,7 +101,7 @@ static void coefficients_are_those_of_the_matrix(void **state) {
         for (int safe = 0; safe < 2; safe++) {
             Net net;
             Config config = config_of();
-            snprintf(config.messages.sensitivity, CONFIG_WORD, safe ? "safe" : "paper");
+            snprintf(config.quantization.sensitivity, CONFIG_WORD, safe ? "safe" : "paper");
             net_init(&net, &scenes[s], 8);
             Assigner *a = assigner_of(&net, &config);
             int64_t sums = check_coefficients(&net, &scenes[s], a, safe);
@@ -166,7 +166,7 @@ static void check_order(const Net *net, int which, const double *beta, int64_t g
 
 // Bytes of a row, but at least those of one of fewer bits (8 bits may take less than 7).
 static int64_t charged(const Net *net, int which, int bits, const Config *config) {
-    const ConfigInts *widths = &config->messages.widths;
+    const ConfigInts *widths = &config->quantization.bits;
     int64_t most = 0;
     for (int i = 0; i < widths->count && widths->value[i] <= bits; i++) {
         int64_t bytes =
@@ -193,14 +193,14 @@ static int64_t bytes_between(const Net *net, int which, const int64_t *bits, con
 static double predicted(const Net *net, int which, const Config *config) {
     int64_t *bits = widths_of(net, which, true), *owner = owners(&net->world);
     int size = test_comm.size;
-    bool by_sender = strcmp(config->messages.wait, "sender") == 0;
+    bool by_sender = strcmp(config->quantization.wait, "sender") == 0;
     double *round = TAKE(double, size, "test"), *sender = TAKE(double, size, "test"), sum = 0;
     for (int from = 0; from < size; from++)
         for (int to = 0; to < size; to++) {
             double bytes = (double)bytes_between(net, which, bits, owner, from, to, config);
-            double seconds =
-                bytes > 0 ? config->messages.link.value[0] * bytes + config->messages.link.value[1]
-                          : 0;
+            double seconds = bytes > 0 ? config->quantization.link.value[0] * bytes +
+                                             config->quantization.link.value[1]
+                                       : 0;
             int g = (to - from + size) % size;
             round[g] = fmax(round[g], seconds);
             sender[from] += seconds;
@@ -249,7 +249,7 @@ static void try_adaptive(const Scene *scene, const Config *config) {
         check_trace(&net, i, 1, PERIOD);
         beta[i] = betas_of(a, i);
     }
-    int64_t delay = config->messages.delay < PERIOD ? config->messages.delay : PERIOD - 1;
+    int64_t delay = config->quantization.delay < PERIOD ? config->quantization.delay : PERIOD - 1;
     uint32_t asked = PERIOD + 1, taken = asked + (uint32_t)delay;
     for (uint32_t epoch = asked; epoch < taken; epoch++) {
         assert_null(epoch_of(&net, a, epoch));
@@ -257,9 +257,9 @@ static void try_adaptive(const Scene *scene, const Config *config) {
     }
     const Assignment *assignment = epoch_of(&net, a, taken);
     assert_non_null(assignment);
-    ends_agree(&net, &config->messages.widths);
+    ends_agree(&net, &config->quantization.bits);
     for (int i = 0; i < CHANNELS; i++) {
-        check_order(&net, i, beta[i], config->messages.group_size);
+        check_order(&net, i, beta[i], config->quantization.group_size);
         check_trace(&net, i, asked, taken);
         memory_give(beta[i]);
     }
@@ -267,7 +267,7 @@ static void try_adaptive(const Scene *scene, const Config *config) {
     for (uint32_t epoch = taken + 1; epoch < taken + PERIOD; epoch++)
         assert_null(epoch_of(&net, a, epoch));
     check_report(&net, config, epoch_of(&net, a, taken + PERIOD), asked + PERIOD, taken + PERIOD);
-    ends_agree(&net, &config->messages.widths);
+    ends_agree(&net, &config->quantization.bits);
     assigner_free(a);
     net_clear(&net);
 }
@@ -276,7 +276,7 @@ static void widths_follow_sensitivities_at_both_ends(void **state) {
     (void)state;
     for (int s = 0; s < SCENES; s++) {
         Config config = config_of();
-        config.messages.delay = s < 3 ? s : 9; // 0: taken when asked; 9: longer than the period
+        config.quantization.delay = s < 3 ? s : 9; // 0: taken when asked; 9: longer than the period
         try_adaptive(&scenes[s], &config);
     }
 }
@@ -284,17 +284,17 @@ static void widths_follow_sensitivities_at_both_ends(void **state) {
 static void groups_of_any_size_and_widths_of_any_kind(void **state) {
     (void)state;
     Config config = config_of();
-    config.messages.group_size = 1;
+    config.quantization.group_size = 1;
     try_adaptive(&scenes[0], &config);
-    config.messages.group_size = 1000000; // one group a list
+    config.quantization.group_size = 1000000; // one group a list
     try_adaptive(&scenes[0], &config);
     config = config_of();
-    config.messages.widths = (ConfigInts){8, {1, 3, 4, 5, 6, 7, 8, 16}};
+    config.quantization.bits = (ConfigInts){8, {1, 3, 4, 5, 6, 7, 8, 16}};
     try_adaptive(&scenes[1], &config);
-    config.messages.widths = (ConfigInts){1, {4}};
+    config.quantization.bits = (ConfigInts){1, {4}};
     try_adaptive(&scenes[2], &config);
-    snprintf(config.messages.wait, CONFIG_WORD, "sender");
-    config.messages.widths = (ConfigInts){3, {2, 4, 8}};
+    snprintf(config.quantization.wait, CONFIG_WORD, "sender");
+    config.quantization.bits = (ConfigInts){3, {2, 4, 8}};
     try_adaptive(&scenes[0], &config);
     try_adaptive(&scenes[3], &config);
 }
@@ -321,28 +321,29 @@ static void ends_of_lambda_and_time_that_is_hidden(void **state) {
     (void)state;
     Net net;
     Config config = config_of();
-    config.messages.lambda = 1;
+    config.quantization.lambda = 1;
     settle(&net, &config, &scenes[0]);
     assert_true(all_have(&net, 8));
     net_clear(&net);
 
-    config.messages.lambda = 0.5;
-    config.messages.link = (ConfigDoubles){2, {1e-18, 0}}; // any own part covers it
+    config.quantization.lambda = 0.5;
+    config.quantization.link = (ConfigDoubles){2, {1e-18, 0}}; // any own part covers it
     settle(&net, &config, &scenes[0]);
     assert_true(test_comm.size == 1 || !all_have(&net, 8));
-    ends_agree(&net, &config.messages.widths);
+    ends_agree(&net, &config.quantization.bits);
     net_clear(&net);
 
-    snprintf(config.messages.time, CONFIG_WORD, "hidden");
+    snprintf(config.quantization.time, CONFIG_WORD, "hidden");
     settle(&net, &config, &scenes[0]);
     assert_true(all_have(&net, 8));
     net_clear(&net);
 
-    config.messages.link = (ConfigDoubles){3, {1e-8, 0, 0}}; // pinned, too: nothing is covered ...
+    config.quantization.link =
+        (ConfigDoubles){3, {1e-8, 0, 0}}; // pinned, too: nothing is covered ...
     settle(&net, &config, &scenes[0]);
     assert_true(test_comm.size == 1 || !all_have(&net, 8));
     net_clear(&net);
-    config.messages.link.value[2] = 3600; // ... or everything
+    config.quantization.link.value[2] = 3600; // ... or everything
     settle(&net, &config, &scenes[0]);
     assert_true(all_have(&net, 8));
     net_clear(&net);
@@ -353,8 +354,8 @@ static void rows_too_loud_to_square_get_the_most(void **state) {
     (void)state;
     Net net;
     Config config = config_of();
-    config.messages.group_size = 1;
-    config.messages.lambda = 0.99;
+    config.quantization.group_size = 1;
+    config.quantization.lambda = 0.99;
     loudness = 1e25F;
     settle(&net, &config, &scenes[0]);
     for (int i = 0; i < CHANNELS; i++) {

@@ -70,13 +70,13 @@ static void links_are_measured(void **state) {
     for (int s = 0; s < SCENES; s++) {
         Net net;
         Config config = config_of();
-        config.messages.link = (ConfigDoubles){0};
+        config.quantization.link = (ConfigDoubles){0};
         net_init(&net, &scenes[s], 8);
         Assigner *a = assigner_of(&net, &config);
         epochs_of(&net, a, 1, PERIOD + DELAY);
         const Assignment *assignment = epoch_of(&net, a, PERIOD + 1 + DELAY);
         assert_non_null(assignment);
-        ends_agree(&net, &config.messages.widths);
+        ends_agree(&net, &config.quantization.bits);
         int pairs = test_comm.rank == 0 ? test_comm.size * (test_comm.size - 1) : 0;
         for (int i = 0; i < pairs; i++) {
             slowest = fmax(slowest, a->theta[i]);
@@ -100,7 +100,7 @@ static void pinned_links_are_those_of_all_pairs(void **state) {
     (void)state;
     Net net;
     Config config = config_of();
-    config.messages.link = (ConfigDoubles){.count = 2, .value = {3e-9, 2e-5}};
+    config.quantization.link = (ConfigDoubles){.count = 2, .value = {3e-9, 2e-5}};
     net_init(&net, &scenes[0], 8);
     Assigner *a = assigner_of(&net, &config);
     link_measure(a);

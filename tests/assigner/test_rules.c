@@ -7,7 +7,7 @@ static void uniform_keeps_the_first_width(void **state) {
     (void)state;
     Net net;
     Config config = config_of();
-    snprintf(config.messages.assign, CONFIG_TEXT, "uniform");
+    snprintf(config.quantization.assign, CONFIG_TEXT, "uniform");
     settle(&net, &config, &scenes[1]);
     assert_true(all_have(&net, 3));
     net_clear(&net);
@@ -30,10 +30,10 @@ static void random_widths_are_drawn_per_message(void **state) {
     (void)state;
     Net first, second;
     Config config = config_of();
-    snprintf(config.messages.assign, CONFIG_TEXT, "random");
+    snprintf(config.quantization.assign, CONFIG_TEXT, "random");
     settle(&first, &config, &scenes[0]);
     settle(&second, &config, &scenes[0]);
-    ends_agree(&first, &config.messages.widths);
+    ends_agree(&first, &config.quantization.bits);
     Assigner *a = assigner_of(&second, &config);
     for (int i = 0; i < CHANNELS && test_comm.size > 1; i++) {
         int64_t cells = first.world.dataset.nodes * test_comm.size, rows[WIDTH_MOST + 1];

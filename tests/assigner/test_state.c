@@ -175,7 +175,7 @@ static void damaged_and_foreign_files_are_refused(void **state) {
     refused(a, bad, EXIT_DATA, "counters");
     assert_ok(read_state(a, path, &err), &err); // and nothing is the worse for it
     epochs_of(&net, a, PERIOD + 2, PERIOD + 1 + DELAY);
-    ends_agree(&net, &config.messages.widths);
+    ends_agree(&net, &config.quantization.bits);
     assigner_free(b);
     assigner_free(a);
     net_clear(&other);

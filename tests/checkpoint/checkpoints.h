@@ -51,10 +51,10 @@ static inline const char *in_run(const char *name) {
 }
 
 // Epochs done after a resume; -1: none was found, -2: refused with *err.
-static inline int64_t resumed(char remarks[1024], Error *err) {
+static inline int64_t resumed(Warnings *warnings, Error *err) {
     bool found = false;
     Trainer *t = new_trainer();
-    bool ok = resume_training(t, run_dir, &found, remarks, err);
+    bool ok = resume_training(t, run_dir, &found, warnings, err);
     int64_t epoch = !ok ? -2 : found ? trainer_epochs_done(t) : -1;
     trainer_free(t);
     return epoch;

@@ -27,65 +27,66 @@ static void damage(const char *name) {
 static void the_one_before_a_damaged_one_counts(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     damage("epoch-4/model.safetensors");
-    assert_int_equal(resumed(remarks, &err), 2);
+    assert_int_equal(resumed(&warnings, &err), 2);
     if (test_comm.rank == 0)
-        assert_non_null(strstr(remarks, "epoch-4/model.safetensors: its hash"));
+        assert_non_null(strstr(warnings.text, "epoch-4/model.safetensors: its hash"));
 }
 
 static void what_cannot_be_read_is_no_damage(void **state) {
     static const char *const names[] = {"epoch-4/model.safetensors", "epoch-4/checkpoint.json"};
     (void)state;
-    char remarks[1024];
+    Warnings warnings = {0};
     for (int i = 0; i < 2; i++) {
         Error err = {0};
         make_unreadable(names[i]);
-        assert_refused(resumed(remarks, &err) != -2, &err, EXIT_IO, "try again");
+        assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_IO, "try again");
     }
 }
 
 static void a_folder_that_cannot_be_read_is_not_an_empty_one(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     make_unreadable("");
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_IO, "checkpoints: cannot look");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_IO, "checkpoints: cannot look");
 }
 
 static void a_run_without_a_whole_one_does_not_start_over(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     damage("epoch-2/optimizer.safetensors");
     damage("epoch-4/checkpoint.json");
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_DATA, "none of its 2 checkpoints");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA, "none of its 2 checkpoints");
     assert_non_null(strstr(err.text, "start anew without --resume"));
 }
 
 static void a_run_without_any_starts(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     comm_barrier(&test_comm);
     if (test_comm.rank == 0)
         assert_ok(file_remove(in_run(""), &err), &err);
-    assert_int_equal(resumed(remarks, &err), -1);
-    assert_string_equal(remarks, "");
+    assert_int_equal(resumed(&warnings, &err), -1);
+    assert_string_equal(warnings.text, "");
 }
 
 // As many as run.keep_checkpoints may ask for are looked at, in their order.
 static void many_checkpoints_are_all_seen(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024], name[32];
+    char name[32];
+    Warnings warnings = {0};
     damage("epoch-2/model.safetensors");
     damage("epoch-4/model.safetensors");
     for (int epoch = 10; epoch < 1510 && test_comm.rank == 0; epoch++) {
         snprintf(name, sizeof name, "epoch-%d", epoch);
         assert_ok(file_make_folder(in_run(name), &err), &err);
     }
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_DATA, "none of its 1502 checkpoints");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA, "none of its 1502 checkpoints");
     assert_non_null(strstr(err.text, "epoch-1509/checkpoint.json"));
 }
 
@@ -112,10 +113,10 @@ static void only_the_newest_stay(void **state) {
     (void)state;
     Error err = {0};
     bool found;
-    char remarks[1024] = "";
+    Warnings warnings = {0};
     Trainer *t = new_trainer();
     EpochRecord record;
-    assert_ok(resume_training(t, run_dir, &found, remarks, &err), &err);
+    assert_ok(resume_training(t, run_dir, &found, &warnings, &err), &err);
     assert_ok(trainer_epoch(t, &record, &err), &err);
     assert_ok(save_training(t, run_dir, 2, &err), &err);
     trainer_free(t);
@@ -136,11 +137,11 @@ static void the_same_checkpoint_stays(void **state) {
     (void)state;
     Error err = {0};
     bool found;
-    char remarks[1024] = "";
+    Warnings warnings = {0};
     ino_t before = inode_of(in_run("epoch-4/model.safetensors"));
     comm_barrier(&test_comm);
     Trainer *t = new_trainer();
-    assert_ok(resume_training(t, run_dir, &found, remarks, &err), &err);
+    assert_ok(resume_training(t, run_dir, &found, &warnings, &err), &err);
     assert_ok(save_training(t, run_dir, 2, &err), &err);
     trainer_free(t);
     assert_int_equal(inode_of(in_run("epoch-4/model.safetensors")), before);

@@ -85,10 +85,10 @@ static bool child_dies(Save *save, int n) {
 // True if the disk resumes to the uninterrupted weights.
 static bool resumes(const float *want) {
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     bool found = false;
     Trainer *t = new_trainer();
-    bool ok = resume_training(t, run_dir, &found, remarks, &err) && found &&
+    bool ok = resume_training(t, run_dir, &found, &warnings, &err) && found &&
               trainer_epochs_done(t) >= FIRST;
     if (ok) {
         train_until(t, LAST);

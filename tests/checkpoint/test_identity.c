@@ -7,16 +7,16 @@
 
 static void assert_refuses(const char *part) {
     Error err = {0};
-    char remarks[1024];
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, part);
+    Warnings warnings = {0};
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, part);
     assert_non_null(strstr(err.text, "epoch-4 is of another training: "));
     assert_non_null(strstr(err.text, "start anew without --resume"));
 }
 
 static void assert_resumes(void) {
     Error err = {0};
-    char remarks[1024];
-    int64_t epoch = resumed(remarks, &err);
+    Warnings warnings = {0};
+    int64_t epoch = resumed(&warnings, &err);
     if (epoch != 4)
         fail_msg("%s", err.text);
 }
@@ -32,21 +32,20 @@ static void set(const char *const *settings, int count) {
 
 static void a_refusal_names_every_key_that_differs(void **state) {
     (void)state;
-    const char *settings[] = {"train.rate=0.02", "model.dropout=0.25", "train.optimizer=sgd",
+    const char *settings[] = {"train.lr=0.02", "model.dropout=0.25", "train.optimizer=sgd",
                               "train.weight_decay=[0.5, 0]"};
     set(settings, 4);
-    assert_refuses(
-        "model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
-        "train.rate was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; to go on");
+    assert_refuses("model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
+                   "train.lr was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; to go on");
 }
 
 static void many_differences_are_counted(void **state) {
     (void)state;
-    const char *settings[] = {"train.rate=0.02",       "train.epsilon=1e-7",
-                              "train.clip=1",          "train.momentum=0.5",
-                              "train.warmup=9",        "train.patience=9",
-                              "train.step_epochs=9",   "train.metric=macro-f1",
-                              "messages.group_size=9", "messages.delay=9"};
+    const char *settings[] = {
+        "train.lr=0.02",        "train.eps=1e-7",        "train.clip_norm=1",
+        "train.momentum=0.5",   "train.warmup=9",        "train.patience=9",
+        "train.lr_step_size=9", "train.metric=macro-f1", "quantization.group_size=9",
+        "quantization.delay=9"};
     set(settings, 10);
     assert_refuses("train.patience was 0, is 9; ");
     assert_refuses("; and 2 more; ");
@@ -55,8 +54,8 @@ static void many_differences_are_counted(void **state) {
 // Where it runs, where its files lie, and how long it goes on.
 static void what_changes_no_number_may_change(void **state) {
     (void)state;
-    const char *settings[] = {"mode=vanilla",          "lossless.layer0=auto",
-                              "lossless.order=auto",   "lossless.train_rows=auto",
+    const char *settings[] = {"mode=vanilla",          "lossless.input_features=auto",
+                              "lossless.order=auto",   "lossless.receptive_field=auto",
                               "lossless.cover=min",    "comm.timeout=99",
                               "data.path=elsewhere",   "run.log_every=3",
                               "run.dir=elsewhere",     "train.epochs=300",
@@ -68,19 +67,19 @@ static void what_changes_no_number_may_change(void **state) {
 static void the_end_counts_where_the_rate_looks_at_it(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
-    const char *first[] = {"train.schedule=cosine"},
-               *longer[] = {"train.schedule=cosine", "train.epochs=300"};
+    Warnings warnings = {0};
+    const char *first[] = {"train.lr_schedule=cosine"},
+               *longer[] = {"train.lr_schedule=cosine", "train.epochs=300"};
     set(longer, 2);
-    assert_refuses(": train.schedule was \"constant\", is \"cosine\"; to go on");
+    assert_refuses(": train.lr_schedule was \"constant\", is \"cosine\"; to go on");
     set(first, 1);
     Trainer *t = new_trainer();
     snprintf(run_dir, sizeof run_dir, "%s", test_path("cosine"));
     assert_ok(save_training(t, run_dir, 2, &err), &err);
     trainer_free(t);
-    assert_int_equal(resumed(remarks, &err), 0);
+    assert_int_equal(resumed(&warnings, &err), 0);
     set(longer, 2);
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG,
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG,
                    ": train.epochs was 200, is 300; to go on");
 }
 
@@ -88,12 +87,12 @@ static void another_seed_is_named(void **state) {
     (void)state;
     Error err = {0};
     bool found;
-    char remarks[1024];
+    Warnings warnings = {0};
     Trainer *t = trainer_new(&config, &world.shard, &test_comm, 7, &err);
     Training training = training_of(t);
     training.seed = 7;
-    assert_refused(checkpoint_restore(&training, run_dir, &found, remarks, &err), &err, EXIT_CONFIG,
-                   ": its seed was 3, is 7; to go on");
+    assert_refused(checkpoint_restore(&training, run_dir, &found, &warnings, &err), &err,
+                   EXIT_CONFIG, ": its seed was 3, is 7; to go on");
     trainer_free(t);
 }
 
@@ -101,8 +100,8 @@ static void another_seed_is_named(void **state) {
 static void assert_shard_refused(Trainer *t, const char *part) {
     Error err = {0};
     bool found;
-    char remarks[1024];
-    assert_refused(resume_training(t, run_dir, &found, remarks, &err), &err, EXIT_CONFIG, part);
+    Warnings warnings = {0};
+    assert_refused(resume_training(t, run_dir, &found, &warnings, &err), &err, EXIT_CONFIG, part);
 }
 
 static void other_data_and_another_cut_are_named(void **state) {
@@ -166,39 +165,40 @@ static void a_resume_does_not_need_the_first_weights(void **state) {
     (void)state;
     Error err = {0};
     bool found;
-    char remarks[1024];
+    Warnings warnings = {0};
     start_from_weights();
     Trainer *t = new_trainer();
     Training training = training_of(t);
     for (int again = 0; again < 2; again++) { // what goes on remembers, too
-        assert_ok(checkpoint_restore(&training, run_dir, &found, remarks, &err) && found, &err);
+        assert_ok(checkpoint_restore(&training, run_dir, &found, &warnings, &err) && found, &err);
         assert_ok(checkpoint_write(&training, run_dir, 2, &err), &err);
     }
     trainer_free(t);
     use_weights("same.safetensors"); // by contents
-    assert_int_equal(resumed(remarks, &err), 0);
+    assert_int_equal(resumed(&warnings, &err), 0);
 }
 
 static void other_first_weights_are_named(void **state) {
     (void)state;
     static const char *const names[] = {"other.safetensors", ""};
-    char remarks[1024];
+    Warnings warnings = {0};
     start_from_weights();
     for (int i = 0; i < 2; i++) {
         Error err = {0};
         use_weights(names[i]);
-        assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"");
+        assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"");
     }
     Error err = {0};
     use_weights("absent.safetensors");
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_NO_INPUT, "model.weights: ");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_NO_INPUT, "model.weights: ");
 }
 
 // As short as a path can be.
 static void a_path_of_one_letter_is_remembered(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024], before[1024];
+    char before[1024];
+    Warnings warnings = {0};
     assert_non_null(getcwd(before, sizeof before));
     write_weights("w", 11);
     assert_int_equal(chdir(test_path("")), 0);
@@ -211,7 +211,7 @@ static void a_path_of_one_letter_is_remembered(void **state) {
     trainer_free(t);
     assert_int_equal(chdir(before), 0);
     use_weights("");
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"w\"");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"w\"");
 }
 
 static const struct CMUnitTest tests[] = {

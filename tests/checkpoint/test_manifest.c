@@ -66,22 +66,22 @@ static int drop_manifest(void **state) {
     return drop_run(state);
 }
 
-static void assert_gives_way(const char *what, const char *remark) {
+static void assert_gives_way(const char *what, const char *warning) {
     Error err = {0};
-    char remarks[1024] = "";
-    int64_t epoch = resumed(remarks, &err);
+    Warnings warnings = {0};
+    int64_t epoch = resumed(&warnings, &err);
     if (epoch != 2)
         fail_msg("%s: %s (resumed at %d)", what, err.text, (int)epoch);
-    if (test_comm.rank == 0 && strstr(remarks, remark) == NULL)
-        fail_msg("%s: the remark is '%s', expected '%s'", what, remarks, remark);
+    if (test_comm.rank == 0 && strstr(warnings.text, warning) == NULL)
+        fail_msg("%s: the warning is '%s', expected '%s'", what, warnings.text, warning);
 }
 
 static void the_test_can_seal(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     put_edited("\"epoch\": 4", "\"epoch\":  4", true);
-    assert_int_equal(resumed(remarks, &err), 4);
+    assert_int_equal(resumed(&warnings, &err), 4);
 }
 
 #define ANY_METRICS "{\"loss\": 1, \"accuracy\": 0, \"micro_f1\": 0, \"macro_f1\": 0, \"rows\": 0}"
@@ -181,9 +181,9 @@ static void shorter_and_longer_files_give_way(void **state) {
 static void a_newer_version_is_no_damage(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     put_edited("\"version\": 2", "\"version\": 3", true);
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, "version 3 is of a newer");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, "version 3 is of a newer");
     put_edited("\"version\": 2", "\"version\": 3", false);
     assert_gives_way("version 3", "its checksum");
 }
@@ -200,7 +200,8 @@ static void weights_are_found(const char *name) {
 static void a_file_that_is_not_known_is_not_lost(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024], hash[33], files[256];
+    char hash[33], files[256];
+    Warnings warnings = {0};
     if (test_comm.rank == 0)
         test_write_text(in_run("epoch-4/stale.safetensors"), "rows in flight");
     comm_barrier(&test_comm);
@@ -208,7 +209,7 @@ static void a_file_that_is_not_known_is_not_lost(void **state) {
     snprintf(files, sizeof files,
              "\"files\": [{\"name\": \"stale.safetensors\", \"hash\": \"%s\"},", hash);
     put_edited("\"files\": [", files, true);
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG,
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG,
                    "holds stale.safetensors, which a newer fringe wrote");
     weights_are_found("epoch-4/model.safetensors");
     comm_barrier(&test_comm);
@@ -246,9 +247,9 @@ static void write_version_1(void) {
 static void version_1_gives_weights_only(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     write_version_1();
-    assert_refused(resumed(remarks, &err) != -2, &err, EXIT_CONFIG, "an older fringe wrote it");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, "an older fringe wrote it");
     assert_non_null(strstr(err.text, "/epoch-4/model.safetensors"));
     weights_are_found("epoch-4/model.safetensors");
     if (test_comm.rank == 0)

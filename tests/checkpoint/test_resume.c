@@ -9,7 +9,7 @@ static void resumed_equals_never_stopped(void **state) {
     (void)state;
     Error err = {0};
     EpochRecord record;
-    char remarks[1024];
+    Warnings warnings = {0};
     Run want = whole_run(NULL, 0), got = want;
     for (int stop = 1; stop < 12; stop += 3) {
         const char *dir = test_path("resume");
@@ -24,7 +24,7 @@ static void resumed_equals_never_stopped(void **state) {
         trainer_free(t);
         bool found = false;
         t = new_trainer();
-        assert_ok(resume_training(t, dir, &found, remarks, &err), &err);
+        assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
         assert_true(found);
         assert_int_equal(trainer_epochs_done(t), stop);
         TrainerCounters after = trainer_counters(t);
@@ -42,7 +42,7 @@ static void the_last_run_in_a_folder_is_resumed(void **state) {
     (void)state;
     Error err = {0};
     EpochRecord record;
-    char remarks[1024];
+    Warnings warnings = {0};
     Trainer *t[3];
     settle(NULL, 0);
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
@@ -60,7 +60,7 @@ static void the_last_run_in_a_folder_is_resumed(void **state) {
         }
     }
     bool found = false;
-    assert_ok(resume_training(t[2], test_path("anew"), &found, remarks, &err), &err);
+    assert_ok(resume_training(t[2], test_path("anew"), &found, &warnings, &err), &err);
     assert_true(found && trainer_epochs_done(t[2]) == 2);
     assert_memory_equal(trainer_parameters(t[2], false), trainer_parameters(t[1], false),
                         (size_t)trainer_shape(t[1])->parameter_count * sizeof(float));

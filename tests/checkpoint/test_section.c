@@ -89,12 +89,12 @@ static void assert_goes_on(int64_t from, const char *remark) {
     Error err = {0};
     Memory m, straight;
     bool found;
-    char remarks[1024] = "";
+    Warnings warnings = {0};
     Trainer *t = trainer_with(&m), *never_stopped = trainer_with(&straight);
-    assert_ok(resume_training(t, run_dir, &found, remarks, &err) && found, &err);
+    assert_ok(resume_training(t, run_dir, &found, &warnings, &err) && found, &err);
     assert_int_equal(trainer_epochs_done(t), from);
     if (test_comm.rank == 0)
-        assert_non_null(strstr(remarks, remark));
+        assert_non_null(strstr(warnings.text, remark));
     train_on(never_stopped, &straight, from, false);
     same_memory(&m, &straight);
     train_on(t, &m, LAST, false);
@@ -156,8 +156,8 @@ static void its_file_holds_the_rows_of_all_ranks(void **state) {
 static void refused_to(Trainer *t, const char *dir, ExitCode code, const char *part) {
     Error err = {0};
     bool found;
-    char remarks[1024];
-    assert_refused(resume_training(t, dir, &found, remarks, &err), &err, code, part);
+    Warnings warnings = {0};
+    assert_refused(resume_training(t, dir, &found, &warnings, &err), &err, code, part);
     trainer_free(t);
 }
 

@@ -15,10 +15,10 @@ static inline bool save_training(Trainer *t, const char *dir, int keep, Error *e
     return checkpoint_write(&training, dir, keep, err);
 }
 
-static inline bool resume_training(Trainer *t, const char *dir, bool *found, char remarks[1024],
+static inline bool resume_training(Trainer *t, const char *dir, bool *found, Warnings *warnings,
                                    Error *err) {
     Training training = training_of(t);
-    return checkpoint_restore(&training, dir, found, remarks, err);
+    return checkpoint_restore(&training, dir, found, warnings, err);
 }
 
 #endif

@@ -6,10 +6,10 @@
 tiny
 
 # Asked before epochs 9, 17, 25, taken before 14, 22.
-settings="--ranks 3 --set mode=adaqp --set messages.period=8 --set messages.delay=5
-    --set messages.group_size=7 --set messages.link=[1e-9,1e-5]"
+settings="--ranks 3 --set mode=adaqp --set quantization.period=8 --set quantization.delay=5
+    --set quantization.group_size=7 --set quantization.link=[1e-9,1e-5]"
 short="$settings --set train.epochs=28 --set train.eval_every=7"
-exact="$short --set messages.solver=exact"
+exact="$short --set quantization.solver=exact"
 
 last() { cat "$1/checkpoints/LATEST"; }
 
@@ -51,13 +51,13 @@ sed -i -z 's/"seconds_per_byte": \[[^]]*/"seconds_per_byte": [1e-9, 2e-9, 3e-9/;
     shown/assignments/epoch-22.json
 sed -i 's/^\( *\)"taken": /\1"remark": "r",\n&/' shown/assignments/epoch-22.json
 expect "inspect shows a gap" 0 'objective 0.50000 bound 0.40000 gap 20 %' "$FRINGE" inspect shown
-grep -q 'taken before 22, .* s; r$' out || fail "and the remark: $(cat out)"
+grep -q 'taken before 22, .* s; r$' out || fail "and the warning: $(cat out)"
 grep -qF 'links (least, median, most): 1e-09 2e-09 3e-09 s per byte, 1e-05 2e-05 3e-05 s per me' out ||
     fail "and three links: $(cat out)"
 
 for form in fp32 bf16; do
     expect "minimum and step in $form" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
-        --set mode=quantize --set messages.parameters=$form --set train.epochs=1 --set run.dir=$form
+        --set mode=quantize --set quantization.scale_dtype=$form --set train.epochs=1 --set run.dir=$form
 done
 [ "$(bytes_of 1 bf16)" -lt "$(bytes_of 1 fp32)" ] || fail "bf16 is half as wide"
 
@@ -87,7 +87,7 @@ resumed 8  # nothing was asked; asks next
 resumed 11 # asked, not taken
 resumed 14 # taken
 
-long="$settings --set messages.solver=exact --set train.epochs=100 --set train.eval_every=50
+long="$settings --set quantization.solver=exact --set train.epochs=100 --set train.eval_every=50
     --set run.checkpoint_every=9"
 expect "a long run" 0 'result' "$FRINGE" train tiny.json $long --set run.dir=long
 # the brackets keep grep from finding itself
@@ -118,7 +118,7 @@ interrupted KILL 137 40
 
 # --- replay
 expect "replay" 0 'result' "$FRINGE" train tiny.json $exact --set run.dir=replayed \
-    --set messages.assign=replay:whole --set messages.link=[]
+    --set quantization.assign=replay:whole --set quantization.link=[]
 same "a replay has the same metrics" <(timeless whole) <(timeless replayed)
 same "and the same model" whole/checkpoints/epoch-28/model.safetensors \
     replayed/checkpoints/epoch-28/model.safetensors
@@ -127,49 +127,49 @@ for epoch in 14 22; do
         replayed/assignments/epoch-$epoch.safetensors
 done
 expect "a run without assignments is no replay" 66 'tiny/assignments is not there' \
-    "$FRINGE" train tiny.json $exact --ranks 1 --set run.dir=no --set messages.assign=replay:tiny
+    "$FRINGE" train tiny.json $exact --ranks 1 --set run.dir=no --set quantization.assign=replay:tiny
 expect "no run replays itself" 78 'is the folder of this run itself' \
-    "$FRINGE" train tiny.json $exact --set run.dir=whole --set messages.assign=replay:whole
+    "$FRINGE" train tiny.json $exact --set run.dir=whole --set quantization.assign=replay:whole
 [ "$(ls whole/assignments | wc -l)" -eq 4 ] || fail "and it loses nothing: $(ls whole/assignments)"
 mkdir -p torn/assignments
 head -c 100 whole/assignments/epoch-14.safetensors >torn/assignments/epoch-14.safetensors
 expect "a torn assignment is told" 65 'torn/assignments/epoch-14.safetensors' \
-    "$FRINGE" train tiny.json $exact --ranks 1 --set run.dir=no --set messages.assign=replay:torn
+    "$FRINGE" train tiny.json $exact --ranks 1 --set run.dir=no --set quantization.assign=replay:torn
 expect "so is one of other ranks" 65 'layer1.forward' "$FRINGE" train tiny.json $exact --ranks 1 \
-    --set run.dir=no --set messages.assign=replay:whole
+    --set run.dir=no --set quantization.assign=replay:whole
 
 # --- the solver is asked for nothing that it cannot know better: what is proven best (here all), or
 # time that is hidden; tests/assigner/test_asked.c shows when it is asked
 printf '#!/bin/sh\necho >>%s/asked\nexit 1\n' "$work" >counted
 chmod +x counted
-glpk="$settings --set messages.solver=glpk --set train.epochs=14 --set train.eval_every=7"
+glpk="$settings --set quantization.solver=glpk --set train.epochs=14 --set train.eval_every=7"
 expect "what is proven" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json $glpk \
     --set run.dir=glpk
-grep remark out && fail "it is in order: $(cat out)"
+grep '^warning' out && fail "it is in order: $(cat out)"
 same "is what the exact solution is" glpk/assignments/epoch-14.safetensors \
     whole/assignments/epoch-14.safetensors
 expect "time that is hidden" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json \
-    $glpk --set messages.time=hidden --set messages.link=[1e-9,1e-5,2e-4] --set run.dir=hidden
+    $glpk --set quantization.time=hidden --set quantization.link=[1e-9,1e-5,2e-4] --set run.dir=hidden
 expect "inspect shows it" 0 'layer 1 backward +(prices|exact|uniform) .* hidden 0\.0002 s' \
     "$FRINGE" inspect hidden
 [ ! -e asked ] || fail "GLPK was asked for what it does not know"
 
 # --- what has nothing to assign
 expect "one layer, links measured" 0 'result .* epoch 9 ' "$FRINGE" train tiny.json $exact \
-    --set messages.link=[] --set messages.delay=0 --set train.epochs=9 --set model.layers=1 \
+    --set quantization.link=[] --set quantization.delay=0 --set train.epochs=9 --set model.layers=1 \
     --set run.dir=flat
 
 # --- mistakes
-expect "mistakes are told" 78 'messages.widths: .* found 2 at place 2' "$FRINGE" train tiny.json \
-    $short --set messages.widths=[4,2] --set messages.first_width=9 --set messages.link=[1]
-grep -q 'messages.first_width: .* found 9' out || fail "the second one, too"
-grep -q 'messages.link: .* found 1' out || fail "and the third one"
-expect "so is a rule that is not there" 78 'messages.assign: expected one of .* did you mean "adaptive"' \
-    "$FRINGE" train tiny.json $short --set messages.assign=adaptiv
+expect "mistakes are told" 78 'quantization.bits: .* found 2 at place 2' "$FRINGE" train tiny.json \
+    $short --set quantization.bits=[4,2] --set quantization.initial_bits=9 --set quantization.link=[1]
+grep -q 'quantization.initial_bits: .* found 9' out || fail "the second one, too"
+grep -q 'quantization.link: .* found 1' out || fail "and the third one"
+expect "so is a rule that is not there" 78 'quantization.assign: expected one of .* did you mean "adaptive"' \
+    "$FRINGE" train tiny.json $short --set quantization.assign=adaptiv
 expect "who diverges is told where" 80 \
     'layer [01], (for|back)ward, epoch [0-9]+: the row of node [0-9]+|loss or its gradient is not' \
     "$FRINGE" train tiny.json $short --set run.dir=diverges --set train.epochs=1000 \
-    --set train.optimizer=sgd --set train.rate=1000 --set model.norm=none
+    --set train.optimizer=sgd --set train.lr=1000 --set model.norm=none
 
 # --- compare
 expect "compare" 0 '^adaqp +[0-9.]+ \+- 0.00 +[0-9.]+ +[0-9.]+x' "$FRINGE" compare tiny.json \
@@ -191,8 +191,8 @@ grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
 expect "a run is no config of another mode" 78 'whole/run.json: mode: .* is that of a run' "$FRINGE" \
     compare whole --modes=vanilla --ranks 3
 expect "overlap, but nothing saved" 0 'result' "$FRINGE" train tiny.json $exact \
-    --set mode=overlap --set lossless.layer0=exchange --set lossless.order=aggregate-first \
-    --set lossless.train_rows=all --set lossless.cover=sources --set run.dir=overlapped
+    --set mode=overlap --set lossless.input_features=exchange --set lossless.order=aggregate-first \
+    --set lossless.receptive_field=all --set lossless.cover=sources --set run.dir=overlapped
 same "is the model of vanilla" arms/vanilla/checkpoints/epoch-28/model.safetensors \
     overlapped/checkpoints/epoch-28/model.safetensors
 expect "a run alone" 0 'result' "$FRINGE" train tiny.json $exact --ranks 1 --set mode=vanilla \

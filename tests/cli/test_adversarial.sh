@@ -105,7 +105,7 @@ expect "checkpoints" 0 'result' "$FRINGE" train tiny.json --set run.dir=many \
 for epoch in 15 20; do echo more >>many/checkpoints/epoch-$epoch/model.safetensors; done
 expect "two that are damaged" 0 'resume +after epoch 10' "$FRINGE" train tiny.json \
     --set run.dir=many --set run.checkpoint_every=5 --resume auto
-[ "$(grep -c '^remark .*damaged$' out)" -eq 2 ] || fail "each remark has a line of its own"
+[ "$(grep -c '^warning .*damaged$' out)" -eq 2 ] || fail "each warning has a line of its own"
 for _ in 1 2; do "$FRINGE" train tiny.json --set run.dir=$'run\e[31m' >out 2>&1 || fail "a run"; done
 grep -q 'is now in run.u001b' out || fail "it says where the run before is"
 escapes "the name of a folder"

@@ -5,7 +5,7 @@
 other=$FRINGE_BUILD/tests/other_cos.so
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
 tiny
-cosine="train tiny.json --set train.schedule=cosine --set run.dir=run"
+cosine="train tiny.json --set train.lr_schedule=cosine --set run.dir=run"
 expect "machines of one kind" 0 'result' env LD_PRELOAD="$other" "$FRINGE" $cosine --ranks 3
 rm -r run
 expect "another math library on rank 2" 84 \

@@ -42,8 +42,8 @@ awk -F '\t' '$1 == "mkdir" && $2 ~ /er\.1$/ { lost = made = 1 }
     END { exit lost || !made }' anew || fail "a run is renamed into a folder that is not on the disk"
 
 recorded third result "$FRINGE" train tiny.json --ranks 2 --set run.dir=here/widths \
-    --set mode=adaqp --set messages.period=5 --set messages.delay=1 --set messages.solver=exact \
-    --set messages.link='[1e-9, 1e-5]' --set run.checkpoint_every=5
+    --set mode=adaqp --set quantization.period=5 --set quantization.delay=1 --set quantization.solver=exact \
+    --set quantization.link='[1e-9, 1e-5]' --set run.checkpoint_every=5
 grep -q "rename.*assignments/epoch-[0-9]*.safetensors$" third || fail "there were no assignments"
 grep -q "fsync.*messages.safetensors$" third || fail "there were no widths"
 lawful "with widths, on two ranks" third 4 0

@@ -40,7 +40,7 @@ value() {
 disk() {
     local name=$1 code=$2 text=$3 settings=()
     for setting in "${@:4}"; do settings+=(--set "$setting"); done
-    expect "$name: config check" 0 'tiny.json: fine' early "$FRINGE" config check tiny.json \
+    expect "$name: config check" 0 'tiny.json: ok' early "$FRINGE" config check tiny.json \
         "${settings[@]}"
     for words in "config check tiny.json --files" "train tiny.json" "compare tiny.json" \
         "train tiny.json --ranks 2"; do
@@ -50,24 +50,24 @@ disk() {
 }
 
 one_of='expected one of'
-for setting in partition.method=spectral data.format=csv messages.assign=best messages.codec=zip comm.schedule=never \
-    model.layer=gat train.optimizer=nothing train.schedule=nothing train.loss=nothing train.metric=nothing \
+for setting in partition.method=spectral data.format=csv quantization.assign=best quantization.codec=zip comm.schedule=never \
+    model.layer=gat train.optimizer=nothing train.lr_schedule=nothing train.loss=nothing train.metric=nothing \
     mode=nothing lossless.cover=nothing; do
     value "$setting" 78 "${setting%=*}: $one_of .*, found \"${setting#*=}\"" $setting
 done
-value "a near miss" 78 'messages.codec: .* did you mean "integer"?' messages.codec=intger
+value "a near miss" 78 'quantization.codec: .* did you mean "integer"?' quantization.codec=intger
 value "a file: without a path" 78 "partition.method: $one_of .*file:PATH" partition.method=file:
 value "passes that are none" 78 'partition.method: fennel:0: .* a number from 1 to 100' partition.method=fennel:0
-value "a step that is not there" 78 "data.prepare: expected a list of symmetrize, .*found \"foo\"" \
-    data.prepare=foo
-value "a step without its argument" 78 "data.prepare: 'random:x' needs a width" \
-    'data.prepare=["symmetrize", "random:x"]'
+value "a step that is not there" 78 "data.transforms: expected a list of symmetrize, .*found \"foo\"" \
+    data.transforms=foo
+value "a step without its argument" 78 "data.transforms: 'random:x' needs a width" \
+    'data.transforms=["symmetrize", "random:x"]'
 value "a split without a name" 78 'data.split_keys: entry 1 is no name' 'data.split_keys=["a","","b"]'
 
 expect "all mistakes at once" 78 'partition.method' early "$FRINGE" config check tiny.json --files \
-    --set partition.method=spectral --set data.prepare=foo --set data.format=csv --set train.rte=1 \
-    --set messages.assign=best --set train.optimizer=best
-for text in partition.method data.prepare data.format train.rte messages.assign train.optimizer; do
+    --set partition.method=spectral --set data.transforms=foo --set data.format=csv --set train.rte=1 \
+    --set quantization.assign=best --set train.optimizer=best
+for text in partition.method data.transforms data.format train.rte quantization.assign train.optimizer; do
     grep -q "$text" out || fail "all mistakes at once: $text is missing"
 done
 [ "$(wc -l <out)" -eq 6 ] || fail "six mistakes want six lines"
@@ -82,10 +82,10 @@ disk "weights that are not there" 66 'model.weights: .*none.st: cannot open' mod
 disk "a part file that is not there" 66 'partition.method: none is not there, nor none.part' \
     partition.method=file:none
 disk "a run to replay that is not there" 66 'nowhere/assignments is not there' \
-    messages.assign=replay:nowhere
+    quantization.assign=replay:nowhere
 mkdir -p unassigned/assignments
 disk "a run to replay that assigned nothing" 66 'that run assigned no widths' \
-    messages.assign=replay:unassigned
+    quantization.assign=replay:unassigned
 disk "a run.dir where nobody makes folders" 73 'run.dir: /proc/x: cannot make the folder' \
     run.dir=/proc/x
 disk "a run.dir that is a file" 73 'run.dir: afile: is not a folder' run.dir=afile
@@ -99,7 +99,7 @@ disk "a folder that is no dataset" 66 'other/dataset.json: cannot open' data.pat
 
 expect "all of the disk at once" 78 'run.dir: /proc/x' early "$FRINGE" train tiny.json \
     --set run.dir=/proc/x --set model.weights=none.st --set data.features=nofile.npy \
-    --set messages.assign=replay:nowhere
+    --set quantization.assign=replay:nowhere
 for text in run.dir model.weights data.features replay; do
     grep -q "$text" out || fail "all of the disk at once: $text is missing"
 done
@@ -107,7 +107,7 @@ done
 # --- what is there is fine, and is left as it was
 printf '0\n%.0s' {1..10} >cut.part.4
 find . | sort >../before.$$
-expect "a good config with files" 0 'tiny.json: fine' "$FRINGE" config check tiny.json --files \
+expect "a good config with files" 0 'tiny.json: ok' "$FRINGE" config check tiny.json --files \
     --set run.dir=deep/in/folders --set data.cache="$work/made/later" \
     --set partition.method=file:cut
 find . | sort >../after.$$

@@ -7,9 +7,9 @@ if ! command -v python3 >/dev/null; then
     exit 77
 fi
 tiny
-settings="--ranks 3 --set mode=adaqp --set messages.period=4 --set messages.delay=2 --set messages.group_size=7
-    --set messages.link=[1e-9,1e-5] --set messages.solver=exact --set train.epochs=12 --set train.eval_every=4
-    --set train.warmup=3 --set train.rate=0.04 --set run.trace=[10,11] --set run.log_every=3"
+settings="--ranks 3 --set mode=adaqp --set quantization.period=4 --set quantization.delay=2 --set quantization.group_size=7
+    --set quantization.link=[1e-9,1e-5] --set quantization.solver=exact --set train.epochs=12 --set train.eval_every=4
+    --set train.warmup=3 --set train.lr=0.04 --set run.trace=[10,11] --set run.log_every=3"
 expect "a run" 0 'result .*: epoch 12 ' "$FRINGE" train tiny.json $settings --set run.dir=run
 cp out said
 expect "what it shows" 0 'convs.0' "$FRINGE" inspect run
@@ -64,9 +64,9 @@ assert len(set(bytes_of[:6])) == 1 and len(set(bytes_of[6:10])) == 1 and bytes_o
 keys("run.json", run, "config_file", "resumed_at_epoch", "config", "versions", "machine", "data", "parts",
      "patterns_seconds", "exchanges", "memory_plan", "result")
 assert run["config_file"].endswith("tiny.json") and run["resumed_at_epoch"] == 0 and run["patterns_seconds"] > 0
-keys("config", run["config"], "mode", "data", "partition", "model", "train", "messages", "lossless", "comm", "run")
+keys("config", run["config"], "mode", "data", "partition", "model", "train", "quantization", "lossless", "comm", "run")
 assert run["config"]["train"]["epochs"] == 12 and run["config"]["mode"] == "adaqp"
-assert run["config"]["messages"]["link"] == [1e-9, 1e-5] and run["config"]["run"]["trace"] == [10, 11]
+assert run["config"]["quantization"]["link"] == [1e-9, 1e-5] and run["config"]["run"]["trace"] == [10, 11]
 assert run["config"]["train"]["betas"] == [0.9, 0.999] and isinstance(run["config"]["model"]["bias"], bool)
 keys("versions", run["versions"], "fringe", "compiler", "libc", "MPI", "kernels", "METIS", "cJSON", "libzip", "zlib", "xxHash")
 assert all(run["versions"].values())

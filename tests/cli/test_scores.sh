@@ -64,7 +64,7 @@ told "fewer epochs than are done" stopped
 
 # --- early stopping is told
 expect "early stopping" 0 'best validation \(epoch 1\) .*; stopped early: no better validation in 3 evaluations; ' \
-    "$FRINGE" train tiny.json --set train.optimizer=sgd --set train.rate=1e-30 --set train.eval_every=1 \
+    "$FRINGE" train tiny.json --set train.optimizer=sgd --set train.lr=1e-30 --set train.eval_every=1 \
     --set train.patience=3 --set run.dir=early
 [ "$(figure early/run.json result stopped_early)" = true ] || fail "run.json tells it"
 [ "$(figure early/run.json result epochs)" = 4 ] || fail "after four epochs"

@@ -188,7 +188,7 @@ expect "and the one that is cut anew" 0 'result' \
 [ -z "$(find cache -name '*.fringe-tmp-*')" ] || fail "temporary files stay: $(find cache -name '*.fringe-tmp-*')"
 
 # --- checkpoints by the clock change no bit, with widths pinned
-adaqp="--set mode=adaqp --set messages.period=5 --set messages.link=[1e-9,1e-5] --set messages.solver=exact"
+adaqp="--set mode=adaqp --set quantization.period=5 --set quantization.link=[1e-9,1e-5] --set quantization.solver=exact"
 for minutes in 0 0.000001 0.001; do
     expect "a checkpoint every $minutes minutes" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
         $adaqp --set run.checkpoint_minutes=$minutes --set run.dir=clock-$minutes \

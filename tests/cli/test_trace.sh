@@ -5,10 +5,10 @@
 tiny
 
 expect "a traced run ends" 0 "result" "$FRINGE" train tiny.json --ranks 3 --set run.dir=traced \
-    --set mode=adaqp --set lossless.layer0=exchange --set run.trace=[4,6] --set train.epochs=8 \
+    --set mode=adaqp --set lossless.input_features=exchange --set run.trace=[4,6] --set train.epochs=8 \
     --set train.eval_every=5
 "$FRINGE" train tiny.json --ranks 3 --set run.dir=plain --set mode=adaqp \
-    --set lossless.layer0=exchange --set train.epochs=8 --set train.eval_every=5 >/dev/null 2>&1
+    --set lossless.input_features=exchange --set train.epochs=8 --set train.eval_every=5 >/dev/null 2>&1
 timeless traced >traced.txt
 timeless plain >plain.txt
 same "tracing changes nothing" traced.txt plain.txt
@@ -52,7 +52,7 @@ expect "the trace is whole" 0 "^fine$" python3 -c "$check"
 again="train tiny.json --set train.eval_every=5 --set run.checkpoint_every=5"
 cp traced/trace.json whole.json
 expect "a resume beyond the traced epochs" 0 'trace.json stays' "$FRINGE" train tiny.json \
-    --ranks 3 --set run.dir=traced --set mode=adaqp --set lossless.layer0=exchange \
+    --ranks 3 --set run.dir=traced --set mode=adaqp --set lossless.input_features=exchange \
     --set run.trace=[4,6] --set train.epochs=12 --set train.eval_every=5 --resume auto
 same "leaves the trace as it was" whole.json traced/trace.json
 expect "a run that is not traced yet" 0 'result' "$FRINGE" $again --set run.dir=late \

@@ -14,7 +14,9 @@ done
 expect "config show --help" 0 'usage: fringe config' "$FRINGE" config show --help
 for command in train evaluate predict partition generate inspect config; do
     expect "$command wants an argument" 64 'an argument is missing' "$FRINGE" $command
-    expect "$command wants no more" 64 'too many arguments' "$FRINGE" $command a b c
+    words="a b c"
+    [ "$command" != config ] || words="check a b"
+    expect "$command wants no more" 64 'too many arguments' "$FRINGE" $command $words
 done
 expect "a misspelt command" 64 'did you mean train\?' "$FRINGE" trian
 expect "a misspelt option" 64 'did you mean --ranks\?' "$FRINGE" train x --rnaks 2
@@ -23,7 +25,7 @@ for value in 0 -1 two 1.5 99999999999 ''; do
     expect "--ranks '$value'" 64 'expected a whole number from 1' "$FRINGE" train x --ranks "$value"
 done
 expect "--resume takes auto" 64 'expected auto, found "now"' "$FRINGE" train x --resume now
-expect "an unknown verb of config" 64 'expected show, check, schema or markdown' \
+expect "an unknown verb of config" 64 'expected show, check, upgrade, schema or markdown' \
     "$FRINGE" config shwo
 
 expect "a config that is not there" 66 'none.json' "$FRINGE" train none.json
@@ -38,11 +40,11 @@ expect "inspecting nothing" 66 'is not there' "$FRINGE" inspect nothing
 expect "an unknown generator" 64 'reddit-small' "$FRINGE" generate reddit-smal
 
 cat >bad.json <<'JSON'
-{"train": {"epochs": "many", "rte": 1}, "model": {"layers": 99}, "modle": {"layers": 2}}
+{"train": {"epochs": "many", "momentm": 1}, "model": {"layers": 99}, "modle": {"layers": 2}}
 JSON
 expect "all mistakes of a config" 78 'bad.json: model.layers: .*found 99' \
     "$FRINGE" train bad.json --ranks 2 --set run.seed=-1
-for text in 'train.epochs: expected .*found "many"' 'train.rte: unknown key; did you mean train.rate' \
+for text in 'train.epochs: expected .*found "many"' 'train.momentm: unknown key; did you mean train.momentum' \
     'modle: unknown section; did you mean model' '--set: run.seed: expected .*found -1' \
     'data.path: expected the path of a graph'; do
     grep -qE -- "$text" out || fail "all mistakes at once: /$text/ is missing"
@@ -56,7 +58,7 @@ expect "a schedule that is not there" 78 'blocking, overlap' "$FRINGE" config ch
     --set comm.schedule=overlapp
 expect "a backend that is not there" 78 'run.backend.*cpu' "$FRINGE" config check tiny.json \
     --set run.backend=abacus
-expect "a good config" 0 'tiny.json: fine' "$FRINGE" config check tiny.json
+expect "a good config" 0 'tiny.json: ok' "$FRINGE" config check tiny.json
 expect "what a config means" 0 '^train.epochs +. 20 epochs .default 200.' \
     "$FRINGE" config show tiny.json
 

@@ -31,11 +31,11 @@ for layer in 0 1; do
 done
 rm -r large
 
-widths="--set mode=adaqp --set messages.period=5 --set messages.solver=exact"
+widths="--set mode=adaqp --set quantization.period=5 --set quantization.solver=exact"
 expect "a run that assigned widths" 0 'result' "$FRINGE" train tiny.json --ranks 2 $widths \
     --set run.dir=assigned
 expect "a run that used them" 0 'result' "$FRINGE" train tiny.json --ranks 2 $widths \
-    --set run.dir=replayed --set messages.assign=replay:assigned
+    --set run.dir=replayed --set quantization.assign=replay:assigned
 rm -r assigned
 expect "evaluated when the other is gone" 0 '^test +[0-9]+ ' "$FRINGE" evaluate replayed --ranks 2
 expect "and predicted" 0 'classes.npy' "$FRINGE" predict replayed --ranks 2 -o p2
@@ -54,7 +54,7 @@ expect "and nobody starts from it" 65 'bad/model.safetensors' "$FRINGE" train ti
 
 # Last and best weights are of different epochs here, and differ in what they get right.
 expect "a run whose best epoch is not its last" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
-    --set train.epochs=60 --set train.eval_every=1 --set train.rate=0.1 --set run.dir=over
+    --set train.epochs=60 --set train.eval_every=1 --set train.lr=0.1 --set run.dir=over
 expect "predict its last weights" 0 'classes.npy' "$FRINGE" predict over -o last --ranks 2
 expect "predict its best weights" 0 'classes.npy' "$FRINGE" predict over --best -o best --ranks 2
 "$FRINGE" evaluate over --json >evaluated-last 2>/dev/null

@@ -32,10 +32,10 @@ static void refused(const char *text, const char *part) {
 static void file_stands_over_defaults_and_settings_over_the_file(void **state) {
     (void)state;
     Config config;
-    const char *const settings[] = {"train.rate=0.25", "model.hidden=[8, 9]", "run.dir=here"};
-    load(&config, "{\"train\": {\"rate\": 0.5, \"epochs\": 7}, \"model\": {\"hidden\": 64}}",
+    const char *const settings[] = {"train.lr=0.25", "model.hidden=[8, 9]", "run.dir=here"};
+    load(&config, "{\"train\": {\"lr\": 0.5, \"epochs\": 7}, \"model\": {\"hidden\": 64}}",
          settings, 3);
-    assert_true(config.train.rate == 0.25);
+    assert_true(config.train.lr == 0.25);
     assert_int_equal(config.train.epochs, 7);
     assert_int_equal(config.train.eval_every, 10);
     assert_int_equal(config.model.hidden.count, 2);
@@ -53,8 +53,8 @@ static void defaults_are_the_published_recipe(void **state) {
     assert_string_equal(config.model.post.word[0], "dropout");
     assert_string_equal(config.model.post.word[1], "norm");
     assert_string_equal(config.model.post.word[2], "activation");
-    assert_true(config.train.rate == 0.01 && config.train.betas.value[1] == 0.999);
-    assert_true(config.train.epsilon == 1e-8 && config.model.dropout == 0.5);
+    assert_true(config.train.lr == 0.01 && config.train.betas.value[1] == 0.999);
+    assert_true(config.train.eps == 1e-8 && config.model.dropout == 0.5);
     assert_string_equal(config.run.dir, "runs/some");
 }
 
@@ -146,15 +146,15 @@ static void members_bring_keys_along(void **state) {
 static void a_config_knows_what_was_said(void **state) {
     (void)state;
     Config config;
-    const char *settings[] = {"train.rate=0.5", "mode=vanilla"};
+    const char *settings[] = {"train.lr=0.5", "mode=vanilla"};
     load(&config, "{\"model\": {\"hidden\": 64}}", settings, 2);
-    assert_true(config_is_said(&config, "model.hidden") && config_is_said(&config, "train.rate"));
+    assert_true(config_is_said(&config, "model.hidden") && config_is_said(&config, "train.lr"));
     assert_false(config_is_said(&config, "model.post"));
     assert_false(config_is_said(&config, "comm.schedule"));
     load(&config, "{\"config\": {\"model\": {\"hidden\": 64}}, \"versions\": {}}", settings, 1);
     assert_int_equal(config.model.hidden.value[0], 64);
     assert_false(config_is_said(&config, "model.hidden"));
-    assert_true(config_is_said(&config, "train.rate"));
+    assert_true(config_is_said(&config, "train.lr"));
 }
 
 static void every_mode_is_a_choice_and_sets_what_is_there(void **state) {
@@ -173,24 +173,24 @@ static void every_mode_is_a_choice_and_sets_what_is_there(void **state) {
 
 static void all_mistakes_are_told_at_once(void **state) {
     (void)state;
-    static const char text[] = "{\"train\": {\"epochs\": \"many\", \"rate\": -1, \"epoch\": 3},"
+    static const char text[] = "{\"train\": {\"epochs\": \"many\", \"lr\": -1, \"epoch\": 3},"
                                " \"trian\": {}, \"model\": {\"norm\": \"lay\", \"bias\": 1,"
                                " \"post\": [\"norm\", 5]}, \"comm\": 4}";
     static const char *const parts[] = {
         "some.json: train.epochs: expected a whole number in [0, 1000000000] (epochs), found "
         "\"many\"",
-        "train.rate: expected a number in [0, 1000], found -1",
+        "train.lr: expected a number in [0, 1000], found -1",
         "train.epoch: unknown key; did you mean train.epochs?",
         "trian: unknown section; did you mean train?",
         "model.norm: expected one of layer, none, found \"lay\"; did you mean \"layer\"?",
         "model.bias: expected true or false, found 1",
         "model.post: expected a list of norm, activation, dropout, found 5",
         "comm: expected an object",
-        "--set: train.clip: expected a number in [0, 1e30], found \"x\"",
+        "--set: train.clip_norm: expected a number in [0, 1e30], found \"x\"",
         "--set: what: expected section.key=value"};
     Config config;
     Error err = {0};
-    const char *const settings[] = {"train.clip=x", "what"};
+    const char *const settings[] = {"train.clip_norm=x", "what"};
     test_write_text(test_path("some.json"), text);
     assert_false(config_load(&config, test_path("some.json"), settings, 2, &err));
     assert_int_equal(err.code, EXIT_CONFIG);
@@ -202,7 +202,7 @@ static void all_mistakes_are_told_at_once(void **state) {
         assert_error_at(&err, EXIT_CONFIG, parts[i], __FILE__, __LINE__);
 }
 
-static void more_mistakes_than_fit_end_in_a_remark(void **state) {
+static void more_mistakes_than_fit_end_in_a_note(void **state) {
     (void)state;
     char text[8000] = "{\"train\": {\"a\": 0";
     for (int i = 0; i < 90; i++)
@@ -258,14 +258,14 @@ static void the_text_reads_back_as_the_same_config(void **state) {
     (void)state;
     Config config, again;
     Error err = {0};
-    const char *const settings[] = {"train.epsilon=1.25e-7", "model.post=[\"norm\"]",
+    const char *const settings[] = {"train.eps=1.25e-7", "model.post=[\"norm\"]",
                                     "data.path=a b\"c.npz", "train.betas=[0.1, 0.2]"};
     load(&config, "{}", settings, 4);
     char *text = config_to_json(&config);
     assert_ok(config_from_json(&again, text, "again", &err), &err);
     char *second = config_to_json(&again);
     assert_string_equal(text, second);
-    assert_true(again.train.epsilon == 1.25e-7 && again.train.betas.value[1] == 0.2);
+    assert_true(again.train.eps == 1.25e-7 && again.train.betas.value[1] == 0.2);
     memory_give(second);
     memory_give(text);
 }
@@ -340,9 +340,9 @@ static void published_modes_save_nothing(void **state) {
         Config config;
         snprintf(mode, sizeof mode, "mode=%s", name);
         load(&config, "{}", settings, 1);
-        assert_string_equal(config.lossless.layer0, published ? "exchange" : "auto");
+        assert_string_equal(config.lossless.input_features, published ? "exchange" : "auto");
         assert_string_equal(config.lossless.order, published ? "aggregate-first" : "auto");
-        assert_string_equal(config.lossless.train_rows, published ? "all" : "auto");
+        assert_string_equal(config.lossless.receptive_field, published ? "all" : "auto");
         assert_string_equal(config.lossless.cover, published ? "sources" : "min");
     }
 }
@@ -449,7 +449,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
     cmocka_unit_test(published_modes_save_nothing),
     cmocka_unit_test(all_mistakes_are_told_at_once),
-    cmocka_unit_test(more_mistakes_than_fit_end_in_a_remark),
+    cmocka_unit_test(more_mistakes_than_fit_end_in_a_note),
     cmocka_unit_test(a_key_of_another_section_is_suggested),
     cmocka_unit_test(lengths_must_fit_each_other),
     cmocka_unit_test(bounds_are_open_or_closed_as_the_table_says),

@@ -158,7 +158,7 @@ static void a_foreign_directory_opens(void **state) {
     assert_int_equal(d.target[0], 1); // rows come out ascending
     assert_int_equal(d.target[1], 3);
     assert_memory_equal(d.x, x, sizeof x);
-    assert_non_null(strstr(d.remarks, "1 node without label"));
+    assert_non_null(strstr(d.warnings.text, "1 node without label"));
     dataset_clear(&d);
     assert_ok(dataset_inspect(folder, &err), &err);
     Config config = {0}; // named by its manifest, and through dataset_load
@@ -268,10 +268,10 @@ static void sources_are_hashed_by_content_and_steps(void **state) {
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("two.txt"));
     assert_ok(dataset_source_hash(&config, second, &err), &err);
     assert_string_equal(first, second);
-    config.data.prepare = (ConfigWords){1, {"symmetrize"}};
+    config.data.transforms = (ConfigWords){1, {"symmetrize"}};
     assert_ok(dataset_source_hash(&config, second, &err), &err);
     assert_string_not_equal(first, second);
-    config.data.prepare.count = 0;
+    config.data.transforms.count = 0;
     config.data.undirected = true;
     assert_ok(dataset_source_hash(&config, second, &err), &err);
     assert_string_not_equal(first, second);

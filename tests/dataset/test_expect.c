@@ -48,7 +48,7 @@ static bool load(const char *path, const char *format, const char *verdict, Erro
         return false;
     assert_ok(dataset_check(&dataset, path, err), err);
     assert_int_equal(dataset.nodes, 64); // every graph there is the same one, more or less
-    bool remarked = dataset.remarks[0] != '\0';
+    bool remarked = dataset.warnings.text[0] != '\0';
     dataset_clear(&dataset);
     if (strcmp(verdict, "warn") == 0 && !remarked)
         fail_msg("%s: no remark", path);

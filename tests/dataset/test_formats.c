@@ -42,7 +42,7 @@ static void a_sound_npz_is_read(void **state) {
         assert_int_equal(d.classes, 2);
         ASSERT_INTS(d.label, 0, 1, 0, 1);
         assert_memory_equal(d.split, "\1\2\3\3", 4);
-        assert_string_equal(d.remarks, "");
+        assert_string_equal(d.warnings.text, "");
         assert_true(dataset_is_symmetric(&d));
         dataset_clear(&d);
     }
@@ -52,7 +52,7 @@ typedef struct GraphCase {
     const char *what;
     void (*change)(GraphFile *);
     const char *refused; // part of the sentence, or NULL: must load
-    const char *remark;  // part of the remarks
+    const char *warning; // part of the warnings
 } GraphCase;
 
 static void no_indptr(GraphFile *g) { g->array[ADJ_INDPTR].key = NULL; }
@@ -156,7 +156,7 @@ static void every_defect_of_an_npz_is_named(void **state) {
         if (loaded != (c->refused == NULL))
             fail_msg("%s: %s", c->what, loaded ? "was not refused" : err.text);
         if (loaded) {
-            assert_non_null(strstr(d.remarks, c->remark));
+            assert_non_null(strstr(d.warnings.text, c->warning));
             for (int64_t e = 1; e < 3; e++) // rows come out ascending
                 assert_true(e == 1 || d.target[e] >= d.target[e - 1]);
             dataset_clear(&d);

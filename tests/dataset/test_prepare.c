@@ -1,5 +1,5 @@
 // ranks: 1
-// If this failed, data.prepare would change a graph or its features in another way than it says.
+// If this failed, data.transforms would change a graph or its features in another way than it says.
 
 #include "support.h"
 

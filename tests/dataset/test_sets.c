@@ -199,7 +199,7 @@ static void citeseer_has_nodes_without_label(void **state) {
     Dataset d;
     Error err = {0};
     assert_ok(dataset_load(&d, &config, &err), &err);
-    assert_non_null(strstr(d.remarks, "15 nodes without label"));
+    assert_non_null(strstr(d.warnings.text, "15 nodes without label"));
     dataset_clear(&d);
 }
 

@@ -136,7 +136,7 @@ static void edge_lists_can_mean_both_directions(void **state) {
     config.data.undirected = false;
     assert_ok(dataset_load(&d, &config, &err), &err);
     assert_int_equal(d.edges, 3);
-    assert_non_null(strstr(d.remarks, "data.undirected"));
+    assert_non_null(strstr(d.warnings.text, "data.undirected"));
     dataset_clear(&d);
 }
 

@@ -47,8 +47,8 @@ static Config case_config(const Case *c) {
     assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
     snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
-    snprintf(config.lossless.layer0, CONFIG_WORD, "exchange");
-    snprintf(config.lossless.train_rows, CONFIG_WORD, "all");
+    snprintf(config.lossless.input_features, CONFIG_WORD, "exchange");
+    snprintf(config.lossless.receptive_field, CONFIG_WORD, "all");
     snprintf(config.lossless.cover, CONFIG_WORD, "sources");
     config.model.layers = c->layers;
     config.model.hidden = (ConfigInts){1, {9}};
@@ -182,9 +182,9 @@ static void run_schedules(const Case *c, const World *w, const Config *config, c
 enum { LAYER0 = 1, ORDER = 2, TRAIN_ROWS = 4, COVER = 8, ALL_SAVINGS = 15 };
 
 static Config with_savings(Config config, int savings, const char *cover) {
-    snprintf(config.lossless.layer0, CONFIG_WORD, savings & LAYER0 ? "auto" : "exchange");
+    snprintf(config.lossless.input_features, CONFIG_WORD, savings & LAYER0 ? "auto" : "exchange");
     snprintf(config.lossless.order, CONFIG_WORD, savings & ORDER ? "auto" : "aggregate-first");
-    snprintf(config.lossless.train_rows, CONFIG_WORD, savings & TRAIN_ROWS ? "auto" : "all");
+    snprintf(config.lossless.receptive_field, CONFIG_WORD, savings & TRAIN_ROWS ? "auto" : "all");
     snprintf(config.lossless.cover, CONFIG_WORD, "%s", savings & COVER ? cover : "sources");
     return config;
 }

@@ -24,7 +24,8 @@ typedef struct Arm {
 
 static void arm_init(Arm *arm, const char *mode, const char *layer) {
     Error err = {0};
-    char file[1024], setting[4][1200], remarks[1024] = "";
+    char file[1024], setting[4][1200];
+    Warnings warnings = {0};
     snprintf(file, sizeof file, "%s/configs/cora-gcn.json", getenv("FRINGE_SOURCE"));
     snprintf(setting[0], sizeof setting[0], "mode=%s", mode);
     snprintf(setting[1], sizeof setting[1], "model.layer=%s", layer);
@@ -33,7 +34,7 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
              strcmp(mode, "vanilla") == 0 ? "aggregate-first" : "auto");
     const char *settings[] = {setting[0], setting[1], setting[2], setting[3], "model.layers=3"};
     assert_ok(config_load(&arm->config, file, settings, 5, &err), &err);
-    assert_ok(partition_load(&arm->shard, &arm->config, &test_comm, remarks, &err), &err);
+    assert_ok(partition_load(&arm->shard, &arm->config, &test_comm, &warnings, &err), &err);
     const Shard *s = &arm->shard;
     assert_ok(model_shape(&arm->shape, &arm->config, s->features, s->classes, false, &err), &err);
     model_patterns_init(&arm->patterns, &arm->shape, s, &test_comm);

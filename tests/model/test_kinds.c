@@ -98,7 +98,7 @@ static void layers_without_weights_have_no_names(void **state) {
 
 static int64_t made_once(const char *layer0, double input_dropout, const LayerKind *kind) {
     Config config = case_config(&cases[0]);
-    snprintf(config.lossless.layer0, CONFIG_WORD, "%s", layer0);
+    snprintf(config.lossless.input_features, CONFIG_WORD, "%s", layer0);
     config.model.layers = 3;
     config.model.input_dropout = input_dropout;
     ModelShape shape;

@@ -31,8 +31,8 @@ static void small_init(Small *s, WorldKind kind, const char *layer, const char *
     assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", layer);
     snprintf(s->config.lossless.order, CONFIG_WORD, "%s", order);
-    snprintf(s->config.lossless.layer0, CONFIG_WORD, "exchange");
-    snprintf(s->config.lossless.train_rows, CONFIG_WORD, "all");
+    snprintf(s->config.lossless.input_features, CONFIG_WORD, "exchange");
+    snprintf(s->config.lossless.receptive_field, CONFIG_WORD, "all");
     snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
     s->config.model.layers = 2;
     s->config.model.hidden = (ConfigInts){1, {12}};

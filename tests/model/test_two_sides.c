@@ -46,7 +46,7 @@ static void scene_init(Scene *s, const Kind *kind) {
     world_init(&s->world, graph, 17, &test_comm);
     assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
-    snprintf(s->config.lossless.layer0, CONFIG_WORD, "%s", kind->layer0);
+    snprintf(s->config.lossless.input_features, CONFIG_WORD, "%s", kind->layer0);
     s->config.model.layers = 2;
     s->config.model.hidden = (ConfigInts){1, {12}};
     s->config.model.input_dropout = kind->input_dropout;

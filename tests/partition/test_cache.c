@@ -39,7 +39,7 @@ static Config config_with(const char *graph, const char *more) {
                               folder,
                               "data.format=edges",
                               "data.undirected=true",
-                              "data.prepare=[\"degree\"]",
+                              "data.transforms=[\"degree\"]",
                               "partition.method=random",
                               more};
     assert_ok(config_load(&config, NULL, settings, more != NULL ? 7 : 6, &err), &err);
@@ -56,10 +56,10 @@ static int new_cache(void **state) {
     return 0;
 }
 
-static void load(const Config *config, char hash[33], char remarks[1024]) {
+static void load(const Config *config, char hash[33], Warnings *warnings) {
     Shard shard;
     Error err = {0};
-    assert_ok(partition_load(&shard, config, &test_comm, remarks, &err), &err);
+    assert_ok(partition_load(&shard, config, &test_comm, warnings, &err), &err);
     assert_int_equal(shard.part, test_comm.rank);
     assert_int_equal(shard.set[NODES].total, 40);
     int64_t own = shard.set[NODES].own;
@@ -103,27 +103,29 @@ static void remove_entry(const char *kind) {
 
 static void test_second_load_needs_the_shards_only(void **state) {
     (void)state;
-    char first[33], second[33], remarks[1024], path[1024];
+    char first[33], second[33], path[1024];
+    Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, remarks);
+    load(&config, first, &warnings);
     assert_true(find_entry("dataset-", path));
     assert_true(find_entry("parts-", path));
     assert_false(find_entry(FILE_TEMPORARY, path));
     remove_entry("dataset-");
-    load(&config, second, remarks);
+    load(&config, second, &warnings);
     assert_string_equal(first, second);
-    assert_string_equal(remarks, "");
+    assert_string_equal(warnings.text, "");
     comm_barrier(&test_comm);
     assert_false(find_entry("dataset-", path)); // it was not missed
 }
 
 static void test_parts_are_made_from_the_prepared_dataset(void **state) {
     (void)state;
-    char first[33], second[33], remarks[1024];
+    char first[33], second[33];
+    Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, remarks);
+    load(&config, first, &warnings);
     remove_entry("parts-");
-    load(&config, second, remarks);
+    load(&config, second, &warnings);
     assert_string_equal(first, second);
 }
 
@@ -199,28 +201,30 @@ static void damage(const char *path, int keep) {
 static void test_damaged_shards_are_made_anew(void **state) {
     (void)state;
     static const int keeps[] = {0, 500, 999, 1000};
-    char first[33], second[33], remarks[1024], folder[1024], path[1024];
+    char first[33], second[33], folder[1024], path[1024];
+    Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, remarks);
+    load(&config, first, &warnings);
     assert_true(find_entry("parts-", folder));
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "%.900s/part-%d-of-%d.safetensors", folder, test_comm.size - 1,
                  test_comm.size);
         damage(path, keeps[i]);
-        load(&config, second, remarks);
+        load(&config, second, &warnings);
         assert_string_equal(first, second);
-        assert_int_equal(strstr(remarks, "damaged and is made anew") != NULL, test_comm.rank == 0);
+        assert_int_equal(strstr(warnings.text, "damaged and is made anew") != NULL,
+                         test_comm.rank == 0);
         static const char *const files[] = {"partition.json", "ranks.jsonl",
                                             "messages.safetensors"};
         for (int f = 0; f < 3; f++) {
             path_join(path, sizeof path, folder, files[f]);
             damage(path, f == 0 && keeps[i] == 1000 ? 700 : keeps[i]);
-            load(&config, second, remarks);
+            load(&config, second, &warnings);
             assert_string_equal(first, second);
-            assert_int_equal(strstr(remarks, "damaged and is made anew") != NULL,
+            assert_int_equal(strstr(warnings.text, "damaged and is made anew") != NULL,
                              test_comm.rank == 0);
-            load(&config, second, remarks); // healed
-            assert_string_equal(remarks, "");
+            load(&config, second, &warnings); // healed
+            assert_string_equal(warnings.text, "");
         }
     }
 }
@@ -228,20 +232,22 @@ static void test_damaged_shards_are_made_anew(void **state) {
 static void test_damaged_dataset_and_index_are_made_anew(void **state) {
     (void)state;
     static const int keeps[] = {0, 999, 1000};
-    char first[33], second[33], remarks[1024], folder[1024], path[1024];
+    char first[33], second[33], folder[1024], path[1024];
+    Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, remarks);
+    load(&config, first, &warnings);
     for (int i = 0; i < 3; i++) {
         assert_true(find_entry("dataset-", folder));
         path_join(path, sizeof path, folder, "dataset.safetensors");
         damage(path, keeps[i]);
         remove_entry("parts-");
-        load(&config, second, remarks);
+        load(&config, second, &warnings);
         assert_string_equal(first, second);
-        assert_int_equal(strstr(remarks, "damaged and is made anew") != NULL, test_comm.rank == 0);
+        assert_int_equal(strstr(warnings.text, "damaged and is made anew") != NULL,
+                         test_comm.rank == 0);
         assert_true(find_entry("source-", folder));
         damage(folder, keeps[i]);
-        load(&config, second, remarks);
+        load(&config, second, &warnings);
         assert_string_equal(first, second);
     }
 }
@@ -249,12 +255,13 @@ static void test_damaged_dataset_and_index_are_made_anew(void **state) {
 // Every rank by itself, all at once, into one empty cache.
 static void test_runs_at_the_same_time_share_the_cache(void **state) {
     (void)state;
-    char folder[1024], theirs[1024], path[1024], remarks[1024];
+    char folder[1024], theirs[1024], path[1024];
+    Warnings warnings = {0};
     Error err = {0};
     for (int round = 0; round < 2; round++) {
         new_cache(NULL);
         Config config = config_with(write_graph("graph.txt", ""), NULL);
-        assert_ok(partition_build(&config, 2, folder, sizeof folder, remarks, &err), &err);
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err), &err);
         memcpy(theirs, folder, sizeof theirs);
         comm_broadcast(&test_comm, theirs, sizeof theirs, 0);
         assert_string_equal(folder, theirs);
@@ -271,7 +278,8 @@ static void test_runs_at_the_same_time_share_the_cache(void **state) {
 // What a killed run left goes; what may belong to a run that is going on stays.
 static void test_leftovers_are_swept(void **state) {
     (void)state;
-    char first[33], remarks[1024], plain[1024], dead[1200], living[1200];
+    char first[33], plain[1024], dead[1200], living[1200];
+    Warnings warnings = {0};
     Error err = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
     path_join(plain, sizeof plain, cache, "parts-1");
@@ -282,7 +290,7 @@ static void test_leftovers_are_swept(void **state) {
         assert_ok(file_make_folder(living, &err), &err);
     }
     comm_barrier(&test_comm);
-    load(&config, first, remarks);
+    load(&config, first, &warnings);
     comm_barrier(&test_comm);
     assert_true(test_comm.rank > 0 || !file_exists(dead));
     assert_true(file_exists(living));
@@ -291,7 +299,8 @@ static void test_leftovers_are_swept(void **state) {
 // Files may not grow beyond 2 KiB: one sentence, and nothing half is left.
 static void test_full_disk_leaves_no_half_entry(void **state) {
     (void)state;
-    char folder[1024], path[1024], remarks[1024];
+    char folder[1024], path[1024];
+    Warnings warnings = {0};
     struct rlimit before, small;
     Config config = config_with(write_graph("graph.txt", ""), NULL);
     Shard shard;
@@ -301,7 +310,7 @@ static void test_full_disk_leaves_no_half_entry(void **state) {
     small = before;
     small.rlim_cur = 2048;
     setrlimit(RLIMIT_FSIZE, &small);
-    bool good = partition_load(&shard, &config, &test_comm, remarks, &err);
+    bool good = partition_load(&shard, &config, &test_comm, &warnings, &err);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(good);
     assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
@@ -311,17 +320,17 @@ static void test_full_disk_leaves_no_half_entry(void **state) {
     assert_false(find_entry("dataset-", path));
     err = (Error){0};
     if (test_comm.rank == 0)
-        assert_ok(partition_build(&config, 2, folder, sizeof folder, remarks, &err), &err);
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err), &err);
     comm_barrier(&test_comm);
 }
 
 static void test_all_ranks_hear_what_is_wrong(void **state) {
     (void)state;
-    char remarks[1024];
+    Warnings warnings = {0};
     Shard shard;
     Error err = {0};
     Config config = config_with(write_graph("graph.txt", ""), "partition.method=mettis");
-    assert_refused(partition_load(&shard, &config, &test_comm, remarks, &err), &err, EXIT_CONFIG,
+    assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), &err, EXIT_CONFIG,
                    "metis, random, blocks");
     if (test_comm.rank == 0)
         test_write_text(test_path("two.txt"), "0 1\n");
@@ -329,7 +338,7 @@ static void test_all_ranks_hear_what_is_wrong(void **state) {
     config = config_with(test_path("two.txt"), NULL);
     err = (Error){0};
     if (test_comm.size > 2)
-        assert_refused(partition_load(&shard, &config, &test_comm, remarks, &err), &err,
+        assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), &err,
                        EXIT_CONFIG, "cannot be cut into 3 parts");
 }
 

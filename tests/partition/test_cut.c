@@ -43,7 +43,7 @@ static void test_every_method_fills_every_part_and_repeats(void **state) {
     (void)state;
     static const int sizes[] = {1, 2, 3, 8, 34, 150}, counts[] = {1, 2, 3, 4, 8};
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     int32_t part[150], again[150];
     for (int r = 0; r < RULES; r++)
         for (int s = 0; s < 6; s++) {
@@ -51,9 +51,9 @@ static void test_every_method_fills_every_part_and_repeats(void **state) {
             for (const char *const *method = method_words(); *method != NULL; method++)
                 for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
                     Config config = config_for(*method);
-                    assert_ok(partition_cut(part, &d, counts[c], &config, &err, remarks), &err);
+                    assert_ok(partition_cut(part, &d, counts[c], &config, &err, &warnings), &err);
                     assert_good_cut(part, sizes[s], counts[c]);
-                    assert_ok(partition_cut(again, &d, counts[c], &config, &err, remarks), &err);
+                    assert_ok(partition_cut(again, &d, counts[c], &config, &err, &warnings), &err);
                     assert_memory_equal(part, again, (size_t)sizes[s] * sizeof part[0]);
                 }
             dataset_clear(&d);
@@ -72,32 +72,32 @@ static int64_t largest(const int32_t *part, int64_t nodes, int parts) {
 static void test_random_and_blocks_are_even_and_what_they_say(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     int32_t part[101], other[101];
     Dataset d = graph_make(101, graph_random, false, 1);
     Config config = config_for("blocks");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
     assert_int_equal(largest(part, 101, 4), 26); // ceil(101 / 4)
     for (int v = 1; v < 101; v++)
         assert_true(part[v] >= part[v - 1]);
     config = config_for("random");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
     assert_int_equal(largest(part, 101, 4), 26);
     config.partition.seed = 4;
-    assert_ok(partition_cut(other, &d, 4, &config, &err, remarks), &err);
+    assert_ok(partition_cut(other, &d, 4, &config, &err, &warnings), &err);
     assert_memory_not_equal(part, other, sizeof part);
     dataset_clear(&d);
 }
 
 // Bytes that a cut has in use at most, beside what is in use before.
 static size_t taken(const Dataset *d, const char *method, int parts) {
-    char remarks[1024];
+    Warnings warnings = {0};
     Error err = {0};
     Config config = config_for(method);
     int32_t *part = TAKE(int32_t, d->nodes, "test");
     void *filler = memory_take(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
-    assert_ok(partition_cut(part, d, parts, &config, &err, remarks), &err);
+    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
     size_t most = memory_peak() - before;
     memory_give(filler);
     memory_give(part);
@@ -117,11 +117,11 @@ static void test_methods_get_what_they_ask_for(void **state) {
 static void test_metis_finds_the_two_cliques(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     int32_t part[80];
     Dataset d = graph_make(80, graph_cliques, false, 1);
     Config config = config_for("metis");
-    assert_ok(partition_cut(part, &d, 2, &config, &err, remarks), &err);
+    assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings), &err);
     for (int v = 0; v < 80; v++)
         assert_int_equal(part[v], part[v % 2]);
     assert_int_not_equal(part[0], part[1]);
@@ -133,7 +133,7 @@ static void test_metis_finds_the_two_cliques(void **state) {
 static void test_metis_cuts_a_dirty_graph_like_a_clean_one(void **state) {
     (void)state;
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     enum { N = 40 };
     int32_t clean_part[N], dirty_part[N];
     Dataset clean = graph_make(N, graph_cliques, false, 1), dirty = {.nodes = N, .name = "dirty"};
@@ -147,8 +147,8 @@ static void test_metis_cuts_a_dirty_graph_like_a_clean_one(void **state) {
         dirty.offset[i + 1] = dirty.edges;
     }
     Config config = config_for("metis");
-    assert_ok(partition_cut(clean_part, &clean, 3, &config, &err, remarks), &err);
-    assert_ok(partition_cut(dirty_part, &dirty, 3, &config, &err, remarks), &err);
+    assert_ok(partition_cut(clean_part, &clean, 3, &config, &err, &warnings), &err);
+    assert_ok(partition_cut(dirty_part, &dirty, 3, &config, &err, &warnings), &err);
     assert_memory_equal(clean_part, dirty_part, sizeof clean_part);
     dataset_clear(&clean);
     dataset_clear(&dirty);
@@ -173,44 +173,44 @@ static void test_training_nodes_are_balanced_when_asked_for(void **state) {
     (void)state;
     enum { N = 1200 };
     Error err = {0};
-    char remarks[1024];
+    Warnings warnings = {0};
     static int32_t part[N];
     Dataset d = graph_make(N, graph_ring, false, 1);
     for (int v = 0; v < N; v++)
         d.split[v] = v < N / 4 ? SPLIT_TRAIN : SPLIT_TEST;
     Config config = config_for("metis");
     config.partition.balance = (ConfigWords){2, {"train", "edges"}};
-    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
     assert_true(most_trained(part, &d, 4) < 1.25 * N / 16); // 75 each would be perfect
     config.partition.balance.count = 0;
-    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
     assert_true(most_trained(part, &d, 4) > 1.25 * N / 16);
     memset(d.split, SPLIT_NONE, N); // nothing to balance: still a cut
     config.partition.balance.count = 1;
-    assert_ok(partition_cut(part, &d, 4, &config, &err, remarks), &err);
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
     assert_good_cut(part, N, 4);
     dataset_clear(&d);
 }
 
 static void test_wrong_requests_are_refused(void **state) {
     (void)state;
-    char remarks[1024];
+    Warnings warnings = {0};
     int32_t part[10];
     Dataset d = graph_make(10, graph_random, false, 1);
     static const char *const wrong[] = {"mettis", "file:", "file", "metis:4", "", "METIS"};
     for (int i = 0; i < 6; i++) {
         Error err = {0};
         Config config = config_for(wrong[i]);
-        assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_CONFIG,
+        assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_CONFIG,
                        "metis, random, blocks, fennel, fennel:N, file:PATH");
     }
     Error err = {0};
     Config config = config_for("metis");
-    assert_refused(partition_cut(part, &d, 11, &config, &err, remarks), &err, EXIT_CONFIG,
+    assert_refused(partition_cut(part, &d, 11, &config, &err, &warnings), &err, EXIT_CONFIG,
                    "10 nodes cannot be cut into 11 parts");
     err = (Error){0};
     config.partition.balance = (ConfigWords){1, {"nodes"}};
-    assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_CONFIG,
+    assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_CONFIG,
                    "'nodes' cannot be balanced");
     dataset_clear(&d);
 }
@@ -237,22 +237,23 @@ static void test_part_files_are_checked(void **state) {
     Dataset d = graph_make(4, graph_star, false, 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = test_path("four.part.3");
-        char method[CONFIG_TEXT], remarks[1024];
+        char method[CONFIG_TEXT];
+        Warnings warnings = {0};
         int32_t part[4];
         Error err = {0};
         test_write_text(path, cases[i].text);
         snprintf(method, sizeof method, "file:%s", path);
         Config config = config_for(method);
         if (cases[i].code != EXIT_OK) {
-            assert_refused(partition_cut(part, &d, 3, &config, &err, remarks), &err, cases[i].code,
-                           cases[i].expected);
+            assert_refused(partition_cut(part, &d, 3, &config, &err, &warnings), &err,
+                           cases[i].code, cases[i].expected);
             continue;
         }
-        assert_ok(partition_cut(part, &d, 3, &config, &err, remarks), &err);
+        assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings), &err);
         assert_memory_equal(part, good, sizeof part);
         method[strlen(method) - strlen(".part.3")] = '\0'; // the ending may be left out
         config = config_for(method);
-        assert_ok(partition_cut(part, &d, 3, &config, &err, remarks), &err);
+        assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings), &err);
         assert_memory_equal(part, good, sizeof part);
     }
     dataset_clear(&d);
@@ -260,20 +261,21 @@ static void test_part_files_are_checked(void **state) {
 
 static void test_missing_part_file_and_empty_part(void **state) {
     (void)state;
-    char method[CONFIG_TEXT], remarks[1024];
+    char method[CONFIG_TEXT];
+    Warnings warnings = {0};
     int32_t part[4];
     Dataset d = graph_make(4, graph_star, false, 1);
     Error err = {0};
     snprintf(method, sizeof method, "file:%s", test_path("nowhere.part.2"));
     Config config = config_for(method);
-    assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_NO_INPUT,
+    assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_NO_INPUT,
                    "nowhere.part.2");
     err = (Error){0};
     test_write_text(test_path("gap.part.3"), "0\n2\n2\n0\n");
     snprintf(method, sizeof method, "file:%s", test_path("gap.part.3"));
     config = config_for(method);
-    assert_ok(partition_cut(part, &d, 3, &config, &err, remarks), &err);
-    assert_non_null(strstr(remarks, "part 1 is empty"));
+    assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings), &err);
+    assert_non_null(strstr(warnings.text, "part 1 is empty"));
     dataset_clear(&d);
 }
 
@@ -292,18 +294,19 @@ static void test_listed_files_give_the_listed_outcome(void **state) {
              *verdict = strtok(NULL, "\t\n");
         if (verdict == NULL || strcmp(reader, "part") != 0)
             continue;
-        char method[CONFIG_TEXT * 5], remarks[1024];
+        char method[CONFIG_TEXT * 5];
+        Warnings warnings = {0};
         int32_t part[64];
         Error err = {0};
         snprintf(method, sizeof method, "file:%s/%s", folder, path);
         Config config = config_for(method);
-        bool good = partition_cut(part, &d, 4, &config, &err, remarks);
+        bool good = partition_cut(part, &d, 4, &config, &err, &warnings);
         if (strcmp(verdict, "reject") == 0) {
             assert_false(good);
             assert_int_equal(err.code, EXIT_DATA);
         } else {
             assert_ok(good, &err);
-            assert_int_equal(strcmp(verdict, "warn") == 0, remarks[0] != '\0');
+            assert_int_equal(strcmp(verdict, "warn") == 0, warnings.text[0] != '\0');
         }
         rows++;
     }

@@ -119,7 +119,7 @@ static void parts_are_those_of_the_definition(void **state) {
         for (int c = 0; c < 5 * 6 * 5; c++) {
             int n = sizes[c % 5], parts = counts[c / 5 % 6], m = c / 30;
             int32_t part[MOST];
-            char remarks[1024] = "";
+            Warnings warnings = {0};
             Error err = {0};
             Graph graph;
             if (parts > n)
@@ -130,14 +130,14 @@ static void parts_are_those_of_the_definition(void **state) {
             Oracle sources = oracle_of(&d, parts, false), both = oracle_of(&d, parts, !symmetric);
             oracle_run(&sources, passes[m]);
             oracle_run(&both, passes[m]);
-            assert_ok(partition_cut(part, &d, parts, &config, &err, remarks), &err);
+            assert_ok(partition_cut(part, &d, parts, &config, &err, &warnings), &err);
             assert_memory_equal(part, sources.part, (size_t)n * sizeof part[0]);
-            assert_int_equal(strstr(remarks, "from their sources alone") == NULL, symmetric);
-            remarks[0] = '\0';
+            assert_int_equal(strstr(warnings.text, "from their sources alone") == NULL, symmetric);
+            warnings = (Warnings){0};
             assert_ok(graph_init(&graph, &d, 0, &err), &err);
-            assert_ok(cut_graph(part, &d, &graph, parts, &config, remarks, &err), &err);
+            assert_ok(cut_graph(part, &d, &graph, parts, &config, &warnings, &err), &err);
             assert_memory_equal(part, both.part, (size_t)n * sizeof part[0]);
-            assert_string_equal(remarks, "");
+            assert_string_equal(warnings.text, "");
             graph_clear(&graph);
             dataset_clear(&d);
         }
@@ -171,10 +171,10 @@ static void communities_are_found_and_parts_are_even(void **state) {
     for (int parts = 2; parts <= 8; parts *= 2) {
         double cut[3], balance = 0;
         for (int m = 0; m < 3; m++) {
-            char remarks[1024];
+            Warnings warnings = {0};
             Error err = {0};
             Config config = config_for(names[m]);
-            assert_ok(partition_cut(part, &d, parts, &config, &err, remarks), &err);
+            assert_ok(partition_cut(part, &d, parts, &config, &err, &warnings), &err);
             cut[m] = (double)cut_entries(&d, part, parts, &balance);
         }
         assert_true(balance <= 1.03); // of fennel, the last
@@ -187,13 +187,13 @@ static void communities_are_found_and_parts_are_even(void **state) {
 
 // Bytes that a cut has in use at most, beside what is in use before.
 static size_t taken(const Dataset *d, const char *method, int parts) {
-    char remarks[1024];
+    Warnings warnings = {0};
     Error err = {0};
     Config config = config_for(method);
     int32_t *part = TAKE(int32_t, d->nodes, "test");
     void *filler = memory_take(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
-    assert_ok(partition_cut(part, d, parts, &config, &err, remarks), &err);
+    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
     size_t most = memory_peak() - before;
     memory_give(filler);
     memory_give(part);
@@ -229,13 +229,13 @@ static void passes_that_are_none_are_refused(void **state) {
     Dataset d = graph_make(10, graph_star, false, 1);
     for (int i = 0; i < 7; i++) {
         int32_t part[10];
-        char remarks[1024];
+        Warnings warnings = {0};
         Error err = {0};
         Config config = config_for(wrong[i]);
         assert_refused(partition_method_fits(config.partition.method, &err), &err, EXIT_CONFIG,
                        "a number from 1 to 100");
         err = (Error){0};
-        assert_refused(partition_cut(part, &d, 2, &config, &err, remarks), &err, EXIT_CONFIG,
+        assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_CONFIG,
                        wrong[i]);
     }
     Error err = {0};

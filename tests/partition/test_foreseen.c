@@ -53,7 +53,7 @@ static Config config_of(const char *path, bool near, const char *limit) {
     snprintf(setting[1], sizeof setting[1], "data.cache=%s", test_path("cache"));
     const char *settings[] = {setting[0], setting[1],
                               near ? "data.undirected=true" : "data.undirected=false",
-                              "data.prepare=[\"degree\"]", limit};
+                              "data.transforms=[\"degree\"]", limit};
     assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
     return config;
 }
@@ -69,7 +69,8 @@ static void what_is_taken_was_foreseen(void **state) {
     skip(); // its own memory is resident, too
 #endif
     for (int near = 0; near < 2; near++) {
-        char path[512], remarks[1024];
+        char path[512];
+        Warnings warnings = {0};
         Error err = {0};
         Dataset dataset;
         MemoryPlan plan = {0};
@@ -83,7 +84,7 @@ static void what_is_taken_was_foreseen(void **state) {
         int32_t *part = TAKE(int32_t, GRAPH_NODES, "test");
         before = begin();
         size_t used = memory_in_use();
-        assert_ok(partition_cut(part, &dataset, 8, &config, &err, remarks), &err);
+        assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings), &err);
         assert_foreseen("METIS", (double)(memory_foreseen() - used), status("VmHWM:") - before);
         memory_give(part);
         dataset_clear(&dataset);
@@ -100,11 +101,12 @@ static void what_does_not_fit_is_refused(void **state) {
     const char *path = test_path("far.txt");
     write_graph(path, false);
     for (int i = 0; i < 2; i++) {
-        char folder[1024], remarks[1024];
+        char folder[1024];
+        Warnings warnings = {0};
         Error err = {0};
         Config config = config_of(path, false, cases[i].limit);
         size_t before = memory_in_use();
-        assert_refused(partition_build(&config, 8, folder, sizeof folder, remarks, &err), &err,
+        assert_refused(partition_build(&config, 8, folder, sizeof folder, &warnings, &err), &err,
                        EXIT_MEMORY, cases[i].named);
         assert_int_equal(memory_in_use(), before);
     }
@@ -119,20 +121,21 @@ static void parts_too_large_for_metis_are_ordered_without_clusters(void **state)
     snprintf(path, sizeof path, "%s", test_path("near.txt"));
     write_graph(path, true);
     for (int mebibytes = 0; mebibytes < 200 && made[1] < 2; mebibytes += 6) {
-        char folder[1024], remarks[1024], limit[64];
+        char folder[1024], limit[64];
+        Warnings warnings = {0};
         Error err = {0};
         snprintf(limit, sizeof limit, "run.memory_limit=%f", mebibytes / 1024.0); // 0: none
         Config config = config_of(path, true, limit);
         snprintf(config.partition.method, sizeof config.partition.method, "fennel");
-        if (!partition_build(&config, 2, folder, sizeof folder, remarks, &err)) {
+        if (!partition_build(&config, 2, folder, sizeof folder, &warnings, &err)) {
             assert_int_equal(err.code, EXIT_MEMORY);
             continue;
         }
-        bool said = strstr(remarks, "parts are too large for METIS") != NULL;
-        bool all = strstr(remarks, "2 of 2 parts") != NULL;
+        bool said = strstr(warnings.text, "parts are too large for METIS") != NULL;
+        bool all = strstr(warnings.text, "2 of 2 parts") != NULL;
         made[!said] += all == said;
-        assert_ok(partition_build(&config, 2, folder, sizeof folder, remarks, &err), &err);
-        assert_int_equal(strstr(remarks, "too large for METIS") != NULL, said);
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err), &err);
+        assert_int_equal(strstr(warnings.text, "too large for METIS") != NULL, said);
         Shard shard;
         assert_ok(shard_open(&shard, folder, 0, &err), &err);
         int64_t falls = 0; // without clusters ids ascend among central and marginal rows

@@ -1,21 +1,12 @@
 // ranks: 1
-// If this failed, the line on the terminal, the mean of several runs or the names of the libraries
-// would say something that is not so.
+// If this failed, the line on the terminal or the names of the libraries would say something that
+// is not so.
 
 #include "support.h"
 
 #include "fringe/report.h"
 
 #include <string.h>
-
-static void the_summary_is_mean_and_sample_deviation(void **state) {
-    (void)state;
-    static const double value[] = {2, 4, 4, 4, 5, 5, 7, 9}; // squares around 5 add up to 32
-    Summary all = report_summary(value, 8), one = report_summary(value, 1);
-    assert_near(all.mean, 5, 1e-12);
-    assert_near(all.deviation * all.deviation, 32.0 / 7, 1e-12);
-    assert_true(one.mean == 2 && one.deviation == 0 && one.count == 1);
-}
 
 static void one_row_is_measured_and_none_is_not(void **state) {
     (void)state;
@@ -102,7 +93,6 @@ static void versions_are_members_and_name_what_is_linked(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_row_is_measured_and_none_is_not),
-    cmocka_unit_test(the_summary_is_mean_and_sample_deviation),
     cmocka_unit_test(the_line_splits_the_epoch),
     cmocka_unit_test(the_line_shows_metrics_of_its_own_splits),
     cmocka_unit_test(versions_are_members_and_name_what_is_linked),

@@ -8,14 +8,15 @@
 
 enum { MODELS = 5, SETTINGS = 5 };
 static const char *const settings[MODELS][SETTINGS] = {
-    {"model.layer=gcn", "model.input_dropout=0.2", "mode=adaqp", "model.norm=none", "train.clip=1"},
+    {"model.layer=gcn", "model.input_dropout=0.2", "mode=adaqp", "model.norm=none",
+     "train.clip_norm=1"},
     {"model.layer=sage-mean", "mode=overlap", "model.hidden=[40]", "model.dropout=0.1",
      "model.layers=2"},
     {"model.layer=gcn", "mode=vanilla", "lossless.cover=targets", "model.hidden=[5,30]",
      "model.gcn_norm=in"},
     {"model.layer=sage-gcn", "mode=adaqp-published", "model.input_dropout=0.2", "model.bias=false",
      "model.layers=1"},
-    {"model.layer=gcn", "mode=quantize", "messages.assign=replay:nowhere", "train.loss=auto",
+    {"model.layer=gcn", "mode=quantize", "quantization.assign=replay:nowhere", "train.loss=auto",
      "model.self_loops=true"},
 };
 
@@ -54,7 +55,7 @@ static void it_says_what_the_training_says(void **state) {
         begin((WorldKind){.directed = which >= MODELS, .multilabel = which % 2 == 1});
         settle(which % MODELS);
         if (which % MODELS == MODELS - 1) // the training of that one needs the run it replays
-            snprintf(config.messages.assign, sizeof config.messages.assign, "uniform");
+            snprintf(config.quantization.assign, sizeof config.quantization.assign, "uniform");
         Trainer *t = new_trainer();
         Error err = {0};
         EpochRecord record;

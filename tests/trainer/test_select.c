@@ -109,7 +109,7 @@ static void validation_selects(void **state) {
     int telling = 0; // cases in which another choice would be another epoch
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_world(NULL, cases[i].multilabel);
-        Trainer *t = TRAINER(cases[i].setting, "train.rate=0.03");
+        Trainer *t = TRAINER(cases[i].setting, "train.lr=0.03");
         train(t);
         int64_t best = best_of(SPLIT_VAL, cases[i].figure);
         assert_int_equal(history.epochs, EPOCHS);
@@ -153,7 +153,7 @@ static void patience_counts_evaluations(void **state) {
             char eval_every[32], text[32];
             snprintf(eval_every, sizeof eval_every, "train.eval_every=%d", every);
             snprintf(text, sizeof text, "train.patience=%d", patience);
-            Trainer *t = TRAINER("train.rate=0.02", eval_every);
+            Trainer *t = TRAINER("train.lr=0.02", eval_every);
             train(t);
             assert_int_equal(trainer_stopped_early(t), 0);
             int64_t stale = 0, stop = EPOCHS;
@@ -162,7 +162,7 @@ static void patience_counts_evaluations(void **state) {
                 stop = stale >= patience ? e : stop;
             }
             trainer_free(t);
-            t = TRAINER("train.rate=0.02", eval_every, text);
+            t = TRAINER("train.lr=0.02", eval_every, text);
             train(t);
             assert_int_equal(history.epochs, stop);
             assert_int_equal(trainer_stopped_early(t), stop < EPOCHS ? patience : 0);
@@ -175,7 +175,7 @@ static void patience_counts_evaluations(void **state) {
             trainer_free(t);
             char epochs[32]; // where its patience ends with the last epoch nothing was cut short
             snprintf(epochs, sizeof epochs, "train.epochs=%d", (int)stop);
-            t = TRAINER("train.rate=0.02", eval_every, text, epochs);
+            t = TRAINER("train.lr=0.02", eval_every, text, epochs);
             train(t);
             assert_int_equal(trainer_stopped_early(t), 0);
             trainer_free(t);

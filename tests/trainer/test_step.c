@@ -106,7 +106,7 @@ static void sgd_steps_by_its_formula(void **state) {
                  {"train.momentum=0", "train.weight_decay=[0.5]", 0, all}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Trainer *t =
-            TRAINER("train.optimizer=sgd", "train.rate=0.125", cases[i].momentum, cases[i].decay);
+            TRAINER("train.optimizer=sgd", "train.lr=0.125", cases[i].momentum, cases[i].decay);
         follow(&f, t);
         for (int e = 0; e < STEPS; e++) {
             epoch_of(t);
@@ -133,8 +133,8 @@ static void adam_steps_by_its_formula(void **state) {
     (void)state;
     static Followed f;
     static const double listed[3] = {0.5, 0.25, 0.25};
-    Trainer *t = TRAINER("train.optimizer=adam", "train.rate=0.0625", "train.betas=[0.75,0.5]",
-                         "train.epsilon=0.001", "train.weight_decay=[0.5,0.25]");
+    Trainer *t = TRAINER("train.optimizer=adam", "train.lr=0.0625", "train.betas=[0.75,0.5]",
+                         "train.eps=0.001", "train.weight_decay=[0.5,0.25]");
     follow(&f, t);
     for (int e = 0; e < STEPS; e++) {
         epoch_of(t);
@@ -143,20 +143,20 @@ static void adam_steps_by_its_formula(void **state) {
     trainer_free(t);
 }
 
-// A gradient longer than train.clip is made that long; one that is not stays, bit for bit.
+// A gradient longer than train.clip_norm is made that long; one that is not stays, bit for bit.
 static void gradients_are_clipped(void **state) {
     (void)state;
     static Followed f;
     static const double none[3] = {0};
-    Trainer *plain = TRAINER("train.optimizer=sgd", "train.rate=0.125");
+    Trainer *plain = TRAINER("train.optimizer=sgd", "train.lr=0.125");
     double norm = epoch_of(plain).gradient_norm, squares = 0;
     for (int64_t k = 0; k < plain->shape.parameter_count; k++)
         squares += pow((double)plain->gradient[k], 2);
     assert_near(norm, sqrt(squares), 1e-12 * norm);
     for (int i = 0; i < 2; i++) {
         char clip[64];
-        snprintf(clip, sizeof clip, "train.clip=%.17g", i == 0 ? norm / 4 : norm * 1.001);
-        Trainer *t = TRAINER("train.optimizer=sgd", "train.rate=0.125", clip);
+        snprintf(clip, sizeof clip, "train.clip_norm=%.17g", i == 0 ? norm / 4 : norm * 1.001);
+        Trainer *t = TRAINER("train.optimizer=sgd", "train.lr=0.125", clip);
         follow(&f, t);
         assert_near(epoch_of(t).gradient_norm, norm, 0); // before it is clipped
         for (int64_t k = 0; k < t->shape.parameter_count; k++) {
@@ -178,22 +178,24 @@ static void steps_take_the_rate_of_their_epoch(void **state) {
         const char *schedule, *warmup;
         double factor[12]; // cosine: of pi
     } cases[] = {
-        {"train.schedule=constant", "train.warmup=4", {0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
-        {"train.schedule=constant", "train.warmup=0", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
-        {"train.schedule=step",
+        {"train.lr_schedule=constant",
+         "train.warmup=4",
+         {0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+        {"train.lr_schedule=constant", "train.warmup=0", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+        {"train.lr_schedule=step",
          "train.warmup=2",
          {0.5, 1, 1, 0.1, 0.1, 0.1, 0.01, 0.01, 0.01, 0.001, 0.001, 0.001}},
-        {"train.schedule=cosine",
+        {"train.lr_schedule=cosine",
          "train.warmup=0",
          {0, 1 / 12.0, 2 / 12.0, 3 / 12.0, 4 / 12.0, 5 / 12.0, 6 / 12.0, 7 / 12.0, 8 / 12.0,
           9 / 12.0, 10 / 12.0, 11 / 12.0}},
-        {"train.schedule=cosine",
+        {"train.lr_schedule=cosine",
          "train.warmup=4",
          {0, 0, 0, 0, 0, 1 / 8.0, 2 / 8.0, 3 / 8.0, 4 / 8.0, 5 / 8.0, 6 / 8.0, 7 / 8.0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Trainer *t = TRAINER("train.optimizer=sgd", "train.rate=0.0625", "train.step_epochs=3",
-                             "train.step_factor=0.1", cases[i].schedule, cases[i].warmup);
+        Trainer *t = TRAINER("train.optimizer=sgd", "train.lr=0.0625", "train.lr_step_size=3",
+                             "train.lr_gamma=0.1", cases[i].schedule, cases[i].warmup);
         follow(&f, t);
         for (int e = 0; e < 12; e++) {
             double factor = cases[i].factor[e], ramp = e < 4 ? (e + 1) / 4.0 : 1;
@@ -226,7 +228,7 @@ static void edges_stored_twice_weigh_twice(void **state) {
                                    .twice = i == 0 ? TWICE_STORED : TWICE_MERGED},
                        8, &test_comm);
             world = of[i];
-            t[i] = TRAINER("train.optimizer=sgd", "train.rate=0.125");
+            t[i] = TRAINER("train.optimizer=sgd", "train.lr=0.125");
             record[i] = epoch_of(t[i]);
         }
         assert_true(of[0].dataset.edges > of[1].dataset.edges);

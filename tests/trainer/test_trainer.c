@@ -9,15 +9,15 @@
 
 static void bits_do_not_depend_on_how(void **state) {
     (void)state;
-    const char *base[] = {"comm.schedule=\"blocking\"", "run.vectors=\"plain\""};
+    const char *base[] = {"comm.schedule=\"blocking\"", "run.simd=\"plain\""};
     Run want = whole_run(base, 2);
     static const char *const others[][3] = {
-        {"comm.schedule=\"overlap\"", "run.vectors=\"plain\"", "run.threads=1"},
-        {"comm.schedule=\"overlap\"", "run.vectors=\"auto\"", "run.threads=1"},
-        {"comm.schedule=\"blocking\"", "run.vectors=\"auto\"", "run.threads=2"},
-        {"comm.schedule=\"overlap\"", "run.vectors=\"auto\"", "run.threads=3"},
-        {"comm.piece=65536", "run.panels=\"rows\"", "run.threads=2"},
-        {"comm.piece=65536", "run.panels=\"64\"", "run.threads=2"},
+        {"comm.schedule=\"overlap\"", "run.simd=\"plain\"", "run.threads=1"},
+        {"comm.schedule=\"overlap\"", "run.simd=\"auto\"", "run.threads=1"},
+        {"comm.schedule=\"blocking\"", "run.simd=\"auto\"", "run.threads=2"},
+        {"comm.schedule=\"overlap\"", "run.simd=\"auto\"", "run.threads=3"},
+        {"comm.chunk=65536", "run.panels=\"rows\"", "run.threads=2"},
+        {"comm.chunk=65536", "run.panels=\"64\"", "run.threads=2"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         Run got = whole_run(others[i], 3);
@@ -92,7 +92,7 @@ static void too_much_memory_is_refused(void **state) {
 // sgd with a rate of 0 changes nothing, so validation never gets better than the first evaluation.
 static void early_stopping_stops(void **state) {
     (void)state;
-    const char *settings[] = {"train.optimizer=\"sgd\"", "train.rate=1e-30", "train.eval_every=1",
+    const char *settings[] = {"train.optimizer=\"sgd\"", "train.lr=1e-30", "train.eval_every=1",
                               "train.patience=4"};
     Run run = whole_run(settings, 4);
     assert_int_equal(run.epochs, 5);
@@ -102,7 +102,7 @@ static void divergence_is_named(void **state) {
     (void)state;
     Error err = {0};
     EpochRecord record;
-    const char *settings[] = {"train.optimizer=\"sgd\"", "train.rate=1000",
+    const char *settings[] = {"train.optimizer=\"sgd\"", "train.lr=1000",
                               "model.post=[\"activation\"]"};
     settle(settings, 3);
     Trainer *t = new_trainer();
@@ -192,16 +192,16 @@ static void rates_follow_their_schedule(void **state) {
         const char *settings[4];
         double epoch1, epoch4, epoch12;
     } cases[] = {
-        {{"train.rate=0.5", "train.schedule=\"constant\"", "train.warmup=4", "train.clip=1"},
+        {{"train.lr=0.5", "train.lr_schedule=\"constant\"", "train.warmup=4", "train.clip_norm=1"},
          0.125,
          0.5,
          0.5},
-        {{"train.rate=0.5", "train.schedule=\"step\"", "train.step_epochs=3",
-          "train.step_factor=0.1"},
+        {{"train.lr=0.5", "train.lr_schedule=\"step\"", "train.lr_step_size=3",
+          "train.lr_gamma=0.1"},
          0.5,
          0.05,
          0.0005},
-        {{"train.rate=0.5", "train.schedule=\"cosine\"", "train.warmup=0", "train.clip=1"},
+        {{"train.lr=0.5", "train.lr_schedule=\"cosine\"", "train.warmup=0", "train.clip_norm=1"},
          0.5,
          0.25 * (1 + cos(3.14159265358979 * 3 / 12)),
          0.25 * (1 + cos(3.14159265358979 * 11 / 12))},

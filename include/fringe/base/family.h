@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 typedef struct Family {
-    const char *key;       // which names a member, in messages: "messages.codec"
+    const char *key;       // which names a member, in messages: "quantization.codec"
     const char *automatic; // one more word, which the owner replaces by a member: "auto"; or NULL
     const void *table;     // [count], of members or of pointers to members
     int count;

@@ -22,7 +22,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_DROPOUT = 1,
     RANDOM_ROUNDING = 2,
     RANDOM_GENERATE = 3, // generators; `layer` numbers the draw
-    RANDOM_FEATURES = 4, // features made by data.prepare
+    RANDOM_FEATURES = 4, // features made by data.transforms
     RANDOM_PARTITION = 5,
     RANDOM_ASSIGN = 6, // widths drawn at random; epoch = when they were asked for
 } RandomPurpose;

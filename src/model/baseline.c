@@ -1,0 +1,59 @@
+// The baseline: how far a guess gets that looks at the training labels alone. A class is guessed
+// for every node: the most frequent one of the training nodes; where nodes have several classes,
+// those that at least half of the training nodes have.
+
+#include "internal.h"
+
+#include <math.h>
+
+static void count_majority(const Shard *shard, int64_t hit[4]) {
+    for (int64_t row = 0; row < shard->set[NODES].own; row++)
+        hit[shard->split[row]] += shard->label[row] == shard->majority;
+}
+
+static void baseline_single(const Shard *shard, const Comm *comm, double baseline[4]) {
+    int64_t hit[4] = {0}, all[4] = {0, shard->train_nodes, shard->val_nodes, shard->test_nodes};
+    if (shard->label != NULL)
+        count_majority(shard, hit);
+    comm_sum_int64(comm, hit, 4);
+    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
+        baseline[split] = all[split] > 0 ? (double)hit[split] / (double)all[split] : NAN;
+}
+
+// The guessed classes as a row of 0 and 1. Collective.
+static uint8_t *common_classes(const Shard *shard, const Comm *comm) {
+    int64_t *nodes = TAKE(int64_t, shard->classes, "training nodes of a class");
+    uint8_t *common = TAKE(uint8_t, shard->classes, "common classes");
+    for (int64_t row = 0; row < shard->set[NODES].own; row++)
+        for (int64_t k = 0; shard->split[row] == SPLIT_TRAIN && k < shard->classes; k++)
+            nodes[k] += shard->labels[row * shard->classes + k];
+    comm_sum_int64(comm, nodes, (int)shard->classes);
+    for (int64_t k = 0; k < shard->classes; k++)
+        common[k] = shard->train_nodes > 0 && 2 * nodes[k] >= shard->train_nodes;
+    memory_give(nodes);
+    return common;
+}
+
+// Micro-F1 of guessing `common` for every node: 2 TP / (guessed + true). Collective.
+static void baseline_multilabel(const Shard *shard, const Comm *comm, double baseline[4]) {
+    uint8_t *common = common_classes(shard, comm);
+    int64_t count[4][2] = {{0}}; // 2 TP; guessed + true
+    for (int64_t row = 0; row < shard->set[NODES].own; row++)
+        for (int64_t k = 0; k < shard->classes; k++) {
+            uint8_t has = shard->labels[row * shard->classes + k];
+            count[shard->split[row]][0] += 2 * (has & common[k]);
+            count[shard->split[row]][1] += has + common[k];
+        }
+    comm_sum_int64(comm, &count[0][0], 8);
+    for (int split = 0; split < 4; split++)
+        baseline[split] =
+            count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : NAN;
+    memory_give(common);
+}
+
+void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]) {
+    if (shard->multilabel)
+        baseline_multilabel(shard, comm, baseline);
+    else
+        baseline_single(shard, comm, baseline);
+}

@@ -1,0 +1,192 @@
+// The table of a comparison: what every variant took and reached, and what it gained over the first
+// one. All of it is read from the metrics that the runs left.
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { EPOCHS_MOST = 100000 };
+
+void comparison_init(Comparison *comparison, const char *folder, int ranks, int runs) {
+    *comparison = (Comparison){.folder = folder, .ranks = ranks, .runs = runs, .target = NAN};
+}
+
+void comparison_clear(Comparison *comparison) { memory_give(comparison->times); }
+
+// --- reading
+
+// Metrics of one run of a variant into comparison->times; the number of epochs, 0 with an error.
+static int64_t read_run(const Comparison *c, const ComparedVariant *variant, int run, Error *err) {
+    char folder[8192], number[32] = "";
+    int64_t count;
+    if (c->runs > 1)
+        snprintf(number, sizeof number, "/run-%d", run + 1);
+    snprintf(folder, sizeof folder, "%s/%s%s", c->folder, variant->name, number);
+    return report_history(folder, c->times, EPOCHS_MOST, &count, err) ? count : 0;
+}
+
+static void add_times(EpochTimes *sum, const EpochTimes *t, double share) {
+    sum->bytes += t->bytes * share;
+    sum->seconds += t->seconds * share;
+    sum->compute += t->compute * share;
+    sum->pack += t->pack * share;
+    sum->wait += t->wait * share;
+    sum->reduce += t->reduce * share;
+    sum->evaluation += t->evaluation * share;
+    sum->assignment += t->assignment * share;
+}
+
+static double median_seconds(const EpochTimes *times, int64_t count) {
+    double *seconds = TAKE(double, count, "seconds of epochs");
+    for (int64_t e = 0; e < count; e++)
+        seconds[e] = times[e].seconds;
+    double median = count > 0 ? sort_median(seconds, count) : 0;
+    memory_give(seconds);
+    return median;
+}
+
+// Means over the runs.
+static void read_variant(const Comparison *c, ComparedVariant *variant, Error *err) {
+    const EpochTimes *times = c->times;
+    for (int run = 0; run < c->runs; run++) {
+        int64_t count = read_run(c, variant, run, err);
+        variant->epoch += median_seconds(times, count) / c->runs;
+        for (int64_t e = 0; e < count; e++) {
+            add_times(&variant->mean, &times[e], 1.0 / ((double)count * c->runs));
+            variant->total += (times[e].seconds + times[e].assignment) / c->runs;
+            variant->assigned += times[e].assignment / c->runs;
+        }
+    }
+}
+
+static MeanDeviation test_of(const RunResult *result, int runs) {
+    double *test = TAKE(double, runs, "results of runs");
+    for (int i = 0; i < runs; i++)
+        test[i] = 100 * report_score(&result[i].last[SPLIT_TEST]);
+    MeanDeviation of = mean_deviation(test, runs);
+    memory_give(test);
+    return of;
+}
+
+bool comparison_add(Comparison *c, const char *name, bool blocking, const RunResult *result,
+                    Error *err) {
+    assert(c->count < COMPARED_MOST);
+    ComparedVariant *variant = &c->variant[c->count];
+    *variant = (ComparedVariant){.blocking = blocking, .test = test_of(result, c->runs)};
+    snprintf(variant->name, sizeof variant->name, "%s", name);
+    if (c->times == NULL)
+        c->times = TAKE(EpochTimes, EPOCHS_MOST, "metrics");
+    read_variant(c, variant, err);
+    c->count += err->code == 0;
+    return err->code == 0;
+}
+
+// --- the target
+
+// Seconds of the first run until its validation reaches the target.
+static double time_to_target(const Comparison *c, const ComparedVariant *variant, Error *err) {
+    int64_t count = read_run(c, variant, 0, err);
+    double seconds = 0;
+    for (int64_t e = 0; e < count; e++) {
+        seconds += c->times[e].seconds + c->times[e].assignment;
+        if (c->times[e].validation >= c->target) // false for NaN
+            return seconds;
+    }
+    return NAN;
+}
+
+// 99 % of the best validation of the first variant; NaN without validation nodes.
+static double target_of(const Comparison *c, Error *err) {
+    int64_t count = read_run(c, &c->variant[0], 0, err);
+    double best = NAN;
+    for (int64_t e = 0; e < count; e++)
+        best = fmax(best, c->times[e].validation); // of a number and NaN the number
+    return 0.99 * best;
+}
+
+bool comparison_read_targets(Comparison *c, Error *err) {
+    c->target = target_of(c, err);
+    for (int i = 0; i < c->count; i++)
+        c->variant[i].to_target = time_to_target(c, &c->variant[i], err);
+    return err->code == 0;
+}
+
+// --- the table
+
+static void print_share(double seconds, double epoch) {
+    terminal_print(" %9.1f", epoch > 0 ? 100 * seconds / epoch : 0);
+}
+
+// Where computation hides messages, only the time that is waited for them is seen.
+static void print_variant(const ComparedVariant *variant, const ComparedVariant *first) {
+    const EpochTimes *t = &variant->mean;
+    char test[32];
+    snprintf(test, sizeof test, isnan(variant->test.mean) ? "  none" : "%6.2f +- %-5.2f",
+             variant->test.mean, variant->test.count > 1 ? variant->test.deviation : 0.0);
+    terminal_print("%-16s %-15s %9.3f %8.2fx", variant->name, test, 1 / variant->epoch,
+                   first->epoch / variant->epoch);
+    if (variant->blocking)
+        print_share(t->pack + t->wait, t->seconds);
+    else
+        terminal_print(" %9s", "-");
+    print_share(t->wait, t->seconds);
+    print_share(t->pack, t->seconds);
+    terminal_print(" %9.2f %11.3f ",
+                   variant->total > 0 ? 100 * variant->assigned / variant->total : 0,
+                   t->bytes / 1e6);
+    if (isnan(variant->to_target))
+        terminal_print("%10s\n", "never");
+    else
+        terminal_print("%10.2f\n", variant->to_target);
+}
+
+void comparison_print(const Comparison *c) {
+    char reached[REPORT_PERCENT];
+    terminal_print("\n%-16s %-15s %9s %9s %9s %9s %9s %9s %11s %10s\n", "mode", "test %",
+                   "epochs/s", "speed-up", "comm %", "wait %", "pack %", "assign %", "MB/epoch",
+                   "to target");
+    for (int i = 0; i < c->count; i++)
+        print_variant(&c->variant[i], &c->variant[0]);
+    terminal_print(
+        "%d ranks. epochs/s: of the median epoch. speed-up: over %s. comm: packing, sending and "
+        "unpacking, of the epoch, where no computation hides it; wait: what none covered; pack: "
+        "both ends; assign: of the whole training. to target: seconds of training until the "
+        "validation of the first run reached %s.\n",
+        c->ranks, c->variant[0].name, report_percent(reached, c->target));
+}
+
+static void put_variant(JsonWriter *w, const ComparedVariant *variant,
+                        const ComparedVariant *first) {
+    const EpochTimes *t = &variant->mean;
+    json_begin_object(w, NULL);
+    json_put_string(w, "name", variant->name);
+    json_put_double(w, "test_mean", variant->test.mean);
+    json_put_double(w, "test_deviation", variant->test.deviation);
+    json_put_int(w, "runs", variant->test.count);
+    json_put_double(w, "epoch_seconds", variant->epoch);
+    json_put_double(w, "mean_epoch_seconds", t->seconds);
+    json_put_double(w, "speed_up", first->epoch / variant->epoch);
+    json_put_double(w, "compute_seconds", t->compute);
+    json_put_double(w, "pack_seconds", t->pack);
+    json_put_double(w, "wait_seconds", t->wait);
+    json_put_double(w, "reduce_seconds", t->reduce);
+    json_put_double(w, "evaluation_seconds", t->evaluation);
+    json_put_double(w, "assignment_seconds", t->assignment);
+    json_put_double(w, "training_seconds", variant->total);
+    json_put_double(w, "bytes", t->bytes);
+    json_put_double(w, "seconds_to_target", variant->to_target);
+    json_end_object(w);
+}
+
+void comparison_put(JsonWriter *w, const Comparison *c) {
+    json_begin_object(w, NULL);
+    json_put_int(w, "ranks", c->ranks);
+    json_put_string(w, "speed_up_over", c->variant[0].name);
+    json_put_double(w, "target", c->target);
+    json_begin_array(w, "modes");
+    for (int i = 0; i < c->count; i++)
+        put_variant(w, &c->variant[i], &c->variant[0]);
+    json_end_array(w);
+    json_end_object(w);
+}

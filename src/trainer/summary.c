@@ -1,0 +1,79 @@
+// What all ranks together know of a training before its first epoch: how rows and messages are
+// spread, how much memory is planned, and how far guessing gets.
+
+#include "internal.h"
+
+typedef struct RankSummary {
+    int64_t own, central, halo, predicted;
+} RankSummary;
+
+static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
+    int size = comm->size;
+    if (size > SUMMARY_PAIRS)
+        return NULL;
+    int64_t *mine = TAKE(int64_t, 2 * size, "summary of all ranks"); // by sender
+    int64_t *all = TAKE(int64_t, 2 * (int64_t)size * size, "summary of all ranks");
+    for (int g = 0; g + 1 < size; g++) {
+        int64_t *from = mine + 2 * ring_sender(comm->rank, g, size);
+        from[0] = p->receive_offset[g + 1] - p->receive_offset[g];
+        from[1] = p->sources_read[g];
+    }
+    comm_all_gather(comm, mine, all, 2 * (size_t)size * sizeof *mine);
+    memory_give(mine);
+    if (comm->rank == 0)
+        return all; // [reader, sender]
+    memory_give(all);
+    return NULL;
+}
+
+static ExchangeSummary summarize_exchange(const Comm *comm, const Channel *channel, ExchangeId id) {
+    const HaloPlan *p = channel_halo_plan(channel);
+    int64_t count[3] = {p->halo_count, p->partials, 0};
+    for (int g = 0; g + 1 < p->size; g++)
+        count[2] += p->sources_read[g];
+    comm_sum_int64(comm, count, 3);
+    return (ExchangeSummary){.id = id,
+                             .columns = channel_columns(channel),
+                             .rows = count[0],
+                             .sums = count[1],
+                             .sources = count[2],
+                             .pair = gather_pairs(comm, p)};
+}
+
+static void summarize_exchanges(RunSummary *summary, const Trainer *t) {
+    for (int l = 0; l < t->shape.layers; l++)
+        for (int d = 0; d < 2; d++) {
+            ExchangeId id = {l, d};
+            Channel *channel = model_channel(t->model, id);
+            if (channel != NULL)
+                summary->exchange[summary->exchanges++] = summarize_exchange(t->comm, channel, id);
+        }
+    summary->patterns_seconds = comm_max_double(t->comm, t->patterns.seconds);
+}
+
+void run_summary_clear(RunSummary *summary) {
+    for (int i = 0; i < summary->exchanges; i++)
+        memory_give(summary->exchange[i].pair);
+    summary->exchanges = 0;
+}
+
+RunSummary trainer_summary(const Trainer *t) {
+    const Shard *shard = t->shard;
+    RunSummary summary = {.own_least = INT64_MAX};
+    RankSummary mine = {shard->set[NODES].own, shard->set[NODES].central,
+                        shard->relation[IN_EDGES].remote, (int64_t)memory_plan_total(&t->plan)};
+    RankSummary *all = TAKE(RankSummary, t->comm->size, "summary of all ranks");
+    comm_all_gather(t->comm, &mine, all, sizeof mine);
+    for (int rank = 0; rank < t->comm->size; rank++) {
+        summary.own_least = all[rank].own < summary.own_least ? all[rank].own : summary.own_least;
+        summary.own_most = all[rank].own > summary.own_most ? all[rank].own : summary.own_most;
+        summary.central += all[rank].central;
+        summary.halo += all[rank].halo;
+        if ((size_t)all[rank].predicted > summary.predicted)
+            summary.predicted = (size_t)all[rank].predicted;
+    }
+    memory_give(all);
+    summarize_exchanges(&summary, t);
+    model_baseline(shard, t->comm, summary.baseline);
+    return summary;
+}

@@ -1,0 +1,71 @@
+// ranks: 1 3
+// If this failed, the score that a guess reaches would be wrong, and a model that has learned
+// nothing could look as if it had.
+#include "../small_graph.h"
+#include "../support.h"
+#include "fringe/model.h"
+
+#include <math.h>
+
+enum { ALL_NODES = 12, CLASSES = 3 };
+
+typedef struct Node {
+    int split, label, has[CLASSES];
+} Node;
+
+// Class 2 has most training nodes. Half of the four training nodes have class 0, three have class
+// 1, one has class 2.
+static const Node nodes[ALL_NODES] = {
+    {SPLIT_TRAIN, 2, {1, 1, 0}}, {SPLIT_TRAIN, 0, {1, 0, 0}}, {SPLIT_TRAIN, 2, {0, 1, 1}},
+    {SPLIT_TRAIN, 1, {0, 1, 0}}, {SPLIT_VAL, 2, {1, 1, 0}},   {SPLIT_VAL, 0, {0, 0, 1}},
+    {SPLIT_VAL, 2, {0, 1, 0}},   {SPLIT_NONE, -1, {1, 1, 1}}, {SPLIT_NONE, -1, {0, 0, 0}},
+    {SPLIT_NONE, -1, {1, 0, 0}}, {SPLIT_NONE, -1, {0, 0, 0}}, {SPLIT_NONE, -1, {1, 1, 0}},
+};
+
+static int split_of(int64_t node) { return nodes[node].split; }
+static int label_of(int64_t node, int64_t column) {
+    (void)column;
+    return nodes[node].label;
+}
+static int has_class(int64_t node, int64_t column) { return nodes[node].has[column]; }
+
+static void measure(bool multilabel, double baseline[4]) {
+    World world;
+    world_init(&world,
+               (WorldKind){.nodes = ALL_NODES,
+                           .degree = 3,
+                           .features = 4,
+                           .classes = CLASSES,
+                           .multilabel = multilabel,
+                           .split = split_of,
+                           .label = multilabel ? has_class : label_of},
+               5, &test_comm);
+    model_baseline(&world.shard, &test_comm, baseline);
+    world_clear(&world);
+}
+
+static void one_label_is_the_most_frequent_of_the_training_nodes(void **state) {
+    (void)state;
+    double baseline[4];
+    measure(false, baseline);
+    assert_near(baseline[SPLIT_TRAIN], 2 / 4.0, 1e-15);
+    assert_near(baseline[SPLIT_VAL], 2 / 3.0, 1e-15);
+    assert_true(isnan(baseline[SPLIT_TEST])); // no node is there
+}
+
+// Micro-F1 is 2 TP / (guessed + true), and two classes are guessed for every node:
+//   training   TP 5   guessed 8   true 6        validation   TP 3   guessed 6   true 4
+static void several_labels_are_those_of_half_the_training_nodes(void **state) {
+    (void)state;
+    double baseline[4];
+    measure(true, baseline);
+    assert_near(baseline[SPLIT_TRAIN], 10 / 14.0, 1e-15);
+    assert_near(baseline[SPLIT_VAL], 6 / 10.0, 1e-15);
+    assert_true(isnan(baseline[SPLIT_TEST]));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(one_label_is_the_most_frequent_of_the_training_nodes),
+    cmocka_unit_test(several_labels_are_those_of_half_the_training_nodes),
+};
+TEST_MAIN(tests)
