@@ -6,7 +6,8 @@
 #include <string.h>
 
 extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn;
-static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn};
+static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn,
+                                               &layer_gin};
 const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
 
 // Layers with weights among the first `layers`.
@@ -24,8 +25,7 @@ int layer_keys(const MemberKeys *keys[LAYER_KINDS]) {
     return layer_family.count;
 }
 
-static Parameter *add_parameter(ModelShape *shape, int l, ParameterRole role, int64_t rows,
-                                int64_t columns) {
+static Parameter *add_parameter(ModelShape *shape, int l, int role, int64_t rows, int64_t columns) {
     assert(shape->parameter_windows < MODEL_PARAMETERS);
     Parameter *p = &shape->parameter[shape->parameter_windows++];
     *p = (Parameter){.layer = l,
@@ -38,15 +38,14 @@ static Parameter *add_parameter(ModelShape *shape, int l, ParameterRole role, in
     return p;
 }
 
-void parameter_matrix(ModelShape *shape, int l, ParameterRole role, const char *name, int64_t in,
+void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out) {
     Parameter *p = add_parameter(shape, l, role, in, out);
     p->matrix = true;
     snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
 }
 
-void parameter_vector(ModelShape *shape, int l, ParameterRole role, const char *name,
-                      int64_t width) {
+void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width) {
     Parameter *p = add_parameter(shape, l, role, 1, width);
     snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
 }
