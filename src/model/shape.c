@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn;
+extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin;
 static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn,
                                                &layer_gin};
 const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
