@@ -46,7 +46,7 @@ static double *aggregation(const OracleGraph *g, const char *name) {
     const double *other = strcmp(name, "gcn-in") == 0 ? in : out;
     for (int v = 0; v < n; v++)
         for (int u = 0; u < n; u++)
-            if (m[v * n + u] != 0)
+            if (m[v * n + u] != 0 && strcmp(name, "sum") != 0)
                 m[v * n + u] /= gcn ? sqrt(in[v] * other[u]) : in[v];
     free(in);
     free(out);
@@ -61,11 +61,12 @@ static double mask(double keep, uint64_t seed, uint32_t epoch, int layer, int64_
 
 typedef struct OracleLayer {
     double *h, *agg, *z, *mean, *sigma;
+    double *u; // gin: the middle of its perceptron; agg then has ε h added
 } OracleLayer;
 
 typedef struct Windows {
-    const double *w, *ws, *bias, *gamma, *beta;
-    double *dw, *dws, *dbias, *dgamma, *dbeta;
+    const double *w, *ws, *bias, *gamma, *beta, *w2, *bias2, *epsilon;
+    double *dw, *dws, *dbias, *dgamma, *dbeta, *dw2, *dbias2, *depsilon;
 } Windows;
 
 static Windows windows(const ModelShape *shape, const double *p, double *g, int layer) {
@@ -76,7 +77,13 @@ static Windows windows(const ModelShape *shape, const double *p, double *g, int 
         double *d = g != NULL ? g + q->begin : NULL;
         if (q->layer != layer)
             continue;
-        if (strstr(q->name, "lin_r.weight"))
+        if (strstr(q->name, "nn.2.weight"))
+            out.w2 = at, out.dw2 = d;
+        else if (strstr(q->name, "nn.2.bias"))
+            out.bias2 = at, out.dbias2 = d;
+        else if (strstr(q->name, ".eps"))
+            out.epsilon = at, out.depsilon = d;
+        else if (strstr(q->name, "lin_r.weight"))
             out.ws = at, out.dws = d;
         else if (strstr(q->name, "norms.") && strstr(q->name, "weight"))
             out.gamma = at, out.dgamma = d;
@@ -186,6 +193,35 @@ static double loss_and_g(const OracleGraph *graph, int64_t k, const double *z, d
     return loss;
 }
 
+// The second half of a perceptron: z = max(0, u) W2 + b2, where u is what z was.
+static void perceptron(OracleLayer *layer, const Windows *w, int64_t n, int64_t out) {
+    double *r = matrix(n, out);
+    for (int64_t i = 0; i < n * out; i++) {
+        layer->u[i] = layer->z[i];
+        r[i] = fmax(0, layer->u[i]);
+        layer->z[i] = w->bias2 != NULL ? w->bias2[i % out] : 0;
+    }
+    product(layer->z, r, false, w->w2, false, n, out, out);
+    free(r);
+}
+
+// The gradient of u in place of that of z.
+static void perceptron_back(const OracleLayer *layer, const Windows *w, double *g, int64_t n,
+                            int64_t out) {
+    double *r = matrix(n, out), *dr = matrix(n, out);
+    for (int64_t i = 0; i < n * out; i++) {
+        r[i] = fmax(0, layer->u[i]);
+        if (w->bias2 != NULL)
+            w->dbias2[i % out] += g[i];
+    }
+    product(w->dw2, r, true, g, false, out, n, out);
+    product(dr, g, false, w->w2, true, n, out, out);
+    for (int64_t i = 0; i < n * out; i++)
+        g[i] = layer->u[i] > 0 ? dr[i] : 0;
+    free(r);
+    free(dr);
+}
+
 static void forward(const OracleGraph *graph, const ModelShape *shape, const double *p,
                     const double *m, OracleLayer *layer, bool training, uint64_t seed,
                     uint32_t epoch) {
@@ -202,6 +238,8 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
         int64_t in = shape->width[l], out = shape->width[l + 1];
         Windows w = windows(shape, p, NULL, l);
         product(layer[l].agg, m, false, layer[l].h, false, n, n, in);
+        for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++)
+            layer[l].agg[i] += *w.epsilon * layer[l].h[i];
         if (w.w == NULL)
             memcpy(layer[l].z, layer[l].agg, (size_t)(n * in) * sizeof(double));
         else
@@ -210,6 +248,8 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
             product(layer[l].z, layer[l].h, false, w.ws, false, n, in, out);
         for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
             layer[l].z[i] += w.bias[i % out];
+        if (w.w2 != NULL)
+            perceptron(&layer[l], &w, n, out);
         if (!has_post(shape, l))
             memcpy(layer[l + 1].h, layer[l].z, (size_t)(n * out) * sizeof(double));
         for (int64_t i = 0; i < n && has_post(shape, l); i++) {
@@ -229,6 +269,8 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
         int64_t in = shape->width[l], out = shape->width[l + 1];
         Windows w = windows(shape, p, gradient, l);
         double *da = matrix(n, in), *dh = matrix(n, in);
+        if (w.w2 != NULL)
+            perceptron_back(&layer[l], &w, g, n, out);
         if (w.w == NULL)
             memcpy(da, g, (size_t)(n * in) * sizeof(double));
         else
@@ -240,6 +282,10 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
         if (w.w != NULL)
             product(da, g, false, w.w, true, n, out, in);
         product(dh, m, true, da, false, n, n, in);
+        for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++) {
+            dh[i] += *w.epsilon * da[i];
+            *w.depsilon += da[i] * layer[l].h[i];
+        }
         if (w.ws != NULL)
             product(dh, g, false, w.ws, true, n, out, in);
         free(g);
@@ -267,8 +313,8 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
     for (int l = 0; l <= shape->layers; l++) {
         int64_t in = shape->width[l], out = l < shape->layers ? shape->width[l + 1] : 0;
         assert(in <= WIDEST);
-        layer[l] =
-            (OracleLayer){matrix(n, in), matrix(n, in), matrix(n, out), matrix(n, 1), matrix(n, 1)};
+        layer[l] = (OracleLayer){matrix(n, in), matrix(n, in), matrix(n, out),
+                                 matrix(n, 1),  matrix(n, 1),  matrix(n, out)};
     }
     forward(graph, shape, p, m, layer, training, seed, epoch);
     const double *z = layer[shape->layers - 1].z;
@@ -285,6 +331,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
         free(layer[l].h);
         free(layer[l].agg);
         free(layer[l].z);
+        free(layer[l].u);
         free(layer[l].mean);
         free(layer[l].sigma);
     }

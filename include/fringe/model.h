@@ -2,7 +2,7 @@
 //
 // Z^l = A^l W^l (+ H^l Ws^l for sage) + b with A^l = L·A·R·H^l; H^{l+1} = post(Z^l) (ALGORITHMS
 // A.3). Parameters, gradients and optimizer moments are flat arrays with named windows; nobody else
-// knows layers. Layers are a table: gcn, sage-mean, sage-gcn. Names and layout outside are PyG's
+// knows layers. Kinds of layers are a table (src/model/shape.c). Names and layout outside are PyG's
 // (convs.0.lin.weight is [out, in]).
 #ifndef FRINGE_MODEL_H
 #define FRINGE_MODEL_H
@@ -30,8 +30,8 @@ enum { MODEL_LAYERS = 16, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
 typedef struct Parameter { // a window of the flat array
     char name[64];   // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
     int layer, conv; // conv: the N of its name, the number of layers with weights before this one
-    ParameterRole role;
-    int64_t begin; // offset in the flat array
+    int role;        // ParameterRole, or from ROLE_OWN on one of the kind
+    int64_t begin;   // offset in the flat array
     int64_t rows,
         columns; // [in, out] row-major inside; matrices are transposed to PyG's [out, in] in files
     bool matrix; // false: a vector of `columns` (rows = 1)

@@ -27,6 +27,8 @@ static const struct Normalisation {
     {"mean", false, MEAN, ONE},
     // self; left = 1/(d_in + 1): GraphSAGE-gcn, AdaQP's SAGE
     {"mean-self", true, MEAN_WITH_SELF, ONE},
+    // self; nothing is divided: GIN with ε = 0
+    {"sum", true, ONE, ONE},
 };
 const Family normalisation_family = FAMILY("normalisation", NULL, normalisations);
 

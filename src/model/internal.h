@@ -36,8 +36,8 @@ typedef struct Layer {
     Rows y; // [N, out] H·W, transform-first only
     Rows z; // [N, out] before post; after inference: after post
     PostSaved saved;
-    Rows own[2];   // of the kind
-    uint8_t *bits; // of the kind
+    Rows own[2];      // of the kind
+    DeviceByte *bits; // of the kind
 } Layer;
 
 // Takes memory or plans it.
@@ -63,7 +63,8 @@ typedef struct LayerRun { // a layer in the call that is running
 // may be NULL.
 struct LayerKind {
     const char *name;
-    MemberKeys keys; // that the kind brings along; their values are ModelShape.options
+    MemberKeys keys;           // that the kind brings along; their values are ModelShape.options
+    const char *const *unused; // keys that mean nothing to it, ended by NULL: none may be said
     // Z is linear in A through W: L·M·R·(H W) may be made instead of (L·M·R·H) W.
     bool may_transform_first;
     const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
@@ -137,15 +138,16 @@ struct Model {
     bool training;
 };
 
+extern const char *const no_keys[]; // an empty list for `unused`
+
 // ---- shape.c
 // model_shape of a kind that need not be in the table.
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err);
 // Adds "convs.N.<name>" to the windows of a layer: [in, out], or [width].
-void parameter_matrix(ModelShape *shape, int l, ParameterRole role, const char *name, int64_t in,
+void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out);
-void parameter_vector(ModelShape *shape, int l, ParameterRole role, const char *name,
-                      int64_t width);
+void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width);
 // Does a layer below have weights, which the gradient of this one's input goes to?
 bool wants_input_gradient(const ModelShape *shape, int l);
 // Xavier-uniform, from a random stream that no other matrix of the model has.
@@ -165,7 +167,7 @@ static inline bool is_made_once(const ModelShape *shape, int l) {
 }
 
 // Where the running call finds a layer's parameter of that role; NULL if it has none.
-static inline const DeviceFloat *weights_of(const LayerRun *run, ParameterRole role) {
+static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
     const Parameter *p = run->layer->parameter[role];
     return p != NULL ? flat_window(run->m->parameters, p->begin) : NULL;
 }

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn;
-static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn};
+extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin;
+static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn,
+                                               &layer_gin};
 const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
 
 // Layers with weights among the first `layers`.
@@ -24,8 +25,7 @@ int layer_keys(const MemberKeys *keys[LAYER_KINDS]) {
     return layer_family.count;
 }
 
-static Parameter *add_parameter(ModelShape *shape, int l, ParameterRole role, int64_t rows,
-                                int64_t columns) {
+static Parameter *add_parameter(ModelShape *shape, int l, int role, int64_t rows, int64_t columns) {
     assert(shape->parameter_windows < MODEL_PARAMETERS);
     Parameter *p = &shape->parameter[shape->parameter_windows++];
     *p = (Parameter){.layer = l,
@@ -38,15 +38,14 @@ static Parameter *add_parameter(ModelShape *shape, int l, ParameterRole role, in
     return p;
 }
 
-void parameter_matrix(ModelShape *shape, int l, ParameterRole role, const char *name, int64_t in,
+void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out) {
     Parameter *p = add_parameter(shape, l, role, in, out);
     p->matrix = true;
     snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
 }
 
-void parameter_vector(ModelShape *shape, int l, ParameterRole role, const char *name,
-                      int64_t width) {
+void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width) {
     Parameter *p = add_parameter(shape, l, role, 1, width);
     snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
 }
@@ -143,6 +142,14 @@ static void choose_savings(ModelShape *shape, const Config *config) {
                                     shape->width[l + 1] < shape->width[l];
 }
 
+static bool check_unused(const LayerKind *kind, const Config *config, Error *err) {
+    for (const char *const *key = kind->unused; *key != NULL; key++)
+        if (config_is_said(config, *key))
+            return error_set(err, EXIT_CONFIG, "%s: means nothing to model.layer=%s; leave it out",
+                             *key, kind->name);
+    return true;
+}
+
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err) {
     *shape = (ModelShape){.kind = kind,
@@ -151,8 +158,8 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
                           .gain = config->model.gain,
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout)};
-    if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
-        !read_post(shape, config, err))
+    if (!check_unused(kind, config, err) || !read_layers(shape, config, err) ||
+        !read_widths(shape, config, features, classes, err) || !read_post(shape, config, err))
         return false;
     assert(kind->keys.bytes <= sizeof shape->options);
     config_values(config, &kind->keys, shape->options);

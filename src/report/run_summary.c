@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+#include <string.h>
+
 static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 
 static void print_memory(const Trainer *trainer, const RunSummary *summary) {
@@ -48,15 +50,24 @@ static void warn_of_period(const Config *c, const RunSummary *summary) {
             (long long)c->quantization.period);
 }
 
+// Where features alone decide what is exchanged, that was exchanged at set-up, in fp32.
+static void warn_of_silence(const Config *c, const RunSummary *summary) {
+    if (summary->exchanges == 0 && strcmp(c->quantization.codec, "fp32") != 0)
+        terminal_say(
+            "warning    an epoch of this model exchanges no rows, so quantization.codec=%s "
+            "has nothing to shorten (mode %s)\n",
+            c->quantization.codec, c->mode);
+}
+
 void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
                         const Trainer *trainer, const RunSummary *summary) {
     terminal_say("data       %s: %lld nodes, %lld edges (%s), %lld features, %lld classes%s; "
                  "train %lld, validation %lld, test %lld\n",
-                 SHOWN(shard->dataset_name), (long long)shard->set[NODES].total, (long long)shard->edges,
-                 shard_is_symmetric(shard) ? "symmetric" : "directed", (long long)shard->features,
-                 (long long)shard->classes, shard->multilabel ? " (several per node)" : "",
-                 (long long)shard->train_nodes, (long long)shard->val_nodes,
-                 (long long)shard->test_nodes);
+                 SHOWN(shard->dataset_name), (long long)shard->set[NODES].total,
+                 (long long)shard->edges, shard_is_symmetric(shard) ? "symmetric" : "directed",
+                 (long long)shard->features, (long long)shard->classes,
+                 shard->multilabel ? " (several per node)" : "", (long long)shard->train_nodes,
+                 (long long)shard->val_nodes, (long long)shard->test_nodes);
     terminal_say("parts      %d ranks x %d threads, %s: own %lld to %lld rows, central %.1f %%, "
                  "remote-neighbour ratio %.1f %%\n",
                  comm->size, trainer_threads(trainer), SHOWN(config->partition.method),
@@ -65,6 +76,7 @@ void report_run_summary(const Config *config, const Shard *shard, const Comm *co
                  100.0 * (double)summary->halo / (double)shard->set[NODES].total);
     print_exchanges(comm, summary);
     warn_of_period(config, summary);
+    warn_of_silence(config, summary);
     print_memory(trainer, summary);
     terminal_say("kernels    %s\n", trainer_kernels(trainer));
     char validation[REPORT_PERCENT], test[REPORT_PERCENT];

@@ -47,7 +47,7 @@ kill -STOP "$(pgrep -f "^$FRINGE train.*run.dir=silent" | tail -n 1)"
 begin=$SECONDS
 while [ $((SECONDS - begin)) -lt 20 ] && pgrep -f "^$FRINGE train.*run.dir=silent" >left; do sleep 0.2; done
 [ $((SECONDS - begin)) -lt 15 ] || fail "a rank that cannot print stays: $(cat left)"
-pkill -9 -f "run.dir=silent"
+pkill -9 -f "^$FRINGE train.*run.dir=silent" # not mpirun, which hands the exit code on
 exec 3>&-
 wait
 [ "$(cat status)" -eq 81 ] || fail "exit $(cat status) of a job with a silent rank, 81 is expected"

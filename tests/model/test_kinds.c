@@ -41,21 +41,21 @@ static void make_kinds(void) {
 
 static const Case cases[] = {
     {"halves", "", "both", false, SYMMETRIC, 2, "activation,dropout", 0.4, 0, "aggregate-first",
-     &halves},
+     &halves, NULL},
     {"halves, norm, features dropped out", "", "both", false, DIRECTED_WEIGHTED, 2,
-     "dropout,norm,activation", 0.4, 0.3, "auto", &halves},
+     "dropout,norm,activation", 0.4, 0.3, "auto", &halves, NULL},
     {"halves with self weights", "", "both", false, DIRECTED, 2, "norm,activation", 0, 0, "auto",
-     &halves_with_self},
+     &halves_with_self, NULL},
     {"halves with self weights, features dropped out", "", "both", false, SYMMETRIC, 2,
-     "activation", 0, 0.3, "aggregate-first", &halves_with_self},
+     "activation", 0, 0.3, "aggregate-first", &halves_with_self, NULL},
     {"weights in the last of three", "", "both", false, SYMMETRIC, 3, "", 0, 0, "aggregate-first",
-     &simple},
+     &simple, NULL},
     {"weights in the last of three, features dropped out", "", "in", false, DIRECTED, 3, "", 0, 0.5,
-     "auto", &simple},
+     "auto", &simple, NULL},
     {"weights and self weights in the last of four", "", "both", false, WEIGHTED, 4, "", 0, 0,
-     "auto", &simple_with_self},
+     "auto", &simple_with_self, NULL},
     {"weights in the first of three", "", "both", false, MULTI, 3, "activation", 0, 0.2, "auto",
-     &spread},
+     &spread, NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

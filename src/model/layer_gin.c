@@ -1,0 +1,204 @@
+// gin: the graph isomorphism layer (Xu et al.: How Powerful are Graph Neural Networks?, ICLR 2019,
+// eq. 4.1) with a perceptron of two matrices: PyG's GINConv(Sequential(Linear, ReLU, Linear)).
+//
+//   A = (M + I) H      S = A + ε H      U = S W + b      R = max(0, U)      Z = R W2 + b2
+//   dW2 = Rᵀ G         dU = [U > 0] (G W2ᵀ)              dW = Sᵀ dU
+//   dA = dU Wᵀ         dH = (M + I)ᵀ dA + ε dA           dε = sum of dA ∘ H
+//
+// ε stays outside the aggregate, so that the one of the features may be made once. U and, on the
+// way back, dU lie in z: R is made of U before Z is, and z has been read when its G is there. The
+// matrix in the middle is as wide as the layer's output.
+#include "internal.h"
+#include <string.h>
+
+enum { OUTER_WEIGHT = ROLE_OWN, OUTER_BIAS, EPSILON }; // roles
+enum { SUMS, HIDDEN };                                 // own rows: S where A must stay, and R
+
+typedef struct GinOptions {
+    double epsilon;
+    bool learned;
+} GinOptions;
+static const Key gin_keys[] = {
+    {"model.gin_epsilon", KEY_DOUBLE, offsetof(GinOptions, epsilon), "0", "[-1000, 1000]", NULL,
+     NULL, "gin: the node itself counts 1 + so much; where it is learned, at the start."},
+    {"model.gin_learn_epsilon", KEY_BOOL, offsetof(GinOptions, learned), "false", NULL, NULL, NULL,
+     "gin: each layer learns its own."},
+};
+
+static const GinOptions *options_of(const ModelShape *shape) {
+    return (const void *)shape->options;
+}
+
+// ---- shape
+
+static const char *gin_normalisation(const ModelShape *shape) {
+    (void)shape;
+    return "sum";
+}
+
+static int gin_layers(const Config *config) { return (int)config->model.layers; }
+
+static bool gin_weights(const ModelShape *shape, int l) {
+    (void)shape, (void)l;
+    return true;
+}
+
+static void gin_parameters(ModelShape *shape, int l) {
+    int64_t in = shape->width[l], out = shape->width[l + 1];
+    parameter_matrix(shape, l, ROLE_WEIGHT, "nn.0.weight", in, out);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, "nn.0.bias", out);
+    parameter_matrix(shape, l, OUTER_WEIGHT, "nn.2.weight", out, out);
+    if (shape->bias)
+        parameter_vector(shape, l, OUTER_BIAS, "nn.2.bias", out);
+    parameter_vector(shape, l, EPSILON, "eps", 1);
+}
+
+static void gin_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
+    if (p->matrix)
+        initial_xavier(shape, p, seed, w);
+    else
+        memset(w, 0, (size_t)p->columns * sizeof *w);
+    if (p->role == EPSILON)
+        *w = (float)options_of(shape)->epsilon;
+}
+
+// ---- memory
+
+static bool gin_keeps_input(const ModelShape *shape, int l) {
+    (void)l;
+    return options_of(shape)->learned;
+}
+
+static void gin_buffers(Model *m, const Taker *taker, int l) {
+    Layer *layer = &m->layer[l];
+    int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
+    take_aggregate(m, taker, l);
+    if (is_made_once(&m->shape, l))
+        take_rows(taker, &layer->own[SUMS], m->rows, in, "aggregated rows");
+    take_rows(taker, &layer->own[HIDDEN], m->rows, out, "hidden rows of perceptrons");
+    if (!m->shape.inference)
+        layer->bits = take_bytes(taker, (size_t)(m->rows * rows_stride(out) / 8),
+                                 "dropout and activation bits");
+}
+
+static int64_t gin_scratch(const Model *m, int l) {
+    int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
+    int64_t most = m->parts.backend->column_sums_scratch(m->rows, out);
+    int64_t matrix[] = {matrix_gradient_scratch(m, in, out), matrix_gradient_scratch(m, out, out)};
+    for (int i = 0; i < 2; i++)
+        most = matrix[i] > most ? matrix[i] : most;
+    return most;
+}
+
+// ---- the rule
+
+// A of features that is made once stays; other rows of A become those of S.
+static Rows sums_of(const LayerRun *run) {
+    const Layer *layer = run->layer;
+    return layer->own[SUMS].at != NULL ? layer->own[SUMS] : layer->a;
+}
+
+static Post relu(const Model *m) {
+    return (Post){.count = 1, .step = {POST_ACTIVATION}, .keep = 1, .training = m->training};
+}
+
+static void gin_forward(const LayerRun *run, Range rows, const Poll *poll) {
+    const Model *m = run->m;
+    const Backend *b = m->parts.backend;
+    const Layer *layer = run->layer;
+    Rows sums = sums_of(run), hidden = layer->own[HIDDEN];
+    Post post = relu(m);
+    b->add_scaled(sums, rows, run->a, run->h, weights_of(run, EPSILON), poll);
+    b->dense(layer->z, rows, sums, weights_of(run, ROLE_WEIGHT), weights_of(run, ROLE_BIAS), false,
+             poll);
+    b->post_forward(hidden, rows, layer->z, &post, (PostSaved){.positive = layer->bits}, m->on.gid,
+                    poll);
+    b->dense(layer->z, rows, hidden, weights_of(run, OUTER_WEIGHT), weights_of(run, OUTER_BIAS),
+             false, poll);
+}
+
+// dU, where it lies.
+static Rows hidden_gradient(const LayerRun *run) { return rows_first(run->layer->z, run->g.count); }
+
+static void make_hidden_gradient(const LayerRun *run, const Poll *poll) {
+    const Model *m = run->m;
+    Rows du = hidden_gradient(run);
+    Post post = relu(m);
+    m->parts.backend->dense_transposed(du, (Range){0, du.count}, run->g,
+                                       weights_of(run, OUTER_WEIGHT), false, poll);
+    m->parts.backend->post_backward(du, du, du, &post, (PostSaved){.positive = run->layer->bits},
+                                    NULL, NULL, m->scratch, poll);
+}
+
+static void gin_aggregate_gradient(const LayerRun *run, const Poll *poll) {
+    Rows du = hidden_gradient(run);
+    make_hidden_gradient(run, poll);
+    run->m->parts.backend->dense_transposed(run->da, (Range){0, du.count}, du,
+                                            weights_of(run, ROLE_WEIGHT), false, poll);
+}
+
+static void gin_input_gradient(const LayerRun *run, Range rows, const Poll *poll) {
+    run->m->parts.backend->add_scaled(run->dh, rows, run->dh, run->da, weights_of(run, EPSILON),
+                                      poll);
+}
+
+// The first layer has no dA; there the sum of dU Wᵀ ∘ H is that of dU ∘ H W. An ε that is not
+// learned has the sum of no products.
+static void epsilon_gradient(const LayerRun *run, DeviceFloat *d, const Poll *poll) {
+    const Backend *b = run->m->parts.backend;
+    Rows du = hidden_gradient(run), da = run->da;
+    if (!options_of(&run->m->shape)->learned) {
+        b->dot(d, rows_first(du, 0), rows_first(du, 0));
+    } else if (da.at != NULL) {
+        b->dot(d, da, rows_first(run->h, da.count));
+    } else {
+        Rows hw = rows_first(gradient_rows(run->m, du.columns, 2), du.count);
+        b->dense(hw, (Range){0, du.count}, run->h, weights_of(run, ROLE_WEIGHT), NULL, false, poll);
+        b->dot(d, du, hw);
+    }
+}
+
+// ε is the last window, whose gradient is made first.
+static void gin_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
+    Model *m = run->m;
+    DeviceFloat *d = flat_window(m->gradient, p->begin);
+    switch (p->role) {
+    case EPSILON:
+        if (run->da.at == NULL)
+            make_hidden_gradient(run, poll);
+        epsilon_gradient(run, d, poll);
+        break;
+    case OUTER_BIAS:
+        m->parts.backend->column_sums(d, run->g, m->scratch);
+        break;
+    case OUTER_WEIGHT:
+        matrix_gradient(m, p, run->layer->own[HIDDEN], run->g, poll);
+        break;
+    case ROLE_BIAS:
+        m->parts.backend->column_sums(d, hidden_gradient(run), m->scratch);
+        break;
+    case ROLE_WEIGHT:
+        matrix_gradient(m, p, sums_of(run), hidden_gradient(run), poll);
+        break;
+    }
+}
+
+const LayerKind layer_gin = {
+    .name = "gin",
+    .keys = {gin_keys, 2, sizeof(GinOptions)},
+    .unused = no_keys,
+    .may_transform_first = false,
+    .normalisation = gin_normalisation,
+    .layers = gin_layers,
+    .weights = gin_weights,
+    .parameters = gin_parameters,
+    .initial = gin_initial,
+    .keeps_input = gin_keeps_input,
+    .buffers = gin_buffers,
+    .scratch = gin_scratch,
+    .forward = gin_forward,
+    .aggregate_gradient = gin_aggregate_gradient,
+    .input_gradient = gin_input_gradient,
+    .parameter_gradient = gin_parameter_gradient,
+};

@@ -1,0 +1,113 @@
+// ranks: 1 2 3 4 8
+// If this failed, gin would not be the layer of its paper, its two matrices would start from the
+// same random numbers, or an ε that is fixed would move.
+#include "gradients.h"
+
+#define LEARNED "model.gin_learn_epsilon=true"
+
+static const Case cases[] = {
+    {"gin", "gin", "both", false, SYMMETRIC, 3, "activation,dropout", 0.4, 0, "auto", NULL,
+     LEARNED},
+    {"gin, features dropped out", "gin", "both", false, DIRECTED, 3, "norm,activation", 0, 0.3,
+     "auto", NULL, LEARNED},
+    {"gin, weighted", "gin", "both", false, DIRECTED_WEIGHTED, 2, "dropout,norm,activation", 0.3, 0,
+     "aggregate-first", NULL, LEARNED},
+    {"gin, one layer", "gin", "both", false, SYMMETRIC, 1, "", 0, 0, "auto", NULL, LEARNED},
+    {"gin, multi-label, four layers", "gin", "both", false, MULTI, 4, "activation", 0, 0, "auto",
+     NULL, LEARNED},
+    {"gin, without bias", "gin", "both", false, WEIGHTED, 2, "activation", 0, 0.2, "auto", NULL,
+     "model.bias=false"},
+};
+enum { CASES = sizeof cases / sizeof *cases, LEARNING = CASES - 1 };
+
+static void oracle_equals_finite_differences(void **state) {
+    (void)state;
+    compare_differences(cases, LEARNING);
+}
+
+static void gradients_equal_the_oracle(void **state) {
+    (void)state;
+    for (int i = 0; i < LEARNING; i++) {
+        run_case(&cases[i], 9);
+        run_case(&cases[i], 5); // hidden rows as wide as logits
+    }
+}
+
+static void inference_equals_the_oracle(void **state) {
+    (void)state;
+    compare_inference(cases, CASES);
+}
+
+static void a_fixed_epsilon_has_no_gradient(void **state) {
+    (void)state;
+    const Case *c = &cases[LEARNING];
+    World w;
+    world_init(&w, c->world, 42, &test_comm);
+    Config config = case_config(c);
+    Made made;
+    make(&made, c, &w, &config, "overlap");
+    float *p = TAKE(float, made.shape.parameter_count, "p");
+    float *g = TAKE(float, made.shape.parameter_count, "g");
+    double *p64 = TAKE(double, made.shape.parameter_count, "p64");
+    double *want = TAKE(double, made.shape.parameter_count, "want");
+    some_parameters(&made.shape, p);
+    for (int64_t k = 0; k < made.shape.parameter_count; k++)
+        p64[k] = (double)p[k];
+    OracleGraph graph = oracle_graph(&w.dataset);
+    oracle_loss(&graph, &made.shape, p64, true, 11, 3, want, NULL);
+    distributed(&made, p, g);
+    int epsilons = 0;
+    for (int i = 0; i < made.shape.parameter_windows; i++)
+        if (strstr(made.shape.parameter[i].name, ".eps") != NULL) {
+            epsilons++;
+            assert_true(g[made.shape.parameter[i].begin] == 0);
+            want[made.shape.parameter[i].begin] = 0;
+        }
+    assert_int_equal(epsilons, 2);
+    compare_windows(c, &made.shape, g, want);
+    oracle_clear(&graph);
+    memory_give(want);
+    memory_give(p64);
+    memory_give(g);
+    memory_give(p);
+    unmake(&made);
+    world_clear(&w);
+}
+
+// Of every kind: no two matrices share a random stream, and ε starts where the config says.
+static void no_two_matrices_start_alike(void **state) {
+    (void)state;
+    for (int k = 0; k < layer_family.count; k++) {
+        Case c = cases[3];
+        c.layer = family_word(&layer_family, k);
+        c.setting = "model.gin_epsilon=0.25";
+        c.layers = 3;
+        Config config = case_config(&c);
+        config.model.hidden = (ConfigInts){1, {8}};
+        ModelShape shape;
+        Error err = {0};
+        assert_ok(model_shape(&shape, &config, 8, 8, false, &err), &err);
+        float *p = TAKE(float, shape.parameter_count, "p");
+        model_initial(&shape, 7, p);
+        for (int i = 0; i < shape.parameter_windows; i++) {
+            const Parameter *a = &shape.parameter[i];
+            if (strstr(a->name, ".eps") != NULL)
+                assert_true(p[a->begin] == 0.25f);
+            for (int j = 0; j < i && a->matrix; j++) {
+                const Parameter *b = &shape.parameter[j];
+                if (b->matrix && memcmp(p + a->begin, p + b->begin, 8 * sizeof *p) == 0)
+                    fail_msg("%s: %s and %s", c.layer, a->name, b->name);
+            }
+        }
+        memory_give(p);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(oracle_equals_finite_differences),
+    cmocka_unit_test(no_two_matrices_start_alike),
+    cmocka_unit_test(a_fixed_epsilon_has_no_gradient),
+    cmocka_unit_test(gradients_equal_the_oracle),
+    cmocka_unit_test(inference_equals_the_oracle),
+};
+TEST_MAIN(tests)
