@@ -186,6 +186,15 @@ static void warn_of_period(const Session *s, const RunFacts *facts) {
             (long long)c->messages.period);
 }
 
+// Where features alone decide what travels, it has travelled at set-up, in fp32.
+static void warn_of_silence(const Session *s, const RunFacts *facts) {
+    const Config *c = &s->config;
+    if (facts->exchanges == 0 && strcmp(c->messages.codec, "fp32") != 0)
+        terminal_say("remark     an epoch of this model exchanges no rows, so messages.codec=%s "
+                     "has nothing to shorten (mode %s)\n",
+                     c->messages.codec, c->mode);
+}
+
 void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts) {
     const Shard *shard = &s->shard;
     terminal_say("data       %s: %lld nodes, %lld edges (%s), %lld features, %lld classes%s; "
@@ -203,6 +212,7 @@ void facts_print(const Session *s, const Trainer *trainer, const RunFacts *facts
                  100.0 * (double)facts->halo / (double)shard->nodes);
     print_exchanges(s, facts);
     warn_of_period(s, facts);
+    warn_of_silence(s, facts);
     print_memory(trainer, facts);
     terminal_say("kernels    %s\n", trainer_kernels(trainer));
     char validation[REPORT_PERCENT], test[REPORT_PERCENT];

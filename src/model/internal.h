@@ -60,7 +60,8 @@ typedef struct LayerRun { // a layer in the call that is running
 // may be NULL.
 struct LayerKind {
     const char *name;
-    MemberKeys keys; // that the kind brings along; their values are ModelShape.options
+    MemberKeys keys;           // that the kind brings along; their values are ModelShape.options
+    const char *const *unused; // keys that mean nothing to it, ended by NULL: none may be said
     // Z is linear in A through W: L·M·R·(H W) may be made instead of (L·M·R·H) W.
     bool may_transform_first;
     const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
@@ -125,6 +126,8 @@ struct Model {
     uint32_t epoch;
     bool training;
 };
+
+extern const char *const no_keys[]; // an empty list for `unused`
 
 // ---- shape.c
 // model_shape of a kind that need not be in the table.

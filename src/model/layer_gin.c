@@ -187,6 +187,7 @@ static void gin_parameter_gradient(const LayerRun *run, const Parameter *p, cons
 const LayerKind layer_gin = {
     .name = "gin",
     .keys = {gin_keys, 2, sizeof(GinOptions)},
+    .unused = no_keys,
     .may_transform_first = false,
     .normalisation = gin_normalisation,
     .layers = gin_layers,

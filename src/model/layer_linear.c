@@ -6,14 +6,16 @@
 //   both              dWs = Hᵀ G    db = column sums of G    dH gets G Wsᵀ beside the aggregate's
 //
 // gcn is the smallest kind, and the one to copy.
-#include "internal.h"
+#include "layer_linear.h"
 #include <string.h>
 
 // ---- shape
 
-static int linear_layers(const Config *config) { return (int)config->model.layers; }
+const char *const no_keys[] = {NULL};
 
-static bool linear_weights(const ModelShape *shape, int l) {
+int linear_layers(const Config *config) { return (int)config->model.layers; }
+
+bool linear_weights(const ModelShape *shape, int l) {
     (void)shape, (void)l;
     return true;
 }
@@ -63,7 +65,7 @@ static void sage_mean_parameters(ModelShape *shape, int l) {
         parameter_vector(shape, l, ROLE_BIAS, "lin_l.bias", out);
 }
 
-static void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
+void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
     if (p->matrix)
         initial_xavier(shape, p, seed, w);
     else
@@ -73,21 +75,21 @@ static void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t
 // ---- memory
 
 // Of Ws and of W where it comes first; the rest needs the aggregate alone.
-static bool gcn_keeps_input(const ModelShape *shape, int l) { return shape->transform_first[l]; }
+bool linear_keeps_input(const ModelShape *shape, int l) { return shape->transform_first[l]; }
 
 static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
     (void)shape, (void)l;
     return true;
 }
 
-static void linear_buffers(Model *m, const Taker *taker, int l) {
+void linear_buffers(Model *m, const Taker *taker, int l) {
     if (m->shape.transform_first[l])
         take_rows(taker, &m->layer[l].y, m->rows, m->shape.width[l + 1], "transformed rows");
     else
         take_aggregate(m, taker, l);
 }
 
-static int64_t linear_scratch(const Model *m, int l) {
+int64_t linear_scratch(const Model *m, int l) {
     int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
     int64_t matrix = matrix_gradient_scratch(m, in, out);
     int64_t vector = m->parts.backend->column_sums_scratch(m->rows, out);
@@ -96,7 +98,7 @@ static int64_t linear_scratch(const Model *m, int l) {
 
 // ---- the rule
 
-static void linear_forward(const LayerRun *run, Range rows, const Poll *poll) {
+void linear_forward(const LayerRun *run, Range rows, const Poll *poll) {
     const Backend *b = run->m->parts.backend;
     const float *bias = weights_of(run, ROLE_BIAS), *ws = weights_of(run, ROLE_SELF_WEIGHT);
     Rows z = run->layer->z;
@@ -108,18 +110,18 @@ static void linear_forward(const LayerRun *run, Range rows, const Poll *poll) {
         b->add_bias(z, rows, bias, poll);
 }
 
-static void linear_aggregate_gradient(const LayerRun *run, const Poll *poll) {
+void linear_aggregate_gradient(const LayerRun *run, const Poll *poll) {
     run->m->parts.backend->dense_transposed(run->da, (Range){0, run->g.count}, run->g,
                                             weights_of(run, ROLE_WEIGHT), false, poll);
 }
 
-static void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll) {
+void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll) {
     const float *ws = weights_of(run, ROLE_SELF_WEIGHT);
     if (ws != NULL)
         run->m->parts.backend->dense_transposed(run->dh, rows, run->g, ws, true, poll);
 }
 
-static void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
+void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
     Model *m = run->m;
     if (p->role == ROLE_BIAS)
         m->parts.backend->column_sums(m->gradient + p->begin, run->g, m->scratch);
@@ -133,20 +135,18 @@ static void linear_parameter_gradient(const LayerRun *run, const Parameter *p, c
 
 // ---- the rows of the table
 
-#define LINEAR_RULE                                                                                \
-    .may_transform_first = true, .layers = linear_layers, .weights = linear_weights,               \
-    .initial = linear_initial, .buffers = linear_buffers, .scratch = linear_scratch,               \
-    .forward = linear_forward, .aggregate_gradient = linear_aggregate_gradient,                    \
-    .input_gradient = linear_input_gradient, .parameter_gradient = linear_parameter_gradient
-
 const LayerKind layer_gcn = {.name = "gcn",
+                             .unused = no_keys,
+                             .weights = linear_weights,
                              .keys = {gcn_keys, 1, sizeof(GcnOptions)},
                              .normalisation = gcn_normalisation,
                              .parameters = gcn_parameters,
-                             .keeps_input = gcn_keeps_input,
+                             .keeps_input = linear_keeps_input,
                              LINEAR_RULE};
 
 const LayerKind layer_sage_mean = {.name = "sage-mean",
+                                   .unused = no_keys,
+                                   .weights = linear_weights,
                                    .keys = {sage_mean_keys, 1, sizeof(SageMeanOptions)},
                                    .normalisation = sage_mean_normalisation,
                                    .parameters = sage_mean_parameters,
@@ -154,7 +154,9 @@ const LayerKind layer_sage_mean = {.name = "sage-mean",
                                    LINEAR_RULE};
 
 const LayerKind layer_sage_gcn = {.name = "sage-gcn",
+                                  .unused = no_keys,
+                                  .weights = linear_weights,
                                   .normalisation = sage_gcn_normalisation,
                                   .parameters = gcn_parameters,
-                                  .keeps_input = gcn_keeps_input,
+                                  .keeps_input = linear_keeps_input,
                                   LINEAR_RULE};

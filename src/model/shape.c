@@ -142,6 +142,14 @@ static void choose_savings(ModelShape *shape, const Config *config) {
                                     shape->width[l + 1] < shape->width[l];
 }
 
+static bool check_unused(const LayerKind *kind, const Config *config, Error *err) {
+    for (const char *const *key = kind->unused; *key != NULL; key++)
+        if (config_is_said(config, *key))
+            return error_set(err, EXIT_CONFIG, "%s: means nothing to model.layer=%s; leave it out",
+                             *key, kind->name);
+    return true;
+}
+
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err) {
     *shape = (ModelShape){.kind = kind,
@@ -150,8 +158,8 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
                           .gain = config->model.gain,
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout)};
-    if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
-        !read_post(shape, config, err))
+    if (!check_unused(kind, config, err) || !read_layers(shape, config, err) ||
+        !read_widths(shape, config, features, classes, err) || !read_post(shape, config, err))
         return false;
     assert(kind->keys.bytes <= sizeof shape->options);
     config_values(config, &kind->keys, shape->options);

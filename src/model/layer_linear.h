@@ -1,0 +1,25 @@
+// The rule of layers that are linear in their aggregate, for kinds that differ in their shape
+// alone. layer_linear.c has the formulas.
+#ifndef FRINGE_MODEL_LAYER_LINEAR_H
+#define FRINGE_MODEL_LAYER_LINEAR_H
+
+#include "internal.h"
+
+int linear_layers(const Config *config);
+bool linear_weights(const ModelShape *shape, int l);
+void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
+void linear_buffers(Model *m, const Taker *taker, int l);
+bool linear_keeps_input(const ModelShape *shape, int l);
+int64_t linear_scratch(const Model *m, int l);
+void linear_forward(const LayerRun *run, Range rows, const Poll *poll);
+void linear_aggregate_gradient(const LayerRun *run, const Poll *poll);
+void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll);
+void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll);
+
+#define LINEAR_RULE                                                                                \
+    .may_transform_first = true, .layers = linear_layers, .initial = linear_initial,               \
+    .buffers = linear_buffers, .scratch = linear_scratch, .forward = linear_forward,               \
+    .aggregate_gradient = linear_aggregate_gradient, .input_gradient = linear_input_gradient,      \
+    .parameter_gradient = linear_parameter_gradient
+
+#endif
