@@ -137,6 +137,7 @@ void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Po
 
 const LayerKind layer_gcn = {.name = "gcn",
                              .unused = no_keys,
+                             .weights = linear_weights,
                              .keys = {gcn_keys, 1, sizeof(GcnOptions)},
                              .normalisation = gcn_normalisation,
                              .parameters = gcn_parameters,
@@ -145,6 +146,7 @@ const LayerKind layer_gcn = {.name = "gcn",
 
 const LayerKind layer_sage_mean = {.name = "sage-mean",
                                    .unused = no_keys,
+                                   .weights = linear_weights,
                                    .keys = {sage_mean_keys, 1, sizeof(SageMeanOptions)},
                                    .normalisation = sage_mean_normalisation,
                                    .parameters = sage_mean_parameters,
@@ -153,6 +155,7 @@ const LayerKind layer_sage_mean = {.name = "sage-mean",
 
 const LayerKind layer_sage_gcn = {.name = "sage-gcn",
                                   .unused = no_keys,
+                                  .weights = linear_weights,
                                   .normalisation = sage_gcn_normalisation,
                                   .parameters = gcn_parameters,
                                   .keeps_input = linear_keeps_input,

@@ -17,9 +17,9 @@ void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll);
 void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll);
 
 #define LINEAR_RULE                                                                                \
-    .may_transform_first = true, .layers = linear_layers, .weights = linear_weights,               \
-    .initial = linear_initial, .buffers = linear_buffers, .scratch = linear_scratch,               \
-    .forward = linear_forward, .aggregate_gradient = linear_aggregate_gradient,                    \
-    .input_gradient = linear_input_gradient, .parameter_gradient = linear_parameter_gradient
+    .may_transform_first = true, .layers = linear_layers, .initial = linear_initial,               \
+    .buffers = linear_buffers, .scratch = linear_scratch, .forward = linear_forward,               \
+    .aggregate_gradient = linear_aggregate_gradient, .input_gradient = linear_input_gradient,      \
+    .parameter_gradient = linear_parameter_gradient
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin;
+extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin, layer_sgc;
 static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn,
-                                               &layer_gin};
+                                               &layer_gin, &layer_sgc};
 const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
 
 // Layers with weights among the first `layers`.

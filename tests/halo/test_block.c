@@ -28,6 +28,8 @@ static void dense(double m[N][N], const Dataset *d, const char *name) {
                 m[v][u] = w / sqrt((in[v] + 1) * (out[u] + 1));
             else if (strcmp(name, "gcn-in") == 0)
                 m[v][u] = w / sqrt((in[v] + 1) * (in[u] + 1));
+            else if (strcmp(name, "sum") == 0)
+                m[v][u] = w;
             else if (strcmp(name, "mean") == 0)
                 m[v][u] = in[v] > 0 ? w / in[v] : w;
             else
@@ -74,7 +76,7 @@ static void assert_is(const Block *block, double m[N][N], bool transposed) {
 
 static void test_normalisations_are_the_papers_matrices(void **state) {
     (void)state;
-    static const char *const names[] = {"gcn", "gcn-in", "mean", "mean-self"};
+    static const char *const names[] = {"gcn", "gcn-in", "mean", "mean-self", "sum"};
     static double m[N][N];
     for (int kind = 0; kind < 4; kind++) {
         World world;
@@ -82,7 +84,7 @@ static void test_normalisations_are_the_papers_matrices(void **state) {
         k.directed = kind & 1;
         k.weighted = kind & 2;
         world_init(&world, k, 7, &test_comm);
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             Block block;
             Error err = {0};
             assert_ok(block_init(&block, names[i], world.forward, &world.shard, &err), &err);
@@ -103,8 +105,8 @@ static void test_unknown_normalisation_is_answered_with_the_list(void **state) {
     Error err = {0};
     world_init(&world, (WorldKind){.nodes = N, .degree = 3, .features = 1, .classes = 2}, 1,
                &test_comm);
-    assert_refused(block_init(&block, "sum", world.forward, &world.shard, &err), &err, EXIT_CONFIG,
-                   "gcn, gcn-in, mean, mean-self");
+    assert_refused(block_init(&block, "median", world.forward, &world.shard, &err), &err,
+                   EXIT_CONFIG, "gcn, gcn-in, mean, mean-self, sum");
     world_clear(&world);
 }
 

@@ -1,0 +1,28 @@
+// sgc: simple graph convolution (Wu et al.: Simplifying Graph Convolutional Networks, ICML 2019),
+// PyG's SGConv with K = model.layers: one linear layer on features that went through K aggregates,
+// Z = (L·M·R)^K X W + b. All steps but the last have no weights. Where the features are not dropped
+// out the aggregates are made once, and an epoch exchanges nothing.
+#include "layer_linear.h"
+
+static const char *sgc_normalisation(const ModelShape *shape) {
+    (void)shape;
+    return "gcn-in"; // PyG's
+}
+
+static bool sgc_weights(const ModelShape *shape, int l) { return l == shape->layers - 1; }
+
+static void sgc_parameters(ModelShape *shape, int l) {
+    parameter_matrix(shape, l, ROLE_WEIGHT, "lin.weight", shape->width[l], shape->width[l + 1]);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, "lin.bias", shape->width[l + 1]);
+}
+
+static const char *const sgc_unused[] = {"model.hidden", "model.post", "model.norm", NULL};
+
+const LayerKind layer_sgc = {.name = "sgc",
+                             .unused = sgc_unused,
+                             LINEAR_RULE,
+                             .normalisation = sgc_normalisation,
+                             .weights = sgc_weights,
+                             .parameters = sgc_parameters,
+                             .keeps_input = linear_keeps_input};

@@ -1,0 +1,73 @@
+// ranks: 1 2 3 4 8
+// If this failed, sgc would not be one linear layer on features that went through K aggregates, or
+// would take keys that mean nothing to it.
+#include "gradients.h"
+
+static const Case cases[] = {
+    {"sgc", "sgc", "both", false, SYMMETRIC, 2, "", 0, 0, "auto", NULL, NULL},
+    {"sgc, features dropped out", "sgc", "both", false, SYMMETRIC, 3, "", 0, 0.3, "auto", NULL,
+     NULL},
+    {"sgc, one step", "sgc", "both", false, DIRECTED, 1, "", 0, 0.5, "aggregate-first", NULL, NULL},
+    {"sgc, weighted, four steps", "sgc", "both", false, DIRECTED_WEIGHTED, 4, "", 0, 0, "auto",
+     NULL, "model.bias=false"},
+    {"sgc, multi-label", "sgc", "both", false, MULTI, 2, "", 0, 0.2, "auto", NULL, NULL},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void oracle_equals_finite_differences(void **state) {
+    (void)state;
+    compare_differences(cases, CASES);
+}
+
+static void gradients_equal_the_oracle(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++)
+        run_case(&cases[i], 9);
+}
+
+static void inference_equals_the_oracle(void **state) {
+    (void)state;
+    compare_inference(cases, CASES);
+}
+
+static void it_has_one_linear_layer(void **state) {
+    (void)state;
+    Config config = case_config(&cases[0]);
+    config.model.layers = 4;
+    ModelShape shape;
+    Error err = {0};
+    assert_ok(model_shape(&shape, &config, 13, 5, false, &err), &err);
+    assert_int_equal(shape.layers, 4);
+    assert_int_equal(shape.parameter_windows, 2);
+    assert_string_equal(shape.parameter[0].name, "convs.0.lin.weight");
+    assert_string_equal(shape.parameter[1].name, "convs.0.lin.bias");
+    assert_int_equal(shape.parameter_count, 13 * 5 + 5);
+}
+
+// Defaults are fine; what a person says is refused, even if it is the default.
+static void what_means_nothing_is_refused(void **state) {
+    (void)state;
+    static const char *const said[] = {"model.hidden=[256]", "model.post=[]", "model.norm=layer"};
+    for (int i = 0; i < 3; i++) {
+        Config config;
+        ModelShape shape;
+        Error err = {0};
+        const char *settings[] = {"model.layer=sgc", said[i]};
+        assert_ok(config_load(&config, NULL, settings, 1, &err), &err);
+        assert_ok(model_shape(&shape, &config, 13, 5, false, &err), &err);
+        assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
+        char part[64];
+        snprintf(part, sizeof part, "%.*s: means nothing to model.layer=sgc",
+                 (int)strcspn(said[i], "="), said[i]);
+        assert_refused(model_shape(&shape, &config, 13, 5, false, &err), &err, EXIT_CONFIG, part);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(oracle_equals_finite_differences),
+    cmocka_unit_test(it_has_one_linear_layer),
+    cmocka_unit_test(what_means_nothing_is_refused),
+    cmocka_unit_test(gradients_equal_the_oracle),
+    cmocka_unit_test(inference_equals_the_oracle),
+};
+TEST_MAIN(tests)
