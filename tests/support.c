@@ -1,4 +1,4 @@
-// What the tests share (support.h).
+// Shared by the tests (support.h).
 
 #include "support.h"
 

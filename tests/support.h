@@ -1,5 +1,5 @@
-// What the tests share: a main for cmocka groups that also runs on several ranks, data from
-// outside, temporary folders and comparison by norm.
+// Shared by the tests: a main for cmocka groups that also runs on several ranks, real data,
+// temporary folders and comparison by norm.
 #ifndef FRINGE_TESTS_SUPPORT_H
 #define FRINGE_TESTS_SUPPORT_H
 
@@ -12,14 +12,13 @@
 
 #include "fringe/base.h"
 
-// On several ranks cmocka ends the process at every failure, and would at every skip. A skip is
-// counted by test.sh through the line "skipped: ..." that rank 0 prints.
+// On several ranks cmocka would end the process at a skip as it does at a failure. test.sh counts
+// skips by the line "skipped: ..." that rank 0 prints.
 #undef skip
 #define skip() test_skip(__func__)
 _Noreturn void test_skip(const char *what);
 
-// All ranks of this test; one rank where the test runs plainly. Started by TEST_MAIN, with a
-// timeout of 30 s.
+// All ranks of this test; one rank without mpirun. TEST_MAIN starts it with a timeout of 30 s.
 extern Comm test_comm;
 
 // `int main` for a static array of CMUnitTest. On several ranks a failed assertion ends the whole
@@ -31,27 +30,27 @@ extern Comm test_comm;
 int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest *tests,
               size_t count);
 
-// The folder of real data (environment FRINGE_DATA). Where it is missing the test is skipped with a
-// sentence that names `what`, or fails if FRINGE_REQUIRE_DATA=1.
+// The folder of real data (environment FRINGE_DATA). Without it the test is skipped with a sentence
+// that names `what`, or fails if FRINGE_REQUIRE_DATA=1.
 const char *data_folder_or_skip(const char *what);
 // The same for one file or folder inside it: "cora/cora.npz". A static buffer.
 const char *data_path_or_skip(const char *inside);
 
-// A new empty folder, the same on all ranks; removed when the program ends. Collective.
+// A new empty folder, the same on all ranks; it is removed when the program ends. Collective.
 const char *test_folder(void);
 // "folder/name" in one of 8 static buffers, used in turn.
 const char *test_path(const char *name);
 void test_write(const char *path, const void *data, size_t bytes);
 void test_write_text(const char *path, const char *text);
-// The name that process `process` of this machine would give to what it writes beside `path`.
+// The temporary name beside `path` that process `process` of this machine would use.
 void test_temporary(char out[1200], const char *path, int process);
-// The number of a process that is no more.
+// The number of a process that has ended.
 int test_dead_process(void);
 
 // |a - b| / |b| by the 2-norm, in double; the plain |a| where b is 0.
 double relative_error(const float *a, const float *b, int64_t count);
 double relative_error_double(const double *a, const double *b, int64_t count);
-// Fails and says how far `a` is from `b` unless the relative error is at most `tolerance`.
+// Fails and prints the relative error of `a` to `b` unless it is at most `tolerance`.
 #define assert_close(a, b, count, tolerance)                                                       \
     assert_close_at((a), (b), (count), (tolerance), #a " ~ " #b, __FILE__, __LINE__)
 void assert_close_at(const float *a, const float *b, int64_t count, double tolerance,

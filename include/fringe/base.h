@@ -1,4 +1,4 @@
-// base: what every room stands on. Opens no other door.
+// base: the foundation of all rooms. Opens no other door.
 //
 // Errors, memory, the communicator, counter-based random numbers, clocks, sparse rows, strict JSON,
 // safetensors, sections of state and durable files. The pieces are independent; a room includes

@@ -1,10 +1,11 @@
-// dataset: files and generators -> one Dataset on one rank, and back to our own directory format.
+// dataset: makes one Dataset on one rank from files or a generator, and writes it in our own
+// directory format.
 //
 // Formats are a table (src/dataset/formats.c): npz (gnn-benchmark CSR keys), metis (.graph), edges
 // (text, SNAP style), fringe (our own directory). data.transforms is a list of steps applied in
 // order, a table too. A stored edge (i, j) carries a message i -> j: the CSR here is by source,
-// exactly as stored. Everything read is bounded and checked before it is allocated or indexed.
-// Local: no function is collective.
+// exactly as stored. Sizes and ids from files are bounded and checked before they are used to
+// allocate or index. No function is collective.
 #ifndef FRINGE_DATASET_H
 #define FRINGE_DATASET_H
 
@@ -20,7 +21,7 @@ typedef struct Dataset {
     int64_t nodes;    // n, at most 2^31 - 1
     int64_t edges;    // E stored entries
     int64_t *offset;  // [n+1] by source
-    int32_t *target;  // [E] message source -> target; ascending inside a row after loading
+    int32_t *target;  // [E] message source -> target; ascending inside each row after loading
     float *weight;    // [E] or NULL (all 1)
     int64_t features; // F, 0 if there are none
     float *x;         // [n, F] or NULL
@@ -28,36 +29,35 @@ typedef struct Dataset {
     bool multilabel;
     int32_t *label;  // [n], -1 = none; NULL if multilabel or no labels
     uint8_t *labels; // [n, K] 0/1 if multilabel
-    uint8_t *split;  // [n] SPLIT_...; never NULL (all SPLIT_NONE if there is none)
-    Tensors map;     // when opened from our directory the arrays point into this mapping
+    uint8_t *split;  // [n] SPLIT_...; never NULL (all SPLIT_NONE without splits)
+    Tensors map;     // the arrays of an opened directory point into this mapping
     bool mapped;
-    Warnings warnings; // what a loader notices without refusing: "2 self-loops stored"
-                       // if nothing
+    Warnings warnings; // of the loader: "2 self-loops stored"
 } Dataset;
 
 extern const Family format_family, step_family;
-// What can be said before anything is loaded: has the file at `path` a format that is known, by its
-// name or by what data.format says? May a step have that argument?
+// Checks before anything is loaded: the file at `path` has a known format, by its name or by
+// `format` (data.format); the step exists and may have its argument.
 bool dataset_format_fits(const char *format, const char *path, Error *err);
 bool dataset_step_fits(const char *word, Error *err);
 
 // Loads what config.data names and applies data.transforms. Warnings go to dataset->warnings.
 bool dataset_load(Dataset *dataset, const Config *config, Error *err);
-// What dataset_load will have in use at most, from the heads of the files that config.data names;
-// nothing of a file that it cannot make out (dataset_load then says what is wrong with it). A text
-// file is read through, to count its lines.
+// The memory that dataset_load will have in use at most, from the headers of the files that
+// config.data names. Nothing is added for an unreadable file (dataset_load then reports it). Text
+// files are read through to count their lines.
 void dataset_plan(MemoryPlan *plan, const Config *config);
-// Only the parts of it: load by the format's reader, then the steps.
+// Only applies the steps (data.transforms).
 bool dataset_prepare(Dataset *dataset, const ConfigWords *steps, int64_t seed, Error *err);
 void dataset_clear(Dataset *dataset);
 
-// Sizes, ids in range, finite features, labels of split nodes present, disjoint splits. The last
-// line of every reader; also for users of dataset_open.
+// Checks sizes, ids in range, finite features, labels of split nodes, disjoint splits. Every reader
+// ends with it; call it also after dataset_open.
 bool dataset_check(const Dataset *dataset, const char *name, Error *err);
 bool dataset_is_symmetric(const Dataset *dataset); // pattern and weights
-Csr dataset_csr(const Dataset *dataset);           // its edges, by source; borrowed, for reading
+Csr dataset_csr(const Dataset *dataset);           // its edges by source; borrowed, read-only
 
-// The name of what config.data names: that of a dataset directory, else of its file without
+// The name of the dataset of config.data: that of a dataset directory, else the file name without
 // endings. Reads no array.
 bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err);
 
@@ -67,20 +67,17 @@ bool dataset_write(const Dataset *dataset, const char *folder,
                    Error *err); // durable: temporary folder, rename
 bool dataset_open(Dataset *dataset, const char *folder, Error *err); // mmap; read-only arrays
 
-// Hash of what training would see: sizes, edges, weights, features, labels, split, after prepare.
-// Never of names.
+// Hash of the prepared contents: sizes, edges, weights, features, labels, split; no names.
 void dataset_hash(const Dataset *dataset, char text[33]);
-// Key of config.data before loading: hash of the contents of the files it names, and of prepare.
-// For caches.
+// Cache key of config.data before loading: hash of the contents of its files and of the steps.
 bool dataset_source_hash(const Config *config, char text[33], Error *err);
 
-// Generators ("reddit-small", "reddit-medium", and parametric ones): a table. Same seed, same
-// bytes, at any thread count. False with the list if the name is not known.
+// Generators ("reddit-small", "reddit-medium", and parametric ones): a table. The same seed gives
+// the same bytes at any thread count. False with the list if the name is unknown.
 bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err);
 const char *dataset_generator_list(void); // "reddit-small, reddit-medium, ..."
 
-// What `fringe inspect` prints of a dataset: header and statistics; for our directory without
-// touching the data.
+// Prints header and statistics for `fringe inspect`; for our directory without reading the data.
 bool dataset_inspect(const char *path, Error *err);
 
 #endif

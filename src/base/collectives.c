@@ -1,6 +1,6 @@
-// Collectives, made of nonblocking messages between pairs, so that every wait is a comm_wait. Sums
-// are taken in rank order on every rank: MPI_Allreduce changes bits with its algorithm (TRAPS 8).
-// Large data goes in a ring: in round r rank i sends to i+r and receives from i-r (DESIGN 4).
+// Collectives, made of nonblocking point-to-point messages, so that every wait is a comm_wait.
+// Every rank adds in rank order, since MPI_Allreduce changes bits with its algorithm (TRAPS 8).
+// Large data goes in a ring: in step r rank i sends to i+r and receives from i-r (DESIGN 4).
 
 #include "fringe/base/mpi.h"
 #include "internal.h"
@@ -15,8 +15,8 @@ enum {
     TAG_PIECES,
 };
 
-static const size_t largest_piece = (size_t)64 << 20; // counts are int, and pieces overlap
-enum { SMALL = 1 << 16 };                             // bytes that are sent to all at once
+static const size_t largest_piece = (size_t)64 << 20; // MPI counts are int, and chunks overlap
+enum { SMALL = 1 << 16 }; // bytes; up to this size all pairs exchange at once
 
 static size_t piece_at(size_t begin, size_t bytes) {
     return bytes - begin < largest_piece ? bytes - begin : largest_piece;
@@ -27,7 +27,7 @@ static void copy(void *to, const void *from, size_t bytes) {
         memmove(to, from, bytes);
 }
 
-// Sends to one rank while receiving from another, piece by piece; either side may be empty.
+// Sends to one rank while receiving from another, in chunks; either side may be empty.
 static void transfer(const Comm *comm, int to, const char *sent, size_t sent_bytes, int from,
                      char *received, size_t received_bytes, int tag, const char *what) {
     for (size_t at = 0; at < sent_bytes || at < received_bytes; at += largest_piece) {
@@ -43,7 +43,8 @@ static void transfer(const Comm *comm, int to, const char *sent, size_t sent_byt
     }
 }
 
-// Dissemination: after round k each rank has heard, directly or not, of 2^(k+1) - 1 others.
+// Dissemination barrier: after round k each rank has heard, directly or not, from 2^(k+1) - 1
+// others.
 void comm_barrier(const Comm *comm) {
     for (int distance = 1; distance < comm->size; distance *= 2) {
         int to = (comm->rank + distance) % comm->size;
@@ -56,8 +57,8 @@ void comm_barrier(const Comm *comm) {
     }
 }
 
-// One piece down a binomial tree: the rank whose distance d from the root has lowest set bit b
-// hears from d - b and tells d + b/2, d + b/4, ... d + 1.
+// Sends one chunk down a binomial tree: the rank at distance d from the root, with lowest set bit
+// b, receives from d - b and sends to d + b/2, d + b/4, ... d + 1.
 static void broadcast_piece(const Comm *comm, char *data, int bytes, int root) {
     int distance = (comm->rank - root + comm->size) % comm->size;
     int bit = 1;
@@ -87,10 +88,10 @@ void comm_broadcast(const Comm *comm, void *data, size_t bytes, int root) {
         broadcast_piece(comm, (char *)data + at, (int)piece_at(at, bytes), root);
 }
 
-// Everyone to everyone at once: the quickest for a few bytes.
+// All pairs exchange at once, which is fastest for a few bytes.
 static void exchange_small(const Comm *comm, const char *from, size_t from_step, char *to,
                            size_t bytes, int tag) {
-    MPI_Request *request = life_requests();
+    MPI_Request *request = collective_requests();
     int count = 0;
     for (int round = 1; round < comm->size; round++) {
         int source = (comm->rank - round + comm->size) % comm->size;
@@ -141,7 +142,7 @@ void comm_all_to_all(const Comm *comm, const void *from, void *to, size_t bytes)
     }
 }
 
-// NULL stays NULL: a rank may have nothing to send.
+// NULL stays NULL, since a rank may have nothing to send.
 static const char *sent_at(const char *base, int64_t offset) {
     return base == NULL ? NULL : base + offset;
 }
@@ -185,9 +186,9 @@ void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t
                      "pieces for rank 0");
 }
 
-// --- sums and the like: a few values are gathered on every rank; of many each rank combines its
-// own LIFE_VALUES for all, and all gather what came of them: two messages a pair of ranks for size
-// * LIFE_VALUES values
+// --- reductions: a few values are gathered on every rank. For many values each rank combines its
+// own COLLECTIVE_VALUES for all ranks, then all gather the results: two messages per pair of ranks
+// for size * COLLECTIVE_VALUES values
 
 typedef void Combine(void *total, const void *value);
 
@@ -202,7 +203,7 @@ static void keep_larger(void *total, const void *value) {
         *(double *)total = *(const double *)value;
 }
 
-// In the order of ranks: at[0..count) = all[0][], all[1][], ...
+// Combines in rank order: at[0..count) = all[0][], all[1][], ...
 static void combine_gathered(char *at, const char *all, int size, int count, Combine *with) {
     size_t bytes = (size_t)count * 8;
     memcpy(at, all, bytes);
@@ -211,21 +212,22 @@ static void combine_gathered(char *at, const char *all, int size, int count, Com
             with(at + i, all + (size_t)r * bytes + i);
 }
 
-// value[i] = combined over ranks 0, 1, ...; every value has 8 bytes.
+// value[i] = values of ranks 0, 1, ... combined; every value has 8 bytes.
 static void combine(const Comm *comm, char *value, int count, Combine *with) {
     if (comm->size == 1)
         return;
-    char *all = life_values();
-    int64_t own[LIFE_VALUES];
+    char *all = collective_values();
+    int64_t own[COLLECTIVE_VALUES];
     while (count > 0) {
-        int each = count / comm->size < LIFE_VALUES ? count / comm->size : LIFE_VALUES, done;
-        if (count > LIFE_VALUES && each > 0) {
+        int each = count / comm->size < COLLECTIVE_VALUES ? count / comm->size : COLLECTIVE_VALUES,
+            done;
+        if (count > COLLECTIVE_VALUES && each > 0) {
             comm_all_to_all(comm, value, all, (size_t)each * 8);
             combine_gathered((char *)own, all, comm->size, each, with);
             comm_all_gather(comm, own, value, (size_t)each * 8);
             done = each * comm->size;
         } else {
-            done = count < LIFE_VALUES ? count : LIFE_VALUES;
+            done = count < COLLECTIVE_VALUES ? count : COLLECTIVE_VALUES;
             comm_all_gather(comm, value, all, (size_t)done * 8);
             combine_gathered(value, all, comm->size, done, with);
         }

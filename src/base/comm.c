@@ -1,5 +1,5 @@
-// The ranks: starting, stopping and waiting. The idea: there is one place where fringe waits for
-// messages, comm_wait; it polls, answers for this rank, and watches the others (heartbeat.c).
+// The ranks: starting, stopping and waiting. The idea: fringe waits for messages in one place,
+// comm_wait, which polls, answers heartbeat requests and watches the other ranks (heartbeat.c).
 
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
@@ -17,13 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI does not run. Any thread may read it.
+static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
 static bool oversubscribed; // more ranks than cores on this machine
 static const double default_timeout = 60.0;
 
 // --- start and stop
 
-// The union of what the ranks of a machine may use: mpirun binds one or two ranks to a core each.
+// Counts the cores that the ranks of a machine may use together: mpirun binds each of one or two
+// ranks to a core.
 static int node_cores(MPI_Comm node) {
     cpu_set_t mask, all;
     CPU_ZERO(&mask);
@@ -44,7 +45,7 @@ static void find_node(Comm *comm) {
     CHECK_MPI(MPI_Comm_free(&node));
 }
 
-// Nothing of MPI's start can be polled: an alarm ends it.
+// MPI_Init cannot be polled, so an alarm limits it.
 enum { start_seconds = 600 };
 static void late_start(int number) {
     (void)number;
@@ -65,7 +66,8 @@ static void end_all(ExitCode code, const char *sentence) {
 
 void comm_start(Comm *comm, int *argc, char ***argv) {
     check_ends_with(end_all);
-    // ob1's put protocol can make an exchange between two hosts half-duplex; 1 = send pipeline.
+    // ob1's put protocol can make an exchange between two hosts half-duplex; 1 selects the send
+    // pipeline.
     setenv("OMPI_MCA_btl_tcp_flags", "1", 0);
     int level = 0;
     signal(SIGALRM, late_start);
@@ -82,10 +84,10 @@ void comm_start(Comm *comm, int *argc, char ***argv) {
     CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->mpi->data));
     find_node(comm);
     alarm(0);
-    life_start(comm);
+    heartbeat_start(comm);
 }
 
-// MPI_Finalize waits for all ranks and cannot be polled: an alarm ends it.
+// MPI_Finalize waits for all ranks and cannot be polled, so an alarm limits it.
 static void end_of_patience(int number) {
     (void)number;
     static const char text[] =
@@ -103,7 +105,7 @@ void comm_stop(Comm *comm) {
         signal(SIGALRM, end_of_patience);
         alarm((unsigned)comm->timeout + 1);
     }
-    life_stop();
+    heartbeat_stop();
     comm_release(comm);
     MPI_Finalize();
     alarm(0);
@@ -135,7 +137,7 @@ void comm_release(Comm *copy) {
 }
 
 _Noreturn void comm_abort(ExitCode code) {
-    side_leave_abort(code);
+    helper_leave_abort(code);
     terminal_settle();
     fflush(stdout);
     fflush(stderr);
@@ -149,7 +151,7 @@ _Noreturn void comm_abort(ExitCode code) {
 
 // --- waiting
 
-// Leaves the core to others: at once if there are more ranks than cores, later otherwise.
+// Yields the core to others: early if there are more ranks than cores, later otherwise.
 static void rest(int64_t turns) {
     static const struct timespec moment = {.tv_nsec = 20000};
     if (oversubscribed && turns > 100)
@@ -158,24 +160,24 @@ static void rest(int64_t turns) {
         sched_yield();
 }
 
-// What a thread that waits owes to others: its sign of life, and the end that a thread beside it
-// has asked for.
+// What a waiting main thread does for others: it answers heartbeat requests, and ends the job if a
+// helper thread has asked for that.
 static void answer(void) {
-    int code = side_asked_to_abort();
+    int code = helper_abort_requested();
     if (code != 0)
         comm_abort((ExitCode)code);
-    life_answer();
+    heartbeat_answer();
 }
 
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what) {
-    LifeWatch watch = life_watch_begin();
+    HeartbeatWatch watch = heartbeat_watch_begin();
     for (int64_t turns = 0; !done(context); turns++) {
         answer();
-        life_watch(&watch, comm->timeout, what);
+        heartbeat_watch(&watch, comm->timeout, what);
         rest(turns);
     }
-    life_watch_end();
+    heartbeat_watch_end();
 }
 
 typedef struct Requests {
@@ -208,12 +210,12 @@ void comm_sleep(const Comm *comm) {
     }
 }
 
-// Signs of life cost as much as moving messages and are needed far less often.
+// Answering costs as much as progressing messages and is needed far less often.
 void comm_beat(const Comm *comm) {
     static const double pause_seconds = 5e-3;
     static double next;
-    (void)comm; // they are the process's, whichever communicator is at hand
-    if (side_is_this())
+    (void)comm; // heartbeats belong to the process, not to a communicator
+    if (helper_is_current())
         return; // the main thread answers
     double now = clock_seconds();
     if (now < next)

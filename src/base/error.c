@@ -1,5 +1,5 @@
-// Sentences for the world's mistakes, and the one line that the machine's failures end in.
-// The idea: the first error wins, so a caller may go on and clean up without losing the cause.
+// Errors as sentences, and the line that a failed CHECK prints. The idea: the first error wins, so
+// a caller may go on and clean up without losing the cause.
 
 #include "fringe/base/error.h"
 #include "fringe/base/text.h"

@@ -1,4 +1,4 @@
-// Finding a member of a family by its name, and what is said of a name that nobody has.
+// Finds a member of a family by its name, and suggests the closest name if there is none.
 
 #include "fringe/base/family.h"
 
@@ -32,7 +32,7 @@ static int distance(const char *a, const char *b) {
 
 const char *family_closest(const char *word, const char *const *words, int count) {
     const char *closest = NULL;
-    int closest_distance = 1 + (int)strnlen(word, LONGEST) / 3; // further off is no likeness
+    int closest_distance = 1 + (int)strnlen(word, LONGEST) / 3; // larger distances are not similar
     for (int i = 0; i < count; i++) {
         int d = distance(word, words[i]);
         if (d < closest_distance || (closest == NULL && d == closest_distance)) {
@@ -58,7 +58,7 @@ const char *family_word(const Family *family, int i) {
     return i == family->count ? family->automatic : NULL;
 }
 
-// What stands behind the colon; "" where the name has none. NULL: the word is not of this name.
+// The text after the colon; "" if the name has none. NULL: `word` does not match the name.
 static const char *argument_of(const char *name, const char *word) {
     const char *colon = strchr(name, ':');
     if (colon == NULL)

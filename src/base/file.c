@@ -1,6 +1,6 @@
-// Files that survive a crash. The idea: nothing is overwritten in place; a new file is written
-// beside the old one, synced, renamed over it, and the folder is synced (TRAPS 16). Every write,
-// sync and rename passes step(), so a test can stop the process after any of them.
+// Crash-safe files. The idea: nothing is overwritten in place. A new file is written beside the old
+// one, synced and renamed over it, and the folder is synced (TRAPS 16). Every write, sync and
+// rename calls step(), so a test can kill the process after any of them.
 
 #include "fringe/base/file.h"
 #include "fringe/base/memory.h"
@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// FRINGE_TEST_STOP_STEP=n or file_test_stop_after: the process dies, as by kill -9, right after its
-// n-th step, whichever thread takes it. 0: never; -1: the environment was not asked yet.
+// FRINGE_TEST_STOP_STEP=n or file_test_stop_after: the process kills itself right after its n-th
+// step, in any thread. 0: never; -1: the environment has not been read yet.
 static atomic_llong steps_left = -1;
 
 void file_test_stop_after(int64_t steps) { steps_left = steps; }
@@ -79,8 +79,8 @@ static bool is_regular(const struct stat *status, const char *path, Error *err) 
                      kind_of(status->st_mode));
 }
 
-// Opening a pipe waits for its writer, a device may wait for anything: O_NONBLOCK waits for nobody,
-// and changes nothing for what is a file.
+// Opening a pipe waits for its writer, and a device may wait as well. O_NONBLOCK avoids that and
+// has no effect on regular files.
 int file_open(const char *path, int64_t *bytes, Error *err) {
     struct stat status;
     *bytes = 0;
@@ -159,7 +159,7 @@ bool file_writer_open(FileWriter *writer, const char *path, Error *err) {
     return writer->descriptor >= 0 || cannot(err, EXIT_CANNOT_WRITE, "create", path);
 }
 
-// A name that is taken was left by a dead process that had our number: the next one serves as well.
+// If the name exists, a dead process with our number left it: try the next one.
 bool file_writer_beside(FileWriter *writer, const char *path, Error *err) {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     if (!set_path(writer, path, err))
@@ -259,8 +259,8 @@ bool file_replace(const char *path, const void *data, size_t bytes, Error *err) 
 
 // --- folders
 
-// One level, flushed into the folder that holds it, unless that may be written but not read: such a
-// folder cannot be opened to be flushed.
+// Makes one level and flushes the folder that holds it, unless that folder cannot be read: then it
+// cannot be opened for the flush.
 static bool make_level(const char *path, Error *err) {
     char parent[1100];
     if (mkdir(path, 0777) != 0) {
@@ -293,7 +293,7 @@ bool file_make_folder(const char *path, Error *err) {
     }
 }
 
-// The nearest one above it that is there, or the path itself.
+// The path itself if it exists, else the nearest existing folder above it.
 static void nearest(char *out, size_t size, const char *path) {
     char above[1100];
     struct stat status;

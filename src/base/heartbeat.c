@@ -1,14 +1,14 @@
-// Signs of life. The idea: MPI never notices a rank that hangs, so a rank that waits long asks all
-// others on a communicator of its own; whoever is inside fringe answers from its next comm call or
-// beat. Messages are three integers and always eager: one that does not leave is for a rank that
-// takes nothing any more, which its silence says, too.
+// Heartbeats. The idea: MPI never notices a rank that hangs, so a rank that waits long sends
+// requests to all others on a separate communicator. A rank inside fringe answers from its next
+// comm call or comm_beat. Messages are three integers and always eager. If one cannot be delivered,
+// its receiver is unresponsive and will also miss its reply deadline.
 //
 //   wait begins      + 0.70 timeout: ask all      + 0.25 timeout: name the silent ones, end the job
 //
-// If all answered, the next round is asked 0.70 timeout after this one: from any moment a rank
-// falls silent it takes at most 0.99 timeout until it is named. Ranks that wait at the same time
-// judge one after the other (0.01 timeout apart), so that one of them speaks. Time in which the
-// waiting rank itself did not run (a suspended job, a crowded machine) does not count.
+// If all ranks answered, the next round begins 0.70 timeout after this one, so a rank that falls
+// silent is named after at most 0.99 timeout. Ranks that wait at the same time check in turn (0.01
+// timeout apart), so that only one reports. Time in which the waiting rank itself did not run (a
+// suspended job, a crowded machine) does not count.
 
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
@@ -19,36 +19,36 @@
 #include <string.h>
 
 enum { TAG_ASK = 1, TAG_ANSWER = 2 };
-enum { STANDSTILL_ROUNDS = 10 }; // a wait in vain is told from a slow network by patience
+enum { STANDSTILL_ROUNDS = 10 }; // this many tell a deadlock from a slow network
 static const double ask_after = 0.70, judge_after = 0.25, judge_apart = 0.01;
-static const double own_pause = 0.05; // more than this between two looks: this rank did not run
+static const double own_pause = 0.05; // longer between two polls: this rank did not run
 
-typedef struct Sign {
+typedef struct Heartbeat {
     int64_t round;    // of the asker
-    int64_t waiting;  // the answerer is inside a wait
-    int64_t finished; // waits it has finished so far
-} Sign;
-enum { SIGN_INTS = sizeof(Sign) / sizeof(int64_t) };
+    int64_t waiting;  // the answering rank is inside a wait
+    int64_t finished; // waits that it has finished so far
+} Heartbeat;
+enum { HEARTBEAT_INTS = sizeof(Heartbeat) / sizeof(int64_t) };
 
-static struct Life {
+static struct Monitor {
     MPI_Comm control;
     int rank, size; // size 0: not started
     bool waiting;
     int64_t finished;
     // asking
     int64_t round;
-    Sign question;
+    Heartbeat question;
     MPI_Request *question_request; // [size]
-    Sign *heard;                   // [size] the last answer of each
+    Heartbeat *heard;              // [size] the last answer of each
     // answering
     int owed_count;
-    int64_t *owed;               // [size] round that the rank asked and waits for, 0: none
-    Sign *answer;                // [size]
+    int64_t *owed;               // [size] round of the rank's unanswered request, 0: none
+    Heartbeat *answer;           // [size]
     MPI_Request *answer_request; // [size]
     // for the collectives
     MPI_Request *requests; // [2 size]
-    int64_t *values;       // [size, LIFE_VALUES]
-} life;
+    int64_t *values;       // [size, COLLECTIVE_VALUES]
+} monitor;
 
 static MPI_Request *no_requests(int count) {
     MPI_Request *request = TAKE(MPI_Request, count, "requests of the communicator");
@@ -57,117 +57,119 @@ static MPI_Request *no_requests(int count) {
     return request;
 }
 
-void life_start(const Comm *comm) {
+void heartbeat_start(const Comm *comm) {
     int size = comm->size;
-    life = (struct Life){.rank = comm->rank, .size = size};
-    CHECK_MPI(MPI_Comm_dup(comm_mpi(comm), &life.control));
-    life.question_request = no_requests(size);
-    life.answer_request = no_requests(size);
-    life.requests = no_requests(2 * size);
-    life.values = TAKE(int64_t, size * LIFE_VALUES, "room for sums over ranks");
-    life.heard = TAKE(Sign, size, "signs of life");
-    life.answer = TAKE(Sign, size, "signs of life");
-    life.owed = TAKE(int64_t, size, "signs of life");
+    monitor = (struct Monitor){.rank = comm->rank, .size = size};
+    CHECK_MPI(MPI_Comm_dup(comm_mpi(comm), &monitor.control));
+    monitor.question_request = no_requests(size);
+    monitor.answer_request = no_requests(size);
+    monitor.requests = no_requests(2 * size);
+    monitor.values = TAKE(int64_t, size * COLLECTIVE_VALUES, "room for sums over ranks");
+    monitor.heard = TAKE(Heartbeat, size, "heartbeats");
+    monitor.answer = TAKE(Heartbeat, size, "heartbeats");
+    monitor.owed = TAKE(int64_t, size, "heartbeats");
 }
 
-void life_stop(void) {
-    life_answer();
-    bool flying = false; // an answer that nobody has taken yet is still read
-    for (int r = 0; r < life.size; r++) {
+void heartbeat_stop(void) {
+    heartbeat_answer();
+    bool flying = false; // an answer in flight is still read by MPI
+    for (int r = 0; r < monitor.size; r++) {
         int sent = 1;
-        MPI_Test(&life.answer_request[r], &sent, MPI_STATUS_IGNORE);
+        MPI_Test(&monitor.answer_request[r], &sent, MPI_STATUS_IGNORE);
         flying = flying || !sent;
         if (!sent)
-            MPI_Request_free(&life.answer_request[r]);
-        if (life.question_request[r] != MPI_REQUEST_NULL)
-            MPI_Request_free(&life.question_request[r]);
+            MPI_Request_free(&monitor.answer_request[r]);
+        if (monitor.question_request[r] != MPI_REQUEST_NULL)
+            MPI_Request_free(&monitor.question_request[r]);
     }
-    life.size = 0;
-    memory_give(life.owed);
+    monitor.size = 0;
+    memory_give(monitor.owed);
     if (!flying)
-        memory_give(life.answer);
-    memory_give(life.heard);
-    memory_give(life.values);
-    memory_give(life.requests);
-    memory_give(life.answer_request);
-    memory_give(life.question_request);
-    MPI_Comm_free(&life.control);
+        memory_give(monitor.answer);
+    memory_give(monitor.heard);
+    memory_give(monitor.values);
+    memory_give(monitor.requests);
+    memory_give(monitor.answer_request);
+    memory_give(monitor.question_request);
+    MPI_Comm_free(&monitor.control);
 }
 
-MPI_Request *life_requests(void) { return life.requests; }
-void *life_values(void) { return life.values; }
+MPI_Request *collective_requests(void) { return monitor.requests; }
+void *collective_values(void) { return monitor.values; }
 
-// Takes one message of the control communicator, if there is one.
+// Receives one message of the control communicator, if there is one.
 static bool hear(void) {
     int there = 0;
     MPI_Status status;
-    CHECK_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, life.control, &there, &status));
+    CHECK_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, monitor.control, &there, &status));
     if (!there)
         return false;
-    Sign sign;
+    Heartbeat beat;
     int from = status.MPI_SOURCE;
-    CHECK_MPI(MPI_Recv(&sign, SIGN_INTS, MPI_INT64_T, from, status.MPI_TAG, life.control,
+    CHECK_MPI(MPI_Recv(&beat, HEARTBEAT_INTS, MPI_INT64_T, from, status.MPI_TAG, monitor.control,
                        MPI_STATUS_IGNORE));
     if (status.MPI_TAG == TAG_ANSWER) {
-        life.heard[from] = sign;
+        monitor.heard[from] = beat;
     } else {
-        life.owed_count += life.owed[from] == 0;
-        life.owed[from] = sign.round;
+        monitor.owed_count += monitor.owed[from] == 0;
+        monitor.owed[from] = beat.round;
     }
     return true;
 }
 
-// Sends the answer that is owed to a rank, unless the one before is still under way.
+// Answers a rank's request, unless the previous answer is still in flight.
 static void answer(int to) {
     int sent = 1;
-    CHECK_MPI(MPI_Test(&life.answer_request[to], &sent, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_Test(&monitor.answer_request[to], &sent, MPI_STATUS_IGNORE));
     if (!sent)
         return;
-    life.answer[to] = (Sign){life.owed[to], life.waiting, life.finished};
-    CHECK_MPI(MPI_Isend(&life.answer[to], SIGN_INTS, MPI_INT64_T, to, TAG_ANSWER, life.control,
-                        &life.answer_request[to]));
-    life.owed[to] = 0;
-    life.owed_count--;
+    monitor.answer[to] = (Heartbeat){monitor.owed[to], monitor.waiting, monitor.finished};
+    CHECK_MPI(MPI_Isend(&monitor.answer[to], HEARTBEAT_INTS, MPI_INT64_T, to, TAG_ANSWER,
+                        monitor.control, &monitor.answer_request[to]));
+    monitor.owed[to] = 0;
+    monitor.owed_count--;
 }
 
-void life_answer(void) {
-    if (life.size < 2)
+void heartbeat_answer(void) {
+    if (monitor.size < 2)
         return;
     while (hear())
         ;
-    for (int r = 0; r < life.size && life.owed_count > 0; r++)
-        if (life.owed[r] != 0)
+    for (int r = 0; r < monitor.size && monitor.owed_count > 0; r++)
+        if (monitor.owed[r] != 0)
             answer(r);
 }
 
-// Asks every other rank. While a question of the last round has not even left, that round goes on:
-// who was to get it is asked by it still.
+// Sends a request to every other rank. If a request of the last round is still in flight, that
+// round continues.
 static void ask(void) {
     int sent = 0;
-    CHECK_MPI(MPI_Testall(life.size, life.question_request, &sent, MPI_STATUSES_IGNORE));
+    CHECK_MPI(MPI_Testall(monitor.size, monitor.question_request, &sent, MPI_STATUSES_IGNORE));
     if (!sent)
         return;
-    life.question = (Sign){.round = ++life.round};
-    for (int r = 0; r < life.size; r++)
-        if (r != life.rank)
-            CHECK_MPI(MPI_Isend(&life.question, SIGN_INTS, MPI_INT64_T, r, TAG_ASK, life.control,
-                                &life.question_request[r]));
+    monitor.question = (Heartbeat){.round = ++monitor.round};
+    for (int r = 0; r < monitor.size; r++)
+        if (r != monitor.rank)
+            CHECK_MPI(MPI_Isend(&monitor.question, HEARTBEAT_INTS, MPI_INT64_T, r, TAG_ASK,
+                                monitor.control, &monitor.question_request[r]));
 }
 
-static bool is_silent(int r) { return r != life.rank && life.heard[r].round != life.round; }
+static bool is_silent(int r) {
+    return r != monitor.rank && monitor.heard[r].round != monitor.round;
+}
 
 static bool all_answered(void) {
-    for (int r = 0; r < life.size; r++)
+    for (int r = 0; r < monitor.size; r++)
         if (is_silent(r))
             return false;
     return true;
 }
 
-// Names the ranks that gave no sign and ends the job.
+// Names the ranks that did not answer and ends the job.
 static _Noreturn void name_silent(double seconds, const char *what) {
     char names[256] = "";
     int count = 0;
-    for (int r = 0; r < life.size; r++) {
+    for (int r = 0; r < monitor.size; r++) {
         size_t used = strlen(names);
         if (is_silent(r) && used + 16 < sizeof names)
             snprintf(names + used, sizeof names - used, "%s%d", count == 0 ? "" : ", ", r);
@@ -176,19 +178,21 @@ static _Noreturn void name_silent(double seconds, const char *what) {
     terminal_say_last(
         "rank %d: waited %.2f s for %s; rank%s %s of %d give%s no sign of life: stopped, hung "
         "or out of reach\n",
-        life.rank, seconds, what, count == 1 ? "" : "s", names, life.size, count == 1 ? "s" : "");
+        monitor.rank, seconds, what, count == 1 ? "" : "s", names, monitor.size,
+        count == 1 ? "s" : "");
     comm_abort(EXIT_SILENT);
 }
 
-// After a full round: did any rank get anything since the last one, or compute?
-static void look_for_standstill(LifeWatch *watch, double seconds, const char *what) {
+// After a full round: ends the job if for many rounds all ranks have waited and none has finished a
+// wait.
+static void look_for_standstill(HeartbeatWatch *watch, double seconds, const char *what) {
     bool all_wait = true;
-    int64_t finished = life.finished;
-    for (int r = 0; r < life.size; r++) {
-        if (r == life.rank)
+    int64_t finished = monitor.finished;
+    for (int r = 0; r < monitor.size; r++) {
+        if (r == monitor.rank)
             continue;
-        all_wait = all_wait && life.heard[r].waiting != 0;
-        finished += life.heard[r].finished;
+        all_wait = all_wait && monitor.heard[r].waiting != 0;
+        finished += monitor.heard[r].finished;
     }
     watch->standstill = all_wait && finished == watch->finished ? watch->standstill + 1 : 0;
     watch->finished = finished;
@@ -197,23 +201,23 @@ static void look_for_standstill(LifeWatch *watch, double seconds, const char *wh
     terminal_say_last(
         "rank %d: waited %.1f s for %s; every rank waits and none gets a message: the ranks "
         "are not at the same step\n",
-        life.rank, seconds, what);
+        monitor.rank, seconds, what);
     comm_abort(EXIT_SILENT);
 }
 
-LifeWatch life_watch_begin(void) {
+HeartbeatWatch heartbeat_watch_begin(void) {
     double now = clock_seconds();
-    life.waiting = true;
-    return (LifeWatch){.since = now, .base = now, .looked = now};
+    monitor.waiting = true;
+    return (HeartbeatWatch){.since = now, .base = now, .looked = now};
 }
 
-void life_watch_end(void) {
-    life.waiting = false;
-    life.finished++;
+void heartbeat_watch_end(void) {
+    monitor.waiting = false;
+    monitor.finished++;
 }
 
-void life_watch(LifeWatch *watch, double timeout, const char *what) {
-    if (life.size < 2 || !(timeout > 0))
+void heartbeat_watch(HeartbeatWatch *watch, double timeout, const char *what) {
+    if (monitor.size < 2 || !(timeout > 0))
         return;
     double now = clock_seconds();
     double absent = now - watch->looked - own_pause * timeout;
@@ -236,7 +240,7 @@ void life_watch(LifeWatch *watch, double timeout, const char *what) {
         look_for_standstill(watch, now - watch->since, what);
         return;
     }
-    int turn = life.rank < 4 ? life.rank : 4;
+    int turn = monitor.rank < 4 ? monitor.rank : 4;
     if (now - watch->asked > (judge_after + judge_apart * turn) * timeout)
         name_silent(now - watch->since, what);
 }

@@ -1,5 +1,5 @@
-// JSON in: the strict scanner of json_scan.c first, then cJSON, which accepts far more than JSON
-// (TRAPS 15) and is known to this file only. A Json is a cJSON node under another name.
+// Reading JSON: first the strict scanner of json_scan.c, then cJSON, which accepts far more than
+// JSON (TRAPS 15). Only this file uses cJSON. A Json is a cJSON node under another name.
 
 #include "fringe/base/json.h"
 #include "fringe/base/file.h"
@@ -37,7 +37,7 @@ Json *json_read(const char *path, Error *err) {
 
 void json_free(Json *document) { cJSON_Delete((cJSON *)document); }
 
-// --- looking at values
+// --- reading values
 
 static const cJSON *item(const Json *value) { return (const cJSON *)value; }
 

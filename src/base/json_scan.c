@@ -1,6 +1,6 @@
-// The strict scanner before cJSON (RFC 8259). The idea: cJSON takes duplicate keys, 1e400, leading
-// zeros, broken UTF-8, raw line breaks and trailing garbage, so the whole text is walked first by a
-// scanner that knows line and column; what passes means the same to both.
+// The strict scanner before cJSON (RFC 8259). The idea: cJSON accepts duplicate keys, 1e400,
+// leading zeros, broken UTF-8, raw line breaks and trailing garbage. So a scanner that knows line
+// and column checks the whole text first; a text that passes means the same to both.
 
 #include "fringe/base/file.h"
 #include "fringe/base/json.h"
@@ -14,10 +14,10 @@
 enum { DEEPEST = 64, MOST_VALUES = 1 << 22 };
 enum { LONGEST_NUMBER = 60 }; // cJSON reads 63 characters of a number
 
-typedef struct Key { // of some object, to find the ones that come twice
+typedef struct Key { // a key of some object, to find duplicates
     int64_t object;
     uint64_t hash; // of the decoded key
-    size_t at;     // where it stands
+    size_t at;     // its position in the text
 } Key;
 
 typedef struct Scanner {
@@ -33,7 +33,7 @@ typedef struct Scanner {
 
 // --- messages
 
-// Says what is wrong at a place, as name:line:column, columns counted in characters.
+// Reports an error at a place as name:line:column; columns count characters.
 static bool refuse_at(Scanner *s, const char *where, const char *what) {
     int64_t line = 1, column = 1;
     for (const char *c = s->text; c < where; c++) {
@@ -48,7 +48,7 @@ static bool refuse_at(Scanner *s, const char *where, const char *what) {
 
 static bool refuse(Scanner *s, const char *what) { return refuse_at(s, s->at, what); }
 
-// Something else than what may stand here.
+// Reports a character that is not allowed here.
 static bool refuse_found(Scanner *s, const char *expected) {
     char text[160];
     if (s->at == s->end)
@@ -63,7 +63,7 @@ static bool refuse_found(Scanner *s, const char *expected) {
 
 // --- strings
 
-// Makes room for `bytes` more of something that doubles; out of memory ends the job.
+// Makes room for `bytes` more in a buffer that doubles; ends the job if there is no memory.
 static void *grown(void *old, size_t used, size_t bytes, size_t *room) {
     if (used + bytes <= *room)
         return old;
@@ -90,7 +90,7 @@ static void decoded_add_point(Scanner *s, unsigned point) {
     decoded_add(s, utf8, count);
 }
 
-// Four hexadecimal digits, or -1.
+// The value of four hexadecimal digits, or -1.
 static int hex4(const char *at, const char *end) {
     if (end - at < 4)
         return -1;
@@ -108,7 +108,7 @@ static int hex4(const char *at, const char *end) {
     return value;
 }
 
-// "\uXXXX", or the two of a surrogate pair; s->at stands on the backslash.
+// "\uXXXX" or a surrogate pair; s->at points to the backslash.
 static bool scan_unicode_escape(Scanner *s) {
     int first = hex4(s->at + 2, s->end);
     if (first < 0)
@@ -194,7 +194,7 @@ static bool number_in_range(Scanner *s, const char *begin, bool integer) {
     double value = strtod(digits, NULL);
     if (!isfinite(value))
         return refuse_at(s, begin, "this number is too large for a double");
-    // 2^53 + 1 reads as 2^53: then the digits tell
+    // 2^53 + 1 reads as 2^53, so compare the digits
     if (integer &&
         (fabs(value) > JSON_LARGEST_INTEGER ||
          (fabs(value) == JSON_LARGEST_INTEGER && strstr(digits, "9007199254740992") == NULL)))
@@ -268,7 +268,7 @@ static bool scan_key(Scanner *s, int64_t object) {
     return true;
 }
 
-// An array or an object; s->at stands on its bracket.
+// An array or an object; s->at points to its bracket.
 static bool scan_container(Scanner *s) {
     bool object = *s->at == '{';
     char close = object ? '}' : ']';
@@ -353,8 +353,8 @@ static bool scan_document(Scanner *s) {
 
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err) {
     Scanner scanner = {.name = name, .text = text, .at = text, .end = text + bytes, .err = err};
-    bool good = scan_document(&scanner);
+    bool ok = scan_document(&scanner);
     free(scanner.key);
     free(scanner.decoded);
-    return good;
+    return ok;
 }

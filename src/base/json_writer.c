@@ -1,5 +1,5 @@
-// JSON out. The idea: the writer knows whether a comma is due at each depth, so callers only name
-// values. Numbers are written with the fewest digits that read back the same.
+// Writing JSON. The idea: the writer knows at each depth whether a comma is needed, so callers only
+// name values. Numbers are written with the fewest digits that read back the same.
 
 #include "fringe/base/json.h"
 #include "internal.h"
@@ -43,8 +43,8 @@ static void new_line(JsonWriter *writer) {
         put(writer, "  ");
 }
 
-// Bytes that are no UTF-8 (names of files may hold them) become U+FFFD: the text stays JSON. What a
-// terminal would obey is escaped, too: files of JSON are looked at with cat.
+// Bytes that are not UTF-8 (file names may hold them) become U+FFFD, so that the text stays JSON.
+// Characters that a terminal obeys are escaped too, since users print JSON files with cat.
 static void put_quoted(JsonWriter *writer, const char *value) {
     put(writer, "\"");
     for (const unsigned char *at = (const unsigned char *)value; *at != 0;) {
@@ -68,7 +68,7 @@ static void put_quoted(JsonWriter *writer, const char *value) {
     put(writer, "\"");
 }
 
-// What stands before a value: the comma after its neighbour, its line, its key.
+// Writes what precedes a value: the comma, the line break, the key.
 static void put_key(JsonWriter *writer, const char *key) {
     if (writer->after_value[writer->depth])
         put(writer, writer->pretty ? "," : ", ");
@@ -118,7 +118,7 @@ void json_put_int(JsonWriter *writer, const char *key, int64_t value) {
     put(writer, text);
 }
 
-// The fewest significant digits that read back the same; whole numbers without an exponent.
+// Writes the fewest significant digits that read back the same; whole numbers have no exponent.
 static void put_number(JsonWriter *writer, double value, int most_digits, bool single) {
     char text[40] = "null";
     bool whole = fabs(value) < 1e15 && floor(value) == value;

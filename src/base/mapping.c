@@ -1,7 +1,7 @@
-// Files mapped into memory. The idea: where a file becomes shorter while it is mapped, the first
-// touch of a page beyond its end is a SIGBUS; a table of the mappings says whose page it was, so
-// that the process ends with a sentence and not with a signal's name. The handler is there while
-// mappings are: MPI, too, wants to find its signals as they were.
+// Memory-mapped files. The idea: if a file becomes shorter while it is mapped, the first access
+// beyond its new end raises SIGBUS. A table of the mappings tells which file it was, so that the
+// process ends with a sentence. The handler is installed only while mappings exist, because MPI
+// expects its own signal handlers.
 
 #include "internal.h"
 
@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAPPINGS = 64 }; // beyond these a SIGBUS is but a SIGBUS
+enum { MAPPINGS = 64 }; // a SIGBUS in any further mapping gets no sentence
 
 typedef struct Mapping {
     _Atomic(uintptr_t) begin; // 0: free
@@ -28,9 +28,9 @@ typedef struct Mapping {
 } Mapping;
 
 static Mapping table[MAPPINGS];
-static int mapped; // of them
+static int mapped; // entries in use
 static struct sigaction before;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // a thread of comm_aside maps, too
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // helper threads map files, too
 
 static void shortened(int number, siginfo_t *info, void *context) {
     (void)number, (void)context;
@@ -42,7 +42,8 @@ static void shortened(int number, siginfo_t *info, void *context) {
         terminal_say_now(table[i].sentence);
         _exit(EXIT_IO);
     }
-    sigaction(SIGBUS, &before, NULL); // not ours: it comes again, to whoever was here before
+    sigaction(SIGBUS, &before,
+              NULL); // not our mapping: the fault repeats under the previous handler
 }
 
 static void watch(void *begin, size_t bytes, const char *path) {

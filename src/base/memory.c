@@ -13,13 +13,13 @@
 
 typedef struct Block { // 64 bytes before the pointer that the caller sees
     size_t bytes;      // as asked for
-    size_t mapped;     // length of the mapping, or 0: from the heap
+    size_t mapped;     // length of the mapping, or 0: taken from the heap
     const char *what;
     size_t unused[5];
 } Block;
 _Static_assert(sizeof(Block) == 64, "a block's head keeps its data aligned");
 
-// AddressSanitizer watches the heap only, so under it everything comes from there.
+// AddressSanitizer watches only the heap, so with it all blocks come from there.
 #ifdef __SANITIZE_ADDRESS__
 static const size_t map_from = SIZE_MAX;
 #else
@@ -53,7 +53,7 @@ static Block *block_new(size_t bytes) {
     Block *block = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED)
         return NULL;
-    madvise(block, all, MADV_HUGEPAGE); // a wish; machines without huge pages go on with small ones
+    madvise(block, all, MADV_HUGEPAGE); // a hint; without huge pages the kernel uses small ones
     block->mapped = all;
     return block;
 }
@@ -109,7 +109,7 @@ int64_t memory_takes(void) { return atomic_load(&takes); }
 size_t memory_in_use(void) { return atomic_load(&in_use); }
 size_t memory_peak(void) { return atomic_load(&peak); }
 
-// --- what the machine has left
+// --- available memory
 
 // The number after `key` in a file ("MemAvailable:"), or the file's first number for key "".
 // SIZE_MAX if there is none ("max").
@@ -185,7 +185,7 @@ static size_t cgroups_left(void) {
     return least;
 }
 
-// What `ulimit -v` leaves.
+// Bytes left under `ulimit -v`.
 static size_t address_space_left(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -226,7 +226,7 @@ size_t memory_plan_total(const MemoryPlan *plan) {
     return total;
 }
 
-// The largest item that is not marked yet; -1 if none is left.
+// The largest unmarked item; -1 if there is none.
 static int largest_item(const MemoryPlan *plan, const bool *marked) {
     int best = -1;
     for (int i = 0; i < plan->count; i++)

@@ -1,6 +1,5 @@
 // Compressed sparse rows. The idea: transposing by counting takes linear time and yields ascending
-// rows, so that sorting is transposing twice, and a matrix is symmetric if it equals its transpose,
-// which for that need not be stored.
+// rows, so transposing twice sorts. Symmetry is checked against the transpose without storing it.
 #include "fringe/base/sparse.h"
 #include "fringe/base/memory.h"
 
@@ -42,13 +41,13 @@ void csr_free(Csr *csr) {
     *csr = (Csr){0};
 }
 
-// offset[i + 1] holds the count of row i: makes it the end of row i.
+// Turns offset[i + 1] from the count of row i into the end of row i.
 static void sum_counts(int64_t *offset, int64_t rows) {
     for (int64_t i = 0; i < rows; i++)
         offset[i + 1] += offset[i];
 }
 
-// Filling row i has moved offset[i] to its end, so that every offset stands one row too early.
+// Filling row i has moved offset[i] to the row's end, so all offsets are one row early.
 static void shift_back(int64_t *offset, int64_t rows) {
     memmove(offset + 1, offset, (size_t)rows * sizeof *offset);
     offset[0] = 0;
@@ -107,7 +106,7 @@ bool csr_is_valid(const Csr *csr, int64_t columns) {
     return csr_is_ascending(csr);
 }
 
-// The transpose is not made but compared as it would be filled: its next entry in row c is row i.
+// Compares in the order in which the transpose would be filled: its next entry in row c is i.
 bool csr_is_symmetric(const Csr *csr) {
     int64_t *next = TAKE(int64_t, csr->rows, "symmetry of edges");
     memcpy(next, csr->offset, (size_t)csr->rows * sizeof *next);

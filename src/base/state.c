@@ -1,5 +1,5 @@
-// Sections of state. Elements that belong to ranks are joined on rank 0 and handed out by it again;
-// how many each rank has is asked every time, so that no section keeps a table of it.
+// Sections of state. Rank 0 joins distributed elements and hands them out again. It asks each time
+// how many each rank has, so that no section keeps a table of it.
 
 #include "fringe/base/state.h"
 
@@ -75,7 +75,7 @@ void state_put_by_rank(StateWriter *w, const char *name, TensorType type, int64_
 
 // ---- restoring
 
-// [count] of rank 0's file; NULL on the other ranks.
+// Data [count] in rank 0's file; NULL on the other ranks.
 static const void *need(const StateReader *reader, const char *name, TensorType type, int64_t count,
                         Error *err) {
     const Tensor *found =
@@ -129,7 +129,7 @@ typedef struct Writing {
     Error *err;
 } Writing;
 
-static void write_aside(void *context) {
+static void write_tensors(void *context) {
     const Writing *w = context;
     tensors_write(w->path, w->writer->tensor, w->writer->tensors, NULL, true, w->err);
 }
@@ -137,7 +137,7 @@ static void write_aside(void *context) {
 bool state_write(const StateSection *section, const Comm *comm, const char *path, Error *err) {
     StateWriter writer = {.comm = comm};
     if (section->save(section->owner, &writer, err) && comm->rank == 0 && path != NULL)
-        comm_aside(comm, write_aside, &(Writing){&writer, path, err});
+        comm_aside(comm, write_tensors, &(Writing){&writer, path, err});
     for (int i = 0; i < writer.taken; i++)
         memory_give(writer.memory[i]);
     return err->code == 0;
@@ -150,7 +150,7 @@ typedef struct Opening {
     Error *err;
 } Opening;
 
-static void open_aside(void *context) {
+static void open_tensors(void *context) {
     Opening *o = context;
     o->open = tensors_open(o->file, o->path, o->err);
 }
@@ -159,7 +159,7 @@ bool state_read(const StateSection *section, const Comm *comm, const char *path,
     Tensors file = {0};
     Opening opening = {.file = &file, .path = path, .err = err};
     if (comm->rank == 0)
-        comm_aside(comm, open_aside, &opening);
+        comm_aside(comm, open_tensors, &opening);
     StateReader reader = {.comm = comm, .file = comm->rank == 0 ? &file : NULL};
     bool ok = comm_agree(comm, err) && section->restore(section->owner, &reader, err);
     if (opening.open)

@@ -1,4 +1,4 @@
-// Figures of a few numbers.
+// Statistics of a few numbers.
 
 #include "fringe/base/statistics.h"
 

@@ -1,5 +1,5 @@
-// Names for what is being written: beside its final place, told apart by machine, process and call,
-// so that two writers never meet in one file, and what a dead one left is known as such.
+// Temporary names: beside the final path, with machine, process and call in the name. So two
+// writers never share a file, and files of ended processes can be recognised.
 
 #include "fringe/base/file.h"
 
@@ -16,8 +16,8 @@
 
 enum { HOST = 100 };
 
-// "host.4026531836-": this machine, and which of its process numbers are ours. Containers may share
-// the host's name and have numbers of their own.
+// "host.4026531836-": this machine and its process namespace. Containers may share the host's name
+// but have their own process numbers.
 static void put_host(char out[HOST]) {
     char host[72] = "";
     struct stat numbers = {0};
@@ -42,16 +42,16 @@ void file_process(char *out, size_t size) {
     snprintf(out, size, "%s%ld", host, (long)getpid());
 }
 
-// --- what dead writers left
+// --- files left by ended processes
 
-// What stands behind the mark in a name that file_temporary gave: "host.4026531836-12345-0".
+// The text after the mark in a temporary name: "host.4026531836-12345-0".
 typedef struct Writing {
-    const char *host; // with its namespace and the dash: `host_bytes` of them
+    const char *host; // with namespace and dash: `host_bytes` characters
     size_t host_bytes;
     long process;
 } Writing;
 
-// False where the name is not of that form to its last letter.
+// False if the name does not have exactly that form.
 static bool read_name(const char *name, Writing *writing) {
     const char *from = NULL, *numbers = name + strlen(name), *point;
     for (const char *at = name; (at = strstr(at, FILE_TEMPORARY)) != NULL;)
@@ -72,8 +72,8 @@ static bool read_name(const char *name, Writing *writing) {
 
 static bool is_gone(long process) { return kill((pid_t)process, 0) != 0 && errno == ESRCH; }
 
-// A process of another machine cannot be asked for: what it left is old once nobody has touched it
-// for a day.
+// Processes of other machines cannot be checked: their files count as left over after a day without
+// a change.
 static bool is_left_over(const char *path) {
     char host[HOST];
     struct stat status;

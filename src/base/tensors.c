@@ -1,6 +1,6 @@
-// Reading safetensors. The idea: the file is mapped and nothing in it is believed: header length,
-// JSON, types, shapes and offsets are checked, and the tensors must tile the data exactly, before a
-// single element is looked at.
+// Reading safetensors. The idea: the file is mapped and nothing in it is trusted. Header length,
+// JSON, types, shapes and offsets are checked, and the tensors must tile the data exactly, before
+// any element is read.
 //
 //   | 8 bytes: H, little-endian | H bytes of JSON, spaces at the end | tensors, without holes |
 //   {"__metadata__": {"format": "pt"}, "NAME": {"dtype": "F32", "shape": [2, 3],
@@ -54,7 +54,7 @@ static bool read_type(const Tensors *tensors, Tensor *tensor, const Json *entry,
                      tensors->path, tensor->name, json_string(type));
 }
 
-// Fills the shape; *bytes is what the tensor takes.
+// Fills the shape; *bytes is the size of the tensor.
 static bool read_shape(const Tensors *tensors, Tensor *tensor, const Json *entry, int64_t *bytes,
                        Error *err) {
     const Json *shape = json_get(entry, "shape");
@@ -78,7 +78,7 @@ static bool read_shape(const Tensors *tensors, Tensor *tensor, const Json *entry
     return true;
 }
 
-// The tensor's place: offsets inside the data, as long as type and shape say. data points there.
+// Checks the tensor's offsets against the data, its type and its shape, and sets tensor->data.
 static bool read_place(const Tensors *tensors, Tensor *tensor, const Json *entry, int64_t bytes,
                        size_t data_begin, Error *err) {
     const Json *offsets = json_get(entry, "data_offsets");
@@ -123,23 +123,23 @@ static bool read_entry(Tensors *tensors, const Json *entry, size_t data_begin, E
 }
 
 static bool check_metadata(const Tensors *tensors, const Json *metadata, Error *err) {
-    bool good = json_type(metadata) == JSON_OBJECT;
-    for (const Json *value = good ? json_first(metadata) : NULL; value != NULL && good;
+    bool ok = json_type(metadata) == JSON_OBJECT;
+    for (const Json *value = ok ? json_first(metadata) : NULL; value != NULL && ok;
          value = json_next(value))
-        good = json_type(value) == JSON_STRING;
-    return good || error_set(err, EXIT_DATA, "%s: '%s' must be an object of strings", tensors->path,
-                             metadata_key);
+        ok = json_type(value) == JSON_STRING;
+    return ok || error_set(err, EXIT_DATA, "%s: '%s' must be an object of strings", tensors->path,
+                           metadata_key);
 }
 
 static int compare_places(const void *a, const void *b) {
     const Tensor *x = a, *y = b;
     if (x->data != y->data)
         return (const char *)x->data < (const char *)y->data ? -1 : 1;
-    size_t x_bytes = tensor_bytes(x), y_bytes = tensor_bytes(y); // empty ones come first
+    size_t x_bytes = tensor_bytes(x), y_bytes = tensor_bytes(y); // empty tensors come first
     return x_bytes < y_bytes ? -1 : x_bytes > y_bytes;
 }
 
-// In the order of the file each tensor begins where the one before ends.
+// Checks that, in file order, each tensor begins where the previous one ends.
 static bool tiles_exactly(Tensors *tensors, size_t data_begin, Error *err) {
     if (tensors->count > 1)
         qsort(tensors->tensor, (size_t)tensors->count, sizeof(Tensor), compare_places);
@@ -156,7 +156,7 @@ static bool tiles_exactly(Tensors *tensors, size_t data_begin, Error *err) {
                      tensors->bytes - used);
 }
 
-// Other writers may put an 8-byte type at an odd place: such a tensor is copied.
+// Files of other writers may hold misaligned tensors; these are copied.
 static bool align(Tensors *tensors, Error *err) {
     for (int i = 0; i < tensors->count; i++) {
         Tensor *tensor = &tensors->tensor[i];
@@ -208,13 +208,13 @@ static bool read_header(Tensors *tensors, Error *err) {
     if (header == NULL)
         return false;
     tensors->tensor = TAKE(Tensor, json_size(header), "list of tensors");
-    bool good = true;
-    for (const Json *entry = json_first(header); entry != NULL && good; entry = json_next(entry))
-        good = strcmp(json_key(entry), metadata_key) == 0
-                   ? check_metadata(tensors, entry, err)
-                   : read_entry(tensors, entry, data_begin, err);
+    bool ok = true;
+    for (const Json *entry = json_first(header); entry != NULL && ok; entry = json_next(entry))
+        ok = strcmp(json_key(entry), metadata_key) == 0
+                 ? check_metadata(tensors, entry, err)
+                 : read_entry(tensors, entry, data_begin, err);
     json_free(header);
-    return good && tiles_exactly(tensors, data_begin, err) && align(tensors, err);
+    return ok && tiles_exactly(tensors, data_begin, err) && align(tensors, err);
 }
 
 bool tensors_open(Tensors *tensors, const char *path, Error *err) {
@@ -238,7 +238,7 @@ void tensors_close(Tensors *tensors) {
     *tensors = (Tensors){0};
 }
 
-// --- looking
+// --- access
 
 const Tensor *tensors_find(const Tensors *tensors, const char *name) {
     for (int i = 0; i < tensors->count; i++)

@@ -1,5 +1,5 @@
-// Writing safetensors (layout in tensors.c). The idea: all shapes are known first, so the header
-// goes out at once and the data may then stream through in any pieces.
+// Writing safetensors (layout in tensors.c). The idea: all shapes are known first, so the header is
+// written at once and the data can then be streamed in any chunks.
 
 #include "fringe/base/json.h"
 #include "fringe/base/memory.h"
@@ -17,7 +17,7 @@ static void put_metadata(JsonWriter *json, const char *const *metadata) {
         has_format = has_format || strcmp(pair[0], "format") == 0;
         json_put_string(json, pair[0], pair[1]);
     }
-    if (!has_format) // loaders of the transformers family ask for it (TRAPS 19)
+    if (!has_format) // the transformers library requires it (TRAPS 19)
         json_put_string(json, "format", "pt");
     json_end_object(json);
 }
@@ -38,7 +38,7 @@ static void put_tensor(JsonWriter *json, const Tensor *tensor, int64_t *offset) 
     json_end_object(json);
 }
 
-// The first bytes of the file: length, JSON, spaces up to a multiple of 64.
+// Writes the first bytes of the file: length, JSON, spaces up to a multiple of 64.
 static bool put_header(TensorsWriter *writer, const JsonWriter *json, Error *err) {
     size_t all = (HEAD + json->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     char *header = TAKE(char, all, "header of a safetensors file");
@@ -46,12 +46,12 @@ static bool put_header(TensorsWriter *writer, const JsonWriter *json, Error *err
     for (int i = 0; i < HEAD; i++)
         header[i] = (char)((all - HEAD) >> (8 * i) & 0xff);
     memcpy(header + HEAD, json->text, json->bytes);
-    bool good = file_writer_put(&writer->file, header, all, err);
+    bool ok = file_writer_put(&writer->file, header, all, err);
     memory_give(header);
-    return good;
+    return ok;
 }
 
-// Into a file that is open.
+// Writes the header into an open file.
 static bool begin(TensorsWriter *writer, const Tensor *tensor, int count,
                   const char *const *metadata, Error *err) {
     JsonWriter json;
@@ -61,9 +61,9 @@ static bool begin(TensorsWriter *writer, const Tensor *tensor, int count,
     for (int i = 0; i < count; i++)
         put_tensor(&json, &tensor[i], &writer->data_bytes);
     json_end_object(&json);
-    bool good = put_header(writer, &json, err);
+    bool ok = put_header(writer, &json, err);
     json_writer_clear(&json);
-    return good;
+    return ok;
 }
 
 bool tensors_writer_open(TensorsWriter *writer, const char *path, const Tensor *tensor, int count,
@@ -71,10 +71,10 @@ bool tensors_writer_open(TensorsWriter *writer, const char *path, const Tensor *
     *writer = (TensorsWriter){0};
     if (!file_writer_open(&writer->file, path, err))
         return false;
-    bool good = begin(writer, tensor, count, metadata, err);
-    if (!good)
+    bool ok = begin(writer, tensor, count, metadata, err);
+    if (!ok)
         file_writer_close(&writer->file, false, err);
-    return good;
+    return ok;
 }
 
 bool tensors_writer_put(TensorsWriter *writer, const void *data, size_t bytes, Error *err) {
@@ -84,16 +84,16 @@ bool tensors_writer_put(TensorsWriter *writer, const void *data, size_t bytes, E
 }
 
 bool tensors_writer_close(TensorsWriter *writer, bool sync, Error *err) {
-    bool good = err->code == 0; // an earlier write may have failed
-    assert(!good || writer->put_bytes == writer->data_bytes);
-    return file_writer_close(&writer->file, sync && good, err) && good;
+    bool ok = err->code == 0; // an earlier write may have failed
+    assert(!ok || writer->put_bytes == writer->data_bytes);
+    return file_writer_close(&writer->file, sync && ok, err) && ok;
 }
 
 static bool put_all(TensorsWriter *writer, const Tensor *tensor, int count, Error *err) {
-    bool good = true;
-    for (int i = 0; i < count && good; i++)
-        good = tensors_writer_put(writer, tensor[i].data, tensor_bytes(&tensor[i]), err);
-    return good;
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++)
+        ok = tensors_writer_put(writer, tensor[i].data, tensor_bytes(&tensor[i]), err);
+    return ok;
 }
 
 bool tensors_write(const char *path, const Tensor *tensor, int count, const char *const *metadata,
@@ -101,8 +101,8 @@ bool tensors_write(const char *path, const Tensor *tensor, int count, const char
     TensorsWriter writer;
     if (!tensors_writer_open(&writer, path, tensor, count, metadata, err))
         return false;
-    bool good = put_all(&writer, tensor, count, err);
-    return tensors_writer_close(&writer, sync, err) && good;
+    bool ok = put_all(&writer, tensor, count, err);
+    return tensors_writer_close(&writer, sync, err) && ok;
 }
 
 bool tensors_replace(const char *path, const Tensor *tensor, int count, const char *const *metadata,
@@ -110,7 +110,6 @@ bool tensors_replace(const char *path, const Tensor *tensor, int count, const ch
     TensorsWriter writer = {0};
     if (!file_writer_beside(&writer.file, path, err))
         return false;
-    bool good =
-        begin(&writer, tensor, count, metadata, err) && put_all(&writer, tensor, count, err);
-    return file_writer_take_place(&writer.file, good, err);
+    bool ok = begin(&writer, tensor, count, metadata, err) && put_all(&writer, tensor, count, err);
+    return file_writer_take_place(&writer.file, ok, err);
 }

@@ -1,5 +1,4 @@
-// The writer of the terminal. Its jobs are pieces of text, each a line as a rule, written with one
-// call.
+// The writer of the terminal. Each job is a piece of text, usually one line, written with one call.
 
 #include "fringe/base/terminal.h"
 #include "fringe/base/memory.h"
@@ -18,22 +17,22 @@
 enum { ROOM = 1 << 20, PIECE = 1 << 16 };
 
 static Writer *writer; // NULL: outside of start and stop
-// Held by the thread of stop requests while it looks at the writer, so that it is not freed then.
+// The thread of stop requests holds it while it uses the writer, which then cannot be freed.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void terminal_start(const Comm *comm) {
-    signal(SIGPIPE, SIG_IGN); // a pipe that nobody holds any more is an error, and ends nothing
-    fflush(stdout);           // the writer knows nothing of its buffer
+    signal(SIGPIPE, SIG_IGN); // a closed pipe becomes a write error instead of ending the process
+    fflush(stdout);           // the writer bypasses stdio's buffer
     writer = writer_new(comm, ROOM);
 }
 
 bool terminal_stop(Error *err) {
-    bool fine = writer == NULL || writer_wait(writer, err);
+    bool ok = writer == NULL || writer_wait(writer, err);
     pthread_mutex_lock(&lock);
     writer_free(writer);
     writer = NULL;
     pthread_mutex_unlock(&lock);
-    return fine;
+    return ok;
 }
 
 static bool is_settled(void) {
@@ -49,13 +48,13 @@ void terminal_settle(void) {
         nanosleep(&moment, NULL);
 }
 
-// Others may have made the terminal one that does not wait (O_NONBLOCK): then this does.
+// Other programs may have made the terminal nonblocking (O_NONBLOCK), so wait here.
 static bool wait_for(int descriptor) {
     struct pollfd terminal = {.fd = descriptor, .events = POLLOUT};
     return errno == EINTR || (errno == EAGAIN && poll(&terminal, 1, -1) > 0);
 }
 
-// Whatever became of the lines before: each is written where it can be.
+// Writes the text even if earlier text could not be written.
 static void write_text(void *context, const void *payload, size_t bytes, Error *err) {
     int descriptor = fileno(context);
     const char *text = payload;
@@ -110,7 +109,7 @@ void terminal_print(const char *format, ...) {
     va_end(arguments);
 }
 
-// A pipe that can be written at all takes PIPE_BUF bytes, which is what a line has at the most.
+// A writable pipe takes at least PIPE_BUF bytes, and no line is longer.
 void terminal_say_now(const char *text) {
     struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&terminal, 1, 500) > 0)

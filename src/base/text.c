@@ -1,4 +1,4 @@
-// Showing text from outside, letter by letter.
+// Escapes text from outside, character by character.
 
 #include "fringe/base/text.h"
 #include "internal.h"
@@ -9,7 +9,7 @@
 // Bytes of the well-formed UTF-8 sequence at `at`, or 0 (Unicode 15, table 3-7).
 size_t utf8_length(const unsigned char *at, size_t left) {
     static const struct {
-        unsigned char first, last, low, high; // range of the lead, and of the byte after it
+        unsigned char first, last, low, high; // ranges of the lead byte and of the next one
         unsigned char length;
     } form[] = {
         {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},

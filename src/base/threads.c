@@ -1,6 +1,6 @@
-// Threads of a rank. mpirun binds each of one or two ranks to a single core unless told otherwise,
-// so OpenMP silently gets one thread: what this process may use and what the machine has are two
-// questions. A container may ration processor time without hiding cores: that is a third.
+// Threads of a rank. By default mpirun binds each of one or two ranks to a single core, so OpenMP
+// silently gets one thread. So the cores of this process and those of the machine are counted
+// apart. A container may also limit processor time without hiding cores.
 
 #include "fringe/base/threads.h"
 #include "internal.h"
@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int node_cores; // union over the ranks of this machine; 0: not asked
+static int node_cores; // union over the ranks of this machine; 0: not known
 
 void threads_set_node_cores(int cores) { node_cores = cores; }
 
 int threads_allowed(void) {
     cpu_set_t mask;
     if (sched_getaffinity(0, sizeof mask, &mask) != 0)
-        return threads_on_node(); // more than 1024 cores: the mask does not hold them
+        return threads_on_node(); // the mask is too small for more than 1024 cores
     int count = CPU_COUNT(&mask);
     return count > 0 ? count : 1;
 }
@@ -28,7 +28,7 @@ int threads_on_node(void) {
     return count > 0 ? (int)count : 1;
 }
 
-// Cores' worth of time that the cgroup (version 2, then 1) grants; INT_MAX without a ration.
+// Processor time that the cgroup (version 2, then 1) grants, in cores; INT_MAX without a limit.
 int threads_rationed(void) {
     long long quota = 0, period = 0;
     FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re"); // "200000 100000" or "max 100000"

@@ -1,6 +1,6 @@
-// Events of all ranks on one clock. Ranks of one boot of one kernel read the same monotonic clock.
-// Offsets of others are found as network time protocols do: the round trip that took least time was
-// most likely symmetric, so the other clock's reading belongs to its middle.
+// Events of all ranks on one clock. Ranks on the same running kernel share a monotonic clock. Other
+// offsets are measured as in network time protocols: the shortest round trip was most likely
+// symmetric, so the other clock's reading belongs to its middle.
 
 #include "fringe/base/trace.h"
 #include "fringe/base/clock.h"
@@ -12,7 +12,7 @@
 
 enum { ROUND_TRIPS = 32 };
 
-// Does this rank run on the kernel of rank 0? Collective.
+// True if this rank runs on the same kernel as rank 0. Collective.
 static bool same_clock(const Comm *comm) {
     char own[64] = "", first[64];
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -30,7 +30,8 @@ static double offset_to_first(const Comm *comm) {
     double best = 1e30, offset = 0, *all = TAKE(double, comm->size, "clocks");
     for (int trip = 0; trip < ROUND_TRIPS; trip++) {
         double sent = clock_seconds();
-        comm_all_gather(comm, &sent, all, sizeof sent); // rank 0 goes on when it has heard of this
+        comm_all_gather(comm, &sent, all,
+                        sizeof sent); // rank 0 continues when it has received this
         double turned = clock_seconds();
         comm_all_gather(comm, &turned, all, sizeof turned);
         double landed = clock_seconds();

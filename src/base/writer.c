@@ -1,13 +1,13 @@
-// The writer's queue is a ring of bytes. A job lies in one piece: where it does not fit before the
-// end of the ring, a mark sends the thread back to the beginning.
+// The writer's queue is a ring of bytes. A job is contiguous: if it does not fit before the end of
+// the ring, a mark sends the thread back to the beginning.
 //
 //   begin of the ring                                                        end of the ring
 //   | newest job | free ...... | oldest job | job | job | mark | too short for the newest job |
 //                ^ next         ^ first
 //
-// Waking the thread costs more than a short job does, and where ranks use all cores it takes one of
-// them away from the computation. So the first job wakes the thread, which then lets others gather
-// for a moment nobody sees, unless somebody waits for it.
+// Waking the thread costs more than a short job, and takes a core from the computation if ranks use
+// all of them. So the first job wakes the thread, which then lets more jobs gather for a moment,
+// unless a caller waits.
 
 #include "fringe/base/writer.h"
 #include "fringe/base/memory.h"
@@ -22,20 +22,20 @@ enum { GATHER_NS = 50000000, ANSWER_NS = 1000000 };
 typedef struct Job {
     WriterJob *work; // NULL: the mark
     void *context;
-    size_t bytes, taken; // of the payload, and with this head
+    size_t bytes, taken; // payload; payload and head
     char payload[];
 } Job;
 
 struct Writer {
     const Comm *comm; // borrowed
-    Side side;
-    pthread_mutex_t lock; // of all that follows; a job in the queue is the thread's alone
+    Helper helper;
+    pthread_mutex_t lock; // protects all that follows; only the thread touches queued jobs
     pthread_cond_t put, done;
     bool ending;
-    bool awaited;       // somebody waits for a job to be done
+    bool awaited;       // a caller waits for a job
     Error err;          // of the first job that failed
-    int64_t jobs;       // put and not done yet
-    size_t first, next; // bytes from the ring's begin
+    int64_t jobs;       // queued, not done yet
+    size_t first, next; // bytes from the beginning of the ring
     size_t room;
     char *ring; // owned
 };
@@ -50,7 +50,7 @@ static Job *oldest(Writer *w) {
     return job_at(w, w->first);
 }
 
-// The lock is held before and after, not while the job is done.
+// The caller holds the lock; it is released while the job runs.
 static void do_oldest(Writer *w) {
     Job *job = oldest(w);
     Error err = w->err;
@@ -63,7 +63,7 @@ static void do_oldest(Writer *w) {
     pthread_cond_signal(&w->done);
 }
 
-// Waits for a signal, at the most so long. The lock is held before and after.
+// Waits for a signal for at most this time. The caller holds the lock.
 static void wait_for(Writer *w, pthread_cond_t *signal, long nanoseconds) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -73,7 +73,7 @@ static void wait_for(Writer *w, pthread_cond_t *signal, long nanoseconds) {
     pthread_cond_timedwait(signal, &w->lock, &until);
 }
 
-// What was put while the thread slept or gathered.
+// Does the jobs that were put while the thread slept or let jobs gather.
 static void do_jobs(Writer *w) {
     if (!w->awaited && !w->ending)
         wait_for(w, &w->put, GATHER_NS);
@@ -86,7 +86,7 @@ static void work(void *context) {
     Writer *w = context;
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, NULL); // they are for the main thread
+    pthread_sigmask(SIG_BLOCK, &all, NULL); // signals go to the main thread
     pthread_mutex_lock(&w->lock);
     while (w->jobs > 0 || !w->ending)
         if (w->jobs > 0)
@@ -107,13 +107,13 @@ Writer *writer_new(const Comm *comm, size_t room) {
     pthread_cond_init(&w->put, &clock);
     pthread_cond_init(&w->done, &clock);
     pthread_condattr_destroy(&clock);
-    side_start(&w->side, work, w);
+    helper_start(&w->helper, work, w);
     return w;
 }
 
-// --- who puts
+// --- the callers
 
-// Waits a moment for a job to be done and answers for this rank. The lock is held before and after.
+// Waits a moment for a job and answers heartbeat requests. The caller holds the lock.
 static void wait_a_moment(Writer *w) {
     w->awaited = true;
     pthread_cond_signal(&w->put);
@@ -123,7 +123,7 @@ static void wait_a_moment(Writer *w) {
     pthread_mutex_lock(&w->lock);
 }
 
-// Makes `next` the place of a job of so many bytes; false if there is none yet.
+// Sets `next` to a place for a job of this size; false if there is none yet.
 static bool find_place(Writer *w, size_t taken) {
     if (w->jobs == 0)
         w->first = w->next = 0;
@@ -138,7 +138,7 @@ static bool find_place(Writer *w, size_t taken) {
     return true;
 }
 
-// Has every job been done that was meant to be? The first error otherwise.
+// True if no job has failed, else false with the first error.
 static bool state(const Writer *w, Error *err) {
     if (w->err.code != 0 && err->code == 0)
         *err = w->err;
@@ -158,9 +158,9 @@ bool writer_put(Writer *w, WriterJob *job, void *context, const void *payload, s
     w->next += taken;
     if (w->jobs++ == 0)
         pthread_cond_signal(&w->put);
-    bool fine = state(w, err);
+    bool ok = state(w, err);
     pthread_mutex_unlock(&w->lock);
-    return fine;
+    return ok;
 }
 
 bool writer_idle(Writer *w) {
@@ -174,9 +174,9 @@ bool writer_wait(Writer *w, Error *err) {
     pthread_mutex_lock(&w->lock);
     while (w->jobs > 0)
         wait_a_moment(w);
-    bool fine = state(w, err);
+    bool ok = state(w, err);
     pthread_mutex_unlock(&w->lock);
-    return fine;
+    return ok;
 }
 
 void writer_free(Writer *w) {
@@ -187,7 +187,7 @@ void writer_free(Writer *w) {
     w->ending = true;
     pthread_cond_signal(&w->put);
     pthread_mutex_unlock(&w->lock);
-    side_join(&w->side);
+    helper_join(&w->helper);
     pthread_cond_destroy(&w->done);
     pthread_cond_destroy(&w->put);
     pthread_mutex_destroy(&w->lock);

@@ -1,4 +1,4 @@
-// The edges of a dataset as a Csr, and what is asked of them.
+// The edges of a dataset as a Csr, and their properties.
 
 #include "internal.h"
 

@@ -1,5 +1,5 @@
-// Arrays beside a graph: features, labels and splits as .npy files, or as members of an npz. The
-// same functions read them wherever they come from.
+// Arrays beside a graph: features, labels and splits as .npy files or as members of an npz, read by
+// the same functions.
 
 #include "internal.h"
 
@@ -22,7 +22,7 @@ bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *er
     return true;
 }
 
-// One class per node. Negative numbers other than -1 are refused by dataset_check.
+// One class per node. dataset_check refuses negative numbers other than -1.
 static bool take_classes(Dataset *dataset, const int64_t *value, int64_t count, Error *err) {
     int64_t largest = -1;
     for (int64_t i = 0; i < count; i++) {
@@ -139,7 +139,7 @@ static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, Error *er
     return ok;
 }
 
-// One of the three: a file of its own, or a member of `npz`, the file at `path`.
+// Reads one of the three: a separate file, or a member of `npz`, the file at `path`.
 static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const char *path,
                        int which, Error *err) {
     const char *key = split_key(config, which);
@@ -161,8 +161,8 @@ static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const c
     return ok || error_prefix(err, "%s: split '%s'", path, key);
 }
 
-// A split is asked for: the config names a file or keys other than the usual ones, or the dataset's
-// own file has one of the three.
+// True if there should be splits: the config names a file or other keys than the default ones, or
+// the dataset's own file has one of the three.
 static bool split_wanted(const Config *config, const Npz *inside) {
     static const Config nothing;
     bool wanted = config->data.splits[0] != '\0';
@@ -190,7 +190,7 @@ bool splits_read(Dataset *dataset, const Config *config, Npz *inside, const char
         if (own == NULL)
             return false;
     }
-    // a dataset directory may have splits of its own, in its mapping
+    // a dataset directory may have splits in its read-only mapping
     dataset->split = dataset_writable(dataset, dataset->split, (size_t)dataset->nodes, "splits");
     memset(dataset->split, SPLIT_NONE, (size_t)dataset->nodes);
     bool ok = true;

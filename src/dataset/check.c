@@ -1,4 +1,4 @@
-// What must hold of every Dataset, whatever file it came from, and the last line of every reader.
+// The checks that every Dataset must pass, and the last steps of every reader.
 
 #include "internal.h"
 
@@ -78,7 +78,7 @@ bool features_check(const Dataset *d, Error *err) {
 #pragma omp parallel for schedule(static) reduction(min : bad) if (d->nodes * d->features > 65536)
     for (int64_t i = 0; i < d->nodes; i++) {
         const float *row = d->x + i * d->features;
-        float sum = 0; // any NaN or infinity makes 0 * x, and so the sum, NaN
+        float sum = 0; // a NaN or infinity makes 0 * x and the sum NaN
         for (int64_t f = 0; f < d->features; f++)
             sum += 0 * row[f];
         for (int64_t f = 0; sum != 0 && f < d->features; f++)
@@ -131,7 +131,7 @@ bool dataset_check(const Dataset *dataset, const char *name, Error *err) {
     return ok || error_prefix(err, "%s", name);
 }
 
-// --- what every reader owes
+// --- the last steps of every reader
 
 static void sort_rows(Dataset *dataset) {
     Csr rows = dataset_csr(dataset), back, sorted;

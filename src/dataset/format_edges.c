@@ -1,7 +1,7 @@
-// Edge lists as SNAP writes them: "source target [weight]" per line, '#' (or '%')
-// begins a comment line. Ids need not be contiguous: they are renumbered in ascending order. Where
-// features or labels with R rows lie beside and the ids are below R but not all there, an id is its
-// row, and the rows nobody names are isolated nodes.
+// Edge lists as SNAP writes them: "source target [weight]" per line, '#' (or '%') begins a comment
+// line. Ids need not be contiguous: they are renumbered in ascending order. If features or labels
+// with R rows are given and the ids are below R but incomplete, each id is its row, and missing ids
+// are isolated nodes.
 
 #include "internal.h"
 
@@ -38,7 +38,7 @@ static void skip_comma(Scan *scan) {
         scan->at++;
 }
 
-// One line; the first one decides whether there are weights.
+// Reads one line; the first line decides whether there are weights.
 static bool read_line(Pairs *pairs, bool *weighted, Scan *scan, Error *err) {
     int64_t ends[2];
     for (int k = 0; k < 2; k++) {
@@ -63,8 +63,8 @@ static bool read_line(Pairs *pairs, bool *weighted, Scan *scan, Error *err) {
     return true;
 }
 
-// Lines are counted first, so that memory is taken once and in proportion to the file. With
-// `undirected` there is room for the reverse of each.
+// Counts lines first, so that memory is taken once and in proportion to the file. With `undirected`
+// there is room for all reverse edges.
 static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, Error *err) {
     int64_t room = count_lines(text) * (request->config->data.undirected ? 2 : 1);
     bool weighted = false;
@@ -108,7 +108,7 @@ static int compare_ids(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// All ids, ascending, each once: list[0..*count). NULL without memory.
+// The distinct ids, ascending: list[0..*count). NULL if there is no memory.
 static int64_t *distinct_ids(const Pairs *pairs, int64_t *count, Error *err) {
     int64_t *list = TRY(int64_t, 2 * pairs->count, "ids of a list", err);
     if (list == NULL)
@@ -128,8 +128,8 @@ static int64_t place_of(const int64_t *list, int64_t count, int64_t id) {
     return found - list;
 }
 
-// Ids -> 0 .. n-1 by looking them up in the ascending list. Where the ids are dense, a table of
-// places is faster than a search.
+// Maps ids to 0 .. n-1, their positions in the ascending list. For dense ids a table is faster than
+// a search.
 static bool renumber(Pairs *pairs, const int64_t *list, int64_t count, Error *err) {
     int64_t largest = list[count - 1];
     if (largest == count - 1)
@@ -149,7 +149,7 @@ static bool renumber(Pairs *pairs, const int64_t *list, int64_t count, Error *er
     return true;
 }
 
-// Number of nodes in *nodes, ids renumbered where the file's own are not rows already.
+// Sets *nodes, and renumbers the ids unless they are rows already.
 static bool number_nodes(Pairs *pairs, int64_t *nodes, const Request *request, Error *err) {
     int64_t count = 0;
     int64_t *list = distinct_ids(pairs, &count, err);
@@ -182,7 +182,7 @@ static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Erro
     return ok;
 }
 
-// The comment of a SNAP file is only a hint, so it becomes a warning.
+// The comment of a SNAP file is only a hint, so it gives a warning.
 static void warn_of_undirected(Dataset *dataset, const Text *text, const Config *config) {
     if (!config->data.undirected && strncmp(text->data, "# Undirected", 12) == 0)
         warnings_add(&dataset->warnings,
@@ -211,7 +211,7 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return dataset->split != NULL;
 }
 
-// The most is in use while the ids are sorted: qsort has a list of its own.
+// The peak is at the sort of the ids, since qsort allocates a copy.
 static void plan(Tally *tally, const Request *request) {
     TextFacts facts;
     if (!text_facts(&facts, request->path))

@@ -1,6 +1,6 @@
 // Our dataset directory: dataset.json (manifest) and dataset.safetensors (arrays), see
-// docs/data.md. The idea: the arrays are mapped, not read, so opening costs what is touched; the
-// manifest carries the figures, so that looking at a dataset touches nothing.
+// docs/data.md. The idea: the arrays are mapped, so opening costs only the pages touched. The
+// manifest holds the statistics, so inspecting a dataset reads no array.
 
 #include "internal.h"
 
@@ -80,29 +80,29 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
     return tensors_write(path, there, count, NULL, true, err);
 }
 
-// Files beside a dataset's own two would go with it.
+// Refuses other files in the folder, which would be deleted with the dataset.
 static bool only_ours(const char *folder, Error *err) {
     DIR *open_folder = opendir(folder);
-    bool fine = true;
+    bool ok = true;
     if (open_folder == NULL)
         return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot look into it: %s", folder,
                          strerror(errno));
-    for (struct dirent *entry; fine && (entry = readdir(open_folder)) != NULL;) {
+    for (struct dirent *entry; ok && (entry = readdir(open_folder)) != NULL;) {
         const char *name = entry->d_name, *known[] = {".", "..", manifest_name, arrays_name};
         bool ours = false;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             ours |= strcmp(name, known[i]) == 0;
-        fine = ours || error_set(err, EXIT_CANNOT_WRITE,
-                                 "%s: holds %s, which is not of a dataset; move it away or choose "
-                                 "another folder",
-                                 folder, SHOWN(name));
+        ok = ours || error_set(err, EXIT_CANNOT_WRITE,
+                               "%s: holds %s, which is not of a dataset; move it away or choose "
+                               "another folder",
+                               folder, SHOWN(name));
     }
     closedir(open_folder);
-    return fine;
+    return ok;
 }
 
-// Moves `made` to `folder`. A dataset that stands there already makes room: the two change places
-// at once, or it is put aside where that cannot be, and removed last. Anything else is left alone.
+// Moves `made` to `folder`. An existing dataset is exchanged with it atomically, or else moved to a
+// temporary name first, and removed last. Other contents are refused.
 static bool take_place(const char *made, const char *folder, Error *err) {
     char manifest[DATASET_PATH], aside[DATASET_PATH];
     bool exchanged = false;
@@ -127,7 +127,7 @@ bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
     for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/';)
         plain[--length] = '\0';
     path_folder(above, sizeof above, plain);
-    file_sweep(above); // what dead writers left there
+    file_sweep(above); // files left by ended processes
     if (!file_make_folder(above, err) || !file_temporary(made, sizeof made, plain, err) ||
         !file_make_folder(made, err))
         return false;

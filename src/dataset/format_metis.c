@@ -1,11 +1,11 @@
 // METIS .graph (METIS programs/io.c: ReadGraph).
 //
 //   % comment
-//   n m [fmt [ncon]]                                     fmt: digits sizes, vertex weights, edge
-//   weights [size] [w_1 .. w_ncon] v_1 [e_1] v_2 [e_2] ...       one line per vertex, 1-based
+//   n m [fmt [ncon]]                 fmt: digits for sizes, vertex weights, edge weights
+//   [size] [w_1 .. w_ncon] v_1 [e_1] v_2 [e_2] ...       one line per vertex, 1-based
 //
-// m counts an edge once, the lines list it at both ends. METIS itself checks neither symmetry nor
-// self-loops nor duplicates; here they are checked, since a graph that fails is damaged.
+// m counts an edge once; the lines list it at both ends. METIS itself does not check for symmetry,
+// self-loops and duplicates. They are checked here, since a graph that fails is damaged.
 
 #include "internal.h"
 
@@ -47,8 +47,8 @@ static bool read_flags(Header *header, Scan *scan, Error *err) {
     return true;
 }
 
-// Sizes are compared with the bytes there are before anything is taken: a vertex needs a line, an
-// entry two characters.
+// Compares sizes with the file's bytes before memory is taken: a vertex needs a line, an entry two
+// characters.
 static bool read_header(Header *header, Scan *scan, const Text *text, Error *err) {
     int64_t edges = 0;
     *header = (Header){0};
@@ -136,7 +136,8 @@ static bool read_lines(Csr *rows, const Header *header, Scan *scan, Error *err) 
     return true;
 }
 
-// Every entry once, and at both ends with the same weight. Row i of both matrices is ascending.
+// Checks that every entry occurs once and has the same weight at both ends. Rows of both matrices
+// ascend.
 static bool check_pairs(const Csr *sorted, const Csr *back, Error *err) {
     for (int64_t i = 0; i < sorted->rows; i++) {
         int64_t begin = sorted->offset[i], end = sorted->offset[i + 1];
@@ -205,7 +206,7 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return ok;
 }
 
-// Rows, and both ways once more while it is seen that they are symmetric, beside the text.
+// The rows, two more copies of them during the symmetry check, and the text.
 static void plan(Tally *tally, const Request *request) {
     TextFacts facts;
     int64_t vertices = 0, edges = 0;

@@ -1,6 +1,6 @@
 // gnn-benchmark npz: the adjacency as CSR (adj_data, adj_indices, adj_indptr,
 // adj_shape), features as CSR (attr_...) or dense (attr_matrix), labels (n) or (n, K), splits. Only
-// these arrays are touched, so a pickle beside them (class_names) does no harm.
+// these arrays are read, so a pickle beside them (class_names) does no harm.
 
 #include "internal.h"
 
@@ -23,7 +23,7 @@ static void csr_clear(FileCsr *csr) {
     *csr = (FileCsr){0};
 }
 
-// One array as one-dimensional integers (or floats): its length in *count.
+// Reads one array as one-dimensional integers (or floats) of length *count.
 static bool read_list(Npz *npz, const char *prefix, const char *what, int64_t **integers,
                       float **floats, int64_t *count, Error *err) {
     char key[64];
@@ -120,7 +120,7 @@ static bool read_graph(Dataset *dataset, Npz *npz, Error *err) {
     return dataset->target != NULL;
 }
 
-// Sparse features become dense float32 rows; entries stored twice are added.
+// Sparse features become dense float32 rows; duplicate entries are added.
 static bool take_features(Dataset *dataset, const FileCsr *csr, Error *err) {
     if (csr->rows != dataset->nodes)
         return error_set(err, EXIT_DATA, "'attr_shape' says %lld rows but there are %lld nodes",
@@ -175,7 +175,7 @@ static bool read_labels(Dataset *dataset, Npz *npz, Error *err) {
     return ok;
 }
 
-// Errors of npz_read carry the file's name already.
+// Errors of npz_read already name the file.
 static bool name_file(Error *err, const char *path) {
     size_t length = strlen(path);
     return strncmp(err->text, path, length) == 0 ? false : error_prefix(err, "%s", path);
@@ -201,7 +201,7 @@ static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
 
 // ---- the plan
 
-// A CSR matrix as csr_read leaves it; its entries.
+// Counts a CSR matrix as csr_read leaves it; returns its entries.
 static int64_t plan_csr(Tally *tally, Npz *npz, const char *prefix) {
     static const struct {
         const char *what;
@@ -244,7 +244,7 @@ static void plan(Tally *tally, const Request *request) {
     Npz *npz = npz_open(request->path, &ignored);
     if (npz == NULL)
         return;
-    tally->weight = sizeof(float); // until it is known that all are 1
+    tally->weight = sizeof(float); // freed later if all are 1
     tally->edges = plan_csr(tally, npz, "adj");
     if (npz_look(npz, "adj_indptr", &npy, &ignored))
         tally->nodes = npy.elements - 1;
@@ -278,6 +278,6 @@ static bool matches(const char *path) {
     return format_file_ends(path, (const char *const[]){".npz", NULL}) || begins_like_zip(path);
 }
 
-// Splits are looked for while the archive is open.
+// reads_splits: splits are read while the archive is open.
 const Format format_npz = {
     .name = "npz", .matches = matches, .reads_splits = true, .read = read_archive, .plan = plan};

@@ -1,5 +1,5 @@
-// The family of formats, and loading: which files, in which order, and then the steps of
-// data.transforms. The smallest member to copy is format_edges.c.
+// The family of formats, and loading: the files in their order, then the steps of data.transforms.
+// format_edges.c is the smallest member to copy.
 
 #include "internal.h"
 
@@ -21,7 +21,7 @@ bool format_file_ends(const char *path, const char *const *endings) {
     return false;
 }
 
-// By what the path is and how it ends; NULL if nothing fits.
+// The first format that matches the path; NULL if none does.
 static const Format *guess(const char *path) {
     for (int i = 0; i < format_family.count; i++)
         if (formats[i]->matches(path))
@@ -85,7 +85,7 @@ static void name_of_path(char out[DATASET_NAME], const char *path) {
     size_t keep = strcspn(name, ".");
     if (keep == 0)
         keep = strlen(name);
-    if (keep >= DATASET_NAME) // not in the middle of a letter of UTF-8
+    if (keep >= DATASET_NAME) // cut between UTF-8 characters
         for (keep = DATASET_NAME - 1; keep > 0 && (name[keep] & 0xC0) == 0x80;)
             keep--;
     snprintf(out, DATASET_NAME, "%.*s", (int)keep, name);

@@ -1,9 +1,9 @@
-// Generators: graphs that look like the real ones to a partitioner and to a model. Communities are
-// planted (generate_edges.c); several make up a class. A node's features are its class's mean plus
-// noise, too faint for the node alone and clear in the mean over its neighbours, most of whom share
-// its class. Only carriers have edges to another community, and a carrier faces one community only,
-// so a cut along communities leaves central rows: with P equal parts about carriers * (1 - 1/P) of
-// the rows are marginal, and a part's halo is that fraction of its own rows.
+// Generators: synthetic graphs that resemble real ones for a partitioner and a model. Communities
+// are planted (generate_edges.c); several form a class. A node's features are its class mean plus
+// noise: too weak a signal alone, but clear in the mean over its neighbours, most of which share
+// its class. Only boundary nodes (`carriers`) have edges to another community, and each to one
+// community only. So a cut along communities leaves central rows: with P equal parts about carriers
+// * (1 - 1/P) of the rows are marginal, and a part's halo is that fraction of its own rows.
 
 #include "generate.h"
 
@@ -61,7 +61,7 @@ static bool set_number(Recipe *recipe, const char *key, double value) {
     return false;
 }
 
-// "nodes=1000,edges=9000" on top of reddit-small.
+// Parses "nodes=1000,edges=9000", which changes values of reddit-small.
 static bool parse_recipe(Recipe *recipe, const char *text, Error *err) {
     char copy[CONFIG_TEXT], *rest = copy, *entry;
     snprintf(copy, sizeof copy, "%s", text);
@@ -103,8 +103,8 @@ typedef struct Shares { // sizes of classes and communities as shares that add u
     double *class;     // [classes] cumulative
 } Shares;
 
-// Classes follow a flattened Zipf law, share ~ (k + 1)^-0.6; a class has communities in proportion,
-// at least one, of equal shares.
+// Class sizes follow a flattened Zipf law, share ~ (k + 1)^-0.6. A class has communities in
+// proportion, at least one, of equal shares.
 static Shares make_shares(const Recipe *recipe) {
     int64_t classes = recipe->classes;
     Shares shares = {.class = TAKE(double, classes, "shares of classes")};
@@ -184,7 +184,8 @@ static void draw_nodes(Planted *p, const Shares *shares, Dataset *dataset) {
     }
 }
 
-// Nodes by key, ascending inside a key: offsets in begin[0..keys], nodes in list. Key -1: left out.
+// Groups nodes by key, ascending inside a key: offsets in begin[0..keys], nodes in list. Key -1:
+// omitted.
 static void group_nodes(int64_t nodes, int64_t keys, const int64_t *key, int64_t *begin,
                         int32_t *list) {
     for (int64_t i = 0; i < nodes; i++)
@@ -201,7 +202,7 @@ static void group_nodes(int64_t nodes, int64_t keys, const int64_t *key, int64_t
 
 static void planted_init(Planted *p, const Shares *shares, Dataset *dataset) {
     int64_t n = p->recipe->nodes, c = shares->communities;
-    // nodes at home in one community that face a given other one, on average
+    // mean number of nodes of one community that face a given other one
     double facing = p->recipe->carriers * (double)n / ((double)c * (double)(c - 1));
     p->communities = shares->communities;
     p->abroad = c < 2 || facing <= 0 ? 0 : fmin(1, p->recipe->abroad / facing);

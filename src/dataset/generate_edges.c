@@ -1,11 +1,10 @@
 // The edges of a degree-corrected planted partition (Karrer and Newman, 2011, as a Chung-Lu graph
-// inside each community). The idea: every unordered pair of nodes that may be joined is decided by
-// one random number of its own, so there are no duplicates, no loops, both directions agree, and
-// nothing depends on threads.
+// inside each community). The idea: every unordered pair of nodes that may be joined has its own
+// random number, so there are no duplicates and no loops, both directions agree, and nothing
+// depends on threads.
 //
 //   same community c:        P(i, j) = min(1, s w_i w_j / W_c),  W_c = sum of w over c
-//   carriers that face each  P(u, v) = abroad    for u at home in a facing b, v at home in b facing
-//   a other
+//   boundary nodes:          P(u, v) = abroad    for u in a facing b, v in b facing a
 //
 // s solves: expected edges = wanted edges.
 
@@ -20,8 +19,8 @@ static int compare_falling(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-// Expected edges inside a community whose weights w[0..m) fall, for one scale. Pairs (i, j > i)
-// with j < t are certain (their product is clipped at 1); t falls as i grows, so one sweep does.
+// Expected edges inside a community with descending weights w[0..m), for one scale. Pairs (i, j >
+// i) with j < t are certain (probability clipped at 1); t falls as i grows, so one sweep suffices.
 static double expected_inside(const double *w, const double *tail, int64_t m, double scale,
                               double total) {
     double sum = 0;
@@ -35,7 +34,7 @@ static double expected_inside(const double *w, const double *tail, int64_t m, do
     return sum;
 }
 
-// Falling weights of each community and their tails: tail[j] = w[j] + w[j+1] + ...
+// Sorts each community's weights in descending order and sums tails: tail[j] = w[j] + w[j+1] + ...
 static void sort_weights(const Planted *p, double *w, double *tail) {
 #pragma omp parallel for schedule(dynamic)
     for (int32_t c = 0; c < p->communities; c++) {
@@ -70,7 +69,7 @@ static double expected_abroad(const Planted *p) {
     return pairs * p->abroad;
 }
 
-// Bisection on the logarithm; the expectation rises with the scale.
+// Bisects the logarithm of the scale, with which the expected edges rise.
 static bool find_scale(Planted *p, Error *err) {
     int64_t n = p->recipe->nodes;
     double *w = TAKE(double, n, "weights, sorted");
@@ -91,8 +90,9 @@ static bool find_scale(Planted *p, Error *err) {
                            (long long)p->recipe->edges, p->communities, (long long)n);
 }
 
-// The members j > i of community c that the i-th is joined to, as places in the community, into
-// `out`; returns how many. Number `place of j` of row `node i` decides.
+// Writes to `out` the members j > i of community c that the i-th is joined to, as positions in the
+// community; returns their count. The random number at row `node i`, column `position of j`
+// decides.
 static int64_t draw_home(const Planted *p, int32_t c, int64_t i, int32_t *out) {
     const int32_t *member = p->member + p->begin[c];
     int64_t m = p->begin[c + 1] - p->begin[c], found = 0;
@@ -108,7 +108,7 @@ static int64_t draw_home(const Planted *p, int32_t c, int64_t i, int32_t *out) {
     return found;
 }
 
-// The nodes in the facing group that carrier u is joined to, ascending; returns how many.
+// The nodes in the facing group that boundary node u is joined to, ascending; returns their count.
 static int64_t draw_abroad(const Planted *p, int32_t u, int32_t *out) {
     int64_t found = 0;
     if (p->partner[u] < 0)
@@ -123,7 +123,7 @@ static int64_t draw_abroad(const Planted *p, int32_t u, int32_t *out) {
     return found;
 }
 
-// Entries per row, into count[i+1]. Both ends of a pair at home are in one community, so in one
+// Counts the entries of row i in count[i+1]. Both ends of a pair inside a community belong to one
 // task.
 static void count_entries(const Planted *p, int64_t *count, int32_t *scratch) {
 #pragma omp parallel for schedule(dynamic)
@@ -148,8 +148,8 @@ static void count_entries(const Planted *p, int64_t *count, int32_t *scratch) {
     }
 }
 
-// The entries of a row arrive ascending at home; the few from abroad behind them are moved to
-// their places.
+// A row holds its ascending entries of the own community, then a few of another one; the latter are
+// moved to their places.
 static void insert_entries(int32_t *row, int64_t home, int64_t all) {
     for (int64_t k = home; k < all; k++) {
         int32_t value = row[k];
@@ -189,7 +189,7 @@ bool planted_edges(Planted *planted, Csr *out, Error *err) {
     int64_t n = planted->recipe->nodes;
     if (!find_scale(planted, err))
         return false;
-    int32_t *scratch = TAKE(int32_t, n, "pairs of a node"); // a community needs its own size
+    int32_t *scratch = TAKE(int32_t, n, "pairs of a node"); // as many as the largest community has
     int64_t *count = TAKE(int64_t, n + 1, "entries of rows");
     count_entries(planted, count, scratch);
     for (int64_t i = 0; i < n; i++)

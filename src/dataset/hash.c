@@ -1,12 +1,12 @@
-// Content hashes for caches: of a loaded dataset, and of the files and steps it would be made from.
-// The idea: names never enter, so a renamed file is the same dataset and a changed file is not.
+// Content hashes for caches: of a loaded dataset, and of its files and steps. The idea: names are
+// not hashed, so a renamed file is the same dataset and a changed file is not.
 
 #include "internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SOURCE_VERSION = 1 }; // raise it when a reader or a step changes what it makes
+enum { SOURCE_VERSION = 1 }; // raise it when the output of a reader or a step changes
 
 static void add_array(Hash *hash, const char *what, const void *array, size_t bytes) {
     char head[64];
@@ -37,7 +37,7 @@ static void add_text(Hash *hash, const char *what, const char *value) {
     add_array(hash, what, value, strlen(value));
 }
 
-// The contents of a file that the config names, if it names one.
+// Adds the contents of a file if the config names it.
 static bool add_file(Hash *hash, const char *what, const Config *config, const char *path,
                      Error *err) {
     char resolved[DATASET_PATH], text[33] = "";

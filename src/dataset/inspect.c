@@ -1,5 +1,5 @@
-// What `fringe inspect` prints of a dataset. Our own directory is described from its manifest and
-// the header of its arrays alone; other formats are loaded.
+// Prints a dataset for `fringe inspect`. For our own directory it reads only the manifest and the
+// header of the arrays; other formats are loaded.
 
 #include "internal.h"
 

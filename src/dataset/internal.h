@@ -1,5 +1,5 @@
-// What the files of the dataset room share: the family of formats, text in memory, the edges as a
-// Csr, the arrays that lie beside a graph.
+// Inside the dataset room: the family of formats, text in memory, the edges as a Csr, the arrays
+// beside a graph.
 #ifndef FRINGE_DATASET_INTERNAL_H
 #define FRINGE_DATASET_INTERNAL_H
 
@@ -8,12 +8,12 @@
 
 enum {
     DATASET_MAX_NODES = INT32_MAX,    // node ids are int32
-    DATASET_MAX_FEATURES = 1 << 20,   // columns; more is a damaged header
-    DATASET_MAX_CLASSES = 1 << 20,    // labels are numbers of classes, not ids of nodes
+    DATASET_MAX_FEATURES = 1 << 20,   // columns; more means a damaged header
+    DATASET_MAX_CLASSES = 1 << 20,    // labels are class numbers, not node ids
     DATASET_PATH = CONFIG_TEXT + 1024 // a resolved path
 };
 
-// Memory for sizes that come from a file: NULL and an error instead of an abort.
+// Memory for sizes read from a file: NULL and an error instead of an abort.
 #define TRY(type, count, what, err)                                                                \
     ((type *)memory_try(memory_product((int64_t)(count), sizeof(type)), (what), (err)))
 
@@ -21,79 +21,76 @@ enum {
 typedef struct Request {
     const Config *config; // never NULL
     const char *path;     // resolved
-    int64_t rows;         // rows of the arrays beside the graph (features, labels); -1: none given
+    int64_t rows;         // rows of the arrays beside the graph (features, labels); -1: unknown
 } Request;
-// What loading has in use, step by step, before any of it is taken (plan.c).
+// Follows the memory in use during loading before any of it is taken (plan.c).
 typedef struct Tally {
     size_t now, most;
-    int64_t nodes, edges, features; // as far as the files tell
+    int64_t nodes, edges, features; // as far as the files show
     size_t weight;                  // bytes of an edge's weight
-    bool mapped;                    // arrays lie in the file
+    bool mapped;                    // the arrays are mapped from the file
     bool symmetric;                 // both directions of each edge are counted already
 } Tally;
 void tally_take(Tally *tally, size_t bytes);
 void tally_give(Tally *tally, size_t bytes);
 size_t tally_rows(const Tally *tally, int64_t edges); // offsets, targets and weights
-// An array read from a file and made numbers of `item` bytes, which stay; the array itself goes.
-// Returns how many.
+// Counts an array that is read, converted to numbers of `item` bytes and freed; the numbers stay.
+// Returns their count.
 int64_t tally_array(Tally *tally, const Npy *npy, size_t item);
-typedef struct FormatFile { // one of the files that make a dataset
+typedef struct FormatFile { // one of the files of a dataset
     const char *what;       // "data"
     char path[DATASET_PATH];
 } FormatFile;
 enum { FORMAT_FILES = 8 };
 typedef struct Format {
     const char *name;
-    // Is it that of `path`, by its name or by what lies there? Members are asked in the order of
-    // the table.
+    // True if `path` has this format, by its name or contents. Members are asked in table order.
     bool (*matches)(const char *path);
-    bool reads_splits; // `read` looks for config.data.split_keys, too
-    // The files that make it, whose contents decide its hash; returns how many. NULL: the one at
-    // `path`.
+    bool reads_splits; // `read` also reads config.data.split_keys
+    // Lists the files whose contents are hashed; returns their count. NULL: only the one at `path`.
     int (*files)(const char *path, FormatFile file[FORMAT_FILES]);
-    // The name that it gives itself, kept where it gives none. NULL: it has the name of its path.
+    // Sets the name that the dataset itself stores, if any. NULL: the path gives the name.
     bool (*name_inside)(const char *path, char name[DATASET_NAME], Error *err);
-    // What `fringe inspect` prints without loading it. NULL: it is loaded.
+    // Prints for `fringe inspect` without loading. NULL: inspect loads the dataset.
     bool (*inspect)(const char *path, Error *err);
-    // Fills nodes, edges, offset, target, weight, and what else the file holds. Edges may come
-    // in any order. On failure the caller clears *dataset.
+    // Fills nodes, edges, offset, target, weight and whatever else the file holds. Edges may be in
+    // any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
-    // Follows `read` with what it takes and gives; stops where the file cannot be made out.
+    // Counts the memory that `read` takes and gives back; stops if the file is unreadable.
     void (*plan)(Tally *tally, const Request *request);
 } Format;
 extern const Format format_npz, format_metis, format_edges, format_fringe;
-// The member named `name`, or for "auto" the one that fits the path; NULL with the list.
+// The member named `name`, or for "auto" the one that matches the path; NULL with the list.
 const Format *format_find(const char *name, const char *path, Error *err);
-// A file a config names: as it stands if it exists, else as config_resolve finds it.
+// Resolves a path of the config: as written if it exists, else through config_resolve.
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]);
-// Is it a file, and does its name end in one of `endings` (the last is NULL)?
+// True if it is a file whose name has one of `endings` (the last is NULL).
 bool format_file_ends(const char *path, const char *const *endings);
 
-// ---- attributes.c: features, labels and splits as arrays of their own
-// Dense [n, F] floats, or labels [n] or [n, K], from an array; takes over nothing. `rows` is n, or
-// -1 for any.
+// ---- attributes.c: features, labels and splits as separate arrays
+// Copies dense [n, F] floats, or labels [n] or [n, K], from an array. `rows` is n, or -1 for any.
 bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
 bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
-// The three index arrays (or masks of n bools) named by config.data.split_keys: .npy files, members
-// of config.data.splits, or of `inside` (NULL: none), where all three may be missing. Errors name
-// the file.
+// Reads the three index arrays (or masks of n bools) that config.data.split_keys names: .npy files,
+// members of config.data.splits, or of `inside` (NULL: none), in which all three may be missing.
+// Errors name the file.
 bool splits_read(Dataset *dataset, const Config *config, Npz *inside, const char *inside_path,
                  Error *err);
-// The index array names of a config; the usual three if it names none.
+// The name of an index array in the config, or the default name.
 const char *split_key(const Config *config, int which);
 
-// ---- text_scanner.c: a whole text file, plain or gzip, and numbers read from it by hand
+// ---- text_scanner.c: a whole text file, plain or gzip, and a parser of its numbers
 typedef struct Text {
     char *data; // 0-terminated; owned
     size_t bytes;
 } Text;
 bool text_read(Text *text, const char *path, Error *err);
 void text_clear(Text *text);
-typedef struct TextFacts { // of a whole file, read through without keeping it
+typedef struct TextFacts { // of a whole file that is read through but not kept
     size_t bytes;
     int64_t lines, largest; // largest: of the first two numbers of all lines
-    char first[256];        // the beginning of the first line that is no comment
-    bool packed;            // by gzip
+    char first[256];        // the beginning of the first line that is not a comment
+    bool packed;            // with gzip
 } TextFacts;
 bool text_facts(TextFacts *facts, const char *path);
 size_t text_most(const TextFacts *facts); // bytes that text_read has in use at most
@@ -105,38 +102,37 @@ typedef struct Scan { // a position in a text
 } Scan;
 Scan scan_text(const Text *text, const char *path);
 bool scan_at_line_end(Scan *scan); // skips blanks; true at '\n', "\r\n" or the end
-void scan_next_line(Scan *scan);   // behind the next '\n'
-// The next number of the line; an error that names file, line and what it was to be. Blanks, and a
-// comma where `comma`, may stand before it.
+void scan_next_line(Scan *scan);   // moves after the next '\n'
+// Reads the next number of the line after optional blanks. Errors name file, line and `what`.
 bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err);
 bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // ---- adjacency.c: the edges of a dataset as a Csr
-// Sets nodes and edges; the dataset takes over the arrays, *csr is emptied.
+// Sets nodes and edges. The dataset takes over the arrays; *csr becomes empty.
 void dataset_set_csr(Dataset *dataset, Csr *csr);
 int64_t csr_loops(const Csr *csr);      // entries (i, i)
-int64_t csr_duplicates(const Csr *csr); // entries equal to the one before; rows ascend
+int64_t csr_duplicates(const Csr *csr); // entries equal to the previous one; rows must ascend
 
 // ---- check.c
-bool features_check(const Dataset *dataset, Error *err); // finite, all of them
-// Sorts rows and drops weights that are all 1; after dataset_check.
+bool features_check(const Dataset *dataset, Error *err); // all finite
+// Sorts rows and drops weights that are all 1. Call it after dataset_check.
 void dataset_finish(Dataset *dataset);
-// Warns of what is legal but often a mistake: self-loops, edges stored twice, missing labels.
+// Warns of legal contents that are often a mistake: self-loops, duplicate edges, missing labels.
 void dataset_warn_of_oddities(Dataset *dataset);
-void dataset_give(Dataset *dataset, const void *array); // unless it lies in the mapping
-// The array itself, or a copy if it lies in the read-only mapping.
+void dataset_give(Dataset *dataset, const void *array); // unless the mapping holds it
+// The array itself, or a copy if the read-only mapping holds it.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
 
 // ---- format_fringe.c
-// The file of a dataset directory: `path` is the folder, or its dataset.json.
+// The path of a file in a dataset directory; `path` is the folder or its dataset.json.
 void directory_file(const char *path, const char *name, char out[DATASET_PATH]);
 
 // ---- statistics.c
 typedef struct Statistics {
-    int64_t degree_min, degree_median, degree_max; // stored edges that leave a node
-    int64_t isolated;                              // nodes without any edge, in or out
+    int64_t degree_min, degree_median, degree_max; // stored out-edges of a node
+    int64_t isolated;                              // nodes without in- or out-edges
     int64_t loops, duplicates;
     int64_t split[4]; // nodes with SPLIT_NONE, _TRAIN, _VAL, _TEST
     int64_t unlabelled;
@@ -145,6 +141,6 @@ typedef struct Statistics {
 void dataset_statistics(const Dataset *dataset, Statistics *out);
 
 // ---- inspect.c
-bool directory_inspect(const char *path, Error *err); // from its manifest and its arrays' header
+bool directory_inspect(const char *path, Error *err); // from manifest and array header
 
 #endif

@@ -1,5 +1,5 @@
-// npy: one array in a file (numpy/lib/format.py). The idea: the shape is a promise
-// that is checked against the bytes that are really there before anything is taken.
+// npy: one array in a file (numpy/lib/format.py). The idea: the shape is checked against the bytes
+// that exist before memory is taken.
 //
 //   offset  bytes
 //   0       6      \x93 N U M P Y
@@ -53,7 +53,7 @@ static bool take_string(Literal *text, char *out, size_t size) {
     return take_char(text, quote);
 }
 
-// Digits, perhaps with Python 2's L behind them.
+// Digits, optionally with Python 2's L after them.
 static bool take_extent(Literal *text, int64_t *out) {
     skip_blanks(text);
     const char *start = text->at;
@@ -174,7 +174,7 @@ static bool parse_dict(Npy *npy, Literal *text, Error *err) {
     return true;
 }
 
-// elements and *bytes from the shape; every product is checked.
+// Computes elements and *bytes from the shape; every product is checked.
 static bool count_elements(Npy *npy, size_t *bytes, Error *err) {
     npy->elements = 1;
     bool overflow = false;

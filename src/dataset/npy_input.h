@@ -1,4 +1,4 @@
-// How the bytes of an npy array arrive: from memory, a file, or a member of an archive.
+// A source of an npy array's bytes: memory, a file, or a member of an archive.
 #ifndef FRINGE_DATASET_NPY_INPUT_H
 #define FRINGE_DATASET_NPY_INPUT_H
 
@@ -7,14 +7,14 @@
 enum { NPY_HEADER = 1 << 14 }; // NumPy itself refuses headers above 10,000 bytes
 
 typedef struct NpyInput {
-    // The next `bytes` bytes, all of them, or false with an error.
+    // Reads exactly the next `bytes` bytes, or false with an error.
     bool (*pull)(void *context, void *into, size_t bytes, Error *err);
     void *context;
-    size_t bytes; // how many there are
+    size_t bytes; // of the whole input
 } NpyInput;
 
-// Reads header and data. Errors do not say where: the caller puts its name before them.
-// Only what is said of an array: `data` stays NULL. *bytes: of its elements.
+// npy_head reads only the header: `data` stays NULL, *bytes is the size of the elements. npy_from
+// also reads the data. Errors do not name the file: the caller prefixes its name.
 bool npy_head(Npy *npy, const char *name, NpyInput *input, size_t *bytes, Error *err);
 bool npy_from(Npy *npy, const char *name, NpyInput *input, Error *err);
 

@@ -1,7 +1,7 @@
-// npz: a zip archive of npy arrays, opened by libzip. What libzip leaves to us is
-// checked here: empty files, methods other than stored and deflated, encryption, names that occur
-// twice, and sizes that no deflate stream of that length can have. An array's bytes go straight
-// from the archive into its own memory; the checksum is checked over all of them.
+// npz: a zip archive of npy arrays, opened by libzip. Checks what libzip does not: empty files,
+// methods other than stored and deflated, encryption, duplicate names, and sizes that no deflate
+// stream of that length can have. An array's bytes go from the archive straight into its memory,
+// and the checksum covers all of them.
 
 #include "npy_input.h"
 
@@ -12,7 +12,7 @@
 #include <zip.h>
 #include <zlib.h>
 
-enum { DEFLATE_EXPANDS = 1032 }; // times at most
+enum { DEFLATE_EXPANDS = 1032 }; // factor, at most
 
 struct Npz {
     zip_t *zip;
@@ -39,7 +39,7 @@ static zip_t *open_archive(int descriptor, int64_t size, Error *err) {
         error_set(err, EXIT_DATA, "%lld bytes are too few for an npz file", (long long)size);
     else if ((zip = zip_fdopen(descriptor, 0, &code)) == NULL)
         zip_failure(err, code);
-    if (zip == NULL) // else it is the archive's
+    if (zip == NULL) // else the archive owns it
         close(descriptor);
     return zip;
 }
@@ -48,7 +48,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Every name of the archive once.
+// Checks that no name occurs twice.
 static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
     const char **name = memory_try((size_t)count * sizeof *name, "names of an archive", err);
     if (name == NULL)
@@ -67,7 +67,7 @@ static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
     return ok;
 }
 
-// Keeps the members called <key>.npy; others are none of ours.
+// Lists the members called <key>.npy and ignores others.
 static bool list_members(Npz *npz, int64_t count, Error *err) {
     npz->key = memory_try((size_t)count * sizeof *npz->key, "names of arrays", err);
     npz->member = memory_try((size_t)count * sizeof *npz->member, "places of arrays", err);
@@ -132,7 +132,7 @@ bool npz_has(const Npz *npz, const char *key) { return find_key(npz, key) >= 0; 
 typedef struct Member { // one array being read
     zip_file_t *file;
     uLong crc;
-    size_t left; // bytes its directory entry still promises
+    size_t left; // bytes left by its directory entry
 } Member;
 
 static bool pull_member(void *context, void *into, size_t bytes, Error *err) {
@@ -153,7 +153,7 @@ static bool pull_member(void *context, void *into, size_t bytes, Error *err) {
     return true;
 }
 
-// The rest of the member: bytes behind the data, then its end, then the checksum.
+// Reads the rest of the member: bytes after the data, then its end; then compares the checksum.
 static bool finish_member(Member *member, const zip_stat_t *stat, Error *err) {
     unsigned char rest[4096];
     while (member->left > 0)
@@ -170,7 +170,7 @@ static bool finish_member(Member *member, const zip_stat_t *stat, Error *err) {
     return true;
 }
 
-// What the archive's directory says of a member must be possible.
+// Checks that the archive's directory entry of a member is plausible.
 static bool member_is_sound(const zip_stat_t *stat, int64_t archive_bytes, Error *err) {
     const zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
                                 ZIP_STAT_CRC | ZIP_STAT_ENCRYPTION_METHOD;

@@ -1,5 +1,6 @@
-// What loading a dataset takes, foreseen from the heads of its files: every reader has a twin that
-// follows it and only adds up. A text has no head: it is read through once for its lines and ids.
+// Predicts the memory that loading a dataset takes from the headers of its files: every reader has
+// a `plan` that follows its steps and only adds sizes. A text has no header, so it is read through
+// once to count lines and ids.
 
 #include "internal.h"
 
@@ -31,10 +32,10 @@ int64_t tally_array(Tally *tally, const Npy *npy, size_t item) {
 
 // ---- texts
 
-// Where in a line the reading stands.
+// State inside a line.
 typedef struct Line {
-    int64_t number; // that is being read
-    int numbers;    // of this line, so far
+    int64_t number; // being read
+    int numbers;    // read so far
     bool inside, comment, start;
     size_t kept; // bytes of facts->first
 } Line;
@@ -91,7 +92,7 @@ bool text_facts(TextFacts *facts, const char *path) {
     return got == 0;
 }
 
-// A plain text fits at once; what gzip held grows by halves, and is copied when it does.
+// A plain text is read into one block; a gzip text grows by half each time, with a copy.
 size_t text_most(const TextFacts *facts) {
     return facts->packed ? facts->bytes * 5 / 2 : facts->bytes;
 }
@@ -102,7 +103,7 @@ static void plan_beside(Tally *tally, const Npy *npy, size_t item) {
     tally_take(tally, memory_product(npy->elements, item));
 }
 
-// Rows that do not ascend are turned twice; whether they do is not known yet.
+// Rows that do not ascend are transposed twice; assume that, since it is not known yet.
 static void plan_sorting(Tally *tally) {
     size_t rows = tally_rows(tally, tally->edges);
     if (tally->mapped)
@@ -119,7 +120,7 @@ static void plan_step(Tally *tally, const char *step) {
     if (made > 0) {
         tally->features = made;
         tally_take(tally, memory_product(tally->nodes * made, sizeof(float)));
-    } else if (graph) { // the rows turned, and the new rows beside the old
+    } else if (graph) { // the transposed rows, and the new rows beside the old
         size_t old = tally_rows(tally, tally->edges);
         bool doubles = strcmp(step, "symmetrize") == 0 && !tally->symmetric;
         tally->edges *= doubles ? 2 : 1;
@@ -127,13 +128,13 @@ static void plan_step(Tally *tally, const char *step) {
         size_t rows = tally_rows(tally, tally->edges);
         tally_take(tally, old + rows);
         tally_give(tally, 2 * old);
-    } else if (tally->mapped) { // a copy that can be written
+    } else if (tally->mapped) { // a writable copy
         tally_take(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
         tally->mapped = false;
     }
 }
 
-// An .npy that the config names: its head, and its data in use. False if it names none.
+// Reads the header of an .npy that the config names and counts its data. False if there is none.
 static bool look_beside(Tally *tally, Npy *npy, const Config *config, const char *path) {
     char resolved[DATASET_PATH];
     Error ignored = {0};

@@ -1,6 +1,5 @@
-// data.transforms: a list of steps, applied in order. Steps on the graph build new rows; steps on
-// features change them in place (a copy, if they lie in a mapped file). The smallest one to copy is
-// drop_loops.
+// data.transforms: a list of steps, applied in order. Graph steps build new rows; feature steps
+// work in place (on a copy if the features are mapped). drop_loops is the smallest one to copy.
 
 #include "internal.h"
 
@@ -11,13 +10,14 @@
 
 typedef struct Step {
     const char *name;
-    bool (*known)(const char *argument, Error *err); // is it a good one? NULL: it takes none
+    bool (*known)(const char *argument,
+                  Error *err); // true if the argument is valid; NULL: the step takes none
     bool (*apply)(Dataset *dataset, const char *argument, int64_t seed, Error *err);
 } Step;
 
 // --- the graph
 
-// Edges (i, j) stored more than once become one; their weights are added.
+// Merges duplicate edges (i, j) into one and adds their weights.
 static bool drop_duplicates(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     (void)argument, (void)seed;
     Csr in = dataset_csr(dataset), out;
@@ -64,8 +64,8 @@ static bool drop_loops(Dataset *dataset, const char *argument, int64_t seed, Err
     return true;
 }
 
-// Row i of the union of two matrices without duplicates; an entry of both keeps the larger weight.
-// Written to out[place..) if `out` has arrays. Returns how many.
+// Row i of the union of two matrices without duplicates; an entry in both keeps the larger weight.
+// Written to out[place..) if `out` has arrays. Returns the number of entries.
 static int64_t unite_row(Csr *out, int64_t place, const Csr *a, const Csr *b, int64_t i) {
     int64_t p = a->offset[i], q = b->offset[i], count = 0;
     int64_t p_end = a->offset[i + 1], q_end = b->offset[i + 1];
@@ -87,7 +87,7 @@ static int64_t unite_row(Csr *out, int64_t place, const Csr *a, const Csr *b, in
     return count;
 }
 
-// A and its transpose, united. A symmetric graph stays as it is.
+// The union of A and its transpose. A symmetric graph stays unchanged.
 static bool symmetrize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     if (!drop_duplicates(dataset, argument, seed, err))
         return false;
@@ -105,9 +105,9 @@ static bool symmetrize(Dataset *dataset, const char *argument, int64_t seed, Err
     return ok;
 }
 
-// --- features that are there
+// --- existing features
 
-// The features, writable; NULL with an error if there are none.
+// Makes the features writable; NULL with an error if there are none.
 static float *features(Dataset *dataset, Error *err) {
     if (dataset->x == NULL) {
         error_set(err, EXIT_CONFIG,
@@ -131,7 +131,7 @@ static bool binary(Dataset *dataset, const char *argument, int64_t seed, Error *
     return true;
 }
 
-// x[i, :] / sum |x[i, :]|; a row of zeros stays.
+// x[i, :] / sum |x[i, :]|; a row of zeros stays unchanged.
 static bool row_normalize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     (void)argument, (void)seed;
     float *x = features(dataset, err);
@@ -150,8 +150,7 @@ static bool row_normalize(Dataset *dataset, const char *argument, int64_t seed, 
 }
 
 // Column f: (x - mean) / deviation over the training rows (population deviation, as GraphSAINT); a
-// constant column is only shifted. Rows are added in ascending order by one thread per column
-// block.
+// constant column is only shifted. One thread per column block adds the rows in ascending order.
 static void standardize_columns(const Dataset *dataset, float *x, int64_t begin, int64_t end) {
     enum { WIDTH = 16 };
     double sum[WIDTH] = {0}, squares[WIDTH] = {0};
@@ -191,9 +190,9 @@ static bool standardize(Dataset *dataset, const char *argument, int64_t seed, Er
     return true;
 }
 
-// --- features that are made
+// --- new features
 
-// Room for new features; an error where there are some, so that nothing is thrown away unseen.
+// Memory for new features; an error if there are any, which would be lost silently.
 static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
     if (dataset->x != NULL) {
         error_set(err, EXIT_CONFIG, "the dataset has %lld features already; leave this step out",
@@ -230,9 +229,9 @@ static bool random_features(Dataset *dataset, const char *argument, int64_t seed
     return true;
 }
 
-// Columns 0..15: 1 at bucket floor(log2(1 + degree)), the last for all larger ones; 16: ln(1 +
-// in-degree); 17: ln(1 + out-degree). The buckets let a first linear layer be any function of the
-// size of the degree; the logarithms tell degrees of a bucket apart. degree = in-degree.
+// Columns 0..15: 1 at bucket floor(log2(1 + in-degree)), the last for all larger ones; 16: ln(1 +
+// in-degree); 17: ln(1 + out-degree). With the buckets a linear layer can be any function of the
+// degree's magnitude; the logarithms distinguish degrees in a bucket.
 static bool degree_features(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
     (void)argument, (void)seed;
     enum { BUCKETS = 16, COLUMNS = BUCKETS + 2 };

@@ -1,4 +1,4 @@
-// Figures of a dataset: for `fringe inspect` and the manifest of our own directory.
+// Statistics of a dataset, for `fringe inspect` and the manifest of our own directory.
 
 #include "internal.h"
 

@@ -1,6 +1,6 @@
-// Text files: read whole (gzip through zlib), then scanned by hand-written number parsers that know
-// their line. The idea: the text is in memory and ends in a 0, so a scan needs no buffer; every
-// number is checked against overflow while its digits are read.
+// Text files: read whole (gzip through zlib), then scanned by number parsers that know their line.
+// The idea: the text is in memory and ends in a 0, so a scan needs no buffer. Every number is
+// checked for overflow while its digits are read.
 
 #include "internal.h"
 
@@ -18,7 +18,7 @@ static bool ends_in(const char *path, const char *ending) {
     return length >= wanted && strcmp(path + length - wanted, ending) == 0;
 }
 
-// At least `wanted` bytes of room: exactly that much at first, then half as much again.
+// Makes room for at least `wanted` bytes: exactly that at first, then half as much again.
 static bool grow(Text *text, size_t *room, size_t wanted, Error *err) {
     if (wanted <= *room)
         return true;
@@ -35,7 +35,7 @@ static bool grow(Text *text, size_t *room, size_t wanted, Error *err) {
 }
 
 // Reads to the end of the file; plain files pass through zlib unchanged. `guess` is the size of a
-// plain file, which then fits at once.
+// plain file, so that one allocation suffices.
 static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
     size_t room = 0;
     for (;;) {
@@ -116,12 +116,12 @@ bool scan_error(const Scan *scan, Error *err, const char *format, ...) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// A number must be followed by a blank, a comma or the end of the line.
+// A number must end at a blank, a comma or the end of the line.
 static bool ends_word(char c) {
     return c == ' ' || c == '\t' || c == ',' || c == '\r' || c == '\n' || c == '\0';
 }
 
-// The word at the scan, shortened and printable, for messages.
+// The word at the scan position, shortened and printable, for messages.
 static const char *word_at(const Scan *scan, char out[32]) {
     int length = 0;
     while (length < 24 && !ends_word(scan->at[length])) {
@@ -155,8 +155,9 @@ bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err) {
     return true;
 }
 
-// digits [. digits] [e [sign] digits]: value = mantissa * 10^exponent. False if it is not of that
-// form. *exact: up to 15 digits and |exponent| <= 22, where one multiplication rounds correctly.
+// digits [. digits] [e [sign] digits]: value = mantissa * 10^exponent. False if the text has
+// another form. *exact: up to 15 digits and |exponent| <= 22, so that one multiplication rounds
+// correctly.
 static bool decimal(const char **at, double *mantissa, int *exponent, bool *exact) {
     const char *c = *at;
     int digits = 0, significant = 0;
@@ -205,7 +206,7 @@ bool scan_float(Scan *scan, float *out, const char *what, Error *err) {
     if (exact)
         value = exponent < 0 ? value / ten[-exponent] : value * ten[exponent];
     else
-        value = fabs(strtod(scan->at, NULL)); // the form is checked, so no hex, inf or nan
+        value = fabs(strtod(scan->at, NULL)); // the form was checked, so it is not hex, inf or nan
     if (!(value <= 3.4028234e38))
         return scan_error(scan, err, "%s '%s' does not fit a 32-bit float", what,
                           word_at(scan, word));

@@ -1,4 +1,4 @@
-// Claiming a folder: make it, see whose it is, mark it, lock it.
+// Claims a folder: make it, check whose it is, mark it, lock it.
 
 #include "internal.h"
 
@@ -11,7 +11,7 @@
 
 // ---- whose is it?
 
-// Adds a name to a list for a sentence, as long as there is room.
+// Adds a name to a list for a sentence if there is room.
 static void say(char *list, size_t size, const char *name) {
     size_t used = strlen(list);
     if (used + strlen(name) + 8 < size)
@@ -20,7 +20,7 @@ static void say(char *list, size_t size, const char *name) {
         snprintf(list + used, size - used, " ...");
 }
 
-// Does one of the names in `list` lie in the top-level folder `name`, or is it that?
+// True if a name in `list` is the top-level name `name` or lies inside it.
 static bool lists(const NameList *list, const char *name) {
     size_t length = strlen(name);
     for (int i = 0; i < list->count; i++)
@@ -30,7 +30,7 @@ static bool lists(const NameList *list, const char *name) {
     return false;
 }
 
-// A folder without a file is nobody's: a move that was interrupted leaves such.
+// Folders without files are ignored: an interrupted move leaves some.
 static bool holds_a_file(const char *path) {
     DIR *folder = opendir(path);
     bool found = folder == NULL;
@@ -45,15 +45,14 @@ static bool holds_a_file(const char *path) {
     return found;
 }
 
-// What lies in a folder, and which of it is fringe's.
+// The contents of a folder, and which of them are fringe's.
 typedef struct Contents {
-    bool marked; // else nothing in it is known to be fringe's
+    bool marked; // if false, nothing in it is known to be fringe's
     RunKind kind;
     NameList ours;
 } Contents;
 
-// A folder that fringe knows may hold files of other people: only names of the table in it are ever
-// written or moved.
+// A folder of fringe may also hold the user's files: only names of the table are written or moved.
 static bool is_in_the_way(const char *real, const char *name, const Contents *contents) {
     char path[RUNFOLDER_PATH];
     path_join(path, sizeof path, real, name);
@@ -61,8 +60,8 @@ static bool is_in_the_way(const char *real, const char *name, const Contents *co
                                                                 : holds_a_file(path);
 }
 
-// Looks at the top level: names that a run of this kind could write and that are not fringe's, and
-// files of other people.
+// Looks at the top level for names that a run of this kind could write and that are not fringe's,
+// and for the user's files.
 static bool look_for_others(const char *real, RunKind kind, const Contents *contents, char *clash,
                             char *foreign, size_t size, Error *err) {
     DIR *folder = opendir(real);
@@ -83,7 +82,7 @@ static bool look_for_others(const char *real, RunKind kind, const Contents *cont
     return true;
 }
 
-// Refuses a folder in which a name that fringe would write is somebody else's.
+// Refuses a folder in which a name that fringe would write is not fringe's.
 static bool check_others(const char *path, const char *real, RunKind kind, const Contents *contents,
                          Error *err) {
     char clash[256], foreign[256];
@@ -106,19 +105,19 @@ static bool check_kind(const char *path, RunKind kind, RunKind found, const Name
     return kind == found || names_are_none(ours) ||
            error_set(err, EXIT_CONFIG,
                      "%s: holds %s and cannot be resumed as %s; give another run.dir, or start "
-                     "anew without --resume",
+                     "again without --resume",
                      path, holds[found], holds[kind]);
 }
 
 // ---- claiming
 
-// The first thing written into a folder; whoever comes later knows it by that.
+// Writes the marker, before anything else is written into the folder.
 static bool mark(const char *path, const char *real, RunKind kind, Error *err) {
     static const Contents unknown;
     Error clash = {0};
     RunKind found = kind, ignored;
     if (!marker_read(real, &found) && !check_others(path, real, kind, &unknown, &clash) &&
-        !marker_read(real, &ignored)) // nobody marked it meanwhile
+        !marker_read(real, &ignored)) // no other process has marked it meanwhile
         return error_set(err, (ExitCode)clash.code, "%s", clash.text);
     return marker_make(real, found, err);
 }
@@ -154,18 +153,18 @@ static LockAnswer wait_for_lock(RunFolder *folder, double wait, char *holder, si
     return answer;
 }
 
-// With the lock held, what lies there does not change any more.
+// The contents no longer change, since the lock is held.
 static bool look_inside(const RunFolder *folder, bool resume, Error *err) {
     Contents contents = {.marked = true, .kind = folder->kind};
     NameList *ours = &contents.ours;
     marker_read(folder->real, &contents.kind);
-    bool fine = move_finish(folder->real, contents.kind, err) &&
-                names_list(ours, folder->real, contents.kind, err) &&
-                check_others(folder->path, folder->real, folder->kind, &contents, err) &&
-                (!resume || check_kind(folder->path, folder->kind, contents.kind, ours, err));
+    bool ok = move_finish(folder->real, contents.kind, err) &&
+              names_list(ours, folder->real, contents.kind, err) &&
+              check_others(folder->path, folder->real, folder->kind, &contents, err) &&
+              (!resume || check_kind(folder->path, folder->kind, contents.kind, ours, err));
     bool changes = names_are_none(ours) && contents.kind != folder->kind;
     names_clear(ours);
-    return fine && (!changes || marker_replace(folder->real, folder->kind, err));
+    return ok && (!changes || marker_replace(folder->real, folder->kind, err));
 }
 
 static bool settle(RunFolder *folder, const RunClaim *claim, Error *err) {
@@ -190,8 +189,8 @@ static bool name_candidate(char out[CONFIG_TEXT], const char *path, int number, 
                                            path);
 }
 
-// NAME-2 may be the folder of another config, or hold a run that ended: a number that nobody asked
-// for moves nothing.
+// NAME-2 may belong to another config or hold a finished run. The user did not choose the number,
+// so nothing may move.
 static bool is_free(const char *path) {
     NameList ours = {0};
     Error ignored = {0};

@@ -1,4 +1,4 @@
-// What fringe keeps of one epoch is named "epoch-N": the folder of a checkpoint, and, with an
+// What fringe saves for an epoch is named "epoch-N": the folder of a checkpoint and, with an
 // ending, the files of an assignment.
 
 #include "internal.h"
@@ -11,7 +11,7 @@ const char *runfolder_epoch_name(char out[RUNFOLDER_NAME], int64_t epoch, const 
     return out;
 }
 
-// Only the very name that the epoch is given counts: "epoch-007" is somebody else's.
+// Only the exact name that fringe gives counts: "epoch-007" is not fringe's.
 int64_t runfolder_epoch_of(const char *name, const char *ending) {
     char given[RUNFOLDER_NAME];
     long long epoch = -1;

@@ -1,9 +1,9 @@
-// One run, one folder. A write lock on `.lock` of the open file description decides; it ends with
-// the process, however that ends. The file's text only tells others who works here.
+// One run per folder. An open-file-description write lock on `.lock` decides; it ends with the
+// process in any case. The file's text only tells others who holds it.
 //
-// Where a file system knows no locks, the file itself is the lock: it is made exclusively and
-// renewed every renew_seconds by a thread; one that nobody renewed for stale_seconds is left over,
-// and so is one whose process ran on this machine and is no more.
+// On a file system without locks the file itself is the lock: it is made exclusively, and a thread
+// renews it every renew_seconds. A file that was not renewed for stale_seconds is left over, and so
+// is one of an ended process of this machine.
 
 #include "internal.h"
 
@@ -68,7 +68,8 @@ static void read_holder(const char *path, char *holder, size_t size) {
         snprintf(holder, size, "a process that has not said its name");
 }
 
-// Has the process that wrote the text ended? A line without an end is still being written.
+// True if the process that wrote the text has ended. A line without a newline is still being
+// written.
 static bool holder_is_gone(const char *path) {
     char text[320];
     read_text(path, text, sizeof text);
@@ -87,7 +88,7 @@ static bool is_stale(const char *path, time_t now) {
            (now - status.st_mtime > stale_seconds || holder_is_gone(path));
 }
 
-// The file server's clock: that of a file just written there.
+// The file server's clock, read from a file just written there.
 static time_t server_time(const char *path) {
     char beside[RUNFOLDER_PATH + 64];
     struct stat status = {.st_mtime = time(NULL)};
@@ -124,15 +125,15 @@ static bool start_renewing(RunLock *lock) {
     sigfillset(&all);
     pthread_mutex_init(&lock->mutex, NULL);
     pthread_cond_init(&lock->end, NULL);
-    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are other threads'
+    pthread_sigmask(SIG_SETMASK, &all, &before); // other threads handle signals
     int status = pthread_create(&lock->renewer, NULL, renew, lock);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = status;
     return status == 0;
 }
 
-// Moves a stale lock away. Of two that try, the second finds it gone, or puts back what the first
-// has made meanwhile.
+// Moves a stale lock away. If two processes try, the second finds it gone, or puts back the new
+// lock of the first.
 static bool take_over(const char *path, time_t now) {
     char away[RUNFOLDER_PATH + 64];
     Error ignored = {0};
@@ -163,7 +164,7 @@ static LockAnswer try_renewed(RunLock *lock, bool made) {
     return start_renewed(lock);
 }
 
-// ---- both
+// ---- both kinds
 
 static bool has_no_locks(int reason) {
     return reason == ENOLCK || reason == EOPNOTSUPP || reason == ENOSYS || reason == EINVAL;
@@ -178,8 +179,8 @@ static LockAnswer try_lock(RunLock *lock, bool made) {
     return has_no_locks(errno) ? try_renewed(lock, made) : LOCK_FAILED;
 }
 
-// Opens the file; *made says whether it is new. EAGAIN: it was there and is gone again, for the run
-// that held it has ended.
+// Opens the file; *made: it is new. EAGAIN: the file has just vanished because the run that held it
+// ended.
 static int open_lock(const char *path, bool *made) {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     *made = file >= 0;

@@ -1,5 +1,5 @@
 // The marker: `.fringe`, a small JSON file, says that a folder is fringe's and what it holds.
-// Versions before it had none; their folders are known by what those versions wrote.
+// Folders of older versions have no marker and are recognised by the files of those versions.
 
 #include "internal.h"
 
@@ -29,7 +29,8 @@ static Json *read_json(const char *real, const char *name) {
     return document;
 }
 
-// Empty, or torn at the beginning of our text: a crash came before anything else was written.
+// True if the text begins like ours or is cut short there by a crash, before anything else was
+// written.
 static bool is_marker(const char *path) {
     static const char beginning[] = "{\"format\": \"" MARKER_FORMAT "\"";
     char text[sizeof beginning] = "";
@@ -54,10 +55,10 @@ static RunKind kind_of_marker(const Json *marker) {
         if (kind != NULL && json_type(kind) == JSON_STRING &&
             strcmp(json_string(kind), kind_names[k]) == 0)
             return (RunKind)k;
-    return RUN_SINGLE; // torn by a crash: nothing else was written yet
+    return RUN_SINGLE; // cut short by a crash: nothing else was written yet
 }
 
-// Does `name` have these two members, as older versions wrote it?
+// True if the file `name` has these two members, as older versions wrote it.
 static bool is_older(const char *real, const char *name, const char *one, const char *other) {
     Json *document = read_json(real, name);
     bool found =
@@ -94,7 +95,7 @@ static void write_text(char *text, size_t size, RunKind kind) {
              kind_names[kind], FRINGE_VERSION, start);
 }
 
-// A write that is cut short has no reason; the next one has.
+// A short write sets no errno; the next write does.
 static bool put(int file, const char *text) {
     while (*text != 0) {
         ssize_t bytes = write(file, text, strlen(text));
@@ -113,12 +114,12 @@ bool marker_make(const char *real, RunKind kind, Error *err) {
     if (file < 0 && errno == EEXIST)
         return is_marker(path) ||
                error_set(err, EXIT_CANNOT_WRITE, "%s: is not fringe's; give another run.dir", path);
-    bool fine = file >= 0 && put(file, text) && fsync(file) == 0;
+    bool ok = file >= 0 && put(file, text) && fsync(file) == 0;
     int reason = errno;
     if (file >= 0)
         close(file);
-    return fine ? file_sync(real, err)
-                : error_set(err, EXIT_CANNOT_WRITE, "%s: cannot write: %s", path, strerror(reason));
+    return ok ? file_sync(real, err)
+              : error_set(err, EXIT_CANNOT_WRITE, "%s: cannot write: %s", path, strerror(reason));
 }
 
 bool marker_replace(const char *real, RunKind kind, Error *err) {

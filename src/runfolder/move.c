@@ -1,7 +1,7 @@
-// Moving what earlier runs made out of the way. The file `.moving` names the target from before the
-// first rename until after the last one: the next start goes on with a move that a crash
-// interrupted. A move that was refused or interrupted before its first rename is given up, and the
-// runs stay where they are. Nothing is ever renamed over something else.
+// Moves the files of earlier runs out of the way. The file `.moving` names the target from before
+// the first rename until after the last one, so that the next start can complete a move that a
+// crash interrupted. A move that was refused or interrupted before its first rename is given up,
+// and the runs stay where they are. A rename never replaces anything.
 
 #include "internal.h"
 
@@ -34,7 +34,7 @@ static int next_number(const char *folder, const char *prefix) {
     return next;
 }
 
-// A mount point, or a link into another file system: a rename says so.
+// Tries a rename, which fails into a mount point or through a link into another file system.
 static bool can_rename_into(const char *real, const char *target) {
     char plain[RUNFOLDER_PATH], from[RUNFOLDER_PATH], to[RUNFOLDER_PATH];
     Error ignored = {0};
@@ -43,13 +43,13 @@ static bool can_rename_into(const char *real, const char *target) {
         return false;
     path_join(to, sizeof to, target, path_name(from));
     int file = open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    bool fine = file >= 0 && rename(from, to) == 0;
+    bool ok = file >= 0 && rename(from, to) == 0;
     int reason = errno;
     if (file >= 0)
         close(file);
-    unlink(fine ? to : from);
+    unlink(ok ? to : from);
     errno = reason;
-    return fine;
+    return ok;
 }
 
 static bool write_moving(const char *real, const char *target, Error *err) {
@@ -58,8 +58,8 @@ static bool write_moving(const char *real, const char *target, Error *err) {
     return file_replace(path, target, strlen(target), err);
 }
 
-// Makes PREFIXn in `parent`, written down before it is made. EXIT_OK and false: not possible there,
-// for the reason in errno.
+// Makes PREFIXn in `parent` after recording it in `.moving`. False without an error: not possible
+// there, for the reason in errno.
 static bool make_target(const char *real, const char *parent, const char *prefix,
                         char target[RUNFOLDER_PATH], Error *err) {
     for (int n = next_number(parent, prefix);; n++) {
@@ -78,7 +78,7 @@ static bool make_target(const char *real, const char *parent, const char *prefix
         if (errno != EEXIST)
             return false;
     }
-    if (can_rename_into(real, target)) // all of a run will lie in it: it must not be lost
+    if (can_rename_into(real, target)) // it will hold a whole run and must not be lost
         return access(parent, R_OK) != 0 || file_sync(parent, err);
     int reason = errno;
     rmdir(target);
@@ -101,7 +101,7 @@ static bool find_target(const char *real, char target[RUNFOLDER_PATH], Error *er
 
 // ---- the move
 
-// Makes the folder in the target that `name` will lie in.
+// Makes the folder in the target that will hold `name`.
 static bool make_room(const char *target, const char *name, Error *err) {
     char to[RUNFOLDER_PATH], parent[RUNFOLDER_PATH];
     path_join(to, sizeof to, target, name);
@@ -118,7 +118,7 @@ static bool move_one(const char *real, const char *target, const char *name, Err
     return file_rename_unsynced(from, to, err);
 }
 
-// The folder in the target that `name` lies in now.
+// Syncs the folder in the target that now holds `name`.
 static bool sync_room(const char *target, const char *name, Error *err) {
     char to[RUNFOLDER_PATH], parent[RUNFOLDER_PATH];
     path_join(to, sizeof to, target, name);
@@ -126,7 +126,7 @@ static bool sync_room(const char *target, const char *name, Error *err) {
     return file_sync(parent, err);
 }
 
-// The folders that `name` lay in, where nothing is left in them.
+// Removes the folders that held `name` if they are now empty.
 static void remove_empty(const char *real, const char *name) {
     char inside[RUNFOLDER_PATH], path[RUNFOLDER_PATH];
     snprintf(inside, sizeof inside, "%s", name);
@@ -138,23 +138,23 @@ static void remove_empty(const char *real, const char *name) {
     }
 }
 
-// All that takes room is made before the first rename, and disks that find themselves full at a
-// sync are asked after the last one: so no full disk parts what a run has made.
+// All steps that need disk space come before the first rename, and the syncs, which may also find
+// the disk full, after the last one. So a full disk never splits a run.
 static bool move_all(const char *real, RunKind kind, const char *target, Error *err) {
     NameList list;
-    bool fine = marker_make(target, kind, err) && names_list(&list, real, kind, err);
-    if (!fine)
+    bool ok = marker_make(target, kind, err) && names_list(&list, real, kind, err);
+    if (!ok)
         return false;
-    for (int i = 0; i < list.count && fine; i++)
-        fine = names_stays(list.name[i]) || make_room(target, list.name[i], err);
-    for (int i = 0; i < list.count && fine; i++)
-        fine = names_stays(list.name[i]) || move_one(real, target, list.name[i], err);
-    for (int i = 0; i < list.count && fine; i++)
-        fine = names_stays(list.name[i]) || sync_room(target, list.name[i], err);
-    for (int i = 0; i < list.count && fine; i++)
+    for (int i = 0; i < list.count && ok; i++)
+        ok = names_stays(list.name[i]) || make_room(target, list.name[i], err);
+    for (int i = 0; i < list.count && ok; i++)
+        ok = names_stays(list.name[i]) || move_one(real, target, list.name[i], err);
+    for (int i = 0; i < list.count && ok; i++)
+        ok = names_stays(list.name[i]) || sync_room(target, list.name[i], err);
+    for (int i = 0; i < list.count && ok; i++)
         remove_empty(real, list.name[i]);
     names_clear(&list);
-    return fine;
+    return ok;
 }
 
 static bool end_move(const char *real, Error *err) {
@@ -163,7 +163,7 @@ static bool end_move(const char *real, Error *err) {
     return file_remove(path, err) && file_sync(real, err);
 }
 
-// Was anything renamed into the target? The marker is made there before.
+// True if anything was renamed into the target; the marker is made there first.
 static bool has_moved(const char *target, RunKind kind) {
     NameList moved = {0};
     Error ignored = {0};
@@ -174,16 +174,17 @@ static bool has_moved(const char *target, RunKind kind) {
     return some;
 }
 
-// Removes what make_target and move_all made in a target into which nothing was renamed, and it.
+// Removes a target into which nothing was renamed, with all that make_target and move_all made in
+// it.
 static void remove_target(const char *real, RunKind kind, const char *target) {
     NameList planned = {0}, made = {0};
     Error ignored = {0};
     char path[RUNFOLDER_PATH];
-    bool fine =
+    bool ok =
         names_list(&planned, real, kind, &ignored) && names_list(&made, target, kind, &ignored);
-    for (int i = 0; i < planned.count && fine; i++)
+    for (int i = 0; i < planned.count && ok; i++)
         remove_empty(target, planned.name[i]);
-    for (int i = 0; i < made.count && fine; i++) {
+    for (int i = 0; i < made.count && ok; i++) {
         path_join(path, sizeof path, target, made.name[i]);
         unlink(path);
     }
@@ -200,10 +201,10 @@ static bool give_up(const char *real, RunKind kind, const char *target, Error *e
 
 bool move_aside(const char *real, RunKind kind, char to[RUNFOLDER_PATH], Error *err) {
     Error ignored = {0};
-    bool fine = find_target(real, to, err) && move_all(real, kind, to, err) && end_move(real, err);
-    if (!fine && !has_moved(to, kind))
+    bool ok = find_target(real, to, err) && move_all(real, kind, to, err) && end_move(real, err);
+    if (!ok && !has_moved(to, kind))
         give_up(real, kind, to, &ignored);
-    return fine;
+    return ok;
 }
 
 bool move_finish(const char *real, RunKind kind, Error *err) {
@@ -215,8 +216,8 @@ bool move_finish(const char *real, RunKind kind, Error *err) {
     char *target = file_read(path, RUNFOLDER_PATH - 1, &bytes, err);
     if (target == NULL)
         return false;
-    bool fine = has_moved(target, kind) ? move_all(real, kind, target, err) && end_move(real, err)
-                                        : give_up(real, kind, target, err);
+    bool ok = has_moved(target, kind) ? move_all(real, kind, target, err) && end_move(real, err)
+                                      : give_up(real, kind, target, err);
     memory_give(target);
-    return fine;
+    return ok;
 }

@@ -1,6 +1,6 @@
-// The names that fringe makes in the folder of a run, once. In a pattern '#' stands for a whole
-// number and '*' at the end for anything. The runs of --runs lie in run-N/, those of a comparison
-// in the folder of their mode, with --runs in MODE/run-N/: inside, the same names.
+// The table of all names that fringe makes in the folder of a run. In a pattern '#' stands for a
+// whole number and '*' at the end for anything. The runs of --runs lie in run-N/, those of a
+// comparison in MODE/, with --runs in MODE/run-N/; inside, the names are the same.
 
 #include "internal.h"
 
@@ -52,8 +52,8 @@ static bool matches(const char *pattern, const char *name) {
     return *pattern == '*' || *name == 0;
 }
 
-// "run.json.fringe-tmp-<...>": what is written beside a file before it is renamed; older versions
-// had a point for the dash.
+// Also matches temporary files, "run.json.fringe-tmp-<...>"; older versions wrote a point for the
+// dash.
 static bool is_made(const char *pattern, const char *name) {
     char temporary[128], old[128];
     snprintf(temporary, sizeof temporary, "%s" FILE_TEMPORARY "*", pattern);
@@ -65,8 +65,7 @@ static bool is_arm(const char *name) {
     return family_knows(&mode_family, name, &(Error){0}) || strncmp(name, "alone-", 6) == 0;
 }
 
-// The path behind the folder of a run inside the folder: "adaqp/run-2/run.json" -> "run.json",
-// "adaqp" -> "".
+// The path relative to the inner run: "adaqp/run-2/run.json" -> "run.json", "adaqp" -> "".
 static const char *behind_run(const char *relative) {
     char first[CONFIG_WORD];
     for (int level = 0; level < 2; level++) {
@@ -87,7 +86,7 @@ bool runfolder_makes(const char *relative) {
     return false;
 }
 
-// A folder that may hold names of the table: one of a run, or "checkpoints" and its like.
+// True for a folder that may hold names of the table: that of a run, "checkpoints" and the like.
 static bool may_hold(const char *relative) {
     const char *name = behind_run(relative);
     size_t length = strlen(name);
@@ -97,7 +96,7 @@ static bool may_hold(const char *relative) {
     return length == 0;
 }
 
-// The runs inside belong to the folder only if --runs or a comparison made it.
+// True for runs inside a folder that neither --runs nor a comparison made.
 static bool is_others(const char *inside, const char *name, RunKind kind) {
     return kind == RUN_SINGLE && inside[0] == 0 && (matches("run-#", name) || is_arm(name));
 }
@@ -114,7 +113,7 @@ bool names_stays(const char *name) {
     return false;
 }
 
-// ---- what is there
+// ---- existing names
 
 static void add(NameList *list, const char *name) {
     if (list->count == list->room) {
@@ -137,8 +136,7 @@ void names_clear(NameList *list) {
     *list = (NameList){0};
 }
 
-// Adds what lies in `real`/`inside` ("" or "checkpoints"). Such a folder may be a link to another
-// disk.
+// Adds the names in `real`/`inside` ("" or "checkpoints"), which may be a link to another disk.
 static bool list_folder(NameList *list, const char *real, const char *inside, RunKind kind,
                         Error *err) {
     char path[RUNFOLDER_PATH], relative[RUNFOLDER_PATH];
@@ -147,8 +145,8 @@ static bool list_folder(NameList *list, const char *real, const char *inside, Ru
     if (folder == NULL)
         return error_set(err, EXIT_IO, "%s: cannot look into the folder: %s", path,
                          strerror(errno));
-    bool fine = true;
-    for (struct dirent *entry; fine && (entry = readdir(folder)) != NULL;) {
+    bool ok = true;
+    for (struct dirent *entry; ok && (entry = readdir(folder)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
             is_others(inside, entry->d_name, kind))
             continue;
@@ -157,10 +155,10 @@ static bool list_folder(NameList *list, const char *real, const char *inside, Ru
         if (runfolder_makes(relative))
             add(list, relative);
         else if (may_hold(relative) && file_is_folder(path))
-            fine = list_folder(list, real, relative, kind, err);
+            ok = list_folder(list, real, relative, kind, err);
     }
     closedir(folder);
-    return fine;
+    return ok;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -169,9 +167,9 @@ static int by_name(const void *a, const void *b) {
 
 bool names_list(NameList *list, const char *real, RunKind kind, Error *err) {
     *list = (NameList){0};
-    bool fine = list_folder(list, real, "", kind, err);
+    bool ok = list_folder(list, real, "", kind, err);
     qsort(list->name, (size_t)list->count, sizeof *list->name, by_name);
-    return fine;
+    return ok;
 }
 
 bool names_are_none(const NameList *list) {

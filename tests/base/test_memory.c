@@ -43,9 +43,9 @@ static void what_is_too_large_is_refused_with_a_sentence(void **state) {
     assert_refused(memory_try(available * 2, "features", &err), &err, EXIT_MEMORY,
                    "features needs");
     assert_refused(memory_try(SIZE_MAX, "features", &absurd), &absurd, EXIT_MEMORY, "MiB");
-    Error fine = {0};
-    void *pointer = memory_try(100, "little", &fine);
-    assert_ok(pointer, &fine);
+    Error ok = {0};
+    void *pointer = memory_try(100, "little", &ok);
+    assert_ok(pointer, &ok);
     memory_give(pointer);
 }
 

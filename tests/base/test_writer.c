@@ -172,11 +172,11 @@ static void print_into_a_pipe(int flags, void (*print)(void), size_t bytes, char
     for (ssize_t got = 1; arrived < bytes && got > 0; arrived += (size_t)got)
         got = read(ends[0], all + arrived, bytes - arrived < BITE ? bytes - arrived : BITE);
     Error err = {0};
-    bool fine = terminal_stop(&err);
+    bool ok = terminal_stop(&err);
     put_streams_back();
     close(ends[0]);
     close(ends[1]);
-    assert_ok(fine, &err);
+    assert_ok(ok, &err);
 }
 
 // O_NONBLOCK, which others that hold the terminal may set, makes writes fail where they would wait.
@@ -225,13 +225,13 @@ static void a_full_disk_under_stderr_is_told_and_leaves_stdout(void **state) {
     terminal_start(&test_comm);
     terminal_say("lost\n");
     terminal_print("result\n");
-    bool fine = terminal_stop(&err);
+    bool ok = terminal_stop(&err);
     put_streams_back();
     ssize_t got = read(ends[0], text, sizeof text);
     close(full);
     close(ends[0]);
     close(ends[1]);
-    assert_refused(fine, &err, EXIT_IO, "stderr: No space left");
+    assert_refused(ok, &err, EXIT_IO, "stderr: No space left");
     assert_int_equal(got, 7);
     assert_memory_equal(text, "result\n", 7);
 }

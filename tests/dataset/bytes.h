@@ -1,5 +1,5 @@
-// Files made byte by byte, sound and with one defect each: npy arrays, zip archives, and a small
-// gnn-benchmark graph whose every array can be changed. Independent of the readers under test.
+// Files made byte by byte, valid or with one defect each: npy arrays, zip archives, and a small
+// gnn-benchmark graph in which any array can be changed. Independent of the readers under test.
 #ifndef FRINGE_TESTS_BYTES_H
 #define FRINGE_TESTS_BYTES_H
 

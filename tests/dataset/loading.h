@@ -1,4 +1,4 @@
-// Loading a graph in a test, and holding its arrays against numbers written down.
+// Loads a graph in a test and compares its arrays with expected numbers.
 #ifndef FRINGE_TESTS_LOADING_H
 #define FRINGE_TESTS_LOADING_H
 

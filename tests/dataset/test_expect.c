@@ -51,11 +51,11 @@ static bool load(const char *path, const char *format, const char *verdict, Erro
     bool remarked = dataset.warnings.text[0] != '\0';
     dataset_clear(&dataset);
     if (strcmp(verdict, "warn") == 0 && !remarked)
-        fail_msg("%s: no remark", path);
+        fail_msg("%s: no warning", path);
     return true;
 }
 
-// False in *ours if the reader is not one of this room's.
+// Sets *ours to false if the reader is not in this room.
 static bool read_as(const char *reader, const char *path, const char *verdict, bool *ours,
                     Error *err) {
     *ours = true;

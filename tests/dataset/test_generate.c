@@ -83,9 +83,8 @@ static void reddit_small_is_what_it_says(void **state) {
     dataset_clear(&d);
 }
 
-// Communities of the recipe are not stored, so a carrier is told by its edges: a node all of whose
-// neighbours are neighbours of each other's community. Here with one class per community and no
-// visitors, the label is the community.
+// The recipe's communities are not stored, but here each is one class without label noise, so a
+// node's label is its community, and boundary nodes show in the edges.
 static void only_carriers_leave_their_community(void **state) {
     (void)state;
     Dataset d;
@@ -112,7 +111,7 @@ static void only_carriers_leave_their_community(void **state) {
     dataset_clear(&d);
 }
 
-// x = signal * mean of the class + noise of deviation 1: removing the class's mean leaves 1.
+// x = signal * class mean + noise of deviation 1, so deviation 1 is left without the class mean.
 static void features_are_means_and_noise(void **state) {
     (void)state;
     Dataset d;

@@ -14,7 +14,7 @@ enum { MOST_MEMORY = 64 << 20 }; // far above what a file of a few KiB may ask f
 
 typedef bool (*Reader)(const char *path, const unsigned char *bytes, size_t count, Error *err);
 
-// A mutation must load, or be refused with a sentence and a code; nothing may stay behind.
+// A mutation must load or be refused with a sentence and a code, and must leak nothing.
 static void try_bytes(Reader read, const char *path, const unsigned char *bytes, size_t count) {
     Error err = {0};
     size_t before = memory_in_use();
@@ -29,9 +29,9 @@ static void try_bytes(Reader read, const char *path, const unsigned char *bytes,
         fail_msg("took %zu bytes for a file of %zu", memory_peak() - before, count);
 }
 
-// Cuts at every `step`-th length, then changes every `step`-th byte: all bits, one bit, to 0, to a
-// digit, one up; all five ways at every byte for step 1, in turn else. Sanitizers make every
-// allocation slow, so there the steps are wider.
+// Cuts at every `step`-th length, then changes every `step`-th byte in five ways (all bits, one
+// bit, to 0, to a digit, plus one): each byte in all ways for step 1, else in one way in turn. With
+// sanitizers, where allocations are slow, the steps are wider.
 static void mutate(Reader read, const char *path, const unsigned char *bytes, size_t count,
                    size_t step) {
     size_t ways = step == 1 ? 5 : 1;
@@ -100,7 +100,7 @@ static void npz_graphs(void **state) {
     }
 }
 
-// The checksum guards the arrays of an archive; behind it every number may still be wrong.
+// The checksum protects an archive's arrays, but with a correct one any number may still be wrong.
 static void numbers_inside_npz_graphs(void **state) {
     (void)state;
     static const int64_t wrong[] = {-1,        4,        5, 1000000, INT32_MAX, (int64_t)1 << 40,

@@ -1,6 +1,6 @@
 // ranks: 1
-// If this failed, an npy array would be read with wrong numbers, or a header would be believed that
-// promises more than the file holds.
+// If this failed, an npy array would be read with wrong numbers, or a header that claims more bytes
+// than the file holds would be accepted.
 
 #include "bytes.h"
 

@@ -1,12 +1,12 @@
-// The ranks. Wraps one MPI communicator; the only room that starts and stops MPI.
+// The ranks. Wraps one MPI communicator. Only this room starts and stops MPI.
 //
-// No wait lasts forever. Every wait of fringe goes through comm_wait or a collective below, which
-// poll and, well before comm.timeout seconds, ask all ranks for a sign of life: who is computing or
-// waiting inside fringe answers (from any comm call, or from comm_beat, which long kernels reach
-// through their Poll); who does not within comm.timeout is named and the job ends with EXIT_SILENT;
-// so does a job in which all answer and nothing has moved for many times as long. A rank with long
-// serial work that cannot poll (METIS, a large file) runs it through comm_aside and so keeps
-// answering.
+// No wait lasts forever. Every wait of fringe goes through comm_wait or a collective below. These
+// poll and, well before comm.timeout seconds have passed, send all ranks a heartbeat request. A
+// rank that computes or waits inside fringe answers it from any comm call, or from comm_beat, which
+// long kernels reach through their Poll. A rank that does not answer within comm.timeout is named
+// and the job ends with EXIT_SILENT. The job ends in the same way if all ranks answer but none
+// makes progress for many times that long. A rank with long serial work that cannot poll (METIS, a
+// large file) runs it through comm_aside and so keeps answering.
 #ifndef FRINGE_BASE_COMM_H
 #define FRINGE_BASE_COMM_H
 
@@ -14,66 +14,69 @@
 #include <stdint.h>
 
 typedef struct Comm {
-    struct CommMpi *mpi; // base/mpi.h; NULL: a rank of its own, without MPI
+    struct CommMpi *mpi; // base/mpi.h; NULL: a single rank without MPI
     int rank, size;
-    int node_rank, node_size; // among the ranks of this machine
-    double timeout;           // seconds without a sign of life; comm_set_timeout
+    int node_rank, node_size; // among the ranks on this machine
+    double timeout;           // seconds without a heartbeat; comm_set_timeout
 } Comm;
 
 // Starts MPI (FUNNELED; btl_tcp_flags=1 unless the user set it) and fills *comm with all ranks.
-// Without mpirun it is one rank. Collective.
+// Without mpirun there is one rank. Collective.
 void comm_start(Comm *comm, int *argc, char ***argv);
-// Ends MPI in good order. Collective.
+// Ends MPI after all ranks have arrived. Collective.
 void comm_stop(Comm *comm);
 void comm_set_timeout(Comm *comm, double seconds); // local
-// A second set of message tags on the same ranks (own data communicator). Collective.
+// Gives the same ranks a second data communicator, with message tags of its own. Collective.
 void comm_duplicate(Comm *copy, const Comm *comm);
 void comm_release(Comm *copy);
 
-// Answers requests for signs of life if 5 ms have passed since it last did; call about every
-// millisecond. Main thread only.
+// Answers heartbeat requests if at least 5 ms have passed since the last call that did. Call it
+// about every millisecond, from the main thread only.
 void comm_beat(const Comm *comm);
-// Runs work(context) on a second thread while this one answers for the rank. work must not call
-// MPI.
+// Runs work(context) in a helper thread while this thread answers heartbeat requests. work must not
+// call MPI.
 void comm_aside(const Comm *comm, void (*work)(void *context), void *context);
 
-// Waits until done(context) says so; done moves the messages along itself and never blocks. `what`
-// is said when time runs out ("messages of layer 1, forward").
+// Waits until done(context) returns true. done progresses the messages itself and never blocks.
+// `what` names the wait in the error after a timeout ("messages of layer 1, forward").
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what);
 
 // Collectives. All ranks must call them, in the same order.
 void comm_barrier(const Comm *comm);
-// A barrier for ranks that leave the cores to another one meanwhile: it looks every few
-// milliseconds and has no limit (a rank that works alone takes its time).
+// Barrier that sleeps between polls, for ranks that wait while another rank uses all cores. It
+// never times out.
 void comm_sleep(const Comm *comm);
-void comm_broadcast(const Comm *comm, void *data, size_t bytes, int root); // > 2 GiB is fine
-// every rank gets `bytes` from each: all[r] = one of rank r
+void comm_broadcast(const Comm *comm, void *data, size_t bytes, int root); // may exceed 2 GiB
+// Every rank gets `bytes` from each rank: all[r] = one of rank r.
 void comm_all_gather(const Comm *comm, const void *one, void *all, size_t bytes);
 // to[r] of this rank = from[rank] of rank r; `bytes` per pair
 void comm_all_to_all(const Comm *comm, const void *from, void *to, size_t bytes);
-// Different sizes: offsets in bytes, size+1 entries each; ring order, pieces below 2^31.
+// All-to-all with different sizes: offsets in bytes, size+1 entries each; sent in ring order, in
+// chunks below 2^31 bytes.
 void comm_all_to_all_v(const Comm *comm, const void *from, const int64_t *from_offset, void *to,
                        const int64_t *to_offset);
-// value[i] = sum over ranks, in rank order on every rank: the same bits everywhere.
+// value[i] = sum over ranks. Every rank adds in rank order and gets the same bits.
 void comm_sum_double(const Comm *comm, double *value, int count);
 void comm_sum_int64(const Comm *comm, int64_t *value, int count);
 double comm_max_double(const Comm *comm, double value);
 // Gathers pieces of different sizes on rank 0 (offsets in bytes, size+1 entries, known everywhere).
 void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t *offset);
 
-// Makes the ranks agree on an error: if any rank holds one, all hold that of the lowest such rank,
-// with "rank R: " before it where only some had it. Returns true if nobody holds one. Collective.
+// Makes the ranks agree on an error: if any rank holds one, all get that of the lowest such rank,
+// prefixed with "rank R: " if only some ranks held one. Returns true if no rank holds one.
+// Collective.
 bool comm_agree(const Comm *comm, Error *err);
 
-// Which MPI this is: "Open MPI v4.1.4". Works without comm_start.
+// The name of the MPI library: "Open MPI v4.1.4". Works without comm_start.
 enum { COMM_LIBRARY = 256 };
 const char *comm_library(char out[COMM_LIBRARY]);
 
 // Ends all ranks at once.
 _Noreturn void comm_abort(ExitCode code);
 
-// For collective code that must run alone, before or without MPI_Init (tests): a rank of its own.
+// Fills *comm with a single rank without MPI, for collective code that runs before or without
+// MPI_Init (tests).
 void comm_self(Comm *comm);
 
 #endif

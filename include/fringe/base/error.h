@@ -1,6 +1,7 @@
-// Three kinds of trouble (DESIGN 11). Ours: assert. The machine's: CHECK, which says rank, file,
-// line and what, once, and aborts every rank. The world's: a function returns false and fills an
-// Error with a sentence that says what, where and what to do; only the command line prints it.
+// Three kinds of failure (DESIGN 11). A bug of ours: assert. A failure of the machine: CHECK, which
+// prints rank, file, line and a sentence once and aborts all ranks. A mistake in the input or the
+// environment: a function returns false and fills an Error with a sentence that says what, where
+// and what to do; only the command line prints it.
 #ifndef FRINGE_BASE_ERROR_H
 #define FRINGE_BASE_ERROR_H
 
@@ -29,24 +30,25 @@ typedef enum ExitCode {
 } ExitCode;
 
 typedef struct Error {
-    int code;        // an ExitCode; 0 while nothing went wrong
+    int code;        // an ExitCode; 0: no error
     char text[2048]; // one sentence (config errors: one per line), no final newline
 } Error;
 
-// Fills *err and returns false, so that a caller can write `return error_set(err, ...)`.
-// The first error wins: an *err that already holds one is left alone. err may not be NULL.
+// Fills *err and returns false, so that a caller can write `return error_set(err, ...)`. The first
+// error wins: an *err that already holds one stays unchanged. err may not be NULL.
 bool error_set(Error *err, ExitCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // Puts "prefix: " before the sentence that *err holds; returns false. Does nothing without an
 // error.
 bool error_prefix(Error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// Are the bytes that were read not those that were written, or gone? No other try helps then. Any
-// other error (a disk that fails, short memory) says nothing of what could not be read.
+// True if the error means that a file is damaged or missing, so that reading it again cannot help.
+// Any other error (a failing disk, too little memory) says nothing about the file.
 bool error_is_damage(const Error *err);
 
-// Adds a sentence on a line of its own, for mistakes that are told all at once; what does not fit
-// ends in "... and more". Mistakes of several kinds together are EXIT_CONFIG. Returns false.
+// Adds a sentence on a line of its own, for mistakes that are reported together. If it does not
+// fit, the text ends in "... and more". Mistakes with different codes become EXIT_CONFIG. Returns
+// false.
 bool error_join(Error *err, ExitCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -54,8 +56,8 @@ bool error_join(Error *err, ExitCode code, const char *format, ...)
 _Noreturn void check_failed(const char *file, int line, ExitCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-// How check_failed ends the job: `end` tells the sentence and ends all ranks. Until somebody says
-// so it is told on stderr, and this process leaves with the code.
+// Sets how check_failed ends the job: `end` prints the sentence and ends all ranks. By default the
+// sentence goes to stderr and this process exits with the code.
 void check_ends_with(void (*end)(ExitCode code, const char *sentence));
 
 #define CHECK(condition, code, ...)                                                                \

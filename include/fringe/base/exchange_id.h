@@ -1,5 +1,5 @@
-// Which exchange: of which layer, and on the way there or back. The one key of channels, message
-// headers, random numbers, assignments, traces and reports.
+// Identifies an exchange by its layer and direction. Channels, message headers, random numbers,
+// assignments, traces and reports all use this key.
 #ifndef FRINGE_BASE_EXCHANGE_ID_H
 #define FRINGE_BASE_EXCHANGE_ID_H
 

@@ -1,6 +1,7 @@
-// Families: constant tables of what is chosen by name (codecs, schedules, partitioners, layers,
-// ...). A member is a struct whose first field is its `const char *name`. Where the name has a
-// colon, as "file:PATH", the member takes an argument: any text behind the colon, but not none.
+// Families: constant tables of implementations that are chosen by name (codecs, schedules,
+// partitioners, layers, ...). A member is a struct whose first field is its `const char *name`. If
+// the name has a colon, as in "file:PATH", the member takes an argument: the text after the colon,
+// which may not be empty.
 #ifndef FRINGE_BASE_FAMILY_H
 #define FRINGE_BASE_FAMILY_H
 
@@ -9,8 +10,8 @@
 #include <stddef.h>
 
 typedef struct Family {
-    const char *key;       // which names a member, in messages: "quantization.codec"
-    const char *automatic; // one more word, which the owner replaces by a member: "auto"; or NULL
+    const char *key;       // config key that names a member, for messages: "quantization.codec"
+    const char *automatic; // one more word, which the owner replaces with a member: "auto"; or NULL
     const void *table;     // [count], of members or of pointers to members
     int count;
     size_t stride; // bytes from one member to the next; 0: the table holds pointers
@@ -22,17 +23,17 @@ typedef struct Family {
     { key, automatic, table, FAMILY_COUNT(table), 0 }
 
 const void *family_member(const Family *family, int i); // [0, count)
-// The words that a config may say: those of the members, and behind them the automatic one.
-const char *family_word(const Family *family, int i); // NULL where i is past the last
+// The words that a config may use: those of the members, then the automatic one.
+const char *family_word(const Family *family, int i); // NULL if i is past the last
 enum { FAMILY_WORDS = 512 };
 const char *family_words(const Family *family, char out[FAMILY_WORDS]); // "npz, metis, auto"
-// The member that `word` names, and what stands behind its colon ("" where it takes no argument;
-// `argument` may be NULL). NULL with EXIT_CONFIG and the list of words if there is none.
+// The member that `word` names, and the text after its colon ("" if it takes no argument;
+// `argument` may be NULL). NULL with EXIT_CONFIG and the list of words if there is no such member.
 const void *family_find(const Family *family, const char *word, const char **argument, Error *err);
-// Is it one of the words? False with EXIT_CONFIG and their list.
+// True if `word` is one of the words; else false with EXIT_CONFIG and their list.
 bool family_knows(const Family *family, const char *word, Error *err);
 
-// The closest of `words` to a wrong one, or NULL; for "did you mean".
+// The one of `words` that is closest to a wrong one, or NULL; for "did you mean".
 const char *family_closest(const char *word, const char *const *words, int count);
 
 #endif

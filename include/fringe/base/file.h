@@ -1,4 +1,4 @@
-// Files that survive a crash, and paths. Nothing here overwrites in place (TRAPS 16).
+// Crash-safe files, and paths. Nothing here overwrites a file in place (TRAPS 16).
 #ifndef FRINGE_BASE_FILE_H
 #define FRINGE_BASE_FILE_H
 
@@ -6,54 +6,58 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// Opens a file to read it: a descriptor to close, or -1. EXIT_NO_INPUT if it is not there,
-// EXIT_DATA if it is no regular file (a folder, a pipe, a device), which is told at once: nothing
-// is waited for. *bytes is its size.
+// Opens a file for reading: a descriptor to close, or -1. EXIT_NO_INPUT if it does not exist,
+// EXIT_DATA if it is not a regular file (a folder, a pipe, a device). Never waits for a pipe or
+// device. *bytes is its size.
 int file_open(const char *path, int64_t *bytes, Error *err);
-// The same as a stream; NULL where it fails.
+// The same as a stream; NULL on failure.
 FILE *file_stream(const char *path, int64_t *bytes, Error *err);
-// A whole file in memory (0-terminated for text); refuses files above `limit` bytes. memory_give
-// it.
+// Reads a whole file into memory (0-terminated for text); refuses files above `limit` bytes. Free
+// it with memory_give.
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
-// Replaces path by `bytes` of data: temporary file beside it, fsync, rename, fsync of the folder.
+// Replaces path with `bytes` of data: temporary file beside it, fsync, rename, fsync of the folder.
 bool file_replace(const char *path, const void *data, size_t bytes, Error *err);
-// Makes a folder and its parents, each flushed into the folder that holds it; fine if it is there.
+// Makes a folder and its parents, each flushed into the folder that holds it. An existing folder is
+// no error.
 bool file_make_folder(const char *path, Error *err);
-// Could a folder be made there, or a file in it, if it is there? Looks by making an empty folder in
-// it, or in the nearest one above it that is there, and taking it away again. EXIT_CANNOT_WRITE.
+// Checks that the folder can be written or made. Tries by making an empty folder in it, or in the
+// nearest existing folder above it, and removing it again. EXIT_CANNOT_WRITE.
 bool file_check_folder(const char *path, Error *err);
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
-int64_t file_size(const char *path); // -1 if it is not there
-// Removes a file, or a folder with all it holds. Fine if it is not there.
+int64_t file_size(const char *path); // -1 if it does not exist
+// Removes a file, or a folder with all its contents. A missing one is no error.
 bool file_remove(const char *path, Error *err);
 // Flushes a file or a folder to the disk.
 bool file_sync(const char *path, Error *err);
 // rename, then fsync of the folder that holds `to`.
 bool file_rename(const char *from, const char *to, Error *err);
-// The same; whoever renames many files syncs their folders when all have their new names.
+// The same without the fsync: a caller that renames many files syncs their folders once at the end.
 bool file_rename_unsynced(const char *from, const char *to, Error *err);
-// The two change places at once, then fsync of the folder that holds `other`. *done false, and
-// nothing changed, where the filesystem cannot or one of them is not there.
+// Exchanges two paths atomically, then fsyncs the folder that holds `other`. If the filesystem
+// cannot do so or one of them is missing, nothing changes and *done is false.
 bool file_exchange(const char *one, const char *other, bool *done, Error *err);
-// A name for what is being written, beside `path`: "path.fringe-tmp-HOST.NAMESPACE-PID-N". No other
-// process and no other call has it.
+// A temporary name beside `path`, unique to this process and call:
+// "path.fringe-tmp-HOST.NAMESPACE-PID-N".
 #define FILE_TEMPORARY ".fringe-tmp-"
 bool file_temporary(char *out, size_t size, const char *path, Error *err);
-// This process by a name that is its own among machines, "HOST-PID", and whether the process of
-// such a name is no more: false where that cannot be known, as on another machine.
+// file_process gives this process a name that is unique among machines, "HOST-PID".
+// file_process_is_gone says whether the process of such a name has ended; false if that cannot be
+// known, as on another machine.
 void file_process(char *out, size_t size);
 bool file_process_is_gone(const char *name);
-// Removes what dead writers left in `folder` under such names: those of this machine whose process
-// is gone, those of others that nobody has touched for a day.
+// Removes temporary files that ended processes left in `folder`: those of this machine whose
+// process is gone, and those of other machines that were not modified for a day.
 void file_sweep(const char *folder);
-// "folder/name" into `out` of `size` bytes; absolute names stand alone. Aborts if it does not fit.
+// "folder/name" into `out` of `size` bytes; an absolute name is copied alone. Aborts if it does not
+// fit.
 void path_join(char *out, size_t size, const char *folder, const char *name);
 void path_folder(char *out, size_t size, const char *path); // "a/b" -> "a", "b" -> "."
 const char *path_name(const char *path);                    // "a/b" -> "b"
 
-// Every write, sync and rename counts one step. A test may have the process killed right after the
-// n-th from now on (0: never); environment FRINGE_TEST_STOP_STEP=n does the same from the start.
+// Every write, sync and rename counts as one step. A test can have the process killed right after
+// the n-th step from now (0: never); FRINGE_TEST_STOP_STEP=n in the environment does the same from
+// the start.
 void file_test_stop_after(int64_t steps);
 
 // An open file being written in order.
@@ -61,19 +65,19 @@ typedef struct FileWriter {
     int descriptor;
     int64_t bytes; // written so far
     char path[1024];
-    char temporary[1200]; // of file_writer_beside: where the bytes are until it takes its place
+    char temporary[1200]; // of file_writer_beside: the bytes' path until the rename
 } FileWriter;
 bool file_writer_open(FileWriter *writer, const char *path, Error *err);
 bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err);
-// Without `sync` the file only begins to go to the disk: who syncs many files does it after the
-// last is written, and waits once for all of them instead of for each.
+// Without `sync` the file only starts going to the disk: a caller with many files syncs them after
+// the last one and waits once instead of for each.
 bool file_writer_close(FileWriter *writer, bool sync, Error *err);
-// The same beside `path`, under a new name that nobody else can have opened; take_place, instead of
-// close, flushes it and renames it over `path`, or removes it where it is not whole.
+// Opens a temporary file beside `path` under a new, unique name. Call take_place instead of close:
+// it flushes the file and renames it over `path`, or removes it if it is not whole.
 bool file_writer_beside(FileWriter *writer, const char *path, Error *err);
 bool file_writer_take_place(FileWriter *writer, bool whole, Error *err);
 
-// 128-bit content hash (XXH3), fed piece by piece, and as 32 hexadecimal digits.
+// 128-bit content hash (XXH3), fed in chunks, printed as 32 hexadecimal digits.
 typedef struct Hash Hash;
 Hash *hash_new(void);
 void hash_add(Hash *hash, const void *data, size_t bytes);

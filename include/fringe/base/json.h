@@ -17,9 +17,9 @@ typedef enum JsonType {
     JSON_OBJECT
 } JsonType;
 
-// Parses `bytes` of text; `name` is how messages call it ("cora.json"). NULL and an error with
-// line:column if it is not JSON, deeper than 64, longer than 64 MiB or of more than 4 million
-// values (a value takes some 100 bytes). Free the document with json_free.
+// Parses `bytes` of text; `name` is its name in messages ("cora.json"). NULL and an error with
+// line:column if it is not JSON, is nested deeper than 64, is longer than 64 MiB or has more than 4
+// million values (a value takes some 100 bytes). Free the document with json_free.
 Json *json_parse(const char *text, size_t bytes, const char *name, Error *err);
 Json *json_read(const char *path, Error *err); // file_read and json_parse
 void json_free(Json *document);
@@ -27,7 +27,7 @@ void json_free(Json *document);
 JsonType json_type(const Json *value);
 const char *json_type_name(JsonType type);
 const char *json_key(const Json *value);                   // its key in the object that holds it
-const Json *json_get(const Json *object, const char *key); // NULL if it is not there; exact case
+const Json *json_get(const Json *object, const char *key); // NULL if there is none; case-sensitive
 const Json *json_first(const Json *container);             // NULL if empty
 const Json *json_next(const Json *value);                  // NULL at the end
 int64_t json_size(const Json *container);                  // entries
@@ -36,7 +36,7 @@ double json_number(const Json *value);                     // of a JSON_NUMBER
 bool json_is_int64(const Json *value, int64_t *out);       // a number without fraction, |n| <= 2^53
 const char *json_string(const Json *value);                // of a JSON_STRING
 
-// Writing: text grows in one buffer. Commas and quotes are put by the writer. Numbers are written
+// Writing: the text grows in one buffer. The writer adds commas and quotes. Numbers are written
 // with the fewest digits that read back the same; NaN and infinity become null.
 typedef struct JsonWriter {
     char *text; // 0-terminated; owned

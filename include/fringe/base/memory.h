@@ -1,6 +1,5 @@
-// Memory that is counted. Every array of fringe is taken here, 64-byte aligned, so that the epoch
-// loop can prove that it takes none (memory_takes stays) and the plan can be compared with what was
-// used.
+// Counted memory. Every array of fringe is taken here, 64-byte aligned, so that the epoch loop can
+// prove that it takes none (memory_takes stays) and the plan can be compared with the actual use.
 #ifndef FRINGE_BASE_MEMORY_H
 #define FRINGE_BASE_MEMORY_H
 
@@ -9,16 +8,16 @@
 
 // Takes `bytes` of zeroed memory, 64-byte aligned; 0 bytes gives a valid pointer. `what` names it
 // in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks
-// when the machine has none left: sizes that come from outside are checked by memory_try instead.
+// when the machine has none left; use memory_try for sizes that come from outside.
 void *memory_take(size_t bytes, const char *what);
 
 // The same for sizes read from a file: NULL and an EXIT_MEMORY error instead of an abort.
 void *memory_try(size_t bytes, const char *what, Error *err);
 
-// Gives memory back; NULL is fine.
+// Gives memory back; NULL is allowed.
 void memory_give(void *pointer);
 
-// count * size, or an abort if the product overflows: sizes inside the program.
+// count * size; aborts if the product overflows. For sizes computed inside the program.
 size_t memory_product(int64_t count, size_t size);
 
 #define TAKE(type, count, what)                                                                    \
@@ -26,10 +25,10 @@ size_t memory_product(int64_t count, size_t size);
 
 int64_t memory_takes(void);    // how often memory was taken since the start
 size_t memory_in_use(void);    // bytes
-size_t memory_peak(void);      // bytes, most ever in use
+size_t memory_peak(void);      // bytes, the most ever in use
 size_t memory_available(void); // bytes this process may still use: cgroup limit or MemAvailable
 
-// What a rank is going to need, item by item, before anything large is taken.
+// The memory that a rank will need, item by item, known before anything large is taken.
 enum { MEMORY_PLAN_ITEMS = 64 };
 typedef struct MemoryPlan {
     int count;
@@ -39,15 +38,15 @@ typedef struct MemoryPlan {
     } item[MEMORY_PLAN_ITEMS];
 } MemoryPlan;
 
-// Adds an item (same `what`: bytes are added up).
+// Adds an item; items with the same `what` are added up.
 void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes);
 size_t memory_plan_total(const MemoryPlan *plan);
 
 // False with EXIT_MEMORY, the three largest items and `advice` if the total exceeds `limit` bytes.
 bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err);
-// The same for what is to be taken beside what is in use: of `limit` GiB in all, or, with 0, of
-// what memory_available says.
+// The same for memory taken in addition to what is in use. Together they may take `limit` GiB; with
+// 0 the plan is checked against memory_available.
 bool memory_plan_fits(const MemoryPlan *further, double limit, const char *advice, Error *err);
-size_t memory_foreseen(void); // bytes, most that memory_plan_fits was told would be in use
+size_t memory_foreseen(void); // bytes in use, the most that memory_plan_fits has foreseen
 
 #endif

@@ -1,5 +1,5 @@
-// MPI itself, for the rooms that post messages of their own (exchange, gradsync). No other room
-// opens this door: everything else is in comm.h.
+// MPI itself, for the rooms that post messages of their own (exchange, gradsync). Other rooms use
+// comm.h instead of this door.
 #ifndef FRINGE_BASE_MPI_H
 #define FRINGE_BASE_MPI_H
 
@@ -8,7 +8,7 @@
 #include <mpi.h>
 
 struct CommMpi {
-    MPI_Comm data; // tags from 32700 on are the collectives'
+    MPI_Comm data; // the collectives use tags from 32700 on
 };
 static inline MPI_Comm comm_mpi(const Comm *comm) { return comm->mpi->data; }
 

@@ -1,6 +1,6 @@
-// MPI moves no TCP data while nobody calls it (LIMITS 4), and the kernels lie below the exchange:
-// so a long operation takes a Poll, and its thread 0 calls it between panels, about every
-// millisecond. The only upward call of the house, and it is data.
+// MPI moves TCP data only while it is called (LIMITS 4), and the kernels lie below the exchange. So
+// a long operation takes a Poll, and its thread 0 calls it between panels, about every millisecond.
+// This is the only upward call between rooms.
 #ifndef FRINGE_BASE_POLL_H
 #define FRINGE_BASE_POLL_H
 
@@ -11,8 +11,8 @@ typedef struct Poll {
     void *context;
 } Poll;
 
-// For kernels: calls *poll if there is one. Only from thread 0 of a parallel region, or outside
-// one.
+// For kernels: calls *poll unless it is NULL. Call it only from thread 0 of a parallel region, or
+// outside one.
 static inline void poll_call(const Poll *poll) {
     if (poll != NULL)
         poll->function(poll->context);

@@ -1,10 +1,9 @@
 // Counter-based random numbers: philox4x32-10 (Salmon et al., SC 2011). A number is a function of
-// (seed, purpose, epoch, layer, direction, global row id, peer, column) and of nothing else, so it
-// does not depend on ranks, threads or parts. The layout of the counter is fixed for good
-// (ALGORITHMS 0):
+// (seed, purpose, epoch, layer, direction, global row id, peer, column) only, so it does not depend
+// on ranks, threads or parts. The layout of the counter never changes (ALGORITHMS 0):
 //
 //   key      64-bit seed
-//   word 0   row id, low 32 bits; of a partial sum -1 - its target, so that no row has it
+//   word 0   row id, low 32 bits; for a partial sum -1 - its target, which no row has
 //   word 1   row id, high 16 bits | peer << 16
 //   word 2   epoch
 //   word 3   purpose << 28 | layer << 20 | direction << 19 | column block
@@ -24,7 +23,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_GENERATE = 3, // generators; `layer` numbers the draw
     RANDOM_FEATURES = 4, // features made by data.transforms
     RANDOM_PARTITION = 5,
-    RANDOM_ASSIGN = 6, // widths drawn at random; epoch = when they were asked for
+    RANDOM_ASSIGN = 6, // random bit widths; epoch = when they were requested
 } RandomPurpose;
 
 typedef struct RandomStream {

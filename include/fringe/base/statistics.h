@@ -1,9 +1,9 @@
-// Figures of a few numbers, such as the results of several runs. The median is in sort.h.
+// Statistics of a few numbers, such as the results of several runs. The median is in sort.h.
 #ifndef FRINGE_BASE_STATISTICS_H
 #define FRINGE_BASE_STATISTICS_H
 
 typedef struct MeanDeviation {
-    double mean, deviation; // deviation: of the sample (n - 1); 0 where there is one value
+    double mean, deviation; // deviation: of the sample (n - 1); 0 for one value
     int count;
 } MeanDeviation;
 MeanDeviation mean_deviation(const double *value, int count); // count > 0

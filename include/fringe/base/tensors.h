@@ -1,8 +1,8 @@
 // safetensors files: an 8-byte little-endian header length, a JSON header (padded with spaces so
 // that the data starts at a multiple of 64), then the tensors, one after the other, without holes.
-// Read through mmap, so a rank pays for the pages it touches only. Written in pieces, so a tensor
-// larger than memory can be streamed. Metadata "format": "pt" is always there (TRAPS 19). Source:
-// the safetensors format page.
+// Files are read through mmap, so a rank pays only for the pages it touches, and written in chunks,
+// so that a tensor larger than memory can be streamed. Metadata "format": "pt" is always written
+// (TRAPS 19). Source: the safetensors format page.
 #ifndef FRINGE_BASE_TENSORS_H
 #define FRINGE_BASE_TENSORS_H
 
@@ -41,13 +41,13 @@ typedef struct Tensors { // a mapped file
 } Tensors;
 
 // Maps a file and checks its header: types, shapes, offsets that tile the data exactly.
-// EXIT_NO_INPUT if it is not there, EXIT_DATA if it is damaged.
+// EXIT_NO_INPUT if it does not exist, EXIT_DATA if it is damaged.
 bool tensors_open(Tensors *tensors, const char *path, Error *err);
 void tensors_close(Tensors *tensors);
-// Name, type and shape of each to stdout, under `title`.
+// Prints name, type and shape of each tensor to stdout, under `title`.
 void tensors_print(const Tensors *tensors, const char *title);
-const Tensor *tensors_find(const Tensors *tensors, const char *name); // NULL if it is not there
-// The tensor of that name with that type and shape (-1: any extent), or an error that says what was
+const Tensor *tensors_find(const Tensors *tensors, const char *name); // NULL if there is none
+// The tensor of that name, type and shape (-1: any extent); NULL with an error that says what was
 // found.
 const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType type, int rank,
                            const int64_t *shape, Error *err);
@@ -60,11 +60,11 @@ const char *tensors_metadata(const Tensors *tensors, const char *key, char *out,
 // key and value, ended by NULL; may be NULL.
 bool tensors_write(const char *path, const Tensor *tensor, int count, const char *const *metadata,
                    bool sync, Error *err);
-// The same, durable and never half there: written beside, synced, renamed over `path`.
+// The same, durable and atomic: written to a temporary file, synced, renamed over `path`.
 bool tensors_replace(const char *path, const Tensor *tensor, int count, const char *const *metadata,
                      Error *err);
 
-// Streaming: open with all shapes known, then put the bytes of each tensor in order, in any pieces.
+// Streaming: open with all shapes known, then put the bytes of each tensor in order, in any chunks.
 typedef struct TensorsWriter {
     FileWriter file;
     int64_t data_bytes, put_bytes;

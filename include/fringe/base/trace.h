@@ -1,6 +1,6 @@
-// Where the time of an epoch went. A Spans adds up the seconds of named kinds of work. A Trace
-// keeps when things happened: every span of some epochs, and messages from post to landing, with
-// begin and end; taken once, filled without taking memory; the clock of rank 0 on all ranks.
+// Where the time of an epoch goes. A Spans adds up the seconds of named kinds of work. A Trace
+// records events with begin and end: every span of some epochs, and messages from post to receipt.
+// Its memory is taken once, and all ranks use the clock of rank 0.
 #ifndef FRINGE_BASE_TRACE_H
 #define FRINGE_BASE_TRACE_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What a moment of an epoch was spent on.
+// Kinds of work in an epoch.
 typedef enum SpanKind {
     SPAN_AGGREGATE_OWN,  // own part of the sparse aggregate
     SPAN_AGGREGATE_HALO, // halo part
@@ -16,15 +16,15 @@ typedef enum SpanKind {
     SPAN_POINTWISE,      // bias, norm, activation, dropout, loss, optimizer
     SPAN_PACK,           // rows to bytes
     SPAN_UNPACK,         // bytes to rows
-    SPAN_WAIT,           // waiting for messages: what no computation covered
+    SPAN_WAIT,           // waiting for messages that no computation hides
     SPAN_REDUCE,         // weight gradients and metrics between ranks
     SPAN_KINDS
 } SpanKind;
 
 typedef enum TraceKind {
     TRACE_SPAN,    // span: a SpanKind, or SPAN_KINDS for an evaluation
-    TRACE_POST,    // a message leaves for `peer`; begin == end
-    TRACE_MESSAGE, // one from `peer`: from this rank's post to its landing here
+    TRACE_POST,    // a message is sent to `peer`; begin == end
+    TRACE_MESSAGE, // a message from `peer`: from this rank's post to its receipt
 } TraceKind;
 
 typedef struct TraceEvent {
@@ -56,15 +56,15 @@ extern const char *const span_names[SPAN_KINDS];
 void span_begin(Spans *spans);
 void span_end(Spans *spans, SpanKind kind);
 void spans_reset(Spans *spans); // the seconds
-// Which layer and direction the spans that follow belong to; -1: none.
+// Sets the layer and direction of the spans that follow; -1: none.
 void spans_place(Spans *spans, int layer, int direction);
 
-// Takes the room and finds the offset of the clocks. Collective.
+// Takes memory for `room` events and measures the clock offset. Collective.
 void trace_init(Trace *trace, const Comm *comm, int64_t room);
 void trace_clear(Trace *trace);
-// Keeps an event if the trace is open; counts it as lost where there is no room. NULL: nothing.
+// Records an event if the trace is open; counts it as lost if there is no room. NULL: does nothing.
 void trace_add(Trace *trace, TraceEvent event);
-// All events on rank 0, by rank: offset [size + 1]; memory_give both. Collective.
+// Gathers all events on rank 0, by rank: offset [size + 1]. Free both with memory_give. Collective.
 TraceEvent *trace_gather(const Trace *trace, const Comm *comm, int64_t **offset);
 
 #endif

@@ -1,4 +1,4 @@
-// Starting anew: everything that earlier runs made in the folder moves aside, at once.
+// Starting again: moves all files of earlier runs out of the way.
 
 #include "internal.h"
 
@@ -12,14 +12,14 @@ static bool is_within(const char *inner, const char *outer) {
     return strncmp(inner, outer, length) == 0 && (inner[length] == 0 || inner[length] == '/');
 }
 
-// Behind all links; the path itself where nothing is there.
+// Resolves all links; the path itself if it does not exist.
 static void resolve(char out[RUNFOLDER_PATH], const char *path) {
     char *real = realpath(path, NULL);
     snprintf(out, RUNFOLDER_PATH, "%s", real != NULL ? real : path);
     free(real);
 }
 
-// Does the path lie in one of the names, or does one of them lie in path/below?
+// True if the path lies inside one of the names, or one of them lies inside path/below.
 static bool moves(const char *path, const char *below, const char *real, const NameList *list) {
     char plain[RUNFOLDER_PATH], name[RUNFOLDER_PATH], outer[RUNFOLDER_PATH];
     bool found = false;
@@ -36,7 +36,7 @@ static bool moves(const char *path, const char *below, const char *real, const N
     return found;
 }
 
-// What follows "file:" or "replay:"; "" if the text begins otherwise.
+// The text after "file:" or "replay:"; "" if it begins otherwise.
 static const char *after(const char *text, const char *prefix) {
     size_t length = strlen(prefix);
     return strncmp(text, prefix, length) == 0 ? text + length : "";
@@ -62,7 +62,7 @@ static const char *path_that_moves(const Config *c, const char *real, const Name
     return moves(replayed, "assignments", real, list) ? replayed : NULL;
 }
 
-// A run of an earlier command may still work in a folder inside.
+// A run of an earlier command may still use a folder inside.
 static bool check_inner_locks(const RunFolder *folder, const NameList *list, Error *err) {
     for (int i = 0; i < list->count && err->code == 0; i++) {
         char inner[RUNFOLDER_PATH], path[RUNFOLDER_PATH], holder[256];
@@ -83,7 +83,7 @@ static bool check_inner_locks(const RunFolder *folder, const NameList *list, Err
     return err->code == 0;
 }
 
-// A rename reaches no other disk: what is found there behind a link would stop the move midway.
+// A rename cannot cross disks: a name on another disk would stop the move midway.
 static bool check_one_disk(const RunFolder *folder, const NameList *list, Error *err) {
     struct stat here, there;
     char path[RUNFOLDER_PATH];
@@ -99,7 +99,7 @@ static bool check_one_disk(const RunFolder *folder, const NameList *list, Error 
     return err->code == 0;
 }
 
-// The target as the user would write it.
+// Prints the target as the user would write it.
 static void tell(const RunFolder *folder, const char *to) {
     const char *base = path_name(folder->path), *name = path_name(to);
     size_t same = strlen(base);
@@ -116,19 +116,19 @@ bool runfolder_start_anew(const RunFolder *folder, const Config *config, Error *
     RunKind found = folder->kind;
     char to[RUNFOLDER_PATH];
     marker_read(folder->real, &found);
-    bool fine = names_list(&list, folder->real, found, err);
-    const char *path = fine ? path_that_moves(config, folder->real, &list) : NULL;
+    bool ok = names_list(&list, folder->real, found, err);
+    const char *path = ok ? path_that_moves(config, folder->real, &list) : NULL;
     if (path != NULL)
-        fine = error_set(err, EXIT_CONFIG,
-                         "%s is part of the run that lies in %s and would be moved with it; give "
-                         "another run.dir",
-                         path, folder->path);
-    if (fine && !names_are_none(&list)) {
-        fine = check_inner_locks(folder, &list, err) && check_one_disk(folder, &list, err) &&
-               move_aside(folder->real, found, to, err);
-        if (fine)
+        ok = error_set(err, EXIT_CONFIG,
+                       "%s is part of the run that lies in %s and would be moved with it; give "
+                       "another run.dir",
+                       path, folder->path);
+    if (ok && !names_are_none(&list)) {
+        ok = check_inner_locks(folder, &list, err) && check_one_disk(folder, &list, err) &&
+             move_aside(folder->real, found, to, err);
+        if (ok)
             tell(folder, to);
     }
     names_clear(&list);
-    return fine && marker_replace(folder->real, folder->kind, err);
+    return ok && marker_replace(folder->real, folder->kind, err);
 }
