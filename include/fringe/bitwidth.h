@@ -3,17 +3,17 @@
 //
 // Rows that travel from one rank to another are cut into groups; a group's rows share a width.
 // Choosing width b for group g adds beta_g / (2^b - 1)^2 to the variance V and rows_g *
-// row_bytes(b) bytes to its lane. Lanes of a round fly at once, rounds one after the other:
+// row_bytes(b) bytes to its link. Links of a round fly at once, rounds one after the other:
 //
-//   time of lane c    t_c = gamma_c + sum over its groups of theta_g * bytes_g
-//   time of round r   Z_r = max over its lanes of t_c,      T = sum over rounds of Z_r
-//   objective         lambda (V - V_ut) / (V_nad - V_ut) + (1 - lambda) (T' - T_ut) / (T_nad -
-//   T_ut)
+//   time of link c    t_c = gamma_c + sum over its groups of theta_g * bytes_g
+//   time of round r   Z_r = max over its links of t_c,      T = sum over rounds of Z_r
+//   objective         lambda (V - V_ut) / (V_nad - V_ut)
+//                     + (1 - lambda) (T' - T_ut) / (T_nad - T_ut)
 //
 // T' is T, or max(T, hidden) where time that computation covers costs nothing (`hidden` > 0). V_ut
 // and T_nad belong to the largest width everywhere, V_nad and T_ut to the smallest; T_ut and T_nad
-// are taken of T'. A term whose two ends are equal is dropped. Among choices of equal objective the
-// one with less V is better.
+// are taken of T'. A term whose two normalizers are equal is dropped. Among choices of equal
+// objective the one with less V is better.
 #ifndef FRINGE_BITWIDTH_H
 #define FRINGE_BITWIDTH_H
 
@@ -29,12 +29,12 @@ typedef struct Group {
     int64_t rows; // > 0
 } Group;
 
-typedef struct Lane {   // groups that wait for each other: one ordered pair of ranks, or one sender
+typedef struct Link {   // groups that wait for each other: one ordered pair of ranks, or one sender
     int source, target; // ranks; target -1: all that source sends
     double gamma;       // >= 0: seconds whatever the widths (latency, parameters of rows)
-    int64_t begin, end; // its groups in Problem.group, behind those of the lane before it; by beta
+    int64_t begin, end; // its groups in Problem.group, behind those of the link before it; by beta
                         // descending where neighbours have the same theta
-} Lane;
+} Link;
 
 typedef struct Problem {
     int layer, direction;
@@ -44,15 +44,15 @@ typedef struct Problem {
     double lambda;                     // [0, 1]: weight of the variance
     double hidden;                     // seconds that computation covers; 0: none
     int rounds;
-    int *round_begin; // [rounds + 1] lanes of a round; owned
-    int lanes;
-    Lane *lane; // [lanes] owned
+    int *round_begin; // [rounds + 1] links of a round; owned
+    int links;
+    Link *link; // [links] owned
     int64_t groups;
     Group *group; // [groups] owned
 } Problem;
 
 // Takes the arrays, zeroed. problem_clear gives them back.
-void problem_take(Problem *problem, int rounds, int lanes, int64_t groups);
+void problem_take(Problem *problem, int rounds, int links, int64_t groups);
 void problem_clear(Problem *problem);
 // False with EXIT_DATA and a sentence if the problem breaks a promise of the struct above.
 bool problem_check(const Problem *problem, Error *err);
@@ -64,46 +64,46 @@ typedef struct Value {
     double seconds;  // T, predicted
 } Value;
 Value problem_value(const Problem *problem, const uint8_t *choice);
-// What V and T consist of: 1 / (2^b - 1)^2 of a width of b bits, t_c of a lane, Z_r of a round.
+// What V and T consist of: 1 / (2^b - 1)^2 of a width of b bits, t_c of a link, Z_r of a round.
 double width_variance(int width);
-double lane_seconds(const Problem *problem, const Lane *lane, const uint8_t *choice);
+double link_seconds(const Problem *problem, const Link *link, const uint8_t *choice);
 double round_seconds(const Problem *problem, int round, const uint8_t *choice);
-typedef struct Ends { // of the normalised terms
+typedef struct Normalizers { // of the normalised terms
     double v_ut, v_nad, t_ut, t_nad;
-} Ends;
-Ends problem_ends(const Problem *problem);
+} Normalizers;
+Normalizers problem_normalizers(const Problem *problem);
 typedef struct Weights { // what a unit of V and a second cost in the objective; 0: term dropped
     double variance, seconds;
 } Weights;
-Weights problem_weights(const Problem *problem, const Ends *ends);
-// A smaller objective, by more than rounding: what replaces an answer that is there already.
+Weights problem_weights(const Problem *problem, const Normalizers *normalizers);
+// A smaller objective, by more than rounding: what replaces a solution that is there already.
 bool value_gains(const Value *found, const Value *there);
 // The same width for all groups: index into Problem.width.
 void problem_uniform(const Problem *problem, int width, uint8_t *choice);
 
-typedef struct Answer {
+typedef struct Solution {
     char by[16];     // who found it: "exact" (proven), "fronts", "prices", "uniform", "glpk"
     uint8_t *choice; // [groups] owned
     Value value;
     double bound;   // no choice has a smaller objective
     double seconds; // that the search took
     int trouble;    // how GLPK's process ended before its time: a signal, or its exit code negated
-} Answer;
-void answer_take(Answer *answer, const Problem *problem);
-void answer_clear(Answer *answer);
+} Solution;
+void solution_take(Solution *solution, const Problem *problem);
+void solution_clear(Solution *solution);
 
-// The best choice, by Pareto fronts of lanes and a sweep over the times of a round (A.7); at least
-// as good as every uniform one. Exact, and then the bound is the objective (up to 1e-10 of a lane's
-// time where thetas differ inside it), unless a lane's front has more points than are kept
+// The best choice, by Pareto fronts of links and a sweep over the times of a round (A.7); at least
+// as good as every uniform one. Exact, and then the bound is the objective (up to 1e-10 of a link's
+// time where thetas differ inside it), unless a link's front has more points than are kept
 // ("fronts") or time is hidden and ties the rounds ("prices"); then the bound judges the choice.
 // Local.
-void problem_solve(const Problem *problem, Answer *answer);
+void problem_solve(const Problem *problem, Solution *solution);
 // Whether a search of one round after the other may find a better choice than problem_solve's:
 // not where one term counts alone or time is hidden.
 bool problem_is_open(const Problem *problem);
-// Whether one may find a better choice than this answer of problem_solve: not where its bound
+// Whether one may find a better choice than this solution of problem_solve: not where its bound
 // proves it the best.
-bool answer_is_open(const Answer *answer, const Problem *problem);
+bool solution_is_open(const Solution *solution, const Problem *problem);
 // A lower bound of the objective from the LP relaxation's duals (A.7). Local.
 double problem_bound(const Problem *problem);
 
@@ -111,9 +111,9 @@ double problem_bound(const Problem *problem);
 // is read is what was written. Reading checks everything and never trusts a count.
 bool problem_write(const Problem *problem, const uint8_t *incumbent, FILE *file);
 bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err);
-bool answer_write(const Answer *answer, const Problem *problem, FILE *file);
-// Reads what a solver wrote for `problem` and computes its value anew; false with a sentence if it
-// is no valid answer.
-bool answer_read(Answer *answer, const Problem *problem, FILE *file, Error *err);
+bool solution_write(const Solution *solution, const Problem *problem, FILE *file);
+// Reads what a solver wrote for `problem` and computes its value again; false with a sentence
+// if it is not a valid solution.
+bool solution_read(Solution *solution, const Problem *problem, FILE *file, Error *err);
 
 #endif

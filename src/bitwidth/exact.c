@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double blur = 1e-7;      // of the objective: more than rounded costs of lanes may hide
+static const double blur = 1e-7;      // of the objective: more than rounded costs of links may hide
 static const double rounding = 1e-13; // of sums of doubles near 1
 
 // The least of weights.variance * V + weights.seconds * T. Returns how far below it could still be.
@@ -26,11 +26,11 @@ static double solve_rounds(const Problem *problem, Weights weights, uint8_t *cho
 // Sums of doubles may hide that two groups should change places: among those of one theta and as
 // many rows as the first, a larger beta gets no fewer bits. Times stay, V does not grow.
 static void put_in_order(const Problem *problem, uint8_t *choice) {
-    for (int c = 0; c < problem->lanes; c++)
-        for (int64_t g = problem->lane[c].begin, end; g < problem->lane[c].end; g = end) {
+    for (int c = 0; c < problem->links; c++)
+        for (int64_t g = problem->link[c].begin, end; g < problem->link[c].end; g = end) {
             const Group *first = &problem->group[g];
             int64_t count[PROBLEM_WIDTHS] = {0};
-            for (end = g; end < problem->lane[c].end && problem->group[end].theta == first->theta;
+            for (end = g; end < problem->link[c].end && problem->group[end].theta == first->theta;
                  end++)
                 if (problem->group[end].rows == first->rows)
                     count[choice[end]]++;
@@ -46,23 +46,24 @@ static void put_in_order(const Problem *problem, uint8_t *choice) {
         }
 }
 
-// Keeps `choice` in the answer if it is better.
-static void offer(const Problem *problem, Answer *answer, const char *by, const uint8_t *choice) {
+// Keeps `choice` in the solution if it is better.
+static void offer(const Problem *problem, Solution *solution, const char *by,
+                  const uint8_t *choice) {
     Value value = problem_value(problem, choice);
-    if (answer->by[0] != 0 && !value_better(&value, &answer->value))
+    if (solution->by[0] != 0 && !value_better(&value, &solution->value))
         return;
-    snprintf(answer->by, sizeof answer->by, "%s", by);
-    memcpy(answer->choice, choice, (size_t)problem->groups);
-    answer->value = value;
+    snprintf(solution->by, sizeof solution->by, "%s", by);
+    memcpy(solution->choice, choice, (size_t)problem->groups);
+    solution->value = value;
 }
 
 static bool is_proven(double objective, double bound) {
     return objective - bound <= blur * fabs(objective) + rounding;
 }
 
-static void say_proven(Answer *answer, double bound) {
-    if (is_proven(answer->value.objective, bound))
-        snprintf(answer->by, sizeof answer->by, "exact");
+static void say_proven(Solution *solution, double bound) {
+    if (is_proven(solution->value.objective, bound))
+        snprintf(solution->by, sizeof solution->by, "exact");
 }
 
 // --- time that is covered
@@ -74,8 +75,8 @@ typedef struct Side { // a choice that is best under some price of time
 
 typedef struct Search {
     const Problem *problem;
-    Answer *answer;
-    Ends ends;
+    Solution *solution;
+    Normalizers normalizers;
     Weights weights;
     bool tied;            // the variance only breaks ties, with a weight that is not the problem's
     Side longer, shorter; // than what is covered
@@ -89,16 +90,17 @@ static double solve_at(Search *search, double price, Side *side) {
     double gap = solve_rounds(p, (Weights){w.variance, price}, side->choice);
     put_in_order(p, side->choice);
     side->value = problem_value(p, side->choice);
-    offer(p, search->answer, "prices", side->choice);
-    return w.variance * (side->value.variance - search->ends.v_ut) + price * side->value.seconds +
-           (w.seconds - price) * p->hidden - w.seconds * search->ends.t_ut - gap;
+    offer(p, search->solution, "prices", side->choice);
+    return w.variance * (side->value.variance - search->normalizers.v_ut) +
+           price * side->value.seconds + (w.seconds - price) * p->hidden -
+           w.seconds * search->normalizers.t_ut - gap;
 }
 
 // Variance that a round gains per second when it changes from one side to the other.
 static double round_rate(const Problem *p, int round, const uint8_t *from, const uint8_t *to) {
     double gain = 0;
     for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++)
-        for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++)
+        for (int64_t g = p->link[c].begin; g < p->link[c].end; g++)
             gain += p->group[g].beta *
                     (width_variance(p->width[from[g]]) - width_variance(p->width[to[g]]));
     double longer = round_seconds(p, round, to) - round_seconds(p, round, from);
@@ -125,9 +127,9 @@ static void mix(Search *search) {
             break;
         taken[best] = true;
         for (int c = p->round_begin[best]; c < p->round_begin[best + 1]; c++)
-            for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++)
+            for (int64_t g = p->link[c].begin; g < p->link[c].end; g++)
                 from[g] = to[g];
-        offer(p, search->answer, "prices", from);
+        offer(p, search->solution, "prices", from);
     }
     memory_give(taken);
 }
@@ -175,10 +177,11 @@ static double search_price(Search *search) {
     return bound;
 }
 
-static double solve_hidden(const Problem *problem, Answer *answer) {
-    Search search = {.problem = problem, .answer = answer, .ends = problem_ends(problem)};
-    search.weights = problem_weights(problem, &search.ends);
-    double dv = search.ends.v_nad - search.ends.v_ut;
+static double solve_hidden(const Problem *problem, Solution *solution) {
+    Search search = {
+        .problem = problem, .solution = solution, .normalizers = problem_normalizers(problem)};
+    search.weights = problem_weights(problem, &search.normalizers);
+    double dv = search.normalizers.v_nad - search.normalizers.v_ut;
     search.tied = search.weights.variance == 0 && dv > 0;
     if (search.tied) // lambda = 0: among choices of equal time the least variance
         search.weights.variance = 1 / dv;
@@ -189,35 +192,36 @@ static double solve_hidden(const Problem *problem, Answer *answer) {
     memory_give(search.longer.choice);
     if (search.tied)
         return 0; // of the time alone; whether the variance is the least is not known
-    say_proven(answer, bound);
+    say_proven(solution, bound);
     return bound;
 }
 
-static double solve_sum(const Problem *problem, Answer *answer) {
-    Ends ends = problem_ends(problem);
+static double solve_sum(const Problem *problem, Solution *solution) {
+    Normalizers normalizers = problem_normalizers(problem);
     uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of a problem");
-    double gap = solve_rounds(problem, problem_weights(problem, &ends), choice);
+    double gap = solve_rounds(problem, problem_weights(problem, &normalizers), choice);
     put_in_order(problem, choice);
-    offer(problem, answer, "fronts", choice);
+    offer(problem, solution, "fronts", choice);
     memory_give(choice);
-    say_proven(answer, answer->value.objective - gap);
-    return answer->value.objective - gap;
+    say_proven(solution, solution->value.objective - gap);
+    return solution->value.objective - gap;
 }
 
-void problem_solve(const Problem *problem, Answer *answer) {
+void problem_solve(const Problem *problem, Solution *solution) {
     double start = clock_seconds();
-    answer->by[0] = 0;
-    double bound = problem->hidden > 0 ? solve_hidden(problem, answer) : solve_sum(problem, answer);
+    solution->by[0] = 0;
+    double bound =
+        problem->hidden > 0 ? solve_hidden(problem, solution) : solve_sum(problem, solution);
     uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of one width");
     for (int b = 0; b < problem->widths; b++) {
         problem_uniform(problem, b, choice);
-        offer(problem, answer, "uniform", choice);
+        offer(problem, solution, "uniform", choice);
     }
     memory_give(choice);
-    answer->bound = fmin(fmax(bound, 0), answer->value.objective);
-    answer->seconds = clock_seconds() - start;
+    solution->bound = fmin(fmax(bound, 0), solution->value.objective);
+    solution->seconds = clock_seconds() - start;
 }
 
-bool answer_is_open(const Answer *answer, const Problem *problem) {
-    return problem_is_open(problem) && !is_proven(answer->value.objective, answer->bound);
+bool solution_is_open(const Solution *solution, const Problem *problem) {
+    return problem_is_open(problem) && !is_proven(solution->value.objective, solution->bound);
 }
