@@ -47,8 +47,8 @@ static Problem problem_new(int which, Betas betas, bool by_sender) {
     p.lambda = 0.5;
     p.widths = 3;
     for (int b = 0; b < 3; b++) {
-        p.width[b] = 2 << b;
-        p.row_bytes[b] = (columns[which] * p.width[b] + 7) / 8;
+        p.bits[b] = 2 << b;
+        p.row_bytes[b] = (columns[which] * p.bits[b] + 7) / 8;
     }
     int64_t at = 0;
     for (int c = 0; c < p.links; c++) {
@@ -96,7 +96,7 @@ static void check(const Problem *p, const Solution *a) {
     for (int b = 0; b < p->widths; b++) {
         problem_uniform(p, b, choice);
         CHECK(value.objective <= problem_value(p, choice).objective, EXIT_BUG,
-              "%d bits everywhere are better than the solution", p->width[b]);
+              "%d bits everywhere are better than the solution", p->bits[b]);
     }
     memory_give(choice);
 }

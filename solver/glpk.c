@@ -5,9 +5,9 @@
 //              sum over g, b of d_gb x_gb - z <= -d_c            for every link c
 //   x_gb in {0, 1},  z >= 0
 //
-// z is the round's time beyond the shortest possible, in objective; d and c, too. All is divided by
-// the incumbent's cost, so that numbers are near 1. GLPK's presolvers stay off: they give
-// the columns other numbers, so that neither the incumbent nor a first corner could be handed over.
+// z is the cost of the round's time beyond the shortest possible; c and d are costs, too. All are
+// divided by the incumbent's cost, so that numbers are near 1. GLPK's presolvers stay off: they
+// renumber the columns, so that neither the incumbent nor a starting basis could be handed over.
 
 #include "solver.h"
 
@@ -23,9 +23,9 @@ typedef struct Model {
     int widths;               // columns of a group, plus 1
     const uint8_t *incumbent; // [groups of the problem]
     uint8_t *smallest;        // [groups of the problem] the smallest width everywhere
-    double shortest, longer;  // seconds of the round: the least, and the incumbent's beyond it
-    Weights weights;          // of the objective, in parts of the incumbent's cost
-    double *start;            // [columns + 1] the incumbent
+    double shortest, longer; // seconds of the round: the least, and how many more the incumbent has
+    Weights weights;         // of the objective, divided by the incumbent's cost
+    double *start;           // [columns + 1] the incumbent
     bool started;
     uint8_t *found; // [end - begin]
     int out;
@@ -42,7 +42,7 @@ static int link_row(const Model *m, int link) {
 
 static double variance(const Model *m, int64_t group, int b) {
     const Problem *p = m->problem;
-    return m->weights.variance * (p->group[group].beta * width_variance(p->width[b]));
+    return m->weights.variance * (p->group[group].beta * width_variance(p->bits[b]));
 }
 
 // False if the incumbent of this round costs nothing.
@@ -115,9 +115,9 @@ static void add_link_rows(glp_prob *lp, const Model *m) {
     memory_give(index);
 }
 
-// The incumbent is a corner of the relaxation, near its best one: the simplex method starts there.
-// Basic are the width of each group (or, at the smallest, its row), the links' rows, and z in the
-// place of the slowest link's row.
+// The incumbent is a corner of the relaxation near the best one, so the simplex method starts
+// there. The basic variables are the width of each group (or its row where that is the smallest
+// width), the links' rows, and z instead of the slowest link's row.
 static void set_basis(glp_prob *lp, const Model *m) {
     const Problem *p = m->problem;
     for (int j = 1; j < columns(m); j++)
@@ -145,7 +145,7 @@ static void send_solution(const Model *m, glp_prob *lp) {
     for (size_t sent = 0; sent < groups;) {
         ssize_t wrote = write(m->out, m->found + sent, groups - sent);
         if (wrote <= 0)
-            _exit(EXIT_IO); // nobody listens any more
+            _exit(EXIT_IO); // the parent has closed the pipe
         sent += (size_t)wrote;
     }
 }

@@ -3,10 +3,10 @@
 //
 //   fringe-solver --limit SECONDS [--gap G] < problem > solution
 //
-// A program of its own because GLPK calls abort() where it runs out of memory (and is GPL). Even
-// here it runs in one more process for each round, which may die, hang or swell: then the round
-// keeps its incumbent, and the solution says how it died. Should this process itself be held up, an
-// alarm writes the incumbent.
+// It is a program of its own because GLPK calls abort() where it runs out of memory (and is GPL).
+// Each round runs GLPK in one more child process, which may die, hang or use too much memory: then
+// the round keeps its incumbent, and the solution says how the child died. If this process itself
+// is held up, an alarm writes the incumbent.
 
 #include "solver.h"
 
@@ -29,7 +29,7 @@ typedef struct Options {
 } Options;
 
 static const double longest_limit = 1e6;
-static const double reserve = 0.03; // seconds, and as a share of the limit, for checks and writing
+static const double reserve = 0.03; // seconds plus share of the limit, for checks and writing
 
 // --- arguments
 
@@ -53,7 +53,7 @@ static bool read_options(Options *options, int argc, char **argv) {
 
 // --- the alarm
 
-static char *last_words; // a solution with the incumbent
+static char *last_words; // text that the alarm writes: a solution with the incumbent
 static size_t last_bytes;
 
 static void at_alarm(int number) {
@@ -67,8 +67,8 @@ static void at_alarm(int number) {
     _exit(EXIT_OK);
 }
 
-// The solution as it stands, for the alarm. Short of memory it keeps the one before, and with none
-// there is no alarm; the limits below hold, too.
+// Stores the present solution as text for the alarm. If memory is short, the text before stays; if
+// there is none, there is no alarm, and only the limits below apply.
 static void remember(const Problem *problem, const Solution *solution) {
     char *words = NULL, *old = last_words;
     size_t bytes = 0;
@@ -101,15 +101,15 @@ static void disarm_alarm(void) { signal(SIGALRM, SIG_IGN); }
 _Noreturn static void become_child(const Problem *problem, int round, const uint8_t *choice,
                                    double seconds, double gap, int out) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int nowhere = open("/dev/null", O_RDWR); // GLPK's last words are no part of the solution
+    int nowhere = open("/dev/null", O_RDWR); // GLPK prints before it aborts
     if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0)
         _exit(EXIT_IO);
     glpk_round(problem, round, choice, seconds, gap, out);
     _exit(EXIT_OK);
 }
 
-// Reads choices of `groups` bytes until the child ends or the time is over; the last whole one is
-// in `found`. False if there is none. *gone: the child has ended, or is about to.
+// Reads choices of `groups` bytes until the child ends or the time is over; the last complete one
+// is in `found`. False if there is none. *gone: the child has ended, or is about to.
 static bool listen_to(int in, double end, int64_t groups, uint8_t *found, bool *gone) {
     uint8_t *next = TAKE(uint8_t, groups, "a choice");
     int64_t got = 0;
@@ -144,7 +144,8 @@ static pid_t wait_for(pid_t pid, int *status, int flags) {
     return ended;
 }
 
-// The trouble of a child that ended before its time; 0: it left in order, or we end it here.
+// Returns the trouble of a child that ended too early (Solution); 0: it ended normally, or is
+// killed here.
 static int end_child(pid_t pid, bool gone) {
     int status;
     if (wait_for(pid, &status, gone ? 0 : WNOHANG) != pid) {
@@ -157,7 +158,7 @@ static int end_child(pid_t pid, bool gone) {
 
 static bool search_round(const Problem *problem, int round, Solution *solution, double seconds,
                          double gap, int64_t groups, uint8_t *found) {
-    int ends[2], trouble = -EXIT_UNAVAILABLE; // no process to be had
+    int ends[2], trouble = -EXIT_UNAVAILABLE; // if no process can be started
     double end = clock_seconds() + seconds;
     bool any = false, gone = false;
     pid_t pid = -1;
@@ -171,7 +172,7 @@ static bool search_round(const Problem *problem, int round, Solution *solution, 
         any = pid > 0 && listen_to(ends[0], end, groups, found, &gone);
         if (pid > 0)
             trouble = end_child(pid, gone);
-        close(ends[0]); // not before: who writes to nobody leaves with an error
+        close(ends[0]); // not earlier: a child that writes to a closed pipe exits with an error
     }
     if (trouble != 0) {
         solution->trouble = trouble;
@@ -180,7 +181,7 @@ static bool search_round(const Problem *problem, int round, Solution *solution, 
     return any;
 }
 
-// Puts the found widths of a round into the solution if that makes it better.
+// Puts the widths found for a round into the solution if that makes it better.
 static void take_round(const Problem *problem, Solution *solution, int64_t begin, int64_t groups,
                        const uint8_t *found) {
     uint8_t *choice = TAKE(uint8_t, problem->groups, "a choice");

@@ -80,8 +80,8 @@ static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
     p->hidden = hidden;
     p->widths = widths->count;
     for (int w = 0; w < widths->count; w++) {
-        p->width[w] = (int)widths->value[w];
-        p->row_bytes[w] = channel_row_bytes(lot->of.channel, p->width[w]);
+        p->bits[w] = (int)widths->value[w];
+        p->row_bytes[w] = channel_row_bytes(lot->of.channel, p->bits[w]);
         if (w > 0 && p->row_bytes[w] < p->row_bytes[w - 1]) // 7 bits are three planes, 8 are one
             p->row_bytes[w] = p->row_bytes[w - 1];
     }

@@ -1,5 +1,5 @@
 // A lower bound that needs no search (ALGORITHMS A.7): any prices of the links' times that are at
-// least 0 and sum to the price of the round's time give one; the relaxation's own are the best.
+// least 0 and sum to the price of the round's time give a bound; the LP relaxation gives the best.
 
 #include "internal.h"
 
@@ -30,7 +30,7 @@ static void relaxation_clear(Relaxation *x) {
     memory_give(x->round);
 }
 
-// At most weights.variance * V + weights.seconds * T of any choice.
+// A lower bound of weights.variance * V + weights.seconds * T over all choices.
 static double round_bound(Round *round, Weights weights) {
     double dual = 0;
     if (weights.seconds > 0 && round->links > 0)
@@ -38,7 +38,7 @@ static double round_bound(Round *round, Weights weights) {
     else
         for (int c = 0; c < round->links; c++)
             dual += round->hull[c].value[round->hull[c].steps];
-    return dual - 1e-13 * fabs(dual); // what sums of doubles may add
+    return dual - 1e-13 * fabs(dual); // rounding of sums
 }
 
 // max(T, hidden) >= s T + (1 - s) hidden for s in [0, 1]: the bound at price = s * weights.seconds.
@@ -51,7 +51,7 @@ static double bound_at(Relaxation *x, double price) {
            x->weights.seconds * x->normalizers.t_ut;
 }
 
-// Over all prices, in which the bound is concave.
+// Maximises the bound over all prices; it is concave in the price.
 static double bound_at_best(Relaxation *x, double best) {
     double low = 0, high = x->weights.seconds;
     for (int i = 0; i < 40; i++) {

@@ -1,6 +1,6 @@
-// The best choice of a problem: rounds have nothing in common but constants, so each is solved for
-// itself. Time that computation covers (`hidden`) ties them together; then a price of time is
-// sought at which the rounds together take just as long as is covered.
+// The best choice of a problem. Rounds share only constants, so each is solved by itself. Time that
+// computation covers (`hidden`) couples them; then a price of time is searched at which all rounds
+// together take as long as the covered time.
 
 #include "internal.h"
 
@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double blur = 1e-7;      // of the objective: more than rounded costs of links may hide
+static const double blur = 1e-7;      // of the objective: more than rounding of costs can change
 static const double rounding = 1e-13; // of sums of doubles near 1
 
-// The least of weights.variance * V + weights.seconds * T. Returns how far below it could still be.
+// Minimises weights.variance * V + weights.seconds * T. Returns how far below it the optimum may
+// be.
 static double solve_rounds(const Problem *problem, Weights weights, uint8_t *choice) {
     double gap = 0;
     for (int r = 0; r < problem->rounds; r++) {
@@ -23,8 +24,8 @@ static double solve_rounds(const Problem *problem, Weights weights, uint8_t *cho
     return gap;
 }
 
-// Sums of doubles may hide that two groups should change places: among those of one theta and as
-// many rows as the first, a larger beta gets no fewer bits. Times stay, V does not grow.
+// Corrects what rounding of sums may hide: among groups of one theta and of as many rows as the
+// first, a larger beta gets at least as many bits. Times stay the same, and V does not grow.
 static void put_in_order(const Problem *problem, uint8_t *choice) {
     for (int c = 0; c < problem->links; c++)
         for (int64_t g = problem->link[c].begin, end; g < problem->link[c].end; g = end) {
@@ -78,8 +79,8 @@ typedef struct Search {
     Solution *solution;
     Normalizers normalizers;
     Weights weights;
-    bool tied;            // the variance only breaks ties, with a weight that is not the problem's
-    Side longer, shorter; // than what is covered
+    bool tied;            // lambda is 0: the variance only breaks ties
+    Side longer, shorter; // choices that take more, or less, time than is covered
 } Search;
 
 // Solves under one price of time into `side`. max(T, hidden) >= s T + (1 - s) hidden for s in [0,
@@ -96,18 +97,18 @@ static double solve_at(Search *search, double price, Side *side) {
            w.seconds * search->normalizers.t_ut - gap;
 }
 
-// Variance that a round gains per second when it changes from one side to the other.
+// Variance saved per second when a round changes from one side to the other.
 static double round_rate(const Problem *p, int round, const uint8_t *from, const uint8_t *to) {
     double gain = 0;
     for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++)
         for (int64_t g = p->link[c].begin; g < p->link[c].end; g++)
             gain += p->group[g].beta *
-                    (width_variance(p->width[from[g]]) - width_variance(p->width[to[g]]));
+                    (width_variance(p->bits[from[g]]) - width_variance(p->bits[to[g]]));
     double longer = round_seconds(p, round, to) - round_seconds(p, round, from);
     return longer > 0 ? gain / longer : INFINITY;
 }
 
-// Turns the shorter side into the longer one, round by round, those that gain most first, and
+// Changes the shorter side into the longer one, round by round in order of decreasing rate, and
 // offers every choice on the way.
 static void mix(Search *search) {
     const Problem *p = search->problem;
@@ -140,8 +141,9 @@ static void swap(Side *a, Side *b) {
     *b = c;
 }
 
-// The highest price of time that is of use; `shorter` is its solution. Without a price of variance
-// any price will do that makes the rounds as short as what is covered, if they can be.
+// Returns the highest price of time that is useful; `shorter` becomes its solution. Where the
+// variance only breaks ties, this is a price at which the rounds fit into the covered time, if they
+// can.
 static double highest_price(Search *search, double *bound) {
     double price = search->weights.seconds;
     *bound = solve_at(search, price, &search->shorter);
@@ -154,12 +156,12 @@ static double highest_price(Search *search, double *bound) {
 }
 
 // The chord between the two sides gives the next price, until a solution lies on the chord (Eisner
-// and Severance 1976). Returns the best lower bound met.
+// and Severance 1976). Returns the best lower bound found.
 static double search_price(Search *search) {
     double bound, hidden = search->problem->hidden, v = search->weights.variance;
     highest_price(search, &bound);
     if (search->shorter.value.seconds >= hidden)
-        return bound; // as long as what is covered: the plain sum is what counts
+        return bound; // the best choice takes longer than is covered: the plain sum counts
     solve_at(search, 0, &search->longer);
     Side middle = {.choice = TAKE(uint8_t, search->problem->groups, "choice under a price")};
     for (int i = 0; i < 40 && search->longer.value.seconds > hidden; i++) {
@@ -191,7 +193,7 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
     memory_give(search.shorter.choice);
     memory_give(search.longer.choice);
     if (search.tied)
-        return 0; // of the time alone; whether the variance is the least is not known
+        return 0; // bounds the time only: the variance is not proven to be the least
     say_proven(solution, bound);
     return bound;
 }

@@ -1,6 +1,7 @@
-// The LP relaxation of a link. The idea: of each group's widths only those on the lower convex hull
-// of (cost, value) serve an LP; the hull's steps of all groups, by what they gain per second, are
-// the whole relaxed front of the link, because groups have nothing in common but the sum of costs.
+// The LP relaxation of a link. The idea: an LP uses only those widths of a group that lie on the
+// lower convex hull of (cost, value). The hull's steps of all groups, sorted by their gain per
+// second, are the whole relaxed front of the link, because only the sum of costs couples the
+// groups.
 
 #include "internal.h"
 
@@ -27,7 +28,7 @@ void hull_take(LpHull *hull, const Problem *problem, const Link *link) {
     }
     hull->quantum = hull->rounded ? longest / quanta : groups > 0 ? group[0].theta : 0;
     for (int b = 0; b < problem->widths; b++)
-        hull->width_variance[b] = width_variance(problem->width[b]);
+        hull->width_variance[b] = width_variance(problem->bits[b]);
 }
 
 void hull_clear(LpHull *hull) {
@@ -48,7 +49,7 @@ double hull_seconds(const LpHull *hull, double cost) {
     return hull->link->gamma + hull->quantum * cost;
 }
 
-// Pushes the steps of one group's lower convex hull; returns how many.
+// Appends the steps of one group's lower convex hull; returns their number.
 static int group_steps(LpHull *hull, int64_t group, Step *step) {
     const Problem *p = hull->problem;
     double beta = p->group[hull->link->begin + group].beta;
@@ -63,7 +64,7 @@ static int group_steps(LpHull *hull, int64_t group, Step *step) {
         if (value[b] >= value[corner[steps]])
             continue;
         double rate = 0;
-        for (;;) { // corners that the new one makes useless fall
+        for (;;) { // removes corners that lie above the hull with the new one
             int last = corner[steps];
             bool free_step = cost[b] == cost[last];
             rate = free_step ? INFINITY
@@ -87,8 +88,8 @@ static int group_steps(LpHull *hull, int64_t group, Step *step) {
     return steps;
 }
 
-// By rate descending; equal rates keep their order (groups ascending, steps of a group in turn).
-// Runs of two are merged into runs of four and so on: links come nearly sorted, group by group.
+// Sorts by rate descending; equal rates keep their order (by group, then by step). A bottom-up
+// merge sort.
 static void sort_steps(Step **steps, Step **scratch, int64_t count) {
     for (int64_t run = 1; run < count; run *= 2) {
         Step *from = *steps, *to = *scratch;
@@ -147,7 +148,7 @@ double hull_rate(const LpHull *hull, double seconds) {
 }
 
 double hull_dual(const LpHull *hull, double price) {
-    int64_t low = 0, high = hull->steps; // steps that gain more than they cost are taken
+    int64_t low = 0, high = hull->steps; // takes the steps that gain more than they cost
     while (low < high) {
         int64_t middle = (low + high) / 2;
         if (hull->step[middle].rate > price)
@@ -155,7 +156,7 @@ double hull_dual(const LpHull *hull, double price) {
         else
             high = middle;
     }
-    // Rounding up made every group at most one quantum dearer than it is.
+    // Rounding up adds at most one quantum to the cost of each group.
     double dearer =
         hull->rounded ? hull->quantum * (double)(hull->link->end - hull->link->begin) : 0;
     return hull->value[low] + price * (hull->seconds[low] - dearer);

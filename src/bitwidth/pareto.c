@@ -1,12 +1,12 @@
-// The Pareto front of a link by dynamic programming over its groups, made small by the dual.
+// The Pareto front of a link by dynamic programming over its groups, pruned with the dual bound.
 //
-// Under the link's price every group has a best width; another one loses
+// Under the link's price every group has a best width; any other width has the loss
 //   r = value - value_best + price * (seconds - seconds_best) >= 0.
 // The losses of all groups of a round, and price * (Z - seconds) of every link, add up to the
-// objective's distance from the dual bound. So a width, or a state, whose loss exceeds the distance
-// of a choice that is already known (the slack) is in no better choice, whatever the other links
-// do. Most groups keep a single width; the others are taken one by one, those with most to lose
-// first, and of two states the dearer one that is not better falls.
+// objective's distance from the dual bound. So a width or a state whose loss exceeds the distance
+// of a known choice (the slack) is part of no better choice, whatever the other links choose. Most
+// groups keep a single width. The others are added one by one, in order of decreasing minimum loss;
+// dominated states are pruned.
 
 #include "internal.h"
 
@@ -16,8 +16,8 @@
 #include <string.h>
 
 enum {
-    MOST_STATES = 1 << 19, // of all layers of a link; fewer are kept of each where groups are many
-    FEWEST_STATES = 1024,  // of a layer, all the same
+    MOST_STATES = 1 << 19, // of a link, shared evenly by the layers of its groups
+    FEWEST_STATES = 1024,  // of a layer, even where that exceeds its share
     OPTION_BITS = 3        // of a back pointer
 };
 
@@ -70,7 +70,7 @@ static void make_room(ParetoFront *f, int64_t points, int64_t back_used, int64_t
 
 // --- the groups
 
-// The base choice of one group, and the other widths that may still be of use.
+// Finds the base choice of one group, and the other widths that may be part of a better choice.
 static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
     const LpHull *hull = f->hull;
     const Problem *p = hull->problem;
@@ -104,8 +104,8 @@ static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
     }
 }
 
-// Groups of another size last, as sums of equal costs meet more often; then those with most to lose
-// first, as they leave few states; then as they come.
+// Groups of another size come last, because sums of equal costs coincide more often. Within both
+// kinds, groups of large minimum loss come first, because they leave few states.
 static int by_loss(const void *left, const void *right) {
     const Undecided *a = left, *b = right;
     if (a->odd != b->odd)
@@ -131,11 +131,11 @@ static void find_undecided(ParetoFront *f, double price) {
 
 typedef struct Limits { // of one layer
     double price;       // per unit of cost
-    double most;        // a state above it cannot end within the window
-    double least;       // states up to it end within the window's lower end whatever follows
+    double most;        // a state of more cost cannot end within the window
+    double least;       // states up to it end before the window begins, whatever follows
 } Limits;
 
-// All states of one more group, by cost: the lists `state + option` are merged. Returns how many.
+// Adds one group: merges the lists `state + option` by cost. Returns the number of states.
 static int64_t merge(const ParetoFront *f, const Undecided *u, const Limits *limits,
                      uint32_t *back) {
     int64_t head[PROBLEM_WIDTHS] = {0}, count = 0;
@@ -162,13 +162,14 @@ static int64_t merge(const ParetoFront *f, const Undecided *u, const Limits *lim
             continue;
         lowest = state.value;
         if (count > 0 && state.cost <= limits->least)
-            count = 0; // the cheaper one gains nothing by being cheaper
+            count = 0; // a lower cost is of no use below the window: drop the states before
         f->next[count] = state;
         back[count++] = parent;
     }
 }
 
-// Drops states by their loss until at most `most` are left, and remembers what was dropped.
+// Drops states of large loss until at most `most` are left. The front stays complete up to
+// f->slack.
 static int64_t thin(ParetoFront *f, int64_t count, uint32_t *back, double price, int64_t most) {
     double least = INFINITY;
     for (int64_t i = 0; i < count; i++)
@@ -210,11 +211,11 @@ void front_build(ParetoFront *f, const Window *window) {
     double price = window->price * hull->quantum;
     f->slack = window->slack;
     find_undecided(f, price);
-    // Seconds to costs, a little wide: whoever uses the points compares seconds again.
+    // Seconds become costs, in a slightly wider window: users of the points compare seconds again.
     double gamma = hull->link->gamma, wide = 4 * DBL_EPSILON;
     double most = (window->most * (1 + wide) - gamma) / hull->quantum - f->base_cost + 0.5;
     double least = (window->least * (1 - wide) - gamma) / hull->quantum - f->base_cost - 0.5;
-    double fewest = 0, largest = 0; // what the groups to come add at least and at most
+    double fewest = 0, largest = 0; // least and most cost that the remaining groups add
     for (int32_t i = 0; i < f->undecided; i++) {
         fewest += f->group[i].option[0].cost;
         largest += f->group[i].option[f->group[i].options - 1].cost;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-// Normalizers of a term that are closer than this are equal: what is divided by them stays finite.
+// Normalizers of a term that differ by less are taken as equal, so that quotients stay finite.
 static const double tiny = 1e-280;
 static const double smallest_theta = 1e-60, largest_theta = 1e60;
 static const double largest_gamma = 1e60, largest_beta = 1e100;
@@ -47,14 +47,14 @@ static bool check_head(const Problem *p, Error *err) {
         return error_set(err, EXIT_DATA, "a problem has 1 to %d widths, not %d", PROBLEM_WIDTHS,
                          p->widths);
     for (int b = 0; b < p->widths; b++) {
-        if (p->width[b] < 1 || p->width[b] > 32 || (b > 0 && p->width[b] <= p->width[b - 1]))
+        if (p->bits[b] < 1 || p->bits[b] > 32 || (b > 0 && p->bits[b] <= p->bits[b - 1]))
             return error_set(err, EXIT_DATA, "width %d of %d bits: widths ascend from 1 to 32",
-                             b + 1, p->width[b]);
+                             b + 1, p->bits[b]);
         if (p->row_bytes[b] < 1 || (b > 0 && p->row_bytes[b] < p->row_bytes[b - 1]))
             return error_set(err, EXIT_DATA,
                              "a row of %d bits has %lld bytes; it needs at least 1, and as many as "
                              "a row of fewer bits",
-                             p->width[b], (long long)p->row_bytes[b]);
+                             p->bits[b], (long long)p->row_bytes[b]);
     }
     if (!(p->lambda >= 0 && p->lambda <= 1))
         return error_set(err, EXIT_DATA, "lambda is %g; it lies in [0, 1]", p->lambda);
@@ -130,13 +130,13 @@ bool problem_check(const Problem *p, Error *err) {
 
 // --- the objective
 
-double width_variance(int width) {
-    double levels = ldexp(1, width) - 1;
+double width_variance(int bits) {
+    double levels = ldexp(1, bits) - 1;
     return 1 / (levels * levels);
 }
 
-// Bytes under one theta are added up before they become seconds: whole numbers, so that the order
-// of the groups does not matter.
+// Adds up the bytes under one theta before they become seconds: sums of whole numbers do not depend
+// on the order of the groups.
 double link_seconds(const Problem *p, const Link *link, const uint8_t *choice) {
     double seconds = link->gamma;
     for (int64_t g = link->begin; g < link->end;) {
@@ -165,7 +165,7 @@ static double total_seconds(const Problem *p, const uint8_t *choice) {
 static double total_variance(const Problem *p, const uint8_t *choice) {
     double of_width[PROBLEM_WIDTHS], total = 0;
     for (int b = 0; b < p->widths; b++)
-        of_width[b] = width_variance(p->width[b]);
+        of_width[b] = width_variance(p->bits[b]);
     for (int64_t g = 0; g < p->groups; g++)
         total += p->group[g].beta * of_width[choice[g]];
     return total;

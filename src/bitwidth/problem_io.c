@@ -15,9 +15,9 @@
 //   2.5 1e-9 100 1
 //   end
 //
-// Trouble is there only if a process of GLPK's ended before its time; "exit 71" is the other kind.
-// Doubles have 17 digits, so they come back bit for bit. A reader takes the whole text first: a
-// count that promises more than the text can hold is refused before anything is taken for it.
+// The line "trouble" is there only if a process of GLPK ended too early; "exit 71" is its other
+// kind. Doubles have 17 digits, so they come back bit for bit. A reader loads the whole text first,
+// and refuses a count that is larger than the text can hold before it allocates anything for it.
 
 #include "internal.h"
 #include "tokenizer.h"
@@ -29,7 +29,7 @@
 
 enum {
     CHOICES_IN_LINE = 60,
-    ROUND_BYTES = 8, // "round 0\n": what one takes of the text at least
+    ROUND_BYTES = 8, // "round 0\n": the fewest bytes of a round in the text
     LINK_BYTES = 13, // "link 0 1 0 0\n"
     GROUP_BYTES = 8, // "0 1 1 0\n"
     LAST_SIGNAL = 64,
@@ -42,7 +42,7 @@ static void write_head(const Problem *p, FILE *file) {
     fprintf(file, "fringe-problem 1\nlayer %d direction %d\nlambda %.17g hidden %.17g\nwidths %d\n",
             p->layer, p->direction, p->lambda, p->hidden, p->widths);
     for (int b = 0; b < p->widths; b++)
-        fprintf(file, "%d %" PRId64 "\n", p->width[b], p->row_bytes[b]);
+        fprintf(file, "%d %" PRId64 "\n", p->bits[b], p->row_bytes[b]);
     fprintf(file, "rounds %d links %d groups %" PRId64 "\n", p->rounds, p->links, p->groups);
 }
 
@@ -78,7 +78,7 @@ bool solution_write(const Solution *solution, const Problem *problem, FILE *file
     return fflush(file) == 0 && ferror(file) == 0;
 }
 
-// A number of things of which each takes that many bytes of the text that is left.
+// Reads a count of things that need at least `bytes_each` bytes each in the rest of the text.
 static bool read_count(Words *w, const char *what, int64_t bytes_each, int64_t *out) {
     return words_int(w, what, 0, (w->end - w->at) / bytes_each, out);
 }
@@ -108,13 +108,13 @@ static bool read_head(Words *w, Problem *head) {
     if (head->widths < 1 || head->widths > PROBLEM_WIDTHS)
         return words_refuse(w, "1 to 8 widths");
     for (int b = 0; b < head->widths; b++)
-        if (!words_small(w, "bits", &head->width[b]) ||
+        if (!words_small(w, "bits", &head->bits[b]) ||
             !words_int(w, "bytes of a row", 1, INT64_MAX, &head->row_bytes[b]))
             return false;
     return true;
 }
 
-// One link and its groups, behind `*groups` that are there.
+// Reads one link and its groups, which follow the first `*groups` groups.
 static bool read_link(Words *w, Problem *p, Link *link, int64_t *groups, uint8_t *incumbent) {
     int64_t count, choice;
     if (!words_name(w, "link") || !words_small(w, "a rank", &link->source) ||
@@ -185,7 +185,7 @@ bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err)
     return ok;
 }
 
-// The digits of all groups, in words of any length.
+// Reads one digit for each group, in words of any length.
 static bool read_choices(Words *w, const Problem *problem, uint8_t *choice) {
     for (int64_t g = 0; g < problem->groups;) {
         words_next(w);
@@ -198,7 +198,7 @@ static bool read_choices(Words *w, const Problem *problem, uint8_t *choice) {
     return true;
 }
 
-// "groups", and before it what trouble there was.
+// Reads an optional "trouble" line, then the word "groups".
 static bool read_trouble(Words *w, int *trouble) {
     int64_t number;
     words_next(w);

@@ -1,6 +1,6 @@
 // The LP relaxation of a round: F(Z) = sum over links of V_c(Z) + mu Z is convex in the round's
-// time Z, each V_c falling and convex (its hull). The minimum lies where the links' rates together
-// fall to mu; the rates there are the dual variables, one price of time per link.
+// time Z, because each V_c is falling and convex (its hull). The minimum lies where the sum of the
+// links' rates falls to mu. The rates there are the dual variables: one price of time per link.
 
 #include "internal.h"
 
@@ -13,8 +13,8 @@ static double rates(const Round *round, double seconds) {
     return sum;
 }
 
-// The price of each link if the minimum is the shortest time possible: what the rates leave over
-// belongs to the link that can be no faster.
+// Sets the price of each link if the minimum is the shortest possible time: the rates, and the rest
+// of mu for the slowest link, which allows no shorter time.
 static double price_at_the_start(Round *round, double mu, double seconds) {
     int slowest = 0;
     double sum = 0;
@@ -38,7 +38,7 @@ double round_relax(Round *round, Weights weights, double *dual) {
     if (rates(round, low) <= mu) {
         best = price_at_the_start(round, mu, low);
     } else {
-        for (;;) { // rates(low) > mu >= rates(high), until no number is left between them
+        for (;;) { // bisects with rates(low) > mu >= rates(high) until low and high are neighbours
             double middle = low + (high - low) / 2;
             if (middle <= low || middle >= high)
                 break;

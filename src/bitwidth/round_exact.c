@@ -1,5 +1,6 @@
-// One round exactly (ALGORITHMS A.7): a known choice by rounding the relaxation, the fronts of the
-// links within what could be better, and a sweep over all times that a front offers.
+// Solves one round exactly (ALGORITHMS A.7) in three steps: a first choice by rounding the
+// relaxation, the fronts of the links within the window of better choices, and a sweep over all
+// times of these fronts.
 
 #include "internal.h"
 
@@ -33,7 +34,7 @@ void round_clear(Round *round) {
 
 // --- only one of the two terms counts
 
-// Time costs nothing: the widest, or the smallest where the width makes no difference.
+// Time costs nothing: the largest width, or the smallest where beta is 0.
 static void take_widest(const Round *round, uint8_t *choice) {
     const Problem *p = round->problem;
     for (int c = 0; c < round->links; c++)
@@ -41,7 +42,7 @@ static void take_widest(const Round *round, uint8_t *choice) {
             choice[g] = (uint8_t)(p->group[g].beta > 0 ? p->widths - 1 : 0);
 }
 
-// The least variance of a link within `seconds`, which the choice of lowest costs keeps.
+// Finds the least variance of a link within `seconds`, in which the cheapest choice fits.
 static void fill_exactly(Round *round, int c, double seconds, uint8_t *choice) {
     const LpHull *hull = &round->hull[c];
     ParetoFront *front = &round->front[c];
@@ -78,7 +79,7 @@ static void take_fastest(Round *round, uint8_t *choice) {
 
 // --- both count
 
-// The relaxation's best time and the corners of the hulls around it; the best whole choice found.
+// Tries the relaxation's best time and the hulls' corners around it; writes the best choice found.
 static double round_known(Round *round, Weights weights, double relaxed, uint8_t *choice) {
     double best = INFINITY, best_seconds = relaxed;
     for (int i = -1; i < 2 * round->links; i++) {
@@ -102,12 +103,13 @@ static double round_known(Round *round, Weights weights, double relaxed, uint8_t
     return round_fill(round, weights, best_seconds, choice);
 }
 
-// The furthest time on one side of the relaxation's best that may still cost less than `known`.
+// The end of the window on one side of the relaxation's best time: beyond it every choice costs
+// more than `known`.
 static double window_end(const Round *round, Weights weights, double inside, double outside,
                          double known) {
     if (round_relaxed(round, weights, outside) <= known)
         return outside;
-    for (int i = 0; i < 24; i++) { // a little too wide does no harm
+    for (int i = 0; i < 24; i++) { // a window that is a little too wide does no harm
         double middle = inside + (outside - inside) / 2;
         if (round_relaxed(round, weights, middle) <= known)
             inside = middle;
@@ -117,8 +119,8 @@ static double window_end(const Round *round, Weights weights, double inside, dou
     return outside;
 }
 
-// Walks through all times of the fronts; round->at are then the points of the best. Returns its
-// cost, or infinity if a front is empty.
+// Walks through all times of the fronts in ascending order. Returns the least cost and its time in
+// *seconds, or infinity if a front is empty.
 static double sweep(Round *round, Weights weights, double *seconds) {
     double now = 0, best = INFINITY;
     for (int c = 0; c < round->links; c++) {
@@ -159,7 +161,7 @@ static void take_points(const Round *round, double seconds, uint8_t *choice) {
     }
 }
 
-// What rounding costs up may have hidden.
+// How much better a choice could be because costs were rounded up.
 static double blurred(const Round *round) {
     double sum = 0;
     for (int c = 0; c < round->links; c++) {
@@ -190,7 +192,7 @@ double round_solve(Round *round, Weights weights, uint8_t *choice) {
     }
     double relaxed = round_relax(round, weights, &dual);
     double known = round_known(round, weights, relaxed, choice);
-    double unsure = 1e-13 * (known + fabs(dual)); // of sums of doubles
+    double unsure = 1e-13 * (known + fabs(dual)); // rounding of sums
     Window window = {.slack = fmax(known - dual, 0) + unsure};
     window.least = window_end(round, weights, relaxed, shortest, known + unsure);
     window.most = window_end(round, weights, relaxed, longest, known + unsure);

@@ -27,7 +27,7 @@ static Recipe open_recipe(void) {
                     .group_rows = 100,
                     .sizes_differ = true,
                     .widths = 3,
-                    .width = {2, 4, 8},
+                    .bits = {2, 4, 8},
                     .columns = 256,
                     .betas = BETAS_DECADES,
                     .spread = 0.3,

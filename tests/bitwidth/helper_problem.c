@@ -14,7 +14,7 @@ static int pose(bool by_sender, int argc, char **argv) {
                      .exactly = true,
                      .group_rows = atoi(argv[2]),
                      .widths = 3,
-                     .width = {2, 4, 8},
+                     .bits = {2, 4, 8},
                      .columns = 256,
                      .betas = strcmp(argv[3], "plain") == 0 ? BETAS_PLAIN : BETAS_DECADES,
                      .spread = 0.3,

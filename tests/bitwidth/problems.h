@@ -66,7 +66,7 @@ typedef struct Recipe {
     int64_t group_rows; // of all groups but the last of a link
     bool sizes_differ;  // or of any size up to that
     int widths;
-    int width[PROBLEM_WIDTHS];
+    int bits[PROBLEM_WIDTHS];
     int64_t columns; // of a row
     Betas betas;
     double zero;   // share of groups whose beta is 0
@@ -79,7 +79,7 @@ static inline Recipe ring_recipe(void) {
                     .groups = 30,
                     .group_rows = 100,
                     .widths = 3,
-                    .width = {2, 4, 8},
+                    .bits = {2, 4, 8},
                     .columns = 256,
                     .spread = 0.5,
                     .lambda = 0.5};
@@ -112,8 +112,8 @@ static inline Problem problem_random(const Recipe *recipe, uint64_t seed) {
     problem_take(&p, rounds, links, pairs * recipe->groups);
     p.widths = recipe->widths;
     for (int b = 0; b < p.widths; b++) {
-        p.width[b] = recipe->width[b];
-        p.row_bytes[b] = (recipe->columns * recipe->width[b] + 7) / 8;
+        p.bits[b] = recipe->bits[b];
+        p.row_bytes[b] = (recipe->columns * recipe->bits[b] + 7) / 8;
     }
     p.lambda = recipe->lambda;
     p.hidden = recipe->hidden;
@@ -147,7 +147,7 @@ static inline Value value_by_definition(const Problem *p, const uint8_t *choice)
                 double t = p->link[c].gamma;
                 for (int64_t g = p->link[c].begin; g < p->link[c].end; g++) {
                     int b = which == 0 ? 0 : which == 1 ? p->widths - 1 : choice[g];
-                    double levels = pow(2, p->width[b]) - 1;
+                    double levels = pow(2, p->bits[b]) - 1;
                     t += p->group[g].theta * (double)(p->group[g].rows * p->row_bytes[b]);
                     variance += p->group[g].beta / (levels * levels);
                 }

@@ -29,7 +29,7 @@ static Recipe hostile_recipe(uint64_t seed) {
                                                  : draw(&d)};
     for (int bits = 1; bits <= 8; bits++)
         if (draw_chance(&d, 0.5) || (bits == 8 && r.widths == 0))
-            r.width[r.widths++] = bits;
+            r.bits[r.widths++] = bits;
     return r;
 }
 
@@ -112,7 +112,7 @@ static void empty_problems_have_solutions(void **state) {
         for (int links = 0; links < 2 * rounds + 1; links++) {
             problem_take(&p, rounds, links, 0);
             p.widths = 1;
-            p.width[0] = 8;
+            p.bits[0] = 8;
             p.row_bytes[0] = 16;
             p.lambda = 0.5;
             for (int r = 0; r < rounds; r++) // the first round may have none

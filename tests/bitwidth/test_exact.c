@@ -7,7 +7,7 @@ static const Recipe tiny = {.ranks = 3,
                             .groups = 3,
                             .group_rows = 4,
                             .widths = 2,
-                            .width = {2, 4},
+                            .bits = {2, 4},
                             .columns = 5,
                             .lambda = 0.5,
                             .zero = 0.1};
@@ -20,7 +20,7 @@ static Recipe tiny_recipe(uint64_t seed) {
     r.ranks = three ? 2 : 3;
     r.groups = three ? 4 : 2; // 3^8 or 2^12 choices
     r.widths = three ? 3 : 2;
-    r.width[2] = 8;
+    r.bits[2] = 8;
     r.by_sender = draw_chance(&d, 0.3);
     r.sizes_differ = draw_chance(&d, 0.3);
     r.columns = draw_int(&d, 1, 40);
@@ -180,7 +180,7 @@ static Plain plain_front(const Problem *p, const Link *link) {
                 double bytes = 0, variance = 0;
                 for (int64_t i = 0; i <= full; i++) {
                     int b = i == full ? last : i < n8 ? 2 : i < n4 ? 1 : 0;
-                    double levels = pow(2, p->width[b]) - 1;
+                    double levels = pow(2, p->bits[b]) - 1;
                     bytes += (double)(p->group[link->begin + i].rows * p->row_bytes[b]);
                     variance += p->group[link->begin + i].beta / (levels * levels);
                 }

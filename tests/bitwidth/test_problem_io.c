@@ -7,7 +7,7 @@ static const Recipe some = {.ranks = 3,
                             .groups = 4,
                             .group_rows = 50,
                             .widths = 3,
-                            .width = {2, 4, 8},
+                            .bits = {2, 4, 8},
                             .columns = 41,
                             .betas = BETAS_DECADES,
                             .spread = 3,
@@ -57,7 +57,7 @@ static bool read_solution(const char *text, size_t bytes, const Problem *p, Solu
 
 static void assert_same(const Problem *a, const Problem *b) {
     assert_true(a->layer == b->layer && a->direction == b->direction && a->widths == b->widths);
-    assert_memory_equal(a->width, b->width, (size_t)a->widths * sizeof *a->width);
+    assert_memory_equal(a->bits, b->bits, (size_t)a->widths * sizeof *a->bits);
     assert_memory_equal(a->row_bytes, b->row_bytes, (size_t)a->widths * sizeof *a->row_bytes);
     assert_memory_equal(&a->lambda, &b->lambda, sizeof a->lambda);
     assert_memory_equal(&a->hidden, &b->hidden, sizeof a->hidden);

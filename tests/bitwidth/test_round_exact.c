@@ -23,7 +23,7 @@ static double cost_of(const Problem *p, int round, Weights weights, const uint8_
     for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++) {
         double seconds = p->link[c].gamma;
         for (int64_t g = p->link[c].begin; g < p->link[c].end; g++) {
-            double levels = pow(2, p->width[choice[g]]) - 1;
+            double levels = pow(2, p->bits[choice[g]]) - 1;
             variance += p->group[g].beta / (levels * levels);
             seconds += p->group[g].theta * (double)(p->group[g].rows * p->row_bytes[choice[g]]);
         }
