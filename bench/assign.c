@@ -1,7 +1,7 @@
 // Widths for messages: the five problems of a three-layer net (three forward, two backward) on 8
-// ranks with 100 groups in each of 56 lanes, solved exactly on one core, against 100 ms for all
-// five. Betas are plain, by a Pareto law, and spread over 12 decades; lanes have one theta, or one
-// for each receiver (all that a sender sends is one lane then). fringe-solver, where it is built,
+// ranks with 100 groups in each of 56 links, solved exactly on one core, against 100 ms for all
+// five. Betas are plain, by a Pareto law, and spread over 12 decades; links have one theta, or one
+// for each receiver (all that a sender sends is one link then). fringe-solver, where it is built,
 // starts from the exact solution with a limit of 1 s a problem.
 #include "bench.h"
 #include "fringe/bitwidth.h"
@@ -40,23 +40,23 @@ static int descending(const void *a, const void *b) {
 
 static Problem problem_new(int which, Betas betas, bool by_sender) {
     Draws d = {random_stream(1, RANDOM_GENERATE, (uint32_t)which, 0, 0), 0};
-    int rounds = by_sender ? 1 : RANKS - 1, links = by_sender ? RANKS - 1 : 1;
+    int rounds = by_sender ? 1 : RANKS - 1, pairs = by_sender ? RANKS - 1 : 1;
     Problem p;
     problem_take(&p, rounds, rounds * RANKS, (int64_t)RANKS * (RANKS - 1) * GROUPS);
     p.layer = which;
     p.lambda = 0.5;
     p.widths = 3;
     for (int b = 0; b < 3; b++) {
-        p.width[b] = 2 << b;
-        p.row_bytes[b] = (columns[which] * p.width[b] + 7) / 8;
+        p.bits[b] = 2 << b;
+        p.row_bytes[b] = (columns[which] * p.bits[b] + 7) / 8;
     }
     int64_t at = 0;
-    for (int c = 0; c < p.lanes; c++) {
+    for (int c = 0; c < p.links; c++) {
         p.round_begin[c / RANKS + 1] = c + 1;
-        p.lane[c] = (Lane){.source = c % RANKS, .target = -1, .gamma = 1e-4, .begin = at};
+        p.link[c] = (Link){.source = c % RANKS, .target = -1, .gamma = 1e-4, .begin = at};
         if (!by_sender)
-            p.lane[c].target = (c % RANKS + c / RANKS + 1) % RANKS;
-        for (int k = 0; k < links; k++, at += GROUPS) {
+            p.link[c].target = (c % RANKS + c / RANKS + 1) % RANKS;
+        for (int k = 0; k < pairs; k++, at += GROUPS) {
             double theta = 8e-9 * (0.8 + 0.4 * draw(&d)); // 1 Gbit/s, more or less
             for (int64_t g = at; g < at + GROUPS; g++) {
                 int64_t rows = g < at + GROUPS - 1 ? ROWS : 1 + (int64_t)(draw(&d) * (ROWS - 1));
@@ -64,14 +64,14 @@ static Problem problem_new(int which, Betas betas, bool by_sender) {
             }
             qsort(p.group + at, GROUPS, sizeof *p.group, descending);
         }
-        p.lane[c].end = at;
+        p.link[c].end = at;
     }
     return p;
 }
 
 typedef struct Five {
     Problem problem[PROBLEMS];
-    Answer answer[PROBLEMS];
+    Solution solution[PROBLEMS];
 } Five;
 
 // Seconds of the core for all five.
@@ -79,24 +79,24 @@ static double solve(Five *five) {
     struct timespec begin, end;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
     for (int i = 0; i < PROBLEMS; i++)
-        problem_solve(&five->problem[i], &five->answer[i]);
+        problem_solve(&five->problem[i], &five->solution[i]);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
 
-// The answer is what its widths give, between the bound and every single width.
-static void check(const Problem *p, const Answer *a) {
+// The solution is what its widths give, between the bound and every single width.
+static void check(const Problem *p, const Solution *a) {
     Error err = {0};
     CHECK(problem_check(p, &err), EXIT_BUG, "%s", err.text);
     Value value = problem_value(p, a->choice);
     CHECK(memcmp(&value, &a->value, sizeof value) == 0 && a->bound <= value.objective &&
               problem_bound(p) <= value.objective,
-          EXIT_BUG, "an answer is not what its widths give");
+          EXIT_BUG, "a solution is not what its widths give");
     uint8_t *choice = TAKE(uint8_t, p->groups, "choice of one width");
     for (int b = 0; b < p->widths; b++) {
         problem_uniform(p, b, choice);
         CHECK(value.objective <= problem_value(p, choice).objective, EXIT_BUG,
-              "%d bits everywhere are better than the answer", p->width[b]);
+              "%d bits everywhere are better than the solution", p->bits[b]);
     }
     memory_give(choice);
 }
@@ -105,9 +105,9 @@ static void check(const Problem *p, const Answer *a) {
 static void say_gaps(Bench *bench, const Five *five, const char *what) {
     double relaxed = 0, proved = 0;
     for (int i = 0; i < PROBLEMS; i++) {
-        double objective = five->answer[i].value.objective;
+        double objective = five->solution[i].value.objective;
         relaxed = fmax(relaxed, 1 - problem_bound(&five->problem[i]) / objective);
-        proved = fmax(proved, 1 - five->answer[i].bound / objective);
+        proved = fmax(proved, 1 - five->solution[i].bound / objective);
     }
     Figure f = {.value = relaxed, .unit = ""};
     snprintf(f.name, sizeof f.name, "%s, gap to the LP", what);
@@ -127,8 +127,9 @@ static bool solver_path(char path[1024]) {
     return file_exists(path);
 }
 
-// Seconds that it takes for one problem; ends the bench if its answer is worse than the exact one.
-static double run_solver(const char *solver, const Problem *p, const Answer *exact) {
+// Seconds that it takes for one problem; ends the bench if its solution is worse than the exact
+// one.
+static double run_solver(const char *solver, const Problem *p, const Solution *exact) {
     char folder[] = "/tmp/fringe-assign-XXXXXX", command[2048], path[64];
     Error err = {0};
     CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "no folder for the solver's files");
@@ -136,19 +137,19 @@ static double run_solver(const char *solver, const Problem *p, const Answer *exa
     FILE *file = fopen(path, "w");
     CHECK(file != NULL && problem_write(p, exact->choice, file) && fclose(file) == 0, EXIT_IO,
           "%s cannot be written", path);
-    snprintf(command, sizeof command, "'%s' --limit 1 <%s/problem >%s/answer", solver, folder,
+    snprintf(command, sizeof command, "'%s' --limit 1 <%s/problem >%s/solution", solver, folder,
              folder);
     double begin = clock_seconds();
     CHECK(system(command) == 0, EXIT_BUG, "fringe-solver failed");
     double seconds = clock_seconds() - begin;
-    snprintf(path, sizeof path, "%s/answer", folder);
-    Answer answer;
+    snprintf(path, sizeof path, "%s/solution", folder);
+    Solution solution;
     file = fopen(path, "r");
-    CHECK(file != NULL && answer_read(&answer, p, file, &err), EXIT_BUG, "%s", err.text);
+    CHECK(file != NULL && solution_read(&solution, p, file, &err), EXIT_BUG, "%s", err.text);
     fclose(file);
-    CHECK(answer.value.objective <= exact->value.objective, EXIT_BUG,
-          "fringe-solver's answer is worse than its start");
-    answer_clear(&answer);
+    CHECK(solution.value.objective <= exact->value.objective, EXIT_BUG,
+          "fringe-solver's solution is worse than its start");
+    solution_clear(&solution);
     file_remove(folder, &err);
     return seconds;
 }
@@ -161,7 +162,7 @@ static void measure_solver(Bench *bench, const Five *five, const char *what) {
     }
     double longest = 0;
     for (int i = 0; i < PROBLEMS; i++)
-        longest = fmax(longest, run_solver(solver, &five->problem[i], &five->answer[i]));
+        longest = fmax(longest, run_solver(solver, &five->problem[i], &five->solution[i]));
     Figure f = {.value = longest,
                 .unit = "s",
                 .against = "its limit",
@@ -179,11 +180,11 @@ static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
     snprintf(what, sizeof what, "%s, %s", by_sender ? "senders" : "ring", betas_name[betas]);
     for (int i = 0; i < PROBLEMS; i++) {
         five.problem[i] = problem_new(i, betas, by_sender);
-        answer_take(&five.answer[i], &five.problem[i]);
+        solution_take(&five.solution[i], &five.problem[i]);
     }
     solve(&five);
     for (int i = 0; i < PROBLEMS; i++)
-        check(&five.problem[i], &five.answer[i]);
+        check(&five.problem[i], &five.solution[i]);
     double *seconds = TAKE(double, rounds, "times of a bench");
     for (int i = 0; i < rounds; i++)
         seconds[i] = solve(&five);
@@ -201,7 +202,7 @@ static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
     if (!by_sender && betas != PARETO)
         measure_solver(bench, &five, what);
     for (int i = 0; i < PROBLEMS; i++) {
-        answer_clear(&five.answer[i]);
+        solution_clear(&five.solution[i]);
         problem_clear(&five.problem[i]);
     }
 }
@@ -210,7 +211,7 @@ int main(int argc, char **argv) {
     Bench bench;
     bench_start(&bench, "assign", argc, argv);
     int rounds = (int)bench_option(argc, argv, "--rounds", 9);
-    printf("5 problems, %d ranks, 56 lanes of %d groups, widths 2, 4 and 8\n", RANKS, GROUPS);
+    printf("5 problems, %d ranks, 56 links of %d groups, widths 2, 4 and 8\n", RANKS, GROUPS);
     for (int by_sender = 0; by_sender < 2; by_sender++)
         for (Betas betas = PLAIN; betas < BETAS; betas++)
             measure(&bench, betas, by_sender == 1, rounds);

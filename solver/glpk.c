@@ -2,12 +2,12 @@
 //
 //   minimise   sum over groups g, widths b > 0 of  c_gb x_gb  +  z
 //   subject to sum over b of x_gb <= 1                           for every group
-//              sum over g, b of d_gb x_gb - z <= -d_c            for every lane c
+//              sum over g, b of d_gb x_gb - z <= -d_c            for every link c
 //   x_gb in {0, 1},  z >= 0
 //
-// z is the round's time beyond the shortest possible, in objective; d and c, too. All is divided by
-// the incumbent's cost, so that numbers are near 1. GLPK's presolvers stay off: they give
-// the columns other numbers, so that neither the incumbent nor a first corner could be handed over.
+// z is the cost of the round's time beyond the shortest possible; c and d are costs, too. All are
+// divided by the incumbent's cost, so that numbers are near 1. GLPK's presolvers stay off: they
+// renumber the columns, so that neither the incumbent nor a starting basis could be handed over.
 
 #include "solver.h"
 
@@ -23,9 +23,9 @@ typedef struct Model {
     int widths;               // columns of a group, plus 1
     const uint8_t *incumbent; // [groups of the problem]
     uint8_t *smallest;        // [groups of the problem] the smallest width everywhere
-    double shortest, longer;  // seconds of the round: the least, and the incumbent's beyond it
-    Weights weights;          // of the objective, in parts of the incumbent's cost
-    double *start;            // [columns + 1] the incumbent
+    double shortest, longer; // seconds of the round: the least, and how many more the incumbent has
+    Weights weights;         // of the objective, divided by the incumbent's cost
+    double *start;           // [columns + 1] the incumbent
     bool started;
     uint8_t *found; // [end - begin]
     int out;
@@ -36,19 +36,19 @@ static int column(const Model *m, int64_t group, int width) {
 }
 static int columns(const Model *m) { return column(m, m->end, 1); } // the last one is z
 static int group_row(const Model *m, int64_t group) { return (int)(group - m->begin) + 1; }
-static int lane_row(const Model *m, int lane) {
-    return group_row(m, m->end) + lane - m->problem->round_begin[m->round];
+static int link_row(const Model *m, int link) {
+    return group_row(m, m->end) + link - m->problem->round_begin[m->round];
 }
 
 static double variance(const Model *m, int64_t group, int b) {
     const Problem *p = m->problem;
-    return m->weights.variance * (p->group[group].beta * width_variance(p->width[b]));
+    return m->weights.variance * (p->group[group].beta * width_variance(p->bits[b]));
 }
 
 // False if the incumbent of this round costs nothing.
 static bool set_weights(Model *m) {
-    Ends ends = problem_ends(m->problem);
-    m->weights = problem_weights(m->problem, &ends);
+    Normalizers normalizers = problem_normalizers(m->problem);
+    m->weights = problem_weights(m->problem, &normalizers);
     double cost = m->weights.seconds * m->longer;
     for (int64_t g = m->begin; g < m->end; g++)
         cost += variance(m, g, m->incumbent[g]);
@@ -90,14 +90,14 @@ static void add_group_rows(glp_prob *lp, const Model *m) {
     }
 }
 
-static void add_lane_rows(glp_prob *lp, const Model *m) {
+static void add_link_rows(glp_prob *lp, const Model *m) {
     const Problem *p = m->problem;
     int *index = TAKE(int, columns(m) + 1, "a row of the program");
     double *value = TAKE(double, columns(m) + 1, "a row of the program");
     for (int c = p->round_begin[m->round]; c < p->round_begin[m->round + 1]; c++) {
-        const Lane *lane = &p->lane[c];
+        const Link *link = &p->link[c];
         int count = 0, row = glp_add_rows(lp, 1);
-        for (int64_t g = lane->begin; g < lane->end; g++)
+        for (int64_t g = link->begin; g < link->end; g++)
             for (int b = 1; b < m->widths; b++) {
                 int64_t bytes = p->group[g].rows * (p->row_bytes[b] - p->row_bytes[0]);
                 if (bytes > 0) {
@@ -108,16 +108,16 @@ static void add_lane_rows(glp_prob *lp, const Model *m) {
         index[++count] = columns(m);
         value[count] = -1;
         glp_set_mat_row(lp, row, count, index, value);
-        double room = m->shortest - lane_seconds(p, lane, m->smallest);
+        double room = m->shortest - link_seconds(p, link, m->smallest);
         glp_set_row_bnds(lp, row, GLP_UP, 0, m->weights.seconds * room);
     }
     memory_give(value);
     memory_give(index);
 }
 
-// The incumbent is a corner of the relaxation, near its best one: the simplex method starts there.
-// Basic are the width of each group (or, at the smallest, its row), the lanes' rows, and z in the
-// place of the slowest lane's row.
+// The incumbent is a corner of the relaxation near the best one, so the simplex method starts
+// there. The basic variables are the width of each group (or its row where that is the smallest
+// width), the links' rows, and z instead of the slowest link's row.
 static void set_basis(glp_prob *lp, const Model *m) {
     const Problem *p = m->problem;
     for (int j = 1; j < columns(m); j++)
@@ -126,12 +126,12 @@ static void set_basis(glp_prob *lp, const Model *m) {
         glp_set_row_stat(lp, group_row(m, g), m->incumbent[g] > 0 ? GLP_NU : GLP_BS);
     int slowest = p->round_begin[m->round];
     for (int c = slowest; c < p->round_begin[m->round + 1]; c++) {
-        glp_set_row_stat(lp, lane_row(m, c), GLP_BS);
-        if (lane_seconds(p, &p->lane[c], m->incumbent) >
-            lane_seconds(p, &p->lane[slowest], m->incumbent))
+        glp_set_row_stat(lp, link_row(m, c), GLP_BS);
+        if (link_seconds(p, &p->link[c], m->incumbent) >
+            link_seconds(p, &p->link[slowest], m->incumbent))
             slowest = c;
     }
-    glp_set_row_stat(lp, lane_row(m, slowest), GLP_NU);
+    glp_set_row_stat(lp, link_row(m, slowest), GLP_NU);
     glp_set_col_stat(lp, columns(m), GLP_BS);
 }
 
@@ -145,7 +145,7 @@ static void send_solution(const Model *m, glp_prob *lp) {
     for (size_t sent = 0; sent < groups;) {
         ssize_t wrote = write(m->out, m->found + sent, groups - sent);
         if (wrote <= 0)
-            _exit(EXIT_IO); // nobody listens any more
+            _exit(EXIT_IO); // the parent has closed the pipe
         sent += (size_t)wrote;
     }
 }
@@ -185,8 +185,8 @@ static void search(glp_prob *lp, Model *m, double seconds, double gap) {
 
 void glpk_round(const Problem *problem, int round, const uint8_t *incumbent, double seconds,
                 double gap, int out) {
-    const Lane *first = &problem->lane[problem->round_begin[round]];
-    const Lane *last = &problem->lane[problem->round_begin[round + 1] - 1];
+    const Link *first = &problem->link[problem->round_begin[round]];
+    const Link *last = &problem->link[problem->round_begin[round + 1] - 1];
     Model m = {.problem = problem,
                .round = round,
                .begin = first->begin,
@@ -204,7 +204,7 @@ void glpk_round(const Problem *problem, int round, const uint8_t *incumbent, dou
         glp_prob *lp = glp_create_prob();
         add_columns(lp, &m);
         add_group_rows(lp, &m);
-        add_lane_rows(lp, &m);
+        add_link_rows(lp, &m);
         set_basis(lp, &m);
         search(lp, &m, seconds, gap);
         glp_delete_prob(lp);

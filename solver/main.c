@@ -1,12 +1,12 @@
 // fringe-solver: reads one problem with a choice that is already known (its incumbent), looks for a
-// better one with GLPK, and writes an answer that is never worse.
+// better one with GLPK, and writes a solution that is never worse.
 //
-//   fringe-solver --limit SECONDS [--gap G] < problem > answer
+//   fringe-solver --limit SECONDS [--gap G] < problem > solution
 //
-// A program of its own because GLPK calls abort() where it runs out of memory (and is GPL). Even
-// here it runs in one more process for each round, which may die, hang or swell: then the round
-// keeps its incumbent, and the answer says how it died. Should this process itself be held up, an
-// alarm writes the incumbent.
+// It is a program of its own because GLPK calls abort() where it runs out of memory (and is GPL).
+// Each round runs GLPK in one more child process, which may die, hang or use too much memory: then
+// the round keeps its incumbent, and the solution says how the child died. If this process itself
+// is held up, an alarm writes the incumbent.
 
 #include "solver.h"
 
@@ -29,7 +29,7 @@ typedef struct Options {
 } Options;
 
 static const double longest_limit = 1e6;
-static const double reserve = 0.03; // seconds, and as a share of the limit, for checks and writing
+static const double reserve = 0.03; // seconds plus share of the limit, for checks and writing
 
 // --- arguments
 
@@ -53,7 +53,7 @@ static bool read_options(Options *options, int argc, char **argv) {
 
 // --- the alarm
 
-static char *last_words; // an answer with the incumbent
+static char *last_words; // text that the alarm writes: a solution with the incumbent
 static size_t last_bytes;
 
 static void at_alarm(int number) {
@@ -67,13 +67,13 @@ static void at_alarm(int number) {
     _exit(EXIT_OK);
 }
 
-// The answer as it stands, for the alarm. Short of memory it keeps the one before, and with none
-// there is no alarm; the limits below hold, too.
-static void remember(const Problem *problem, const Answer *answer) {
+// Stores the present solution as text for the alarm. If memory is short, the text before stays; if
+// there is none, there is no alarm, and only the limits below apply.
+static void remember(const Problem *problem, const Solution *solution) {
     char *words = NULL, *old = last_words;
     size_t bytes = 0;
     FILE *file = open_memstream(&words, &bytes);
-    if (file == NULL || !answer_write(answer, problem, file) || fclose(file) != 0)
+    if (file == NULL || !solution_write(solution, problem, file) || fclose(file) != 0)
         return;
     sigset_t alarms;
     sigemptyset(&alarms);
@@ -101,15 +101,15 @@ static void disarm_alarm(void) { signal(SIGALRM, SIG_IGN); }
 _Noreturn static void become_child(const Problem *problem, int round, const uint8_t *choice,
                                    double seconds, double gap, int out) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int nowhere = open("/dev/null", O_RDWR); // GLPK's last words are nobody's answer
+    int nowhere = open("/dev/null", O_RDWR); // GLPK prints before it aborts
     if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0)
         _exit(EXIT_IO);
     glpk_round(problem, round, choice, seconds, gap, out);
     _exit(EXIT_OK);
 }
 
-// Reads choices of `groups` bytes until the child ends or the time is over; the last whole one is
-// in `found`. False if there is none. *gone: the child has ended, or is about to.
+// Reads choices of `groups` bytes until the child ends or the time is over; the last complete one
+// is in `found`. False if there is none. *gone: the child has ended, or is about to.
 static bool listen_to(int in, double end, int64_t groups, uint8_t *found, bool *gone) {
     uint8_t *next = TAKE(uint8_t, groups, "a choice");
     int64_t got = 0;
@@ -144,7 +144,8 @@ static pid_t wait_for(pid_t pid, int *status, int flags) {
     return ended;
 }
 
-// The trouble of a child that ended before its time; 0: it left in order, or we end it here.
+// Returns the trouble of a child that ended too early (Solution); 0: it ended normally, or is
+// killed here.
 static int end_child(pid_t pid, bool gone) {
     int status;
     if (wait_for(pid, &status, gone ? 0 : WNOHANG) != pid) {
@@ -155,9 +156,9 @@ static int end_child(pid_t pid, bool gone) {
     return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
 }
 
-static bool search_round(const Problem *problem, int round, Answer *answer, double seconds,
+static bool search_round(const Problem *problem, int round, Solution *solution, double seconds,
                          double gap, int64_t groups, uint8_t *found) {
-    int ends[2], trouble = -EXIT_UNAVAILABLE; // no process to be had
+    int ends[2], trouble = -EXIT_UNAVAILABLE; // if no process can be started
     double end = clock_seconds() + seconds;
     bool any = false, gone = false;
     pid_t pid = -1;
@@ -165,50 +166,50 @@ static bool search_round(const Problem *problem, int round, Answer *answer, doub
         pid = fork();
         if (pid == 0) {
             close(ends[0]);
-            become_child(problem, round, answer->choice, 0.8 * seconds, gap, ends[1]);
+            become_child(problem, round, solution->choice, 0.8 * seconds, gap, ends[1]);
         }
         close(ends[1]);
         any = pid > 0 && listen_to(ends[0], end, groups, found, &gone);
         if (pid > 0)
             trouble = end_child(pid, gone);
-        close(ends[0]); // not before: who writes to nobody leaves with an error
+        close(ends[0]); // not earlier: a child that writes to a closed pipe exits with an error
     }
     if (trouble != 0) {
-        answer->trouble = trouble;
-        remember(problem, answer);
+        solution->trouble = trouble;
+        remember(problem, solution);
     }
     return any;
 }
 
-// Puts the found widths of a round into the answer if that makes it better.
-static void take_round(const Problem *problem, Answer *answer, int64_t begin, int64_t groups,
+// Puts the widths found for a round into the solution if that makes it better.
+static void take_round(const Problem *problem, Solution *solution, int64_t begin, int64_t groups,
                        const uint8_t *found) {
     uint8_t *choice = TAKE(uint8_t, problem->groups, "a choice");
-    memcpy(choice, answer->choice, (size_t)problem->groups);
+    memcpy(choice, solution->choice, (size_t)problem->groups);
     for (int64_t g = 0; g < groups; g++)
         if (found[g] < problem->widths)
             choice[begin + g] = found[g];
     Value value = problem_value(problem, choice);
-    if (value_gains(&value, &answer->value)) {
-        memcpy(answer->choice, choice, (size_t)problem->groups);
-        answer->value = value;
-        snprintf(answer->by, sizeof answer->by, "glpk");
-        remember(problem, answer);
+    if (value_gains(&value, &solution->value)) {
+        memcpy(solution->choice, choice, (size_t)problem->groups);
+        solution->value = value;
+        snprintf(solution->by, sizeof solution->by, "glpk");
+        remember(problem, solution);
     }
     memory_give(choice);
 }
 
-static void improve(const Problem *problem, Answer *answer, double end, double gap) {
+static void improve(const Problem *problem, Solution *solution, double end, double gap) {
     uint8_t *found = TAKE(uint8_t, problem->groups, "a choice");
     for (int r = 0; r < problem->rounds; r++) {
         int first = problem->round_begin[r], last = problem->round_begin[r + 1];
-        int64_t begin = first < last ? problem->lane[first].begin : 0;
-        int64_t groups = first < last ? problem->lane[last - 1].end - begin : 0;
+        int64_t begin = first < last ? problem->link[first].begin : 0;
+        int64_t groups = first < last ? problem->link[last - 1].end - begin : 0;
         double seconds = (end - clock_seconds()) / (problem->rounds - r);
         if (seconds <= 0)
             break;
-        if (groups > 0 && search_round(problem, r, answer, seconds, gap, groups, found))
-            take_round(problem, answer, begin, groups, found);
+        if (groups > 0 && search_round(problem, r, solution, seconds, gap, groups, found))
+            take_round(problem, solution, begin, groups, found);
     }
     memory_give(found);
 }
@@ -217,7 +218,7 @@ int main(int argc, char **argv) {
     double start = clock_seconds();
     Options options;
     if (!read_options(&options, argc, argv)) {
-        fprintf(stderr, "usage: fringe-solver --limit SECONDS [--gap G] < problem > answer\n");
+        fprintf(stderr, "usage: fringe-solver --limit SECONDS [--gap G] < problem > solution\n");
         return EXIT_USAGE;
     }
     Problem problem;
@@ -227,22 +228,22 @@ int main(int argc, char **argv) {
         fprintf(stderr, "fringe-solver: %s\n", err.text);
         return err.code;
     }
-    Answer answer = {.by = "incumbent", .choice = incumbent};
-    answer.value = problem_value(&problem, incumbent);
+    Solution solution = {.by = "incumbent", .choice = incumbent};
+    solution.value = problem_value(&problem, incumbent);
     double end = start + options.limit;
-    remember(&problem, &answer);
+    remember(&problem, &solution);
     arm_alarm(end - clock_seconds());
     signal(SIGPIPE, SIG_IGN);
-    answer.bound = fmin(problem_bound(&problem), answer.value.objective);
+    solution.bound = fmin(problem_bound(&problem), solution.value.objective);
     if (problem_is_open(&problem))
-        improve(&problem, &answer, end - reserve * (1 + options.limit), options.gap);
-    answer.bound = fmin(answer.bound, answer.value.objective);
-    answer.seconds = clock_seconds() - start;
+        improve(&problem, &solution, end - reserve * (1 + options.limit), options.gap);
+    solution.bound = fmin(solution.bound, solution.value.objective);
+    solution.seconds = clock_seconds() - start;
     disarm_alarm();
-    bool written = answer_write(&answer, &problem, stdout);
-    answer_clear(&answer);
+    bool written = solution_write(&solution, &problem, stdout);
+    solution_clear(&solution);
     problem_clear(&problem);
     if (!written)
-        fprintf(stderr, "fringe-solver: the answer cannot be written\n");
+        fprintf(stderr, "fringe-solver: the solution cannot be written\n");
     return written ? EXIT_OK : EXIT_IO;
 }

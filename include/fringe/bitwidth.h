@@ -1,19 +1,20 @@
-// bitwidth: which bits for which rows, one layer and direction at a time (ALGORITHMS A.6, A.7). A
-// pure solver: no ranks, no clocks, no GLPK. The assigner asks it; fringe-solver links it, too.
+// bitwidth: chooses the bit width of each row of an exchange, for one layer and direction at a time
+// (ALGORITHMS A.6, A.7). It is a pure solver: it knows no ranks, no clocks and no GLPK. The
+// assigner calls it, and fringe-solver links it, too.
 //
-// Rows that travel from one rank to another are cut into groups; a group's rows share a width.
-// Choosing width b for group g adds beta_g / (2^b - 1)^2 to the variance V and rows_g *
-// row_bytes(b) bytes to its lane. Lanes of a round fly at once, rounds one after the other:
+// Rows that travel from one rank to another are cut into groups; a group's rows share a bit width.
+// Choosing b bits for group g adds beta_g / (2^b - 1)^2 to the variance V and rows_g * row_bytes(b)
+// bytes to its link. The links of a round transfer at once, the rounds one after the other:
 //
-//   time of lane c    t_c = gamma_c + sum over its groups of theta_g * bytes_g
-//   time of round r   Z_r = max over its lanes of t_c,      T = sum over rounds of Z_r
-//   objective         lambda (V - V_ut) / (V_nad - V_ut) + (1 - lambda) (T' - T_ut) / (T_nad -
-//   T_ut)
+//   time of link c    t_c = gamma_c + sum over its groups of theta_g * bytes_g
+//   time of round r   Z_r = max over its links of t_c,      T = sum over rounds of Z_r
+//   objective         lambda (V - V_ut) / (V_nad - V_ut)
+//                     + (1 - lambda) (T' - T_ut) / (T_nad - T_ut)
 //
 // T' is T, or max(T, hidden) where time that computation covers costs nothing (`hidden` > 0). V_ut
-// and T_nad belong to the largest width everywhere, V_nad and T_ut to the smallest; T_ut and T_nad
-// are taken of T'. A term whose two ends are equal is dropped. Among choices of equal objective the
-// one with less V is better.
+// and T_nad are the values with the largest width for all groups, V_nad and T_ut those with the
+// smallest; T_ut and T_nad are values of T'. A term whose two normalizers are equal is dropped.
+// Among choices of equal objective the one with less V is better.
 #ifndef FRINGE_BITWIDTH_H
 #define FRINGE_BITWIDTH_H
 
@@ -29,91 +30,91 @@ typedef struct Group {
     int64_t rows; // > 0
 } Group;
 
-typedef struct Lane {   // groups that wait for each other: one ordered pair of ranks, or one sender
+typedef struct Link {   // groups that wait for each other: one ordered pair of ranks, or one sender
     int source, target; // ranks; target -1: all that source sends
-    double gamma;       // >= 0: seconds whatever the widths (latency, parameters of rows)
-    int64_t begin, end; // its groups in Problem.group, behind those of the lane before it; by beta
+    double gamma;       // >= 0: seconds at any width (latency, parameters of rows)
+    int64_t begin, end; // its groups in Problem.group, behind those of the link before it; by beta
                         // descending where neighbours have the same theta
-} Lane;
+} Link;
 
 typedef struct Problem {
     int layer, direction;
     int widths;                        // >= 1
-    int width[PROBLEM_WIDTHS];         // bits, ascending
+    int bits[PROBLEM_WIDTHS];          // bit widths, ascending
     int64_t row_bytes[PROBLEM_WIDTHS]; // of one row at that width, never descending
     double lambda;                     // [0, 1]: weight of the variance
     double hidden;                     // seconds that computation covers; 0: none
     int rounds;
-    int *round_begin; // [rounds + 1] lanes of a round; owned
-    int lanes;
-    Lane *lane; // [lanes] owned
+    int *round_begin; // [rounds + 1] links of a round; owned
+    int links;
+    Link *link; // [links] owned
     int64_t groups;
     Group *group; // [groups] owned
 } Problem;
 
 // Takes the arrays, zeroed. problem_clear gives them back.
-void problem_take(Problem *problem, int rounds, int lanes, int64_t groups);
+void problem_take(Problem *problem, int rounds, int links, int64_t groups);
 void problem_clear(Problem *problem);
 // False with EXIT_DATA and a sentence if the problem breaks a promise of the struct above.
 bool problem_check(const Problem *problem, Error *err);
 
-// A choice is [groups] indices into Problem.width.
+// A choice is [groups] indices into Problem.bits.
 typedef struct Value {
     double objective;
     double variance; // V
     double seconds;  // T, predicted
 } Value;
 Value problem_value(const Problem *problem, const uint8_t *choice);
-// What V and T consist of: 1 / (2^b - 1)^2 of a width of b bits, t_c of a lane, Z_r of a round.
-double width_variance(int width);
-double lane_seconds(const Problem *problem, const Lane *lane, const uint8_t *choice);
+// What V and T consist of: 1 / (2^b - 1)^2 of a width of b bits, t_c of a link, Z_r of a round.
+double width_variance(int bits);
+double link_seconds(const Problem *problem, const Link *link, const uint8_t *choice);
 double round_seconds(const Problem *problem, int round, const uint8_t *choice);
-typedef struct Ends { // of the normalised terms
+typedef struct Normalizers { // utopia (best) and nadir (worst) of both terms
     double v_ut, v_nad, t_ut, t_nad;
-} Ends;
-Ends problem_ends(const Problem *problem);
-typedef struct Weights { // what a unit of V and a second cost in the objective; 0: term dropped
+} Normalizers;
+Normalizers problem_normalizers(const Problem *problem);
+typedef struct Weights { // cost of a unit of V and of a second in the objective; 0: dropped term
     double variance, seconds;
 } Weights;
-Weights problem_weights(const Problem *problem, const Ends *ends);
-// A smaller objective, by more than rounding: what replaces an answer that is there already.
+Weights problem_weights(const Problem *problem, const Normalizers *normalizers);
+// Whether `found` has a smaller objective than `there` by more than rounding, and so replaces it.
 bool value_gains(const Value *found, const Value *there);
-// The same width for all groups: index into Problem.width.
+// The same width for all groups: index into Problem.bits.
 void problem_uniform(const Problem *problem, int width, uint8_t *choice);
 
-typedef struct Answer {
+typedef struct Solution {
     char by[16];     // who found it: "exact" (proven), "fronts", "prices", "uniform", "glpk"
     uint8_t *choice; // [groups] owned
     Value value;
     double bound;   // no choice has a smaller objective
-    double seconds; // that the search took
-    int trouble;    // how GLPK's process ended before its time: a signal, or its exit code negated
-} Answer;
-void answer_take(Answer *answer, const Problem *problem);
-void answer_clear(Answer *answer);
+    double seconds; // duration of the search
+    int trouble;    // how GLPK's process ended too early: a signal, or its exit code negated
+} Solution;
+void solution_take(Solution *solution, const Problem *problem);
+void solution_clear(Solution *solution);
 
-// The best choice, by Pareto fronts of lanes and a sweep over the times of a round (A.7); at least
-// as good as every uniform one. Exact, and then the bound is the objective (up to 1e-10 of a lane's
-// time where thetas differ inside it), unless a lane's front has more points than are kept
-// ("fronts") or time is hidden and ties the rounds ("prices"); then the bound judges the choice.
-// Local.
-void problem_solve(const Problem *problem, Answer *answer);
-// Whether a search of one round after the other may find a better choice than problem_solve's:
-// not where one term counts alone or time is hidden.
+// Finds the best choice by Pareto fronts of links and a sweep over the times of a round (A.7). It
+// is at least as good as every uniform choice. It is exact, and the bound equals the objective (up
+// to 1e-10 of a link's time where thetas differ inside it), with two exceptions: a link's front has
+// more points than are kept ("fronts"), or hidden time couples the rounds ("prices"). Then the
+// bound says how far from the best the choice may be. Local.
+void problem_solve(const Problem *problem, Solution *solution);
+// Whether searching one round after the other may find a better choice than problem_solve. False
+// where only one term counts or time is hidden.
 bool problem_is_open(const Problem *problem);
-// Whether one may find a better choice than this answer of problem_solve: not where its bound
-// proves it the best.
-bool answer_is_open(const Answer *answer, const Problem *problem);
+// Whether such a search may find a better choice than this solution of problem_solve. False also
+// where its bound proves that it is the best.
+bool solution_is_open(const Solution *solution, const Problem *problem);
 // A lower bound of the objective from the LP relaxation's duals (A.7). Local.
 double problem_bound(const Problem *problem);
 
-// ---- the text that fringe-solver reads and writes: lines of words, doubles as %.17g, so that what
-// is read is what was written. Reading checks everything and never trusts a count.
+// ---- the text that fringe-solver reads and writes: lines of words. Doubles are written as %.17g,
+// so that they are read back bit for bit. Readers check everything and trust no count.
 bool problem_write(const Problem *problem, const uint8_t *incumbent, FILE *file);
 bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err);
-bool answer_write(const Answer *answer, const Problem *problem, FILE *file);
-// Reads what a solver wrote for `problem` and computes its value anew; false with a sentence if it
-// is no valid answer.
-bool answer_read(Answer *answer, const Problem *problem, FILE *file, Error *err);
+bool solution_write(const Solution *solution, const Problem *problem, FILE *file);
+// Reads what a solver wrote for `problem` and computes its value again; false with a sentence
+// if it is not a valid solution.
+bool solution_read(Solution *solution, const Problem *problem, FILE *file, Error *err);
 
 #endif

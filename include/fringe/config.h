@@ -5,7 +5,7 @@
 // come from it. Unknown keys are errors with a suggestion; all errors are reported at once, one per
 // line, each with the key's path, what was expected and what was found. Paths resolve against the
 // config's folder, then FRINGE_DATA. Values that belong to a family (model.layer, partition.method,
-// ...) are names; the room that owns the family answers a wrong one with its list.
+// ...) are names; for a wrong name the error lists all names of the family.
 #ifndef FRINGE_CONFIG_H
 #define FRINGE_CONFIG_H
 
@@ -45,7 +45,7 @@ typedef enum KeyKind {
 typedef struct Key {
     const char *path; // "train.epochs"; only "mode" has no section
     KeyKind kind;
-    size_t offset;        // in Config, or in the values of the member that brings the key along
+    size_t offset;        // in Config, or in the values of the member that adds the key
     const char *standard; // the default, as JSON
     const char *range;    // numbers: "[0, 1)", also each of a list; NULL: any
     const char *choices;  // words: "layer none", also each of a list; NULL: any, or a family's
@@ -53,8 +53,8 @@ typedef struct Key {
     const char *help;
 } Key;
 
-// The keys that a member of a family brings along, in sections that are there. Their values are a
-// struct of the member's own, which a Config carries without knowing it.
+// Keys that a member of a family adds to existing sections. Their values form a struct of the
+// member, which a Config stores as bytes.
 typedef struct MemberKeys {
     const Key *key; // [count]
     int count;
@@ -74,7 +74,7 @@ typedef struct Config {
         char labels[CONFIG_TEXT];   // .npy: (n) integer classes or (n,K) 0/1
         char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
         ConfigWords split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
-        bool undirected;            // edges format: each line stands for both directions
+        bool undirected;            // format edges: each line stands for both directions
         ConfigWords transforms;  // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,
                                  // standardize, random:D, degree
         char cache[CONFIG_TEXT]; // folder of prepared data and partitions
@@ -115,8 +115,7 @@ typedef struct Config {
         int64_t eval_every;            // epochs; 0 = only after the last
         int64_t patience;       // early stopping: evaluations without a better validation; 0 = off
         char loss[CONFIG_WORD]; // auto | softmax | bce
-        char metric[CONFIG_WORD]; // of a family (which one validation
-                                  // looks at)
+        char metric[CONFIG_WORD]; // of a family: validation score
     } train;
     struct {
         char codec[CONFIG_WORD];  // of a family
@@ -125,12 +124,12 @@ typedef struct Config {
         int64_t initial_bits;     // bits of all rows until the first assignment; uniform: for good
         char scale_dtype[CONFIG_WORD]; // fp32 | bf16: how a row's minimum and step travel
         int64_t period;                // epochs between two assignments
-        int64_t delay;                 // epochs from asking to taking
+        int64_t delay;                 // epochs from starting the solver to applying its solution
         int64_t group_size;            // rows that share a width
         double lambda;                 // weight of the variance against time
         char sensitivity[CONFIG_WORD]; // paper | safe
         char time[CONFIG_WORD];        // sum | hidden
-        char wait[CONFIG_WORD];        // round | sender: what a lane of the problem is
+        char wait[CONFIG_WORD];        // round | sender: what a link of the problem is
         ConfigDoubles link;       // pinned link model: seconds per byte, seconds per message; none:
                                   // measured
         char solver[CONFIG_WORD]; // glpk | exact
@@ -140,13 +139,13 @@ typedef struct Config {
         char input_features[CONFIG_WORD]; // exchange | auto (features are exchanged once)
         char order[CONFIG_WORD]; // aggregate-first | auto (transform first where that makes rows
                                  // narrower)
-        char receptive_field[CONFIG_WORD]; // all | auto (only rows that training feels)
+        char receptive_field[CONFIG_WORD]; // all | auto (receptive field of the training nodes)
         char cover[CONFIG_WORD];           // sources | targets | min
     } lossless;
     struct {
         char schedule[CONFIG_WORD]; // of a family
         double timeout;             // seconds a wait may last
-        int64_t chunk;              // bytes a message is cut into
+        int64_t chunk;              // bytes of a chunk of a message
     } comm;
     struct {
         char dir[CONFIG_TEXT]; // folder of this run
@@ -168,46 +167,47 @@ typedef struct Config {
     bool said[CONFIG_KEYS];                                     // see config_is_said
 } Config;
 
-// The families whose members keys name, by Family.key. Told once, before the first config is
-// loaded, by the room that knows them all; until then such keys take any word. Borrowed.
+// Registers the families whose members a config can name, by Family.key. Called once, before the
+// first config is loaded, by the room that knows them all; until then such keys accept any word.
+// Borrowed.
 void config_learn_families(const Family *const *families, int count);
 
-// The keys of members, in the order in which they stand behind the others of their section. Told
-// once, before the first config is loaded; until then they have their defaults. Borrowed.
+// Registers the keys of members, in the order in which they follow the other keys of their section.
+// Called once, before the first config is loaded; until then they have their defaults. Borrowed.
 void config_learn_keys(const MemberKeys *const *members, int count);
-// What the config says of a member's keys: into its struct.
+// Copies the values of a member's keys into its struct.
 void config_values(const Config *config, const MemberKeys *member, void *values);
 
-// Was that key named in the file or a setting? Not so what a mode presets, and not what the config
-// of a run has, for it has every key.
+// Whether the user named that key in the file or a setting. False for keys that a mode presets, and
+// for those in the config of a run, which names every key.
 bool config_is_said(const Config *config, const char *path);
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
 // (EXIT_NO_INPUT if the file is not there). A mode's preset stands between defaults and file. The
-// file may also be the run.json of a run: then its "config" counts, also with names that keys had
-// in older versions. Where keys were wrong *config holds their defaults and the rest; where there
-// was no JSON its mode is "".
+// file may also be the run.json of a run: then its member "config" is loaded, in which keys may
+// have names of older versions. After errors *config holds defaults for wrong keys and the values
+// of the others; if the file is no JSON, its mode is "".
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
 
-// The resolved config as JSON text, nested by section (memory_give it). The same text for the same
-// values.
+// The resolved config as JSON text, nested by section (memory_give it). Equal values give equal
+// text.
 char *config_to_json(const Config *config);
-// config_to_json, read back: how ranks hand it on and runs are resumed.
+// Reads the text of config_to_json back.
 bool config_from_json(Config *config, const char *text, const char *name, Error *err);
 
-// What is learned, of a config: the keys that change the numbers of a training, as an object nested
-// by section. Not among them: where it runs and where its files are, its seed, and how long it goes
-// on unless train.lr_schedule looks at the end.
+// Writes the keys that change the results of a training, as an object nested by section. Not among
+// them are: where it runs, where its files are, its seed, and its length unless train.lr_schedule
+// depends on it.
 void config_put_learned(JsonWriter *writer, const char *name, const Config *config);
-// Tells each key of such an object that *config has otherwise: "train.lr was 0.01, is 0.02".
-void config_tell_learned(const Json *object, const Config *config,
-                         void (*tell)(void *context, const char *sentence), void *context);
+// Reports each key whose value in *config differs from that object: "train.lr was 0.01, is 0.02".
+void config_report_learned(const Json *object, const Config *config,
+                           void (*report)(void *context, const char *sentence), void *context);
 
-// Gives keys that have a new name that name, in the file of a config; all other bytes stay. *count:
-// how many names were changed; a file without old names is not written. Errors: the file cannot be
-// read or written, is no JSON, or has a key under both names.
+// Replaces old names of keys in the file of a config; all other bytes stay. *count: the names
+// changed; a file without old names is not written. Errors: the file cannot be read or written, is
+// no JSON, or has a key under both names.
 bool config_upgrade(const char *path, int *count, Error *err);
 
 void config_print(const Config *config); // one line per key: value, default, unit, help (stdout)
@@ -218,13 +218,13 @@ void config_print_markdown(void);        // docs/config.md (stdout)
 // the first.
 void config_resolve(const Config *config, const char *path, char *out, size_t size);
 
-// Makes the folder data.cache, for this user alone where it lies in /tmp because neither HOME nor
-// XDG_CACHE_HOME is set. EXIT_CANNOT_WRITE if that one is another user's.
+// Creates the folder data.cache. If it lies in /tmp, because neither HOME nor XDG_CACHE_HOME is
+// set, only this user may enter it; EXIT_CANNOT_WRITE if it belongs to another user.
 bool config_make_cache(const Config *config, Error *err);
 
 extern const Family mode_family; // presets: vanilla, lossless, ...
 
-// An entry of data.split_keys is a file of its own, not the name of an array.
+// Whether an entry of data.split_keys is a .npy file, not the name of an array.
 bool config_split_is_file(const char *key);
 
 #endif

@@ -9,9 +9,9 @@
 
 // ---- posing the problem (rank 0)
 
-// Lanes of ring rounds: pairs (source, target) that have rows.
+// Links of ring rounds: pairs (source, target) that have rows.
 static void pose_rounds(const Assigner *a, Lot *lot, Problem *p) {
-    int size = a->comm->size, rounds = size - 1, lane = 0;
+    int size = a->comm->size, rounds = size - 1, link = 0;
     int64_t group = 0;
     for (int g = 0; g < rounds; g++) {
         for (int source = 0; source < size; source++) {
@@ -19,16 +19,16 @@ static void pose_rounds(const Assigner *a, Lot *lot, Problem *p) {
             int64_t groups = lot->start[pair + 1] - lot->start[pair];
             if (groups == 0)
                 continue;
-            p->lane[lane++] =
-                (Lane){source, ring_reader(source, g, size), a->gamma[pair], group, group + groups};
+            p->link[link++] =
+                (Link){source, ring_reader(source, g, size), a->gamma[pair], group, group + groups};
             for (int64_t i = lot->start[pair]; i < lot->start[pair + 1]; i++)
                 lot->place[group++] = i;
         }
-        p->round_begin[g + 1] = lane;
+        p->round_begin[g + 1] = link;
     }
 }
 
-// Lanes want groups of one theta by beta descending (bitwidth.h).
+// Links want groups of one theta by beta descending (bitwidth.h).
 static int by_theta_and_beta(const void *a, const void *b, void *context) {
     const Group *group = context;
     int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
@@ -38,15 +38,15 @@ static int by_theta_and_beta(const void *a, const void *b, void *context) {
     return x->beta != y->beta ? (x->beta > y->beta ? -1 : 1) : (i > j) - (i < j);
 }
 
-// Lanes of senders: everything a rank sends, one message after the other.
+// Links of senders: everything a rank sends, one message after the other.
 static void pose_senders(const Assigner *a, Lot *lot, Group *by_rank, Problem *p) {
-    int size = a->comm->size, rounds = size - 1, lane = 0;
+    int size = a->comm->size, rounds = size - 1, link = 0;
     for (int source = 0; source < size; source++) {
         int64_t begin = lot->piece[source], end = lot->piece[source + 1];
         if (begin == end)
             continue;
-        Lane *of = &p->lane[lane++];
-        *of = (Lane){.source = source, .target = -1, .begin = begin, .end = end};
+        Link *of = &p->link[link++];
+        *of = (Link){.source = source, .target = -1, .begin = begin, .end = end};
         for (int g = 0; g < rounds; g++) {
             int pair = source * rounds + g;
             of->gamma += lot->start[pair + 1] > lot->start[pair] ? a->gamma[pair] : 0;
@@ -56,23 +56,23 @@ static void pose_senders(const Assigner *a, Lot *lot, Group *by_rank, Problem *p
         qsort_r(lot->place + begin, (size_t)(end - begin), sizeof *lot->place, by_theta_and_beta,
                 by_rank);
     }
-    p->round_begin[1] = lane;
+    p->round_begin[1] = link;
 }
 
-static int count_lanes(const Assigner *a, const Lot *lot, bool senders) {
-    int rounds = a->comm->size - 1, lanes = 0;
+static int count_links(const Assigner *a, const Lot *lot, bool senders) {
+    int rounds = a->comm->size - 1, links = 0;
     int pieces = senders ? a->comm->size : a->comm->size * rounds;
     const int64_t *offset = senders ? lot->piece : lot->start;
     for (int i = 0; i < pieces; i++)
-        lanes += offset[i + 1] > offset[i];
-    return lanes;
+        links += offset[i + 1] > offset[i];
+    return links;
 }
 
 static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
     const ConfigInts *widths = &a->config->quantization.bits;
     bool senders = strcmp(a->config->quantization.wait, "sender") == 0;
     Problem *p = &lot->problem;
-    problem_take(p, senders ? 1 : a->comm->size - 1, count_lanes(a, lot, senders),
+    problem_take(p, senders ? 1 : a->comm->size - 1, count_links(a, lot, senders),
                  lot->piece[a->comm->size]);
     p->layer = lot->of.id.layer;
     p->direction = lot->of.id.direction;
@@ -80,8 +80,8 @@ static void pose(const Assigner *a, Lot *lot, Group *by_rank, double hidden) {
     p->hidden = hidden;
     p->widths = widths->count;
     for (int w = 0; w < widths->count; w++) {
-        p->width[w] = (int)widths->value[w];
-        p->row_bytes[w] = channel_row_bytes(lot->of.channel, p->width[w]);
+        p->bits[w] = (int)widths->value[w];
+        p->row_bytes[w] = channel_row_bytes(lot->of.channel, p->bits[w]);
         if (w > 0 && p->row_bytes[w] < p->row_bytes[w - 1]) // 7 bits are three planes, 8 are one
             p->row_bytes[w] = p->row_bytes[w - 1];
     }
@@ -120,7 +120,7 @@ static void pose_of(Assigner *a, Lot *lot) {
     if (first) {
         pose(a, lot, group, hidden);
         assert(problem_check(&lot->problem, &(Error){0}));
-        answer_take(&lot->answer, &lot->problem);
+        solution_take(&lot->solution, &lot->problem);
     }
     memory_give(group);
 }
@@ -128,13 +128,13 @@ static void pose_of(Assigner *a, Lot *lot) {
 static void solve_aside(void *assigner) {
     Assigner *a = assigner;
     for (int i = 0; i < a->lots; i++)
-        problem_solve(&a->lot[i].problem, &a->lot[i].answer);
+        problem_solve(&a->lot[i].problem, &a->lot[i].solution);
 }
 
 void lot_ask_solver(Assigner *a, Lot *lot) {
     if (strcmp(a->config->quantization.solver, "glpk") == 0 &&
-        answer_is_open(&lot->answer, &lot->problem) &&
-        !solver_start(&lot->solver, &lot->problem, lot->answer.choice,
+        solution_is_open(&lot->solution, &lot->problem) &&
+        !solver_start(&lot->solver, &lot->problem, lot->solution.choice,
                       a->config->quantization.solver_limit))
         snprintf(a->assignment.remark, sizeof a->assignment.remark,
                  "fringe-solver could not be started; the exact solution is used");
@@ -156,12 +156,12 @@ bool adaptive_ask(Assigner *a, Error *err) {
 // ---- deciding
 
 static void report(const Lot *lot, AssignmentPart *part) {
-    snprintf(part->by, sizeof part->by, "%s", lot->answer.by);
-    part->objective = lot->answer.value.objective;
+    snprintf(part->by, sizeof part->by, "%s", lot->solution.by);
+    part->objective = lot->solution.value.objective;
     part->lp_bound = fmin(problem_bound(&lot->problem), part->objective);
-    part->bound = fmax(lot->answer.bound, part->lp_bound);
-    part->search = lot->answer.seconds;
-    part->predicted = lot->answer.value.seconds;
+    part->bound = fmax(lot->solution.bound, part->lp_bound);
+    part->search = lot->solution.seconds;
+    part->predicted = lot->solution.value.seconds;
     part->hidden = lot->problem.hidden;
 }
 
@@ -174,17 +174,18 @@ bool adaptive_decide(Assigner *a, Error *err) {
             width[w] = (int)a->config->quantization.bits.value[w];
         uint8_t *choice = NULL;
         if (a->comm->rank == 0) {
-            solver_finish(&lot->solver, &lot->problem, &lot->answer, a->comm, a->assignment.remark);
+            solver_finish(&lot->solver, &lot->problem, &lot->solution, a->comm,
+                          a->assignment.remark);
             choice = TAKE(uint8_t, lot->problem.groups, "groups of messages");
             for (int64_t g = 0; g < lot->problem.groups; g++)
-                choice[lot->place[g]] = lot->answer.choice[g];
+                choice[lot->place[g]] = lot->solution.choice[g];
             report(lot, &a->assignment.part[i]);
         }
         groups_spread(lot, a->comm, a->group_size, choice, width);
         memory_give(choice);
         memory_give(lot->place);
         lot->place = NULL;
-        answer_clear(&lot->answer);
+        solution_clear(&lot->solution);
         problem_clear(&lot->problem);
     }
     return true;

@@ -46,7 +46,7 @@ void assigner_free(Assigner *a) {
     for (int i = 0; i < a->lots; i++) {
         solver_stop(&a->lot[i].solver);
         memory_give(a->lot[i].place);
-        answer_clear(&a->lot[i].answer);
+        solution_clear(&a->lot[i].solution);
         problem_clear(&a->lot[i].problem);
         groups_clear(&a->lot[i]);
     }
@@ -60,7 +60,7 @@ void assigner_free(Assigner *a) {
 
 static bool ask(Assigner *a, int64_t epoch, Error *err) {
     a->asked = epoch;
-    a->pending = ANSWER_PENDING;
+    a->pending = SOLUTION_PENDING;
     a->assignment = (Assignment){.asked = epoch, .parts = a->lots};
     for (int i = 0; i < a->lots; i++)
         a->assignment.part[i].id = a->lot[i].of.id;
@@ -68,7 +68,7 @@ static bool ask(Assigner *a, int64_t epoch, Error *err) {
 }
 
 bool assigner_decide(Assigner *a, Error *err) {
-    if (a->pending != ANSWER_PENDING)
+    if (a->pending != SOLUTION_PENDING)
         return true;
     a->pending = WIDTHS_DECIDED;
     return a->rule->decide(a, err);

@@ -10,7 +10,7 @@
 
 typedef struct SolverRun { // fringe-solver on one problem (solver.c)
     pid_t pid;             // 0: none
-    FILE *answer;
+    FILE *solution;
     double deadline; // clock_seconds()
 } SolverRun;
 
@@ -34,11 +34,11 @@ typedef struct Lot {
     int64_t *row_piece; // [size + 1] rows of whole ranks
     int64_t *place;     // [problem.groups] which of the groups by rank each of the problem's is
     Problem problem;
-    Answer answer;
+    Solution solution;
     SolverRun solver;
 } Lot;
 
-typedef enum Pending { NOTHING_PENDING, ANSWER_PENDING, WIDTHS_DECIDED } Pending;
+typedef enum Pending { NOTHING_PENDING, SOLUTION_PENDING, WIDTHS_DECIDED } Pending;
 
 struct Assigner {
     const Config *config; // borrowed
@@ -83,8 +83,8 @@ void lot_take(Lot *lot);                              // Lot.next comes into use
 // Seconds of an exchange that the own part covers on every rank, since the last assignment, or
 // before it where none has been yet; 0 unless quantization.time is hidden. Collective.
 double lot_hidden(const Assigner *assigner, Lot *lot);
-// Starts fringe-solver where quantization.solver asks for it and the lot's answer is not proven the
-// best. Rank 0.
+// Starts fringe-solver where quantization.solver asks for it and the lot's solution is not proven
+// the best. Rank 0.
 void lot_ask_solver(Assigner *assigner, Lot *lot);
 
 // ---- groups.c
@@ -115,9 +115,9 @@ void link_measure(Assigner *assigner); // fills theta, gamma and the report's li
 
 // ---- solver.c
 bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbent, double limit);
-// Waits for the answer; keeps `answer` as it is where the solver was no help, and says why. That
-// GLPK ended before its time is said, too, whatever it had found.
-void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const Comm *comm,
+// Waits for the solution; keeps `solution` as it is where the solver was no help, and says why.
+// That GLPK ended before its time is said, too, whatever it had found.
+void solver_finish(SolverRun *run, const Problem *problem, Solution *solution, const Comm *comm,
                    char remark[256]);
 void solver_stop(SolverRun *run);
 

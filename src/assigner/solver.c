@@ -1,5 +1,5 @@
-// fringe-solver as a child process: the problem on its input, the answer in a file without a name.
-// Whatever happens to it, the solution that was found first stays.
+// fringe-solver as a child process: the problem on its input, the solution in a file without a
+// name. Whatever happens to it, the solution that was found first stays.
 
 #include "internal.h"
 
@@ -33,13 +33,13 @@ static void solver_path(char *out, size_t size) {
         snprintf(out, size, "fringe-solver");
 }
 
-_Noreturn static void become_solver(const char *path, double limit, int question, int answer) {
+_Noreturn static void become_solver(const char *path, double limit, int question, int solution) {
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%.3f", limit);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     errno = 0; // -1 may be the new niceness
     if ((nice(NICE) == -1 && errno != 0) || dup2(question, STDIN_FILENO) < 0 ||
-        dup2(answer, STDOUT_FILENO) < 0)
+        dup2(solution, STDOUT_FILENO) < 0)
         _exit(127);
     execlp(path, path, "--limit", seconds, (char *)NULL);
     _exit(127);
@@ -50,12 +50,12 @@ bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbe
     *run = (SolverRun){.deadline = clock_seconds() + limit + grace_seconds};
     solver_path(path, sizeof path);
     FILE *question = tmpfile();
-    run->answer = tmpfile();
-    if (question != NULL && run->answer != NULL && problem_write(problem, incumbent, question) &&
+    run->solution = tmpfile();
+    if (question != NULL && run->solution != NULL && problem_write(problem, incumbent, question) &&
         fflush(question) == 0 && lseek(fileno(question), 0, SEEK_SET) == 0) {
         pid_t pid = fork();
         if (pid == 0)
-            become_solver(path, limit, fileno(question), fileno(run->answer));
+            become_solver(path, limit, fileno(question), fileno(run->solution));
         run->pid = pid > 0 ? pid : 0;
     }
     if (question != NULL)
@@ -71,8 +71,8 @@ void solver_stop(SolverRun *run) {
         while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    if (run->answer != NULL)
-        fclose(run->answer);
+    if (run->solution != NULL)
+        fclose(run->solution);
     *run = (SolverRun){0};
 }
 
@@ -90,36 +90,36 @@ static int wait_for(SolverRun *run, const Comm *comm) {
     return status;
 }
 
-// trouble: see Answer.
+// trouble: see Solution.
 static void say_trouble(char remark[256], const char *who, int trouble, const char *then) {
     snprintf(remark, 256, "%s %s %d; %s", who, trouble > 0 ? "was ended by signal" : "left with",
              abs(trouble), then);
 }
 
-static void use_answer(const SolverRun *run, const Problem *problem, Answer *answer,
-                       char remark[256]) {
-    Answer found;
+static void use_solution(const SolverRun *run, const Problem *problem, Solution *solution,
+                         char remark[256]) {
+    Solution found;
     Error err = {0};
-    if (lseek(fileno(run->answer), 0, SEEK_SET) != 0 ||
-        !answer_read(&found, problem, run->answer, &err)) {
+    if (lseek(fileno(run->solution), 0, SEEK_SET) != 0 ||
+        !solution_read(&found, problem, run->solution, &err)) {
         snprintf(remark, 256,
-                 "fringe-solver's answer is no answer (%.150s); the exact solution is used",
+                 "fringe-solver's solution is not valid (%.150s); the exact solution is used",
                  err.text);
         return;
     }
     if (found.trouble != 0)
         say_trouble(remark, "GLPK", found.trouble,
                     "the exact solution is used where it found nothing better");
-    if (value_gains(&found.value, &answer->value)) {
-        memcpy(answer->choice, found.choice, (size_t)problem->groups);
-        answer->value = found.value;
-        snprintf(answer->by, sizeof answer->by, "%s", found.by);
+    if (value_gains(&found.value, &solution->value)) {
+        memcpy(solution->choice, found.choice, (size_t)problem->groups);
+        solution->value = found.value;
+        snprintf(solution->by, sizeof solution->by, "%s", found.by);
     }
-    answer->seconds += found.seconds;
-    answer_clear(&found);
+    solution->seconds += found.seconds;
+    solution_clear(&found);
 }
 
-void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const Comm *comm,
+void solver_finish(SolverRun *run, const Problem *problem, Solution *solution, const Comm *comm,
                    char remark[256]) {
     if (run->pid == 0)
         return;
@@ -133,6 +133,6 @@ void solver_finish(SolverRun *run, const Problem *problem, Answer *answer, const
                     WIFEXITED(status) ? -WEXITSTATUS(status) : WTERMSIG(status),
                     "the exact solution is used");
     else
-        use_answer(run, problem, answer, remark);
+        use_solution(run, problem, solution, remark);
     solver_stop(run);
 }

@@ -102,10 +102,11 @@ static void known_copy(Assigner *a, Known *known, bool store) {
         *(store ? &known->number[i] : number[i]) = *(store ? number[i] : &known->number[i]);
 }
 
-// Whatever is asked is decided first, so that a resumed run needs no solver's answer.
+// Finishes a pending assignment before writing, so that no checkpoint has a request to the solver
+// that is still open.
 static bool decide_first(Assigner *a, Error *err) {
     double begin = clock_seconds();
-    bool pending = a->pending == ANSWER_PENDING;
+    bool pending = a->pending == SOLUTION_PENDING;
     bool fine = assigner_decide(a, err);
     if (pending)
         a->assignment.seconds += clock_seconds() - begin;

@@ -1,5 +1,5 @@
-// A lower bound that needs no search (ALGORITHMS A.7): any prices of the lanes' times that are at
-// least 0 and sum to the price of the round's time give one; the relaxation's own are the best.
+// A lower bound that needs no search (ALGORITHMS A.7): any prices of the links' times that are at
+// least 0 and sum to the price of the round's time give a bound; the LP relaxation gives the best.
 
 #include "internal.h"
 
@@ -7,19 +7,19 @@
 
 typedef struct Relaxation {
     const Problem *problem;
-    Ends ends;
+    Normalizers normalizers;
     Weights weights;
     Round *round; // [rounds] with their hulls, which no price of time changes
 } Relaxation;
 
 static void relaxation_take(Relaxation *x, const Problem *problem) {
     *x = (Relaxation){.problem = problem,
-                      .ends = problem_ends(problem),
+                      .normalizers = problem_normalizers(problem),
                       .round = TAKE(Round, problem->rounds, "relaxation of a problem")};
-    x->weights = problem_weights(problem, &x->ends);
+    x->weights = problem_weights(problem, &x->normalizers);
     for (int r = 0; r < problem->rounds; r++) {
         round_take(&x->round[r], problem, r);
-        for (int c = 0; c < x->round[r].lanes; c++)
+        for (int c = 0; c < x->round[r].links; c++)
             hull_build(&x->round[r].hull[c], x->weights.variance);
     }
 }
@@ -30,15 +30,15 @@ static void relaxation_clear(Relaxation *x) {
     memory_give(x->round);
 }
 
-// At most weights.variance * V + weights.seconds * T of any choice.
+// A lower bound of weights.variance * V + weights.seconds * T over all choices.
 static double round_bound(Round *round, Weights weights) {
     double dual = 0;
-    if (weights.seconds > 0 && round->lanes > 0)
+    if (weights.seconds > 0 && round->links > 0)
         round_relax(round, weights, &dual);
     else
-        for (int c = 0; c < round->lanes; c++)
+        for (int c = 0; c < round->links; c++)
             dual += round->hull[c].value[round->hull[c].steps];
-    return dual - 1e-13 * fabs(dual); // what sums of doubles may add
+    return dual - 1e-13 * fabs(dual); // rounding of sums
 }
 
 // max(T, hidden) >= s T + (1 - s) hidden for s in [0, 1]: the bound at price = s * weights.seconds.
@@ -46,11 +46,12 @@ static double bound_at(Relaxation *x, double price) {
     double sum = 0;
     for (int r = 0; r < x->problem->rounds; r++)
         sum += round_bound(&x->round[r], (Weights){x->weights.variance, price});
-    return sum - x->weights.variance * x->ends.v_ut +
-           (x->weights.seconds - price) * x->problem->hidden - x->weights.seconds * x->ends.t_ut;
+    return sum - x->weights.variance * x->normalizers.v_ut +
+           (x->weights.seconds - price) * x->problem->hidden -
+           x->weights.seconds * x->normalizers.t_ut;
 }
 
-// Over all prices, in which the bound is concave.
+// Maximises the bound over all prices; it is concave in the price.
 static double bound_at_best(Relaxation *x, double best) {
     double low = 0, high = x->weights.seconds;
     for (int i = 0; i < 40; i++) {

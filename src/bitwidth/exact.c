@@ -1,6 +1,6 @@
-// The best choice of a problem: rounds have nothing in common but constants, so each is solved for
-// itself. Time that computation covers (`hidden`) ties them together; then a price of time is
-// sought at which the rounds together take just as long as is covered.
+// The best choice of a problem. Rounds share only constants, so each is solved by itself. Time that
+// computation covers (`hidden`) couples them; then a price of time is searched at which all rounds
+// together take as long as the covered time.
 
 #include "internal.h"
 
@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double blur = 1e-7;      // of the objective: more than rounded costs of lanes may hide
+static const double blur = 1e-7;      // of the objective: more than rounding of costs can change
 static const double rounding = 1e-13; // of sums of doubles near 1
 
-// The least of weights.variance * V + weights.seconds * T. Returns how far below it could still be.
+// Minimises weights.variance * V + weights.seconds * T. Returns how far below it the optimum may
+// be.
 static double solve_rounds(const Problem *problem, Weights weights, uint8_t *choice) {
     double gap = 0;
     for (int r = 0; r < problem->rounds; r++) {
@@ -23,14 +24,14 @@ static double solve_rounds(const Problem *problem, Weights weights, uint8_t *cho
     return gap;
 }
 
-// Sums of doubles may hide that two groups should change places: among those of one theta and as
-// many rows as the first, a larger beta gets no fewer bits. Times stay, V does not grow.
+// Corrects what rounding of sums may hide: among groups of one theta and of as many rows as the
+// first, a larger beta gets at least as many bits. Times stay the same, and V does not grow.
 static void put_in_order(const Problem *problem, uint8_t *choice) {
-    for (int c = 0; c < problem->lanes; c++)
-        for (int64_t g = problem->lane[c].begin, end; g < problem->lane[c].end; g = end) {
+    for (int c = 0; c < problem->links; c++)
+        for (int64_t g = problem->link[c].begin, end; g < problem->link[c].end; g = end) {
             const Group *first = &problem->group[g];
             int64_t count[PROBLEM_WIDTHS] = {0};
-            for (end = g; end < problem->lane[c].end && problem->group[end].theta == first->theta;
+            for (end = g; end < problem->link[c].end && problem->group[end].theta == first->theta;
                  end++)
                 if (problem->group[end].rows == first->rows)
                     count[choice[end]]++;
@@ -46,23 +47,24 @@ static void put_in_order(const Problem *problem, uint8_t *choice) {
         }
 }
 
-// Keeps `choice` in the answer if it is better.
-static void offer(const Problem *problem, Answer *answer, const char *by, const uint8_t *choice) {
+// Keeps `choice` in the solution if it is better.
+static void offer(const Problem *problem, Solution *solution, const char *by,
+                  const uint8_t *choice) {
     Value value = problem_value(problem, choice);
-    if (answer->by[0] != 0 && !value_better(&value, &answer->value))
+    if (solution->by[0] != 0 && !value_better(&value, &solution->value))
         return;
-    snprintf(answer->by, sizeof answer->by, "%s", by);
-    memcpy(answer->choice, choice, (size_t)problem->groups);
-    answer->value = value;
+    snprintf(solution->by, sizeof solution->by, "%s", by);
+    memcpy(solution->choice, choice, (size_t)problem->groups);
+    solution->value = value;
 }
 
 static bool is_proven(double objective, double bound) {
     return objective - bound <= blur * fabs(objective) + rounding;
 }
 
-static void say_proven(Answer *answer, double bound) {
-    if (is_proven(answer->value.objective, bound))
-        snprintf(answer->by, sizeof answer->by, "exact");
+static void say_proven(Solution *solution, double bound) {
+    if (is_proven(solution->value.objective, bound))
+        snprintf(solution->by, sizeof solution->by, "exact");
 }
 
 // --- time that is covered
@@ -74,11 +76,11 @@ typedef struct Side { // a choice that is best under some price of time
 
 typedef struct Search {
     const Problem *problem;
-    Answer *answer;
-    Ends ends;
+    Solution *solution;
+    Normalizers normalizers;
     Weights weights;
-    bool tied;            // the variance only breaks ties, with a weight that is not the problem's
-    Side longer, shorter; // than what is covered
+    bool tied;            // lambda is 0: the variance only breaks ties
+    Side longer, shorter; // choices that take more, or less, time than is covered
 } Search;
 
 // Solves under one price of time into `side`. max(T, hidden) >= s T + (1 - s) hidden for s in [0,
@@ -89,23 +91,24 @@ static double solve_at(Search *search, double price, Side *side) {
     double gap = solve_rounds(p, (Weights){w.variance, price}, side->choice);
     put_in_order(p, side->choice);
     side->value = problem_value(p, side->choice);
-    offer(p, search->answer, "prices", side->choice);
-    return w.variance * (side->value.variance - search->ends.v_ut) + price * side->value.seconds +
-           (w.seconds - price) * p->hidden - w.seconds * search->ends.t_ut - gap;
+    offer(p, search->solution, "prices", side->choice);
+    return w.variance * (side->value.variance - search->normalizers.v_ut) +
+           price * side->value.seconds + (w.seconds - price) * p->hidden -
+           w.seconds * search->normalizers.t_ut - gap;
 }
 
-// Variance that a round gains per second when it changes from one side to the other.
+// Variance saved per second when a round changes from one side to the other.
 static double round_rate(const Problem *p, int round, const uint8_t *from, const uint8_t *to) {
     double gain = 0;
     for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++)
-        for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++)
+        for (int64_t g = p->link[c].begin; g < p->link[c].end; g++)
             gain += p->group[g].beta *
-                    (width_variance(p->width[from[g]]) - width_variance(p->width[to[g]]));
+                    (width_variance(p->bits[from[g]]) - width_variance(p->bits[to[g]]));
     double longer = round_seconds(p, round, to) - round_seconds(p, round, from);
     return longer > 0 ? gain / longer : INFINITY;
 }
 
-// Turns the shorter side into the longer one, round by round, those that gain most first, and
+// Changes the shorter side into the longer one, round by round in order of decreasing rate, and
 // offers every choice on the way.
 static void mix(Search *search) {
     const Problem *p = search->problem;
@@ -125,9 +128,9 @@ static void mix(Search *search) {
             break;
         taken[best] = true;
         for (int c = p->round_begin[best]; c < p->round_begin[best + 1]; c++)
-            for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++)
+            for (int64_t g = p->link[c].begin; g < p->link[c].end; g++)
                 from[g] = to[g];
-        offer(p, search->answer, "prices", from);
+        offer(p, search->solution, "prices", from);
     }
     memory_give(taken);
 }
@@ -138,8 +141,9 @@ static void swap(Side *a, Side *b) {
     *b = c;
 }
 
-// The highest price of time that is of use; `shorter` is its solution. Without a price of variance
-// any price will do that makes the rounds as short as what is covered, if they can be.
+// Returns the highest price of time that is useful; `shorter` becomes its solution. Where the
+// variance only breaks ties, this is a price at which the rounds fit into the covered time, if they
+// can.
 static double highest_price(Search *search, double *bound) {
     double price = search->weights.seconds;
     *bound = solve_at(search, price, &search->shorter);
@@ -152,12 +156,12 @@ static double highest_price(Search *search, double *bound) {
 }
 
 // The chord between the two sides gives the next price, until a solution lies on the chord (Eisner
-// and Severance 1976). Returns the best lower bound met.
+// and Severance 1976). Returns the best lower bound found.
 static double search_price(Search *search) {
     double bound, hidden = search->problem->hidden, v = search->weights.variance;
     highest_price(search, &bound);
     if (search->shorter.value.seconds >= hidden)
-        return bound; // as long as what is covered: the plain sum is what counts
+        return bound; // the best choice takes longer than is covered: the plain sum counts
     solve_at(search, 0, &search->longer);
     Side middle = {.choice = TAKE(uint8_t, search->problem->groups, "choice under a price")};
     for (int i = 0; i < 40 && search->longer.value.seconds > hidden; i++) {
@@ -175,10 +179,11 @@ static double search_price(Search *search) {
     return bound;
 }
 
-static double solve_hidden(const Problem *problem, Answer *answer) {
-    Search search = {.problem = problem, .answer = answer, .ends = problem_ends(problem)};
-    search.weights = problem_weights(problem, &search.ends);
-    double dv = search.ends.v_nad - search.ends.v_ut;
+static double solve_hidden(const Problem *problem, Solution *solution) {
+    Search search = {
+        .problem = problem, .solution = solution, .normalizers = problem_normalizers(problem)};
+    search.weights = problem_weights(problem, &search.normalizers);
+    double dv = search.normalizers.v_nad - search.normalizers.v_ut;
     search.tied = search.weights.variance == 0 && dv > 0;
     if (search.tied) // lambda = 0: among choices of equal time the least variance
         search.weights.variance = 1 / dv;
@@ -188,36 +193,37 @@ static double solve_hidden(const Problem *problem, Answer *answer) {
     memory_give(search.shorter.choice);
     memory_give(search.longer.choice);
     if (search.tied)
-        return 0; // of the time alone; whether the variance is the least is not known
-    say_proven(answer, bound);
+        return 0; // bounds the time only: the variance is not proven to be the least
+    say_proven(solution, bound);
     return bound;
 }
 
-static double solve_sum(const Problem *problem, Answer *answer) {
-    Ends ends = problem_ends(problem);
+static double solve_sum(const Problem *problem, Solution *solution) {
+    Normalizers normalizers = problem_normalizers(problem);
     uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of a problem");
-    double gap = solve_rounds(problem, problem_weights(problem, &ends), choice);
+    double gap = solve_rounds(problem, problem_weights(problem, &normalizers), choice);
     put_in_order(problem, choice);
-    offer(problem, answer, "fronts", choice);
+    offer(problem, solution, "fronts", choice);
     memory_give(choice);
-    say_proven(answer, answer->value.objective - gap);
-    return answer->value.objective - gap;
+    say_proven(solution, solution->value.objective - gap);
+    return solution->value.objective - gap;
 }
 
-void problem_solve(const Problem *problem, Answer *answer) {
+void problem_solve(const Problem *problem, Solution *solution) {
     double start = clock_seconds();
-    answer->by[0] = 0;
-    double bound = problem->hidden > 0 ? solve_hidden(problem, answer) : solve_sum(problem, answer);
+    solution->by[0] = 0;
+    double bound =
+        problem->hidden > 0 ? solve_hidden(problem, solution) : solve_sum(problem, solution);
     uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of one width");
     for (int b = 0; b < problem->widths; b++) {
         problem_uniform(problem, b, choice);
-        offer(problem, answer, "uniform", choice);
+        offer(problem, solution, "uniform", choice);
     }
     memory_give(choice);
-    answer->bound = fmin(fmax(bound, 0), answer->value.objective);
-    answer->seconds = clock_seconds() - start;
+    solution->bound = fmin(fmax(bound, 0), solution->value.objective);
+    solution->seconds = clock_seconds() - start;
 }
 
-bool answer_is_open(const Answer *answer, const Problem *problem) {
-    return problem_is_open(problem) && !is_proven(answer->value.objective, answer->bound);
+bool solution_is_open(const Solution *solution, const Problem *problem) {
+    return problem_is_open(problem) && !is_proven(solution->value.objective, solution->bound);
 }

@@ -1,24 +1,25 @@
-// The LP relaxation of a lane. The idea: of each group's widths only those on the lower convex hull
-// of (cost, value) serve an LP; the hull's steps of all groups, by what they gain per second, are
-// the whole relaxed front of the lane, because groups have nothing in common but the sum of costs.
+// The LP relaxation of a link. The idea: an LP uses only those widths of a group that lie on the
+// lower convex hull of (cost, value). The hull's steps of all groups, sorted by their gain per
+// second, are the whole relaxed front of the link, because only the sum of costs couples the
+// groups.
 
 #include "internal.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double quanta = 1099511627776.0; // 2^40 in the longest time of a lane
+static const double quanta = 1099511627776.0; // 2^40 in the longest time of a link
 
-void hull_take(Hull *hull, const Problem *problem, const Lane *lane) {
-    int64_t groups = lane->end - lane->begin, steps = groups * (problem->widths - 1);
-    *hull = (Hull){.problem = problem,
-                   .lane = lane,
-                   .step = TAKE(Step, steps, "steps of a lane"),
-                   .scratch = TAKE(Step, steps, "steps of a lane"),
-                   .seconds = TAKE(double, steps + 1, "steps of a lane"),
-                   .value = TAKE(double, steps + 1, "steps of a lane"),
-                   .lowest = TAKE(uint8_t, groups, "steps of a lane")};
-    const Group *group = &problem->group[lane->begin];
+void hull_take(LpHull *hull, const Problem *problem, const Link *link) {
+    int64_t groups = link->end - link->begin, steps = groups * (problem->widths - 1);
+    *hull = (LpHull){.problem = problem,
+                     .link = link,
+                     .step = TAKE(Step, steps, "steps of a link"),
+                     .scratch = TAKE(Step, steps, "steps of a link"),
+                     .seconds = TAKE(double, steps + 1, "steps of a link"),
+                     .value = TAKE(double, steps + 1, "steps of a link"),
+                     .lowest = TAKE(uint8_t, groups, "steps of a link")};
+    const Group *group = &problem->group[link->begin];
     double longest = 0;
     for (int64_t g = 0; g < groups; g++) {
         hull->rounded |= group[g].theta != group[0].theta;
@@ -27,10 +28,10 @@ void hull_take(Hull *hull, const Problem *problem, const Lane *lane) {
     }
     hull->quantum = hull->rounded ? longest / quanta : groups > 0 ? group[0].theta : 0;
     for (int b = 0; b < problem->widths; b++)
-        hull->width_variance[b] = width_variance(problem->width[b]);
+        hull->width_variance[b] = width_variance(problem->bits[b]);
 }
 
-void hull_clear(Hull *hull) {
+void hull_clear(LpHull *hull) {
     memory_give(hull->lowest);
     memory_give(hull->value);
     memory_give(hull->seconds);
@@ -38,20 +39,20 @@ void hull_clear(Hull *hull) {
     memory_give(hull->step);
 }
 
-double hull_cost(const Hull *hull, int64_t group, int width) {
-    const Group *g = &hull->problem->group[hull->lane->begin + group];
+double hull_cost(const LpHull *hull, int64_t group, int width) {
+    const Group *g = &hull->problem->group[hull->link->begin + group];
     double bytes = (double)(g->rows * hull->problem->row_bytes[width]);
     return hull->rounded ? ceil(g->theta * bytes / hull->quantum) : bytes;
 }
 
-double hull_seconds(const Hull *hull, double cost) {
-    return hull->lane->gamma + hull->quantum * cost;
+double hull_seconds(const LpHull *hull, double cost) {
+    return hull->link->gamma + hull->quantum * cost;
 }
 
-// Pushes the steps of one group's lower convex hull; returns how many.
-static int group_steps(Hull *hull, int64_t group, Step *step) {
+// Appends the steps of one group's lower convex hull; returns their number.
+static int group_steps(LpHull *hull, int64_t group, Step *step) {
     const Problem *p = hull->problem;
-    double beta = p->group[hull->lane->begin + group].beta;
+    double beta = p->group[hull->link->begin + group].beta;
     double cost[PROBLEM_WIDTHS], value[PROBLEM_WIDTHS];
     int corner[PROBLEM_WIDTHS], steps = 0;
     for (int b = 0; b < p->widths; b++) {
@@ -63,7 +64,7 @@ static int group_steps(Hull *hull, int64_t group, Step *step) {
         if (value[b] >= value[corner[steps]])
             continue;
         double rate = 0;
-        for (;;) { // corners that the new one makes useless fall
+        for (;;) { // removes corners that lie above the hull with the new one
             int last = corner[steps];
             bool free_step = cost[b] == cost[last];
             rate = free_step ? INFINITY
@@ -87,8 +88,8 @@ static int group_steps(Hull *hull, int64_t group, Step *step) {
     return steps;
 }
 
-// By rate descending; equal rates keep their order (groups ascending, steps of a group in turn).
-// Runs of two are merged into runs of four and so on: lanes come nearly sorted, group by group.
+// Sorts by rate descending; equal rates keep their order (by group, then by step). A bottom-up
+// merge sort.
 static void sort_steps(Step **steps, Step **scratch, int64_t count) {
     for (int64_t run = 1; run < count; run *= 2) {
         Step *from = *steps, *to = *scratch;
@@ -105,11 +106,11 @@ static void sort_steps(Step **steps, Step **scratch, int64_t count) {
     }
 }
 
-void hull_build(Hull *hull, double weight) {
+void hull_build(LpHull *hull, double weight) {
     hull->weight = weight;
     hull->lowest_cost = hull->value[0] = 0;
     hull->steps = 0;
-    for (int64_t g = 0; g < hull->lane->end - hull->lane->begin; g++)
+    for (int64_t g = 0; g < hull->link->end - hull->link->begin; g++)
         hull->steps += group_steps(hull, g, &hull->step[hull->steps]);
     sort_steps(&hull->step, &hull->scratch, hull->steps);
     double cost = hull->lowest_cost;
@@ -121,7 +122,7 @@ void hull_build(Hull *hull, double weight) {
     }
 }
 
-int64_t hull_whole(const Hull *hull, double seconds) {
+int64_t hull_whole(const LpHull *hull, double seconds) {
     int64_t low = 0, high = hull->steps; // the last k with seconds[k] <= seconds
     while (low < high) {
         int64_t middle = (low + high + 1) / 2;
@@ -133,7 +134,7 @@ int64_t hull_whole(const Hull *hull, double seconds) {
     return low;
 }
 
-double hull_value(const Hull *hull, double seconds) {
+double hull_value(const LpHull *hull, double seconds) {
     if (seconds < hull->seconds[0])
         return INFINITY;
     int64_t k = hull_whole(hull, seconds);
@@ -141,13 +142,13 @@ double hull_value(const Hull *hull, double seconds) {
     return hull->value[k] - rest;
 }
 
-double hull_rate(const Hull *hull, double seconds) {
+double hull_rate(const LpHull *hull, double seconds) {
     int64_t k = hull_whole(hull, seconds);
     return k < hull->steps ? hull->step[k].rate : 0;
 }
 
-double hull_dual(const Hull *hull, double price) {
-    int64_t low = 0, high = hull->steps; // steps that gain more than they cost are taken
+double hull_dual(const LpHull *hull, double price) {
+    int64_t low = 0, high = hull->steps; // takes the steps that gain more than they cost
     while (low < high) {
         int64_t middle = (low + high) / 2;
         if (hull->step[middle].rate > price)
@@ -155,14 +156,14 @@ double hull_dual(const Hull *hull, double price) {
         else
             high = middle;
     }
-    // Rounding up made every group at most one quantum dearer than it is.
+    // Rounding up adds at most one quantum to the cost of each group.
     double dearer =
-        hull->rounded ? hull->quantum * (double)(hull->lane->end - hull->lane->begin) : 0;
+        hull->rounded ? hull->quantum * (double)(hull->link->end - hull->link->begin) : 0;
     return hull->value[low] + price * (hull->seconds[low] - dearer);
 }
 
-double hull_fill(const Hull *hull, double seconds, uint8_t *choice, double *taken) {
-    int64_t groups = hull->lane->end - hull->lane->begin;
+double hull_fill(const LpHull *hull, double seconds, uint8_t *choice, double *taken) {
+    int64_t groups = hull->link->end - hull->link->begin;
     memcpy(choice, hull->lowest, (size_t)groups);
     double cost = hull->lowest_cost, value = hull->value[0];
     for (int64_t k = 0; k < hull->steps; k++) {

@@ -1,12 +1,12 @@
-// The Pareto front of a lane by dynamic programming over its groups, made small by the dual.
+// The Pareto front of a link by dynamic programming over its groups, pruned with the dual bound.
 //
-// Under the lane's price every group has a best width; another one loses
+// Under the link's price every group has a best width; any other width has the loss
 //   r = value - value_best + price * (seconds - seconds_best) >= 0.
-// The losses of all groups of a round, and price * (Z - seconds) of every lane, add up to the
-// objective's distance from the dual bound. So a width, or a state, whose loss exceeds the distance
-// of a choice that is already known (the slack) is in no better choice, whatever the other lanes
-// do. Most groups keep a single width; the others are taken one by one, those with most to lose
-// first, and of two states the dearer one that is not better falls.
+// The losses of all groups of a round, and price * (Z - seconds) of every link, add up to the
+// objective's distance from the dual bound. So a width or a state whose loss exceeds the distance
+// of a known choice (the slack) is part of no better choice, whatever the other links choose. Most
+// groups keep a single width. The others are added one by one, in order of decreasing minimum loss;
+// dominated states are pruned.
 
 #include "internal.h"
 
@@ -16,29 +16,29 @@
 #include <string.h>
 
 enum {
-    MOST_STATES = 1 << 19, // of all layers of a lane; fewer are kept of each where groups are many
-    FEWEST_STATES = 1024,  // of a layer, all the same
+    MOST_STATES = 1 << 19, // of a link, shared evenly by the layers of its groups
+    FEWEST_STATES = 1024,  // of a layer, even where that exceeds its share
     OPTION_BITS = 3        // of a back pointer
 };
 
 typedef struct Undecided {
     int32_t group;
-    bool odd; // not as many rows as the lane's first group
+    bool odd; // not as many rows as the link's first group
     int options;
     double least_loss;
     Point option[PROBLEM_WIDTHS]; // against the base choice
     uint8_t width[PROBLEM_WIDTHS];
 } Undecided;
 
-void front_take(Front *front, const Hull *hull) {
-    int64_t groups = hull->lane->end - hull->lane->begin;
-    *front = (Front){.hull = hull,
-                     .base = TAKE(uint8_t, groups, "front of a lane"),
-                     .group = TAKE(Undecided, groups, "front of a lane"),
-                     .layer = TAKE(int64_t, groups + 1, "front of a lane")};
+void front_take(ParetoFront *front, const LpHull *hull) {
+    int64_t groups = hull->link->end - hull->link->begin;
+    *front = (ParetoFront){.hull = hull,
+                           .base = TAKE(uint8_t, groups, "front of a link"),
+                           .group = TAKE(Undecided, groups, "front of a link"),
+                           .layer = TAKE(int64_t, groups + 1, "front of a link")};
 }
 
-void front_clear(Front *front) {
+void front_clear(ParetoFront *front) {
     memory_give(front->next);
     memory_give(front->point);
     memory_give(front->back);
@@ -49,14 +49,14 @@ void front_clear(Front *front) {
 
 // Makes room for `count` elements, of which the first `used` are kept.
 static void *with_room(void *old, int64_t used, int64_t count, size_t size) {
-    void *larger = memory_take(memory_product(count, size), "states of a lane");
+    void *larger = memory_take(memory_product(count, size), "states of a link");
     if (used > 0)
         memcpy(larger, old, (size_t)used * size);
     memory_give(old);
     return larger;
 }
 
-static void make_room(Front *f, int64_t points, int64_t back_used, int64_t back) {
+static void make_room(ParetoFront *f, int64_t points, int64_t back_used, int64_t back) {
     if (points > f->point_room) {
         f->point = with_room(f->point, f->points, 2 * points, sizeof *f->point);
         f->next = with_room(f->next, 0, 2 * points, sizeof *f->next);
@@ -70,11 +70,11 @@ static void make_room(Front *f, int64_t points, int64_t back_used, int64_t back)
 
 // --- the groups
 
-// The base choice of one group, and the other widths that may still be of use.
-static void examine(Front *f, int32_t group, double price, Undecided *u) {
-    const Hull *hull = f->hull;
+// Finds the base choice of one group, and the other widths that may be part of a better choice.
+static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
+    const LpHull *hull = f->hull;
     const Problem *p = hull->problem;
-    const Group *g = &p->group[hull->lane->begin + group];
+    const Group *g = &p->group[hull->link->begin + group];
     Point at[PROBLEM_WIDTHS];
     double loss[PROBLEM_WIDTHS];
     int base = 0;
@@ -86,7 +86,7 @@ static void examine(Front *f, int32_t group, double price, Undecided *u) {
             base = b;
     }
     *u = (Undecided){
-        .group = group, .odd = g->rows != p->group[hull->lane->begin].rows, .least_loss = INFINITY};
+        .group = group, .odd = g->rows != p->group[hull->link->begin].rows, .least_loss = INFINITY};
     f->base[group] = (uint8_t)base;
     f->base_cost += at[base].cost;
     f->base_value += at[base].value;
@@ -104,8 +104,8 @@ static void examine(Front *f, int32_t group, double price, Undecided *u) {
     }
 }
 
-// Groups of another size last, as sums of equal costs meet more often; then those with most to lose
-// first, as they leave few states; then as they come.
+// Groups of another size come last, because sums of equal costs coincide more often. Within both
+// kinds, groups of large minimum loss come first, because they leave few states.
 static int by_loss(const void *left, const void *right) {
     const Undecided *a = left, *b = right;
     if (a->odd != b->odd)
@@ -115,10 +115,10 @@ static int by_loss(const void *left, const void *right) {
     return a->group < b->group ? -1 : 1;
 }
 
-static void find_undecided(Front *f, double price) {
+static void find_undecided(ParetoFront *f, double price) {
     f->undecided = 0;
     f->base_cost = f->base_value = 0;
-    int32_t groups = (int32_t)(f->hull->lane->end - f->hull->lane->begin);
+    int32_t groups = (int32_t)(f->hull->link->end - f->hull->link->begin);
     for (int32_t g = 0; g < groups; g++) {
         examine(f, g, price, &f->group[f->undecided]);
         if (f->group[f->undecided].options > 1)
@@ -131,12 +131,13 @@ static void find_undecided(Front *f, double price) {
 
 typedef struct Limits { // of one layer
     double price;       // per unit of cost
-    double most;        // a state above it cannot end within the window
-    double least;       // states up to it end within the window's lower end whatever follows
+    double most;        // a state of more cost cannot end within the window
+    double least;       // states up to it end before the window begins, whatever follows
 } Limits;
 
-// All states of one more group, by cost: the lists `state + option` are merged. Returns how many.
-static int64_t merge(const Front *f, const Undecided *u, const Limits *limits, uint32_t *back) {
+// Adds one group: merges the lists `state + option` by cost. Returns the number of states.
+static int64_t merge(const ParetoFront *f, const Undecided *u, const Limits *limits,
+                     uint32_t *back) {
     int64_t head[PROBLEM_WIDTHS] = {0}, count = 0;
     Point first[PROBLEM_WIDTHS];
     for (int k = 0; k < u->options; k++)
@@ -161,14 +162,15 @@ static int64_t merge(const Front *f, const Undecided *u, const Limits *limits, u
             continue;
         lowest = state.value;
         if (count > 0 && state.cost <= limits->least)
-            count = 0; // the cheaper one gains nothing by being cheaper
+            count = 0; // a lower cost is of no use below the window: drop the states before
         f->next[count] = state;
         back[count++] = parent;
     }
 }
 
-// Drops states by their loss until at most `most` are left, and remembers what was dropped.
-static int64_t thin(Front *f, int64_t count, uint32_t *back, double price, int64_t most) {
+// Drops states of large loss until at most `most` are left. The front stays complete up to
+// f->slack.
+static int64_t thin(ParetoFront *f, int64_t count, uint32_t *back, double price, int64_t most) {
     double least = INFINITY;
     for (int64_t i = 0; i < count; i++)
         least = fmin(least, f->next[i].value + price * f->next[i].cost);
@@ -187,7 +189,7 @@ static int64_t thin(Front *f, int64_t count, uint32_t *back, double price, int64
     return count < most ? count : most;
 }
 
-static void add_group(Front *f, int32_t which, const Limits *limits) {
+static void add_group(ParetoFront *f, int32_t which, const Limits *limits) {
     const Undecided *u = &f->group[which];
     int64_t begin = f->layer[which];
     make_room(f, f->points * u->options, begin, begin + f->points * u->options);
@@ -204,16 +206,16 @@ static void add_group(Front *f, int32_t which, const Limits *limits) {
     f->layer[which + 1] = begin + count;
 }
 
-void front_build(Front *f, const Window *window) {
-    const Hull *hull = f->hull;
+void front_build(ParetoFront *f, const Window *window) {
+    const LpHull *hull = f->hull;
     double price = window->price * hull->quantum;
     f->slack = window->slack;
     find_undecided(f, price);
-    // Seconds to costs, a little wide: whoever uses the points compares seconds again.
-    double gamma = hull->lane->gamma, wide = 4 * DBL_EPSILON;
+    // Seconds become costs, in a slightly wider window: users of the points compare seconds again.
+    double gamma = hull->link->gamma, wide = 4 * DBL_EPSILON;
     double most = (window->most * (1 + wide) - gamma) / hull->quantum - f->base_cost + 0.5;
     double least = (window->least * (1 - wide) - gamma) / hull->quantum - f->base_cost - 0.5;
-    double fewest = 0, largest = 0; // what the groups to come add at least and at most
+    double fewest = 0, largest = 0; // least and most cost that the remaining groups add
     for (int32_t i = 0; i < f->undecided; i++) {
         fewest += f->group[i].option[0].cost;
         largest += f->group[i].option[f->group[i].options - 1].cost;
@@ -230,14 +232,16 @@ void front_build(Front *f, const Window *window) {
     }
 }
 
-double front_seconds(const Front *f, int64_t point) {
+double front_seconds(const ParetoFront *f, int64_t point) {
     return hull_seconds(f->hull, f->base_cost + f->point[point].cost);
 }
 
-double front_value(const Front *f, int64_t point) { return f->base_value + f->point[point].value; }
+double front_value(const ParetoFront *f, int64_t point) {
+    return f->base_value + f->point[point].value;
+}
 
-void front_choice(const Front *f, int64_t point, uint8_t *choice) {
-    memcpy(choice, f->base, (size_t)(f->hull->lane->end - f->hull->lane->begin));
+void front_choice(const ParetoFront *f, int64_t point, uint8_t *choice) {
+    memcpy(choice, f->base, (size_t)(f->hull->link->end - f->hull->link->begin));
     for (int32_t i = f->undecided - 1; i >= 0; i--) {
         uint32_t back = f->back[f->layer[i] + point];
         choice[f->group[i].group] = f->group[i].width[back & ((1U << OPTION_BITS) - 1)];

@@ -1,39 +1,39 @@
-// Problems, values and answers: arrays, promises, and the objective by its definition.
+// Problems, values and solutions: arrays, promises, and the objective by its definition.
 
 #include "internal.h"
 
 #include <math.h>
 #include <string.h>
 
-// Ends of a term that are closer than this are equal: what is divided by them stays finite.
+// Normalizers of a term that differ by less are taken as equal, so that quotients stay finite.
 static const double tiny = 1e-280;
 static const double smallest_theta = 1e-60, largest_theta = 1e60;
 static const double largest_gamma = 1e60, largest_beta = 1e100;
 static const double exact_integers = 9007199254740992.0; // 2^53
 
-void problem_take(Problem *problem, int rounds, int lanes, int64_t groups) {
+void problem_take(Problem *problem, int rounds, int links, int64_t groups) {
     *problem = (Problem){.rounds = rounds,
-                         .lanes = lanes,
+                         .links = links,
                          .groups = groups,
                          .round_begin = TAKE(int, rounds + 1, "rounds of a problem"),
-                         .lane = TAKE(Lane, lanes, "lanes of a problem"),
+                         .link = TAKE(Link, links, "links of a problem"),
                          .group = TAKE(Group, groups, "groups of a problem")};
 }
 
 void problem_clear(Problem *problem) {
     memory_give(problem->group);
-    memory_give(problem->lane);
+    memory_give(problem->link);
     memory_give(problem->round_begin);
     *problem = (Problem){0};
 }
 
-void answer_take(Answer *answer, const Problem *problem) {
-    *answer = (Answer){.choice = TAKE(uint8_t, problem->groups, "choice of an answer")};
+void solution_take(Solution *solution, const Problem *problem) {
+    *solution = (Solution){.choice = TAKE(uint8_t, problem->groups, "choice of a solution")};
 }
 
-void answer_clear(Answer *answer) {
-    memory_give(answer->choice);
-    *answer = (Answer){0};
+void solution_clear(Solution *solution) {
+    memory_give(solution->choice);
+    *solution = (Solution){0};
 }
 
 void problem_uniform(const Problem *problem, int width, uint8_t *choice) {
@@ -47,14 +47,14 @@ static bool check_head(const Problem *p, Error *err) {
         return error_set(err, EXIT_DATA, "a problem has 1 to %d widths, not %d", PROBLEM_WIDTHS,
                          p->widths);
     for (int b = 0; b < p->widths; b++) {
-        if (p->width[b] < 1 || p->width[b] > 32 || (b > 0 && p->width[b] <= p->width[b - 1]))
+        if (p->bits[b] < 1 || p->bits[b] > 32 || (b > 0 && p->bits[b] <= p->bits[b - 1]))
             return error_set(err, EXIT_DATA, "width %d of %d bits: widths ascend from 1 to 32",
-                             b + 1, p->width[b]);
+                             b + 1, p->bits[b]);
         if (p->row_bytes[b] < 1 || (b > 0 && p->row_bytes[b] < p->row_bytes[b - 1]))
             return error_set(err, EXIT_DATA,
                              "a row of %d bits has %lld bytes; it needs at least 1, and as many as "
                              "a row of fewer bits",
-                             p->width[b], (long long)p->row_bytes[b]);
+                             p->bits[b], (long long)p->row_bytes[b]);
     }
     if (!(p->lambda >= 0 && p->lambda <= 1))
         return error_set(err, EXIT_DATA, "lambda is %g; it lies in [0, 1]", p->lambda);
@@ -63,7 +63,7 @@ static bool check_head(const Problem *p, Error *err) {
     return true;
 }
 
-static bool check_group(const Problem *p, const Lane *lane, int64_t g, Error *err) {
+static bool check_group(const Problem *p, const Link *link, int64_t g, Error *err) {
     const Group *group = &p->group[g];
     if (!(group->beta >= 0 && group->beta <= largest_beta))
         return error_set(err, EXIT_DATA, "group %lld has beta %g; it lies in [0, %g]", (long long)g,
@@ -74,7 +74,7 @@ static bool check_group(const Problem *p, const Lane *lane, int64_t g, Error *er
     if (group->rows < 1)
         return error_set(err, EXIT_DATA, "group %lld has %lld rows; it needs at least 1",
                          (long long)g, (long long)group->rows);
-    if (g > lane->begin && group->theta == group[-1].theta && group->beta > group[-1].beta)
+    if (g > link->begin && group->theta == group[-1].theta && group->beta > group[-1].beta)
         return error_set(err, EXIT_DATA,
                          "group %lld has a larger beta than the group before it; groups of one "
                          "theta go by beta descending",
@@ -82,29 +82,29 @@ static bool check_group(const Problem *p, const Lane *lane, int64_t g, Error *er
     return true;
 }
 
-static bool check_lane(const Problem *p, int c, Error *err) {
-    const Lane *lane = &p->lane[c];
-    int64_t begin = c == 0 ? 0 : p->lane[c - 1].end;
-    if (lane->source < 0 || lane->target < -1 || lane->target == lane->source)
-        return error_set(err, EXIT_DATA, "lane %d goes from rank %d to rank %d", c, lane->source,
-                         lane->target);
-    if (!(lane->gamma >= 0 && lane->gamma <= largest_gamma))
-        return error_set(err, EXIT_DATA, "lane %d has gamma %g seconds; it lies in [0, %g]", c,
-                         lane->gamma, largest_gamma);
-    if (lane->begin != begin || lane->end < begin || lane->end > p->groups)
+static bool check_link(const Problem *p, int c, Error *err) {
+    const Link *link = &p->link[c];
+    int64_t begin = c == 0 ? 0 : p->link[c - 1].end;
+    if (link->source < 0 || link->target < -1 || link->target == link->source)
+        return error_set(err, EXIT_DATA, "link %d goes from rank %d to rank %d", c, link->source,
+                         link->target);
+    if (!(link->gamma >= 0 && link->gamma <= largest_gamma))
+        return error_set(err, EXIT_DATA, "link %d has gamma %g seconds; it lies in [0, %g]", c,
+                         link->gamma, largest_gamma);
+    if (link->begin != begin || link->end < begin || link->end > p->groups)
         return error_set(err, EXIT_DATA,
-                         "lane %d has the groups [%lld, %lld); lanes lie one after the other and "
+                         "link %d has the groups [%lld, %lld); links lie one after the other and "
                          "the next begins at %lld of %lld",
-                         c, (long long)lane->begin, (long long)lane->end, (long long)begin,
+                         c, (long long)link->begin, (long long)link->end, (long long)begin,
                          (long long)p->groups);
     double bytes = 0;
-    for (int64_t g = begin; g < lane->end; g++) {
-        if (!check_group(p, lane, g, err))
+    for (int64_t g = begin; g < link->end; g++) {
+        if (!check_group(p, link, g, err))
             return false;
         bytes += (double)p->group[g].rows * (double)p->row_bytes[p->widths - 1];
     }
-    if (bytes > exact_integers || lane->end - begin > INT32_MAX)
-        return error_set(err, EXIT_DATA, "lane %d carries %g bytes; at most 2^53 are possible", c,
+    if (bytes > exact_integers || link->end - begin > INT32_MAX)
+        return error_set(err, EXIT_DATA, "link %d carries %g bytes; at most 2^53 are possible", c,
                          bytes);
     return true;
 }
@@ -112,36 +112,36 @@ static bool check_lane(const Problem *p, int c, Error *err) {
 bool problem_check(const Problem *p, Error *err) {
     if (!check_head(p, err))
         return false;
-    if (p->rounds < 0 || p->lanes < 0 || p->groups < 0 || p->round_begin[0] != 0 ||
-        p->round_begin[p->rounds] != p->lanes)
-        return error_set(err, EXIT_DATA, "the %d rounds do not hold the %d lanes", p->rounds,
-                         p->lanes);
+    if (p->rounds < 0 || p->links < 0 || p->groups < 0 || p->round_begin[0] != 0 ||
+        p->round_begin[p->rounds] != p->links)
+        return error_set(err, EXIT_DATA, "the %d rounds do not hold the %d links", p->rounds,
+                         p->links);
     for (int r = 0; r < p->rounds; r++)
         if (p->round_begin[r] > p->round_begin[r + 1])
             return error_set(err, EXIT_DATA, "round %d ends before it begins", r);
-    for (int c = 0; c < p->lanes; c++)
-        if (!check_lane(p, c, err))
+    for (int c = 0; c < p->links; c++)
+        if (!check_link(p, c, err))
             return false;
-    if ((p->lanes == 0 ? 0 : p->lane[p->lanes - 1].end) != p->groups)
-        return error_set(err, EXIT_DATA, "the lanes do not hold all %lld groups",
+    if ((p->links == 0 ? 0 : p->link[p->links - 1].end) != p->groups)
+        return error_set(err, EXIT_DATA, "the links do not hold all %lld groups",
                          (long long)p->groups);
     return true;
 }
 
 // --- the objective
 
-double width_variance(int width) {
-    double levels = ldexp(1, width) - 1;
+double width_variance(int bits) {
+    double levels = ldexp(1, bits) - 1;
     return 1 / (levels * levels);
 }
 
-// Bytes under one theta are added up before they become seconds: whole numbers, so that the order
-// of the groups does not matter.
-double lane_seconds(const Problem *p, const Lane *lane, const uint8_t *choice) {
-    double seconds = lane->gamma;
-    for (int64_t g = lane->begin; g < lane->end;) {
+// Adds up the bytes under one theta before they become seconds: sums of whole numbers do not depend
+// on the order of the groups.
+double link_seconds(const Problem *p, const Link *link, const uint8_t *choice) {
+    double seconds = link->gamma;
+    for (int64_t g = link->begin; g < link->end;) {
         double theta = p->group[g].theta, bytes = 0;
-        for (; g < lane->end && p->group[g].theta == theta; g++)
+        for (; g < link->end && p->group[g].theta == theta; g++)
             bytes += (double)(p->group[g].rows * p->row_bytes[choice[g]]);
         seconds += theta * bytes;
     }
@@ -151,7 +151,7 @@ double lane_seconds(const Problem *p, const Lane *lane, const uint8_t *choice) {
 double round_seconds(const Problem *p, int round, const uint8_t *choice) {
     double slowest = 0;
     for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++)
-        slowest = fmax(slowest, lane_seconds(p, &p->lane[c], choice));
+        slowest = fmax(slowest, link_seconds(p, &p->link[c], choice));
     return slowest;
 }
 
@@ -165,41 +165,41 @@ static double total_seconds(const Problem *p, const uint8_t *choice) {
 static double total_variance(const Problem *p, const uint8_t *choice) {
     double of_width[PROBLEM_WIDTHS], total = 0;
     for (int b = 0; b < p->widths; b++)
-        of_width[b] = width_variance(p->width[b]);
+        of_width[b] = width_variance(p->bits[b]);
     for (int64_t g = 0; g < p->groups; g++)
         total += p->group[g].beta * of_width[choice[g]];
     return total;
 }
 
-Ends problem_ends(const Problem *p) {
-    Ends ends;
+Normalizers problem_normalizers(const Problem *p) {
+    Normalizers normalizers;
     uint8_t *choice = TAKE(uint8_t, p->groups, "choice of one width");
-    ends.v_nad = total_variance(p, choice);
-    ends.t_ut = fmax(total_seconds(p, choice), p->hidden);
+    normalizers.v_nad = total_variance(p, choice);
+    normalizers.t_ut = fmax(total_seconds(p, choice), p->hidden);
     problem_uniform(p, p->widths - 1, choice);
-    ends.v_ut = total_variance(p, choice);
-    ends.t_nad = fmax(total_seconds(p, choice), p->hidden);
+    normalizers.v_ut = total_variance(p, choice);
+    normalizers.t_nad = fmax(total_seconds(p, choice), p->hidden);
     memory_give(choice);
-    return ends;
+    return normalizers;
 }
 
-Weights problem_weights(const Problem *p, const Ends *ends) {
-    double dv = ends->v_nad - ends->v_ut, dt = ends->t_nad - ends->t_ut;
+Weights problem_weights(const Problem *p, const Normalizers *normalizers) {
+    double dv = normalizers->v_nad - normalizers->v_ut, dt = normalizers->t_nad - normalizers->t_ut;
     return (Weights){dv > tiny ? p->lambda / dv : 0, dt > tiny ? (1 - p->lambda) / dt : 0};
 }
 
 bool problem_is_open(const Problem *p) {
-    Ends ends = problem_ends(p);
-    Weights weights = problem_weights(p, &ends);
+    Normalizers normalizers = problem_normalizers(p);
+    Weights weights = problem_weights(p, &normalizers);
     return p->hidden == 0 && weights.variance > 0 && weights.seconds > 0;
 }
 
 Value problem_value(const Problem *p, const uint8_t *choice) {
-    Ends ends = problem_ends(p);
-    Weights weights = problem_weights(p, &ends);
+    Normalizers normalizers = problem_normalizers(p);
+    Weights weights = problem_weights(p, &normalizers);
     Value value = {.variance = total_variance(p, choice), .seconds = total_seconds(p, choice)};
-    value.objective = weights.variance * (value.variance - ends.v_ut) +
-                      weights.seconds * (fmax(value.seconds, p->hidden) - ends.t_ut);
+    value.objective = weights.variance * (value.variance - normalizers.v_ut) +
+                      weights.seconds * (fmax(value.seconds, p->hidden) - normalizers.t_ut);
     return value;
 }
 

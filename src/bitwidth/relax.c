@@ -1,6 +1,6 @@
-// The LP relaxation of a round: F(Z) = sum over lanes of V_c(Z) + mu Z is convex in the round's
-// time Z, each V_c falling and convex (its hull). The minimum lies where the lanes' rates together
-// fall to mu; the rates there are the dual variables, one price of time per lane.
+// The LP relaxation of a round: F(Z) = sum over links of V_c(Z) + mu Z is convex in the round's
+// time Z, because each V_c is falling and convex (its hull). The minimum lies where the sum of the
+// links' rates falls to mu. The rates there are the dual variables: one price of time per link.
 
 #include "internal.h"
 
@@ -8,17 +8,17 @@
 
 static double rates(const Round *round, double seconds) {
     double sum = 0;
-    for (int c = 0; c < round->lanes; c++)
+    for (int c = 0; c < round->links; c++)
         sum += hull_rate(&round->hull[c], seconds);
     return sum;
 }
 
-// The price of each lane if the minimum is the shortest time possible: what the rates leave over
-// belongs to the lane that can be no faster.
+// Sets the price of each link if the minimum is the shortest possible time: the rates, and the rest
+// of mu for the slowest link, which allows no shorter time.
 static double price_at_the_start(Round *round, double mu, double seconds) {
     int slowest = 0;
     double sum = 0;
-    for (int c = 0; c < round->lanes; c++) {
+    for (int c = 0; c < round->links; c++) {
         sum += round->price[c] = hull_rate(&round->hull[c], seconds);
         if (round->hull[c].seconds[0] > round->hull[slowest].seconds[0])
             slowest = c;
@@ -29,8 +29,8 @@ static double price_at_the_start(Round *round, double mu, double seconds) {
 
 double round_relax(Round *round, Weights weights, double *dual) {
     double mu = weights.seconds, low = 0, high = 0;
-    for (int c = 0; c < round->lanes; c++) {
-        const Hull *hull = &round->hull[c];
+    for (int c = 0; c < round->links; c++) {
+        const LpHull *hull = &round->hull[c];
         low = fmax(low, hull->seconds[0]);
         high = fmax(high, hull->seconds[hull->steps]);
     }
@@ -38,7 +38,7 @@ double round_relax(Round *round, Weights weights, double *dual) {
     if (rates(round, low) <= mu) {
         best = price_at_the_start(round, mu, low);
     } else {
-        for (;;) { // rates(low) > mu >= rates(high), until no number is left between them
+        for (;;) { // bisects with rates(low) > mu >= rates(high) until low and high are neighbours
             double middle = low + (high - low) / 2;
             if (middle <= low || middle >= high)
                 break;
@@ -50,29 +50,29 @@ double round_relax(Round *round, Weights weights, double *dual) {
         best = high;
         double above = rates(round, low), below = rates(round, high);
         double share = (mu - below) / (above - below); // rates jump at a corner; mu lies between
-        for (int c = 0; c < round->lanes; c++) {
+        for (int c = 0; c < round->links; c++) {
             double a = hull_rate(&round->hull[c], low), b = hull_rate(&round->hull[c], high);
             round->price[c] = b + share * (a - b);
         }
     }
     *dual = 0;
-    for (int c = 0; c < round->lanes; c++)
+    for (int c = 0; c < round->links; c++)
         *dual += hull_dual(&round->hull[c], round->price[c]);
     return best;
 }
 
 double round_relaxed(const Round *round, Weights weights, double seconds) {
     double sum = weights.seconds * seconds;
-    for (int c = 0; c < round->lanes; c++)
+    for (int c = 0; c < round->links; c++)
         sum += hull_value(&round->hull[c], seconds);
     return sum;
 }
 
 double round_fill(Round *round, Weights weights, double seconds, uint8_t *choice) {
     double sum = 0, slowest = 0, taken;
-    for (int c = 0; c < round->lanes; c++) {
-        const Hull *hull = &round->hull[c];
-        sum += hull_fill(hull, seconds, choice + hull->lane->begin, &taken);
+    for (int c = 0; c < round->links; c++) {
+        const LpHull *hull = &round->hull[c];
+        sum += hull_fill(hull, seconds, choice + hull->link->begin, &taken);
         slowest = fmax(slowest, taken);
     }
     return sum + weights.seconds * slowest;

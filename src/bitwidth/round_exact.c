@@ -1,5 +1,6 @@
-// One round exactly (ALGORITHMS A.7): a known choice by rounding the relaxation, the fronts of the
-// lanes within what could be better, and a sweep over all times that a front offers.
+// Solves one round exactly (ALGORITHMS A.7) in three steps: a first choice by rounding the
+// relaxation, the fronts of the links within the window of better choices, and a sweep over all
+// times of these fronts.
 
 #include "internal.h"
 
@@ -7,21 +8,21 @@
 #include <math.h>
 
 void round_take(Round *round, const Problem *problem, int which) {
-    int begin = problem->round_begin[which], lanes = problem->round_begin[which + 1] - begin;
+    int begin = problem->round_begin[which], links = problem->round_begin[which + 1] - begin;
     *round = (Round){.problem = problem,
-                     .lanes = lanes,
-                     .hull = TAKE(Hull, lanes, "lanes of a round"),
-                     .front = TAKE(Front, lanes, "lanes of a round"),
-                     .price = TAKE(double, lanes, "lanes of a round"),
-                     .at = TAKE(int64_t, lanes, "lanes of a round")};
-    for (int c = 0; c < lanes; c++) {
-        hull_take(&round->hull[c], problem, &problem->lane[begin + c]);
+                     .links = links,
+                     .hull = TAKE(LpHull, links, "links of a round"),
+                     .front = TAKE(ParetoFront, links, "links of a round"),
+                     .price = TAKE(double, links, "links of a round"),
+                     .at = TAKE(int64_t, links, "links of a round")};
+    for (int c = 0; c < links; c++) {
+        hull_take(&round->hull[c], problem, &problem->link[begin + c]);
         front_take(&round->front[c], &round->hull[c]);
     }
 }
 
 void round_clear(Round *round) {
-    for (int c = round->lanes - 1; c >= 0; c--) {
+    for (int c = round->links - 1; c >= 0; c--) {
         front_clear(&round->front[c]);
         hull_clear(&round->hull[c]);
     }
@@ -33,18 +34,18 @@ void round_clear(Round *round) {
 
 // --- only one of the two terms counts
 
-// Time costs nothing: the widest, or the smallest where the width makes no difference.
+// Time costs nothing: the largest width, or the smallest where beta is 0.
 static void take_widest(const Round *round, uint8_t *choice) {
     const Problem *p = round->problem;
-    for (int c = 0; c < round->lanes; c++)
-        for (int64_t g = round->hull[c].lane->begin; g < round->hull[c].lane->end; g++)
+    for (int c = 0; c < round->links; c++)
+        for (int64_t g = round->hull[c].link->begin; g < round->hull[c].link->end; g++)
             choice[g] = (uint8_t)(p->group[g].beta > 0 ? p->widths - 1 : 0);
 }
 
-// The least variance of a lane within `seconds`, which the choice of lowest costs keeps.
+// Finds the least variance of a link within `seconds`, in which the cheapest choice fits.
 static void fill_exactly(Round *round, int c, double seconds, uint8_t *choice) {
-    const Hull *hull = &round->hull[c];
-    Front *front = &round->front[c];
+    const LpHull *hull = &round->hull[c];
+    ParetoFront *front = &round->front[c];
     double taken, known = hull_fill(hull, seconds, choice, &taken);
     if (seconds < hull->seconds[0] || hull->seconds[hull->steps] <= seconds)
         return;
@@ -61,35 +62,35 @@ static void fill_exactly(Round *round, int c, double seconds, uint8_t *choice) {
 // Variance costs nothing: the shortest time, and within it the least variance.
 static void take_fastest(Round *round, uint8_t *choice) {
     double seconds = 0;
-    for (int c = 0; c < round->lanes; c++) {
-        Hull *hull = &round->hull[c];
+    for (int c = 0; c < round->links; c++) {
+        LpHull *hull = &round->hull[c];
         hull_build(hull, 1);
-        for (int64_t g = 0; g < hull->lane->end - hull->lane->begin; g++)
-            choice[hull->lane->begin + g] = hull->lowest[g];
-        seconds = fmax(seconds, lane_seconds(round->problem, hull->lane, choice));
+        for (int64_t g = 0; g < hull->link->end - hull->link->begin; g++)
+            choice[hull->link->begin + g] = hull->lowest[g];
+        seconds = fmax(seconds, link_seconds(round->problem, hull->link, choice));
     }
-    for (int c = 0; c < round->lanes; c++) {
-        const Hull *hull =
+    for (int c = 0; c < round->links; c++) {
+        const LpHull *hull =
             &round->hull[c]; // a sum in another order may differ by less than a quantum
         fill_exactly(round, c, hull->rounded ? seconds - hull->quantum : seconds,
-                     choice + hull->lane->begin);
+                     choice + hull->link->begin);
     }
 }
 
 // --- both count
 
-// The relaxation's best time and the corners of the hulls around it; the best whole choice found.
+// Tries the relaxation's best time and the hulls' corners around it; writes the best choice found.
 static double round_known(Round *round, Weights weights, double relaxed, uint8_t *choice) {
     double best = INFINITY, best_seconds = relaxed;
-    for (int i = -1; i < 2 * round->lanes; i++) {
+    for (int i = -1; i < 2 * round->links; i++) {
         double seconds = relaxed, sum = 0, slowest = 0;
         if (i >= 0) {
-            const Hull *hull = &round->hull[i / 2];
+            const LpHull *hull = &round->hull[i / 2];
             int64_t k = hull_whole(hull, relaxed) + i % 2;
             seconds = k <= hull->steps ? fmax(hull->seconds[k], 0) : relaxed;
         }
-        for (int c = 0; c < round->lanes; c++) {
-            const Hull *hull = &round->hull[c];
+        for (int c = 0; c < round->links; c++) {
+            const LpHull *hull = &round->hull[c];
             int64_t k = hull_whole(hull, seconds);
             sum += hull->value[k];
             slowest = fmax(slowest, hull->seconds[k]);
@@ -102,12 +103,13 @@ static double round_known(Round *round, Weights weights, double relaxed, uint8_t
     return round_fill(round, weights, best_seconds, choice);
 }
 
-// The furthest time on one side of the relaxation's best that may still cost less than `known`.
+// The end of the window on one side of the relaxation's best time: beyond it every choice costs
+// more than `known`.
 static double window_end(const Round *round, Weights weights, double inside, double outside,
                          double known) {
     if (round_relaxed(round, weights, outside) <= known)
         return outside;
-    for (int i = 0; i < 24; i++) { // a little too wide does no harm
+    for (int i = 0; i < 24; i++) { // a window that is a little too wide does no harm
         double middle = inside + (outside - inside) / 2;
         if (round_relaxed(round, weights, middle) <= known)
             inside = middle;
@@ -117,11 +119,11 @@ static double window_end(const Round *round, Weights weights, double inside, dou
     return outside;
 }
 
-// Walks through all times of the fronts; round->at are then the points of the best. Returns its
-// cost, or infinity if a front is empty.
+// Walks through all times of the fronts in ascending order. Returns the least cost and its time in
+// *seconds, or infinity if a front is empty.
 static double sweep(Round *round, Weights weights, double *seconds) {
     double now = 0, best = INFINITY;
-    for (int c = 0; c < round->lanes; c++) {
+    for (int c = 0; c < round->links; c++) {
         round->at[c] = 0;
         if (round->front[c].points == 0)
             return INFINITY;
@@ -129,8 +131,8 @@ static double sweep(Round *round, Weights weights, double *seconds) {
     }
     for (;;) {
         double sum = weights.seconds * now, next = INFINITY;
-        for (int c = 0; c < round->lanes; c++) {
-            const Front *f = &round->front[c];
+        for (int c = 0; c < round->links; c++) {
+            const ParetoFront *f = &round->front[c];
             int64_t at = round->at[c];
             while (at + 1 < f->points && front_seconds(f, at + 1) <= now)
                 at++;
@@ -150,28 +152,28 @@ static double sweep(Round *round, Weights weights, double *seconds) {
 }
 
 static void take_points(const Round *round, double seconds, uint8_t *choice) {
-    for (int c = 0; c < round->lanes; c++) {
-        const Front *f = &round->front[c];
+    for (int c = 0; c < round->links; c++) {
+        const ParetoFront *f = &round->front[c];
         int64_t at = 0;
         while (at + 1 < f->points && front_seconds(f, at + 1) <= seconds)
             at++;
-        front_choice(f, at, choice + f->hull->lane->begin);
+        front_choice(f, at, choice + f->hull->link->begin);
     }
 }
 
-// What rounding costs up may have hidden.
+// How much better a choice could be because costs were rounded up.
 static double blurred(const Round *round) {
     double sum = 0;
-    for (int c = 0; c < round->lanes; c++) {
-        const Hull *hull = &round->hull[c];
+    for (int c = 0; c < round->links; c++) {
+        const LpHull *hull = &round->hull[c];
         if (hull->rounded)
-            sum += round->price[c] * hull->quantum * (double)(hull->lane->end - hull->lane->begin);
+            sum += round->price[c] * hull->quantum * (double)(hull->link->end - hull->link->begin);
     }
     return sum;
 }
 
 double round_solve(Round *round, Weights weights, uint8_t *choice) {
-    if (round->lanes == 0)
+    if (round->links == 0)
         return 0;
     if (weights.seconds == 0) {
         take_widest(round, choice);
@@ -182,20 +184,20 @@ double round_solve(Round *round, Weights weights, uint8_t *choice) {
         return 0;
     }
     double shortest = 0, longest = 0, dual;
-    for (int c = 0; c < round->lanes; c++) {
-        Hull *hull = &round->hull[c];
+    for (int c = 0; c < round->links; c++) {
+        LpHull *hull = &round->hull[c];
         hull_build(hull, weights.variance);
         shortest = fmax(shortest, hull->seconds[0]);
         longest = fmax(longest, hull->seconds[hull->steps]);
     }
     double relaxed = round_relax(round, weights, &dual);
     double known = round_known(round, weights, relaxed, choice);
-    double unsure = 1e-13 * (known + fabs(dual)); // of sums of doubles
+    double unsure = 1e-13 * (known + fabs(dual)); // rounding of sums
     Window window = {.slack = fmax(known - dual, 0) + unsure};
     window.least = window_end(round, weights, relaxed, shortest, known + unsure);
     window.most = window_end(round, weights, relaxed, longest, known + unsure);
     double kept = window.slack;
-    for (int c = 0; c < round->lanes; c++) {
+    for (int c = 0; c < round->links; c++) {
         window.price = round->price[c];
         front_build(&round->front[c], &window);
         kept = fmin(kept, round->front[c].slack);

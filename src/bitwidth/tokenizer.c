@@ -1,4 +1,4 @@
-// Words and numbers of a text that is not to be trusted.
+// Reads words and numbers of an untrusted text.
 
 #include "tokenizer.h"
 

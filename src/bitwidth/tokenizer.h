@@ -1,4 +1,5 @@
-// A text as words between spaces and line breaks; what is not as expected is refused with its line.
+// Reads a text as words between spaces and line breaks. An unexpected word is refused with its
+// line.
 #ifndef FRINGE_BITWIDTH_TOKENIZER_H
 #define FRINGE_BITWIDTH_TOKENIZER_H
 
@@ -9,7 +10,7 @@
 enum { LONGEST_WORD = 63 };
 
 typedef struct Words {
-    const char *what; // how messages call the text: "the problem"
+    const char *what; // name of the text in messages: "the problem"
     char *text, *at, *end;
     int64_t line;
     char word[LONGEST_WORD + 1];
@@ -19,14 +20,15 @@ typedef struct Words {
 // Reads the file to its end.
 bool words_open(Words *words, const char *what, FILE *file, Error *err);
 void words_close(Words *words);
-// Puts the next word into words->word; the empty word at the end of the text.
+// Puts the next word into words->word, or the empty word at the end of the text.
 void words_next(Words *words);
-// The next word must be this name, a whole number in [low, high], an int, a finite number.
+// Each expects something as the next word: this name, a whole number in [low, high], an int, a
+// finite number. False with a sentence if it is something else.
 bool words_name(Words *words, const char *name);
 bool words_int(Words *words, const char *what, int64_t low, int64_t high, int64_t *out);
 bool words_small(Words *words, const char *what, int *out);
 bool words_double(Words *words, const char *what, double *out);
-// The last word is not what was expected; returns false.
+// Reports that the last word is not the expected one; returns false.
 bool words_refuse(Words *words, const char *expected);
 
 #endif

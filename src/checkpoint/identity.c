@@ -123,7 +123,7 @@ static bool compare_first_weights(const Training *t, const Identity *was, Differ
 bool identity_check(const Training *t, const Identity *was, const char *folder, Error *err) {
     Differences d = {0};
     char more[32] = "";
-    config_tell_learned(was->config, t->config, add, &d);
+    config_report_learned(was->config, t->config, add, &d);
     compare_seed(t, was, &d);
     compare_data(t, was, &d);
     if (!compare_first_weights(t, was, &d, err))

@@ -1,7 +1,7 @@
-// Where the cache lies if no key says so: $XDG_CACHE_HOME/fringe, ~/.cache/fringe, or in /tmp where
-// a machine gives neither. The idea: in /tmp everybody may make a folder of any name, and what lies
-// in a cache is believed; so that folder is ours alone, or refused. A cache that the user named is
-// his, and may be shared.
+// The default cache: $XDG_CACHE_HOME/fringe, ~/.cache/fringe, or a folder in /tmp if neither
+// variable is set. The idea: in /tmp anybody may create a folder of any name, and fringe trusts
+// what lies in a cache. So that folder must belong to this user and be closed to others, or it is
+// refused. A cache that the user named may be shared.
 
 #include "internal.h"
 

@@ -1,6 +1,6 @@
-// One value against one key: the type, the range, the choices. A value that does not fit is
-// answered with the key's path, what was expected and what was found, and the next one is looked
-// at, so that a person sees all mistakes at once.
+// Checks one value against one key: type, range, choices. For a value that does not fit, the error
+// names the key's path, what was expected and what was found. Checking goes on with the next key,
+// so that a person sees all mistakes at once.
 
 #include "internal.h"
 
@@ -73,7 +73,7 @@ static void found(const Json *value, char *out, size_t size) {
     }
 }
 
-// "did you mean" among the key's own choices.
+// The closest of the key's choices, for "did you mean".
 static const char *suggest_choice(const Key *key, const Json *value, Choices choice) {
     const char *words[CHOICES_MOST];
     int count = config_choices(key, choice);
@@ -150,9 +150,9 @@ static void store_list(void *list, const Key *key, const Json *value, Complaints
         ConfigInts ints;
         ConfigDoubles doubles;
     } read = {0};
-    bool fine = true;
+    bool ok = true;
     if (json_type(value) != JSON_ARRAY) {
-        fine = read_entry(&read, 0, key, value, complaints);
+        ok = read_entry(&read, 0, key, value, complaints);
         read.count = 1;
     } else if (json_size(value) > CONFIG_LIST) {
         config_complain(complaints, "%s: expected at most %d entries, found %lld", key->path,
@@ -160,9 +160,9 @@ static void store_list(void *list, const Key *key, const Json *value, Complaints
         return;
     } else {
         for (const Json *entry = json_first(value); entry != NULL; entry = json_next(entry))
-            fine &= read_entry(&read, read.count++, key, entry, complaints);
+            ok &= read_entry(&read, read.count++, key, entry, complaints);
     }
-    if (fine)
+    if (ok)
         memcpy(list, &read,
                key->kind == KEY_WORDS  ? sizeof read.words
                : key->kind == KEY_INTS ? sizeof read.ints
@@ -202,7 +202,7 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
     }
 }
 
-// The widths that the codec integer has.
+// The bit widths of the codec integer.
 static bool is_width(int64_t bits) { return (bits >= 1 && bits <= 8) || bits == 16; }
 
 static void check_quantization(const Config *config, Complaints *complaints) {

@@ -1,4 +1,4 @@
-// What words a key may have: those of its own row in the table of keys, or those of a family.
+// The words that a key may have: those in its row of the table of keys, or the names of a family.
 
 #include "internal.h"
 

@@ -1,10 +1,10 @@
-// Inside the config room: what the table of keys looks like, and the steps of loading.
+// Inside the config room: the table of keys, and the steps of loading.
 #ifndef FRINGE_CONFIG_INTERNAL_H
 #define FRINGE_CONFIG_INTERNAL_H
 
 #include "fringe/config.h"
 
-// All keys: those of the table (keys.c), and in the same sections those that members bring along
+// All keys: those of the table (keys.c), and in the same sections those that members add
 // (members.c).
 extern const Key *config_keys;
 extern int config_key_count;
@@ -30,7 +30,7 @@ typedef struct Complaints {
     Error *err;
     const char *where;
     int count;      // of all layers
-    bool old_names; // keys may have the names that they once had: a program wrote them
+    bool old_names; // accept old names of keys: fringe wrote the file
 } Complaints;
 void config_complain(Complaints *complaints, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -42,7 +42,7 @@ void config_set_default(void *values, const Key *key);
 const Key *config_key_find(const char *path); // NULL if there is none
 bool config_is_list(KeyKind kind);
 bool config_is_text(KeyKind kind);
-// "a whole number in [1, 16]", "one of layer, none": what a key wants.
+// Describes the values of a key: "a whole number in [1, 16]", "one of layer, none".
 void config_expectation(const Key *key, char *out, size_t size);
 
 // Checks a value and stores it at the key's offset in `values`, a Config or a member's struct;
@@ -52,16 +52,16 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
 void config_store_object(Config *config, const Json *object, const char *section,
                          Complaints *complaints);
 bool config_is_section(const char *name);
-// The name that a key, or the keys of a section, have now instead of an old one (renamed.c).
+// The new name of a renamed key, or of the section of renamed keys (renamed.c).
 const char *config_new_name(const char *path); // NULL: `path` is no old name
 bool config_new_section(const char *section, char out[CONFIG_WORD]);
 void config_unknown(const char *path, Complaints *complaints); // complains, with a suggestion
-// What no single key can tell: lengths that depend on each other.
+// Checks that involve several keys or several entries of a list.
 void config_check_together(const Config *config, Complaints *complaints);
 
 // The cache where data.cache is empty (cache.c).
 void config_default_cache(char *out, size_t size);
-// Refuses a folder in /tmp that somebody else may have filled (EXIT_CANNOT_WRITE). Makes nothing.
+// Refuses a folder in /tmp that another user may have filled (EXIT_CANNOT_WRITE). Creates nothing.
 bool config_check_cache(const Config *config, Error *err);
 
 // Fills run.dir and data.cache where they are empty and resolves every KEY_PATH.

@@ -1,6 +1,6 @@
-// Every key of a config but those that members of families bring along (members.c), once: what it
-// is called, where it is stored, what it may be, what it is for. The loader, `fringe config show`,
-// the JSON schema and docs/config.md walk this table.
+// The table of all keys of a config, except those that members of families add (members.c): name,
+// place in Config, allowed values and help. The loader, `fringe config show`, the JSON schema and
+// docs/config.md walk this table.
 
 #include "internal.h"
 
@@ -12,200 +12,203 @@
 // path, kind, where, default (JSON), range, choices, unit, help
 const Key config_own_keys[] = {
     {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, ANY, ANY,
-     "Preset of quantization.codec, comm.schedule and lossless.*; an explicit key wins."},
+     "Preset of quantization.codec, comm.schedule and lossless.*; explicit keys override it."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph: a file, or a dataset directory of fringe."},
     {"data.format", KEY_WORD, AT(data.format), "\"auto\"", ANY, ANY, ANY,
-     "auto: told from the name of the file."},
+     "Format of data.path; auto: detected from the file's name."},
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
-     "Features for a graph that has none: .npy [n, F]."},
+     "Features of a graph whose file has none: .npy [n, F]."},
     {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,
-     "Labels beside the graph: .npy, [n] whole numbers or [n, K] 0/1 (multi-label)."},
+     "Labels in a file beside the graph: .npy, [n] whole numbers or [n, K] 0/1 (multi-label)."},
     {"data.splits", KEY_PATH, AT(data.splits), "\"\"", ANY, ANY, ANY,
      "The .npz that holds the splits; empty: the dataset itself."},
     {"data.split_keys", KEY_WORDS, AT(data.split_keys),
      "[\"train_idx\", \"val_idx\", \"test_idx\"]", ANY, ANY, ANY,
-     "Three arrays of node ids: training, validation, test. Names in the .npz, or .npy files."},
+     "Three arrays of node ids: training, validation, test. Each is a name in the .npz, or a "
+     ".npy file."},
     {"data.undirected", KEY_BOOL, AT(data.undirected), "false", ANY, ANY, ANY,
      "Edge lists: each line stands for both directions."},
     {"data.transforms", KEY_WORDS, AT(data.transforms), "[]", ANY, ANY, ANY,
-     "Steps in order: symmetrize, drop-loops, drop-duplicates, binary, row-normalize, standardize, "
-     "random:D, degree."},
+     "Preprocessing steps, applied in order."},
     {"data.cache", KEY_TEXT, AT(data.cache), "\"\"", ANY, ANY, ANY,
-     "Folder of prepared data and partitions; empty: $XDG_CACHE_HOME/fringe or ~/.cache/fringe; "
-     "where "
-     "a machine has neither, /tmp/fringe-cache-UID, which must be this user's alone."},
+     "Folder of prepared data and partitions. Empty: $XDG_CACHE_HOME/fringe or ~/.cache/fringe; "
+     "if neither variable is set, /tmp/fringe-cache-UID, which no other user may own or read."},
 
     {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
-     "How the graph is cut. metis: fewest edges between parts, best and slowest. fennel, fennel:N: "
-     "nodes one after the other, in one pass or N, for graphs that METIS cannot hold. random, "
-     "blocks: even parts, whatever the edges. file:PATH: one part number a line."},
+     "Partitioning method. metis: fewest edges between parts; best and slowest. fennel, "
+     "fennel:N: streams the nodes in one pass or N passes, for graphs that are too large for "
+     "METIS. random, blocks: parts of equal size, whatever the edges. file:PATH: one part number "
+     "per line."},
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
-     "Seed of the cut; apart from run.seed, so that runs share their parts."},
+     "Seed of the partition; separate from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
-     "What is balanced besides nodes (metis)."},
+     "What metis balances besides the number of nodes."},
     {"partition.reorder", KEY_BOOL, AT(partition.reorder), "true", ANY, ANY, ANY,
      "Renumber the rows of a part so that neighbours lie close together."},
 
     {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
-     "gcn and sage-gcn add the node itself: stored self-loops would "
-     "count beside it (data.transforms drops them)."},
+     "Type of convolution. gcn and sage-gcn add the node itself, so stored self-loops would "
+     "count twice (drop-loops in data.transforms removes them)."},
     {"model.layers", KEY_INT, AT(model.layers), "3", "[1, 16]", ANY, "layers",
      "Number of convolutions."},
     {"model.hidden", KEY_INTS, AT(model.hidden), "[256]", "[1, 65536]", ANY, "columns",
-     "Width of each hidden layer; a single one serves all."},
+     "Width of each hidden layer; a single value applies to all."},
     {"model.post", KEY_WORDS, AT(model.post), "[\"dropout\", \"norm\", \"activation\"]", ANY,
-     "norm activation dropout", ANY, "What follows a convolution, in order; not after the last."},
+     "norm activation dropout", ANY, "Steps after each convolution except the last, in order."},
     {"model.norm", KEY_WORD, AT(model.norm), "\"layer\"", ANY, "layer none", ANY,
      "Which norm \"norm\" in model.post means."},
     {"model.activation", KEY_WORD, AT(model.activation), "\"relu\"", ANY, "relu none", ANY,
      "Which function \"activation\" in model.post means."},
     {"model.dropout", KEY_DOUBLE, AT(model.dropout), "0.5", "[0, 1)", ANY, ANY,
-     "Share of elements set to zero where model.post says dropout."},
+     "Probability that \"dropout\" in model.post sets an element to zero."},
     {"model.input_dropout", KEY_DOUBLE, AT(model.input_dropout), "0", "[0, 1)", ANY, ANY,
-     "The same, before the first convolution."},
+     "The same for the input of the first convolution."},
     {"model.bias", KEY_BOOL, AT(model.bias), "true", ANY, ANY, ANY, "Layers have a bias."},
     {"model.gain", KEY_DOUBLE, AT(model.gain), "1", "(0, 100]", ANY, ANY,
      "Factor on the bound of the Xavier-uniform initial weights."},
     {"model.weights", KEY_PATH, AT(model.weights), "\"\"", ANY, ANY, ANY,
-     "Safetensors file to start from; empty: random weights."},
+     "Safetensors file with the initial weights; empty: random weights."},
 
     {"train.epochs", KEY_INT, AT(train.epochs), "200", "[0, 1000000000]", ANY, "epochs",
      "Passes over the whole graph."},
-    {"train.optimizer", KEY_WORD, AT(train.optimizer), "\"adam\"", ANY, ANY, ANY,
-     "How gradients become steps."},
+    {"train.optimizer", KEY_WORD, AT(train.optimizer), "\"adam\"", ANY, ANY, ANY, "Optimizer."},
     {"train.lr", KEY_DOUBLE, AT(train.lr), "0.01", "[0, 1000]", ANY, ANY, "Learning rate."},
-    {"train.momentum", KEY_DOUBLE, AT(train.momentum), "0", "[0, 1)", ANY, ANY, "Of sgd."},
+    {"train.momentum", KEY_DOUBLE, AT(train.momentum), "0", "[0, 1)", ANY, ANY, "Momentum of sgd."},
     {"train.betas", KEY_DOUBLES, AT(train.betas), "[0.9, 0.999]", "[0, 1)", ANY, ANY,
      "Decay of Adam's first and second moment."},
     {"train.eps", KEY_DOUBLE, AT(train.eps), "1e-8", "[0, 1]", ANY, ANY,
      "Added to the root of Adam's second moment."},
     {"train.weight_decay", KEY_DOUBLES, AT(train.weight_decay), "[0]", "[0, 1000]", ANY, ANY,
-     "L2 factor of each layer, added to its gradient; the last one serves the rest."},
+     "L2 factor of each layer, added to its gradient; the last value applies to all further "
+     "layers."},
     {"train.clip_norm", KEY_DOUBLE, AT(train.clip_norm), "0", "[0, 1e30]", ANY, ANY,
      "Largest norm of the whole gradient; 0: no limit."},
     {"train.lr_schedule", KEY_WORD, AT(train.lr_schedule), "\"constant\"", ANY, ANY, ANY,
-     "How the learning rate goes."},
+     "Learning-rate schedule."},
     {"train.lr_step_size", KEY_INT, AT(train.lr_step_size), "100", "[1, 1000000000]", ANY, "epochs",
-     "Schedule step: every so many epochs the rate is multiplied ..."},
-    {"train.lr_gamma", KEY_DOUBLE, AT(train.lr_gamma), "0.5", "(0, 1]", ANY, ANY, "... by this."},
+     "Schedule step: epochs between two changes of the learning rate."},
+    {"train.lr_gamma", KEY_DOUBLE, AT(train.lr_gamma), "0.5", "(0, 1]", ANY, ANY,
+     "Schedule step: factor of each change."},
     {"train.warmup", KEY_INT, AT(train.warmup), "0", "[0, 1000000000]", ANY, "epochs",
-     "The rate rises linearly to its value."},
+     "Epochs in which the learning rate rises linearly to its value."},
     {"train.eval_every", KEY_INT, AT(train.eval_every), "10", "[0, 1000000000]", ANY, "epochs",
-     "Evaluation on the distributed graph; 0: only after the last epoch."},
+     "Epochs between two evaluations on the distributed graph; 0: only after the last epoch."},
     {"train.patience", KEY_INT, AT(train.patience), "0", "[0, 1000000000]", ANY, "evaluations",
-     "Stop after so many without a better validation, which needs validation nodes and "
-     "train.eval_every above 0; 0: never."},
+     "Stop early after this many evaluations without a better validation score. Needs validation "
+     "nodes and train.eval_every above 0. 0: never."},
     {"train.loss", KEY_WORD, AT(train.loss), "\"auto\"", ANY, "auto softmax bce", ANY,
-     "auto: bce where nodes have several labels."},
+     "Loss; auto: bce if nodes have several labels, else softmax."},
     {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, ANY, ANY,
-     "What says which validation is better; auto: micro-f1 where nodes have several labels."},
+     "Validation score that selects the best epoch; auto: micro-f1 if nodes have several labels, "
+     "else accuracy."},
 
     {"quantization.codec", KEY_WORD, AT(quantization.codec), "\"fp32\"", ANY, ANY, ANY,
-     "How rows are written into messages: fp32 | bf16 | integer (few bits, rounded at random "
-     "without "
-     "bias). The mode presets it."},
+     "Encoding of rows in messages: fp32 | bf16 | integer (few bits, unbiased stochastic "
+     "rounding). The mode sets the default."},
     {"quantization.assign", KEY_TEXT, AT(quantization.assign), "\"adaptive\"", ANY, ANY, ANY,
-     "Codec integer, which rows get which width: adaptive (assigned anew every "
-     "quantization.period) | "
-     "uniform (quantization.initial_bits) | random | replay:RUN (what that run used)."},
+     "Codec integer: how rows get their bit widths. adaptive (solved again every "
+     "quantization.period) | uniform (quantization.initial_bits) | random | replay:RUN (those of "
+     "an earlier run)."},
     {"quantization.bits", KEY_INTS, AT(quantization.bits), "[2, 4, 8]", "[1, 16]", ANY, "bits",
-     "Widths to choose from, ascending: 1 to 8, and 16."},
+     "Bit widths to choose from, ascending: 1 to 8, and 16."},
     {"quantization.initial_bits", KEY_INT, AT(quantization.initial_bits), "8", "[1, 16]", ANY,
-     "bits", "Of all rows until the first assignment (quantization.period)."},
+     "bits", "Bit width of all rows before the first assignment (quantization.period)."},
     {"quantization.scale_dtype", KEY_WORD, AT(quantization.scale_dtype), "\"bf16\"", ANY,
-     "fp32 bf16", ANY, "How the minimum and the step of a row travel."},
+     "fp32 bf16", ANY, "Type in which the minimum and the step of a row are sent."},
     {"quantization.period", KEY_INT, AT(quantization.period), "100", "[1, 1000000000]", ANY,
-     "epochs",
-     "Between two assignments, and before the first: until then all rows have "
-     "quantization.initial_bits."},
+     "epochs", "Epochs between two assignments, and before the first one."},
     {"quantization.delay", KEY_INT, AT(quantization.delay), "3", "[0, 1000000]", ANY, "epochs",
-     "From asking the solver to taking its answer, or up to the next asking; training goes on "
-     "meanwhile."},
+     "Epochs between starting the solver and applying its solution, at most until the next "
+     "assignment; training goes on meanwhile."},
     {"quantization.group_size", KEY_INT, AT(quantization.group_size), "100", "[1, 1000000000]", ANY,
-     "rows", "Rows that share a width: neighbours in the order of their sensitivities."},
+     "rows", "Rows that share one bit width; rows of similar sensitivity form a group."},
     {"quantization.lambda", KEY_DOUBLE, AT(quantization.lambda), "0.5", "[0, 1]", ANY, ANY,
-     "Weight of the variance that rounding adds, against time: 1 is exact, 0 is fast."},
+     "Weight of the quantization variance against transfer time: 1 minimizes the variance only, "
+     "0 the time only."},
     {"quantization.sensitivity", KEY_WORD, AT(quantization.sensitivity), "\"paper\"", ANY,
      "paper safe", ANY,
-     "What a row's noise counts: sum of the squares of its coefficients, or square of their sum."},
+     "Sensitivity of a row: sum of its squared edge coefficients (paper) or square of their sum "
+     "(safe, an upper bound)."},
     {"quantization.time", KEY_WORD, AT(quantization.time), "\"sum\"", ANY, "sum hidden", ANY,
-     "hidden: time that computation covers costs nothing."},
+     "Transfer time in the objective: all of it (sum), or only what computation does not hide "
+     "(hidden)."},
     {"quantization.wait", KEY_WORD, AT(quantization.wait), "\"round\"", ANY, "round sender", ANY,
-     "What the slowest is taken of: the pairs of a ring round, or all that a rank sends."},
+     "Unit of the time constraint: one ring step (round: pairs in parallel) or one rank (sender: "
+     "all its messages in sequence)."},
     {"quantization.link", KEY_DOUBLES, AT(quantization.link), "[]", "[0, 1e9]", ANY, "seconds",
-     "Pinned link model for all pairs: seconds per byte (at least 1e-12) and per message, and with "
-     "quantization.time hidden those of an exchange that computation hides; empty: measured at "
-     "each "
-     "assignment. For the same bytes twice pin it and take quantization.solver=exact."},
+     "Fixed link model for all pairs: seconds per byte (at least 1e-12) and per message; with "
+     "quantization.time=hidden also the seconds of an exchange that computation hides. Empty: "
+     "measured at each assignment. For reproducible bytes set it and quantization.solver=exact."},
     {"quantization.solver", KEY_WORD, AT(quantization.solver), "\"glpk\"", ANY, "glpk exact", ANY,
-     "glpk: fringe-solver looks for better widths than those found at once where these are not "
-     "proven best, which is rare. It is not asked where computation covers time "
-     "(quantization.time) or "
-     "one term counts alone (quantization.lambda 0 or 1). exact: those found at once are taken."},
+     "exact: uses the widths of the built-in solver. glpk: where these are not proven optimal, "
+     "which is rare, fringe-solver searches for better ones. It never runs with "
+     "quantization.time=hidden or with quantization.lambda 0 or 1."},
     {"quantization.solver_limit", KEY_DOUBLE, AT(quantization.solver_limit), "1", "[0.01, 100000]",
-     ANY, "seconds", "For each problem (one per layer and direction)."},
+     ANY, "seconds", "Time limit of fringe-solver for each problem (one per layer and direction)."},
 
     {"lossless.input_features", KEY_WORD, AT(lossless.input_features), "\"auto\"", ANY,
      "exchange auto", ANY,
-     "auto: features are exchanged once. Their aggregate is made once, too; where they are dropped "
-     "out, both ends drop the same values of rows that are kept. The mode presets it."},
+     "auto: exchanges input features once and computes the first aggregate once; with input "
+     "dropout both ranks apply the same seeded mask to cached halo features instead. exchange: "
+     "every epoch. The mode sets the default."},
     {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY, "aggregate-first auto", ANY,
-     "auto: multiply by the weights first where that makes rows narrower. The mode presets it."},
+     "auto: a layer multiplies by its weights before it aggregates where that makes rows "
+     "narrower. The mode sets the default."},
     {"lossless.receptive_field", KEY_WORD, AT(lossless.receptive_field), "\"auto\"", ANY,
      "all auto", ANY,
-     "auto: rows that no training node can feel are neither computed nor sent, evaluation apart. "
-     "The mode presets it."},
+     "auto: training neither computes nor sends rows outside the receptive field of the training "
+     "nodes; evaluation uses all rows. The mode sets the default."},
     {"lossless.cover", KEY_WORD, AT(lossless.cover), "\"min\"", ANY, "sources targets min", ANY,
-     "What travels between two ranks: rows of sources | partial sums for targets | min (the fewest "
-     "of both together). The mode presets it."},
+     "What one rank sends another: rows of sources | partial sums for targets | min (the mix "
+     "with the fewest rows). The mode sets the default."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
-     "blocking | overlap | central (hides rows behind central rows only, as AdaQP does): the "
-     "order "
-     "of the steps of an exchange. The mode presets it."},
+     "Order of the steps of an exchange: blocking | overlap | central (overlaps with central "
+     "rows only, as AdaQP does). The mode sets the default."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
-     "How long a wait may last before a silent rank is named and the job ends."},
+     "Longest wait for a rank; then the job names it and ends."},
     {"comm.chunk", KEY_INT, AT(comm.chunk), "65280", "[4096, 1073741824]", ANY, "bytes",
-     "A message travels in pieces of this size; Open MPI sends up to 65280 over TCP at once, "
-     "larger "
-     "ones by agreement with the receiver, which is slower."},
+     "Messages are sent in chunks of this size. Over TCP Open MPI sends up to 65280 bytes at "
+     "once; larger chunks need a handshake with the receiver, which is slower."},
 
     {"run.dir", KEY_TEXT, AT(run.dir), "\"\"", ANY, ANY, ANY,
-     "Folder of the run (from the current folder); empty: runs/<name of the config>. Without "
-     "--resume a run begins anew there; what runs before made moves to DIR.1, DIR.2, ..."},
+     "Folder of the run, relative to the current folder; empty: runs/<name of the config>. "
+     "Without --resume a run starts from the beginning, and the files of earlier runs move to "
+     "DIR.1, DIR.2, ..."},
     {"run.seed", KEY_INT, AT(run.seed), "0", "[0, 9007199254740991]", ANY, ANY,
-     "Of weights and dropout; run i of --runs has seed + i."},
+     "Seed of weights and dropout; run i of --runs uses seed + i."},
     {"run.threads", KEY_INT, AT(run.threads), "0", "[0, 1024]", ANY, "threads",
-     "Per rank; 0: cores / ranks on the machine."},
+     "Threads per rank; 0: cores / ranks on the machine."},
     {"run.checkpoint_every", KEY_INT, AT(run.checkpoint_every), "100", "[0, 1000000000]", ANY,
-     "epochs", "Beside the one at the end; 0: only at the end and when stopped."},
+     "epochs",
+     "Epochs between two checkpoints; 0: only at the end and when stopped. The end always writes "
+     "one."},
     {"run.checkpoint_minutes", KEY_DOUBLE, AT(run.checkpoint_minutes), "30", "[0, 1000000]", ANY,
      "minutes",
-     "A checkpoint also when so much time has passed since the last one; 0: never. With "
-     "quantization.solver=glpk a checkpoint takes the solver's answer early, so that bit widths "
-     "may "
-     "depend on the clock."},
+     "Longest time between two checkpoints; 0: no limit. With quantization.solver=glpk such a "
+     "checkpoint applies the solver's solution early, so that bit widths may depend on the clock."},
     {"run.keep_checkpoints", KEY_INT, AT(run.keep_checkpoints), "2", "[1, 1000000]", ANY,
-     "checkpoints", "The newest ones that are kept."},
+     "checkpoints", "Number of newest checkpoints to keep."},
     {"run.stop_after", KEY_DOUBLE, AT(run.stop_after), "0", "[0, 1e9]", ANY, "seconds",
-     "Wall clock after which a checkpoint is written and the program leaves with 75; 0: never."},
+     "Wall-clock time after which the run writes a checkpoint and exits with 75; 0: never."},
     {"run.lock_wait", KEY_DOUBLE, AT(run.lock_wait), "30", "[0, 1000000]", ANY, "seconds",
-     "How long to wait while another run works in run.dir; with --resume four times as long."},
+     "Longest wait for another run that works in run.dir; four times as long with --resume."},
     {"run.log_every", KEY_INT, AT(run.log_every), "10", "[0, 1000000000]", ANY, "epochs",
-     "Lines on the terminal; 0: none. metrics.jsonl has every epoch."},
+     "Epochs between two lines on the terminal; 0: none. metrics.jsonl has every epoch."},
     {"run.memory_limit", KEY_DOUBLE, AT(run.memory_limit), "0", "[0, 1000000]", ANY, "GiB",
-     "What a rank may take; 0: what the machine has free / ranks on it."},
+     "Memory that a rank may use; 0: free memory of the machine / ranks on it."},
     {"run.trace", KEY_INTS, AT(run.trace), "[]", "[1, 1000000000]", ANY, "epochs",
-     "First and last epoch whose spans and messages go into trace.json (for Perfetto); empty: "
-     "none."},
+     "First and last epoch whose spans and messages are written to trace.json (for Perfetto); "
+     "empty: none."},
     {"run.backend", KEY_WORD, AT(run.backend), "\"cpu\"", ANY, ANY, ANY,
-     "Whose kernels and memory a training runs on."},
+     "Backend: whose kernels and memory a training uses."},
     {"run.simd", KEY_WORD, AT(run.simd), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
-     "Vector width of the kernels; changes no bit."},
+     "Vector instructions of the kernels; results do not depend on them."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,
-     "Column panels of the sparse kernel; auto: measured at the start. Changes no bit."},
+     "Column panels of the sparse kernel; auto: measured at the start. Results do not depend on "
+     "it."},
 };
 const int config_own_key_count = sizeof config_own_keys / sizeof config_own_keys[0];
 const Key *config_keys = config_own_keys;

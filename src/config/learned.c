@@ -1,13 +1,13 @@
-// What is learned: the keys that change the numbers of a training. A run that is resumed must have
-// them as they were; all others (where it runs, where data lie, how long it goes on) may change.
+// The keys that change the results of a training. A resumed run must have the same values for them;
+// all other keys (where it runs, where data lie, how long it trains) may change.
 
 #include "internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Data, parts and seed are told by what they are, not by keys, and so is the file of the first
-// weights. A run may be made longer, unless the learning rate looks at its end.
+// Data, parts, seed and the file of the first weights are compared by their contents, not by keys.
+// A run may be made longer, unless its learning-rate schedule depends on the last epoch.
 static bool counts(const Key *key, const void *context) {
     static const char *const sections[] = {"model.", "train.", "quantization.", "lossless."};
     const Config *config = context;
@@ -31,16 +31,16 @@ void config_put_learned(JsonWriter *writer, const char *name, const Config *conf
     json_end_object(writer);
 }
 
-// What of two long values is said: from shortly before the first letter that differs.
-static int first_said(const char *one, const char *other) {
+// Where to begin printing two long values: shortly before their first difference.
+static int first_shown(const char *one, const char *other) {
     int same = 0;
     while (one[same] != 0 && one[same] == other[same])
         same++;
     return same < 60 ? 0 : same - 30;
 }
 
-static void tell_key(const Key *key, const Config *was, const Config *is,
-                     void (*tell)(void *context, const char *sentence), void *context) {
+static void report_key(const Key *key, const Config *was, const Config *is,
+                       void (*report)(void *context, const char *sentence), void *context) {
     char sentence[256];
     JsonWriter old, new;
     json_writer_init(&old, false);
@@ -48,19 +48,19 @@ static void tell_key(const Key *key, const Config *was, const Config *is,
     config_put(&old, NULL, was, key);
     config_put(&new, NULL, is, key);
     if (strcmp(old.text, new.text) != 0) {
-        int from = first_said(old.text, new.text);
+        int from = first_shown(old.text, new.text);
         const char *cut = from > 0 ? "..." : "";
         snprintf(sentence, sizeof sentence, "%s was %s%.80s, is %s%.80s", key->path, cut,
                  old.text + from, cut, new.text + from);
-        tell(context, sentence);
+        report(context, sentence);
     }
     json_writer_clear(&new);
     json_writer_clear(&old);
 }
 
-// A key that the object lacks had its default, as before there was such a key.
-void config_tell_learned(const Json *object, const Config *config,
-                         void (*tell)(void *context, const char *sentence), void *context) {
+// A key that the object lacks has its default: an older version did not know it.
+void config_report_learned(const Json *object, const Config *config,
+                           void (*report)(void *context, const char *sentence), void *context) {
     Config was;
     Error all = {0};
     Complaints complaints = {.err = &all, .where = "what was trained", .old_names = true};
@@ -68,9 +68,9 @@ void config_tell_learned(const Json *object, const Config *config,
     config_store_object(&was, object, "", &complaints);
     if (complaints.count > 0) {
         all.text[strcspn(all.text, "\n")] = 0;
-        tell(context, all.text);
+        report(context, all.text);
     }
     for (int i = 0; i < config_key_count; i++)
         if (counts(&config_keys[i], &was) && counts(&config_keys[i], config))
-            tell_key(&config_keys[i], &was, config, tell, context);
+            report_key(&config_keys[i], &was, config, report, context);
 }

@@ -1,5 +1,5 @@
-// Layers of configuration: defaults < mode < file < --set. Each layer stores what it knows over the
-// one below; the mode is looked for first, because its preset lies below the file that names it.
+// Layers of configuration: defaults < mode < file < --set. Each layer overwrites values of the one
+// below. A first pass finds the mode, because its preset lies below the file that names it.
 
 #include "internal.h"
 
@@ -52,7 +52,7 @@ void config_store_object(Config *config, const Json *object, const char *section
     }
 }
 
-// "section.key=value". Text keys take the bare text; the others JSON, so that a number is a number.
+// Stores "section.key=value". Keys of text accept bare text, all others JSON.
 static void store_setting(Config *config, const char *setting, Complaints *complaints) {
     const char *equals = strchr(setting, '=');
     if (equals == NULL) {
@@ -76,7 +76,7 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
         json_free(value);
         return;
     }
-    JsonWriter quoted; // a bare word; where a number was wanted config_store says so
+    JsonWriter quoted; // a bare word; config_store complains if the key wants a number
     json_writer_init(&quoted, false);
     json_put_string(&quoted, NULL, text);
     store_text(config, key, quoted.text, complaints);
@@ -92,7 +92,7 @@ static void store_mode(Config *config, Complaints *complaints) {
     memset(config->said, 0, sizeof config->said);
 }
 
-// The layers above the mode. Keys of a run are not said by anybody.
+// Stores the layers above the mode. The keys of a run's config do not count as named by the user.
 static void store_layers(Config *config, const Json *file, const char *name,
                          bool written_by_program, const char *const *settings, int count,
                          Complaints *complaints) {
@@ -110,12 +110,12 @@ static void store_layers(Config *config, const Json *file, const char *name,
         store_setting(config, settings[i], complaints);
 }
 
-// A file that a program wrote may be of an older version, whose keys had other names.
+// A file that fringe wrote may come from an older version, in which keys had other names.
 static bool load(Config *config, const Json *file, const char *name, bool written_by_program,
                  const char *const *settings, int count, Error *err) {
     char source[sizeof config->source];
     snprintf(source, sizeof source, "%s", config->source);
-    Error silent = {0}; // a first pass only to learn the mode
+    Error silent = {0}; // of the first pass, which only finds the mode
     Complaints unheard = {.err = &silent, .old_names = written_by_program};
     config_set_defaults(config);
     store_layers(config, file, name, written_by_program, settings, count, &unheard);
@@ -144,15 +144,16 @@ static const Json *config_inside(const Json *file) {
     return inside != NULL && json_type(inside) == JSON_OBJECT ? inside : file;
 }
 
-// A run says every key, also those that its mode had set: another mode would find none to set.
+// The config of a run names every key, also those of its mode, so another mode could change none.
 static bool check_mode_of_run(const Config *config, const Json *inside, Error *err) {
     const Json *mode = json_get(inside, "mode");
     if (mode == NULL || strcmp(json_string(mode), config->mode) == 0)
         return true;
-    return error_set(err, EXIT_CONFIG,
-                     "%s: mode: \"%s\" is that of a run, whose keys are all said, so that \"%s\" "
-                     "would change none; give the config that the run was made from",
-                     config->source, json_string(mode), config->mode);
+    return error_set(
+        err, EXIT_CONFIG,
+        "%s: mode: \"%s\" is the mode of a run, whose config names every key, so \"%s\" "
+        "would change nothing; give the config that the run was made from",
+        config->source, json_string(mode), config->mode);
 }
 
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
@@ -166,15 +167,15 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
         snprintf(config->source, sizeof config->source, "%s", path);
         Error read = {0};
         file = json_read(path, &read);
-        if (file == NULL) // what is no JSON is a bad config, not bad data
+        if (file == NULL) // invalid JSON is a bad config, not bad data
             return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
                              read.text);
     }
     const Json *layer = file != NULL ? config_inside(file) : NULL;
-    bool fine = load(config, layer, path, layer != file, settings, count, err) &&
-                (layer == file || check_mode_of_run(config, layer, err));
+    bool ok = load(config, layer, path, layer != file, settings, count, err) &&
+              (layer == file || check_mode_of_run(config, layer, err));
     json_free(file);
-    return fine;
+    return ok;
 }
 
 bool config_from_json(Config *config, const char *text, const char *name, Error *err) {
@@ -183,7 +184,7 @@ bool config_from_json(Config *config, const char *text, const char *name, Error 
     Json *file = json_parse(text, strlen(text), name, &read);
     if (file == NULL)
         return error_set(err, EXIT_CONFIG, "%s", read.text);
-    bool fine = load(config, file, name, true, NULL, 0, err);
+    bool ok = load(config, file, name, true, NULL, 0, err);
     json_free(file);
-    return fine;
+    return ok;
 }

@@ -1,5 +1,5 @@
-// Keys that members of families bring along: each stands behind the others of its section, and its
-// value lies in that part of Config.member which its member has.
+// Keys that members of families add: each follows the other keys of its section, and its value lies
+// in its member's part of Config.member.
 
 #include "internal.h"
 
@@ -22,7 +22,7 @@ static bool same_section(const Key *a, const Key *b) {
     return length == section_length(b) && strncmp(a->path, b->path, length) == 0;
 }
 
-// Behind the last key of the section.
+// Inserts the key behind the last key of its section.
 static void insert(const Key *key, size_t at) {
     int place = config_key_count;
     while (place > 0 && !same_section(&all[place - 1], key))

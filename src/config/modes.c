@@ -1,5 +1,5 @@
-// Modes: named presets of how messages travel and what is saved. A preset is a list of settings, so
-// a new mode is one line here, and an explicit key in the file or --set always wins.
+// Modes: named presets of how messages are sent and which savings apply. A preset is a list of
+// settings, so a new mode is one row here. An explicit key in the file or --set overrides it.
 
 #include "internal.h"
 
@@ -9,22 +9,22 @@
 
 static const Mode modes[] = {
     {"vanilla",
-     "as the papers define it: fp32 rows, every exchange waits for its messages, nothing is saved",
+     "as the papers define it: fp32 rows, blocking exchanges, none of fringe's own savings",
      {"comm.schedule=blocking", SAVES_NOTHING}},
     {"lossless",
-     "vanilla, but what training does not need is neither sent nor computed",
+     "vanilla without sending or computing what training does not need",
      {"comm.schedule=blocking"}},
     {"overlap",
-     "fp32 rows, computes what needs no message while the messages fly",
+     "fp32 rows; computes what needs no message while messages are in flight",
      {"comm.schedule=overlap"}},
     {"quantize",
-     "rows in few bits, widths assigned, every exchange waits for its messages",
+     "quantized rows with assigned bit widths, blocking exchanges",
      {"quantization.codec=integer", "comm.schedule=blocking"}},
     {"adaqp",
-     "rows in few bits, widths assigned, computes while the messages fly",
+     "quantized rows with assigned bit widths; computes while messages are in flight",
      {"quantization.codec=integer", "comm.schedule=overlap"}},
     {"adaqp-published",
-     "the bits of adaqp and none of fringe's own savings",
+     "as adaqp, with none of fringe's own savings",
      {"quantization.codec=integer", "comm.schedule=overlap", SAVES_NOTHING}},
 };
 const Family mode_family = FAMILY("mode", NULL, modes);

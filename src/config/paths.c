@@ -1,6 +1,6 @@
-// Where files are looked for: beside the config, in FRINGE_DATA, and among what `fringe generate`
-// made. Every input path is made absolute while loading, so that a config read back from run.json
-// names the same files.
+// Looks up files: beside the config, in FRINGE_DATA, and among the datasets that `fringe generate`
+// made. Loading makes every input path absolute, so that a config read back from run.json names the
+// same files.
 
 #include "internal.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Absolute, relative to the current folder; without touching links.
+// Makes a path absolute from the current folder, without resolving links.
 static void absolute(char *out, size_t size, const char *path) {
     char here[1024];
     while (strncmp(path, "./", 2) == 0)
@@ -80,7 +80,7 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
     for (int i = 0; i < splits->count; i++)
         if (config_split_is_file(splits->word[i]))
             resolve_at(config, "data.split_keys", splits->word[i], 0, CONFIG_TEXT, complaints);
-    // file:PATH may also be the beginning of a name (PATH.part.K): the partition looks for that.
+    // file:PATH may also be a prefix (PATH.part.K), which the partition room resolves.
     static const char file[] = "file:";
     char whole[4096];
     if (strncmp(config->partition.method, file, strlen(file)) == 0) {

@@ -1,5 +1,5 @@
-// Keys that have a new name, once: in files of runs the old name is read as the new one, elsewhere
-// it is an error that says the new one, and `fringe config upgrade` rewrites it.
+// The table of renamed keys. In files that a run wrote the old name is read as the new one.
+// Elsewhere it is an error that names the new one, and `fringe config upgrade` rewrites it.
 
 #include "internal.h"
 
@@ -59,7 +59,7 @@ bool config_new_section(const char *section, char out[CONFIG_WORD]) {
 
 // --- rewriting a text
 
-// A walk through JSON text that is whole. The key is a part of the text, without its quotes.
+// A walk through valid JSON text. The key points into the text, without its quotes.
 typedef struct Walk {
     const char *at;
     int depth;                 // open objects and arrays
@@ -89,8 +89,8 @@ static bool next_key(Walk *walk) {
     return false;
 }
 
-// The name that the key stands for now, which is NULL where it has none: a key of a section, a
-// section, or "section.key" at the top.
+// The new name of the key at which the walk stands, NULL if it has none. It may be a key of a
+// section, a section, or "section.key" at the top.
 static const char *name_now(Walk *walk, char name[2 * CONFIG_WORD]) {
     char path[2 * CONFIG_WORD];
     if (walk->length >= CONFIG_WORD)
@@ -111,7 +111,7 @@ static void append(char *out, size_t *used, const char *text, size_t bytes) {
     out[*used] = 0;
 }
 
-// [0 terminated] the text with new names, memory_give it. *count: names that differ.
+// Returns the text with new names (0 terminated, memory_give it). *count: the names changed.
 static char *with_new_names(const char *text, int *count) {
     size_t bytes = strlen(text), used = 0;
     char *out = TAKE(char, bytes * 4 + 64, "config with new names"); // no name grows fourfold

@@ -1,4 +1,4 @@
-// Unknown keys, and which known one was meant.
+// Errors about unknown keys, with a suggestion.
 
 #include "internal.h"
 
@@ -19,7 +19,7 @@ static int words_of(const char *section, const char *words[64]) {
     return count;
 }
 
-// The key of that word in any section, or NULL.
+// A key with this name in any section, or NULL.
 static const char *elsewhere(const char *word) {
     for (int i = 0; i < config_key_count; i++) {
         const char *dot = strchr(config_keys[i].path, '.');
@@ -54,7 +54,7 @@ static void unknown_section(const char *section, Complaints *complaints) {
                         section);
 }
 
-// The right word in the wrong section, the closest word of the section, or all its words.
+// Suggests the same name in another section, the closest name of this section, or all its names.
 void config_unknown(const char *path, Complaints *complaints) {
     const char *dot = strchr(path, '.'), *words[64];
     char section[CONFIG_WORD], list[640] = "";

@@ -361,7 +361,7 @@ static inline bool is_one_of(const ConfigInts *widths, int64_t bits) {
     return false;
 }
 
-static inline void ends_agree(const Net *net, const ConfigInts *widths) {
+static inline void normalizers_agree(const Net *net, const ConfigInts *widths) {
     int64_t cells = cells_of(net);
     for (int i = 0; i < CHANNELS; i++) {
         int64_t *sent = widths_of(net, i, true), *received = widths_of(net, i, false);

@@ -27,7 +27,7 @@ static Recipe open_recipe(void) {
                     .group_rows = 100,
                     .sizes_differ = true,
                     .widths = 3,
-                    .width = {2, 4, 8},
+                    .bits = {2, 4, 8},
                     .columns = 256,
                     .betas = BETAS_DECADES,
                     .spread = 0.3,
@@ -42,13 +42,13 @@ static void pose(Asked *asked, const Recipe *recipe, const char *solver) {
     asked->config.quantization.solver_limit = 0.05;
     asked->assigner = (Assigner){.config = &asked->config, .comm = &test_comm};
     asked->lot.problem = problem_random(recipe, 1);
-    answer_take(&asked->lot.answer, &asked->lot.problem);
-    problem_solve(&asked->lot.problem, &asked->lot.answer);
+    solution_take(&asked->lot.solution, &asked->lot.problem);
+    problem_solve(&asked->lot.problem, &asked->lot.solution);
 }
 
 static void withdraw(Asked *asked) {
     solver_stop(&asked->lot.solver);
-    answer_clear(&asked->lot.answer);
+    solution_clear(&asked->lot.solution);
     problem_clear(&asked->lot.problem);
 }
 
@@ -74,11 +74,11 @@ static void what_is_proven_is_not_asked(void **state) {
             recipe.sizes_differ = false;
         }
         pose(&asked, &recipe, i == 3 ? "exact" : "glpk");
-        const Answer *answer = &asked.lot.answer;
-        double gap = answer->value.objective - answer->bound;
+        const Solution *solution = &asked.lot.solution;
+        double gap = solution->value.objective - solution->bound;
         assert_true(problem_is_open(&asked.lot.problem));
-        assert_int_equal(gap > 1e-6 * answer->value.objective, i >= 2);
-        assert_int_equal(strcmp(answer->by, "exact") == 0, i < 2);
+        assert_int_equal(gap > 1e-6 * solution->value.objective, i >= 2);
+        assert_int_equal(strcmp(solution->by, "exact") == 0, i < 2);
         lot_ask_solver(&asked.assigner, &asked.lot);
         assert_int_equal(asked.lot.solver.pid > 0, i == 2);
         assert_string_equal(asked.assigner.assignment.remark, "");
@@ -95,18 +95,18 @@ static void try_solver(const char *path, const char *want) {
     pose(&asked, &recipe, "glpk");
     Lot *lot = &asked.lot;
     uint8_t *before = TAKE(uint8_t, lot->problem.groups, "test");
-    memcpy(before, lot->answer.choice, (size_t)lot->problem.groups);
+    memcpy(before, lot->solution.choice, (size_t)lot->problem.groups);
     lot_ask_solver(&asked.assigner, lot);
     assert_true(lot->solver.pid > 0);
     double begin = clock_seconds();
     pid_t pid = lot->solver.pid;
-    solver_finish(&lot->solver, &lot->problem, &lot->answer, &test_comm, remark);
+    solver_finish(&lot->solver, &lot->problem, &lot->solution, &test_comm, remark);
     assert_true(clock_seconds() - begin <
                 30); // a limit of 0.05 s and 2 s of grace; a crowded machine
     assert_true(lot->solver.pid == 0 && kill(pid, 0) != 0);
     if (strstr(remark, want) == NULL || strstr(remark, "; the exact solution is used") == NULL)
         fail_msg("%s: the remark is '%s', expected '%s'", path, remark, want);
-    assert_memory_equal(before, lot->answer.choice, (size_t)lot->problem.groups);
+    assert_memory_equal(before, lot->solution.choice, (size_t)lot->problem.groups);
     memory_give(before);
     withdraw(&asked);
 }
@@ -118,7 +118,7 @@ static void solvers_that_are_no_help_cost_nothing(void **state) {
     play_solver("sleeps", "exec sleep 60");
     try_solver(getenv("FRINGE_SOLVER"), "fringe-solver did not end in its limit");
     play_solver("rubbish", "echo rubbish");
-    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver's answer is no answer (");
+    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver's solution is not valid (");
     play_solver("dies", "kill -9 $$");
     try_solver(getenv("FRINGE_SOLVER"), "fringe-solver was ended by signal 9");
 }
@@ -133,8 +133,8 @@ static void a_process_that_goes_first_asks_too(void **state) {
     setpriority(PRIO_PROCESS, 0, before);
 }
 
-// Its answer is waited for, and taken where it is better: here the best of one width was known.
-static void a_better_answer_is_taken(void **state) {
+// Its solution is waited for, and taken where it is better: here the best of one width was known.
+static void a_better_solution_is_taken(void **state) {
     (void)state;
     char solver[512], late[1200];
     snprintf(solver, sizeof solver, "%s/fringe-solver", getenv("FRINGE_BUILD"));
@@ -150,14 +150,14 @@ static void a_better_answer_is_taken(void **state) {
     pose(&asked, &recipe, "glpk");
     Lot *lot = &asked.lot;
     asked.config.quantization.solver_limit = 5;
-    problem_uniform(&lot->problem, 1, lot->answer.choice);
-    lot->answer.value = problem_value(&lot->problem, lot->answer.choice);
-    double known = lot->answer.value.objective, begin = clock_seconds();
+    problem_uniform(&lot->problem, 1, lot->solution.choice);
+    lot->solution.value = problem_value(&lot->problem, lot->solution.choice);
+    double known = lot->solution.value.objective, begin = clock_seconds();
     lot_ask_solver(&asked.assigner, lot);
-    solver_finish(&lot->solver, &lot->problem, &lot->answer, &test_comm, remark);
+    solver_finish(&lot->solver, &lot->problem, &lot->solution, &test_comm, remark);
     assert_true(clock_seconds() - begin >= 0.5);
-    assert_true(lot->answer.value.objective < known);
-    assert_string_equal(lot->answer.by, "glpk");
+    assert_true(lot->solution.value.objective < known);
+    assert_string_equal(lot->solution.by, "glpk");
     assert_non_null(strstr(remark, "GLPK was ended by signal 6"));
     withdraw(&asked);
 }
@@ -166,6 +166,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_proven_is_not_asked),
     cmocka_unit_test(solvers_that_are_no_help_cost_nothing),
     cmocka_unit_test(a_process_that_goes_first_asks_too),
-    cmocka_unit_test(a_better_answer_is_taken),
+    cmocka_unit_test(a_better_solution_is_taken),
 };
 TEST_MAIN(tests)

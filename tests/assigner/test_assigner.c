@@ -257,7 +257,7 @@ static void try_adaptive(const Scene *scene, const Config *config) {
     }
     const Assignment *assignment = epoch_of(&net, a, taken);
     assert_non_null(assignment);
-    ends_agree(&net, &config->quantization.bits);
+    normalizers_agree(&net, &config->quantization.bits);
     for (int i = 0; i < CHANNELS; i++) {
         check_order(&net, i, beta[i], config->quantization.group_size);
         check_trace(&net, i, asked, taken);
@@ -267,7 +267,7 @@ static void try_adaptive(const Scene *scene, const Config *config) {
     for (uint32_t epoch = taken + 1; epoch < taken + PERIOD; epoch++)
         assert_null(epoch_of(&net, a, epoch));
     check_report(&net, config, epoch_of(&net, a, taken + PERIOD), asked + PERIOD, taken + PERIOD);
-    ends_agree(&net, &config->quantization.bits);
+    normalizers_agree(&net, &config->quantization.bits);
     assigner_free(a);
     net_clear(&net);
 }
@@ -317,7 +317,7 @@ static void widths_are_mixed(void **state) {
     net_clear(&net);
 }
 
-static void ends_of_lambda_and_time_that_is_hidden(void **state) {
+static void normalizers_of_lambda_and_time_that_is_hidden(void **state) {
     (void)state;
     Net net;
     Config config = config_of();
@@ -330,7 +330,7 @@ static void ends_of_lambda_and_time_that_is_hidden(void **state) {
     config.quantization.link = (ConfigDoubles){2, {1e-18, 0}}; // any own part covers it
     settle(&net, &config, &scenes[0]);
     assert_true(test_comm.size == 1 || !all_have(&net, 8));
-    ends_agree(&net, &config.quantization.bits);
+    normalizers_agree(&net, &config.quantization.bits);
     net_clear(&net);
 
     snprintf(config.quantization.time, CONFIG_WORD, "hidden");
@@ -373,7 +373,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(widths_follow_sensitivities_at_both_ends),
     cmocka_unit_test(groups_of_any_size_and_widths_of_any_kind),
     cmocka_unit_test(widths_are_mixed),
-    cmocka_unit_test(ends_of_lambda_and_time_that_is_hidden),
+    cmocka_unit_test(normalizers_of_lambda_and_time_that_is_hidden),
     cmocka_unit_test(rows_too_loud_to_square_get_the_most),
 };
 

@@ -76,7 +76,7 @@ static void links_are_measured(void **state) {
         epochs_of(&net, a, 1, PERIOD + DELAY);
         const Assignment *assignment = epoch_of(&net, a, PERIOD + 1 + DELAY);
         assert_non_null(assignment);
-        ends_agree(&net, &config.quantization.bits);
+        normalizers_agree(&net, &config.quantization.bits);
         int pairs = test_comm.rank == 0 ? test_comm.size * (test_comm.size - 1) : 0;
         for (int i = 0; i < pairs; i++) {
             slowest = fmax(slowest, a->theta[i]);

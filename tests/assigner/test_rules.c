@@ -33,7 +33,7 @@ static void random_widths_are_drawn_per_message(void **state) {
     snprintf(config.quantization.assign, CONFIG_TEXT, "random");
     settle(&first, &config, &scenes[0]);
     settle(&second, &config, &scenes[0]);
-    ends_agree(&first, &config.quantization.bits);
+    normalizers_agree(&first, &config.quantization.bits);
     Assigner *a = assigner_of(&second, &config);
     for (int i = 0; i < CHANNELS && test_comm.size > 1; i++) {
         int64_t cells = first.world.dataset.nodes * test_comm.size, rows[WIDTH_MOST + 1];

@@ -83,7 +83,7 @@ static void state_comes_back(void **state) {
             bool first = epoch_of(&net, a, epoch) != NULL;
             assert_int_equal(first, epoch_of(&other, b, epoch) != NULL);
             for (int c = 0; c < CHANNELS; c++)
-                assert_true(a->pending == ANSWER_PENDING || a->lot[c].rows == 0 ||
+                assert_true(a->pending == SOLUTION_PENDING || a->lot[c].rows == 0 ||
                             memcmp(a->lot[c].next, b->lot[c].next, (size_t)a->lot[c].rows) == 0);
         }
         same_state(a, b);
@@ -175,7 +175,7 @@ static void damaged_and_foreign_files_are_refused(void **state) {
     refused(a, bad, EXIT_DATA, "counters");
     assert_ok(read_state(a, path, &err), &err); // and nothing is the worse for it
     epochs_of(&net, a, PERIOD + 2, PERIOD + 1 + DELAY);
-    ends_agree(&net, &config.quantization.bits);
+    normalizers_agree(&net, &config.quantization.bits);
     assigner_free(b);
     assigner_free(a);
     net_clear(&other);

@@ -1,9 +1,9 @@
-// Poses problems to fringe-solver and judges its answers, for the script beside it.
+// Poses problems to fringe-solver and judges its solutions, for the script beside it.
 //
 //   helper_problem ring|senders RANKS GROUPS ROWS decades|plain SEED exact|0|1|2 [LAMBDA [HIDDEN]]
-//       writes a problem with a lane for each pair of a ring, or for all that a rank sends (then
+//       writes a problem with a link for each pair of a ring, or for all that a rank sends (then
 //       thetas differ inside it), with that incumbent: the exact solution or one width for all
-//   helper_problem judge PROBLEM ANSWER
+//   helper_problem judge PROBLEM SOLUTION
 //       prints: by objective incumbent exact (objectives)
 #include "problems.h"
 
@@ -14,21 +14,21 @@ static int pose(bool by_sender, int argc, char **argv) {
                      .exactly = true,
                      .group_rows = atoi(argv[2]),
                      .widths = 3,
-                     .width = {2, 4, 8},
+                     .bits = {2, 4, 8},
                      .columns = 256,
                      .betas = strcmp(argv[3], "plain") == 0 ? BETAS_PLAIN : BETAS_DECADES,
                      .spread = 0.3,
                      .lambda = argc > 6 ? atof(argv[6]) : 0.5,
                      .hidden = argc > 7 ? atof(argv[7]) : 0};
     Problem p = problem_random(&recipe, (uint64_t)atoi(argv[4]));
-    Answer a;
-    answer_take(&a, &p);
+    Solution a;
+    solution_take(&a, &p);
     if (strcmp(argv[5], "exact") == 0)
         problem_solve(&p, &a);
     else
         problem_uniform(&p, atoi(argv[5]), a.choice);
     bool ok = problem_write(&p, a.choice, stdout);
-    answer_clear(&a);
+    solution_clear(&a);
     problem_clear(&p);
     return ok ? EXIT_OK : EXIT_IO;
 }
@@ -38,20 +38,20 @@ static int judge(char **argv) {
     uint8_t *incumbent;
     Error err = {0};
     FILE *posed = fopen(argv[0], "r"), *given = fopen(argv[1], "r");
-    Answer answer, exact;
+    Solution solution, exact;
     if (posed == NULL || given == NULL || !problem_read(&p, &incumbent, posed, &err) ||
-        !answer_read(&answer, &p, given, &err)) {
+        !solution_read(&solution, &p, given, &err)) {
         fprintf(stderr, "helper_problem: %s\n", err.text);
         return EXIT_DATA;
     }
-    answer_take(&exact, &p);
+    solution_take(&exact, &p);
     problem_solve(&p, &exact);
-    printf("%s %.17g %.17g %.17g\n", answer.by, answer.value.objective,
+    printf("%s %.17g %.17g %.17g\n", solution.by, solution.value.objective,
            problem_value(&p, incumbent).objective, exact.value.objective);
     fclose(given);
     fclose(posed);
-    answer_clear(&exact);
-    answer_clear(&answer);
+    solution_clear(&exact);
+    solution_clear(&solution);
     memory_give(incumbent);
     problem_clear(&p);
     return EXIT_OK;

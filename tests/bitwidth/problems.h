@@ -60,17 +60,17 @@ static inline double draw_beta(Draws *d, Betas betas) {
 
 typedef struct Recipe {
     int ranks;
-    bool by_sender;     // one lane per rank instead of one per pair: theta differs inside a lane
-    int64_t groups;     // of a lane, at most
-    bool exactly;       // as many in every lane
-    int64_t group_rows; // of all groups but the last of a lane
+    bool by_sender;     // one link per rank instead of one per pair: theta differs inside a link
+    int64_t groups;     // of a link, at most
+    bool exactly;       // as many in every link
+    int64_t group_rows; // of all groups but the last of a link
     bool sizes_differ;  // or of any size up to that
     int widths;
-    int width[PROBLEM_WIDTHS];
+    int bits[PROBLEM_WIDTHS];
     int64_t columns; // of a row
     Betas betas;
     double zero;   // share of groups whose beta is 0
-    double spread; // decades of theta over the lanes
+    double spread; // decades of theta over the links
     double lambda, hidden;
 } Recipe;
 
@@ -79,7 +79,7 @@ static inline Recipe ring_recipe(void) {
                     .groups = 30,
                     .group_rows = 100,
                     .widths = 3,
-                    .width = {2, 4, 8},
+                    .bits = {2, 4, 8},
                     .columns = 256,
                     .spread = 0.5,
                     .lambda = 0.5};
@@ -106,31 +106,31 @@ static inline int64_t add_groups(Problem *p, const Recipe *recipe, Draws *d, int
 
 static inline Problem problem_random(const Recipe *recipe, uint64_t seed) {
     Draws d = draws_new(seed);
-    int P = recipe->ranks, rounds = recipe->by_sender ? 1 : P - 1, lanes = rounds * P;
-    int links = P * (P - 1);
+    int P = recipe->ranks, rounds = recipe->by_sender ? 1 : P - 1, links = rounds * P;
+    int pairs = P * (P - 1);
     Problem p;
-    problem_take(&p, rounds, lanes, links * recipe->groups);
+    problem_take(&p, rounds, links, pairs * recipe->groups);
     p.widths = recipe->widths;
     for (int b = 0; b < p.widths; b++) {
-        p.width[b] = recipe->width[b];
-        p.row_bytes[b] = (recipe->columns * recipe->width[b] + 7) / 8;
+        p.bits[b] = recipe->bits[b];
+        p.row_bytes[b] = (recipe->columns * recipe->bits[b] + 7) / 8;
     }
     p.lambda = recipe->lambda;
     p.hidden = recipe->hidden;
     int64_t at = 0;
-    for (int c = 0; c < lanes; c++) {
+    for (int c = 0; c < links; c++) {
         int source = c % P, hop = c / P + 1;
         p.round_begin[c / P] = c / P * P;
-        p.lane[c] = (Lane){.source = source,
+        p.link[c] = (Link){.source = source,
                            .target = recipe->by_sender ? -1 : (source + hop) % P,
                            .gamma = 1e-4 * draw(&d),
                            .begin = at};
         for (int k = 0; k < (recipe->by_sender ? P - 1 : 1); k++)
             at = add_groups(&p, recipe, &d, at,
                             1e-9 * pow(10, recipe->spread * draw(&d)) * (0.5 + draw(&d)));
-        p.lane[c].end = at;
+        p.link[c].end = at;
     }
-    p.round_begin[rounds] = lanes;
+    p.round_begin[rounds] = links;
     p.groups = at;
     return p;
 }
@@ -138,16 +138,16 @@ static inline Problem problem_random(const Recipe *recipe, uint64_t seed) {
 // V, T and the objective as bitwidth.h states them, on their own.
 static inline Value value_by_definition(const Problem *p, const uint8_t *choice) {
     Value value = {0};
-    double ends[2][2] = {{0}}; // smallest and largest width: V, T
+    double normalizer[2][2] = {{0}}; // smallest and largest width: V, T
     for (int which = 0; which < 3; which++) {
         double variance = 0, seconds = 0;
         for (int r = 0; r < p->rounds; r++) {
             double slowest = 0;
             for (int c = p->round_begin[r]; c < p->round_begin[r + 1]; c++) {
-                double t = p->lane[c].gamma;
-                for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++) {
+                double t = p->link[c].gamma;
+                for (int64_t g = p->link[c].begin; g < p->link[c].end; g++) {
                     int b = which == 0 ? 0 : which == 1 ? p->widths - 1 : choice[g];
-                    double levels = pow(2, p->width[b]) - 1;
+                    double levels = pow(2, p->bits[b]) - 1;
                     t += p->group[g].theta * (double)(p->group[g].rows * p->row_bytes[b]);
                     variance += p->group[g].beta / (levels * levels);
                 }
@@ -156,18 +156,19 @@ static inline Value value_by_definition(const Problem *p, const uint8_t *choice)
             seconds += slowest;
         }
         if (which < 2) {
-            ends[which][0] = variance;
-            ends[which][1] = fmax(seconds, p->hidden);
+            normalizer[which][0] = variance;
+            normalizer[which][1] = fmax(seconds, p->hidden);
         } else {
             value.variance = variance;
             value.seconds = seconds;
         }
     }
-    if (ends[0][0] > ends[1][0])
-        value.objective += p->lambda * (value.variance - ends[1][0]) / (ends[0][0] - ends[1][0]);
-    if (ends[1][1] > ends[0][1])
-        value.objective += (1 - p->lambda) * (fmax(value.seconds, p->hidden) - ends[0][1]) /
-                           (ends[1][1] - ends[0][1]);
+    if (normalizer[0][0] > normalizer[1][0])
+        value.objective +=
+            p->lambda * (value.variance - normalizer[1][0]) / (normalizer[0][0] - normalizer[1][0]);
+    if (normalizer[1][1] > normalizer[0][1])
+        value.objective += (1 - p->lambda) * (fmax(value.seconds, p->hidden) - normalizer[0][1]) /
+                           (normalizer[1][1] - normalizer[0][1]);
     return value;
 }
 

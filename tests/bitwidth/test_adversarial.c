@@ -29,7 +29,7 @@ static Recipe hostile_recipe(uint64_t seed) {
                                                  : draw(&d)};
     for (int bits = 1; bits <= 8; bits++)
         if (draw_chance(&d, 0.5) || (bits == 8 && r.widths == 0))
-            r.width[r.widths++] = bits;
+            r.bits[r.widths++] = bits;
     return r;
 }
 
@@ -37,22 +37,22 @@ static Recipe hostile_recipe(uint64_t seed) {
 static void spoil(Problem *p, uint64_t seed) {
     Draws d = draws_new(seed + 31);
     double most = 0;
-    for (int c = 0; c < p->lanes; c++) {
-        Lane *lane = &p->lane[c];
+    for (int c = 0; c < p->links; c++) {
+        Link *link = &p->link[c];
         if (draw_chance(&d, 0.1))
-            lane->gamma = draw_chance(&d, 0.5) ? 1e60 : 0;
+            link->gamma = draw_chance(&d, 0.5) ? 1e60 : 0;
         bool odd = draw_chance(&d, 0.05), slow = draw_chance(&d, 0.5);
         double scale = draw_chance(&d, 0.1) ? pow(10, 180 * draw(&d) - 90) : 1;
-        for (int64_t g = lane->begin; g < lane->end; g++) {
+        for (int64_t g = link->begin; g < link->end; g++) {
             if (odd)
                 p->group[g].theta = slow ? 1e60 : 1e-60;
             p->group[g].beta *= scale;
             most = fmax(most, p->group[g].theta);
         }
     }
-    // A theta that became its neighbour's would put betas out of order: sort lane by lane.
-    for (int c = 0; c < p->lanes; c++)
-        qsort(p->group + p->lane[c].begin, (size_t)(p->lane[c].end - p->lane[c].begin),
+    // A theta that became its neighbour's would put betas out of order: sort link by link.
+    for (int c = 0; c < p->links; c++)
+        qsort(p->group + p->link[c].begin, (size_t)(p->link[c].end - p->link[c].begin),
               sizeof *p->group, descending);
     if (draw_chance(&d, 0.2)) {
         uint8_t *choice = TAKE(uint8_t, p->groups, "test");
@@ -68,8 +68,8 @@ static void try_problem(uint64_t seed) {
         spoil(&p, seed);
     Error err = {0};
     assert_ok(problem_check(&p, &err), &err);
-    Answer a;
-    answer_take(&a, &p);
+    Solution a;
+    solution_take(&a, &p);
     problem_solve(&p, &a);
     Value again = problem_value(&p, a.choice);
     assert_memory_equal(&again, &a.value, sizeof again);
@@ -92,7 +92,7 @@ static void try_problem(uint64_t seed) {
         assert_true(problem_value(&p, choice).objective >= a.bound - 1e-9);
     }
     memory_give(choice);
-    answer_clear(&a);
+    solution_clear(&a);
     problem_clear(&p);
 }
 
@@ -105,34 +105,34 @@ static void ten_thousand_problems(void **state) {
 }
 
 // A1 .. A2: nothing to choose, nothing to send, nobody to send to.
-static void empty_problems_have_answers(void **state) {
+static void empty_problems_have_solutions(void **state) {
     (void)state;
     Problem p;
     for (int rounds = 0; rounds < 3; rounds++)
-        for (int lanes = 0; lanes < 2 * rounds + 1; lanes++) {
-            problem_take(&p, rounds, lanes, 0);
+        for (int links = 0; links < 2 * rounds + 1; links++) {
+            problem_take(&p, rounds, links, 0);
             p.widths = 1;
-            p.width[0] = 8;
+            p.bits[0] = 8;
             p.row_bytes[0] = 16;
             p.lambda = 0.5;
             for (int r = 0; r < rounds; r++) // the first round may have none
-                p.round_begin[r + 1] = r == rounds - 1 ? lanes : lanes / 2;
-            for (int c = 0; c < lanes; c++)
-                p.lane[c] = (Lane){.source = 0, .target = 1, .gamma = c};
+                p.round_begin[r + 1] = r == rounds - 1 ? links : links / 2;
+            for (int c = 0; c < links; c++)
+                p.link[c] = (Link){.source = 0, .target = 1, .gamma = c};
             Error err = {0};
             assert_ok(problem_check(&p, &err), &err);
-            Answer a;
-            answer_take(&a, &p);
+            Solution a;
+            solution_take(&a, &p);
             problem_solve(&p, &a);
             assert_true(a.value.objective == 0 && a.bound == 0 && problem_bound(&p) == 0);
-            answer_clear(&a);
+            solution_clear(&a);
             problem_clear(&p);
         }
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ten_thousand_problems),
-    cmocka_unit_test(empty_problems_have_answers),
+    cmocka_unit_test(empty_problems_have_solutions),
 };
 
 TEST_MAIN(tests)

@@ -7,7 +7,7 @@ static const Recipe tiny = {.ranks = 3,
                             .groups = 3,
                             .group_rows = 4,
                             .widths = 2,
-                            .width = {2, 4},
+                            .bits = {2, 4},
                             .columns = 5,
                             .lambda = 0.5,
                             .zero = 0.1};
@@ -20,7 +20,7 @@ static Recipe tiny_recipe(uint64_t seed) {
     r.ranks = three ? 2 : 3;
     r.groups = three ? 4 : 2; // 3^8 or 2^12 choices
     r.widths = three ? 3 : 2;
-    r.width[2] = 8;
+    r.bits[2] = 8;
     r.by_sender = draw_chance(&d, 0.3);
     r.sizes_differ = draw_chance(&d, 0.3);
     r.columns = draw_int(&d, 1, 40);
@@ -54,10 +54,10 @@ static Value brute_force(const Problem *p) {
 }
 
 // A8: what is reported is what the widths give.
-static void assert_reported(const Problem *p, const Answer *a) {
+static void assert_reported(const Problem *p, const Solution *a) {
     Value v = value_by_definition(p, a->choice);
     assert_near(a->value.objective, v.objective,
-                1e-10); // sums of a few hundred doubles, ends apart
+                1e-10); // sums of a few hundred doubles
     assert_near(a->value.variance, v.variance, 1e-12 * v.variance);
     assert_near(a->value.seconds, v.seconds, 1e-12 * v.seconds);
     assert_true(a->bound <= a->value.objective && a->bound >= 0);
@@ -73,17 +73,17 @@ static void is_what_brute_force_finds(void **state) {
         Error err = {0};
         assert_ok(problem_check(&p, &err), &err);
         Value best = brute_force(&p);
-        Answer a;
-        answer_take(&a, &p);
+        Solution a;
+        solution_take(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
-        // rounded costs of lanes with several thetas: 2^-40 of a lane's time, a few groups
+        // rounded costs of links with several thetas: 2^-40 of a link's time, a few groups
         assert_near(a.value.objective, best.objective, 1e-10);
         assert_true(a.bound > best.objective - 1e-10);
         assert_true(problem_bound(&p) <= best.objective + 1e-12);
         if (recipe.lambda == 0) // ties are broken by V
             assert_near(a.value.variance, best.variance, 1e-9 * best.variance);
-        answer_clear(&a);
+        solution_clear(&a);
         problem_clear(&p);
     }
 }
@@ -105,8 +105,8 @@ static void covered_time_is_used(void **state) {
         p.hidden = shortest + (longest - shortest) * (1.4 * draw(&d) - 0.2);
         p.hidden = p.hidden > 0 ? p.hidden : 0;
         Value best = brute_force(&p);
-        Answer a;
-        answer_take(&a, &p);
+        Solution a;
+        solution_take(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
         assert_true(a.bound <= best.objective + 1e-10);
@@ -118,7 +118,7 @@ static void covered_time_is_used(void **state) {
             proven++;
         }
         all++;
-        answer_clear(&a);
+        solution_clear(&a);
         problem_clear(&p);
     }
     assert_true(proven > 0 && proven < exact);
@@ -133,8 +133,8 @@ static void lies_between_the_bound_and_every_other_choice(void **state) {
         Recipe recipe = ring_recipe();
         recipe.betas = seed % 2 == 0 ? BETAS_PLAIN : BETAS_DECADES;
         Problem p = problem_random(&recipe, seed);
-        Answer a;
-        answer_take(&a, &p);
+        Solution a;
+        solution_take(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
         double bound = problem_bound(&p);
@@ -156,7 +156,7 @@ static void lies_between_the_bound_and_every_other_choice(void **state) {
             }
         }
         memory_give(choice);
-        answer_clear(&a);
+        solution_clear(&a);
         problem_clear(&p);
     }
     assert_true(as_fast > 0);
@@ -170,8 +170,8 @@ typedef struct Plain {
     int64_t count;
 } Plain;
 
-static Plain plain_front(const Problem *p, const Lane *lane) {
-    int64_t full = lane->end - lane->begin - 1;
+static Plain plain_front(const Problem *p, const Link *link) {
+    int64_t full = link->end - link->begin - 1;
     Plain front = {TAKE(double, 3 * (full + 1) * (full + 2) / 2, "test"),
                    TAKE(double, 3 * (full + 1) * (full + 2) / 2, "test"), 0};
     for (int64_t n8 = 0; n8 <= full; n8++)
@@ -180,22 +180,22 @@ static Plain plain_front(const Problem *p, const Lane *lane) {
                 double bytes = 0, variance = 0;
                 for (int64_t i = 0; i <= full; i++) {
                     int b = i == full ? last : i < n8 ? 2 : i < n4 ? 1 : 0;
-                    double levels = pow(2, p->width[b]) - 1;
-                    bytes += (double)(p->group[lane->begin + i].rows * p->row_bytes[b]);
-                    variance += p->group[lane->begin + i].beta / (levels * levels);
+                    double levels = pow(2, p->bits[b]) - 1;
+                    bytes += (double)(p->group[link->begin + i].rows * p->row_bytes[b]);
+                    variance += p->group[link->begin + i].beta / (levels * levels);
                 }
-                front.seconds[front.count] = lane->gamma + p->group[lane->begin].theta * bytes;
+                front.seconds[front.count] = link->gamma + p->group[link->begin].theta * bytes;
                 front.variance[front.count++] = variance;
             }
     return front;
 }
 
-static double plain_round(const Plain *front, int lanes, double variance_weight, double mu) {
+static double plain_round(const Plain *front, int links, double variance_weight, double mu) {
     double best = INFINITY;
-    for (int c = 0; c < lanes; c++)
+    for (int c = 0; c < links; c++)
         for (int64_t i = 0; i < front[c].count; i++) {
             double seconds = front[c].seconds[i], sum = mu * seconds;
-            for (int d = 0; d < lanes; d++) {
+            for (int d = 0; d < links; d++) {
                 double least = INFINITY;
                 for (int64_t k = 0; k < front[d].count; k++)
                     if (front[d].seconds[k] <= seconds)
@@ -216,9 +216,9 @@ static void is_what_the_plain_sweep_finds(void **state) {
         recipe.betas = (Betas)(seed % 4);
         recipe.lambda = 0.1 + 0.1 * (double)(seed % 9);
         Problem p = problem_random(&recipe, seed);
-        for (int c = 0; c < p.lanes; c++) // sorting moved the short group: the last one is it
-            for (int64_t g = p.lane[c].begin; g < p.lane[c].end; g++)
-                p.group[g].rows = g == p.lane[c].end - 1 ? 37 : 100;
+        for (int c = 0; c < p.links; c++) // sorting moved the short group: the last one is it
+            for (int64_t g = p.link[c].begin; g < p.link[c].end; g++)
+                p.group[g].rows = g == p.link[c].end - 1 ? 37 : 100;
         uint8_t *choice = TAKE(uint8_t, p.groups, "test");
         Value small = value_by_definition(&p, choice);
         problem_uniform(&p, 2, choice);
@@ -230,18 +230,18 @@ static void is_what_the_plain_sweep_finds(void **state) {
         for (int r = 0; r < p.rounds; r++) {
             Plain front[4];
             for (int c = 0; c < 4; c++)
-                front[c] = plain_front(&p, &p.lane[p.round_begin[r] + c]);
+                front[c] = plain_front(&p, &p.link[p.round_begin[r] + c]);
             best += plain_round(front, 4, a, mu);
             for (int c = 0; c < 4; c++) {
                 memory_give(front[c].variance);
                 memory_give(front[c].seconds);
             }
         }
-        Answer answer;
-        answer_take(&answer, &p);
-        problem_solve(&p, &answer);
-        assert_near(answer.value.objective, best, 1e-11); // other orders of sums
-        answer_clear(&answer);
+        Solution solution;
+        solution_take(&solution, &p);
+        problem_solve(&p, &solution);
+        assert_near(solution.value.objective, best, 1e-11); // other orders of sums
+        solution_clear(&solution);
         problem_clear(&p);
     }
 }
@@ -255,9 +255,9 @@ static void covered_time_is_filled(void **state) {
         recipe.betas = (Betas)(seed % 3);
         recipe.lambda = seed % 4 == 0 ? 0 : 0.3;
         Problem p = problem_random(&recipe, seed);
-        Answer plain, covered;
-        answer_take(&plain, &p);
-        answer_take(&covered, &p);
+        Solution plain, covered;
+        solution_take(&plain, &p);
+        solution_take(&covered, &p);
         problem_solve(&p, &plain);
         uint8_t *choice = TAKE(uint8_t, p.groups, "test");
         problem_uniform(&p, 2, choice);
@@ -270,8 +270,8 @@ static void covered_time_is_filled(void **state) {
         // a few of 360 groups do not fit any more
         assert_true(covered.value.seconds > 0.97 * p.hidden);
         assert_true(covered.value.objective - covered.bound < 1e-3);
-        answer_clear(&covered);
-        answer_clear(&plain);
+        solution_clear(&covered);
+        solution_clear(&plain);
         problem_clear(&p);
     }
 }
@@ -285,8 +285,8 @@ static void covered_time_is_filled_round_by_round(void **state) {
     recipe.betas = BETAS_EQUAL;
     recipe.lambda = 0.05; // bits that cost time are not worth it
     Problem p = problem_random(&recipe, 1);
-    for (int c = 0; c < p.lanes; c++)
-        p.lane[c].gamma = 0;
+    for (int c = 0; c < p.links; c++)
+        p.link[c].gamma = 0;
     for (int64_t g = 0; g < p.groups; g++) {
         p.group[g].theta = 1e-9;
         p.group[g].rows = 100;
@@ -297,13 +297,13 @@ static void covered_time_is_filled_round_by_round(void **state) {
     double four = problem_value(&p, choice).seconds;
     memory_give(choice);
     p.hidden = two + 0.95 * (four - two);
-    Answer a;
-    answer_take(&a, &p);
+    Solution a;
+    solution_take(&a, &p);
     problem_solve(&p, &a);
     assert_reported(&p, &a);
     assert_true(a.value.seconds <= p.hidden);
     assert_true(a.value.seconds >= two + 6 / 7.0 * (four - two) - 1e-12); // 6 of 7 rounds
-    answer_clear(&a);
+    solution_clear(&a);
     problem_clear(&p);
 }
 
@@ -315,8 +315,8 @@ static void more_weight_of_the_variance_buys_bits(void **state) {
         recipe.betas = (Betas)(seed % 3);
         Problem p = problem_random(&recipe, seed);
         Value before = {0};
-        Answer a;
-        answer_take(&a, &p);
+        Solution a;
+        solution_take(&a, &p);
         for (int i = 0; i <= 20; i++) {
             p.lambda = i / 20.0;
             problem_solve(&p, &a);
@@ -328,7 +328,7 @@ static void more_weight_of_the_variance_buys_bits(void **state) {
         }
         for (int64_t g = 0; g < p.groups; g++)
             assert_int_equal(a.choice[g], 2); // lambda = 1, every beta > 0
-        answer_clear(&a);
+        solution_clear(&a);
         problem_clear(&p);
     }
 }
@@ -343,14 +343,14 @@ static void free_bits_are_taken(void **state) {
         Problem p = problem_random(&recipe, seed);
         uint8_t *choice = TAKE(uint8_t, p.groups, "test");
         Value smallest = problem_value(&p, choice);
-        Answer a;
-        answer_take(&a, &p);
+        Solution a;
+        solution_take(&a, &p);
         problem_solve(&p, &a);
         assert_true(a.value.seconds <= smallest.seconds);
         assert_true(a.value.objective == 0);
-        assert_true(a.value.variance < 0.9 * smallest.variance); // lanes differ by half a decade
+        assert_true(a.value.variance < 0.9 * smallest.variance); // links differ by half a decade
         memory_give(choice);
-        answer_clear(&a);
+        solution_clear(&a);
         problem_clear(&p);
     }
 }
@@ -363,38 +363,38 @@ static void larger_beta_never_gets_fewer_bits(void **state) {
         recipe.betas = seed % 4 == 3 ? BETAS_CLOSE : (Betas)(seed % 4);
         recipe.lambda = seed % 5 == 0 ? 0 : 0.1 * (double)(seed % 10);
         Problem p = problem_random(&recipe, seed);
-        Answer a;
-        answer_take(&a, &p);
+        Solution a;
+        solution_take(&a, &p);
         problem_solve(&p, &a);
-        for (int c = 0; c < p.lanes; c++)
-            for (int64_t g = p.lane[c].begin; g < p.lane[c].end; g++)
-                for (int64_t h = g + 1; h < p.lane[c].end; h++)
+        for (int c = 0; c < p.links; c++)
+            for (int64_t g = p.link[c].begin; g < p.link[c].end; g++)
+                for (int64_t h = g + 1; h < p.link[c].end; h++)
                     if (p.group[g].rows == p.group[h].rows && p.group[g].beta > p.group[h].beta)
                         assert_true(a.choice[g] >= a.choice[h]);
-        answer_clear(&a);
+        solution_clear(&a);
         problem_clear(&p);
     }
 }
 
 // The same problem gives the same bytes, whatever was solved before.
-static void answers_are_repeated(void **state) {
+static void solutions_are_repeated(void **state) {
     (void)state;
     Recipe recipe = ring_recipe();
     recipe.by_sender = true;
     Problem p = problem_random(&recipe, 3), other = problem_random(&recipe, 4);
-    Answer a, b, c;
-    answer_take(&a, &p);
-    answer_take(&b, &p);
-    answer_take(&c, &other);
+    Solution a, b, c;
+    solution_take(&a, &p);
+    solution_take(&b, &p);
+    solution_take(&c, &other);
     problem_solve(&p, &a);
     problem_solve(&other, &c);
     problem_solve(&p, &b);
     assert_memory_equal(a.choice, b.choice, (size_t)p.groups);
     assert_memory_equal(&a.value, &b.value, sizeof a.value);
     assert_true(a.bound == b.bound);
-    answer_clear(&c);
-    answer_clear(&b);
-    answer_clear(&a);
+    solution_clear(&c);
+    solution_clear(&b);
+    solution_clear(&a);
     problem_clear(&other);
     problem_clear(&p);
 }
@@ -409,7 +409,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(more_weight_of_the_variance_buys_bits),
     cmocka_unit_test(free_bits_are_taken),
     cmocka_unit_test(larger_beta_never_gets_fewer_bits),
-    cmocka_unit_test(answers_are_repeated),
+    cmocka_unit_test(solutions_are_repeated),
 };
 
 TEST_MAIN(tests)

@@ -7,7 +7,7 @@ static const Recipe some = {.ranks = 3,
                             .groups = 4,
                             .group_rows = 50,
                             .widths = 3,
-                            .width = {2, 4, 8},
+                            .bits = {2, 4, 8},
                             .columns = 41,
                             .betas = BETAS_DECADES,
                             .spread = 3,
@@ -45,28 +45,29 @@ static bool read_problem(const char *text, size_t bytes, Problem *p, uint8_t **c
     fclose(file);
     return ok;
 }
-static bool read_answer(const char *text, size_t bytes, const Problem *p, Answer *a, Error *err) {
+static bool read_solution(const char *text, size_t bytes, const Problem *p, Solution *a,
+                          Error *err) {
     FILE *file =
         bytes > 0 ? fmemopen((void *)(uintptr_t)text, bytes, "r") : fopen("/dev/null", "r");
     *err = (Error){0};
-    bool ok = answer_read(a, p, file, err);
+    bool ok = solution_read(a, p, file, err);
     fclose(file);
     return ok;
 }
 
 static void assert_same(const Problem *a, const Problem *b) {
     assert_true(a->layer == b->layer && a->direction == b->direction && a->widths == b->widths);
-    assert_memory_equal(a->width, b->width, (size_t)a->widths * sizeof *a->width);
+    assert_memory_equal(a->bits, b->bits, (size_t)a->widths * sizeof *a->bits);
     assert_memory_equal(a->row_bytes, b->row_bytes, (size_t)a->widths * sizeof *a->row_bytes);
     assert_memory_equal(&a->lambda, &b->lambda, sizeof a->lambda);
     assert_memory_equal(&a->hidden, &b->hidden, sizeof a->hidden);
-    assert_true(a->rounds == b->rounds && a->lanes == b->lanes && a->groups == b->groups);
+    assert_true(a->rounds == b->rounds && a->links == b->links && a->groups == b->groups);
     assert_memory_equal(a->round_begin, b->round_begin, (size_t)(a->rounds + 1) * sizeof(int));
-    for (int c = 0; c < a->lanes; c++) {
-        assert_true(a->lane[c].source == b->lane[c].source);
-        assert_true(a->lane[c].target == b->lane[c].target);
-        assert_memory_equal(&a->lane[c].gamma, &b->lane[c].gamma, sizeof(double));
-        assert_true(a->lane[c].begin == b->lane[c].begin && a->lane[c].end == b->lane[c].end);
+    for (int c = 0; c < a->links; c++) {
+        assert_true(a->link[c].source == b->link[c].source);
+        assert_true(a->link[c].target == b->link[c].target);
+        assert_memory_equal(&a->link[c].gamma, &b->link[c].gamma, sizeof(double));
+        assert_true(a->link[c].begin == b->link[c].begin && a->link[c].end == b->link[c].end);
     }
     assert_memory_equal(a->group, b->group, (size_t)a->groups * sizeof *a->group);
 }
@@ -97,24 +98,24 @@ static void problems_come_back_bit_for_bit(void **state) {
     }
 }
 
-static void answers_come_back_and_are_valued_anew(void **state) {
+static void solutions_come_back_and_are_valued_again(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         Recipe recipe = some;
         recipe.groups = (int64_t)(seed % 40);
         Problem p = problem_random(&recipe, seed);
         static const int troubles[] = {0, 6, -71};
-        Answer a = {.by = "glpk", .seconds = 0.1, .choice = random_choice(&p, seed)}, back;
+        Solution a = {.by = "glpk", .seconds = 0.1, .choice = random_choice(&p, seed)}, back;
         a.trouble = troubles[seed % 3];
         Value value = problem_value(&p, a.choice);
         a.value.objective = -5; // a lie
         a.bound = value.objective / 3;
         FILE *file = tmpfile();
-        assert_true(answer_write(&a, &p, file));
+        assert_true(solution_write(&a, &p, file));
         size_t bytes;
         char *text = text_of(file, &bytes);
         Error err;
-        assert_ok(read_answer(text, bytes, &p, &back, &err), &err);
+        assert_ok(read_solution(text, bytes, &p, &back, &err), &err);
         assert_string_equal(back.by, "glpk");
         assert_memory_equal(a.choice, back.choice, (size_t)p.groups);
         assert_memory_equal(&back.value, &value, sizeof value);
@@ -122,13 +123,13 @@ static void answers_come_back_and_are_valued_anew(void **state) {
         assert_int_equal(back.trouble, a.trouble);
         for (size_t length = 0; length + 1 < bytes;
              length++) { // without its last line break it is whole
-            Answer cut;
-            assert_false(read_answer(text, length, &p, &cut, &err));
+            Solution cut;
+            assert_false(read_solution(text, length, &p, &cut, &err));
             assert_true(err.code == EXIT_DATA && err.text[0] != 0);
         }
         memory_give(text);
-        answer_clear(&back);
-        answer_clear(&a);
+        solution_clear(&back);
+        solution_clear(&a);
         problem_clear(&p);
     }
 }
@@ -155,7 +156,7 @@ static void mutated_texts_do_no_harm(void **state) {
     (void)state;
     static const char letters[] = "0123456789.-+eE \n\0xnaif\xff";
     static const char *const words[] = {"-1",    "99999999999", "1e308",  "nan",  "inf", "0x10",
-                                        "1e999", "-0",          "1e-320", "lane", "end", ""};
+                                        "1e999", "-0",          "1e-320", "link", "end", ""};
     Problem p = problem_random(&some, 2), back;
     uint8_t *choice = random_choice(&p, 2), *choice_back;
     size_t bytes;
@@ -183,11 +184,11 @@ static void mutated_texts_do_no_harm(void **state) {
         if (read_problem(changed, length, &back, &choice_back, &err)) {
             Error broken = {0};
             assert_ok(problem_check(&back, &broken), &broken);
-            Answer a;
-            answer_take(&a, &back);
+            Solution a;
+            solution_take(&a, &back);
             problem_solve(&back, &a);
             assert_true(isfinite(a.value.objective));
-            answer_clear(&a);
+            solution_clear(&a);
             memory_give(choice_back);
             problem_clear(&back);
         } else {
@@ -213,21 +214,21 @@ static void absurd_counts_are_refused(void **state) {
         {"", "expected fringe-problem, found \"\""},
         {"fringe-problem 2\n", "version 2"},
         {"fringe-problem 1\nlayer 0 direction 0\nlambda 2 hidden 0\nwidths 9\n", "1 to 8 widths"},
-        {HEAD "rounds 2000000000 lanes 0 groups 0\nend\n", "as many rounds as the text holds"},
-        {HEAD "rounds 1 lanes 1000000 groups 0\nend\n", "as many lanes as the text holds"},
-        {HEAD "rounds 0 lanes 0 groups 9000000000000000000\nend\n", "as many groups"},
-        {HEAD "rounds 0 lanes 0 groups 99999999999999999999999\nend\n", "as many groups"},
-        {HEAD "rounds 0 lanes 0 groups -1\nend\n", "as many groups"},
-        {HEAD "rounds 1 lanes 0 groups 0\nround 1\nlane 0 1 0 0\nend\n", "lanes that the problem"},
-        {HEAD "rounds 1 lanes 2 groups 0\nround 1\nlane 0 1 0 0\nend\n            ", "2 lanes"},
-        {HEAD "rounds 0 lanes 0 groups 0\nend\nend\n", "nothing after the end"},
-        {HEAD "rounds 1 lanes 1 groups 1\nround 1\nlane 0 1 0 1\n1 1 1 1\nend\n",
+        {HEAD "rounds 2000000000 links 0 groups 0\nend\n", "as many rounds as the text holds"},
+        {HEAD "rounds 1 links 1000000 groups 0\nend\n", "as many links as the text holds"},
+        {HEAD "rounds 0 links 0 groups 9000000000000000000\nend\n", "as many groups"},
+        {HEAD "rounds 0 links 0 groups 99999999999999999999999\nend\n", "as many groups"},
+        {HEAD "rounds 0 links 0 groups -1\nend\n", "as many groups"},
+        {HEAD "rounds 1 links 0 groups 0\nround 1\nlink 0 1 0 0\nend\n", "links that the problem"},
+        {HEAD "rounds 1 links 2 groups 0\nround 1\nlink 0 1 0 0\nend\n            ", "2 links"},
+        {HEAD "rounds 0 links 0 groups 0\nend\nend\n", "nothing after the end"},
+        {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n1 1 1 1\nend\n",
          "index of a width"},
-        {HEAD "rounds 1 lanes 1 groups 1\nround 1\nlane 0 1 0 1\n1 0 1 0\nend\n", "theta 0"},
-        {HEAD "rounds 1 lanes 1 groups 1\nround 1\nlane 0 1 0 1\n-1 1 1 0\nend\n", "beta -1"},
-        {HEAD "rounds 1 lanes 1 groups 1\nround 1\nlane 0 1 0 1\n1 1 900000000000000000 0\nend\n",
+        {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n1 0 1 0\nend\n", "theta 0"},
+        {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n-1 1 1 0\nend\n", "beta -1"},
+        {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n1 1 900000000000000000 0\nend\n",
          "at most 2^53"},
-        {HEAD "rounds 1 lanes 1 groups 2\nround 1\nlane 0 1 0 2\n1 1 1 0\n2 1 1 0\nend\n",
+        {HEAD "rounds 1 links 1 groups 2\nround 1\nlink 0 1 0 2\n1 1 1 0\n2 1 1 0\nend\n",
          "beta descending"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -241,20 +242,22 @@ static void absurd_counts_are_refused(void **state) {
     }
 }
 
-static void answers_to_other_problems_are_refused(void **state) {
+static void solutions_to_other_problems_are_refused(void **state) {
     (void)state;
-#define ODD "fringe-answer 1\nby glpk seconds 0 bound 0\n"
+#define ODD "fringe-solution 1\nby glpk seconds 0 bound 0\n"
     static const struct {
         const char *text, *part;
     } cases[] = {
-        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 4\n0000\nend\n", "as many groups"},
-        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n0003\nend\n", "index of a width"},
-        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n003\nend\n", "index of a width"},
-        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n00\nend\n", "index of a width"},
-        {"fringe-answer 1\nby glpk seconds 0 bound nan\ngroups 3\n000\nend\n", "a bound"},
-        {"fringe-answer 1\nby \"}glpk seconds 0 bound 0\ngroups 3\n000\nend\n", "a name"},
-        {"fringe-answer 1\nby aaaaaaaaaaaaaaaa seconds 0 bound 0\ngroups 3\n000\nend\n", "a name"},
-        {"fringe-answer 1\nby glpk seconds 0 bound 0\ngroups 3\n000\nend\nend\n", "nothing after"},
+        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 4\n0000\nend\n", "as many groups"},
+        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 3\n0003\nend\n", "index of a width"},
+        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 3\n003\nend\n", "index of a width"},
+        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 3\n00\nend\n", "index of a width"},
+        {"fringe-solution 1\nby glpk seconds 0 bound nan\ngroups 3\n000\nend\n", "a bound"},
+        {"fringe-solution 1\nby \"}glpk seconds 0 bound 0\ngroups 3\n000\nend\n", "a name"},
+        {"fringe-solution 1\nby aaaaaaaaaaaaaaaa seconds 0 bound 0\ngroups 3\n000\nend\n",
+         "a name"},
+        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 3\n000\nend\nend\n",
+         "nothing after"},
         {ODD "trouble\ngroups 3\n000\nend\n", "signal or exit"},
         {ODD "trouble signal 0\ngroups 3\n000\nend\n", "a number of it"},
         {ODD "trouble signal 65\ngroups 3\n000\nend\n", "a number of it"},
@@ -269,13 +272,13 @@ static void answers_to_other_problems_are_refused(void **state) {
     recipe.groups = 1;
     Problem p = problem_random(&recipe, 1);
     p.groups = 3; // of the 6 that are there
-    p.lanes = 1;
+    p.links = 1;
     p.round_begin[1] = 1;
-    p.lane[0].end = 3;
+    p.link[0].end = 3;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        Answer a;
+        Solution a;
         Error err;
-        assert_refused(read_answer(cases[i].text, strlen(cases[i].text), &p, &a, &err), &err,
+        assert_refused(read_solution(cases[i].text, strlen(cases[i].text), &p, &a, &err), &err,
                        EXIT_DATA, cases[i].part);
         assert_true(a.choice == NULL);
     }
@@ -284,11 +287,11 @@ static void answers_to_other_problems_are_refused(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(problems_come_back_bit_for_bit),
-    cmocka_unit_test(answers_come_back_and_are_valued_anew),
+    cmocka_unit_test(solutions_come_back_and_are_valued_again),
     cmocka_unit_test(cut_texts_are_refused),
     cmocka_unit_test(mutated_texts_do_no_harm),
     cmocka_unit_test(absurd_counts_are_refused),
-    cmocka_unit_test(answers_to_other_problems_are_refused),
+    cmocka_unit_test(solutions_to_other_problems_are_refused),
 };
 
 TEST_MAIN(tests)

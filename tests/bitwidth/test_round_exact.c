@@ -13,17 +13,17 @@ static Recipe ring(uint64_t seed) {
 }
 
 static Weights weights_of(const Problem *p) {
-    Ends ends = problem_ends(p);
-    return problem_weights(p, &ends);
+    Normalizers normalizers = problem_normalizers(p);
+    return problem_weights(p, &normalizers);
 }
 
 // What a choice costs a round, by definition.
 static double cost_of(const Problem *p, int round, Weights weights, const uint8_t *choice) {
     double variance = 0, slowest = 0;
     for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++) {
-        double seconds = p->lane[c].gamma;
-        for (int64_t g = p->lane[c].begin; g < p->lane[c].end; g++) {
-            double levels = pow(2, p->width[choice[g]]) - 1;
+        double seconds = p->link[c].gamma;
+        for (int64_t g = p->link[c].begin; g < p->link[c].end; g++) {
+            double levels = pow(2, p->bits[choice[g]]) - 1;
             variance += p->group[g].beta / (levels * levels);
             seconds += p->group[g].theta * (double)(p->group[g].rows * p->row_bytes[choice[g]]);
         }
@@ -64,9 +64,9 @@ static void rounding_is_never_better(void **state) {
     assert_true(worse > 0);
 }
 
-static double lane_bytes(const Problem *p, const Lane *lane, const uint8_t *choice) {
+static double link_bytes(const Problem *p, const Link *link, const uint8_t *choice) {
     double bytes = 0;
-    for (int64_t g = lane->begin; g < lane->end; g++)
+    for (int64_t g = link->begin; g < link->end; g++)
         bytes += (double)(p->group[g].rows * p->row_bytes[choice[g]]);
     return bytes;
 }
@@ -78,8 +78,8 @@ static void solve_round(const Problem *p, int which, Weights weights, uint8_t *c
     round_clear(&round);
 }
 
-// A10: with the normalisers held fixed, a lane whose theta doubles carries no more than before.
-static void slower_lanes_carry_no_more(void **state) {
+// A10: with the normalisers held fixed, a link whose theta doubles carries no more than before.
+static void slower_links_carry_no_more(void **state) {
     (void)state;
     int less = 0, same = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
@@ -89,14 +89,14 @@ static void slower_lanes_carry_no_more(void **state) {
         uint8_t *choice = TAKE(uint8_t, p.groups, "test");
         for (int r = 0; r < p.rounds; r++)
             for (int c = p.round_begin[r]; c < p.round_begin[r + 1]; c++) {
-                const Lane *lane = &p.lane[c];
+                const Link *link = &p.link[c];
                 solve_round(&p, r, weights, choice);
-                double before = lane_bytes(&p, lane, choice);
-                for (int64_t g = lane->begin; g < lane->end; g++)
+                double before = link_bytes(&p, link, choice);
+                for (int64_t g = link->begin; g < link->end; g++)
                     p.group[g].theta *= 2;
                 solve_round(&p, r, weights, choice);
-                double after = lane_bytes(&p, lane, choice);
-                for (int64_t g = lane->begin; g < lane->end; g++)
+                double after = link_bytes(&p, link, choice);
+                for (int64_t g = link->begin; g < link->end; g++)
                     p.group[g].theta /= 2;
                 assert_true(after <= before);
                 less += after < before;
@@ -110,7 +110,7 @@ static void slower_lanes_carry_no_more(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rounding_is_never_better),
-    cmocka_unit_test(slower_lanes_carry_no_more),
+    cmocka_unit_test(slower_links_carry_no_more),
 };
 
 TEST_MAIN(tests)

@@ -17,20 +17,20 @@ fail() {
     failed=1
 }
 
-# solve OPTIONS...: problem to answer; $status, $by, $seconds, and objectives $got $known $exact
+# solve OPTIONS...: problem to solution; $status, $by, $seconds, and objectives $got $known $exact
 solve() {
     local start=$EPOCHREALTIME
-    "$solver" "$@" <problem >answer 2>said
+    "$solver" "$@" <problem >solution 2>said
     status=$?
     seconds=$(awk "BEGIN {print $EPOCHREALTIME - $start}")
     by='' got='' known='' exact=''
-    [ $status -eq 0 ] && read -r by got known exact <<<"$("$helper" judge problem answer)"
+    [ $status -eq 0 ] && read -r by got known exact <<<"$("$helper" judge problem solution)"
     trouble ''
 }
-# trouble 'regular expression': how the answer says that GLPK's process ended; '': nothing
+# trouble 'regular expression': how the solution says that GLPK's process ended; '': nothing
 trouble() {
     local said
-    said=$(sed -n 's/^trouble //p' answer)
+    said=$(sed -n 's/^trouble //p' solution)
     [[ $said =~ ^$1$ ]] || fail "trouble is '$said', expected '$1'"
 }
 # holds 'condition of got, known, exact and seconds' NAME
@@ -91,7 +91,7 @@ holds 'got == known' "no groups"
 solve --limit 0
 holds 'got <= known' "no time"
 
-# GLPK's process is killed or crashes, and the answer says so, or stops for good; that its time was
+# GLPK's process is killed or crashes, and the solution says so, or stops for good; that its time was
 # over is nothing to tell. It is known by being the program's child; the process that looks for
 # leaks at its end would be one, too.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
@@ -99,7 +99,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 for signal in KILL ABRT STOP; do
     hits=0
     for try in 1 2 3; do # until GLPK's process was there when we looked
-        "$solver" --limit 3 --gap 0 <problem >answer 2>said &
+        "$solver" --limit 3 --gap 0 <problem >solution 2>said &
         pid=$! start=$EPOCHREALTIME
         while kill -0 $pid 2>/dev/null; do
             for child in $(cat /proc/$pid/task/$pid/children 2>/dev/null); do
@@ -112,7 +112,7 @@ for signal in KILL ABRT STOP; do
         seconds=$(awk "BEGIN {print $EPOCHREALTIME - $start}")
         [ $hits -gt 0 ] && break
     done
-    read -r by got known exact <<<"$("$helper" judge problem answer)"
+    read -r by got known exact <<<"$("$helper" judge problem solution)"
     holds "got == known && seconds < 15 && $hits > 0" "SIG$signal"
     [ "$by" = incumbent ] || fail "SIG$signal: by is '$by'"
     case $signal in
@@ -125,22 +125,22 @@ done
 # Held up until its alarm, it writes the best that it has, not what it was given.
 "$helper" ring 4 100 100 plain 3 1 >problem
 start=$EPOCHREALTIME
-"$solver" --limit 9 --gap 0 <problem >answer 2>said &
+"$solver" --limit 9 --gap 0 <problem >solution 2>said &
 pid=$!
 sleep 5 # of which the first of three rounds takes three
 kill -ALRM $pid || fail "the program ended before its alarm"
 wait $pid
 status=$? seconds=$(awk "BEGIN {print $EPOCHREALTIME - $start}")
-read -r by got known exact <<<"$("$helper" judge problem answer)"
+read -r by got known exact <<<"$("$helper" judge problem solution)"
 holds 'got < known && seconds < 8.5' "last words"
 
 # GLPK runs out of memory: there is as much as the program itself needs, and a little more.
 "$helper" ring 2 1500 100 plain 3 1 >problem
 suffices() { (ulimit -v "$1" && "$solver" --limit 0 <problem 2>/dev/null | grep -q '^end$'); }
 solve_in() {
-    (ulimit -v "$1" && exec "$solver" --limit 20 --gap 0.01 <problem >answer 2>said)
+    (ulimit -v "$1" && exec "$solver" --limit 20 --gap 0.01 <problem >solution 2>said)
     status=$? seconds=0
-    read -r by got known exact <<<"$("$helper" judge problem answer)"
+    read -r by got known exact <<<"$("$helper" judge problem solution)"
 }
 low=1000 high=1000000
 if suffices $high; then
@@ -162,10 +162,10 @@ fi
 refuse() { # CODE 'text' COMMAND...
     local code=$1 text=$2
     shift 2
-    "$@" >answer 2>said <problem
+    "$@" >solution 2>said <problem
     status=$?
     if [ $status -ne "$code" ] || [ "$(wc -l <said)" -ne 1 ] || ! grep -q -- "$text" said ||
-        [ -s answer ]; then
+        [ -s solution ]; then
         fail "expected exit $code and /$text/; exit $status, said: $(cat said)"
     else
         echo "ok: $(cat said)"

@@ -1,6 +1,6 @@
 // ranks: 1
 // If this failed, a config would mean something else than its page says, or a mistake in it would
-// be told late, alone or without its place.
+// be reported late, alone or without its place.
 
 #include "support.h"
 
@@ -120,7 +120,7 @@ static void members_bring_keys_along(void **state) {
     int own = config_key_count;
     refused(text, "model.spokes: unknown key");
     config_set_defaults(&config);
-    config_values(&config, &spokes, &values); // nobody has told of them
+    config_values(&config, &spokes, &values); // they are not registered
     assert_true(values.count == 7 && strcmp(values.rim, "wood") == 0);
     config_learn_keys(members, 2);
     assert_int_equal(config_key_count, own + 3);
@@ -171,7 +171,7 @@ static void every_mode_is_a_choice_and_sets_what_is_there(void **state) {
 
 // --- mistakes
 
-static void all_mistakes_are_told_at_once(void **state) {
+static void all_mistakes_are_reported_at_once(void **state) {
     (void)state;
     static const char text[] = "{\"train\": {\"epochs\": \"many\", \"lr\": -1, \"epoch\": 3},"
                                " \"trian\": {}, \"model\": {\"norm\": \"lay\", \"bias\": 1,"
@@ -280,7 +280,7 @@ static void a_run_stands_for_its_config(void **state) {
     load(&config, text, &same, 1);
     Error err = {0};
     assert_refused(config_load(&config, test_path("some.json"), &another, 1, &err), &err,
-                   EXIT_CONFIG, "\"adaqp\" is that of a run");
+                   EXIT_CONFIG, "\"adaqp\" is the mode of a run");
 }
 
 // Each default stands in the table as the writer would write it, and is within its own range.
@@ -417,12 +417,12 @@ static void a_cache_in_a_shared_place_is_ours_alone(void **state) {
 
 static void keep(void *context, const char *sentence) { snprintf(context, 256, "%s", sentence); }
 
-static void long_values_are_told_where_they_differ(void **state) {
+static void long_values_are_reported_where_they_differ(void **state) {
     (void)state;
     Config config;
     Error err = {0};
     JsonWriter writer;
-    char told[256] = "", *tail;
+    char reported[256] = "", *tail;
     config_set_defaults(&config);
     config.model.hidden.count = CONFIG_LIST;
     for (int i = 0; i < CONFIG_LIST; i++)
@@ -432,8 +432,8 @@ static void long_values_are_told_where_they_differ(void **state) {
     Json *was = json_parse(writer.text, strlen(writer.text), "was", &err);
     assert_non_null(was);
     config.model.hidden.value[CONFIG_LIST - 1] = 60017;
-    config_tell_learned(was, &config, keep, told);
-    assert_non_null(tail = strstr(told, "16], is "));
+    config_report_learned(was, &config, keep, reported);
+    assert_non_null(tail = strstr(reported, "16], is "));
     assert_non_null(strstr(tail, "60017]"));
     json_free(was);
     json_writer_clear(&writer);
@@ -448,7 +448,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_config_knows_what_was_said),
     cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
     cmocka_unit_test(published_modes_save_nothing),
-    cmocka_unit_test(all_mistakes_are_told_at_once),
+    cmocka_unit_test(all_mistakes_are_reported_at_once),
     cmocka_unit_test(more_mistakes_than_fit_end_in_a_note),
     cmocka_unit_test(a_key_of_another_section_is_suggested),
     cmocka_unit_test(lengths_must_fit_each_other),
@@ -460,6 +460,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(paths_are_looked_for_beside_the_config_then_in_the_data_folder),
     cmocka_unit_test(caches_lie_where_the_desktop_says),
     cmocka_unit_test(a_cache_in_a_shared_place_is_ours_alone),
-    cmocka_unit_test(long_values_are_told_where_they_differ),
+    cmocka_unit_test(long_values_are_reported_where_they_differ),
 };
 TEST_MAIN(tests)
