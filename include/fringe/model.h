@@ -28,7 +28,7 @@ typedef enum ParameterRole {
 enum { MODEL_LAYERS = 16, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
 
 typedef struct Parameter { // a window of the flat array
-    char name[64];   // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
+    char name[40];   // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
     int layer, conv; // conv: the N of its name, the number of layers with weights before this one
     int role;        // ParameterRole, or from ROLE_OWN on one of the kind
     int64_t begin;   // offset in the flat array

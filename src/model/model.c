@@ -225,7 +225,6 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
                 const Config *config) {
     Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->set[NODES].own};
-    memory_plan_add(plan, "model", sizeof *m);
     take_buffers(m, &(Taker){.plan = plan});
     propagations_plan(plan, m, config);
     memory_give(m);
