@@ -1,7 +1,7 @@
-// report: what a person and a program see of a run. run.json (resolved config, versions, machine),
-// metrics.jsonl (one object per epoch, the source of truth), one plain line per logged epoch on
-// stderr. Rank 0 only. Files are written by a thread of the report (base/writer.h), in the order of
-// the calls; what it could not write comes back as the error of a later call.
+// report: the output of a run for people and programs. It writes run.json (resolved config,
+// versions, machine), metrics.jsonl (one object per epoch, the source of truth) and one plain line
+// per logged epoch on stderr. Rank 0 only. A thread of the report (base/writer.h) writes the files
+// in the order of the calls; if it fails, a later call returns the error.
 #ifndef FRINGE_REPORT_H
 #define FRINGE_REPORT_H
 
@@ -11,82 +11,83 @@
 
 typedef struct Report Report;
 
-// Prints what a training is about to do: data, parts, messages, memory, kernels, baseline (stderr).
+// Prints data, parts, messages, memory, kernels and baseline of a training before it begins
+// (stderr).
 void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
                         const Trainer *trainer, const RunSummary *summary);
 
-// Begins to report into <dir>, which is claimed (runfolder.h). `resume_epoch` >= 0 cuts
-// metrics.jsonl and assignments back to that epoch and says what is lacking; -1: the run starts
-// anew, and none of its files is there yet. Writes run.json. What it borrows outlives the report.
+// Begins to report into run.dir, which must be claimed (runfolder.h). `resume_epoch` >= 0: cuts
+// metrics.jsonl and assignments back to that epoch, and warns of missing epochs; -1: a new run,
+// none of whose files may exist. Writes run.json. Its arguments must outlive the report.
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
                     const Comm *comm, const RunSummary *summary, int64_t resume_epoch, Error *err);
-// One line of metrics.jsonl, and a line on stderr when due.
+// Writes one line of metrics.jsonl, and a line on stderr when due.
 bool report_epoch(Report *report, const EpochRecord *record, Error *err);
-// <dir>/assignments/epoch-N.json and the widths beside it (assigner_widths), which it takes over.
+// Writes assignments/epoch-N.json and the widths beside it (assigner_widths), which it takes over.
 bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
                        int count, Error *err);
-// trace.json, from the events of all ranks (trace_gather), both arrays of which it takes over.
+// Writes trace.json from the events of all ranks (trace_gather); takes over both arrays.
 bool report_trace(Report *report, TraceEvent *event, int64_t *offset, Error *err);
 // Prints the assignments that a run stored; nothing if there are none.
 bool report_show_assignments(const char *run_dir, Error *err);
-// Waits until all that was reported is written, metrics.jsonl on the disk, and answers for this
-// rank meanwhile; call it before a checkpoint says so.
+// Waits until everything reported is written and metrics.jsonl is flushed to disk; sends heartbeats
+// meanwhile. Call it before a checkpoint is written.
 bool report_sync(Report *report, Error *err);
 void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
                  size_t size);
 
-// One line of metrics.jsonl, read back; epoch 0 where it names none. Seconds; scores are NaN where
-// nothing was evaluated.
+// One line of metrics.jsonl, read back. Times are in seconds. epoch is 0 if the line names none;
+// scores are NaN if nothing was evaluated.
 typedef struct EpochTimes {
     int64_t epoch;
     double bytes, seconds, compute, pack, wait, reduce, evaluation, assignment;
     double validation, test; // accuracy, or micro-F1
 } EpochTimes;
-// The first `most` epochs of the run in that folder.
+// Reads the first `most` epochs of the run in that folder.
 bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_t *count,
                     Error *err);
 
-// What is printed of a split: its accuracy, or micro-F1 (the same where a node has one label); NaN
-// where the split is empty.
+// The printed score of a split: its micro-F1, which equals the accuracy if nodes have one label;
+// NaN if the split is empty.
 double report_score(const Metrics *metrics);
-// "93.00 %", or "none" for what is no number. Returns out.
+// Writes "93.00 %", or "none" for NaN. Returns out.
 enum { REPORT_PERCENT = 16 };
 const char *report_percent(char out[REPORT_PERCENT], double share);
 const char *report_metric_name(const Shard *shard); // "accuracy" or "micro-F1"
-// An object of all figures of a split; they are null where it is empty.
+// Writes an object with all metrics of a split; they are null if it is empty.
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics);
 
 // How a run ended; run.json gets it as "result".
 typedef struct RunResult {
     int64_t epochs, best_epoch; // best_epoch 0: nothing was validated
-    int64_t stopped_early;    // evaluations without a better validation that ended it; 0: none did
-    Metrics last[4], best[4]; // by SPLIT_...: after the last epoch, at the best validation
-    double seconds_per_epoch; // median, training only, of the whole run; filled by report_result
-    int64_t bytes_per_epoch;  // of messages, all ranks, of the last epoch; filled by report_result
-    size_t taken, resident;   // bytes: most ever taken by a rank, most ever resident
-    double seconds;           // wall clock since the start or the resume
+    int64_t stopped_early;      // evaluations without a better validation that ended the run, or 0
+    Metrics last[4], best[4];   // by SPLIT_...: after the last epoch, at the best validation
+    double seconds_per_epoch;   // median, training only, of the whole run; filled by report_result
+    int64_t bytes_per_epoch; // of messages, all ranks, of the last epoch; filled by report_result
+    size_t taken, resident;  // bytes, largest of all ranks: peak allocated, peak resident
+    double seconds;          // wall clock since the start or the resume
 } RunResult;
 bool report_result(Report *report, RunResult *result, Error *err); // waits until it is written
-void report_close(Report *report);                                 // likewise; NULL is fine
+void report_close(Report *report);                                 // likewise; NULL is allowed
 
-// The line of a run that has ended (stdout).
+// Prints the line of a run that has ended (stdout).
 void report_print_result(const Report *report, const RunResult *result);
-// Of several runs with the seeds `first_seed`, first_seed + 1, ...: their line (stdout), and the
-// object of runs.json.
+// For several runs with the seeds `first_seed`, first_seed + 1, ...: prints their line (stdout) and
+// writes the object of runs.json.
 void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
                  const RunResult *result, int runs);
 
 // A comparison: the same training in several variants, which are modes and single-rank baselines.
-// Rank 0 only; what reads files may take long.
+// Rank 0 only; functions that read files may take long.
 enum { COMPARED_MOST = 16 };
 typedef struct ComparedVariant {
     char name[CONFIG_WORD]; // also its folder inside that of the comparison
-    bool blocking;          // no computation hides its messages
+    bool blocking;          // computation does not overlap with messages
     MeanDeviation test;     // at the last epoch, percent
     EpochTimes mean;        // of an epoch
     double epoch;           // seconds, the median
-    double total;           // seconds of training and assigning, of a run
-    double assigned;        // of that, assigning
+    double total;           // seconds of training and assignment, of a run
+    double assigned;        // of these, of assignment
     double to_target;       // seconds until the validation reached the target; NaN: never
 } ComparedVariant;
 typedef struct Comparison {
@@ -99,11 +100,11 @@ typedef struct Comparison {
 } Comparison;
 void comparison_init(Comparison *comparison, const char *folder, int ranks, int runs);
 void comparison_clear(Comparison *comparison);
-// Adds a variant whose runs have ended with `result` [runs], and reads their metrics. What cannot
-// be read is not added.
+// Adds a variant whose runs have ended with `result` [runs], and reads their metrics. After an
+// error nothing is added.
 bool comparison_add(Comparison *comparison, const char *name, bool blocking,
                     const RunResult *result, Error *err);
-// The target is 99 % of the best validation of the first variant; fills to_target of all.
+// Sets the target to 99 % of the best validation of the first variant; fills to_target of all.
 bool comparison_read_targets(Comparison *comparison, Error *err);
 void comparison_print(const Comparison *comparison); // the table (stdout); count > 0
 void comparison_put(JsonWriter *writer, const Comparison *comparison); // compare.json; count > 0

@@ -1,6 +1,6 @@
-// fringe compare: the same training in several modes, and a table of what each gained. Every
-// variant is a plain `train` in a folder of its own; the table is read from the metrics that it
-// left.
+// fringe compare: the same training in several modes, and a table of their time and accuracy. Each
+// variant is a plain `train` in its own folder; the table is made from the metrics in these
+// folders.
 
 #include "internal.h"
 
@@ -43,7 +43,7 @@ static int list_variants(Variant *variant, const char *modes) {
 
 // ---- running one
 
-// The config of a variant: mode and folder above everything that was set. Collective.
+// The config of a variant: its mode and folder override all other settings. Collective.
 static bool variant_config(Session *s, const Variant *variant, const Options *options,
                            const char *base) {
     char mode[CONFIG_WORD + 8], folder[8192], threads[32];
@@ -77,7 +77,7 @@ static void run_single_rank(Session *s, const Options *options, RunResult *resul
     comm_sleep(&s->comm);
 }
 
-// What rank 0 does aside, for disks may take their time.
+// What rank 0 does in a helper thread, because disks may be slow.
 typedef struct Reading {
     Comparison *comparison;
     const char *name;
@@ -127,7 +127,7 @@ static bool write_table(Session *s, const Comparison *comparison) {
     return ok;
 }
 
-// The variants that have ended are reported, whatever ended the rest.
+// Reports the variants that have ended, even if an error ended the others.
 static void report_comparison(Session *s, Comparison *comparison) {
     Error ended = s->err;
     s->err = (Error){0};
@@ -139,7 +139,7 @@ static void report_comparison(Session *s, Comparison *comparison) {
         s->err = ended;
 }
 
-// One rank may lack the memory for the whole graph. Collective.
+// Skips a single-rank baseline for which one rank lacks the memory. Collective.
 static bool leave_out(Session *s, const Variant *variant) {
     if (!variant->single_rank || s->err.code != EXIT_MEMORY)
         return false;
@@ -149,13 +149,14 @@ static bool leave_out(Session *s, const Variant *variant) {
     return true;
 }
 
-// Every variant is checked before hours are spent, and before anything moves. Collective.
+// Checks the configs of all variants before the first one runs and before any file moves.
+// Collective.
 static bool prepare_variants(Session *s, const Variant *variant, int count, const Options *options,
                              const char *base) {
     for (int i = 0; i < count; i++)
         if (!variant_config(s, &variant[i], options, base))
             return false;
-    return options->resume || folder_start_anew(s);
+    return options->resume || folder_start_again(s);
 }
 
 static bool compare(Session *s, const Options *options) {

@@ -1,4 +1,4 @@
-// fringe doctor: what a training needs from a machine, checked by trying it, with the cure beside
+// fringe doctor: checks by trying what a training needs from a machine, and prints how to repair
 // what is wrong. A check is a row of the table.
 
 #include "internal.h"
@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-typedef enum Health { FINE, ODD, BROKEN } Health;
+typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
 
 typedef struct Finding {
     char text[512], cure[256];
@@ -38,7 +38,7 @@ static Health check_mpi(const Config *config, Finding *finding) {
         CURE("install mpirun: apt install openmpi-bin");
     else if (code != 0)
         CURE("run \"fringe probe --ranks 2\" and read what mpirun says");
-    return code == 0 ? FINE : BROKEN;
+    return code == 0 ? HEALTH_OK : HEALTH_FAIL;
 }
 
 static Health check_slots(const Config *config, Finding *finding) {
@@ -48,7 +48,7 @@ static Health check_slots(const Config *config, Finding *finding) {
         SAY("Slurm gives %s tasks", tasks);
     else
         SAY("%d cores; more ranks than cores share them, waiting passively", threads_on_node());
-    return FINE;
+    return HEALTH_OK;
 }
 
 static Health check_affinity(const Config *config, Finding *finding) {
@@ -57,7 +57,7 @@ static Health check_affinity(const Config *config, Finding *finding) {
     SAY("this process may use %d of %d cores", allowed, cores);
     if (allowed < cores)
         CURE("under your own mpirun add --bind-to none; elsewhere see taskset, cgroups");
-    return allowed < cores ? ODD : FINE;
+    return allowed < cores ? HEALTH_WARN : HEALTH_OK;
 }
 
 static Health check_threads(const Config *config, Finding *finding) {
@@ -67,7 +67,7 @@ static Health check_threads(const Config *config, Finding *finding) {
         wanted != NULL ? wanted : "not set");
     if (threads > threads_allowed())
         CURE("set run.threads to at most %d, or leave it 0", threads_allowed());
-    return threads > threads_allowed() ? ODD : FINE;
+    return threads > threads_allowed() ? HEALTH_WARN : HEALTH_OK;
 }
 
 static Health check_kernels(const Config *config, Finding *finding) {
@@ -76,15 +76,15 @@ static Health check_kernels(const Config *config, Finding *finding) {
     if (backend == NULL || !backend->start(config->run.simd, &err)) {
         SAY("%.400s", err.text);
         CURE("set run.backend to cpu, and run.simd to auto");
-        return BROKEN;
+        return HEALTH_FAIL;
     }
     SAY("%s: %s", backend->name, backend->describe());
     const char *core = getenv("OPENBLAS_CORETYPE");
     if (core != NULL && strstr(backend->describe(), "oneDNN") == NULL) {
         CURE("OPENBLAS_CORETYPE=%s may slow dense products down; unset it", core);
-        return ODD;
+        return HEALTH_WARN;
     }
-    return FINE;
+    return HEALTH_OK;
 }
 
 static Health check_memory(const Config *config, Finding *finding) {
@@ -93,23 +93,24 @@ static Health check_memory(const Config *config, Finding *finding) {
     SAY("%.1f GiB for this process", gibibytes(free_bytes));
     if (free_bytes < 1 << 30)
         CURE("close other programs or use more machines");
-    return free_bytes < 1 << 30 ? ODD : FINE;
+    return free_bytes < 1 << 30 ? HEALTH_WARN : HEALTH_OK;
 }
 
-// Ranks of one machine talk through /dev/shm: about 4 MiB a rank, 64 MiB in a plain container.
+// Ranks of one machine communicate through /dev/shm: about 4 MiB per rank; a container has 64 MiB
+// unless told otherwise.
 static Health check_shared_memory(const Config *config, Finding *finding) {
     (void)config;
     struct statvfs disk;
     if (statvfs("/dev/shm", &disk) != 0) {
         SAY("/dev/shm is not there");
         CURE("mount it: mount -t tmpfs tmpfs /dev/shm");
-        return BROKEN;
+        return HEALTH_FAIL;
     }
     double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
     SAY("/dev/shm has %.2f GiB free", gibibytes(bytes));
     if (bytes < 64e6)
         CURE("make it larger (docker: --shm-size=1g); ranks of one machine talk through it");
-    return bytes < 8e6 ? BROKEN : bytes < 64e6 ? ODD : FINE;
+    return bytes < 8e6 ? HEALTH_FAIL : bytes < 64e6 ? HEALTH_WARN : HEALTH_OK;
 }
 
 static Health check_folder(const char *folder, Finding *finding) {
@@ -124,13 +125,13 @@ static Health check_folder(const char *folder, Finding *finding) {
     if (!file_check_folder(folder, &err) || statvfs(parent, &disk) != 0) {
         SAY("%s cannot be written", folder);
         CURE("set another folder: --set data.cache=FOLDER, --set run.dir=FOLDER");
-        return BROKEN;
+        return HEALTH_FAIL;
     }
     double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
     SAY("%s, %.1f GiB free", folder, gibibytes(bytes));
     if (bytes < 1e9)
         CURE("make room, or set another folder");
-    return bytes < 16e6 ? BROKEN : bytes < 1e9 ? ODD : FINE;
+    return bytes < 16e6 ? HEALTH_FAIL : bytes < 1e9 ? HEALTH_WARN : HEALTH_OK;
 }
 
 static Health check_cache(const Config *config, Finding *finding) {
@@ -145,13 +146,13 @@ static Health check_data(const Config *config, Finding *finding) {
     const char *data = getenv("FRINGE_DATA");
     (void)config;
     if (data == NULL) {
-        SAY("FRINGE_DATA is not set; data is looked for beside the config");
-        return FINE;
+        SAY("FRINGE_DATA is not set; data files are looked up beside the config");
+        return HEALTH_OK;
     }
     SAY("FRINGE_DATA is %s", data);
     if (!file_is_folder(data))
-        CURE("it is no folder: set it to the folder that holds the datasets");
-    return file_is_folder(data) ? FINE : ODD;
+        CURE("it is not a folder: set it to the folder that holds the datasets");
+    return file_is_folder(data) ? HEALTH_OK : HEALTH_WARN;
 }
 
 static const Check checks[] = {
@@ -177,7 +178,7 @@ ExitCode cmd_doctor(const Options *options, int *argc, char ***argv) {
         print_error(&err);
         return (ExitCode)err.code;
     }
-    Health worst = FINE;
+    Health worst = HEALTH_OK;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         Finding finding = {0};
         Health health = checks[i].run(&config, &finding);
@@ -186,7 +187,7 @@ ExitCode cmd_doctor(const Options *options, int *argc, char ***argv) {
             printf("%21scure: %s\n", "", SHOWN(finding.cure));
         worst = health > worst ? health : worst;
     }
-    return worst == BROKEN ? EXIT_UNAVAILABLE : EXIT_OK;
+    return worst == HEALTH_FAIL ? EXIT_UNAVAILABLE : EXIT_OK;
 }
 
 // The ranks that doctor starts.

@@ -1,8 +1,9 @@
-// fringe generate: a synthetic look-alike as a dataset directory. Same name and seed, same bytes.
+// fringe generate: writes a synthetic graph as a dataset directory. The same name and seed give the
+// same bytes.
 
 #include "internal.h"
 
-// Where configs find it by its name: <cache>/generated/<name>, or <name>-seed-N.
+// The folder where configs find it by its name: <cache>/generated/<name>, or <name>-seed-N.
 static bool default_folder(char *out, size_t size, const char *name, int64_t seed, Error *err) {
     Config config;
     char folder[1024], file[256];
@@ -21,14 +22,14 @@ static bool generate(const Options *options, const char *folder, Error *err) {
     Dataset dataset = {0};
     char parent[2048];
     path_folder(parent, sizeof parent, folder);
-    bool fine = dataset_generate(&dataset, options->argument[0], options->seed, err) &&
-                file_make_folder(parent, err) && dataset_write(&dataset, folder, err);
-    if (fine)
+    bool ok = dataset_generate(&dataset, options->argument[0], options->seed, err) &&
+              file_make_folder(parent, err) && dataset_write(&dataset, folder, err);
+    if (ok)
         printf("%s: %lld nodes, %lld edges, %lld features, %lld classes\n", SHOWN(folder),
                (long long)dataset.nodes, (long long)dataset.edges, (long long)dataset.features,
                (long long)dataset.classes);
     dataset_clear(&dataset);
-    return fine;
+    return ok;
 }
 
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv) {

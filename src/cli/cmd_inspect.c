@@ -1,5 +1,5 @@
-// fringe inspect: told from what lies at the path whether it is a partition, a run, a checkpoint, a
-// file of tensors or a dataset.
+// fringe inspect: finds out whether the path is a partition, a run, a checkpoint, a file of tensors
+// or a dataset, and prints what it holds.
 
 #include "internal.h"
 

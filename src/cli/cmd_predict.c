@@ -1,12 +1,12 @@
-// fringe predict: classes, scores and embeddings of every node, in the order of the original nodes.
-// Rows come to rank 0 in the order of the ranks and are put in place by their global ids.
+// fringe predict: writes classes, scores and embeddings of every node, in the order of the original
+// nodes. Rank 0 gathers the rows in the order of the ranks and places them by their global ids.
 
 #include "fringe/npy.h"
 #include "internal.h"
 
 #include <string.h>
 
-enum { ROWS_A_BEAT = 1024 }; // copied between two signs of life
+enum { ROWS_A_BEAT = 1024 }; // copied between two heartbeats
 
 // offset[r]: bytes that the ranks below r send, `bytes` per row. Collective.
 static int64_t *row_offsets(const Session *s, int64_t bytes) {
@@ -19,7 +19,7 @@ static int64_t *row_offsets(const Session *s, int64_t bytes) {
     return offset;
 }
 
-// Global ids of all rows as they arrive at rank 0 (NULL elsewhere). Collective.
+// Global ids of all rows in the order in which rank 0 gathers them (NULL elsewhere). Collective.
 static int64_t *gather_gids(const Session *s) {
     int64_t *offset = row_offsets(s, sizeof(int64_t));
     int64_t *gid = s->comm.rank == 0 ? TAKE(int64_t, s->shard.set[NODES].total, "node ids") : NULL;
@@ -65,7 +65,8 @@ static bool write_rows(Session *s, const char *folder, const char *name, const f
     return true;
 }
 
-// The first largest score, or every score above 0 where nodes have several labels.
+// The class of the largest score (the first of equals), or of every score above 0 if nodes have
+// several labels.
 static int64_t *classes_of(const float *scores, int64_t nodes, int64_t classes, bool several) {
     int64_t *out = TAKE(int64_t, nodes * (several ? classes : 1), "predicted classes");
     for (int64_t i = 0; i < nodes; i++) {
@@ -86,15 +87,15 @@ static bool write_classes(Session *s, const char *folder, const float *scores) {
     int64_t *classes =
         classes_of(scores, shard->set[NODES].total, shard->classes, shard->multilabel);
     path_join(path, sizeof path, folder, "classes.npy");
-    bool fine = npy_write(path, "<i8", classes, sizeof *classes, 2, shape, &s->err);
-    if (fine)
+    bool ok = npy_write(path, "<i8", classes, sizeof *classes, 2, shape, &s->err);
+    if (ok)
         terminal_print("%s [%lld, %lld] int64\n", SHOWN(path), (long long)shape[0],
                        (long long)shape[1]);
     memory_give(classes);
-    return fine;
+    return ok;
 }
 
-// What rank 0 writes aside: disks may take their time.
+// What rank 0 writes in a helper thread, because disks may be slow.
 typedef struct Output {
     Session *session;
     const char *given; // by the user: the folder; NULL: the one in run.dir
@@ -108,7 +109,7 @@ static void write_aside(void *context) {
     Session *s = out->session;
     const char *folder = out->given;
     char name[64], within[CONFIG_TEXT + 32];
-    if (folder == NULL) { // what lies in run.dir is to be known as fringe's
+    if (folder == NULL) { // marks run.dir as a folder of fringe
         path_join(within, sizeof within, s->config.run.dir, "predictions");
         folder = runfolder_mark(s->config.run.dir, &s->err) ? within : NULL;
     }
@@ -143,7 +144,7 @@ static void write_all(Session *s, const Inference *inference, const float *param
     memory_give(gid);
 }
 
-// The rows that are gathered, and what is made of them. `width`: of the embedding, 0: none.
+// Memory of the gathered rows and of the output. `width`: of the embedding, 0: none.
 static MemoryPlan plan_output(const Session *s, int64_t width) {
     const Shard *shard = &s->shard;
     MemoryPlan plan = {0};

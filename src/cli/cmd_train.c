@@ -1,4 +1,4 @@
-// fringe train, told once: load, build, and for each epoch { train, report, checkpoint when due }.
+// fringe train: load, build, and for each epoch { train, report, checkpoint when due }.
 
 #include "internal.h"
 
@@ -13,9 +13,9 @@ typedef struct Run { // one of --runs
     Trainer *trainer;
     Training training; // the trainer, and which training it does
     Report *report;    // rank 0
-    RunFolder folder;  // where it is not the session's
+    RunFolder folder;  // if it is not the session's
     int64_t saved;     // epoch of the newest checkpoint, -1: none
-    double saved_at;   // clock, of that or of the beginning
+    double saved_at;   // clock: when that was written, or when the run began
     bool traced;       // trace.json is written
     RunSummary summary;
 } Run;
@@ -31,8 +31,8 @@ static bool save_due_by_clock(const Run *run) {
     return minutes > 0 && clock_seconds() - run->saved_at >= 60 * minutes;
 }
 
-// All ranks learn whether any wants to stop or could not write its report, and whether it is time
-// to save by rank 0's clock. Collective.
+// All ranks agree whether to stop, whether a report could not be written, and whether a checkpoint
+// is due by rank 0's clock. Collective.
 static Wanted agree(Run *run) {
     Session *s = run->session;
     double limit = s->config.run.stop_after;
@@ -56,8 +56,7 @@ static void run_folder(char *out, size_t size, const char *dir, int number, int 
         snprintf(out, size, "%s", dir);
 }
 
-// The folder of one of several runs, or of a mode of compare, is claimed beside that of the
-// session.
+// Claims the folder of one of several runs, or of a mode of compare, besides the session's folder.
 static bool claim_own_folder(Run *run, const Options *options) {
     Session *s = run->session;
     return strcmp(run->config.run.dir, s->folder.path) == 0 ||
@@ -68,20 +67,19 @@ static bool resume(Run *run) {
     Session *s = run->session;
     bool found;
     Warnings warnings = {0};
-    bool fine = checkpoint_restore(&run->training, run->config.run.dir, &found, &warnings, &s->err);
+    bool ok = checkpoint_restore(&run->training, run->config.run.dir, &found, &warnings, &s->err);
     if (s->comm.rank == 0)
         say_lines("warning    ", warnings.text);
-    if (fine && found)
+    if (ok && found)
         run->saved = trainer_epochs_done(run->trainer);
-    if (s->comm.rank == 0 && fine)
+    if (s->comm.rank == 0 && ok)
         terminal_say(found ? "resume     after epoch %lld\n"
-                           : "resume     nothing to resume in "
-                             "run.dir: from the start\n",
+                           : "resume     nothing to resume in run.dir; begins from the start\n",
                      (long long)trainer_epochs_done(run->trainer));
-    return fine;
+    return ok;
 }
 
-// Of epochs of run.trace that ran before the resume there is the file, or nothing. Collective.
+// Traced epochs that ran before the resume are either already in trace.json or lost. Collective.
 static void resume_trace(Run *run) {
     Session *s = run->session;
     const ConfigInts *asked = &run->config.run.trace;
@@ -139,7 +137,7 @@ static void end(Run *run) {
 
 // --- epochs
 
-// metrics.jsonl first: a checkpoint must not know epochs that the metrics lack.
+// Flushes metrics.jsonl first: a checkpoint must not contain epochs that the metrics lack.
 static bool save(Run *run) {
     Session *s = run->session;
     int64_t epoch = trainer_epochs_done(run->trainer);
@@ -168,7 +166,7 @@ static bool save_due(const Run *run, int64_t epoch) {
     return every > 0 && epoch % every == 0;
 }
 
-// Widths are with all ranks, the report with rank 0.
+// All ranks gather the widths; rank 0 has the report.
 static void report_widths(Run *run, const Assignment *assignment) {
     Tensor widths[ASSIGNED_CHANNELS];
     int count = trainer_widths(run->trainer, widths);
@@ -178,7 +176,7 @@ static void report_widths(Run *run, const Assignment *assignment) {
         assigner_widths_give(widths, count);
 }
 
-// Once, when the epochs of run.trace are over. Events are with all ranks, the report with rank 0.
+// Once, after the last epoch of run.trace. All ranks gather the events; rank 0 has the report.
 static void report_traced(Run *run) {
     const Trace *trace = trainer_trace(run->trainer);
     if (trace == NULL || run->traced)
@@ -219,7 +217,8 @@ static bool train(Run *run) {
         if ((wanted.save || save_due(run, record.epoch)) && !save(run))
             return false;
     }
-    trainer_evaluate_last(run->trainer); // of epochs that a resume found done, or of none
+    trainer_evaluate_last(
+        run->trainer); // needed if a resume found all epochs done, or for 0 epochs
     return save(run);
 }
 
@@ -241,7 +240,7 @@ static RunResult result_of(Run *run) {
     return result;
 }
 
-// A request may come when one of several runs, or modes of compare, has ended. Collective.
+// A stop request may come between two of several runs, or modes of compare. Collective.
 static bool still_wanted(Session *s) {
     int64_t asked = stop_asked();
     comm_sum_int64(&s->comm, &asked, 1);
@@ -252,22 +251,22 @@ static bool still_wanted(Session *s) {
 
 static bool train_once(Run *run, const Options *options, RunResult *result) {
     Session *s = run->session;
-    bool fine = still_wanted(s) && begin(run, options);
+    bool ok = still_wanted(s) && begin(run, options);
     stop_waits_for_epoch();
-    fine = fine && train(run);
-    if (fine) {
+    ok = ok && train(run);
+    if (ok) {
         *result = result_of(run);
         if (run->report != NULL && report_result(run->report, result, &s->err))
             report_print_result(run->report, result);
-        fine = comm_agree(&s->comm, &s->err);
+        ok = comm_agree(&s->comm, &s->err);
     }
     end(run);
-    return fine;
+    return ok;
 }
 
 // --- --runs
 
-// One line, and runs.json beside the folders of the runs.
+// Prints one line, and writes runs.json beside the folders of the runs.
 static bool summarize(Session *s, const RunResult *result, int runs) {
     char path[1100];
     JsonWriter writer;
@@ -283,7 +282,7 @@ static Run run_number(Session *s, int number, int runs) {
     Run run = {
         .session = s, .config = s->config, .number = number, .seed = s->config.run.seed + number};
     run_folder(run.config.run.dir, sizeof run.config.run.dir, s->config.run.dir, number, runs);
-    run.config.own_dir = true; // the session's may be numbered, those in it keep their names
+    run.config.own_dir = true; // only the session's folder may get a number
     run.config.run.seed = run.seed;
     return run;
 }
@@ -306,7 +305,7 @@ ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
     stop_listen();
     if (session_start(&session, options, argc, argv) &&
         folder_claim(&session, &session.folder, &session.config, kind, options->resume) &&
-        session_load(&session) && (options->resume || folder_start_anew(&session)))
+        session_load(&session) && (options->resume || folder_start_again(&session)))
         train_runs(&session, options, result);
     memory_give(result);
     return session_end(&session);

@@ -1,5 +1,5 @@
-// What is said of a config before anything is loaded, all mistakes at once: of its values, and of
-// what a command will need on disk.
+// Checks a config before anything is loaded, and reports all mistakes at once: in its values, and
+// in the files and folders that a command will need.
 
 #include "internal.h"
 
@@ -9,11 +9,11 @@
 
 typedef struct Early {
     const Config *config;
-    const char *where; // how sentences call the config
+    const char *where; // name of the config in messages
     Error *err;
 } Early;
 
-// Takes over what was found wrong, if anything was.
+// Adds the error in *found, if there is one.
 static void join(const Early *early, Error *found) {
     if (found->code != 0)
         error_join(early->err, (ExitCode)found->code, "%s: %s", early->where, found->text);
@@ -46,7 +46,7 @@ static void check_names(const Early *early) {
         }
 }
 
-// What no single key can tell.
+// Checks that involve several keys.
 static void check_model(const Early *early) {
     ModelShape shape;
     Error found = {0};
@@ -72,13 +72,13 @@ static void check_layer(const Early *early, const Options *options) {
 
 // ---- the disk
 
-// Is it a word of "reddit-small, reddit-medium, ..."?
+// Whether the name is a word of "reddit-small, reddit-medium, ...".
 static bool can_be_made(const char *name) {
     const char *list = dataset_generator_list(), *at = strstr(list, name);
     return at != NULL && (at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL;
 }
 
-// Where `fringe generate` puts it, and with which words, if that is not where we look.
+// Says how to make the dataset; with -o if `fringe generate` would store it elsewhere.
 static bool tell_how_to_make(const Config *config, const char *name, Error *err) {
     Config plain;
     char folder[2048], into[2100] = "";
@@ -117,7 +117,7 @@ static bool check_graph(const Config *config, Error *err) {
                      path, data != NULL ? data : "which is not set");
 }
 
-// A file that a key names, if it names one.
+// Checks the file that a key names, if it names one.
 static void check_file(const Early *early, const char *key, const char *path) {
     Error found = {0};
     if (path[0] != 0 && !is_file(path, &found))
@@ -142,8 +142,8 @@ static void check_data(const Early *early, int ranks) {
     join(early, &found);
 }
 
-// A run that goes on does not need the weights that it started from; one that finds nothing to
-// resume says so later.
+// A resumed run does not need the weights that it started from. If there is nothing to resume, that
+// is reported later.
 static void check_start(const Early *early, const Options *options) {
     const Config *c = early->config;
     Error found = {0};
@@ -185,7 +185,7 @@ static void check_disk(const Early *early, const Options *options, int ranks) {
 
 // ---- loading
 
-// A run's folder stands for the config in its run.json, with that folder as run.dir.
+// Loads the config in the run.json of a run's folder, with that folder as run.dir.
 static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
     const char *setting[CLI_SETTINGS + 1];
     char path[1100], own_folder[1100];
@@ -201,7 +201,7 @@ bool load_config(Config *config, const Options *options, const char *path, int r
                      ? load_run(config, path, options, err)
                      : config_load(config, path, options->setting, options->settings, err);
     Early early = {config, path, err};
-    if (config->mode[0] != 0) // keys that were wrong have their defaults
+    if (config->mode[0] != 0) // wrong keys have their defaults
         check_names(&early);
     if (whole && err->code == 0)
         check_model(&early);

@@ -1,4 +1,4 @@
-// Every family whose members a config names. Checks, help, schema and tests walk this table.
+// All families whose members a config can name. Checks, help, schema and tests walk this table.
 
 #include "internal.h"
 

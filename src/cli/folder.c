@@ -1,5 +1,5 @@
-// The folder of a command on all ranks: rank 0 claims it, aside, for disks and other runs may take
-// their time; the others learn which one it is.
+// The folder of a command. Rank 0 claims it in a helper thread, because disks may be slow and other
+// runs may hold it; then the other ranks learn its path.
 
 #include "internal.h"
 
@@ -38,7 +38,7 @@ static void start_aside(void *context) {
     runfolder_start_anew(&s->folder, &s->config, &s->err);
 }
 
-bool folder_start_anew(Session *s) {
+bool folder_start_again(Session *s) {
     if (s->comm.rank == 0)
         comm_aside(&s->comm, start_aside, s);
     return comm_agree(&s->comm, &s->err);

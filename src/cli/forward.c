@@ -1,6 +1,5 @@
-// What mpirun and the ranks print passes through the keeper: mpirun drops what it cannot write, and
-// says nothing of it. A terminal that is stopped holds the keeper alone, for mpirun keeps what it
-// cannot hand on.
+// The keeper forwards what mpirun and the ranks print, because mpirun silently drops what it cannot
+// write. A stopped terminal blocks only the keeper; mpirun buffers what it cannot forward.
 
 #include "internal.h"
 
@@ -24,7 +23,7 @@ bool forward_open(Forward *forward) {
         forward->from[i] = end[0];
         forward->into[i] = end[1];
     }
-    signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error, and ends nothing
+    signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of write, not the end of the process
     return true;
 }
 
@@ -38,7 +37,7 @@ static void write_all(Forward *forward, int which, const char *text, ssize_t byt
     while (bytes > 0 && forward->lost[which] == 0) {
         ssize_t put = write(stream[which], text, (size_t)bytes);
         struct pollfd terminal = {.fd = stream[which], .events = POLLOUT};
-        if (put < 0 && errno == EAGAIN) // one that others made not wait
+        if (put < 0 && errno == EAGAIN) // another process made it non-blocking
             poll(&terminal, 1, -1);
         else if (put < 0 && errno != EINTR)
             forward->lost[which] = errno;
@@ -47,7 +46,7 @@ static void write_all(Forward *forward, int which, const char *text, ssize_t byt
     }
 }
 
-// Hands on what is there; false when all is over.
+// Forwards what has arrived; false when both pipes are closed.
 static bool hand_on(Forward *forward, int milliseconds) {
     static char piece[1 << 16];
     struct pollfd ready[2];
@@ -64,13 +63,13 @@ static bool hand_on(Forward *forward, int milliseconds) {
             forward->heard = clock_seconds();
         } else if (got == 0) {
             close(forward->from[i]);
-            forward->from[i] = -1; // which poll passes over
+            forward->from[i] = -1; // poll ignores it
         }
     }
     return forward->from[0] >= 0 || forward->from[1] >= 0;
 }
 
-// Whoever still holds the other end when mpirun is gone, a process that it left, has a second.
+// A process that mpirun left behind may still hold the other end: it gets one second more.
 int forward_until_end(Forward *forward, int child) {
     int status = 0;
     bool open = true, ended = false;

@@ -1,6 +1,6 @@
-// Open MPI's mpirun hangs in a lock at its end, for good, where a rank died while it was connecting
-// to it (PMIx_server_finalize; seen once in some hundred such deaths). Such an mpirun has had
-// children, and none of them lives any more.
+// Open MPI's mpirun hangs forever in a lock at its end if a rank died while connecting to it
+// (PMIx_server_finalize; about once in a hundred such deaths). Such an mpirun has had children, and
+// none of them is alive.
 
 #include "internal.h"
 
@@ -12,7 +12,7 @@
 static const double every = 1,
                     patience = 10; // seconds; on several hosts mpirun's end takes a while
 
-// A process that has ended stays as a zombie until its parent asks for it.
+// An ended process stays as a zombie until its parent waits for it.
 static bool lives(long process) {
     char path[64], text[512] = "";
     snprintf(path, sizeof path, "/proc/%ld/stat", process);
@@ -22,7 +22,7 @@ static bool lives(long process) {
     size_t bytes = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[bytes] = 0;
-    const char *state = strrchr(text, ')'); // "12 (name) Z ...", and a name may hold anything
+    const char *state = strrchr(text, ')'); // "12 (name) Z ..."; a name may contain anything
     return state != NULL && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 }
 
@@ -54,7 +54,7 @@ static bool has_living_children(int parent) {
 
 bool mpirun_hangs(HangWatch *watch, int mpirun, double heard) {
     double now = clock_seconds();
-    if (watch->seen > 0 && now < watch->looked + every) // until then ranks may come and go unseen
+    if (watch->seen > 0 && now < watch->looked + every)
         return false;
     watch->looked = now;
     if (has_living_children(mpirun))

@@ -11,29 +11,29 @@
 
 enum { CLI_ARGUMENTS = 256, CLI_SETTINGS = 64 };
 
-// What a command needs on disk, beside its config.
+// What a command needs on disk besides its config.
 enum {
     NEEDS_DATA = 1,    // what data.* and partition.method name, and data.cache
-    NEEDS_START = 2,   // model.weights, the run that is replayed
-    NEEDS_RUN = 4,     // a run.dir that can be made
+    NEEDS_START = 2,   // model.weights, and the run that is replayed
+    NEEDS_RUN = 4,     // a run.dir that can be created
     NEEDS_WEIGHTS = 8, // of --weights, or of run.dir
-    NEEDS_OUTPUT = 16, // an --output that can be made
+    NEEDS_OUTPUT = 16, // an --output that can be created
     NEEDS_TRAINING = NEEDS_DATA | NEEDS_START | NEEDS_RUN
 };
 
-typedef struct Options { // what stood on the command line
+typedef struct Options { // the command line
     const char *argument[CLI_ARGUMENTS];
     int arguments;
     const char *setting[CLI_SETTINGS]; // --set
     int settings;
-    int ranks;   // 0: not said
+    int ranks;   // 0: not given
     int runs;    // --runs
     bool resume; // --resume auto
     bool best, json, help;
     const char *output;  // -o
     const char *weights; // --weights
-    int layer;           // --layer; 0: not said
-    int parts;           // --parts; 0: not said
+    int layer;           // --layer; 0: not given
+    int parts;           // --parts; 0: not given
     int64_t seed;        // --seed
     const char *modes;   // --modes
     int needs;           // of the command, or --files: NEEDS_...
@@ -42,10 +42,10 @@ typedef struct Options { // what stood on the command line
 typedef struct Command {
     const char *name;
     const char *arguments; // "CONFIG", for the usage line
-    int least, most;       // how many of them
+    int least, most;       // least and largest number of arguments
     bool ranks;            // runs on MPI ranks
     int needs;             // NEEDS_...
-    const char *options;   // letters of options.c that it takes, beside --help
+    const char *options;   // letters of its options (options.c), besides --help
     const char *summary;   // one line
     const char *details;   // for its --help
     ExitCode (*run)(const Options *options, int *argc, char ***argv);
@@ -61,23 +61,23 @@ void options_help(const Command *command); // stdout
 
 bool launch_inside_job(void);               // started by mpirun, or by srun with PMI
 bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job around us
-// Starts mpirun on this very command line, hands signals on, and returns the exit code. To a
-// command that trains INT, TERM and HUP go as USR1.
+// Starts mpirun with this command line, forwards signals, and returns the exit code. A command that
+// trains gets INT, TERM and HUP as USR1.
 ExitCode launch(const Options *options, int threads, char **argv);
-bool launch_is_kept(void);         // a keeper of ours started this rank, and speaks to the terminal
-void launch_die_with_parent(void); // ranks that we launched do not outlive their mpirun
+bool launch_is_kept(void);         // whether a keeper started this rank and writes to the terminal
+void launch_die_with_parent(void); // a rank that a keeper started ends with its mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);
 
-// --- families.c: what a config chooses by name
+// --- families.c: the families that a config can name
 
-void families_learn(void); // tells the config room; before any config is loaded
+void families_learn(void); // registers them with the config room, before any config is loaded
 
-// --- early.c: mistakes that are told before anything is loaded
+// --- early.c: mistakes that are reported before anything is loaded
 
-// The config that `path` names (a file, or the folder of a run) with the settings of `options`, and
-// every mistake of its values and of what options->needs on disk, one a line. `ranks`: as many as
-// will run; 0: not known.
+// Loads the config at `path` (a file, or the folder of a run) with the settings of `options`. The
+// error lists, one per line, every mistake in its values and in what options->needs on disk.
+// `ranks`: the number of ranks that will run; 0: unknown.
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err);
 
 // --- forward.c: stdout and stderr of the mpirun that was started
@@ -86,25 +86,25 @@ typedef struct Forward {
     int from[2], into[2]; // pipes: stdout, stderr
     int lost[2];          // errno of the first write that failed; 0: none did
     double heard;         // clock, when the child printed last
-    bool hung;            // it did not end when its own children had, and was killed
+    bool hung;            // it did not end after its own children had ended, and was killed
 } Forward;
 bool forward_open(Forward *forward);
 void forward_in_child(const Forward *forward); // after fork: its stdout and stderr are the pipes
-// Hands on what the child prints until it has ended; its wait status.
+// Forwards what the child prints until it has ended; returns its wait status.
 int forward_until_end(Forward *forward, int child);
 bool forward_check(const Forward *forward, Error *err); // EXIT_IO if something was lost
 
 // --- hang.c: an mpirun that does not end
 
 typedef struct HangWatch {
-    double looked, seen; // clock: when we looked last, and when a child of it lived last
+    double looked, seen; // clock: of the last look, and when a child was last seen alive
 } HangWatch;
-// Has process `mpirun` had children, and for 10 s neither a living one nor a word? `heard`: when it
-// printed last. To be called often; looks at every call until it has seen a child, and then once a
-// second. False where the kernel does not list children.
+// Whether process `mpirun` has had children, and for 10 s has neither had a living child nor
+// printed anything. `heard`: when it printed last. Call it often: it looks at every call until it
+// has seen a child, then once a second. False where the kernel does not list children.
 bool mpirun_hangs(HangWatch *watch, int mpirun, double heard);
 
-// --- session.c: all ranks with one config and a shard each
+// --- session.c: all ranks with one config, and a shard for each
 
 typedef struct Session {
     Comm comm;
@@ -116,41 +116,42 @@ typedef struct Session {
     RunFolder folder; // of train and compare: claimed by rank 0 for the life of the session
 } Session;
 
-// MPI and the config (read by rank 0). False: session_end says why. Collective.
+// Starts MPI and loads the config (rank 0 reads it). False: session_end says why. Collective.
 bool session_start(Session *session, const Options *options, int *argc, char ***argv);
-bool session_load(Session *session); // the shard. Collective.
-// Both of them. Collective.
+bool session_load(Session *session); // loads the shard. Collective.
+// session_start, then session_load. Collective.
 bool session_begin(Session *session, const Options *options, int *argc, char ***argv);
-// The config that the options name, read by rank 0, on all ranks. Collective.
+// Loads the config that the options name on all ranks; rank 0 reads it. Collective.
 bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
-void say_lines(const char *before, const char *lines); // each as `before` and the line; "": none
-// file_replace aside: disks may take their time. Rank 0 only.
+void say_lines(const char *before, const char *lines); // prints each line with `before` in front
+// file_replace in a helper thread, because disks may be slow. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
-// [parameter_count] of --weights, or of run.dir, on all ranks; memory_give it. NULL with an error.
-// Collective.
+// Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_give it.
+// NULL with an error. Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);
 
 // --- stop.c: INT, TERM, HUP and USR1
 
 void stop_listen(void); // before MPI starts its threads, which inherit the mask
-// From now on a request waits for the end of an epoch. Until then there is nothing to save, and it
-// ends the process at once.
+// From now on a request takes effect at the end of an epoch. Before this call there is nothing to
+// save, and a request ends the process at once.
 void stop_waits_for_epoch(void);
 bool stop_asked(void);
-// INT or TERM once more, a second after the first or later: end at once. What comes sooner is the
-// same request, sent twice. Async-signal-safe.
+// Whether this is a repeated INT or TERM, at least a second after the first one, so that the
+// process must end at once. One that comes sooner is the same request, sent twice.
+// Async-signal-safe.
 bool stop_insists(int number);
 
 // --- folder.c: the folder of train and compare
 
 // Claims config->run.dir, which may become another one. Collective.
 bool folder_claim(Session *session, RunFolder *folder, Config *config, RunKind kind, bool resume);
-// Moves aside what earlier runs made in the session's folder. Collective.
-bool folder_start_anew(Session *session);
+// Moves the files of earlier runs in the session's folder aside. Collective.
+bool folder_start_again(Session *session);
 
-// --- cmd_train.c: what compare does several times
+// --- cmd_train.c: what compare calls for each variant
 
 // --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);

@@ -1,7 +1,7 @@
-// `--ranks P` without an MPI job around us: this process starts mpirun on its own command line and
-// stays to hand signals on and to pass the exit code through. Flags as TRAPS 1-9 have it: more
-// ranks than cores are allowed, nobody is bound to a core (else OpenMP gets one thread), waiting is
-// passive when ranks and threads outnumber the cores, mpirun's own prose is switched off.
+// `--ranks P` outside an MPI job: this process (the keeper) starts mpirun with its own command
+// line, forwards signals and returns the exit code. For the flags see TRAPS 1-9: more ranks than
+// cores are allowed, no rank is bound to a core (else OpenMP gets one thread), waiting is passive
+// when ranks and threads outnumber the cores, and mpirun's own messages are switched off.
 
 #include "internal.h"
 
@@ -24,7 +24,7 @@ static bool is_set(const char *name) {
     return value != NULL && value[0] != 0;
 }
 
-// mpirun and srun with PMI leave these; SLURM_PROCID alone stands in every batch script.
+// mpirun and srun with PMI set these; SLURM_PROCID is set in every batch script, too.
 bool launch_inside_job(void) {
     return is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK") || is_set("PMI_SIZE") ||
            is_set("PMI_RANK");
@@ -55,7 +55,7 @@ static void add(Words *words, const char *word) {
     words->word[words->count++] = (char *)word;
 }
 
-// Variables that ranks on other machines need, too; OMPI_MCA_... travel by themselves.
+// Variables that ranks on other machines need, too; mpirun passes OMPI_MCA_... on by itself.
 static void add_variables(Words *words) {
     static const char *const names[] = {mark,
                                         "FRINGE_DATA",
@@ -75,16 +75,16 @@ static void add_variables(Words *words) {
         }
 }
 
-// Under Slurm the job's own machines and slots count; alone, this machine's cores.
+// Under Slurm the job's machines and slots count, otherwise this machine's cores.
 static void set_environment(const Options *options, int threads) {
     char text[16];
     int cores = threads_on_node();
-    bool alone = !is_set("SLURM_JOB_ID");
+    bool local = !is_set("SLURM_JOB_ID");
     int each = threads > 0 ? threads : cores / options->ranks > 0 ? cores / options->ranks : 1;
     snprintf(text, sizeof text, "%d", each);
-    if (alone)
+    if (local)
         setenv("OMP_NUM_THREADS", text, 0);
-    bool crowded = alone && options->ranks * each > cores;
+    bool crowded = local && options->ranks * each > cores;
     if (crowded) {
         setenv("OMP_WAIT_POLICY", "passive", 0);
         setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
@@ -122,15 +122,15 @@ static void build(Words *words, const Options *options, char *program, char **ar
 static struct Keeper {
     bool saves;                     // the command finishes an epoch and saves
     volatile sig_atomic_t child;    // mpirun
-    volatile sig_atomic_t asked;    // the ranks were asked to stop
+    volatile sig_atomic_t asked;    // whether the ranks were asked to stop
     volatile sig_atomic_t ended_by; // the signal that was to end it at once
 } keeper;
 
-// Asked first and said then: the terminal may be one that takes nothing.
+// Sends the request before the message, because the terminal may be blocked.
 static void ask_to_stop(int number) {
     bool first = !keeper.asked;
     keeper.asked = 1;
-    kill(keeper.child, SIGUSR1); // mpirun hands it on to all ranks; TERM would leave them a second
+    kill(keeper.child, SIGUSR1); // mpirun forwards it to all ranks; TERM would give them one second
     if (first)
         terminal_say_now(
             number == SIGINT
@@ -139,7 +139,7 @@ static void ask_to_stop(int number) {
                 : "fringe: stopping; an epoch that has begun is finished and saved first\n");
 }
 
-// mpirun loses signals that come before its ranks have started: the request is repeated.
+// Repeats the request, because mpirun loses signals that arrive before its ranks have started.
 static void ask_again(int number) {
     (void)number;
     int kept = errno;
@@ -169,17 +169,17 @@ static void on_signal(int number) {
     errno = kept;
 }
 
-// What the caller had ignored stays so: nohup, and jobs in the background of a script.
+// Signals that the caller ignores stay ignored: nohup, and background jobs of a script.
 static void listen_to_signals(void) {
     static const int numbers[] = {SIGUSR1, SIGTERM, SIGINT, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
-    sigfillset(&action.sa_mask); // one after the other
+    sigfillset(&action.sa_mask); // one signal at a time
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
 }
 
-// In a process group of its own, so that the terminal's Ctrl-C reaches the keeper alone.
+// Runs in its own process group, so that the terminal's Ctrl-C reaches only the keeper.
 _Noreturn static void become(char *const *command, const Forward *forward, sigset_t *before) {
     setpgid(0, 0);
     forward_in_child(forward);
@@ -187,20 +187,20 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
     prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then takes its ranks along
-    signal(SIGUSR1, SIG_IGN);         // before mpirun hands it on, and when it does so no more
+    signal(SIGUSR1, SIG_IGN);         // until mpirun handles it, and after it has stopped doing so
     sigprocmask(SIG_SETMASK, before, NULL);
     execvp(command[0], command);
     _exit(127);
 }
 
-// mpirun hung when its ranks were gone: what became of them it did not tell.
+// mpirun hung after its ranks had ended, so their exit codes are unknown.
 static ExitCode explain_hung(void) {
     fprintf(stderr, "fringe: mpirun did not end when its ranks had, and was killed; --resume auto "
                     "goes on from the last checkpoint, if there is one\n");
     return keeper.asked ? EXIT_STOPPED : EXIT_SILENT;
 }
 
-// Our own codes were explained by the ranks; the others are mpirun's or the system's.
+// The ranks have explained fringe's own exit codes; all others come from mpirun or the system.
 static ExitCode explain(int status, bool hung) {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (keeper.ended_by != 0 && code != EXIT_STOPPED) {
@@ -211,7 +211,7 @@ static ExitCode explain(int status, bool hung) {
     }
     if (hung)
         return explain_hung();
-    if (keeper.asked && code == 128 + SIGUSR1) { // on another host a rank did not listen yet
+    if (keeper.asked && code == 128 + SIGUSR1) { // a rank on another host was not listening yet
         fprintf(stderr, "fringe: stopped during set-up; there was nothing to save\n");
         return EXIT_STOPPED;
     }
@@ -244,7 +244,7 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     CHECK(forward_open(&forward), EXIT_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
     sigset_t all, before;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before); // none is lost between fork and handler
+    sigprocmask(SIG_SETMASK, &all, &before); // no signal is lost between fork and handler
     keeper.saves = (options->needs & NEEDS_RUN) != 0;
     pid_t pid = fork();
     CHECK(pid >= 0, EXIT_UNAVAILABLE, "cannot start a process: %s", strerror(errno));

@@ -8,57 +8,60 @@
 const Command commands[] = {
     {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnu",
      "train a model on the whole graph, on one or many ranks",
-     "Trains as CONFIG says and writes run.json, metrics.jsonl and checkpoints into run.dir.\n"
+     "Trains as CONFIG says and writes run.json, metrics.jsonl and checkpoints to run.dir.\n"
      "Prints one line per logged epoch on stderr and the result on stdout.\n"
-     "Ctrl-C (INT), TERM, HUP or USR1 to fringe, or USR1 to any rank: the epoch is finished, a\n"
-     "checkpoint is written, and fringe leaves with 75; a second Ctrl-C ends at once.\n"
-     "--resume auto goes on from the newest checkpoint, bit for bit. Without it a run begins\n"
-     "anew, and what runs before made in run.dir moves to run.dir.1, run.dir.2, ...",
+     "Ctrl-C (INT), TERM, HUP or USR1 to fringe, or USR1 to any rank: fringe finishes the\n"
+     "epoch, writes a checkpoint and exits with 75. A second Ctrl-C ends it at once.\n"
+     "--resume auto continues from the newest checkpoint, bit for bit. Without it a run starts\n"
+     "again, and the files of earlier runs in run.dir move to run.dir.1, run.dir.2, ...",
      cmd_train},
     {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmu",
-     "train in several modes and say what each gained",
-     "Trains CONFIG in each of --modes, one after the other from the same weights and in folders\n"
-     "of their own under run.dir; `alone` is one rank with the whole graph, at one thread and at\n"
-     "all cores, while the other ranks sleep. Prints a table and keeps it as compare.json.\n"
-     "--resume auto goes on with the mode in which it was stopped.",
+     "train in several modes and compare time and accuracy",
+     "Trains CONFIG in each of --modes, one after the other, from the same initial weights, each\n"
+     "in its own folder under run.dir. `alone` is a single-rank baseline with the whole graph: "
+     "once\n"
+     "with one thread and once with all cores, while the other ranks sleep. Prints a table and\n"
+     "writes it to compare.json. --resume auto continues with the mode that was interrupted.",
      cmd_compare},
     {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rswbj",
-     "loss and metrics of trained weights",
+     "print loss and metrics of trained weights",
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
-     "CONFIG may be the folder of a run: then the config in its run.json counts.",
+     "CONFIG may be the folder of a run: then the config in its run.json is used.",
      cmd_evaluate},
     {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rswblo",
-     "classes, scores and embeddings of every node",
+     "write classes, scores and embeddings of every node",
      "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels),\n"
      "scores.npy (float32 [n, K], before softmax or sigmoid) and with --layer L also\n"
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
      cmd_predict},
     {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "sk",
-     "cut the graph and say what the cut costs",
-     "Cuts the graph as partition.* says into --parts parts, keeps the result in data.cache,\n"
-     "where training finds it, and prints the report: own, central, marginal and halo rows,\n"
-     "the edge cut, the balance and who sends how much to whom.",
+     "partition the graph and report the communication it needs",
+     "Partitions the graph into --parts parts as partition.* says, and stores the result in\n"
+     "data.cache, where training finds it. Prints own, central, marginal and halo rows, the edge\n"
+     "cut, the balance, and how many rows each rank sends to each other rank.",
      cmd_partition},
-    {"generate", "NAME", 1, 1, false, 0, "od", "make a look-alike of a public graph",
-     "Writes a dataset directory. Without -o it goes where configs find it by its name.",
+    {"generate", "NAME", 1, 1, false, 0, "od", "make a synthetic graph that resembles a public one",
+     "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
-    {"inspect", "PATH", 1, 1, false, 0, "", "what a dataset, a partition or a checkpoint holds",
+    {"inspect", "PATH", 1, 1, false, 0, "",
+     "print what a dataset, a partition or a checkpoint holds",
      "PATH is a dataset (file or directory), a partition folder, a run, a checkpoint or a\n"
-     ".safetensors file. Reads headers, not data, where the format allows it.",
+     ".safetensors file. Where the format allows it, only headers are read.",
      cmd_inspect},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
-     "show      every key: value, unit, default, what it is for\n"
-     "check     all mistakes of CONFIG at once: of its names and values; with --files also\n"
-     "          what is not on disk, or cannot be written there\n"
-     "upgrade   gives keys of CONFIG... that have a new name that name; all else stays as it is\n"
-     "schema    JSON schema of a config\n"
-     "markdown  the page docs/config.md",
+     "show      prints every key with value, unit, default and help\n"
+     "check     reports all mistakes of CONFIG at once: wrong names and values; with --files\n"
+     "          also missing files and folders that cannot be written\n"
+     "upgrade   replaces old names of keys in CONFIG... by the new ones and changes nothing else\n"
+     "schema    prints the JSON schema of a config\n"
+     "markdown  prints the page docs/config.md",
      cmd_config},
-    {"doctor", "[CONFIG]", 0, 1, false, 0, "s", "is this machine fit to train? and the cure",
-     "Looks at MPI, cores, threads, kernels, shared memory and disks. Leaves with 0, or with 69\n"
-     "if something must be cured first.",
+    {"doctor", "[CONFIG]", 0, 1, false, 0, "s",
+     "check that this machine can train, and say how to repair it",
+     "Checks MPI, cores, threads, kernels, shared memory and disks. Exits with 0, or with 69 if\n"
+     "something must be repaired first.",
      cmd_doctor},
     {"probe", "", 0, 0, true, 0, "r", NULL, "Starts and stops MPI; fringe doctor uses it.",
      cmd_probe},
@@ -72,12 +75,12 @@ static void help(void) {
         if (commands[i].summary != NULL)
             printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     printf(
-        "\nFor a start:\n"
+        "\nTo begin:\n"
         "  fringe generate reddit-small\n"
         "  fringe train configs/reddit-small-gcn.json --ranks 2 --set train.epochs=10\n\n"
         "exit codes: 0 ok, 64 usage, 65 bad data, 66 input missing, 69 unavailable, 70 our bug,\n"
         "71 does not fit in memory, 73 cannot write, 74 I/O, 75 stopped after a checkpoint,\n"
-        "78 bad config, 80 diverged, 81 a rank is silent, 83 integrity, 84 ranks disagree\n");
+        "78 bad config, 80 diverged, 81 a rank is hung, 83 integrity, 84 ranks disagree\n");
 }
 
 static const Command *command_find(const char *name, Error *err) {
@@ -99,8 +102,8 @@ static ExitCode fail(const Error *err) {
     return (ExitCode)err->code;
 }
 
-// With --ranks above 1 this process becomes the keeper of an mpirun. The config is looked at
-// first, so that its mistakes are told at once and once.
+// With --ranks above 1 this process starts mpirun and waits for it (the keeper). It checks the
+// config first, so that mistakes are reported early and only once.
 static ExitCode launch_command(const Options *options, char **argv) {
     Config config;
     Error err = {0};
@@ -113,7 +116,7 @@ static ExitCode launch_command(const Options *options, char **argv) {
     return launch(options, threads, argv);
 }
 
-// What was printed and cannot be written is lost: a full disk, a closed descriptor.
+// Fails if the output could not be written: the disk is full, or stdout is closed.
 static ExitCode check_output(ExitCode code) {
     Error err = {0};
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code != EXIT_OK)

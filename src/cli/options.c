@@ -1,4 +1,4 @@
-// Options of all commands in one table; a command names the letters it takes.
+// One table of the options of all commands; a command lists the letters of its options.
 
 #include "internal.h"
 
@@ -14,21 +14,23 @@ typedef struct Option {
 } Option;
 
 static const Option table[] = {
-    {'r', "ranks", "P", "run on P ranks: starts mpirun, or must agree with the job around us"},
-    {'s', "set", "KEY=VALUE", "a setting above the config file; may be repeated"},
-    {'n', "runs", "N", "N runs with seeds run.seed, run.seed + 1, ...; mean and deviation"},
-    {'u', "resume", "auto", "go on from the newest whole checkpoint of run.dir, if there is one"},
-    {'w', "weights", "WHERE", "a run, a checkpoint or a .safetensors file (default: run.dir)"},
-    {'b', "best", NULL, "the weights of the best validation instead of the last ones"},
-    {'l', "layer", "L", "also the rows that enter layer L (1 ... layers - 1)"},
-    {'o', "output", "FOLDER", "where the results go"},
-    {'k', "parts", "K", "how many parts (default: 2)"},
+    {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size"},
+    {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated"},
+    {'n', "runs", "N", "N runs with seeds run.seed, run.seed + 1, ...; prints mean and deviation"},
+    {'u', "resume", "auto",
+     "continue from the newest valid checkpoint of run.dir, if there is one"},
+    {'w', "weights", "WHERE",
+     "weights to use: a run, checkpoint or .safetensors file (default: run.dir)"},
+    {'b', "best", NULL, "use the weights of the best validation instead of the last ones"},
+    {'l', "layer", "L", "also write the input rows of layer L (1 ... layers - 1)"},
+    {'o', "output", "FOLDER", "folder of the results"},
+    {'k', "parts", "K", "number of parts (default: 2)"},
     {'d', "seed", "N", "seed of the generator (default: 1)"},
     {'m', "modes", "A,B,...",
-     "what to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
+     "modes to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
      "alone)"},
     {'j', "json", NULL, "print JSON"},
-    {'f', "files", NULL, "look at the disk, too: data, weights, and folders that will be written"},
+    {'f', "files", NULL, "also check data, weights and output folders on disk"},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
@@ -51,9 +53,9 @@ static bool read_number(const char *name, const char *text, int64_t least, int64
 
 static bool store_int(const char *name, const char *text, int most, int *out, Error *err) {
     int64_t value = 0;
-    bool fine = read_number(name, text, 1, most, &value, err);
+    bool ok = read_number(name, text, 1, most, &value, err);
     *out = (int)value;
-    return fine;
+    return ok;
 }
 
 static bool store(Options *options, const Option *option, const char *text, Error *err) {
@@ -175,7 +177,7 @@ void options_help(const Command *command) {
                  table[i].argument != NULL ? table[i].argument : "");
         printf("  %-18s %s\n", left, table[i].help);
     }
-    printf("  %-18s %s\n", "--help", "this text");
+    printf("  %-18s %s\n", "--help", "print this text");
     if (strcmp(command->name, "generate") == 0)
         printf("\nNAME is one of %s.\n", dataset_generator_list());
 }

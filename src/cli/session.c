@@ -1,5 +1,5 @@
-// What train, evaluate and predict begin and end with: MPI, one config for all ranks, a shard each,
-// and at the end one sentence and one exit code.
+// The begin and end of train, evaluate and predict: MPI, one config for all ranks, a shard for each
+// rank, and at the end one sentence and one exit code.
 
 #include "internal.h"
 
@@ -46,12 +46,12 @@ bool session_config(Session *s, const Options *options) {
 static bool check_ranks(Session *s, const Options *options) {
     if (options->ranks != 0 && options->ranks != s->comm.size)
         error_set(&s->err, EXIT_USAGE,
-                  "--ranks says %d, but the MPI job around us has %d; drop --ranks or mpirun",
+                  "--ranks is %d, but this MPI job has %d ranks; drop --ranks or mpirun",
                   options->ranks, s->comm.size);
     return comm_agree(&s->comm, &s->err);
 }
 
-// srun without PMI starts programs that do not know of each other: they would all write to run.dir.
+// srun without PMI starts independent programs, which would all write to run.dir.
 static bool check_lonely(Session *s) {
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     if (s->comm.size == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL && tasks != NULL &&
@@ -75,7 +75,7 @@ static void warn_of_binding(const Session *s) {
 bool session_start(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
-    comm_self(&session->comm); // what is wrong with a config is said before MPI starts
+    comm_self(&session->comm); // mistakes in a config are reported before MPI starts
     if (!launch_inside_job() &&
         !load_config(&session->config, options, options->argument[0], 1, &session->err))
         return false;
@@ -110,8 +110,8 @@ ExitCode session_end(Session *session) {
     runfolder_release(&session->folder);
     if (first && err.code != 0)
         print_error(&err);
-    bool told = err.code != 0;
-    if (!terminal_stop(&err) && !told)
+    bool reported = err.code != 0;
+    if (!terminal_stop(&err) && !reported)
         print_error(&err);
     comm_stop(&session->comm);
     return (ExitCode)err.code;
@@ -135,7 +135,7 @@ bool session_replace(Session *s, const char *path, const JsonWriter *text) {
     return s->err.code == 0;
 }
 
-// What rank 0 reads aside: the files of a checkpoint are hashed before they are believed.
+// What rank 0 reads in a helper thread: it checks the hashes of a checkpoint's files.
 typedef struct Weights {
     Session *session;
     const ModelShape *shape;

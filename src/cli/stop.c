@@ -1,7 +1,7 @@
-// Stopping on request. INT, TERM, HUP and USR1 mean: finish this epoch, save, leave with 75. All
-// threads block them and one thread waits for them, so that nothing that computes, reads or writes
-// is ever interrupted. During set-up there is nothing to save and the process leaves at once: every
-// file of the set-up is written under a temporary name and renamed.
+// Stopping on request. INT, TERM, HUP and USR1 mean: finish this epoch, save, exit with 75. All
+// threads block them and one thread waits for them, so that they interrupt no computation and no
+// file access. During set-up there is nothing to save and the process exits at once: every file of
+// the set-up is written under a temporary name and then renamed.
 
 #include "internal.h"
 
@@ -14,7 +14,7 @@
 
 static atomic_bool asked, training;
 
-// Rank 0, as far as that is known before MPI starts.
+// Whether this is rank 0, from variables that are set before MPI starts.
 static bool is_first(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -50,7 +50,7 @@ _Noreturn static void end_at_once(int number) {
     _exit(128 + number);
 }
 
-// What comes of it the process does not know: mpirun sends TERM, too, when another rank has died.
+// Promises nothing more, because mpirun also sends TERM when another rank has died.
 static void say_what_was_asked(int number) {
     terminal_say_now(number == SIGINT ? "\nfringe: asked to finish this epoch, save and stop; "
                                         "Ctrl-C again ends at once\n"
@@ -73,15 +73,15 @@ static void *listen(void *context) {
     return NULL;
 }
 
-// What the caller had ignored stays so: nohup, and jobs in the background of a script.
+// Signals that the caller ignores stay ignored: nohup, and background jobs of a script.
 static void add_unless_ignored(sigset_t *signals, int number) {
     struct sigaction action;
     if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_IGN)
         sigaddset(signals, number);
 }
 
-// A keeper asks its ranks by USR1 alone. The TERM that mpirun sends them when one of them has died
-// ends the others at once and in silence: nothing can be saved any more.
+// A keeper sends its ranks only USR1. The TERM that mpirun sends when a rank has died ends the
+// others at once and silently, because nothing can be saved then.
 static void add_requests(sigset_t *signals) {
     sigaddset(signals, SIGUSR1);
     if (launch_is_kept())

@@ -1,6 +1,6 @@
-// What was assigned: <run.dir>/assignments/epoch-N.json says how the widths that epoch N was the
-// first to use were found and what came of them; epoch-N.safetensors beside it holds the widths
-// themselves, for quantization.assign = replay:RUN.
+// Files of assignments. <run.dir>/assignments/epoch-N.json says how the bit widths used from epoch
+// N on were found, and what was predicted and measured; epoch-N.safetensors beside it holds the bit
+// widths themselves, for quantization.assign=replay:RUN.
 
 #include "internal.h"
 
@@ -87,9 +87,9 @@ static bool write_assigned(const Report *report, const Assigned *assigned, Error
     json_writer_init(&w, true);
     put_assignment(&w, assignment);
     assignment_path(path, folder, assignment->taken, ".json");
-    bool fine = file_replace(path, w.text, w.bytes, err);
+    bool ok = file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
-    return fine;
+    return ok;
 }
 
 static void store(void *context, const void *payload, size_t bytes, Error *err) {
@@ -112,19 +112,19 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
 
 bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
     DIR *open_folder = opendir(folder);
-    bool fine = true;
+    bool ok = true;
     struct dirent *entry;
     file_sweep(folder);
-    while (open_folder != NULL && fine && (entry = readdir(open_folder)) != NULL) {
+    while (open_folder != NULL && ok && (entry = readdir(open_folder)) != NULL) {
         char path[ASSIGNMENT_PATH];
         path_join(path, sizeof path, folder, entry->d_name);
         if (runfolder_epoch_of(entry->d_name, ".json") > last ||
             runfolder_epoch_of(entry->d_name, ".safetensors") > last)
-            fine = file_remove(path, err);
+            ok = file_remove(path, err);
     }
     if (open_folder != NULL)
         closedir(open_folder);
-    return fine;
+    return ok;
 }
 
 // ---- showing
@@ -146,7 +146,7 @@ static void show_rows(const Json *rows) {
     printf("\n");
 }
 
-// False where it is not there.
+// False if the object has no such array.
 static bool three_of(const Json *object, const char *key, double out[3]) {
     const Json *array = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
     const Json *v = array != NULL ? json_first(array) : NULL;
@@ -156,7 +156,7 @@ static bool three_of(const Json *object, const char *key, double out[3]) {
     return count == 3;
 }
 
-// Rules that need no link model measured none.
+// Prints nothing for rules that need no link model.
 static void show_link(const Json *link) {
     double byte[3], message[3];
     if (link == NULL || !three_of(link, "seconds_per_byte", byte) || byte[2] <= 0 ||
@@ -174,7 +174,7 @@ static void show_bound(const Json *part, const char *key, const char *name) {
                objective > 0 ? 100 * (objective - bound) / objective : 0.0);
 }
 
-// Nothing where the rule solves no problem.
+// Prints nothing for rules that solve no problem.
 static void show_solution(const Json *part) {
     double hidden = number(part, "hidden_seconds");
     if (number(part, "predicted_seconds") <= 0)
@@ -189,7 +189,7 @@ static void show_solution(const Json *part) {
 }
 
 static void show(const Json *assignment) {
-    printf("assignment asked before epoch %.0f, taken before %.0f, %.3f s%s%s\n",
+    printf("assignment requested before epoch %.0f, applied before epoch %.0f, %.3f s%s%s\n",
            number(assignment, "asked"), number(assignment, "taken"), number(assignment, "seconds"),
            text(assignment, "remark")[0] ? "; " : "", SHOWN(text(assignment, "remark")));
     show_link(json_get(assignment, "link"));
@@ -220,15 +220,15 @@ bool report_show_assignments(const char *run_dir, Error *err) {
     if (open_folder != NULL)
         closedir(open_folder);
     sort_int64(epoch, count);
-    bool fine = true;
-    for (int i = 0; i < count && fine; i++) {
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++) {
         assignment_path(path, folder, epoch[i], ".json");
         Json *assignment = json_read(path, err);
-        fine = assignment != NULL;
-        if (fine && json_type(assignment) == JSON_OBJECT)
+        ok = assignment != NULL;
+        if (ok && json_type(assignment) == JSON_OBJECT)
             show(assignment);
         json_free(assignment);
     }
     memory_give(epoch);
-    return fine;
+    return ok;
 }

@@ -1,5 +1,5 @@
-// The table of a comparison: what every variant took and reached, and what it gained over the first
-// one. All of it is read from the metrics that the runs left.
+// The table of a comparison: time and score of each variant, and its speed-up over the first one.
+// All of it comes from the metrics that the runs wrote.
 
 #include "internal.h"
 
@@ -16,7 +16,8 @@ void comparison_clear(Comparison *comparison) { memory_give(comparison->times); 
 
 // --- reading
 
-// Metrics of one run of a variant into comparison->times; the number of epochs, 0 with an error.
+// Reads the metrics of one run into comparison->times. Returns the number of epochs, 0 after an
+// error.
 static int64_t read_run(const Comparison *c, const ComparedVariant *variant, int run, Error *err) {
     char folder[8192], number[32] = "";
     int64_t count;
@@ -46,7 +47,7 @@ static double median_seconds(const EpochTimes *times, int64_t count) {
     return median;
 }
 
-// Means over the runs.
+// Fills the times of a variant with means over its runs.
 static void read_variant(const Comparison *c, ComparedVariant *variant, Error *err) {
     const EpochTimes *times = c->times;
     for (int run = 0; run < c->runs; run++) {
@@ -84,7 +85,7 @@ bool comparison_add(Comparison *c, const char *name, bool blocking, const RunRes
 
 // --- the target
 
-// Seconds of the first run until its validation reaches the target.
+// Seconds until the validation score of the first run reaches the target; NaN: never.
 static double time_to_target(const Comparison *c, const ComparedVariant *variant, Error *err) {
     int64_t count = read_run(c, variant, 0, err);
     double seconds = 0;
@@ -96,12 +97,12 @@ static double time_to_target(const Comparison *c, const ComparedVariant *variant
     return NAN;
 }
 
-// 99 % of the best validation of the first variant; NaN without validation nodes.
+// 99 % of the best validation score of the first variant; NaN without validation nodes.
 static double target_of(const Comparison *c, Error *err) {
     int64_t count = read_run(c, &c->variant[0], 0, err);
     double best = NAN;
     for (int64_t e = 0; e < count; e++)
-        best = fmax(best, c->times[e].validation); // of a number and NaN the number
+        best = fmax(best, c->times[e].validation); // fmax ignores NaN
     return 0.99 * best;
 }
 
@@ -118,7 +119,7 @@ static void print_share(double seconds, double epoch) {
     terminal_print(" %9.1f", epoch > 0 ? 100 * seconds / epoch : 0);
 }
 
-// Where computation hides messages, only the time that is waited for them is seen.
+// Where computation overlaps with messages, only the wait for them can be measured.
 static void print_variant(const ComparedVariant *variant, const ComparedVariant *first) {
     const EpochTimes *t = &variant->mean;
     char test[32];
@@ -149,10 +150,10 @@ void comparison_print(const Comparison *c) {
     for (int i = 0; i < c->count; i++)
         print_variant(&c->variant[i], &c->variant[0]);
     terminal_print(
-        "%d ranks. epochs/s: of the median epoch. speed-up: over %s. comm: packing, sending and "
-        "unpacking, of the epoch, where no computation hides it; wait: what none covered; pack: "
-        "both ends; assign: of the whole training. to target: seconds of training until the "
-        "validation of the first run reached %s.\n",
+        "%d ranks. epochs/s: of the median epoch. speed-up: over %s. comm %%: pack + transfer + "
+        "unpack, as a share of the epoch (blocking runs only). wait %%: communication not "
+        "overlapped. pack %%: encode and decode. assign %%: share of total training time. to "
+        "target: seconds of training until the validation score of the first run reached %s.\n",
         c->ranks, c->variant[0].name, report_percent(reached, c->target));
 }
 

@@ -1,4 +1,4 @@
-// metrics.jsonl read back: where the time of a run went, epoch by epoch.
+// Reads metrics.jsonl back: the times and scores of a run, epoch by epoch.
 
 #include "internal.h"
 
@@ -41,16 +41,16 @@ static bool read_lines(FILE *file, const char *path, EpochTimes *times, int64_t 
                        int64_t *count, Error *err) {
     char *line = NULL;
     size_t room = 0;
-    bool fine = true;
-    for (ssize_t bytes; fine && *count < most && (bytes = getline(&line, &room, file)) > 0;) {
+    bool ok = true;
+    for (ssize_t bytes; ok && *count < most && (bytes = getline(&line, &room, file)) > 0;) {
         Json *record = json_parse(line, (size_t)bytes, path, err);
-        fine = record != NULL && json_type(record) == JSON_OBJECT;
-        if (fine)
+        ok = record != NULL && json_type(record) == JSON_OBJECT;
+        if (ok)
             times[(*count)++] = report_times(record);
         json_free(record);
     }
     free(line);
-    return fine;
+    return ok;
 }
 
 bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_t *count,
@@ -62,7 +62,7 @@ bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_
     FILE *file = file_stream(path, &size, err);
     if (file == NULL)
         return false;
-    bool fine = read_lines(file, path, times, most, count, err);
+    bool ok = read_lines(file, path, times, most, count, err);
     fclose(file);
-    return fine;
+    return ok;
 }

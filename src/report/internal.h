@@ -1,4 +1,4 @@
-// Inside the report room: the open run, and what run.json says of the machine.
+// Inside the report room: the open report, and the writers of its files.
 #ifndef FRINGE_REPORT_INTERNAL_H
 #define FRINGE_REPORT_INTERNAL_H
 
@@ -18,19 +18,18 @@ struct Report {
     int metrics;        // descriptor of metrics.jsonl, at its end
     char folder[1024];  // run.dir
     char path[1100];    // of metrics.jsonl
-    JsonWriter line;    // kept between epochs, so that none takes memory
+    JsonWriter line;    // kept between epochs, so that an epoch allocates no memory
     double opened;      // clock
-    int64_t epochs;     // reported since then
+    int64_t epochs;     // number reported since then
     double logged;      // seconds of reported epochs with their evaluations
-    int64_t bytes;      // of the last epoch, before a resume, too
-    double *sample;     // [REPORT_SAMPLES] seconds of the first epochs, likewise; owned
+    int64_t bytes;      // of the last epoch, also of one before a resume
+    double *sample;     // [REPORT_SAMPLES] seconds of the first epochs, also before a resume; owned
     int samples;
 };
 
-// Puts run.json as a whole: config, versions, machine, data, parts, summary, and `result` if not
-// NULL.
+// Writes run.json: config, versions, machine, data, parts, summary, and `result` if not NULL.
 bool report_write_run(Report *report, const RunResult *result, Error *err);
-// Removes the assignments that were taken before epochs after `last`.
+// Removes the assignments that were applied after epoch `last`.
 bool report_cut_assignments(const char *folder, int64_t last, Error *err);
 EpochTimes report_times(const Json *record); // one line of metrics.jsonl, an object
 void report_machine(JsonWriter *writer, const Report *report);

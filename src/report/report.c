@@ -1,6 +1,7 @@
-// A run as it goes: metrics.jsonl grows by one object per epoch, written with one call, so that a
-// crash leaves whole lines. Everything in it but `time` is the same for the same command (DESIGN
-// 7). On resume it is cut back to the checkpoint's epoch, and what is left counts in the result.
+// Reports a run while it trains. metrics.jsonl grows by one object per epoch, written with one
+// call, so that a crash leaves complete lines. The same command gives the same text, except for
+// `time` (DESIGN 7). A resume cuts the file back to the checkpoint's epoch; the epochs left in it
+// count in the result.
 
 #include "internal.h"
 
@@ -16,20 +17,21 @@ enum { WRITER_ROOM = 1 << 20 }; // bytes: lines of about a thousand epochs
 
 // --- opening
 
-// False if the line is torn or none of ours.
+// False if the line is incomplete, or not written by fringe.
 static bool read_line(const char *line, size_t bytes, EpochTimes *times) {
     Error ignored = {0};
     Json *record = line[bytes - 1] == '\n' && bytes > 1
                        ? json_parse(line, bytes - 1, "metrics.jsonl", &ignored)
                        : NULL;
-    bool fine = record != NULL && json_type(record) == JSON_OBJECT;
-    if (fine)
+    bool ok = record != NULL && json_type(record) == JSON_OBJECT;
+    if (ok)
         *times = report_times(record);
     json_free(record);
-    return fine;
+    return ok;
 }
 
-// What the result says of epochs: the median of the first ones, the bytes of the last one.
+// Keeps what the result reports: the seconds of the first epochs, for their median, and the bytes
+// of the last one.
 static void count_epoch(Report *report, double seconds, int64_t bytes) {
     report->bytes = bytes;
     if (report->samples < REPORT_SAMPLES)
@@ -40,8 +42,9 @@ static bool cannot(const Report *report, ExitCode code, const char *do_what, Err
     return error_set(err, code, "%s: cannot %s: %s", report->path, do_what, strerror(errno));
 }
 
-// Counts epochs up to and with `last`. *keep: where the line of the last of them ends. A damaged
-// line between them is not counted, and stays: those behind it are good.
+// Counts epochs up to and including `last`. *keep: the end of the line of the last of them. A
+// damaged line between them is not counted but stays in the file, because the lines after it are
+// valid.
 static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *keep) {
     char *line = NULL;
     size_t room = 0;
@@ -62,7 +65,7 @@ static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *ke
     return count;
 }
 
-// What cannot be read is an error, so that it is not cut: it may be whole.
+// A file that cannot be read is an error and is not cut back, because it may be complete.
 static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err) {
     int64_t size;
     Error missing = {0};
@@ -70,13 +73,13 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
     if (file == NULL && missing.code != EXIT_NO_INPUT)
         return error_set(err, (ExitCode)missing.code, "%s", missing.text);
     int64_t count = file != NULL ? count_lines(report, file, last, keep) : 0;
-    bool fine = file == NULL || !ferror(file) || cannot(report, EXIT_IO, "read", err);
+    bool ok = file == NULL || !ferror(file) || cannot(report, EXIT_IO, "read", err);
     if (file != NULL)
         fclose(file);
-    if (fine && count < last)
+    if (ok && count < last)
         terminal_say("warning    %s lacks %lld of the %lld epochs before the resume\n",
                      SHOWN(report->path), (long long)(last - count), (long long)last);
-    return fine;
+    return ok;
 }
 
 static bool cut_back(Report *report, int64_t last, Error *err) {
@@ -87,14 +90,14 @@ static bool cut_back(Report *report, int64_t last, Error *err) {
            cannot(report, EXIT_CANNOT_WRITE, "cut it back", err);
 }
 
-// What this run did after the epoch at which it is resumed.
+// Removes the assignments that this run made after the epoch at which it resumes.
 static bool cut_assignments(const Report *report, Error *err) {
     char assignments[1100];
     path_join(assignments, sizeof assignments, report->folder, "assignments");
     return report_cut_assignments(assignments, report->resumed_at, err);
 }
 
-// What may take long on a disk, before there is a writer.
+// What report_open does in a helper thread, because disks may be slow and there is no writer yet.
 typedef struct Opening {
     Report *report;
     Error *err;
@@ -154,7 +157,7 @@ void report_close(Report *report) {
 // --- one epoch
 
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {
-    bool some = metrics->rows > 0; // null else: there was nothing to measure
+    bool some = metrics->rows > 0; // else the numbers are null
     json_begin_object(writer, key);
     json_put_double(writer, "loss", some ? metrics->loss : NAN);
     json_put_double(writer, "accuracy", some ? metrics->accuracy : NAN);
@@ -195,13 +198,13 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     json_end_object(writer);
 }
 
-// A whole line is done; the next one begins anew in the same buffer.
+// Empties the buffer for the next line.
 static void reset(JsonWriter *writer) {
     writer->bytes = 0;
     writer->after_value[0] = false;
 }
 
-// After a line that is not whole there is no further one.
+// Writes no further line after an incomplete one.
 static void append(void *context, const void *line, size_t bytes, Error *err) {
     const Report *report = context;
     if (err->code != 0)
@@ -216,7 +219,7 @@ static void append(void *context, const void *line, size_t bytes, Error *err) {
 
 static bool put_line(Report *report, Error *err) {
     JsonWriter *line = &report->line;
-    line->text[line->bytes] = '\n'; // where text ends a 0 stands, which no line needs
+    line->text[line->bytes] = '\n'; // replaces the terminating 0
     return writer_put(report->writer, append, report, line->text, line->bytes + 1, err);
 }
 

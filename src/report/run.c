@@ -1,5 +1,5 @@
-// run.json: what ran, on what, with what, and how it ended. Written when the run begins and again,
-// with `result`, when it has ended.
+// run.json: config, versions, machine and data of a run, and its result. Written when the run
+// begins, and again with `result` when it has ended.
 
 #include "internal.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-// First "model name" of /proc/cpuinfo; `out` stays "" where there is none.
+// The first "model name" in /proc/cpuinfo; `out` stays "" if there is none.
 static void cpu_name(char *out, size_t size) {
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[512];
@@ -70,8 +70,8 @@ static void put_parts(JsonWriter *writer, const Report *report) {
     json_end_object(writer);
 }
 
-// "pairs": for every rank a, for every rank b: rows that a sends b, and those if sources alone
-// travelled.
+// "pairs": for every rank a, for every rank b: the rows that a sends to b, and the rows it would
+// send if all were rows of sources (lossless.cover=sources).
 static void put_pairs(JsonWriter *writer, const int64_t *pair, int size) {
     json_begin_array(writer, "pairs");
     for (int a = 0; a < size; a++) {
@@ -142,7 +142,7 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
     json_end_object(writer);
 }
 
-// The config stands in run.json as text that was JSON already: it is read and written again.
+// Copies a JSON value, because the config is already JSON text.
 static void put_json(JsonWriter *writer, const char *key, const Json *value) {
     bool object = json_type(value) == JSON_OBJECT;
     switch (json_type(value)) {

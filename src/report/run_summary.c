@@ -1,5 +1,5 @@
-// The lines before the first epoch: the data, the parts, the messages, the memory, the kernels and
-// the baseline. Each line begins with one word, so that a program finds it.
+// Prints the lines before the first epoch: data, parts, messages, memory, kernels and baseline.
+// Each line begins with one word, so that a program can find it.
 
 #include "internal.h"
 
@@ -9,22 +9,22 @@ static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 
 static void print_memory(const Trainer *trainer, const RunSummary *summary) {
     const MemoryPlan *plan = trainer_plan(trainer);
-    bool said[MEMORY_PLAN_ITEMS] = {false};
+    bool printed[MEMORY_PLAN_ITEMS] = {false};
     terminal_say("memory     predicted %.1f MiB for the largest rank; of rank 0:",
                  mebibytes(summary->predicted));
     for (int place = 0; place < 3 && place < plan->count; place++) {
         int largest = -1;
         for (int i = 0; i < plan->count; i++)
-            if (!said[i] && (largest < 0 || plan->item[i].bytes > plan->item[largest].bytes))
+            if (!printed[i] && (largest < 0 || plan->item[i].bytes > plan->item[largest].bytes))
                 largest = i;
-        said[largest] = true;
+        printed[largest] = true;
         terminal_say("%s %s %.1f", place > 0 ? "," : "", plan->item[largest].what,
                      mebibytes(plan->item[largest].bytes));
     }
     terminal_say("\n");
 }
 
-// Floats, because rows of layers differ in width.
+// Counts floats, because rows of different layers differ in width.
 static void print_exchanges(const Comm *comm, const RunSummary *summary) {
     double sent = 0, sources = 0;
     for (int i = 0; i < summary->exchanges; i++) {
@@ -33,19 +33,20 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
     }
     if (comm->size > 1)
         terminal_say(
-            "messages   %d exchanges an epoch, %.3g floats (%.3g if sources alone travelled), "
+            "messages   %d exchanges per epoch, %.3g floats (%.3g with lossless.cover=sources), "
             "planned in %.2f s\n",
             summary->exchanges, sent, sources, summary->patterns_seconds);
 }
 
-// A short training with the default period never leaves the first width.
+// Warns if the training is too short for the first assignment.
 static void warn_of_period(const Config *c, const RunSummary *summary) {
     int64_t first = assigner_first_epoch(c);
     const Codec *codec = codec_find(c->quantization.codec, &(Error){0});
     if (summary->exchanges > 0 && codec->has_widths && first > c->train.epochs)
         terminal_say(
-            "warning    assigned widths would begin in epoch %lld; in train.epochs=%lld all "
-            "rows have quantization.initial_bits=%lld bits; lower quantization.period (%lld)\n",
+            "warning    the first assignment would be in epoch %lld, but train.epochs is %lld, so "
+            "all "
+            "rows keep quantization.initial_bits=%lld bits; lower quantization.period (%lld)\n",
             (long long)first, (long long)c->train.epochs, (long long)c->quantization.initial_bits,
             (long long)c->quantization.period);
 }
@@ -81,7 +82,8 @@ void report_run_summary(const Config *config, const Shard *shard, const Comm *co
     terminal_say("kernels    %s\n", trainer_kernels(trainer));
     char validation[REPORT_PERCENT], test[REPORT_PERCENT];
     terminal_say("baseline   %s: validation %s, test %s %s\n",
-                 shard->multilabel ? "the classes most training nodes have" : "most frequent class",
+                 shard->multilabel ? "the classes that most training nodes have"
+                                   : "most frequent class",
                  report_percent(validation, summary->baseline[SPLIT_VAL]),
                  report_percent(test, summary->baseline[SPLIT_TEST]), report_metric_name(shard));
 }

@@ -1,4 +1,5 @@
-// What is said of a run that has ended, and of several with different seeds: a line, and runs.json.
+// Reports a run that has ended with a line, and several runs with different seeds with a line and
+// runs.json.
 
 #include "internal.h"
 
@@ -14,7 +15,7 @@ static const char *scores_of(char out[64], const Metrics metrics[4]) {
     return out;
 }
 
-// The line leaves out what was not measured: a best validation, the time of an epoch.
+// The line leaves out what was not measured, such as a best validation or the time of an epoch.
 void report_print_result(const Report *report, const RunResult *r) {
     char last[64], of_best[64], best[160] = "", early[128] = "", epoch[96] = "";
     if (r->best_epoch > 0)

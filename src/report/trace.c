@@ -1,5 +1,5 @@
-// trace.json: Chrome trace events, for Perfetto. A process per rank; what it did and its messages
-// on two threads of it; an arrow from the post of a message to its landing.
+// trace.json: Chrome trace events, for Perfetto. Each rank is a process with two threads, one for
+// its work and one for its messages. An arrow leads from the post of a message to its arrival.
 
 #include "internal.h"
 

@@ -1,5 +1,5 @@
-// What the program was built from. The libraries that only one room may open are named by the build
-// (CMakeLists.txt asks pkg-config and metis.h), so that this room needs none of their headers.
+// Versions of the compiler and all libraries. The build passes in those of libraries that only one
+// room may include (CMakeLists.txt asks pkg-config and metis.h).
 
 #include "fringe/report.h"
 

@@ -36,7 +36,7 @@ done
 bytes_of() { sed -n "$1s/.*\"bytes\": \([0-9]*\).*/\1/p" ${2:-whole}/metrics.jsonl; } # EPOCH [FOLDER]
 [ "$(bytes_of 9)" -eq "$(bytes_of 13)" ] || fail "old widths stay until the new ones are taken"
 [ "$(bytes_of 14)" -lt "$(bytes_of 13)" ] || fail "assigned widths are narrower than 8 bits"
-expect "inspect shows when" 0 'assignment asked before epoch 17, taken before 22' \
+expect "inspect shows when" 0 'assignment requested before epoch 17, applied before epoch 22' \
     "$FRINGE" inspect whole
 gaps='objective 0\.[0-9]+ bound 0\.[0-9]+ gap 0 %, LP bound 0\.[0-9]+ gap [0-9.e-]+ %'
 times='[0-9.e-]+ s; predicted [0-9.e-]+ s measured [0-9.e-]+ s'
@@ -51,7 +51,7 @@ sed -i -z 's/"seconds_per_byte": \[[^]]*/"seconds_per_byte": [1e-9, 2e-9, 3e-9/;
     shown/assignments/epoch-22.json
 sed -i 's/^\( *\)"taken": /\1"remark": "r",\n&/' shown/assignments/epoch-22.json
 expect "inspect shows a gap" 0 'objective 0.50000 bound 0.40000 gap 20 %' "$FRINGE" inspect shown
-grep -q 'taken before 22, .* s; r$' out || fail "and the warning: $(cat out)"
+grep -q 'applied before epoch 22, .* s; r$' out || fail "and the warning: $(cat out)"
 grep -qF 'links (least, median, most): 1e-09 2e-09 3e-09 s per byte, 1e-05 2e-05 3e-05 s per me' out ||
     fail "and three links: $(cat out)"
 

@@ -33,7 +33,7 @@ grep -q '"deviation"' many/runs.json || fail "runs.json has the deviation"
 expect "an mpirun of the user's is joined" 0 'result' mpirun -q --oversubscribe --bind-to none \
     -n 2 "$FRINGE" train tiny.json --set run.dir=joined
 same "and trains the same" <(timeless joined) <(timeless two)
-expect "it must have as many ranks as --ranks" 64 'says 3, but the MPI job around us has 2' \
+expect "it must have as many ranks as --ranks" 64 'is 3, but this MPI job has 2' \
     mpirun -q --oversubscribe --bind-to none -n 2 "$FRINGE" train tiny.json --ranks 3
 expect "a long command line reaches the ranks whole" 0 'result .* epoch 3 ' "$FRINGE" train tiny.json \
     --ranks 2 $(printf -- '--set run.seed=%d ' $(seq 40)) --set train.epochs=3 --set run.dir=words
