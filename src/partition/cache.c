@@ -1,15 +1,15 @@
-// The cache folder (data.cache) and the road through it:
+// The cache folder (data.cache) and its entries:
 //
 //   source-<hash of the files and steps>.json   -> the hash of the prepared dataset
 //   dataset-<hash>/                             the prepared dataset, as a dataset directory
 //   parts-<key>/                                shards and manifest (manifest.c);
 //                                               key = hash(dataset, method, seed, parts, ...)
-//   <one of these>.fringe-tmp-...               being written, or on its way out (file_temporary)
+//   <one of these>.fringe-tmp-...               being written or removed (file_temporary)
 //
-// Names come from contents, so a renamed file is found and a changed one is not. Everything is
-// written under a temporary name of its own and renamed into place: a crash leaves no half entry,
-// and of two runs that make the same entry at once the second takes what the first put there. An
-// entry found damaged is moved aside and made again, with a warning.
+// Names are made from contents, so a renamed file is found and a changed one is not. Every entry is
+// written under a unique temporary name and renamed into place. So a crash leaves no partial entry,
+// and if two runs make the same entry at once, the second uses that of the first. A damaged entry
+// is removed and made again, with a warning.
 #include "internal.h"
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 
 // ---- entries
 
-// Moves a folder out of the way, then removes it: nobody sees it half gone. Open mappings of its
-// files stay good.
+// Renames a folder, then removes it, so that no process sees it partly removed. Open mappings of
+// its files stay valid.
 void partition_discard(const char *folder) {
     char aside[1024];
     Error ignored = {0};
@@ -28,8 +28,8 @@ void partition_discard(const char *folder) {
         file_remove(aside, &ignored);
 }
 
-// Renames a finished temporary folder into place. Where another run was faster its entry, if
-// whole, is taken instead.
+// Renames a finished temporary folder into place. If another run was faster and its entry is whole,
+// that one is used.
 static bool install(const char *temporary, const char *folder, bool (*is_whole)(const char *folder),
                     Error *err) {
     Error first = {0}, ignored = {0};
@@ -56,12 +56,12 @@ static void entry_path(char *out, size_t size, const char *cache, const char *ki
 
 // ---- the prepared dataset
 
-// What has been found out about config.data so far.
+// What is known about config.data so far.
 typedef struct Prepared {
     const Config *config;
     const char *cache;
     char source[33], hash[33];
-    char name[DATASET_NAME]; // of this source: another one may have had these contents before
+    char name[DATASET_NAME]; // of this source; another source may have the same contents
     Dataset dataset;
     bool loaded;
     Warnings *warnings;
@@ -81,13 +81,13 @@ static bool read_source_entry(Prepared *prepared) {
     const Json *hash = document != NULL && json_type(document) == JSON_OBJECT
                            ? json_get(document, "dataset_hash")
                            : NULL;
-    bool good = hash != NULL && json_type(hash) == JSON_STRING && is_hash(json_string(hash));
-    if (good)
+    bool ok = hash != NULL && json_type(hash) == JSON_STRING && is_hash(json_string(hash));
+    if (ok)
         memcpy(prepared->hash, json_string(hash), sizeof prepared->hash);
     else
-        warnings_add(prepared->warnings, "%s was damaged and is made anew", path);
+        warnings_add(prepared->warnings, "%s was damaged and is made again", path);
     json_free(document);
-    return good;
+    return ok;
 }
 
 static bool write_source_entry(const Prepared *prepared, Error *err) {
@@ -99,12 +99,12 @@ static bool write_source_entry(const Prepared *prepared, Error *err) {
     json_put_string(&out, "name", prepared->dataset.name);
     json_put_string(&out, "dataset_hash", prepared->hash);
     json_end_object(&out);
-    bool good = file_replace(path, out.text, out.bytes, err);
+    bool ok = file_replace(path, out.text, out.bytes, err);
     json_writer_clear(&out);
-    return good;
+    return ok;
 }
 
-// What is not known to be damaged may be whole: it is not thrown away.
+// True unless the entry is known to be damaged: other errors must not discard it.
 static bool dataset_is_whole(const char *folder) {
     Dataset dataset;
     Error trouble = {0};
@@ -114,7 +114,7 @@ static bool dataset_is_whole(const char *folder) {
     return true;
 }
 
-// The prepared dataset from the cache, if it is there and is what its name says.
+// Opens the prepared dataset in the cache if it exists and matches its name.
 static bool open_prepared(Prepared *prepared) {
     char folder[1024], hash[33];
     Error error = {0};
@@ -128,7 +128,7 @@ static bool open_prepared(Prepared *prepared) {
             dataset_clear(&prepared->dataset);
     }
     if (!prepared->loaded && (error.code == 0 || error_is_damage(&error))) {
-        warnings_add(prepared->warnings, "%s was damaged and is made anew", folder);
+        warnings_add(prepared->warnings, "%s was damaged and is made again", folder);
         partition_discard(folder);
     }
     return prepared->loaded;
@@ -158,8 +158,8 @@ static bool loading_fits(const Config *config, Error *err) {
                             err);
 }
 
-// Reads the original and keeps what came of it. A dataset directory that needed no step is its own
-// prepared form: it is not copied.
+// Loads the original and caches the result. A dataset directory without steps is its own prepared
+// form and is not copied.
 static bool load_original(Prepared *prepared, Error *err) {
     const Config *config = prepared->config;
     if (!loading_fits(config, err) || !dataset_load(&prepared->dataset, config, err))
@@ -177,7 +177,7 @@ static void prepared_clear(Prepared *prepared) {
     prepared->loaded = false;
 }
 
-// Fills prepared->hash, from the cache if it knows the source.
+// Fills prepared->hash, from the cache if the source is known there.
 static bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings,
                           Error *err) {
     *prepared = (Prepared){.config = config, .cache = config->data.cache, .warnings = warnings};
@@ -192,7 +192,7 @@ static bool prepared_init(Prepared *prepared, const Config *config, Warnings *wa
 
 // ---- the parts
 
-// Everything that decides which bytes the shards have.
+// Hashes everything that determines the bytes of the shards.
 static bool parts_key(char key[33], const Config *config, const char *hash_of_dataset, int parts,
                       Error *err) {
     const char *argument;
@@ -232,25 +232,25 @@ static bool parts_folder(char *out, size_t size, const Prepared *prepared, int p
     return true;
 }
 
-// The manifest and its files are whole and every shard has its size. What is in a shard its own
-// rank checks.
+// True if the manifest and its files are whole and every shard has its size. Each rank checks the
+// contents of its own shard.
 static bool parts_are_whole(const char *folder) {
     Manifest manifest;
     Error trouble = {0};
     char path[1024];
     if (!manifest_read_all(&manifest, folder, &trouble))
         return trouble.code != 0 && !error_is_damage(&trouble);
-    bool good = true;
-    for (int p = 0; p < manifest.parts && good; p++) {
+    bool ok = true;
+    for (int p = 0; p < manifest.parts && ok; p++) {
         shard_path(path, sizeof path, folder, p, manifest.parts);
-        good = file_size(path) == manifest.part[p].bytes;
+        ok = file_size(path) == manifest.part[p].bytes;
     }
     manifest_clear(&manifest);
-    return good;
+    return ok;
 }
 
-// Where the parts were made for another source of the same contents their part file goes by this
-// one's name, too. Nothing of training needs it, so a cache that cannot be written is no error.
+// If the parts were made for another source with the same contents, adds a part file with this
+// source's name. Training does not need it, so a read-only cache is no error.
 static void name_part_file(const Prepared *prepared, const Manifest *manifest, const char *folder) {
     char there[PART_FILE_NAME], wanted[PART_FILE_NAME], path[2048];
     part_file_name(there, manifest->dataset_name, manifest->parts);
@@ -261,7 +261,7 @@ static void name_part_file(const Prepared *prepared, const Manifest *manifest, c
                      strerror(errno), there);
 }
 
-// What was said when the entry was made is said again when it is used.
+// Repeats the warnings that were given when the entry was made.
 static void use_parts(const Prepared *prepared, const char *folder) {
     Manifest manifest;
     Error ignored = {0};
@@ -287,15 +287,15 @@ static bool make_parts(const Prepared *prepared, int parts, const char *temporar
     manifest.seed = config->partition.seed;
     manifest.reorder = config->partition.reorder;
     Warnings of_cut = {0};
-    bool good = cut_graph(part, dataset, &graph, parts, config, &of_cut, err);
+    bool ok = cut_graph(part, dataset, &graph, parts, config, &of_cut, err);
     warnings_add_all(prepared->warnings, &of_cut);
     warnings_add_all(&manifest.warnings, &of_cut);
-    good = good && file_make_folder(temporary, err) &&
-           shards_write(&manifest, dataset, &graph, part, temporary, prepared->warnings, err);
+    ok = ok && file_make_folder(temporary, err) &&
+         shards_write(&manifest, dataset, &graph, part, temporary, prepared->warnings, err);
     manifest_clear(&manifest);
     memory_give(part);
     graph_clear(&graph);
-    return good;
+    return ok;
 }
 
 static bool build_parts(Prepared *prepared, int parts, const char *folder, Error *err) {
@@ -320,16 +320,16 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
     *warnings = (Warnings){0};
     if (!prepared_init(&prepared, config, warnings, err))
         return false;
-    bool good = parts_folder(folder, size, &prepared, parts, err);
-    if (good && parts_are_whole(folder)) {
+    bool ok = parts_folder(folder, size, &prepared, parts, err);
+    if (ok && parts_are_whole(folder)) {
         use_parts(&prepared, folder);
-    } else if (good) {
+    } else if (ok) {
         if (file_exists(folder))
-            warnings_add(warnings, "%s was damaged and is made anew", folder);
-        good = build_parts(&prepared, parts, folder, err);
+            warnings_add(warnings, "%s was damaged and is made again", folder);
+        ok = build_parts(&prepared, parts, folder, err);
     }
     prepared_clear(&prepared);
-    return good;
+    return ok;
 }
 
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err) {
@@ -337,7 +337,7 @@ bool partition_folder(const Config *config, int parts, char *out, size_t size, E
     Warnings unused = {0};
     if (!prepared_init(&prepared, config, &unused, err))
         return false;
-    bool good = parts_folder(out, size, &prepared, parts, err);
+    bool ok = parts_folder(out, size, &prepared, parts, err);
     prepared_clear(&prepared);
-    return good;
+    return ok;
 }

@@ -1,11 +1,11 @@
-// What can be said of a part file and of data.cache before anything is loaded.
+// Checks of a part file and of data.cache before anything is loaded.
 #include "internal.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ASKED_MOST = 65536 }; // of --ranks and --parts
+enum { ASKED_MOST = 65536 }; // the most that --ranks and --parts accept
 
 static bool is_readable(const char *path, Error *err) {
     int64_t bytes;
@@ -15,7 +15,7 @@ static bool is_readable(const char *path, Error *err) {
     return descriptor >= 0;
 }
 
-// PATH or PATH.part.K, for the K that is asked for, or (`parts` 0) for any.
+// Checks that PATH or PATH.part.K exists, for K = `parts`, or for any K if `parts` is 0.
 static bool check_part_file(const Config *config, const char *argument, int parts, Error *err) {
     char path[1024];
     int from = parts > 0 ? parts : 1, to = parts > 0 ? parts : ASKED_MOST;
@@ -42,7 +42,7 @@ bool partition_check_file(const Config *config, int parts, Error *err) {
 bool partition_method_fits(const char *word, Error *err) {
     const char *argument;
     const Method *method =
-        method_find(word, &argument, &(Error){0}); // the config says of no member
+        method_find(word, &argument, &(Error){0}); // the config reports an unknown member
     return method == NULL || method->fits == NULL || method->fits(argument, err);
 }
 
@@ -57,7 +57,7 @@ static bool holds_parts(const char *cache) {
 }
 
 bool partition_check_cache(const Config *config, Error *err) {
-    if (holds_parts(config->data.cache)) // others may have filled it, and let us read it only
+    if (holds_parts(config->data.cache)) // it may be another user's and read-only for us
         return true;
     return file_check_folder(config->data.cache, err) || error_prefix(err, "data.cache");
 }

@@ -5,7 +5,7 @@
 
 enum { SLOT_NONE = -1, SLOT_SEEN = -2 };
 
-// Marks the remote nodes that p's rows read. Returns how many there are.
+// Marks the remote nodes that p's rows read. Returns their count.
 static int64_t mark_remote(const Csr *adjacency, const int32_t *part, const PartOrder *order, int p,
                            int32_t *slot) {
     int64_t count = 0;
@@ -22,8 +22,8 @@ static int64_t mark_remote(const Csr *adjacency, const int32_t *part, const Part
     return count;
 }
 
-// Those that are marked, each once, as numbers that sort as law 4 has them: the group above, the
-// row at the owner below. Takes the marks away.
+// The distinct marked nodes as numbers that sort by law 4: the group in the high bits, the row at
+// the owner in the low bits. Clears the marks.
 static int64_t *sorted_remote(const Csr *adjacency, const int32_t *part, const PartOrder *order,
                               int p, int32_t *slot, int64_t count) {
     int64_t *key = TAKE(int64_t, count, "remote rows"), at = 0;
@@ -41,8 +41,8 @@ static int64_t *sorted_remote(const Csr *adjacency, const int32_t *part, const P
     return key;
 }
 
-// Lists them, and leaves the place of u in the list in slot[u]. All work goes with the part's own
-// edges, none with the number of parts.
+// Lists the remote nodes and sets slot[u] to the position of u. The work depends on the part's own
+// edges, not on the number of parts.
 static void list_remote(PartEdges *edges, const Csr *adjacency, const int32_t *part,
                         const PartOrder *order, int p, int32_t *slot) {
     edges->remote = mark_remote(adjacency, part, order, p, slot);
@@ -96,7 +96,7 @@ void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part
     Csr csr = csr_unsorted(adjacency, part, order, p, slot), by_column;
     csr_transpose(&by_column, &csr, own + edges->remote);
     csr_free(&csr);
-    csr_transpose(&edges->csr, &by_column, own); // the second transpose lists columns ascending
+    csr_transpose(&edges->csr, &by_column, own); // the second transpose sorts the columns
     csr_free(&by_column);
     for (int64_t h = 0; h < edges->remote; h++)
         slot[edges->remote_gid[h]] = SLOT_NONE;

@@ -1,44 +1,46 @@
-// Fennel: nodes are streamed, and each goes where most of its neighbours are already, less a price
-// that grows with the part (Tsourakakis, Gkantsidis, Radunovic, Vojnovic, "FENNEL: Streaming Graph
-// Partitioning for Massive Scale Graphs", WSDM 2014). Node v goes to the part P that maximises
+// Fennel: nodes are streamed, and each joins the part with most of its neighbours, less a price
+// that grows with the part's size (Tsourakakis, Gkantsidis, Radunovic, Vojnovic, "FENNEL: Streaming
+// Graph Partitioning for Massive Scale Graphs", WSDM 2014). Node v goes to the part P that
+// maximises
 //
 //   |N(v) in P| - a ((|P| + 1)^1.5 - |P|^1.5),   a = edges sqrt(parts) / nodes^1.5
 //
-// among those with room; of equal ones the smaller part takes it, then the one of lower number. A
-// further pass takes each node out and places it again, now that all its neighbours stand somewhere
-// (Nishimura and Ugander, "Restreaming graph partitioning", KDD 2013).
+// among parts with room; ties go to the smaller part, then to the lower number. A further pass
+// takes each node out and places it again, now that all its neighbours have a part (Nishimura and
+// Ugander, "Restreaming graph partitioning", KDD 2013).
 //
 // Where we differ: the stream runs from the highest degree to the lowest, ids ascending among
 // equals (Awadelkarim and Ugander, "Prioritized restreaming algorithms for balanced graph
-// partitioning", KDD 2020). Hubs that find few neighbours are spread, and their communities gather
-// around them: in the order of ids planted graphs are cut nearly twice as badly (LIMITS 5). It
-// costs the eight bytes a node that the method takes. No random number is drawn and one thread
-// works, so the parts depend on the graph alone.
+// partitioning", KDD 2020). Hubs are placed first and spread over the parts, and their communities
+// gather around them: in the order of ids the cut of planted graphs is nearly twice as large
+// (LIMITS 5). The order takes eight bytes per node. There are no random numbers and only one
+// thread, so the parts depend only on the graph.
 #include "internal.h"
 #include <math.h>
 #include <string.h>
 
-static const double tolerance = 1.03; // of a part's nodes, as METIS has it
+static const double tolerance = 1.03; // of a part's nodes, as in METIS
 enum { PASSES_MOST = 100, NONE = -1 };
 
 typedef struct Fennel {
-    const Csr *way[2]; // edges by source, and by target where both are looked at
+    const Csr *way[2]; // edges by source, and by target if both are read
     int ways, parts;
-    int64_t nodes, limit; // limit: nodes that a part may have
+    int64_t nodes, limit; // limit: the most nodes of a part
     double alpha;
     int32_t *part;  // [nodes] or NONE
     int64_t *size;  // [parts]
-    double *price;  // [parts] of one node more
-    int64_t *count; // [-1, parts) neighbours of the node that is being placed; zeros between nodes
-    int32_t *seen;  // [parts + 2] those that hold a neighbour, and one place behind them
+    double *price;  // [parts] of one more node
+    int64_t *count; // [-1, parts) neighbours of the node being placed; zeros between nodes
+    int32_t *seen;  // [parts + 2] parts that hold a neighbour, and one more place
     int32_t leaves; // parts, rounded up to a power of two
-    int32_t *least; // [2 leaves] least[1]: the smallest part; least[i]: that of 2i and 2i + 1
-    int64_t empty;  // parts without node
+    int32_t
+        *least;    // [2 leaves] least[1]: the smallest part; least[i]: the smaller of 2i and 2i + 1
+    int64_t empty; // parts without nodes
 } Fennel;
 
 // ---- sizes
 
-// (x + 1)^1.5 - x^1.5, without the difference of near numbers: it must grow with x.
+// (x + 1)^1.5 - x^1.5 without cancellation, so that it grows with x.
 static double step(double x) {
     double y = x + 1;
     return (3 * x * x + 3 * x + 1) / (y * sqrt(y) + x * sqrt(x));
@@ -60,9 +62,9 @@ static void add_to_size(Fennel *f, int32_t p, int by) {
 
 // ---- one node
 
-// Counts the neighbours of v in each part and lists the parts that hold any. v has no part, so that
-// a self-loop counts as a neighbour without part does: for NONE, one below the first. No branch in
-// the loop, which could not be foreseen. Returns how many are listed.
+// Counts the neighbours of v in each part and lists the parts that hold any. v has no part, so a
+// self-loop counts for NONE, like a neighbour without a part. The loop has no branch, which would
+// be unpredictable. Returns the number of listed parts.
 static int count_neighbours(Fennel *f, int64_t v) {
     const int32_t *part = f->part;
     int64_t *count = f->count;
@@ -86,7 +88,7 @@ static bool is_better(const Fennel *f, int32_t p, int32_t best) {
     return f->size[p] != f->size[best] ? f->size[p] < f->size[best] : p < best;
 }
 
-// Of parts without a neighbour the smallest is the best, so that no other is looked at.
+// Of the parts without a neighbour the smallest is the best, so only that one is considered.
 static int32_t best_part(Fennel *f, int64_t v) {
     int32_t best = f->least[1];
     int listed = count_neighbours(f, v);
@@ -100,13 +102,13 @@ static int32_t best_part(Fennel *f, int64_t v) {
     return best;
 }
 
-// The first pass; `left` nodes, v among them, have no part yet. The last ones fill empty parts.
+// The first pass; `left` nodes including v have no part yet. The last nodes fill empty parts.
 static void place(Fennel *f, int64_t v, int64_t left) {
     f->part[v] = left <= f->empty ? f->least[1] : best_part(f, v);
     add_to_size(f, f->part[v], 1);
 }
 
-// A further pass. True if v has left its part; the only node of a part stays.
+// A further pass. True if v has changed its part; the only node of a part stays.
 static bool place_again(Fennel *f, int64_t v) {
     int32_t before = f->part[v];
     if (f->size[before] == 1)
@@ -120,7 +122,7 @@ static bool place_again(Fennel *f, int64_t v) {
 
 // ---- the stream
 
-// The bucket of v: degrees descend, and the last one has all from 0.
+// The bucket of v, by descending degree.
 static int64_t bucket_of(const Fennel *f, int64_t v) {
     int64_t degree = 0, most = f->nodes - 1;
     for (int w = 0; w < f->ways; w++)
@@ -179,7 +181,7 @@ static void fennel_init(Fennel *f) {
     for (int32_t p = 0; p < f->leaves; p++)
         f->least[f->leaves + p] = p < f->parts ? p : NONE;
     for (int32_t i = f->leaves - 1; i >= 1; i--)
-        f->least[i] = f->least[2 * i]; // all are empty
+        f->least[i] = f->least[2 * i]; // all parts are empty
     for (int32_t p = 0; p < f->parts; p++)
         f->price[p] = f->alpha * step(0);
     memset(f->part, 0xff, (size_t)f->nodes * sizeof f->part[0]);
@@ -202,7 +204,7 @@ static bool fennel_fits(const CutInput *input, Error *err) {
                             "cut on a larger machine and use file:PATH", err);
 }
 
-// "" is one pass.
+// "" means one pass.
 static bool read_passes(const char *argument, int *passes, Error *err) {
     size_t length = strlen(argument);
     *passes = length == 0 ? 1 : 0;

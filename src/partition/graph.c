@@ -1,6 +1,6 @@
-// The stored edges by source and by target. A dataset keeps rows by source (edge i -> j in row i);
-// the rows of a shard read their sources, so the cut needs them by target too: the transpose, which
-// a symmetric graph is itself.
+// The stored edges by source and by target. A dataset keeps rows by source (edge i -> j in row i).
+// The rows of a shard read their sources, so the cut also needs the edges by target: the transpose,
+// which equals a symmetric graph.
 #include "internal.h"
 
 static bool graph_fits(const Dataset *dataset, double memory_limit, Error *err) {
@@ -31,7 +31,7 @@ bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error
 }
 
 void graph_clear(Graph *graph) {
-    if (!graph->symmetric) // then the arrays of `in` are its own
+    if (!graph->symmetric) // then `in` owns its arrays
         csr_free(&graph->in);
     memory_give(graph->scratch);
     *graph = (Graph){0};

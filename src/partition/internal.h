@@ -1,14 +1,14 @@
-// What the files of the partition room share. The graph both ways, the order of rows, the edges of
-// one part, the figures of a cut.
+// Inside the partition room: the graph in both directions, the order of rows, the edges of one
+// part, the statistics of a cut.
 #ifndef FRINGE_PARTITION_INTERNAL_H
 #define FRINGE_PARTITION_INTERNAL_H
 
 #include "fringe/partition.h"
 
-// Goes into every cache key: raise it when the bytes of a shard or the order of its rows change.
+// Part of every cache key: raise it when the bytes of a shard or the order of its rows change.
 enum {
     PARTS_VERSION = 3,
-    PARTS_MOST = 1 << 20, // parts of a graph; files are read with this bound
+    PARTS_MOST = 1 << 20, // parts of a graph; readers of files check this bound
 };
 
 // ---- graph.c: the stored edges, by source and by target
@@ -18,53 +18,53 @@ typedef struct Graph {
     Csr in;  // by target; owned, or the arrays of `out` if symmetric
     bool symmetric;
     int32_t *scratch;    // [largest out-degree + in-degree] for graph_neighbours; owned
-    double memory_limit; // GiB that this process may use; 0: what there is
+    double memory_limit; // GiB that this process may use; 0: all available memory
 } Graph;
 
-// False where the edges the other way do not fit beside what is in use.
+// False if the transposed edges do not fit into the memory that is left.
 bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err);
 void graph_clear(Graph *graph);
-// The nodes joined to v by an edge in either direction, ascending, each once, without v; in
-// graph->scratch. Returns how many.
+// Writes the distinct neighbours of v in either direction, ascending and without v, to
+// graph->scratch. Returns their count.
 int64_t graph_neighbours(const Graph *graph, int64_t v);
 
 // ---- methods.c: the family
 typedef struct CutInput {
     const Dataset *dataset;
-    const Graph *graph; // as Method.reads says
+    const Graph *graph; // as Method.reads requires
     int parts;
     const Config *config;
-    const char *argument; // what follows "name:"; "" if nothing
+    const char *argument; // the text after "name:"; "" if there is none
 } CutInput;
-typedef enum MethodReads { // what a method looks at, and so what must be in memory
-    READS_NODES,           // no edge: CutInput.graph is NULL
-    READS_EDGES,           // the dataset's, and CutInput.graph where others have made it, else NULL
-    READS_GRAPH,           // CutInput.graph: the transpose is made for it
+typedef enum MethodReads { // the data that a method reads and that must be in memory
+    READS_NODES,           // no edges: CutInput.graph is NULL
+    READS_EDGES, // the dataset's edges; CutInput.graph only if it already exists, else NULL
+    READS_GRAPH, // CutInput.graph, with the transpose
 } MethodReads;
 typedef struct Method {
     const char *name;
     MethodReads reads;
-    bool reads_file; // its argument is a part file, of which a part may be empty
-    bool (*fits)(const char *argument, Error *err); // may it have that one? NULL: any
+    bool reads_file; // its argument is a part file, which may leave parts empty
+    bool (*fits)(const char *argument, Error *err); // true if the argument is valid; NULL: any
     bool (*cut)(int32_t *part, const CutInput *input, Warnings *warnings, Error *err);
 } Method;
 extern const Method method_metis, method_random, method_blocks, method_file, method_fennel,
     method_fennel_passes;
 // The member that `word` names, and its argument; NULL with EXIT_CONFIG.
 const Method *method_find(const char *word, const char **argument, Error *err);
-// Cuts as config.partition says; graph may be NULL where the method's `reads` allows it.
+// Cuts by config.partition; graph may be NULL if the method's `reads` allows it.
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
                const Config *config, Warnings *warnings, Error *err);
 
 // ---- metis.c
-// Groups the nodes of one part (nodes[i], row[nodes[i]] == i) into `clusters` groups of
-// neighbours: cluster[i]. False where METIS cannot hold the part (EXIT_MEMORY, EXIT_DATA) or was
+// Groups the nodes of one part (nodes[i], row[nodes[i]] == i) into `clusters` groups of neighbours:
+// cluster[i]. False if the part is too large for METIS (EXIT_MEMORY, EXIT_DATA) or METIS was
 // interrupted (EXIT_STOPPED).
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, const int32_t *row,
                     const int32_t *nodes, int64_t count, int clusters, Error *err);
 
 // ---- partfile.c: <name>.part.K
-// The file that "file:PATH" means for K parts: PATH, or PATH.part.K where PATH is not there.
+// The file of "file:PATH" for K parts: PATH, or PATH.part.K if PATH does not exist.
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size);
 // The name of the part file of a dataset.
 enum { PART_FILE_NAME = 192 };
@@ -74,12 +74,12 @@ bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error
 // ---- order.c: law 1
 typedef struct PartOrder {
     int parts;
-    int64_t *begin;   // [parts+1] where a part's nodes begin in `node`
+    int64_t *begin;   // [parts+1] where the nodes of a part begin in `node`
     int32_t *node;    // [nodes] part by part, in row order
     int32_t *row;     // [nodes] row of a node in its part
     int64_t *central; // [parts] forward-central rows
-    int64_t *reach;   // [parts, SHARD_HOPS + 1] rows at most so many hops from a training node
-    int unclustered;  // parts too large for METIS, whose rows were not ordered by cluster
+    int64_t *reach;   // [parts, SHARD_HOPS + 1] rows at most h hops from a training node
+    int unclustered;  // parts too large for METIS; their rows are not ordered by cluster
 } PartOrder;
 bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
                 int parts, bool reorder, Error *err);
@@ -87,40 +87,40 @@ void order_clear(PartOrder *order);
 
 // ---- edges.c: one direction of one part
 typedef struct PartEdges {
-    Csr csr; // columns [0, own) own rows, then own + h
+    Csr csr; // columns [0, own): own rows; own + h: remote row h
     int64_t remote;
     int32_t *remote_owner; // [remote]
     int32_t *remote_row;   // [remote]
     int64_t *remote_gid;   // [remote]
 } PartEdges;
-// `adjacency` is graph->in for forward edges, graph->out for backward ones. slot: [nodes] of -1,
-// left so.
+// `adjacency` is graph->in for forward edges, graph->out for backward ones. slot: [nodes] of -1
+// before and after the call.
 void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part,
                      const PartOrder *order, int p, int32_t *slot);
 void part_edges_clear(PartEdges *edges);
 
 // ---- messages.c: messages.safetensors
-// How many rows go from one part to another, forward or backward: the pairs that have any. A full
-// matrix of 10,000 parts would be 800 MB.
+// Rows sent from one part to another, forward or backward, for pairs that send any. A full matrix
+// of 10,000 parts would take 800 MB.
 typedef struct Messages {
     int64_t count, room;
     int32_t *from, *to, *rows; // [room]; owned
 } Messages;
 void messages_add(Messages *messages, int from, int to, int64_t rows);
 void messages_clear(Messages *messages);
-// Both directions in one file; backward: NULL if forward serves for it.
+// Writes both directions into one file; backward: NULL if it equals forward.
 bool messages_write(const Messages *forward, const Messages *backward, const char *path,
                     Error *err);
-// Prints the full matrices of few parts; `path` as messages_write left it.
+// Prints the full matrices, for few parts; `path`: the file of messages_write.
 bool messages_print(const char *path, int parts, bool symmetric, Error *err);
 
 // ---- ranks.c: ranks.jsonl
-typedef struct PartFigures { // of one part
+typedef struct PartFigures { // the statistics of one part
     int64_t own, central, boundary, halo, halo_backward, edges, edges_remote, train;
     int64_t bytes; // of its shard
     char hash[33]; // of its shard
 } PartFigures;
-// One line of RANKS_LINE bytes for each part, so that a rank reads its own and no other.
+// One line of RANKS_LINE bytes for each part, so that a rank reads only its own.
 enum { RANKS_LINE = 384 };
 bool ranks_write(const PartFigures *part, int parts, const char *path, Error *err);
 bool ranks_read_one(PartFigures *figures, int part, const char *path, Error *err);
@@ -128,7 +128,7 @@ bool ranks_read(PartFigures *part, int parts, const char *path, Error *err); // 
 // Largest part over mean: 1 is perfect.
 typedef enum Balance { BALANCE_NODES, BALANCE_EDGES, BALANCE_TRAIN } Balance;
 double ranks_balance(const PartFigures *part, int parts, Balance of);
-// Mean over the parts of halo rows / own rows, as the papers give it.
+// Mean over the parts of halo rows / own rows, as in the papers.
 double ranks_halo_ratio(const PartFigures *part, int parts);
 double ranks_remote_share(const PartFigures *part, int parts); // remote edges / edges, of all parts
 int64_t ranks_rows_sent(const PartFigures *part, int parts);   // in a forward exchange
@@ -136,23 +136,23 @@ int64_t ranks_rows_sent(const PartFigures *part, int parts);   // in a forward e
 // ---- manifest.c: partition.json
 typedef struct Manifest {
     char dataset_name[128], dataset_hash[33], partition_hash[33];
-    char ranks_hash[33], messages_hash[33]; // of the two files beside it
+    char ranks_hash[33], messages_hash[33]; // of the other two files
     char method[CONFIG_TEXT];
     int64_t seed;
     bool reorder, symmetric;
     int parts;
     int64_t nodes, edges, edge_cut, undirected_edges;
     Warnings warnings;            // of loader and partitioner
-    PartFigures *part;            // [parts]; owned; NULL where only partition.json was read
-    Messages sent, sent_backward; // while shards are made; backward empty if symmetric
+    PartFigures *part;            // [parts]; owned; NULL if only partition.json was read
+    Messages sent, sent_backward; // only while shards are made; backward empty if symmetric
 } Manifest;
 void manifest_init(Manifest *manifest, int parts, bool symmetric);
 void manifest_clear(Manifest *manifest);
-// Writes partition.json and the two files beside it, and fills their hashes.
+// Writes partition.json and the other two files, and fills their hashes.
 bool manifest_write(Manifest *manifest, const char *folder, Error *err);
-// Reads partition.json, which is small whatever the number of parts.
+// Reads partition.json, which is small for any number of parts.
 bool manifest_read(Manifest *manifest, const char *folder, Error *err);
-// Reads the figures of all parts as well, and checks the files beside it.
+// Also reads the statistics of all parts and checks the other two files.
 bool manifest_read_all(Manifest *manifest, const char *folder, Error *err);
 void shard_path(char *out, size_t size, const char *folder, int part, int parts);
 void ranks_path(char *out, size_t size, const char *folder);
@@ -162,9 +162,9 @@ void messages_path(char *out, size_t size, const char *folder);
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);
 
 // ---- shard_build.c
-// Fills the figures that the shards show and writes all files of a partition under `folder`, which
-// exists. Method, seed, reorder and warnings come with the manifest; what is to be said of the
-// order of rows is added to its warnings and to `warnings`.
+// Fills the statistics of the shards and writes all files of a partition under `folder`, which must
+// exist. The caller sets the manifest's method, seed, reorder and warnings; warnings about the
+// order of rows are added to these and to `warnings`.
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
                   const int32_t *part, const char *folder, Warnings *warnings, Error *err);
 

@@ -1,5 +1,5 @@
-// The road of all ranks to their shards: rank 0 makes sure that the cache holds them, aside, while
-// the others wait; then every rank maps its own. A shard found damaged is made anew once.
+// Loads the shards of all ranks: rank 0 fills the cache in a helper thread while the others wait;
+// then every rank maps its own shard. A damaged shard is made again once.
 #include "internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,17 +9,17 @@ enum { FOLDER = 1024 };
 typedef struct Work { // of rank 0
     const Config *config;
     int parts;
-    bool again; // the entry is damaged: make it anew
+    bool again; // the entry is damaged: make it again
     char folder[FOLDER], name[DATASET_NAME];
     Warnings *warnings;
     Error *err;
 } Work;
 
-static void work_aside(void *context) {
+static void work_in_helper(void *context) {
     Work *work = context;
     Warnings warnings = *work->warnings, new;
     if (work->again) {
-        warnings_add(&warnings, "%s was damaged and is made anew", work->folder);
+        warnings_add(&warnings, "%s was damaged and is made again", work->folder);
         partition_discard(work->folder);
     }
     if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, &new,
@@ -29,10 +29,10 @@ static void work_aside(void *context) {
     *work->warnings = warnings;
 }
 
-// Rank 0 builds, all agree, all know the folder and the name. Collective.
+// Rank 0 builds, all agree on errors, and all get the folder and the name. Collective.
 static bool build(Work *work, const Comm *comm) {
     if (comm->rank == 0)
-        comm_aside(comm, work_aside, work);
+        comm_aside(comm, work_in_helper, work);
     if (!comm_agree(comm, work->err))
         return false;
     comm_broadcast(comm, work->folder, sizeof work->folder, 0);
@@ -40,7 +40,7 @@ static bool build(Work *work, const Comm *comm) {
     return true;
 }
 
-// A rank's shard is read as a whole for its hash, which takes a while from a slow disk.
+// A rank reads its whole shard for the hash, which takes a while on a slow disk.
 typedef struct Opening {
     Shard *shard;
     const char *folder;
@@ -49,7 +49,7 @@ typedef struct Opening {
     bool opened;
 } Opening;
 
-static void open_aside(void *context) {
+static void open_mine(void *context) {
     Opening *opening = context;
     if (file_exists(opening->folder))
         opening->opened = shard_open(opening->shard, opening->folder, opening->rank, &opening->err);
@@ -60,16 +60,16 @@ static void open_aside(void *context) {
                   opening->folder);
 }
 
-// Making it anew helps then; not where a disk fails or memory is short.
+// True if making the shard again can help, unlike a failing disk or too little memory.
 static bool is_damaged(const Opening *opening) {
     return !opening->opened && error_is_damage(&opening->err);
 }
 
-// This rank's shard. *damaged if making all anew may help. Collective.
+// Opens this rank's shard. *damaged: making all again may help. Collective.
 static bool open_shard(Shard *shard, const Comm *comm, const char *folder, bool *damaged,
                        Error *err) {
     Opening mine = {shard, folder, comm->rank, {0}, false};
-    comm_aside(comm, open_aside, &mine);
+    comm_aside(comm, open_mine, &mine);
     int64_t failed[2] = {!mine.opened, is_damaged(&mine)};
     comm_sum_int64(comm, failed, 2);
     *damaged = failed[1] > 0 && failed[0] == failed[1];
@@ -80,7 +80,7 @@ static bool open_shard(Shard *shard, const Comm *comm, const char *folder, bool 
     return comm_agree(comm, err);
 }
 
-// Shards of two cuts must never meet. Collective.
+// Checks that all ranks have shards of the same cut. Collective.
 static bool same_partition(const Shard *shard, const Comm *comm, Error *err) {
     char first[33];
     memcpy(first, shard->partition_hash, sizeof first);

@@ -1,12 +1,12 @@
-// partition.json: the manifest of a partition, and what it speaks for. The idea: no file that every
-// rank reads grows with the number of parts. So there are three files beside the shards:
+// partition.json: the manifest of a partition. The idea: no file that every rank reads grows with
+// the number of parts. So there are three files beside the shards:
 //
-//   partition.json         what was cut and how, sums over all parts, hashes of the other two:
-//   every
-//                          rank reads it
-//   ranks.jsonl            the figures, size and hash of each part's shard in a line of its own
-//                          (ranks.c): a rank reads its line
-//   messages.safetensors   who sends how many rows to whom (messages.c): the report reads it
+//   partition.json         what was cut and how, sums over all parts, hashes of the other two
+//   files:
+//                          read by every rank
+//   ranks.jsonl            one line per part with its statistics, size and hash (ranks.c): a rank
+//                          reads its own line
+//   messages.safetensors   rows sent between parts (messages.c): read by the report
 #include "internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -81,9 +81,9 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
     json_end_object(&out);
     char path[1024];
     path_join(path, sizeof path, folder, manifest_name);
-    bool good = file_replace(path, out.text, out.bytes, err);
+    bool ok = file_replace(path, out.text, out.bytes, err);
     json_writer_clear(&out);
-    return good;
+    return ok;
 }
 
 bool manifest_write(Manifest *manifest, const char *folder, Error *err) {
@@ -100,7 +100,7 @@ bool manifest_write(Manifest *manifest, const char *folder, Error *err) {
 
 // ---- reading
 
-// Each returns false where the value is missing or of another kind.
+// Each returns false if the value is missing or has another type.
 static bool get_int(const Json *object, const char *key, int64_t *out) {
     const Json *value = json_get(object, key);
     return value != NULL && json_type(value) == JSON_NUMBER && json_is_int64(value, out);
@@ -157,9 +157,9 @@ bool manifest_read(Manifest *manifest, const char *folder, Error *err) {
     Json *document = json_read(path, err);
     if (document == NULL)
         return false;
-    bool good = manifest_parse(manifest, document);
+    bool ok = manifest_parse(manifest, document);
     json_free(document);
-    if (good)
+    if (ok)
         return true;
     manifest_clear(manifest);
     return error_set(err, EXIT_DATA,

@@ -1,6 +1,6 @@
-// messages.safetensors: who sends how many rows to whom, forward and, of a directed graph,
-// backward. Only the pairs that send any are kept, in memory and in the file: parts of a graph have
-// few neighbours, and a full matrix grows with the square of the parts.
+// messages.safetensors: the number of rows that each part sends to each other part, forward and,
+// for a directed graph, backward. Only pairs that send any are stored: parts have few neighbours,
+// and a full matrix grows with the square of the parts.
 //
 //   forward.from, forward.to, forward.rows   I32 [pairs]      (backward. likewise)
 #include "internal.h"
@@ -98,10 +98,10 @@ bool messages_print(const char *path, int parts, bool symmetric, Error *err) {
     Tensors map;
     if (!tensors_open(&map, path, err))
         return false;
-    bool good =
+    bool ok =
         print_matrix(&map, "forward",
                      symmetric ? "rows sent, both directions" : "rows sent, forward", parts, err) &&
         (symmetric || print_matrix(&map, "backward", "rows sent, backward", parts, err));
     tensors_close(&map);
-    return good;
+    return ok;
 }

@@ -1,6 +1,6 @@
-// The partitioners, a table. `blocks` is the smallest member and the one to copy: fill part[] for
-// every node, add what is odd to `warnings`, and add a row to the table. What all must keep is
-// checked once, in cut_graph: ids in range, and no empty part unless the member is file:.
+// The table of partitioners. `blocks` is the smallest member and the one to copy: fill part[] for
+// every node, add warnings to `warnings`, and add a row to the table. cut_graph checks every
+// result: ids in range, and no empty part except with file:.
 #include "internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static int draw_order(const void *a, const void *b) {
     return (x->node > y->node) - (x->node < y->node);
 }
 
-// Every node draws a number; the sorted nodes are dealt out in blocks, so parts differ by one node
-// at most.
+// Every node draws a random number. The sorted nodes are split into blocks, so part sizes differ by
+// at most one.
 static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     (void)warnings, (void)err;
     int64_t nodes = input->dataset->nodes;
@@ -56,25 +56,25 @@ static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings,
 }
 const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut_random};
 
-// Ids in range; empty parts are named in a warning (file:) or are our bug (all others).
+// Checks that ids are in range. Empty parts give a warning (file:) or are a bug (all others).
 static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Method *method,
                       Warnings *warnings) {
     int64_t *count = TAKE(int64_t, parts, "nodes of each part");
-    bool good = true;
-    for (int64_t v = 0; v < nodes && good; v++) {
-        good = part[v] >= 0 && part[v] < parts;
-        if (good)
+    bool ok = true;
+    for (int64_t v = 0; v < nodes && ok; v++) {
+        ok = part[v] >= 0 && part[v] < parts;
+        if (ok)
             count[part[v]]++;
     }
-    for (int p = 0; p < parts && good; p++)
+    for (int p = 0; p < parts && ok; p++)
         if (count[p] == 0) {
             if (method->reads_file)
                 warnings_add(warnings, "part %d is empty", p);
             else
-                good = false;
+                ok = false;
         }
     memory_give(count);
-    return good;
+    return ok;
 }
 
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
@@ -109,7 +109,7 @@ bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Confi
     Graph graph;
     if (!graph_init(&graph, dataset, config->run.memory_limit, err))
         return false;
-    bool good = cut_graph(part, dataset, &graph, parts, config, warnings, err);
+    bool ok = cut_graph(part, dataset, &graph, parts, config, warnings, err);
     graph_clear(&graph);
-    return good;
+    return ok;
 }

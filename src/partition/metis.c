@@ -1,7 +1,7 @@
-// METIS, the only file that knows it (Karypis & Kumar, SIAM J. Sci. Comput. 1998; METIS 5.1
-// manual). METIS wants a symmetric graph without loops and duplicates and answers anything else
-// with garbage or a crash (TRAPS 11): so the graph handed in is made here (union of both
-// directions), its sizes are checked before, and what comes back is checked after.
+// The only file that calls METIS (Karypis & Kumar, SIAM J. Sci. Comput. 1998; METIS 5.1 manual).
+// METIS needs a symmetric graph without loops and duplicates; anything else gives garbage or a
+// crash (TRAPS 11). So its graph is built here (union of both directions), its sizes are checked
+// before the call, and the result is checked after it.
 #include "internal.h"
 #include <math.h>
 #include <metis.h>
@@ -12,7 +12,7 @@ typedef struct MetisGraph {
     idx_t nodes;
     idx_t *offset;    // [nodes+1]
     idx_t *neighbour; // [offset[nodes]]
-    double limit;     // GiB that this process may use; 0: what there is
+    double limit;     // GiB that this process may use; 0: all available memory
 } MetisGraph;
 
 static void metis_graph_clear(MetisGraph *metis) {
@@ -21,7 +21,8 @@ static void metis_graph_clear(MetisGraph *metis) {
     *metis = (MetisGraph){0};
 }
 
-// A set of nodes as METIS is to see it: all, or those of one part (index inside it in `row`).
+// The nodes of an induced subgraph for METIS: all, or those of one part (with their index in
+// `row`).
 typedef struct Induced {
     const Graph *graph;
     const int32_t *nodes; // [count] or NULL: node i is i
@@ -29,7 +30,8 @@ typedef struct Induced {
     int64_t count;
 } Induced;
 
-// Neighbours of the i-th node inside the set, as indices, in graph->scratch. Returns how many.
+// Writes the neighbours of the i-th node inside the set, as indices, to graph->scratch. Returns
+// their count.
 static int64_t induced_neighbours(const Induced *set, int64_t i) {
     int64_t node = set->nodes != NULL ? set->nodes[i] : i;
     int64_t all = graph_neighbours(set->graph, node), kept = 0;
@@ -45,7 +47,7 @@ static int64_t induced_neighbours(const Induced *set, int64_t i) {
 static const char advice[] =
     "use partition.method random or blocks, or cut on a larger machine and use file:PATH";
 
-// The graph for METIS, with weights and the answer.
+// Checks that the graph for METIS, its weights and the result fit into memory.
 static bool graph_fits(const Induced *set, int64_t entries, Error *err) {
     MemoryPlan plan = {0};
     memory_plan_add(&plan, "graph for METIS",
@@ -80,9 +82,9 @@ static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) 
     return true;
 }
 
-// ---- what METIS takes by itself
+// ---- memory that METIS takes
 
-// Joins every node with its first neighbour that is free: match[i], or i where all are taken.
+// Matches every node with its first free neighbour: match[i], or i if there is none.
 static int32_t *match_nodes(const MetisGraph *metis) {
     int32_t *match = TAKE(int32_t, metis->nodes, "pairs of nodes");
     for (idx_t i = 0; i < metis->nodes; i++)
@@ -100,7 +102,7 @@ static int32_t *match_nodes(const MetisGraph *metis) {
     return match;
 }
 
-// Entries of a pair that are left when all pairs become one node each; seen: [nodes].
+// Entries of a pair that remain when each pair is merged into one node; seen: [nodes].
 static int64_t entries_left(const MetisGraph *metis, const int32_t *match, int32_t *seen,
                             int32_t pair) {
     int64_t left = 0;
@@ -115,13 +117,13 @@ static int64_t entries_left(const MetisGraph *metis, const int32_t *match, int32
     return left;
 }
 
-enum { LOOKED_AT = 1 << 22 }; // entries of a sample, about
+enum { LOOKED_AT = 1 << 22 }; // entries of a sample, approximately
 
-typedef struct Coarser { // METIS's first coarser graph, as shares of the graph itself
+typedef struct Coarser { // METIS's first coarser graph, as fractions of the graph itself
     double nodes, entries;
 } Coarser;
 
-// Nodes are counted, entries only of some pairs where there are many.
+// Counts all nodes, and the entries of a sample of pairs if there are many.
 static Coarser look_coarser(const MetisGraph *metis) {
     int64_t before = 0, after = 0, pairs = 0, stride = metis->offset[metis->nodes] / LOOKED_AT + 1;
     int32_t *match = match_nodes(metis), *seen = TAKE(int32_t, metis->nodes, "pairs of nodes");
@@ -137,26 +139,26 @@ static Coarser look_coarser(const MetisGraph *metis) {
     }
     memory_give(seen);
     memory_give(match);
-    return (Coarser){fmin((double)pairs / metis->nodes, 0.85), // METIS stops at worse ones
+    return (Coarser){fmin((double)pairs / metis->nodes, 0.85), // METIS stops above that
                      before > 0 ? (double)after / (double)before : 0};
 }
 
-static const size_t heap = 4 << 20; // what lies between METIS's blocks
+static const size_t heap = 4 << 20; // overhead between METIS's blocks
 
-// Entries of a graph of so many nodes whose ends are thrown at random, those that meet made one.
+// Expected distinct entries of a graph whose entries are random pairs of nodes.
 static double distinct(double entries, double nodes) {
     return nodes * nodes * -expm1(-entries / (nodes * nodes));
 }
 
-// METIS weighs every entry, keeps a list of coarser graphs with two numbers an entry, down to some
-// hundred nodes (the k-way ones, then those of the bisections, which copy the coarsest k-way one),
-// and has some 22 numbers a node (weights, maps, matching, boundary, gains). Every coarser graph is
-// taken to keep the share of nodes and entries that the first one keeps, as long as they have room;
-// the real ones keep fewer entries. Measured in LIMITS 5.
+// METIS stores a weight per entry, a list of coarser graphs with two numbers per entry, down to
+// some hundred nodes (the k-way ones, then those of the bisections, which copy the coarsest k-way
+// one), and some 22 numbers per node (weights, maps, matching, boundary, gains). The estimate lets
+// every coarser graph shrink as the first one does, as long as distinct entries are possible; the
+// real ones have fewer entries. Measured in LIMITS 5.
 static size_t metis_bytes(const MetisGraph *metis, int parts) {
     double nodes = metis->nodes, entries = metis->offset[metis->nodes], left = entries;
     double numbers = entries + 22 * nodes, copied = 0;
-    double coarsest = fmax(nodes / (20 * log2(parts)), 30.0 * parts); // of the k-way ones
+    double coarsest = fmax(nodes / (20 * log2(parts)), 30.0 * parts); // of the k-way graphs
     Coarser coarser = look_coarser(metis);
     while (nodes > 100) {
         if (nodes > coarsest && parts > 2)
@@ -210,8 +212,8 @@ static idx_t metis_count_cut(const MetisGraph *metis, const idx_t *part) {
     return (idx_t)(both / 2);
 }
 
-// partition.balance: what must be even besides the number of nodes. One column of weights each; a
-// column without any weight is left out (METIS has nothing to balance there).
+// partition.balance: what must be balanced besides the number of nodes, each with a column of
+// weights. A column of zeros is omitted, since METIS cannot balance it.
 static idx_t *balance_weights(const CutInput *input, const MetisGraph *metis, int *constraints,
                               Error *err) {
     const ConfigWords *balance = &input->config->partition.balance;
@@ -240,14 +242,14 @@ static idx_t *balance_weights(const CutInput *input, const MetisGraph *metis, in
         *at++ = 1;
         if (train)
             *at++ = split[v] == SPLIT_TRAIN;
-        if (edges) // in- plus out-edges; their sum is below 2^31 as metis_graph_init made sure
+        if (edges) // in- plus out-edges; metis_graph_init has checked that the sum is below 2^31
             *at++ = metis->offset[v + 1] - metis->offset[v];
     }
     return weight;
 }
 
-// METIS leaves parts empty where they have only a few nodes each. Each gets the last node of the
-// part that is largest then.
+// METIS may leave parts empty if there are only a few nodes per part. Each empty part gets the last
+// node of the currently largest part.
 static int fill_empty_parts(idx_t *part, int64_t nodes, int parts) {
     int64_t *count = TAKE(int64_t, parts, "nodes of each part");
     int filled = 0;
@@ -275,10 +277,10 @@ static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *inpu
                              Warnings *warnings, Error *err) {
     int constraints;
     idx_t cut = 0, *weight = balance_weights(input, metis, &constraints, err);
-    bool good = weight != NULL && metis_run(out, metis, input->parts, constraints, weight,
-                                            input->config->partition.seed, &cut, err);
+    bool ok = weight != NULL && metis_run(out, metis, input->parts, constraints, weight,
+                                          input->config->partition.seed, &cut, err);
     memory_give(weight);
-    if (!good)
+    if (!ok)
         return false;
     CHECK(cut == metis_count_cut(metis, out), EXIT_BUG,
           "METIS says it cut %lld edges, but it is %lld", (long long)cut,
@@ -293,7 +295,7 @@ static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *inpu
 
 static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     int64_t nodes = input->dataset->nodes;
-    if (input->parts == 1) { // METIS divides by zero there
+    if (input->parts == 1) { // METIS divides by zero for one part
         memset(part, 0, (size_t)nodes * sizeof part[0]);
         return true;
     }
@@ -302,12 +304,12 @@ static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, 
     if (!metis_graph_init(&metis, &all, err))
         return false;
     idx_t *out = TAKE(idx_t, nodes, "parts from METIS");
-    bool good = cut_with_weights(out, &metis, input, warnings, err);
-    for (int64_t v = 0; v < nodes && good; v++)
+    bool ok = cut_with_weights(out, &metis, input, warnings, err);
+    for (int64_t v = 0; v < nodes && ok; v++)
         part[v] = (int32_t)out[v];
     memory_give(out);
     metis_graph_clear(&metis);
-    return good;
+    return ok;
 }
 const Method method_metis = {.name = "metis", .reads = READS_GRAPH, .cut = cut_metis};
 
@@ -319,10 +321,10 @@ bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, c
     if (!metis_graph_init(&metis, &set, err))
         return false;
     idx_t cut = 0, *out = TAKE(idx_t, count, "clusters from METIS");
-    bool good = metis_run(out, &metis, clusters, 1, NULL, 1, &cut, err);
-    for (int64_t i = 0; i < count && good; i++)
+    bool ok = metis_run(out, &metis, clusters, 1, NULL, 1, &cut, err);
+    for (int64_t i = 0; i < count && ok; i++)
         cluster[i] = (int32_t)out[i];
     memory_give(out);
     metis_graph_clear(&metis);
-    return good;
+    return ok;
 }

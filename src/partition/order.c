@@ -1,15 +1,15 @@
-// The order of a part's own rows (law 1, halo.h): by hops from the training nodes, so that the rows
-// that a layer needs are the first ones; at each distance forward-central rows, then
-// forward-marginal ones; inside those, cluster by cluster. Clusters are a METIS cut of the part's
-// own induced subgraph into groups of about 1000 rows: a group of 256-wide rows then is 1 MiB and
-// stays in the cache while its rows read each other (LIMITS 2, worth 1.6 to 1.9 times). METIS
-// numbers parts by recursive halving, so groups with near numbers are near in the graph. Inside a
-// cluster rows keep the order of their ids. A part that METIS cannot hold is one cluster.
+// The order of a part's own rows (law 1, halo.h): by hops from the training nodes, so that a layer
+// needs only the first rows; at each distance forward-central rows, then forward-marginal ones;
+// inside those by cluster. Clusters are a METIS cut of the part's own induced subgraph into groups
+// of about 1000 rows: a group of 256-wide rows then is 1 MiB and stays in the cache while its rows
+// read each other (LIMITS 2, worth 1.6 to 1.9 times). METIS numbers parts by recursive halving, so
+// groups with near numbers are near in the graph. Inside a cluster rows keep the order of their
+// ids. A part that METIS cannot hold is one cluster.
 #include "internal.h"
 
 enum { CLUSTER_ROWS = 1000, CLUSTER_FROM = 2000 };
 
-// The nodes of each part one after the other, ascending; `row` is the index in the part.
+// Lists the nodes part by part, ascending; `row` is the index in the part.
 static void list_by_part(PartOrder *order, const int32_t *part, int64_t nodes) {
     for (int64_t v = 0; v < nodes; v++)
         order->begin[part[v] + 1]++;
@@ -24,7 +24,7 @@ static void list_by_part(PartOrder *order, const int32_t *part, int64_t nodes) {
     memory_give(next);
 }
 
-// Does v read a node of another part?
+// True if v reads a node of another part.
 static bool is_marginal(const Graph *graph, const int32_t *part, int64_t v) {
     for (int64_t e = graph->in.offset[v]; e < graph->in.offset[v + 1]; e++)
         if (part[graph->in.column[e]] != part[v])
@@ -32,7 +32,7 @@ static bool is_marginal(const Graph *graph, const int32_t *part, int64_t v) {
     return false;
 }
 
-// Sorts nodes[0..count) by key[0..count), 0 <= key < keys, keeping the order of equals.
+// Sorts nodes[0..count) stably by key[0..count), 0 <= key < keys.
 static void sort_by_key(int32_t *nodes, const int32_t *key, int64_t count, int64_t keys) {
     int64_t *next = TAKE(int64_t, keys + 1, "order of rows");
     int32_t *sorted = TAKE(int32_t, count, "order of rows");
@@ -50,8 +50,9 @@ static void sort_by_key(int32_t *nodes, const int32_t *key, int64_t count, int64
 
 enum { FAR = SHARD_HOPS + 1 };
 
-// hops[v]: the shortest way from v along edges to a training node, FAR where it is longer: what
-// training feels of v ends there (ALGORITHMS A.3, ii and iii). One search for all.
+// hops[v]: hops on the shortest path from v along edges to a training node, FAR if there are too
+// many; rows beyond the receptive field do not affect training (ALGORITHMS A.3, ii and iii). One
+// search for all nodes.
 static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
     int64_t nodes = graph->nodes, last = 0;
     uint8_t *hops = TAKE(uint8_t, nodes, "order of rows");
@@ -75,8 +76,8 @@ static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
     return hops;
 }
 
-// Clusters of the rows of a part in cluster[count], of which there are so many; 1 where METIS
-// cannot hold the part: its rows are then ordered without. 0 with an error.
+// Fills cluster[count] for the rows of a part; returns the number of clusters. 1 if the part is too
+// large for METIS: its rows are not ordered by cluster. 0 with an error.
 static int find_clusters(PartOrder *order, int32_t *cluster, const Graph *graph,
                          const int32_t *part, int p, Error *err) {
     int64_t count = order->begin[p + 1] - order->begin[p];
@@ -99,18 +100,18 @@ static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part
     int64_t count = order->begin[p + 1] - order->begin[p];
     int32_t *key = TAKE(int32_t, count, "order of rows");
     int clusters = reorder ? find_clusters(order, key, graph, part, p, err) : 1;
-    bool good = clusters > 0;
-    for (int64_t i = 0; i < count && good; i++) {
+    bool ok = clusters > 0;
+    for (int64_t i = 0; i < count && ok; i++) {
         bool marginal = is_marginal(graph, part, nodes[i]);
         key[i] += (2 * hops[nodes[i]] + marginal) * clusters;
         order->central[p] += !marginal;
         for (int h = hops[nodes[i]]; h < FAR; h++)
             order->reach[p * FAR + h]++;
     }
-    if (good)
+    if (ok)
         sort_by_key(nodes, key, count, 2 * (FAR + 1) * (int64_t)clusters);
     memory_give(key);
-    return good;
+    return ok;
 }
 
 bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
@@ -124,11 +125,11 @@ bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, cons
                          .reach = TAKE(int64_t, parts * FAR, "order of rows")};
     uint8_t *hops = hops_to_training(graph, split);
     list_by_part(order, part, nodes);
-    bool good = true;
-    for (int p = 0; p < parts && good; p++)
-        good = order_part(order, graph, part, hops, p, reorder, err);
+    bool ok = true;
+    for (int p = 0; p < parts && ok; p++)
+        ok = order_part(order, graph, part, hops, p, reorder, err);
     memory_give(hops);
-    if (!good) {
+    if (!ok) {
         order_clear(order);
         return false;
     }

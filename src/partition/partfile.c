@@ -1,11 +1,11 @@
-// <name>.part.K: one part id per line, 0..K-1, line i = node i (METIS, DGL and hMETIS read and
-// write the same).
+// <name>.part.K: one part id per line, 0..K-1, line i = node i (the format of METIS, DGL and
+// hMETIS).
 #include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PART_FILE_LINE = 32 }; // an id, spaces and a line end; longer lines are no part file
+enum { PART_FILE_LINE = 32 }; // an id, spaces and a line end; a part file has no longer lines
 
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size) {
     config_resolve(config, argument, out, size);
@@ -23,7 +23,7 @@ void part_file_name(char out[PART_FILE_NAME], const char *dataset, int parts) {
     snprintf(out, PART_FILE_NAME, "%s.part.%d", base[0] != '\0' ? base : "graph", parts);
 }
 
-// One line as an integer; false if it is anything else.
+// Parses a line as an integer; false if it is anything else.
 static bool line_number(const char *begin, const char *end, int64_t *number) {
     while (begin < end && (*begin == ' ' || *begin == '\t'))
         begin++;
@@ -82,9 +82,9 @@ static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, E
     char *text = file_read(path, memory_product(nodes, PART_FILE_LINE) + 4096, &bytes, err);
     if (text == NULL)
         return false;
-    bool good = part_file_parse(part, nodes, input->parts, path, text, bytes, err);
+    bool ok = part_file_parse(part, nodes, input->parts, path, text, bytes, err);
     memory_give(text);
-    return good;
+    return ok;
 }
 const Method method_file = {
     .name = "file:PATH", .reads = READS_NODES, .reads_file = true, .cut = cut_file};
@@ -95,13 +95,13 @@ bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error
         return false;
     char block[1 << 14];
     size_t used = 0;
-    bool good = true;
-    for (int64_t v = 0; v < nodes && good; v++) {
+    bool ok = true;
+    for (int64_t v = 0; v < nodes && ok; v++) {
         used += (size_t)snprintf(block + used, sizeof block - used, "%d\n", part[v]);
         if (used + 16 > sizeof block || v + 1 == nodes) {
-            good = file_writer_put(&writer, block, used, err);
+            ok = file_writer_put(&writer, block, used, err);
             used = 0;
         }
     }
-    return file_writer_close(&writer, good, err) && good;
+    return file_writer_close(&writer, ok, err) && ok;
 }

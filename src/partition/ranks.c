@@ -1,6 +1,6 @@
-// ranks.jsonl: one line for each part, a JSON object with its figures and the size and hash of its
-// shard. All lines are equally long (blanks at the end), so that a rank reads its own at
-// part * RANKS_LINE and nothing else; a program reads them one after the other.
+// ranks.jsonl: one line for each part, a JSON object with its statistics and the size and hash of
+// its shard. All lines have the same length (padded with blanks), so a rank reads only its own at
+// part * RANKS_LINE; other programs can read line by line.
 //
 //   {"part":0,"own":4,"central":1, ... ,"bytes":4810,"hash":"0f3c..."}        \n      384 bytes
 #include "internal.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The integers of a part under their names: written and read by the same table.
+// The integers of a part and their names; one table for writing and reading.
 static const struct {
     const char *key;
     size_t at;
@@ -93,12 +93,12 @@ bool ranks_write(const PartFigures *part, int parts, const char *path, Error *er
     FileWriter writer;
     if (!file_writer_open(&writer, path, err))
         return false;
-    bool good = true;
-    for (int p = 0; p < parts && good; p++) {
+    bool ok = true;
+    for (int p = 0; p < parts && ok; p++) {
         PartFigures one = part[p];
-        good = write_line(&writer, &one, p, err);
+        ok = write_line(&writer, &one, p, err);
     }
-    return file_writer_close(&writer, good, err) && good;
+    return file_writer_close(&writer, ok, err) && ok;
 }
 
 // ---- reading
@@ -128,12 +128,11 @@ static bool read_line(int descriptor, PartFigures *out, int part, const char *pa
         return error_set(err, EXIT_IO, "%s: cannot read: %s", path, strerror(errno));
     Error ignored = {0};
     Json *json = got == RANKS_LINE ? json_parse(line, sizeof line, path, &ignored) : NULL;
-    bool good = json != NULL && line_parse(out, part, json);
+    bool ok = json != NULL && line_parse(out, part, json);
     json_free(json);
-    return good ||
-           error_set(err, EXIT_DATA,
-                     "%s: damaged (line %d); remove its folder and let fringe make it again", path,
-                     part + 1);
+    return ok || error_set(err, EXIT_DATA,
+                           "%s: damaged (line %d); remove its folder and let fringe make it again",
+                           path, part + 1);
 }
 
 bool ranks_read_one(PartFigures *out, int part, const char *path, Error *err) {
@@ -141,9 +140,9 @@ bool ranks_read_one(PartFigures *out, int part, const char *path, Error *err) {
     int descriptor = file_open(path, &bytes, err);
     if (descriptor < 0)
         return false;
-    bool good = read_line(descriptor, out, part, path, err);
+    bool ok = read_line(descriptor, out, part, path, err);
     close(descriptor);
-    return good;
+    return ok;
 }
 
 bool ranks_read(PartFigures *part, int parts, const char *path, Error *err) {
@@ -151,9 +150,9 @@ bool ranks_read(PartFigures *part, int parts, const char *path, Error *err) {
     int descriptor = file_open(path, &bytes, err);
     if (descriptor < 0)
         return false;
-    bool good = true;
-    for (int p = 0; p < parts && good; p++)
-        good = read_line(descriptor, &part[p], p, path, err);
+    bool ok = true;
+    for (int p = 0; p < parts && ok; p++)
+        ok = read_line(descriptor, &part[p], p, path, err);
     close(descriptor);
-    return good;
+    return ok;
 }

@@ -1,4 +1,4 @@
-// The report of a partition: figures of each part, who sends how many rows to whom.
+// The report of a partition: statistics of each part, and rows sent between parts.
 #include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void print_parts(const Manifest *m) {
     }
 }
 
-enum { REPORT_MATRIX = 32 }; // more columns fit no screen
+enum { REPORT_MATRIX = 32 }; // more columns do not fit on a screen
 
 static bool print_messages(const Manifest *m, const char *folder, Error *err) {
     char path[1024];
@@ -51,7 +51,7 @@ bool partition_report(const char *folder, const char *name, Error *err) {
         printf("warnings: %s\n", SHOWN(m.warnings.text));
     printf("\n");
     print_parts(&m);
-    bool good = print_messages(&m, folder, err);
+    bool ok = print_messages(&m, folder, err);
     manifest_clear(&m);
-    return good;
+    return ok;
 }

@@ -1,5 +1,5 @@
-// Dataset and cut -> shards on disk, one part after the other, so that no more than one part is in
-// memory beside the dataset; features are streamed.
+// Writes the shards of a cut dataset one by one, so that only one part at a time is in memory
+// beside the dataset; features are streamed.
 #include "internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static ShardRelation relation_of(const PartEdges *edges, int transpose) {
                            .remote_gid = edges->remote_gid};
 }
 
-// The arrays of one part that are gathered by node; `shard` points to them.
+// The per-node arrays of one part; `shard` points to them.
 typedef struct PartRows {
     int64_t *gid;
     double *degree_in, *degree_out;
@@ -75,7 +75,7 @@ static void part_rows_clear(PartRows *rows) {
     memory_give(rows->split);
 }
 
-// Rows that part p reads from each other part.
+// Counts the rows that part p reads from each other part.
 static void count_sent(Messages *sent, const PartEdges *edges, int p) {
     const int32_t *owner = edges->remote_owner;
     for (int64_t h = 0, next; h < edges->remote; h = next) {
@@ -106,7 +106,7 @@ static void count_part(PartFigures *figures, const Shard *shard, const int32_t *
     }
 }
 
-// What is the same in all shards.
+// The fields that are the same in all shards.
 static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Manifest *manifest) {
     Shard shard = {.parts = manifest->parts,
                    .edges = dataset->edges,
@@ -140,7 +140,7 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
     return shard;
 }
 
-// Everything that making one part needs.
+// What is needed to make one part.
 typedef struct Maker {
     Manifest *manifest;
     const Dataset *dataset;
@@ -174,16 +174,16 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     count_part(figures, &shard, maker->part, maker->graph);
     char path[1024];
     shard_path(path, sizeof path, maker->folder, p, manifest->parts);
-    bool good = shard_write(&shard, maker->dataset->x, path, err);
-    good = good && hash_file(path, figures->hash, err);
+    bool ok = shard_write(&shard, maker->dataset->x, path, err);
+    ok = ok && hash_file(path, figures->hash, err);
     figures->bytes = file_size(path);
     part_rows_clear(&rows);
     part_edges_clear(&forward);
     part_edges_clear(&backward);
-    return good;
+    return ok;
 }
 
-// Joined pairs {u, v}, and those cut.
+// Counts the joined pairs {u, v} and those that are cut.
 static void count_cut(Manifest *manifest, const Graph *graph, const int32_t *part) {
     for (int64_t v = 0; v < graph->nodes; v++) {
         int64_t count = graph_neighbours(graph, v);
@@ -195,8 +195,8 @@ static void count_cut(Manifest *manifest, const Graph *graph, const int32_t *par
     }
 }
 
-// Hash of what the shards hold: the dataset, the parts and the order of rows. Where some part has
-// no clusters it is another one than where all have.
+// Hashes what the shards hold: the dataset, the parts and the order of rows. Parts without clusters
+// change the hash.
 static void hash_parts(Manifest *manifest, const int32_t *part, const PartOrder *order,
                        int64_t nodes) {
     int64_t head[3] = {PARTS_VERSION, manifest->parts, manifest->reorder};
@@ -218,13 +218,13 @@ static bool write_part_file(const Manifest *manifest, const int32_t *part, const
     return part_file_write(path, part, manifest->nodes, err);
 }
 
-// Edges of every part, in and out, and its nodes.
+// The nodes, in-edges and out-edges of a part.
 typedef struct PartSize {
     int64_t nodes, in, out;
 } PartSize;
 
-// What a part takes while its shard is made: its edges by target and once more by source (edges.c),
-// its remote rows, what is gathered by node.
+// The memory of a part while its shard is made: its edges by target and by source (edges.c), its
+// remote rows, its per-node arrays.
 static size_t part_bytes(const PartSize *size, const Graph *graph) {
     size_t entry = sizeof(int32_t) + (graph->out.weight != NULL ? sizeof(float) : 0);
     size_t nodes = (size_t)size->nodes, others = (size_t)graph->nodes - nodes, bytes = nodes * 40;
@@ -264,19 +264,18 @@ static bool shards_fit(const Graph *graph, const int32_t *part, int parts, Error
                             "cut into more parts, or on a larger machine", err);
 }
 
-// Every shard has begun to go to the disk when it was closed, so that here each finds little left
-// to wait for.
+// Writing to the disk began when each shard was closed, so each sync waits only briefly.
 static bool sync_shards(const Manifest *manifest, const char *folder, Error *err) {
-    bool good = true;
-    for (int p = 0; p < manifest->parts && good; p++) {
+    bool ok = true;
+    for (int p = 0; p < manifest->parts && ok; p++) {
         char path[1024];
         shard_path(path, sizeof path, folder, p, manifest->parts);
-        good = file_sync(path, err);
+        ok = file_sync(path, err);
     }
-    return good;
+    return ok;
 }
 
-static void remark_order(Manifest *manifest, const PartOrder *order, Warnings *warnings) {
+static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *warnings) {
     char text[256];
     if (order->unclustered == 0)
         return;
@@ -301,7 +300,7 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
         !order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))
         return false;
     hash_parts(manifest, part, &order, dataset->nodes);
-    remark_order(manifest, &order, warnings);
+    warn_of_order(manifest, &order, warnings);
     Maker maker = {.manifest = manifest,
                    .dataset = dataset,
                    .graph = graph,
@@ -311,12 +310,12 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
                    .slot = TAKE(int32_t, dataset->nodes, "places of remote rows")};
     memset(maker.slot, 0xff, (size_t)dataset->nodes * sizeof maker.slot[0]);
     Shard shard = shard_of_graph(dataset, graph, manifest);
-    bool good = true;
-    for (int p = 0; p < manifest->parts && good; p++)
-        good = write_part(&maker, shard, p, err);
+    bool ok = true;
+    for (int p = 0; p < manifest->parts && ok; p++)
+        ok = write_part(&maker, shard, p, err);
     memory_give(maker.slot);
     order_clear(&order);
-    return good && write_part_file(manifest, part, folder, err) &&
+    return ok && write_part_file(manifest, part, folder, err) &&
            sync_shards(manifest, folder, err) && manifest_write(manifest, folder, err) &&
            file_sync(folder, err);
 }
@@ -331,9 +330,9 @@ bool partition_write_shards(const Dataset *dataset, const int32_t *part, int par
     manifest_init(&manifest, parts, graph.symmetric);
     snprintf(manifest.method, sizeof manifest.method, "given");
     manifest.reorder = reorder;
-    bool good = file_make_folder(folder, err) &&
-                shards_write(&manifest, dataset, &graph, part, folder, &warnings, err);
+    bool ok = file_make_folder(folder, err) &&
+              shards_write(&manifest, dataset, &graph, part, folder, &warnings, err);
     manifest_clear(&manifest);
     graph_clear(&graph);
-    return good;
+    return ok;
 }

@@ -1,13 +1,13 @@
 // The file of one shard: a safetensors file whose metadata hold the sizes and whose tensors are the
-// arrays of a Shard (partition.h). One table of facts and one list of fields serve writer and
-// reader. Tensors go by element size, 8 bytes first, so that each is aligned in the mapping:
+// arrays of a Shard (partition.h). Writer and reader share one table of facts and one list of
+// fields. Tensors go by element size, 8 bytes first, so that each is aligned in the mapping:
 //
 //   gid degree_in degree_out reach  forward.offset .remote_gid  (backward.)                 8 bytes
 //   forward.column .weight .remote_owner .remote_row  (backward.)  label  features    4 bytes
 //   split labels                                                                      1 byte
 //
-// No array is as long as there are parts. What is read is checked: the hash of the whole file
-// against the part's line of ranks.jsonl, then every offset, column and id against its bounds.
+// No array grows with the number of parts. The reader checks the hash of the whole file against the
+// part's line of ranks.jsonl, then every offset, column and id against its bounds.
 #include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static Facts facts_of(const Shard *s) {
                     out->remote}};
 }
 
-// A graph: one set, and one relation or two.
+// A graph has one set, and one relation or two.
 static void set_relations(Shard *s, bool symmetric) {
     s->sets = 1;
     s->relations = symmetric ? 1 : 2;
@@ -76,7 +76,7 @@ static void facts_apply(const Facts *facts, Shard *s, bool *weighted) {
     }
 }
 
-// Every size is bounded before it is multiplied or indexed with.
+// Checks the bounds of every size before it is used.
 static bool facts_in_range(const Facts *facts) {
     const int64_t *f = facts->value;
     if (f[0] != PARTS_VERSION || f[2] < 1 || f[1] < 0 || f[1] >= f[2] || f[2] > PARTS_MOST)
@@ -96,7 +96,7 @@ typedef struct Field {
     TensorType type;
     int rank;
     int64_t shape[2];
-    void *at; // the pointer inside the Shard that holds or gets the data
+    void *at; // address of the Shard's pointer to the data
 } Field;
 enum { FIELDS = 24 };
 typedef struct Fields {
@@ -157,22 +157,22 @@ static const void *field_data(const Field *field) {
 
 // ---- writing
 
-// Feature rows of the shard, gathered a block at a time.
+// Gathers the feature rows of the shard in blocks.
 static bool put_features(TensorsWriter *writer, const Shard *s, const float *x, Error *err) {
     enum { BLOCK = 1 << 18 };
     const RowSet *nodes = &s->set[NODES];
     int64_t rows = s->features < BLOCK ? BLOCK / s->features : 1;
     float *block = TAKE(float, rows * s->features, "block of features");
     size_t row_bytes = (size_t)s->features * sizeof(float);
-    bool good = true;
-    for (int64_t begin = 0; begin < nodes->own && good; begin += rows) {
+    bool ok = true;
+    for (int64_t begin = 0; begin < nodes->own && ok; begin += rows) {
         int64_t count = nodes->own - begin < rows ? nodes->own - begin : rows;
         for (int64_t i = 0; i < count; i++)
             memcpy(block + i * s->features, x + nodes->gid[begin + i] * s->features, row_bytes);
-        good = tensors_writer_put(writer, block, (size_t)count * row_bytes, err);
+        ok = tensors_writer_put(writer, block, (size_t)count * row_bytes, err);
     }
     memory_give(block);
-    return good;
+    return ok;
 }
 
 static bool put_fields(TensorsWriter *writer, const Fields *fields, const Tensor *tensor,
@@ -216,8 +216,8 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
     TensorsWriter writer;
     if (!tensors_writer_open(&writer, path, tensor, fields.count, metadata, err))
         return false;
-    bool good = put_fields(&writer, &fields, tensor, &copy, x, err);
-    return tensors_writer_close(&writer, false, err) && good;
+    bool ok = put_fields(&writer, &fields, tensor, &copy, x, err);
+    return tensors_writer_close(&writer, false, err) && ok;
 }
 
 // ---- reading
@@ -273,10 +273,10 @@ static bool read_fields(Shard *shard, bool weighted, Error *err) {
 }
 
 static bool offsets_are_good(const int64_t *offset, int64_t groups, int64_t end) {
-    bool good = offset[0] == 0 && offset[groups] == end;
+    bool ok = offset[0] == 0 && offset[groups] == end;
     for (int64_t i = 0; i < groups; i++)
-        good = good && offset[i] <= offset[i + 1] && offset[i + 1] <= end;
-    return good;
+        ok = ok && offset[i] <= offset[i + 1] && offset[i + 1] <= end;
+    return ok;
 }
 
 static bool check_columns(const Shard *shard, const ShardRelation *edges) {
@@ -290,11 +290,11 @@ static bool check_columns(const Shard *shard, const ShardRelation *edges) {
     return true;
 }
 
-// Owners in the order of the ring, the rows of each ascending. Counts them: group[g + 1] gets the
+// Checks that owners are in ring order and the rows of each ascend. group[g + 1] gets the number of
 // rows of group g.
 static bool check_remote(const Shard *shard, const ShardRelation *edges, int64_t *group) {
     int64_t total = shard->set[edges->from].total;
-    int before = -1; // group of the row before
+    int before = -1; // group of the previous row
     for (int64_t h = 0; h < edges->remote; h++) {
         int owner = edges->remote_owner[h];
         if (owner < 0 || owner >= shard->parts || owner == shard->part)
@@ -339,7 +339,7 @@ static bool check_rows(const Shard *shard, Error *err) {
            damaged(shard, err, "majority");
 }
 
-// The file is the one that the manifest speaks of, whole.
+// Checks that the file is whole and belongs to the manifest.
 static bool check_hash(const Shard *shard, const PartFigures *figures, Error *err) {
     if ((int64_t)shard->map.bytes != figures->bytes)
         return damaged(shard, err, "its size is not what ranks.jsonl says");

@@ -1,4 +1,4 @@
-// Small graphs for the tests of partition, filled by hand through the dataset's door.
+// Small graphs for the tests of partition.
 #ifndef FRINGE_TESTS_PARTITION_GRAPHS_H
 #define FRINGE_TESTS_PARTITION_GRAPHS_H
 

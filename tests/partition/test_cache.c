@@ -46,7 +46,7 @@ static Config config_with(const char *graph, const char *more) {
     return config;
 }
 
-// A cache of its own for each test.
+// Each test has its own cache.
 static int new_cache(void **state) {
     (void)state;
     static int calls;
@@ -212,7 +212,7 @@ static void test_damaged_shards_are_made_anew(void **state) {
         damage(path, keeps[i]);
         load(&config, second, &warnings);
         assert_string_equal(first, second);
-        assert_int_equal(strstr(warnings.text, "damaged and is made anew") != NULL,
+        assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
                          test_comm.rank == 0);
         static const char *const files[] = {"partition.json", "ranks.jsonl",
                                             "messages.safetensors"};
@@ -221,7 +221,7 @@ static void test_damaged_shards_are_made_anew(void **state) {
             damage(path, f == 0 && keeps[i] == 1000 ? 700 : keeps[i]);
             load(&config, second, &warnings);
             assert_string_equal(first, second);
-            assert_int_equal(strstr(warnings.text, "damaged and is made anew") != NULL,
+            assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
                              test_comm.rank == 0);
             load(&config, second, &warnings); // healed
             assert_string_equal(warnings.text, "");
@@ -243,7 +243,7 @@ static void test_damaged_dataset_and_index_are_made_anew(void **state) {
         remove_entry("parts-");
         load(&config, second, &warnings);
         assert_string_equal(first, second);
-        assert_int_equal(strstr(warnings.text, "damaged and is made anew") != NULL,
+        assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
                          test_comm.rank == 0);
         assert_true(find_entry("source-", folder));
         damage(folder, keeps[i]);
@@ -275,7 +275,7 @@ static void test_runs_at_the_same_time_share_the_cache(void **state) {
     }
 }
 
-// What a killed run left goes; what may belong to a run that is going on stays.
+// Files of a killed run are removed; those that may belong to a living run stay.
 static void test_leftovers_are_swept(void **state) {
     (void)state;
     char first[33], plain[1024], dead[1200], living[1200];
@@ -296,7 +296,7 @@ static void test_leftovers_are_swept(void **state) {
     assert_true(file_exists(living));
 }
 
-// Files may not grow beyond 2 KiB: one sentence, and nothing half is left.
+// Files cannot grow beyond 2 KiB: one sentence, and no partial entry is left.
 static void test_full_disk_leaves_no_half_entry(void **state) {
     (void)state;
     char folder[1024], path[1024];
@@ -310,9 +310,9 @@ static void test_full_disk_leaves_no_half_entry(void **state) {
     small = before;
     small.rlim_cur = 2048;
     setrlimit(RLIMIT_FSIZE, &small);
-    bool good = partition_load(&shard, &config, &test_comm, &warnings, &err);
+    bool ok = partition_load(&shard, &config, &test_comm, &warnings, &err);
     setrlimit(RLIMIT_FSIZE, &before);
-    assert_false(good);
+    assert_false(ok);
     assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
     comm_barrier(&test_comm);
     assert_false(find_entry(FILE_TEMPORARY, path));

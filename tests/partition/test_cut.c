@@ -104,7 +104,7 @@ static size_t taken(const Dataset *d, const char *method, int parts) {
     return most;
 }
 
-// A method that looks at no edge has none turned for it.
+// A method that reads no edges gets no transpose.
 static void test_methods_get_what_they_ask_for(void **state) {
     (void)state;
     Dataset d = graph_make(600, graph_random, false, 1);           // directed
@@ -128,8 +128,8 @@ static void test_metis_finds_the_two_cliques(void **state) {
     dataset_clear(&d);
 }
 
-// Loops, one-way edges and duplicates are what METIS answers with garbage: the graph it gets has
-// none, so its cut is as good as that of the clean graph.
+// METIS gives garbage for loops, one-way edges and duplicates. Its graph has none, so the cut is as
+// small as that of the clean graph.
 static void test_metis_cuts_a_dirty_graph_like_a_clean_one(void **state) {
     (void)state;
     Error err = {0};
@@ -215,7 +215,7 @@ static void test_wrong_requests_are_refused(void **state) {
     dataset_clear(&d);
 }
 
-// What is in the file, what comes of it, and a piece of the sentence.
+// The contents of the file, a part of the error sentence, and the code.
 static void test_part_files_are_checked(void **state) {
     (void)state;
     static const struct {
@@ -233,7 +233,7 @@ static void test_part_files_are_checked(void **state) {
         {"0\n99999999999999999999\n2\n0\n", ":2: not a part id", EXIT_DATA},
         {"", "0 lines for 4 nodes", EXIT_DATA},
     };
-    static const int32_t good[4] = {0, 1, 2, 0};
+    static const int32_t expected[4] = {0, 1, 2, 0};
     Dataset d = graph_make(4, graph_star, false, 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = test_path("four.part.3");
@@ -250,11 +250,11 @@ static void test_part_files_are_checked(void **state) {
             continue;
         }
         assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings), &err);
-        assert_memory_equal(part, good, sizeof part);
+        assert_memory_equal(part, expected, sizeof part);
         method[strlen(method) - strlen(".part.3")] = '\0'; // the ending may be left out
         config = config_for(method);
         assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings), &err);
-        assert_memory_equal(part, good, sizeof part);
+        assert_memory_equal(part, expected, sizeof part);
     }
     dataset_clear(&d);
 }
@@ -300,12 +300,12 @@ static void test_listed_files_give_the_listed_outcome(void **state) {
         Error err = {0};
         snprintf(method, sizeof method, "file:%s/%s", folder, path);
         Config config = config_for(method);
-        bool good = partition_cut(part, &d, 4, &config, &err, &warnings);
+        bool ok = partition_cut(part, &d, 4, &config, &err, &warnings);
         if (strcmp(verdict, "reject") == 0) {
-            assert_false(good);
+            assert_false(ok);
             assert_int_equal(err.code, EXIT_DATA);
         } else {
-            assert_ok(good, &err);
+            assert_ok(ok, &err);
             assert_int_equal(strcmp(verdict, "warn") == 0, warnings.text[0] != '\0');
         }
         rows++;

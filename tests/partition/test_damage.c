@@ -111,8 +111,8 @@ static void test_damaged_manifest_is_refused(void **state) {
     cut_close(&cut);
 }
 
-// The line of a part is all that vouches for its shard: a rank that finds another one in its place
-// takes nothing for whole.
+// Only the line of a part vouches for its shard: a rank that finds another line there must refuse
+// the shard.
 static void test_damaged_line_of_a_rank_is_refused(void **state) {
     (void)state;
     Cut cut;

@@ -1,6 +1,6 @@
 // ranks: 1
 // If this fails, Fennel puts a node where its paper does not, makes parts too large or empty, or
-// takes more memory than graphs that METIS cannot hold leave.
+// takes too much memory for the graphs that METIS cannot hold.
 #include "graphs.h"
 #include "partition/internal.h"
 
@@ -46,7 +46,7 @@ static int64_t size_of(const Oracle *o, int p) {
     return size;
 }
 
-// What v adds to sum of edges inside - a sum of |P|^1.5 when it joins p.
+// The gain of (edges inside parts) - a sum of |P|^1.5 when v joins p.
 static double gain(const Oracle *o, int64_t v, int p) {
     double a = o->edges * sqrt(o->parts) / pow((double)o->n, 1.5), inside = 0;
     for (int64_t u = 0; u < o->n; u++)
@@ -162,7 +162,7 @@ static int64_t cut_entries(const Dataset *d, const int32_t *part, int parts, dou
     return cut;
 }
 
-// METIS finds the communities; three passes come near, chance does not.
+// METIS finds the communities; three passes come close, a random cut does not.
 static void communities_are_found_and_parts_are_even(void **state) {
     (void)state;
     Dataset d = planted("planted:nodes=6000,edges=150000,features=0,communities=32");

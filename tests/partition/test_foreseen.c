@@ -112,8 +112,8 @@ static void what_does_not_fit_is_refused(void **state) {
     }
 }
 
-// Where memory lets the shards be made, but METIS not look at a part, rows are ordered without
-// clusters, and that is said, also when the parts are found in the cache.
+// If there is memory for the shards but not for METIS on a part, rows are ordered without clusters,
+// with a warning, also when the parts come from the cache.
 static void parts_too_large_for_metis_are_ordered_without_clusters(void **state) {
     (void)state;
     char path[512];

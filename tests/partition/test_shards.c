@@ -136,8 +136,7 @@ static int64_t number(const Json *object, const char *key) {
     return value;
 }
 
-// The rows from a to b that messages.safetensors tells of, by [a][b]; no pair stands there twice or
-// for nothing.
+// The rows from a to b in messages.safetensors as [a][b]; no pair is there twice or with no rows.
 static void read_sent(const Cut *cut, const char *way, int32_t sent[8][8]) {
     Error err = {0};
     Tensors map;
