@@ -1,14 +1,13 @@
 // The file of one shard: a safetensors file whose metadata hold the sizes and whose tensors are the
 // arrays of a Shard (partition.h). Writer and reader share one table of facts and one list of
-// fields. Tensors are ordered by element size, 8 bytes first, so that each is aligned in the
-// mapping:
+// fields. Tensors go by element size, 8 bytes first, so that each is aligned in the mapping:
 //
 //   gid degree_in degree_out reach  forward.offset .remote_gid  (backward.)                 8 bytes
 //   forward.column .weight .remote_owner .remote_row  (backward.)  label  features    4 bytes
 //   split labels                                                                      1 byte
 //
-// The length of no array depends on the number of parts. The reader checks the hash of the whole
-// file against the part's line of ranks.jsonl, then every offset, column and id against its bounds.
+// No array grows with the number of parts. The reader checks the hash of the whole file against the
+// part's line of ranks.jsonl, then every offset, column and id against its bounds.
 #include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
