@@ -1,16 +1,17 @@
-// checkpoint: a training as files, and back.
+// checkpoint: saves a training to files and restores it.
 //
 // A checkpoint is a folder <run>/checkpoints/epoch-N that appears whole or not at all: a file
 // NAME.safetensors for each section of state that the trainer and its parts have registered
-// (trainer_sections), and checkpoint.json with the counters, which training it is of, and hashes of
-// all. This room knows names of sections, not what is in them. Two of them every checkpoint has,
-// with PyG's names and layout, for whoever wants weights alone: "model" and "best".
+// (trainer_sections), and checkpoint.json with the counters, the identity of the training, and the
+// hashes of all files. This room knows names of sections, not their contents. Every checkpoint has
+// two of them, "model" and "best", with PyG's names and layout, so that other programs can read
+// them.
 //
-// A section more is a StateSection (base/state.h) that its owner registers; nothing here changes.
-// State that each rank has for itself (halo rows, memories of codecs) is joined on rank 0 as the
-// bit widths of messages are: src/assigner registers such a section, by state_put_by_rank and
-// state_get_by_rank. A checkpoint with a section that nobody has registered is refused, and so is
-// one that lacks a section that somebody has.
+// A new section is a StateSection (base/state.h) that its owner registers; nothing here changes.
+// State that differs between ranks (halo rows, memories of codecs) is gathered on rank 0 with
+// state_put_by_rank and state_get_by_rank; src/assigner shows how, with the bit widths of messages.
+// A checkpoint with an unregistered section is refused, and so is one that lacks a registered
+// section.
 #ifndef FRINGE_CHECKPOINT_H
 #define FRINGE_CHECKPOINT_H
 
@@ -21,35 +22,35 @@ typedef struct FirstWeights {
     char path[CONFIG_TEXT], hash[33];
 } FirstWeights;
 
-// A trainer, and what says which training it does.
+// A trainer, and what identifies its training.
 typedef struct Training {
     Trainer *trainer; // this and the next four are borrowed
     const Config *config;
     const Shard *shard;
     const Comm *comm;
     uint64_t seed;
-    FirstWeights first_weights; // rank 0 knows them, once it has started or gone on
+    FirstWeights first_weights; // known to rank 0 after checkpoint_start or checkpoint_restore
 } Training;
 
-// Gives the weights of model.weights, if it names a file, to a training that starts; one that goes
-// on from a checkpoint does not need that file any more. Collective.
+// Loads model.weights, if it names a file, into a new training. A resumed one does not need that
+// file. Collective.
 bool checkpoint_start(Training *training, Error *err);
 
-// Writes the checkpoint of the epochs done: into a temporary folder, synced, renamed; then LATEST,
-// and all but the `keep` newest go. Rank 0 writes. EXIT_DISAGREE if the ranks do not hold the same
-// weights and moments. Collective (agrees on errors).
+// Writes a checkpoint of the epochs done: to a temporary folder, which is synced and renamed; then
+// updates LATEST, and removes all but the `keep` newest. Rank 0 writes. EXIT_DISAGREE if the ranks
+// do not hold the same weights and moments. Collective (agrees on errors).
 bool checkpoint_write(const Training *training, const char *run_dir, int keep, Error *err);
-// Restores the newest whole checkpoint (skipping damaged ones with a remark). *found false if there
-// is none at all. EXIT_DATA if there are some and none is whole, EXIT_IO if one cannot be read,
-// EXIT_CONFIG, with all that differs, if the newest whole one is of another training (what is
-// learned, data, parts, seed, first weights), or if it is of version 1 or a newer version.
+// Restores the newest undamaged checkpoint, with a warning for each damaged one that it skips.
+// *found is false if there is no checkpoint. EXIT_DATA if all are damaged; EXIT_IO if one cannot be
+// read; EXIT_CONFIG, with all differences, if the newest undamaged one belongs to another training
+// (config, data, parts, seed, first weights), or if it is of version 1 or a newer version.
 // Collective.
 bool checkpoint_restore(Training *training, const char *run_dir, bool *found, Warnings *warnings,
                         Error *err);
-// *path becomes the file of weights (PyG names) that a checkpoint folder, the newest whole
-// checkpoint of a run folder or a .safetensors file stands for; what it belongs to is found whole.
-// Local.
+// Writes to *path the file of weights (PyG names) for `where`: a checkpoint folder, a run folder
+// (its newest undamaged checkpoint) or a .safetensors file. Checks that its checkpoint is
+// undamaged. Local.
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err);
-bool checkpoint_inspect(const char *where, Error *err); // header and statistics, stdout
+bool checkpoint_inspect(const char *where, Error *err); // prints header and statistics (stdout)
 
 #endif

@@ -3,15 +3,15 @@
 //   <run>/checkpoints/epoch-N/model.safetensors      weights, PyG's names and layout
 //                             best.safetensors       weights of the best validation so far
 //                             optimizer.safetensors  flat moments
-//                             messages.safetensors   widths and ranges, where messages have widths
+//                             messages.safetensors   bit widths and ranges, if the codec has them
 //                             NAME.safetensors       any further section of state
-//                             checkpoint.json        counters, which training it is of, and hashes
+//                             checkpoint.json        counters, identity of the training, and hashes
 //                             of the files above and of itself
 //   <run>/checkpoints/LATEST                         "epoch-N"
 //
-// It is written under a temporary name, every file synced, then renamed; so the newest folder whose
-// hashes agree is always the state after some epoch, whatever instant the writer died at. Rank 0
-// writes: weights are replicated, and it gathers what is not.
+// It is written under a temporary name, every file is synced, then the folder is renamed. So the
+// newest folder whose hashes agree is always the state after some epoch, whenever the writer died.
+// Rank 0 writes: weights are replicated, and it gathers all other state.
 #include "internal.h"
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, const char *
 
 // ---- writing
 
-// Does a whole checkpoint with the same contents lie there, by the hashes in its manifest?
+// Whether a valid checkpoint with the same contents is there, by the hashes in its manifest.
 static bool is_there(const char *folder, const char *temporary) {
     Manifest manifest;
     char theirs[33], ours[33], path[CHECKPOINT_PATH];
@@ -46,7 +46,7 @@ static bool is_there(const char *folder, const char *temporary) {
     return known && hash_file(path, ours, &(Error){0}) && strcmp(theirs, ours) == 0;
 }
 
-// A folder disappears under another name first, so that none is ever seen half removed.
+// Renames the folder before removing it, so that no checkpoint is ever seen partly removed.
 static bool remove_checkpoint(const char *folder, Error *err) {
     char parent[CHECKPOINT_PATH], plain[CHECKPOINT_PATH], away[CHECKPOINT_PATH];
     if (!file_exists(folder))
@@ -57,8 +57,8 @@ static bool remove_checkpoint(const char *folder, Error *err) {
            file_remove(away, err);
 }
 
-// Another folder of that name, damaged or of other bits, makes room: the two change places at once,
-// so that there is always one, and the old one goes once that is on the disk.
+// Replaces a folder of that name that is damaged or has other contents. The two are exchanged in
+// one step, so that one is always there; the old one is removed when the exchange is on disk.
 static bool put_in_place(const char *temporary, const char *folder, Error *err) {
     bool exchanged = false;
     if (!file_exchange(temporary, folder, &exchanged, err))
@@ -75,7 +75,7 @@ static bool write_latest(const char *run_dir, const char *folder, Error *err) {
     return file_replace(latest, line, (size_t)bytes, err);
 }
 
-// ---- the folders there are
+// ---- existing folders
 
 static int is_epoch(const struct dirent *entry) {
     return runfolder_epoch_of(entry->d_name, "") >= 0;
@@ -104,8 +104,8 @@ bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
     return true;
 }
 
-// All but the `keep` newest up to the epoch just written; those of later epochs are damaged: the
-// run was resumed before them.
+// Removes all but the `keep` newest up to the epoch just written, and those of later epochs: these
+// are damaged, because the run resumed from an earlier one.
 static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err) {
     EpochList list;
     bool ok = checkpoint_list(&list, run_dir, err);
@@ -120,7 +120,7 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     return ok;
 }
 
-// What rank 0 does aside: disks may take their time.
+// What rank 0 does in a helper thread, because disks may be slow.
 typedef struct Writing {
     const Training *training;
     const char *run_dir;
@@ -142,7 +142,7 @@ static void make_temporary(void *context) {
         file_make_folder(w->temporary, w->err);
 }
 
-// The manifest came last, and with it the temporary folder was flushed.
+// Writing the manifest, the last file, has also flushed the temporary folder.
 static bool put_down(const Writing *w) {
     if (is_there(w->folder, w->temporary))
         return file_remove(w->temporary, w->err);
@@ -170,7 +170,7 @@ static bool on_first(Writing *w, void (*work)(void *context)) {
     return agree(w);
 }
 
-// All ranks hold state; rank 0 writes it.
+// All ranks provide their state; rank 0 writes it.
 static bool write_sections(const Writing *w) {
     const StateSections *sections = trainer_sections(w->training->trainer);
     char path[CHECKPOINT_PATH];

@@ -1,5 +1,5 @@
-// What a training starts from. Only rank 0's file counts: what lies under that name on another
-// machine may be another one.
+// The weights that a training starts from. Only rank 0 reads the file: under the same path another
+// machine may have a different one.
 #include "internal.h"
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static void look_aside(void *context) {
         hash_file(first->path, first->hash, l->err);
 }
 
-// The file is that of one section.
+// model.weights names the file of the section "model".
 bool checkpoint_start(Training *t, Error *err) {
     FirstWeights *first = &t->first_weights;
     const StateSection *model = state_find(trainer_sections(t->trainer), "model");

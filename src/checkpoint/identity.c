@@ -1,5 +1,5 @@
-// Which training a checkpoint belongs to: what is learned (as values, so that a refusal can name
-// what differs), the data, their cut, the seed, and the weights it started from.
+// Which training a checkpoint belongs to: the config that changes results (as values, so that a
+// refusal can name the differences), the data, their partition, the seed, and the first weights.
 #include "internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -65,9 +65,9 @@ bool identity_read(Identity *identity, const Json *document) {
 
 // ---- what differs
 
-enum { DIFFERENCES_SAID = 8 };
+enum { DIFFERENCES_SHOWN = 8 };
 typedef struct Differences {
-    int count, said;
+    int count, shown;
     char text[1400]; // the first of them, as far as they fit, "; " between
 } Differences;
 
@@ -75,13 +75,13 @@ static void add(void *context, const char *sentence) {
     Differences *d = context;
     size_t used = strlen(d->text);
     d->count++;
-    if (d->said == DIFFERENCES_SAID || used + strlen(sentence) + sizeof "; " > sizeof d->text)
+    if (d->shown == DIFFERENCES_SHOWN || used + strlen(sentence) + sizeof "; " > sizeof d->text)
         return;
     snprintf(d->text + used, sizeof d->text - used, "%s%s", used > 0 ? "; " : "", sentence);
-    d->said++;
+    d->shown++;
 }
 
-// Other data are cut otherwise, and so is another number of parts: the cause is said alone.
+// Other data, or another number of parts, also have another partition: only the cause is reported.
 static void compare_data(const Training *t, const Identity *was, Differences *d) {
     char sentence[128];
     const Shard *is = t->shard;
@@ -92,7 +92,7 @@ static void compare_data(const Training *t, const Identity *was, Differences *d)
     if (strcmp(was->data, is->dataset_hash) != 0)
         add(d, "the data differ");
     else if (was->parts == is->parts && strcmp(was->cut, is->partition_hash) != 0)
-        add(d, "the data are the same, their cut into parts differs");
+        add(d, "the data are the same, but their partition differs");
 }
 
 static void compare_seed(const Training *t, const Identity *was, Differences *d) {
@@ -103,7 +103,7 @@ static void compare_seed(const Training *t, const Identity *was, Differences *d)
         add(d, sentence);
 }
 
-// By contents. The file that the run started from is not read again: it may be gone.
+// Compares contents by hash. The file that the run started from is not read: it may be gone.
 static bool compare_first_weights(const Training *t, const Identity *was, Differences *d,
                                   Error *err) {
     const char *before = was->first_weights.path, *now = t->config->model.weights;
@@ -128,11 +128,12 @@ bool identity_check(const Training *t, const Identity *was, const char *folder, 
     compare_data(t, was, &d);
     if (!compare_first_weights(t, was, &d, err))
         return false;
-    if (d.count > d.said)
-        snprintf(more, sizeof more, "; and %d more", d.count - d.said);
+    if (d.count > d.shown)
+        snprintf(more, sizeof more, "; and %d more", d.count - d.shown);
     return d.count == 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "%.400s is of another training: %s%s; to go on with it set that back, else "
-                     "give another run.dir, or start anew without --resume",
-                     folder, d.text, more);
+           error_set(
+               err, EXIT_CONFIG,
+               "%.400s belongs to another training: %s%s; to continue it, set that back, else "
+               "give another run.dir, or start again without --resume",
+               folder, d.text, more);
 }

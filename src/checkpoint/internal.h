@@ -7,17 +7,17 @@
 
 // Which training a checkpoint belongs to.
 typedef struct Identity {
-    const Json *config; // what is learned; inside the manifest's document
+    const Json *config; // keys that change results; inside the manifest's document
     char data[64], cut[64];
     int64_t parts, seed;
     FirstWeights first_weights;
 } Identity;
 void identity_put(JsonWriter *writer, const Training *training); // members of a manifest
-bool identity_read(Identity *identity, const Json *document);    // false: they are not there
-// Refuses a checkpoint of another training (EXIT_CONFIG) and says all that differs. Rank 0.
+bool identity_read(Identity *identity, const Json *document);    // false: a member is missing
+// Refuses a checkpoint of another training (EXIT_CONFIG) and names all differences. Rank 0.
 bool identity_check(const Training *training, const Identity *was, const char *folder, Error *err);
 
-// A checkpoint folder holds a file for each section and beside them checkpoint.json.
+// A checkpoint folder holds a file for each section, and checkpoint.json.
 enum { CHECKPOINT_PATH = 1400, CHECKPOINT_NAME = 128, CHECKPOINT_FILES = 64 };
 extern const char checkpoint_manifest[]; // "checkpoint.json"
 void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch);
@@ -27,10 +27,11 @@ typedef struct EpochList {
     int count;
     int64_t *epoch; // [count] newest first; owned
 } EpochList;
-// The checkpoints of a run. No folder is an empty list; a folder that cannot be read is an error.
+// Lists the checkpoints of a run. A missing folder gives an empty list; an unreadable one is an
+// error.
 bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
 
-// checkpoint.json, read.
+// The contents of checkpoint.json.
 typedef struct Manifest {
     int64_t version;
     TrainerCounters counters;
@@ -41,15 +42,15 @@ typedef struct Manifest {
 } Manifest;
 // Hashes the files of the trainer's sections in `folder` and writes its checkpoint.json. Local.
 bool checkpoint_manifest_write(const Training *training, const char *folder, Error *err);
-// Reads one, and checks that it and every file it names are as they were written: EXIT_DATA or
+// Reads checkpoint.json, and checks that it and every file it names are undamaged: EXIT_DATA or
 // EXIT_NO_INPUT if not, EXIT_CONFIG for a newer version. Local.
 bool checkpoint_manifest_read(Manifest *manifest, const char *folder, Error *err);
 void checkpoint_manifest_clear(Manifest *manifest);
-// Is the file of that section among those it lists? EXIT_DATA if not. Local.
+// Checks that it lists the file of that section; EXIT_DATA if not. Local.
 bool checkpoint_manifest_needs(const Manifest *manifest, const char *folder, const char *section,
                                Error *err);
-// Weights that were named are not given up for others: where a manifest lies beside the file, the
-// checkpoint must be whole. Local.
+// Checks a file of weights that the user named: if a manifest lies beside it, the checkpoint must
+// be undamaged, for no other weights replace it. Local.
 bool checkpoint_check_named(const char *file, Error *err);
 
 #endif

@@ -1,5 +1,5 @@
-// checkpoint.json: what a checkpoint knows beside its tensors, and the hashes that tell whether it
-// is whole. Writing and reading stand beside each other, so that a new member is added to both.
+// checkpoint.json: what a checkpoint stores besides its tensors, and the hashes that show damage.
+// Writing and reading are in one file, so that a new member is added to both.
 //
 //   {"format": "fringe-checkpoint", "version": 2,
 //    "config": {"model": {...}, "train": {...}, ...}, "data": HASH,
@@ -10,9 +10,8 @@
 //    "checksum": HASH}
 //
 // The checksum is the hash (XXH3, 128 bits) of the whole text with the checksum's own 32 digits
-// written as zeros; so no bit of the file can change unseen. It has stood there since version 2,
-// and does in any later one. Version 1 had neither config nor checksum: its weights can be read, it
-// cannot be resumed.
+// written as zeros, so that a change of any bit is detected. All versions from 2 on have it.
+// Version 1 has neither config nor checksum: its weights can be read, but it cannot be resumed.
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ static double *metric_number(const Metrics *metrics, int k) {
 
 // ---- the checksum
 
-// The digits of the last member, NULL where there is none.
+// The digits of the last checksum in the text, NULL if there is none.
 static char *checksum_of(char *text, size_t bytes) {
     static const char key[] = "\"checksum\": \"";
     char *last = NULL;
@@ -46,7 +45,7 @@ static char *checksum_of(char *text, size_t bytes) {
     return last != NULL && (size_t)(text + bytes - last) >= DIGITS ? last : NULL;
 }
 
-// Writes the hash of the text into its checksum; true if it was there.
+// Writes the hash of the text into its checksum; true if it had this hash before.
 static bool seal(char *text, size_t bytes) {
     char found[DIGITS], hash[DIGITS + 1], *digits = checksum_of(text, bytes);
     if (digits == NULL)
@@ -123,7 +122,7 @@ bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err
 
 // ---- reading counters
 
-// null is how a number that is not finite was written.
+// null stands for a number that is not finite.
 static bool read_number(const Json *object, const char *key, double *out) {
     const Json *number = json_get(object, key);
     if (number == NULL || (json_type(number) != JSON_NUMBER && json_type(number) != JSON_NULL))
@@ -161,9 +160,9 @@ static bool read_counters(const Json *document, TrainerCounters *counters) {
            read_metrics(document, "last_metrics", counters->last_metrics);
 }
 
-// ---- do they fit?
+// ---- are the values possible?
 
-// All but the loss are shares, or were not measured.
+// All metrics but the loss are shares, or NaN if not measured.
 static bool metrics_fit(const Metrics metrics[4]) {
     for (int s = 0; s < 4; s++)
         for (int k = 1; k < METRIC_NUMBERS; k++) {
@@ -174,7 +173,7 @@ static bool metrics_fit(const Metrics metrics[4]) {
     return true;
 }
 
-// The score is one of the shares of its validation.
+// The best score is one of the metrics of its validation.
 static bool score_fits(const TrainerCounters *counters) {
     const Metrics *best = &counters->best_metrics[SPLIT_VAL];
     double score = counters->best_score;
@@ -184,8 +183,8 @@ static bool score_fits(const TrainerCounters *counters) {
            (score == best->accuracy || score == best->micro_f1 || score == best->macro_f1);
 }
 
-// The member that cannot have been written, NULL if all can. There is at most one evaluation an
-// epoch.
+// The first member with an impossible value, NULL if all are possible. There is at most one
+// evaluation per epoch.
 static const char *misfit(const TrainerCounters *counters, const char *folder) {
     int64_t named = runfolder_epoch_of(path_name(folder), ""), epoch = counters->epoch;
     int64_t best = counters->best_epoch, stale = counters->stale_evaluations;
@@ -235,7 +234,7 @@ bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char
     return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder, file);
 }
 
-// Version 1 had an object of names and hashes. Every checkpoint has weights.
+// Version 1 has an object of names and hashes instead of a list. Every checkpoint has weights.
 static bool check_files(Manifest *m, const char *folder, Error *err) {
     const Json *files = json_get(m->document, "files");
     JsonType list = m->version == 1 ? JSON_OBJECT : JSON_ARRAY;
@@ -253,7 +252,7 @@ static bool check_files(Manifest *m, const char *folder, Error *err) {
 
 // ---- reading it
 
-// A newer version is believed only where its checksum is right.
+// Reports a newer version only if its checksum is right; else the file is damaged.
 static bool check_version(Manifest *m, char *text, size_t bytes, const char *path, Error *err) {
     if (json_type(m->document) != JSON_OBJECT ||
         strcmp(text_of(m->document, "format"), "fringe-checkpoint") != 0 ||

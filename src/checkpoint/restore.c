@@ -1,17 +1,17 @@
-// Reading checkpoints back: the newest one that is whole. What is damaged is told and passed over;
-// what cannot be read is an error, for a run is never started over by mistake.
+// Reads the newest valid checkpoint. A damaged one is skipped with a warning; one that cannot be
+// read is an error, so that a run is never started over by mistake.
 
 #include "internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// The newest checkpoint of a run that is whole, if it has one.
+// The newest valid checkpoint of a run, if it has one.
 typedef struct Newest {
     bool found;
     char folder[CHECKPOINT_PATH];
-    Manifest manifest; // where it is found; checkpoint_manifest_clear
-    int damaged;       // newer ones that are not whole
+    Manifest manifest; // if found; checkpoint_manifest_clear
+    int damaged;       // number of newer ones that are damaged
     Warnings warnings; // one for each of them
 } Newest;
 
@@ -42,12 +42,12 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
     return ok;
 }
 
-// A run that has checkpoints never starts again from its first epoch unless it is told so.
+// A run that has checkpoints starts from its first epoch only if the user asks for it.
 static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
     return newest->found || newest->damaged == 0 ||
            error_set(err, EXIT_DATA,
                      "%s/checkpoints: none of its %d checkpoints is whole (%.*s); put a copy "
-                     "of one back, or start anew without --resume",
+                     "of one back, or start again without --resume",
                      run_dir, newest->damaged, (int)strcspn(newest->warnings.text, "\n"),
                      newest->warnings.text);
 }
@@ -55,13 +55,13 @@ static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
 static bool check_version(const Newest *newest, Error *err) {
     return newest->manifest.version > 1 ||
            error_set(err, EXIT_CONFIG,
-                     "%s: an older fringe wrote it (version 1), which did not note what was "
-                     "trained, so it cannot be resumed; start anew without --resume, or in "
+                     "%s: an older fringe wrote it (version 1), without the config of its "
+                     "training, so it cannot be resumed; start again without --resume, or in "
                      "another run.dir from its weights: model.weights=%s/model.safetensors",
                      newest->folder, newest->folder);
 }
 
-// Is it the file of one of them?
+// Whether it is the file of one of the sections.
 static bool is_file_of(const char *file, const StateSections *sections) {
     char own[CHECKPOINT_PATH];
     for (int i = 0; i < sections->count; i++) {
@@ -72,7 +72,7 @@ static bool is_file_of(const char *file, const StateSections *sections) {
     return false;
 }
 
-// State that is there and nobody takes would be lost, and what is not there cannot be restored.
+// Refuses files without a registered section, whose state would be lost, and missing files.
 static bool check_sections(const Newest *newest, const StateSections *sections, Error *err) {
     const Manifest *m = &newest->manifest;
     for (int i = 0; i < m->files; i++)
@@ -87,7 +87,7 @@ static bool check_sections(const Newest *newest, const StateSections *sections, 
     return true;
 }
 
-// What rank 0 reads aside: every file is hashed before it is believed.
+// What rank 0 reads in a helper thread: it checks the hash of every file.
 typedef struct Reading {
     Training *training;
     const char *run_dir;

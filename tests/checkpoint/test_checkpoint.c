@@ -60,7 +60,7 @@ static void a_run_without_a_whole_one_does_not_start_over(void **state) {
     damage("epoch-2/optimizer.safetensors");
     damage("epoch-4/checkpoint.json");
     assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA, "none of its 2 checkpoints");
-    assert_non_null(strstr(err.text, "start anew without --resume"));
+    assert_non_null(strstr(err.text, "start again without --resume"));
 }
 
 static void a_run_without_any_starts(void **state) {

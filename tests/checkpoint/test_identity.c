@@ -9,8 +9,8 @@ static void assert_refuses(const char *part) {
     Error err = {0};
     Warnings warnings = {0};
     assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, part);
-    assert_non_null(strstr(err.text, "epoch-4 is of another training: "));
-    assert_non_null(strstr(err.text, "start anew without --resume"));
+    assert_non_null(strstr(err.text, "epoch-4 belongs to another training: "));
+    assert_non_null(strstr(err.text, "start again without --resume"));
 }
 
 static void assert_resumes(void) {
@@ -35,8 +35,9 @@ static void a_refusal_names_every_key_that_differs(void **state) {
     const char *settings[] = {"train.lr=0.02", "model.dropout=0.25", "train.optimizer=sgd",
                               "train.weight_decay=[0.5, 0]"};
     set(settings, 4);
-    assert_refuses("model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
-                   "train.lr was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; to go on");
+    assert_refuses(
+        "model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
+        "train.lr was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; to continue");
 }
 
 static void many_differences_are_counted(void **state) {
@@ -71,7 +72,7 @@ static void the_end_counts_where_the_rate_looks_at_it(void **state) {
     const char *first[] = {"train.lr_schedule=cosine"},
                *longer[] = {"train.lr_schedule=cosine", "train.epochs=300"};
     set(longer, 2);
-    assert_refuses(": train.lr_schedule was \"constant\", is \"cosine\"; to go on");
+    assert_refuses(": train.lr_schedule was \"constant\", is \"cosine\"; to continue");
     set(first, 1);
     Trainer *t = new_trainer();
     snprintf(run_dir, sizeof run_dir, "%s", test_path("cosine"));
@@ -80,7 +81,7 @@ static void the_end_counts_where_the_rate_looks_at_it(void **state) {
     assert_int_equal(resumed(&warnings, &err), 0);
     set(longer, 2);
     assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG,
-                   ": train.epochs was 200, is 300; to go on");
+                   ": train.epochs was 200, is 300; to continue");
 }
 
 static void another_seed_is_named(void **state) {
@@ -92,7 +93,7 @@ static void another_seed_is_named(void **state) {
     Training training = training_of(t);
     training.seed = 7;
     assert_refused(checkpoint_restore(&training, run_dir, &found, &warnings, &err), &err,
-                   EXIT_CONFIG, ": its seed was 3, is 7; to go on");
+                   EXIT_CONFIG, ": its seed was 3, is 7; to continue");
     trainer_free(t);
 }
 
@@ -109,13 +110,13 @@ static void other_data_and_another_cut_are_named(void **state) {
     Shard kept = world.shard;
     Trainer *t = new_trainer();
     memset(world.shard.partition_hash, '1', 32);
-    assert_shard_refused(t, ": the data are the same, their cut into parts differs; to go on");
+    assert_shard_refused(t, ": the data are the same, but their partition differs; to continue");
     world.shard.parts += 2; // another number of parts is another cut
-    assert_shard_refused(t, test_comm.size == 1 ? ": it ran on 1 rank, now 3; to go on"
-                                                : ": it ran on 2 ranks, now 4; to go on");
+    assert_shard_refused(t, test_comm.size == 1 ? ": it ran on 1 rank, now 3; to continue"
+                                                : ": it ran on 2 ranks, now 4; to continue");
     world.shard.parts = kept.parts;
     memset(world.shard.dataset_hash, '1', 32);
-    assert_shard_refused(t, ": the data differ; to go on");
+    assert_shard_refused(t, ": the data differ; to continue");
     world.shard = kept;
     trainer_free(t);
     assert_resumes();

@@ -56,11 +56,11 @@ static void the_last_run_in_a_folder_is_resumed(void **state) {
         for (int e = 0; e < 4 - 2 * i; e++) {
             assert_ok(trainer_epoch(t[i], &record, &err), &err);
             if (e % 2 == 1)
-                assert_ok(save_training(t[i], test_path("anew"), 2, &err), &err);
+                assert_ok(save_training(t[i], test_path("again"), 2, &err), &err);
         }
     }
     bool found = false;
-    assert_ok(resume_training(t[2], test_path("anew"), &found, &warnings, &err), &err);
+    assert_ok(resume_training(t[2], test_path("again"), &found, &warnings, &err), &err);
     assert_true(found && trainer_epochs_done(t[2]) == 2);
     assert_memory_equal(trainer_parameters(t[2], false), trainer_parameters(t[1], false),
                         (size_t)trainer_shape(t[1])->parameter_count * sizeof(float));
