@@ -68,7 +68,7 @@ expect "resume with nothing there starts" 0 'nothing to resume' \
 expect "another model is not resumed" 78 'model.hidden was \[16\], is \[8\]; to continue' \
     "$FRINGE" train tiny.json --set run.dir=new --resume auto --set model.hidden=8
 expect "all that differs is said" 78 \
-    'new/checkpoints/epoch-20 is of .*: train.lr was 0.01, is 0.02; it ran on 1 rank, now 2; to' \
+    'new/checkpoints/epoch-20 belongs to .*: train.lr was 0.01, is 0.02; it ran on 1 rank, now 2; to' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=new --resume auto --set train.lr=0.02
 expect "more epochs are" 0 'result .* epoch 25 ' \
     "$FRINGE" train tiny.json --set run.dir=new --resume auto --set train.epochs=25
