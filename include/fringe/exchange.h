@@ -1,11 +1,12 @@
 // exchange: halo rows between ranks, one Channel per layer and direction, as a ring all-to-all: in
 // round r rank i sends to i+r and receives from i-r, so that no link is hit by everyone at once.
 //
-// The life of a channel: idle -pack-> packed -post-> flying -receive-> landed -finish-> idle.
-// Outbox, inbox and landed rows are apart: a mailbox. One message per ordered pair: a header (drawn
-// in message.h of the room) and a payload cut into pieces told apart by tag; the receives of a
-// round are posted before the sends, with a bounded window of requests. The receiver checks the
-// header; a wrong one ends the job with EXIT_INTEGRITY and names rank, layer, epoch.
+// The life of a channel: idle -pack-> packed -post-> flying -receive-> received -finish-> idle.
+// The messages that leave, those that arrive and the rows that are decoded have a buffer each. One
+// message per ordered pair holds all halo rows for that peer:
+// a header (drawn in message.h of the room) and a payload cut into pieces told apart by tag; the
+// receives of a round are posted before the sends, with a bounded window of requests. The receiver
+// checks the header; a wrong one ends the job with EXIT_INTEGRITY and names rank, layer, epoch.
 #ifndef FRINGE_EXCHANGE_H
 #define FRINGE_EXCHANGE_H
 
@@ -18,13 +19,14 @@ typedef struct Channel Channel;
 
 // The memory of the exchange that runs. Channels whose exchanges take turns share one, which is as
 // large as the largest of them needs; channels whose messages fly at once have one each.
-typedef struct Mailbox Mailbox;
-typedef struct MailboxSize { // bytes
-    size_t box[2], landed;   // inbox and outbox; landed rows
-} MailboxSize;
-Mailbox *mailbox_new(const Backend *backend); // which encodes, decodes and reads the rows; borrowed
-void mailbox_free(Mailbox *mailbox);          // after its channels
-void mailbox_plan(MemoryPlan *plan, const MailboxSize *size);
+typedef struct ExchangeBuffers ExchangeBuffers;
+typedef struct BufferSizes {     // bytes
+    size_t message[2], received; // those that arrive and those that leave; decoded rows
+} BufferSizes;
+ExchangeBuffers *
+exchange_buffers_new(const Backend *backend); // which encodes, decodes and reads the rows; borrowed
+void exchange_buffers_free(ExchangeBuffers *buffers); // after its channels
+void exchange_buffers_plan(MemoryPlan *plan, const BufferSizes *size);
 
 // What a channel's codec is told. Exact exchanges (evaluation) are written in fp32 all the same.
 typedef struct CodecOptions {
@@ -35,14 +37,14 @@ typedef struct CodecOptions {
 } CodecOptions;
 
 // A channel for rows of `columns` floats over the plan's send and receive lists. Both the plan
-// and the mailbox are borrowed. The mailbox is made large enough: no exchange may run on it, and
-// rows that landed in it are gone. Collective in order: all ranks make their channels in the same
+// and the buffers are borrowed. The buffers are made large enough: no exchange may run on them, and
+// rows received in them are gone. Collective in order: all ranks make their channels in the same
 // order (tags).
-Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const CodecOptions *options,
+Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const CodecOptions *options,
                      int64_t columns, ExchangeId id);
 void channel_free(Channel *channel);
-// What the channel itself takes; `most`, of all channels of a mailbox, is made large enough.
-void channel_plan(MemoryPlan *plan, MailboxSize *most, const HaloPlan *halo,
+// What the channel itself takes; `most`, of all channels that share buffers, is made large enough.
+void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
                   const CodecOptions *options, int64_t columns);
 
 // When an exchange happens: seed and epoch choose the random numbers that round its rows.
@@ -66,8 +68,8 @@ void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: moves messages along; never blocks
 // Waits for group g of the ring (law 4), checks, decodes.
 void channel_receive(Channel *channel, int group);
-// [H, columns] landed rows; valid from receive to the next pack, probe or new channel of this
-// mailbox.
+// [H, columns] received rows; valid from receive to the next pack, probe or new channel of these
+// buffers.
 Rows channel_rows(const Channel *channel);
 void channel_finish(Channel *channel); // waits until the own messages have left; back to idle
 
@@ -93,7 +95,7 @@ int64_t channel_row_bytes(const Channel *channel, int bits);
 int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bits);
 // Seconds that round `round` takes alone, with all ranks in it: `sent` bytes leave this rank and
 // `received` reach it (at most what its messages may take). What is in them is not looked at. Only
-// while no exchange runs on its mailbox, whose rows are gone afterwards. Collective: sent here is
+// while no exchange runs on its buffers, whose rows are gone afterwards. Collective: sent here is
 // received there.
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received);
 
@@ -109,18 +111,18 @@ void channel_set_spans(Channel *channel, Spans *spans); // where time goes; borr
 typedef struct ChannelSeconds {
     double pack, wait, unpack, own, halo;
     double covered;  // of own: while messages of the channel's own codec flew
-    double transfer; // from post until the last message had landed, as far as polls could tell
+    double transfer; // from post until the last message had arrived, as far as polls could tell
 } ChannelSeconds;
 ChannelSeconds channel_seconds(const Channel *channel);
 
 // One exchange with the work around it. `own` needs no message (own part of the aggregate, dense
-// work on central rows, weight gradients); `halo` adds the landed rows of groups [begin, end),
+// work on central rows, weight gradients); `halo` adds the received rows of groups [begin, end),
 // called in order, `last` with the final ones (also called, with begin == end, where there are no
 // groups).
 typedef enum OwnPart { OWN_ALL, OWN_CENTRAL, OWN_MARGINAL } OwnPart; // of which rows
 typedef struct ExchangeWork {
     void (*own)(void *context, OwnPart part, const Poll *poll);
-    void (*halo)(void *context, Rows landed, int begin, int end, bool last, const Poll *poll);
+    void (*halo)(void *context, Rows received, int begin, int end, bool last, const Poll *poll);
     void *context;
 } ExchangeWork;
 

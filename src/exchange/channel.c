@@ -1,15 +1,17 @@
-// A channel: the rows of one layer and direction on their way to their readers. The idea: the three
-// buffers of a mailbox and a life of four states, each step asserting the one before it.
+// A channel: the rows of one layer and direction on their way to their readers. The idea: buffers
+// for what leaves, what arrives and what is decoded, and a life of four states, each step asserting
+// the one before it.
 //
-//   x --encode--> outbox ==transfer==> inbox --check, decode--> landed --> the halo part
+//   x --encode--> send buffer ==transfer==> receive buffer --check, decode--> received --> the halo
+//   part
 //
-//   idle -pack-> packed -post-> flying -receive 0, 1, ... P-2-> landed -finish-> idle
+//   idle -pack-> packed -post-> flying -receive 0, 1, ... P-2-> received -finish-> idle
 //
-// Landed rows are copies even where the codec is fp32: the next message may fly into the inbox
-// while they are being read.
+// Received rows are copies even where the codec is fp32: the next message may fly into the receive
+// buffer while they are being read.
 
 #include "channel.h"
-#include "mailbox.h"
+#include "buffers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,14 +29,14 @@ static void take_side(Channel *channel, int side) {
     for (int g = 0; g < channel->ring.rounds; g++)
         s->place[g + 1] =
             s->place[g] +
-            mailbox_room(&channel->options, channel_group_rows(p, side, g), channel->columns);
+            message_room(&channel->options, channel_group_rows(p, side, g), channel->columns);
     if (!channel->options.codec->has_widths)
         return;
     s->bits = TAKE(uint8_t, rows_on(p, side), "widths of messages");
     memset(s->bits, channel->options.width, (size_t)rows_on(p, side));
     s->widths = TAKE(Widths, channel->ring.rounds, "widths of messages");
     for (int g = 0; g < channel->ring.rounds; g++)
-        widths_take(&s->widths[g], channel->mailbox->backend, channel_group_rows(p, side, g),
+        widths_take(&s->widths[g], channel->buffers->backend, channel_group_rows(p, side, g),
                     channel->options.width);
 }
 
@@ -60,7 +62,7 @@ static void lay_out_side(Channel *channel, int side) {
         Transfer *transfer = &channel->ring.transfer[g][side];
         MessageShape shape = shape_of(channel, side, g);
         transfer->bytes = (int64_t)channel->codec->bytes(&shape);
-        transfer->payload = channel->mailbox->box[side] + channel->side[side].place[g];
+        transfer->payload = channel->buffers->message[side] + channel->side[side].place[g];
         if (side == OUTGOING)
             transfer->header = (MessageHeader){.layer = (uint8_t)channel->id.layer,
                                                .direction = (uint8_t)channel->id.direction,
@@ -78,21 +80,21 @@ void channel_lay_out(Channel *channel, const Codec *codec) {
         lay_out_side(channel, side);
 }
 
-Channel *channel_new(Mailbox *mailbox, const HaloPlan *plan, const CodecOptions *options,
+Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const CodecOptions *options,
                      int64_t columns, ExchangeId id) {
     assert(columns > 0 && id.layer >= 0 && id.layer < 256);
     assert(id.direction == FORWARD || id.direction == BACKWARD);
     Channel *channel = TAKE(Channel, 1, "channel");
-    *channel = (Channel){.mailbox = mailbox,
+    *channel = (Channel){.buffers = buffers,
                          .plan = plan,
                          .options = *options,
-                         .exact = mailbox_exact_codec(),
+                         .exact = exact_codec(),
                          .columns = columns,
                          .id = id,
                          .poll = {channel_progress, channel}};
     ring_transfer_init(&channel->ring, plan->comm, options->piece);
-    MailboxSize size = mailbox_size(plan, options, columns);
-    mailbox_fit(mailbox, &size);
+    BufferSizes size = buffer_sizes(plan, options, columns);
+    buffers_fit(buffers, &size);
     channel_take_device(channel);
     take_side(channel, OUTGOING);
     take_side(channel, INCOMING);
@@ -105,8 +107,8 @@ void channel_free(Channel *channel) {
     if (channel == NULL)
         return;
     assert(channel->state == CHANNEL_IDLE || channel->state == CHANNEL_PACKED);
-    if (channel->mailbox->user == channel)
-        channel->mailbox->user = NULL;
+    if (channel->buffers->user == channel)
+        channel->buffers->user = NULL;
     memory_give(channel->ranges.square);
     channel_give_device(channel);
     give_side(&channel->side[INCOMING], channel->ring.rounds);
@@ -115,10 +117,10 @@ void channel_free(Channel *channel) {
     memory_give(channel);
 }
 
-void channel_plan(MemoryPlan *plan, MailboxSize *most, const HaloPlan *halo,
+void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
                   const CodecOptions *options, int64_t columns) {
-    MailboxSize size = mailbox_size(halo, options, columns);
-    mailbox_size_add(most, &size);
+    BufferSizes size = buffer_sizes(halo, options, columns);
+    buffer_sizes_add(most, &size);
     int64_t sent = rows_on(halo, OUTGOING), received = rows_on(halo, INCOMING);
     size_t widths = options->codec->has_widths
                         ? widths_bytes(sent + received) + (size_t)(sent + received) +
@@ -200,7 +202,7 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
         .peer = transfer->peer,
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
-    const Backend *b = channel->mailbox->backend;
+    const Backend *b = channel->buffers->backend;
     DeviceByte *message = channel_message(channel, OUTGOING, group);
     int64_t bad = channel->codec->encode(b, message, &shape, &source, beat);
     b->download(transfer->payload, message, (size_t)transfer->bytes);
@@ -213,12 +215,12 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
 }
 
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {
-    assert(channel->state == CHANNEL_IDLE && mailbox_is_free(channel->mailbox));
+    assert(channel->state == CHANNEL_IDLE && buffers_are_free(channel->buffers));
     assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
     assert(rows->sums.count == channel->plan->partials);
     double since = begin_step(channel);
     Poll beat = {channel_progress, channel}; // nothing flies yet; answers for this rank
-    channel->mailbox->user = channel;
+    channel->buffers->user = channel;
     channel_lay_out(channel, context.exact ? channel->exact : channel->options.codec);
     channel->epoch = context.epoch;
     channel->sequence++;
@@ -262,7 +264,7 @@ void channel_post(Channel *channel) {
     channel->received = 0;
     channel->state = CHANNEL_FLYING;
     if (channel->ring.rounds == 0)
-        channel->state = CHANNEL_LANDED;
+        channel->state = CHANNEL_RECEIVED;
 }
 
 // Messages land in the order of the ring, or nearly: later ones are seen with the first that lacks.
@@ -286,7 +288,7 @@ void channel_progress(void *context) {
     comm_beat(channel->plan->comm);
 }
 
-// A header is looked at as soon as it has landed: of a message that is too short the rest would
+// A header is looked at as soon as it has arrived: of a message that is too short the rest would
 // never come. `payload` NULL: only the header.
 static void check_message(Channel *channel, int group, const unsigned char *payload) {
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
@@ -348,7 +350,7 @@ void channel_receive(Channel *channel, int group) {
         since = begin_step(channel);
         check_message(channel, group, transfer->payload);
         MessageShape shape = shape_of(channel, INCOMING, group);
-        const Backend *b = channel->mailbox->backend;
+        const Backend *b = channel->buffers->backend;
         DeviceByte *message = channel_message(channel, INCOMING, group);
         b->upload(message, transfer->payload, (size_t)transfer->bytes);
         channel->codec->decode(b, channel_rows(channel), offset[group], &shape, message,
@@ -357,17 +359,17 @@ void channel_receive(Channel *channel, int group) {
     }
     channel->received++;
     if (channel->received == channel->ring.rounds)
-        channel->state = CHANNEL_LANDED;
+        channel->state = CHANNEL_RECEIVED;
 }
 
 Rows channel_rows(const Channel *channel) {
-    assert(channel->mailbox->user == channel);
-    return (Rows){channel->mailbox->landed, channel->plan->halo_count, channel->columns,
+    assert(channel->buffers->user == channel);
+    return (Rows){channel->buffers->received, channel->plan->halo_count, channel->columns,
                   rows_stride(channel->columns)};
 }
 
 void channel_finish(Channel *channel) {
-    assert(channel->state == CHANNEL_LANDED);
+    assert(channel->state == CHANNEL_RECEIVED);
     double since = begin_step(channel);
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);

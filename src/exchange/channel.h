@@ -9,19 +9,19 @@ typedef enum ChannelState {
     CHANNEL_IDLE,
     CHANNEL_PACKED,
     CHANNEL_FLYING,
-    CHANNEL_LANDED
+    CHANNEL_RECEIVED
 } ChannelState;
 
 // One side's messages: where they lie, and the widths of their rows, where the codec has any.
 typedef struct Side {
-    size_t *place;  // [rounds + 1] owned; of each group in the mailbox's box
+    size_t *place;  // [rounds + 1] owned; of each group in its buffer
     uint8_t *bits;  // [rows] owned; NULL without widths
     Widths *widths; // [rounds] owned; NULL without widths
 } Side;
 
 struct Channel {
-    Mailbox *mailbox;     // borrowed
-    const HaloPlan *plan; // borrowed
+    ExchangeBuffers *buffers; // borrowed
+    const HaloPlan *plan;     // borrowed
     CodecOptions options;
     const Codec *exact; // fp32
     const Codec *codec; // of the exchange that runs: form.codec or exact
@@ -39,8 +39,8 @@ struct Channel {
     float *range;              // the same on the host, when the exchange is packed
     RingTransfer ring;
     Poll poll;        // channel_progress on this channel
-    double posted_at; // clock_seconds() of channel_post; 0: all has landed since
-    int traced;       // messages that were seen to have landed, in the order of the ring
+    double posted_at; // clock_seconds() of channel_post; 0: all have arrived since
+    int traced;       // messages that were seen to have arrived, in the order of the ring
     Spans *spans;     // borrowed; may be NULL
     ChannelSeconds seconds;
 };
@@ -62,10 +62,10 @@ void channel_download_ranges(Channel *channel); // of the exchange that was just
 DeviceByte *channel_message(const Channel *channel, int side, int group);
 
 // ---- channel.c
-// Where the messages lie in the mailbox and how long they are with a codec, the one in use from now
+// Where the messages lie in the buffers and how long they are with a codec, the one in use from now
 // on.
 void channel_lay_out(Channel *channel, const Codec *codec);
-// Waits until a message has landed or left.
+// Waits until a message has arrived or left.
 void channel_wait_for(Channel *channel, int group, int side);
 
 #endif

@@ -1,7 +1,7 @@
-// What a channel has on the device beside its mailbox: the ranges that encoding makes, and mirrors
+// What a channel has on the device beside its buffers: the ranges that encoding makes, and mirrors
 // of the send list and its ids.
 
-#include "mailbox.h"
+#include "buffers.h"
 
 static int64_t rows_sent(const Channel *channel) {
     return channel->plan->send_offset[channel->plan->size - 1];
@@ -12,7 +12,7 @@ static size_t range_bytes(const Channel *channel) {
 }
 
 void channel_take_device(Channel *channel) {
-    const Backend *b = channel->mailbox->backend;
+    const Backend *b = channel->buffers->backend;
     const HaloPlan *p = channel->plan;
     size_t ids = (size_t)(p->sources + p->partials) * sizeof(int64_t);
     channel->send_row =
@@ -26,7 +26,7 @@ void channel_take_device(Channel *channel) {
 }
 
 void channel_give_device(Channel *channel) {
-    const Backend *b = channel->mailbox->backend;
+    const Backend *b = channel->buffers->backend;
     pinned_side_give(b, channel->range);
     b->give(channel->device_range);
     mirror_give(b, channel->source_id, channel->plan->source_id);
@@ -34,11 +34,11 @@ void channel_give_device(Channel *channel) {
 }
 
 void channel_download_ranges(Channel *channel) {
-    channel->mailbox->backend->download(channel->range, channel->device_range,
+    channel->buffers->backend->download(channel->range, channel->device_range,
                                         range_bytes(channel));
 }
 
 DeviceByte *channel_message(const Channel *channel, int side, int group) {
-    return byte_window(channel->mailbox->device_box[side],
+    return byte_window(channel->buffers->device_message[side],
                        (int64_t)channel->side[side].place[group]);
 }

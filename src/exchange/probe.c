@@ -1,8 +1,8 @@
-// Timing single rounds of the ring with a channel's ring and mailbox: what link models are
+// Timing single rounds of the ring with a channel's ring and buffers: what link models are
 // fitted on. Blocking, all ranks in the same round, because a polled overlap does not show what a
 // link can do.
 
-#include "mailbox.h"
+#include "buffers.h"
 
 static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
     Widths widths = {.count = rows};
@@ -23,7 +23,7 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received) {
     RingTransfer *ring = &channel->ring;
-    assert(mailbox_is_free(channel->mailbox) && round < ring->rounds);
+    assert(buffers_are_free(channel->buffers) && round < ring->rounds);
     channel_lay_out(channel, channel->options.codec); // for the places
     for (int g = 0; g < ring->rounds; g++) {
         ring->transfer[g][OUTGOING].bytes = g == round ? sent : 0;

@@ -18,7 +18,7 @@ void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t piece) {
     ring->transfer =
         memory_take(memory_product(ring->rounds, sizeof *ring->transfer), "messages in flight");
     ring->request = TAKE(MPI_Request, slots(ring), "messages in flight");
-    ring->landed = TAKE(int, slots(ring), "messages in flight");
+    ring->arrived = TAKE(int, slots(ring), "messages in flight");
     ring->status = TAKE(MPI_Status, slots(ring), "messages in flight");
     for (int i = 0; i < slots(ring); i++)
         ring->request[i] = MPI_REQUEST_NULL;
@@ -31,7 +31,7 @@ void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t piece) {
 
 void ring_transfer_clear(RingTransfer *ring) {
     memory_give(ring->status);
-    memory_give(ring->landed);
+    memory_give(ring->arrived);
     memory_give(ring->request);
     memory_give(ring->transfer);
     comm_release(&ring->comm);
@@ -125,7 +125,7 @@ static int round_of(const RingTransfer *ring, int place) {
     return last - (last - place + ring->window) % ring->window;
 }
 
-// A piece that was longer than the message should be has landed all the same: its header, which
+// A piece that was longer than the message should be has arrived all the same: its header, which
 // says so, is checked before the message is used, and names who sent it.
 static void check_statuses(const RingTransfer *ring, int code, int count) {
     if (code != MPI_ERR_IN_STATUS)
@@ -142,19 +142,19 @@ void ring_transfer_progress(RingTransfer *ring) {
     int count = 0;
     if (ring->window == 0)
         return;
-    int code = MPI_Testsome(slots(ring), ring->request, &count, ring->landed, ring->status);
+    int code = MPI_Testsome(slots(ring), ring->request, &count, ring->arrived, ring->status);
     check_statuses(ring, code, count);
     if (count == MPI_UNDEFINED || count == 0)
         return;
     for (int i = 0; i < count; i++) {
-        int place = ring->landed[i] / TRANSFER_PIECES;
+        int place = ring->arrived[i] / TRANSFER_PIECES;
         Transfer *transfer = &ring->transfer[round_of(ring, place / SIDES)][place % SIDES];
         transfer->done++;
         transfer->header_done |=
-            ring->landed[i] % TRANSFER_PIECES == 0; // piece 0 is its first there
+            ring->arrived[i] % TRANSFER_PIECES == 0; // piece 0 is its first there
     }
     for (int i = 0; i < count; i++) {
-        int transfer = ring->landed[i] / TRANSFER_PIECES;
+        int transfer = ring->arrived[i] / TRANSFER_PIECES;
         fill(ring, round_of(ring, transfer / SIDES), transfer % SIDES);
     }
     open_rounds(ring);

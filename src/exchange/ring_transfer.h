@@ -7,7 +7,7 @@
 //
 // A Transfer is one message: its header is piece 0, its payload the pieces after it. At most
 // TRANSFER_PIECES pieces of a transfer and TRANSFER_ROUNDS rounds are in flight; the next one is
-// posted when one has landed. Pieces are posted in order, so MPI's rule that messages of one pair
+// posted when one has arrived. Pieces are posted in order, so MPI's rule that messages of one pair
 // and tag do not overtake each other keeps apart what tags cannot (tags repeat after TRANSFER_TAGS
 // pieces, and in the next exchange). No rank can wait in a circle: the first round in flight is
 // posted everywhere, and all ranks work on rounds in the same order.
@@ -22,10 +22,10 @@ enum { INCOMING, OUTGOING, SIDES };
 
 typedef struct Transfer {
     MessageHeader header;
-    unsigned char *payload; // in the mailbox
+    unsigned char *payload; // in the buffers
     int64_t bytes;          // 0: there is no message, not even a header
     int64_t pieces, posted, done;
-    bool header_done; // piece 0 has landed or left
+    bool header_done; // piece 0 has arrived or left
     int peer;
 } Transfer;
 
@@ -36,7 +36,7 @@ typedef struct RingTransfer {
     int64_t piece;               // bytes
     Transfer (*transfer)[SIDES]; // [rounds] owned
     MPI_Request *request;        // [window, SIDES, TRANSFER_PIECES] owned
-    int *landed;                 // [window * SIDES * TRANSFER_PIECES] owned; scratch of Testsome
+    int *arrived;                // [window * SIDES * TRANSFER_PIECES] owned; scratch of Testsome
     MPI_Status *status;          // likewise
     int posted;                  // rounds
     int64_t messages, bytes_sent, bytes_received;
@@ -50,6 +50,6 @@ size_t ring_transfer_bytes(int size); // that ring_transfer_init takes
 
 void ring_transfer_post(RingTransfer *ring); // the first rounds; the last exchange must be over
 void ring_transfer_progress(
-    RingTransfer *ring); // notes what has landed or left, posts what is next
+    RingTransfer *ring); // notes what has arrived or left, posts what is next
 
 #endif

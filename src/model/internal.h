@@ -113,9 +113,9 @@ struct Model {
     Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
-    Mailbox *mailbox;   // of all channels: only one exchange runs at a time
-    GradSync *sync;     // told what is made of the gradient; NULL: nobody is
-    Poll gradient_poll; // moves what it was told
+    ExchangeBuffers *buffers; // of all channels: only one exchange runs at a time
+    GradSync *sync;           // told what is made of the gradient; NULL: nobody is
+    Poll gradient_poll;       // moves what it was told
     int operators;
     SparseOperator operator[MODEL_OPERATORS];
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).

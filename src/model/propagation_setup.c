@@ -115,7 +115,7 @@ static void propagation_make(Model *m, Propagation *over, const Pattern *pattern
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
     over->channel =
-        channel_new(m->mailbox, &pattern->plan, options, columns, (ExchangeId){l, direction});
+        channel_new(m->buffers, &pattern->plan, options, columns, (ExchangeId){l, direction});
     over->partials = rows_take(m->parts.backend, pattern->partial.rows, columns, "partial sums");
 }
 
@@ -157,7 +157,7 @@ static void operator_clear(const Model *m, SparseOperator *op) {
 
 // Their aggregate, and the aggregate of that for every leading layer, with a temporary operator and
 // channel. The last one ends in m->features, the one before it in m->entering.
-static void features_once(Model *m, Mailbox *mailbox) {
+static void features_once(Model *m, ExchangeBuffers *buffers) {
     const Backend *b = m->parts.backend;
     const Pattern *p = m->parts.patterns->full;
     CodecOptions exact = exact_options(m);
@@ -168,7 +168,7 @@ static void features_once(Model *m, Mailbox *mailbox) {
     operator_ready(m, &op);
     Propagation over = {
         .op = &op,
-        .channel = channel_new(mailbox, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
+        .channel = channel_new(buffers, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
         .partials = rows_take(b, p->partial.rows, columns, "partial sums")};
     Rows in = m->x;
     for (int left = m->shape.leading; left > 0; left--) {
@@ -181,19 +181,19 @@ static void features_once(Model *m, Mailbox *mailbox) {
 }
 
 // The halo's features, for masks that both ends make.
-static void features_kept(Model *m, Mailbox *mailbox) {
+static void features_kept(Model *m, ExchangeBuffers *buffers) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
     CodecOptions exact = exact_options(m);
     Channel *channel =
-        channel_new(mailbox, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
+        channel_new(buffers, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
     RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->right};
     channel_pack(channel, &rows, (ExchangeContext){.exact = true});
     channel_post(channel);
     for (int group = 0; group + 1 < p->plan.size; group++)
         channel_receive(channel, group);
     channel_finish(channel);
-    Rows landed = channel_rows(channel);
-    m->parts.backend->copy(m->kept.at, landed.at, rows_bytes(landed.count, landed.columns));
+    Rows received = channel_rows(channel);
+    m->parts.backend->copy(m->kept.at, received.at, rows_bytes(received.count, received.columns));
     channel_free(channel);
 }
 
@@ -215,25 +215,25 @@ static void tune(Model *m) {
 }
 
 void propagations_make(Model *m) {
-    m->mailbox = mailbox_new(m->parts.backend);
+    m->buffers = exchange_buffers_new(m->parts.backend);
     for (int l = 0; l < m->shape.layers; l++)
         make_layer(m, l);
     tune(m);
 }
 
-// Features may be far wider than what travels later, so their mailbox goes again, too.
+// Features may be far wider than what travels later, so they have buffers of their own, which are freed again.
 void propagations_features(Model *m) {
-    Mailbox *mailbox = mailbox_new(m->parts.backend);
+    ExchangeBuffers *buffers = exchange_buffers_new(m->parts.backend);
     if (m->shape.layer0 != LAYER0_EXCHANGED)
-        features_once(m, mailbox);
+        features_once(m, buffers);
     if (m->shape.layer0 == LAYER0_KEPT)
-        features_kept(m, mailbox);
-    mailbox_free(mailbox);
+        features_kept(m, buffers);
+    exchange_buffers_free(buffers);
 }
 
 // ---- the plan
 
-static void propagation_plan(MemoryPlan *plan, MailboxSize *most, const Pattern *pattern,
+static void propagation_plan(MemoryPlan *plan, BufferSizes *most, const Pattern *pattern,
                              const CodecOptions *options, int64_t columns) {
     channel_plan(plan, most, &pattern->plan, options, columns);
     memory_plan_add(plan, "messages", rows_bytes(pattern->partial.rows, columns));
@@ -252,7 +252,7 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
     const ModelParts *parts = &m->parts;
     const ModelPatterns *patterns = parts->patterns;
     CodecOptions exact = exact_options(m);
-    MailboxSize most = {0}, features = {0};
+    BufferSizes most = {0}, features = {0};
     if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
         propagation_plan(plan, &features, patterns->full, &exact, shape->width[0]);
     if (shape->layer0 == LAYER0_KEPT)
@@ -266,8 +266,8 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
             propagation_plan(plan, &most, patterns->full, &exact,
                              model_exchanged(shape, l, FORWARD));
     }
-    mailbox_plan(plan, &features);
-    mailbox_plan(plan, &most);
+    exchange_buffers_plan(plan, &features);
+    exchange_buffers_plan(plan, &most);
     for (int i = 0; i < patterns->count; i++) {
         const Pattern *p = patterns->made[i];
         if (!shares_kernel(patterns, i))
@@ -287,7 +287,7 @@ void propagations_clear(Model *m) {
         propagation_clear(m->parts.backend, &layer->propagation[FORWARD]);
         propagation_clear(m->parts.backend, &layer->propagation[BACKWARD]);
     }
-    mailbox_free(m->mailbox);
+    exchange_buffers_free(m->buffers);
     for (int i = 0; i < m->operators; i++)
         operator_clear(m, &m->operator[i]);
 }

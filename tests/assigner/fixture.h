@@ -94,7 +94,7 @@ typedef struct Net {
     World world;
     Block block, transposed;
     bool bf16;
-    Mailbox *mailbox;
+    ExchangeBuffers *buffers;
     Channel *channel[CHANNELS];
     AssignedChannel of[CHANNELS];
     float *right; // [own] powers of two, so that a scaled row is exact
@@ -131,10 +131,10 @@ static inline void net_init(Net *net, const Scene *scene, int first_width) {
                             .bf16 = scene->bf16,
                             .width = first_width,
                             .piece = 1000};
-    net->mailbox = mailbox_new(device());
+    net->buffers = exchange_buffers_new(device());
     for (int i = 0; i < CHANNELS; i++) {
         ExchangeId id = {i > 0, i == 2 ? BACKWARD : FORWARD};
-        net->channel[i] = channel_new(net->mailbox, &patterns[i]->plan, &options, columns[i], id);
+        net->channel[i] = channel_new(net->buffers, &patterns[i]->plan, &options, columns[i], id);
         net->of[i] =
             (AssignedChannel){net->channel[i], id, i == 2 ? &net->transposed : &net->block};
     }
@@ -147,7 +147,7 @@ static inline void net_clear(Net *net) {
     memory_give(net->right);
     for (int i = 0; i < CHANNELS; i++)
         channel_free(net->channel[i]);
-    mailbox_free(net->mailbox);
+    exchange_buffers_free(net->buffers);
     block_clear(&net->block);
     world_clear(&net->world);
 }
@@ -228,13 +228,13 @@ static inline void look_at_row(Look *look, int64_t gid, int bits, const float *r
     look->mixed++;
 }
 
-static inline void halo_part(void *context, Rows landed, int begin, int end, bool last,
+static inline void halo_part(void *context, Rows received, int begin, int end, bool last,
                              const Poll *poll) {
     (void)last, (void)poll;
     Look *look = context;
     const HaloPlan *p = channel_halo_plan(look->channel);
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++)
-        look_at_row(look, p->halo_id[h], look->bits[h], floats(landed) + h * landed.stride);
+        look_at_row(look, p->halo_id[h], look->bits[h], floats(received) + h * received.stride);
 }
 
 // Of one row: a width is one plane, or planes of 1, 2 and 4 bits (codec.h).

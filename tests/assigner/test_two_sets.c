@@ -27,7 +27,7 @@ typedef struct Way {
 
 typedef struct Hyper {
     Shard shard;
-    Mailbox *mailbox;
+    ExchangeBuffers *buffers;
     Way way[2];
 } Hyper;
 
@@ -48,7 +48,7 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
         assert_ok(block_init(&way->block, "mean", way->pattern, &hyper->shard, &err), &err);
     else
         way->block = block_transpose(&hyper->way[0].block, way->pattern);
-    way->channel = channel_new(hyper->mailbox, p, &options, COLUMNS, (ExchangeId){r, FORWARD});
+    way->channel = channel_new(hyper->buffers, p, &options, COLUMNS, (ExchangeId){r, FORWARD});
     way->own = device()->aggregate_new(&way->pattern->own, p->sources, COLUMNS, "rows");
     way->partial = device()->aggregate_new(&way->pattern->partial, p->sources, COLUMNS, "rows");
     way->in = rows_take(device(), p->sources, COLUMNS, "test");
@@ -58,7 +58,7 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
 }
 
 static void hyper_init(Hyper *hyper, Cover cover) {
-    *hyper = (Hyper){.shard = two_sets(&test_comm), .mailbox = mailbox_new(device())};
+    *hyper = (Hyper){.shard = two_sets(&test_comm), .buffers = exchange_buffers_new(device())};
     for (int r = 0; r < 2; r++)
         way_init(hyper, r, cover);
 }
@@ -76,7 +76,7 @@ static void hyper_clear(Hyper *hyper) {
         pattern_free(way->pattern);
     }
     block_clear(&hyper->way[0].block);
-    mailbox_free(hyper->mailbox);
+    exchange_buffers_free(hyper->buffers);
     two_sets_clear(&hyper->shard);
 }
 
@@ -89,11 +89,13 @@ static void own_part(void *context, OwnPart part, const Poll *poll) {
     device()->aggregate_rows(way->own, way->out, (Range){0, way->pattern->rows}, false, NULL, poll);
 }
 
-static void halo_part(void *context, Rows landed, int begin, int end, bool last, const Poll *poll) {
+static void halo_part(void *context, Rows received, int begin, int end, bool last,
+                      const Poll *poll) {
     Way *way = context;
     const Pattern *p = way->pattern;
     (void)begin;
-    device()->aggregate_halo(way->halo, way->out, landed, p->plan.receive_offset[end], NULL, poll);
+    device()->aggregate_halo(way->halo, way->out, received, p->plan.receive_offset[end], NULL,
+                             poll);
     const float *left = way->block.left;
     for (int64_t i = 0; last && left != NULL && i < p->rows; i++)
         for (int64_t c = 0; c < COLUMNS; c++)

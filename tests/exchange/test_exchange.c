@@ -4,8 +4,8 @@
 // than are fixed for them.
 #include "support.h"
 
+#include "exchange/buffers.h"
 #include "exchange/channel.h"
-#include "exchange/mailbox.h"
 #include "synthetic_halo.h"
 
 #include <string.h>
@@ -45,7 +45,8 @@ static void own_part(void *context, OwnPart part, const Poll *poll) {
     run->own_calls++;
 }
 
-static void halo_part(void *context, Rows landed, int begin, int end, bool last, const Poll *poll) {
+static void halo_part(void *context, Rows received, int begin, int end, bool last,
+                      const Poll *poll) {
     (void)poll;
     Run *run = context;
     const HaloPlan *p = run->plan;
@@ -54,13 +55,13 @@ static void halo_part(void *context, Rows landed, int begin, int end, bool last,
     run->next_group = end;
     run->last_calls += last;
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++) {
-        const float *row = floats(landed) + h * landed.stride;
+        const float *row = floats(received) + h * received.stride;
         for (int64_t c = 0; c < run->columns; c++) {
             float expected = expected_value(run, p->halo_id[h], c);
             assert_memory_equal(&row[c], &expected, sizeof expected);
             floats(run->sum)[c] += row[c];
         }
-        for (int64_t c = run->columns; c < landed.stride; c++)
+        for (int64_t c = run->columns; c < received.stride; c++)
             assert_true(row[c] == 0.0F); // padding stays zero
     }
 }
@@ -72,17 +73,17 @@ static float *right_of(const HaloPlan *p) {
     return right;
 }
 
-// As if another channel had used the mailbox before.
-static void mailbox_dirty(Mailbox *mailbox) {
+// As if another channel had used the buffers before.
+static void buffers_dirty(ExchangeBuffers *buffers) {
     for (int side = 0; side < SIDES; side++)
-        memset(mailbox->box[side], 0xff, mailbox->size.box[side]);
-    memset(mailbox->landed, 0xff, mailbox->size.landed);
+        memset(buffers->message[side], 0xff, buffers->size.message[side]);
+    memset(buffers->received, 0xff, buffers->size.received);
 }
 
 static void exchange(Channel *channel, const Schedule *schedule, const float *right, Run *run) {
     Rows x = ring_fill(run->plan, run->columns, run->epoch);
     run->own_calls = run->next_group = run->last_calls = 0;
-    mailbox_dirty(channel->mailbox);
+    buffers_dirty(channel->buffers);
     int64_t takes = memory_takes();
     RowSource rows = ring_sent(run->plan, x, right);
     schedule->run(channel, &rows, (ExchangeContext){.epoch = run->epoch},
@@ -120,8 +121,8 @@ static void try_channel(uint64_t seed) {
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
     run.sum = rows_take(device(), 1, run.columns, "test");
     Rows before = rows_take(device(), 1, run.columns, "test");
-    Mailbox *mailbox = mailbox_new(device());
-    Channel *channel = channel_new(mailbox, &plan, &options, run.columns,
+    ExchangeBuffers *buffers = exchange_buffers_new(device());
+    Channel *channel = channel_new(buffers, &plan, &options, run.columns,
                                    (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
@@ -140,7 +141,7 @@ static void try_channel(uint64_t seed) {
     }
     check_count(channel, &plan, 3 * EPOCHS);
     channel_free(channel);
-    mailbox_free(mailbox);
+    exchange_buffers_free(buffers);
     rows_give(device(), &before);
     rows_give(device(), &run.sum);
     memory_give(right);
@@ -159,12 +160,12 @@ static void channels_do_not_mix(void **state) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("fp32", &err), .piece = 500};
     HaloPlan plan = ring_plan(77, &test_comm);
-    Mailbox *mailbox[2];
+    ExchangeBuffers *buffers[2];
     Channel *channel[2];
     Rows x[2];
     for (int i = 0; i < 2; i++) {
-        mailbox[i] = mailbox_new(device());
-        channel[i] = channel_new(mailbox[i], &plan, &options, 41, (ExchangeId){1, i});
+        buffers[i] = exchange_buffers_new(device());
+        channel[i] = channel_new(buffers[i], &plan, &options, 41, (ExchangeId){1, i});
     }
     for (uint32_t epoch = 1; epoch <= 10; epoch++) {
         for (int i = 0; i < 2; i++) {
@@ -190,7 +191,7 @@ static void channels_do_not_mix(void **state) {
     }
     for (int i = 0; i < 2; i++) {
         channel_free(channel[i]);
-        mailbox_free(mailbox[i]);
+        exchange_buffers_free(buffers[i]);
     }
     ring_clear(&plan);
 }
@@ -205,14 +206,14 @@ static void narrow_rows_fit_at_every_width(void **state) {
         if (!width_known(bits))
             continue;
         CodecOptions options = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
-        Mailbox *mailbox = mailbox_new(device());
-        Channel *channel = channel_new(mailbox, &plan, &options, 1, (ExchangeId){0, FORWARD});
+        ExchangeBuffers *buffers = exchange_buffers_new(device());
+        Channel *channel = channel_new(buffers, &plan, &options, 1, (ExchangeId){0, FORWARD});
         Run run = {
             .plan = &plan, .epoch = 1, .columns = 1, .sum = rows_take(device(), 1, 1, "test")};
         exchange(channel, schedule_find("blocking", &err), NULL, &run);
         rows_give(device(), &run.sum);
         channel_free(channel);
-        mailbox_free(mailbox);
+        exchange_buffers_free(buffers);
     }
     ring_clear(&plan);
 }
@@ -269,14 +270,14 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
         float *right = right_of(&plan);
         Rows x = ring_fill(&plan, 41, 5);
         RowSource rows = ring_sent(&plan, x, right);
-        Mailbox *mailbox = mailbox_new(device());
-        Channel *channel = channel_new(mailbox, &plan, &options, 41, (ExchangeId){3, BACKWARD});
+        ExchangeBuffers *buffers = exchange_buffers_new(device());
+        Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){3, BACKWARD});
         channel_pack(channel, &rows, (ExchangeContext){.seed = 77, .epoch = 5});
         RandomStream stream = random_stream(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
         for (int g = 0; g + 1 < plan.size; g++)
             sums += check_message_by_hand(channel, g, x, right, stream);
         channel_free(channel);
-        mailbox_free(mailbox);
+        exchange_buffers_free(buffers);
         rows_give(device(), &x);
         memory_give(right);
         ring_clear(&plan);
@@ -291,20 +292,20 @@ static void plan_is_what_a_channel_takes(void **state) {
     CodecOptions options = {.codec = codec_find("fp32", &err), .piece = 4096};
     HaloPlan plan = ring_plan(3, &test_comm);
     MemoryPlan memory = {0};
-    MailboxSize size = {0};
+    BufferSizes size = {0};
     channel_plan(&memory, &size, &plan, &options, 256);
     channel_plan(&memory, &size, &plan, &options, 41);
-    mailbox_plan(&memory, &size);
+    exchange_buffers_plan(&memory, &size);
     size_t before = memory_in_use();
-    Mailbox *mailbox = mailbox_new(device());
-    Channel *wide = channel_new(mailbox, &plan, &options, 256, (ExchangeId){0, FORWARD});
-    Channel *narrow = channel_new(mailbox, &plan, &options, 41, (ExchangeId){1, FORWARD});
+    ExchangeBuffers *buffers = exchange_buffers_new(device());
+    Channel *wide = channel_new(buffers, &plan, &options, 256, (ExchangeId){0, FORWARD});
+    Channel *narrow = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
     size_t taken = memory_in_use() - before, planned = memory_plan_total(&memory);
     assert_true(taken <= planned + 4096); // the Channels themselves and alignment
     assert_true(planned <= taken + 4096);
     channel_free(narrow);
     channel_free(wide);
-    mailbox_free(mailbox);
+    exchange_buffers_free(buffers);
     ring_clear(&plan);
 }
 
@@ -313,9 +314,9 @@ static void own_moment(void *context, OwnPart part, const Poll *poll) {
     usleep(500);
 }
 
-static void no_halo_part(void *context, Rows landed, int begin, int end, bool last,
+static void no_halo_part(void *context, Rows received, int begin, int end, bool last,
                          const Poll *poll) {
-    (void)context, (void)landed, (void)begin, (void)end, (void)last, (void)poll;
+    (void)context, (void)received, (void)begin, (void)end, (void)last, (void)poll;
 }
 
 // Of the own part: how much the schedule ran while messages in few bits flew. 0 .. 1
@@ -338,8 +339,8 @@ static void only_what_flies_is_covered(void **state) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
-    Mailbox *mailbox = mailbox_new(device());
-    Channel *channel = channel_new(mailbox, &plan, &options, 41, (ExchangeId){1, FORWARD});
+    ExchangeBuffers *buffers = exchange_buffers_new(device());
+    Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
     assert_true(covered_share(channel, "blocking", false) == 0);
     assert_near(covered_share(channel, "overlap", false), most, 1e-6);
@@ -347,7 +348,7 @@ static void only_what_flies_is_covered(void **state) {
     assert_true(most > 0 ? central > 0 && central < 1 : central == 0);
     assert_true(covered_share(channel, "overlap", true) == 0); // as evaluations exchange
     channel_free(channel);
-    mailbox_free(mailbox);
+    exchange_buffers_free(buffers);
     ring_clear(&plan);
 }
 

@@ -20,7 +20,7 @@ enum { SEED = 3 }; // of a ring in which rank 1 sends to all others on 2, 3 and 
 
 typedef struct Scene {
     HaloPlan plan;
-    Mailbox *mailbox;
+    ExchangeBuffers *buffers;
     Channel *channel;
     Rows x;
     RowSource rows;
@@ -30,9 +30,9 @@ static void scene_init(Scene *scene, const char *codec) {
     Error err = {0};
     scene->plan = ring_plan(SEED, &test_comm);
     CodecOptions options = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
-    scene->mailbox = mailbox_new(device());
+    scene->buffers = exchange_buffers_new(device());
     scene->channel =
-        channel_new(scene->mailbox, &scene->plan, &options, COLUMNS, (ExchangeId){LAYER, BACKWARD});
+        channel_new(scene->buffers, &scene->plan, &options, COLUMNS, (ExchangeId){LAYER, BACKWARD});
     scene->x = ring_fill(&scene->plan, COLUMNS, EPOCH);
     scene->rows = ring_sent(&scene->plan, scene->x, NULL);
 }
@@ -40,7 +40,7 @@ static void scene_init(Scene *scene, const char *codec) {
 static void scene_clear(Scene *scene) {
     rows_give(device(), &scene->x);
     channel_free(scene->channel);
-    mailbox_free(scene->mailbox);
+    exchange_buffers_free(scene->buffers);
     ring_clear(&scene->plan);
 }
 

@@ -1,0 +1,86 @@
+// The memory of the exchange that runs. Messages are bytes and received rows are written whole,
+// padding and all, so it does not matter whose they were before: channels whose exchanges take
+// turns share them.
+#include "buffers.h"
+#include <string.h>
+
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+
+static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+const Codec *exact_codec(void) {
+    Error none = {0};
+    return codec_find("fp32", &none);
+}
+
+size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns) {
+    MessageShape shape = {.rows = rows, .columns = columns};
+    size_t room = exact_codec()->bytes(&shape);
+    for (int bits = 1; bits <= WIDTH_MOST && options->codec->has_widths; bits++) {
+        if (!width_known(bits)) // which is the widest? 7 bits, three planes, in rows of one column
+            continue;
+        Widths widths = {.count = rows};
+        widths.of[bits] = rows;
+        shape.widths = &widths;
+        room = most(room, options->codec->bytes(&shape));
+    }
+    return aligned(room);
+}
+
+BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int64_t columns) {
+    BufferSizes size = {.received = rows_bytes(plan->halo_count, columns)};
+    for (int side = 0; side < SIDES; side++)
+        for (int g = 0; g + 1 < plan->size; g++)
+            size.message[side] += message_room(options, channel_group_rows(plan, side, g), columns);
+    return size;
+}
+
+void buffer_sizes_add(BufferSizes *size, const BufferSizes *more) {
+    for (int side = 0; side < SIDES; side++)
+        size->message[side] = most(size->message[side], more->message[side]);
+    size->received = most(size->received, more->received);
+}
+
+ExchangeBuffers *exchange_buffers_new(const Backend *backend) {
+    ExchangeBuffers *buffers = TAKE(ExchangeBuffers, 1, "messages");
+    *buffers = (ExchangeBuffers){.backend = backend};
+    return buffers;
+}
+
+static void give(ExchangeBuffers *buffers) {
+    for (int side = 0; side < SIDES; side++) {
+        pinned_side_give(buffers->backend, buffers->message[side]);
+        buffers->backend->give(buffers->device_message[side]);
+    }
+    buffers->backend->give(buffers->received);
+}
+
+void exchange_buffers_free(ExchangeBuffers *buffers) {
+    if (buffers == NULL)
+        return;
+    give(buffers);
+    memory_give(buffers);
+}
+
+void buffers_fit(ExchangeBuffers *buffers, const BufferSizes *size) {
+    assert(buffers_are_free(buffers));
+    BufferSizes before = buffers->size;
+    buffer_sizes_add(&buffers->size, size);
+    buffers->user = NULL;
+    if (buffers->received != NULL && memcmp(&before, &buffers->size, sizeof before) == 0)
+        return;
+    give(buffers);
+    for (int side = 0; side < SIDES; side++) {
+        size_t bytes = buffers->size.message[side];
+        buffers->device_message[side] = buffers->backend->take(bytes, "messages");
+        buffers->message[side] =
+            pinned_side(buffers->backend, buffers->device_message[side], bytes, "messages");
+    }
+    buffers->received = buffers->backend->take(buffers->size.received, "halo rows");
+}
+
+void exchange_buffers_plan(MemoryPlan *plan, const BufferSizes *size) {
+    for (int side = 0; side < SIDES; side++)
+        memory_plan_add(plan, "messages", size->message[side]);
+    memory_plan_add(plan, "halo rows", size->received);
+}
