@@ -60,8 +60,8 @@ void *mirror_take(const Backend *backend, const void *host, size_t bytes, const 
     return device;
 }
 
-void mirror_give(const Backend *backend, const void *mirror, const void *host) {
-    if (mirror != NULL && mirror != host)
+void mirror_give(const Backend *backend, const void *mirror) {
+    if (!backend->host_is_device)
         backend->give((void *)mirror);
 }
 

@@ -259,7 +259,7 @@ struct Backend {
 // The device's side of a host array that nobody changes while it is lent: the array itself where
 // host_is_device, else a copy. mirror_give frees the copy.
 void *mirror_take(const Backend *backend, const void *host, size_t bytes, const char *what);
-void mirror_give(const Backend *backend, const void *mirror, const void *host);
+void mirror_give(const Backend *backend, const void *mirror);
 // The host's side of a block of the device: the block itself where host_is_device, else a pinned
 // block of the same size, which download and upload keep alike.
 void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what);

@@ -41,7 +41,7 @@ static void measure(const Inference *inference, const float *parameters, Metrics
     size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
     const DeviceFloat *weights = mirror_take(b, parameters, bytes, "parameters");
     model_metrics(inference->model, model_infer(inference->model, weights), metrics);
-    mirror_give(b, weights, parameters);
+    mirror_give(b, weights);
 }
 
 static void evaluate(Session *s, const Options *options) {

@@ -135,7 +135,7 @@ static void write_all(Session *s, const Inference *inference, const float *param
         out.width = entering.columns;
         out.embedding = gather_rows(s, b, entering, gid);
     }
-    mirror_give(b, weights, parameters);
+    mirror_give(b, weights);
     if (s->comm.rank == 0)
         comm_aside(&s->comm, write_aside, &out);
     comm_agree(&s->comm, &s->err);

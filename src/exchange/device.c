@@ -29,8 +29,8 @@ void channel_give_device(Channel *channel) {
     const Backend *b = channel->buffers->backend;
     pinned_side_give(b, channel->range);
     b->give(channel->device_range);
-    mirror_give(b, channel->source_id, channel->plan->source_id);
-    mirror_give(b, channel->send_row, channel->plan->send_row);
+    mirror_give(b, channel->source_id);
+    mirror_give(b, channel->send_row);
 }
 
 void channel_download_ranges(Channel *channel) {

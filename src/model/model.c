@@ -183,15 +183,13 @@ static void take_mirrors(Model *m) {
 
 static void give_mirrors(Model *m) {
     const Backend *b = m->parts.backend;
-    const Shard *s = m->parts.shard;
-    const Pattern *kept = kept_pattern(m);
-    mirror_give(b, m->on.halo_id, kept != NULL ? kept->plan.halo_id : NULL);
-    mirror_give(b, m->on.split, s->split);
-    mirror_give(b, m->on.labels, s->labels);
-    mirror_give(b, m->on.label, s->label);
-    mirror_give(b, m->on.gid, s->set[NODES].gid);
-    mirror_give(b, m->right, m->block.right);
-    mirror_give(b, m->left, m->block.left);
+    mirror_give(b, m->on.halo_id);
+    mirror_give(b, m->on.split);
+    mirror_give(b, m->on.labels);
+    mirror_give(b, m->on.label);
+    mirror_give(b, m->on.gid);
+    mirror_give(b, m->right);
+    mirror_give(b, m->left);
 }
 
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
