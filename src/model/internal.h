@@ -105,7 +105,7 @@ struct Model {
         const DeviceInt64 *gid;
         const DeviceInt32 *label;
         const DeviceByte *labels, *split;
-        const DeviceInt64 *halo_id; //  of features that are kept: whose they are
+        const DeviceInt64 *halo_id; // of halo features that are kept: ids of their nodes
     } on;
     Rows x;        // [N, F] features
     Rows features; // [N, F] aggregate of the last leading layer, where it is made once

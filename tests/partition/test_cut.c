@@ -1,13 +1,6 @@
 // ranks: 1
 // If this fails, a partitioner gives a wrong part, an empty part, or not the same parts again.
-#include "graphs.h"
-
-static Config config_for(const char *method) {
-    Config config = {0};
-    snprintf(config.partition.method, sizeof config.partition.method, "%.500s", method);
-    config.partition.seed = 3;
-    return config;
-}
+#include "method.h"
 
 static void assert_good_cut(const int32_t *part, int64_t nodes, int parts) {
     int64_t *count = TAKE(int64_t, parts, "test");
@@ -89,28 +82,14 @@ static void test_random_and_blocks_are_even_and_what_they_say(void **state) {
     dataset_clear(&d);
 }
 
-// Bytes that a cut has in use at most, beside what is in use before.
-static size_t taken(const Dataset *d, const char *method, int parts) {
-    Warnings warnings = {0};
-    Error err = {0};
-    Config config = config_for(method);
-    int32_t *part = TAKE(int32_t, d->nodes, "test");
-    void *filler = memory_take(memory_peak() - memory_in_use(), "test"); // now in use is the peak
-    size_t before = memory_peak();
-    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
-    size_t most = memory_peak() - before;
-    memory_give(filler);
-    memory_give(part);
-    return most;
-}
-
 // A method that reads no edges gets no transpose.
 static void test_methods_get_what_they_ask_for(void **state) {
     (void)state;
-    Dataset d = graph_make(600, graph_random, false, 1);           // directed
-    assert_int_equal(taken(&d, "blocks", 4), 4 * sizeof(int64_t)); // what counts the nodes of parts
-    assert_int_equal(taken(&d, "random", 4), 600 * 16);
-    assert_true(taken(&d, "metis", 4) > csr_bytes_of(d.nodes, d.edges, false));
+    Dataset d = graph_make(600, graph_random, false, 1); // directed
+    assert_int_equal(bytes_of_cut(&d, "blocks", 4),
+                     4 * sizeof(int64_t)); // what counts the nodes of parts
+    assert_int_equal(bytes_of_cut(&d, "random", 4), 600 * 16);
+    assert_true(bytes_of_cut(&d, "metis", 4) > csr_bytes_of(d.nodes, d.edges, false));
     dataset_clear(&d);
 }
 

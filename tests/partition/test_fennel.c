@@ -1,16 +1,10 @@
 // ranks: 1
 // If this fails, Fennel puts a node where its paper does not, makes parts too large or empty, or
 // takes too much memory for the graphs that METIS cannot hold.
-#include "graphs.h"
+#include "method.h"
 #include "partition/internal.h"
 
 #include <math.h>
-
-static Config config_for(const char *method) {
-    Config config = {0};
-    snprintf(config.partition.method, sizeof config.partition.method, "%.500s", method);
-    return config;
-}
 
 // ---- the oracle: the objective by its definition, of the whole cut, for every part that v may
 // join. near[i][j]: how many edges between i and j count.
@@ -185,30 +179,15 @@ static void communities_are_found_and_parts_are_even(void **state) {
     dataset_clear(&d);
 }
 
-// Bytes that a cut has in use at most, beside what is in use before.
-static size_t taken(const Dataset *d, const char *method, int parts) {
-    Warnings warnings = {0};
-    Error err = {0};
-    Config config = config_for(method);
-    int32_t *part = TAKE(int32_t, d->nodes, "test");
-    void *filler = memory_take(memory_peak() - memory_in_use(), "test"); // now in use is the peak
-    size_t before = memory_peak();
-    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
-    size_t most = memory_peak() - before;
-    memory_give(filler);
-    memory_give(part);
-    return most;
-}
-
 static void it_takes_eight_bytes_a_node_beyond_blocks(void **state) {
     (void)state;
     static const int counts[] = {1, 2, 7, 64};
     for (int directed = 0; directed < 2; directed++) {
         Dataset d = graph_make(1500, directed ? graph_random : graph_star, false, 1);
         for (int c = 0; c < 4; c++) {
-            size_t blocks = taken(&d, "blocks", counts[c]);
+            size_t blocks = bytes_of_cut(&d, "blocks", counts[c]);
             for (int m = 0; m < 5; m += 2) {
-                size_t fennel = taken(&d, methods[m], counts[c]);
+                size_t fennel = bytes_of_cut(&d, methods[m], counts[c]);
                 assert_true(fennel >= blocks);
                 assert_true(fennel - blocks <= 8 * 1500 + 44 * ((size_t)counts[c] + 1));
             }

@@ -1,0 +1,29 @@
+// Partition methods called by name, for the tests of what they cut.
+#ifndef FRINGE_TESTS_PARTITION_METHOD_H
+#define FRINGE_TESTS_PARTITION_METHOD_H
+
+#include "graphs.h"
+
+static inline Config config_for(const char *method) {
+    Config config = {0};
+    snprintf(config.partition.method, sizeof config.partition.method, "%.500s", method);
+    config.partition.seed = 3;
+    return config;
+}
+
+// Bytes that a cut has in use at most, beside what is in use before.
+static inline size_t bytes_of_cut(const Dataset *d, const char *method, int parts) {
+    Warnings warnings = {0};
+    Error err = {0};
+    Config config = config_for(method);
+    int32_t *part = TAKE(int32_t, d->nodes, "test");
+    void *filler = memory_take(memory_peak() - memory_in_use(), "test"); // now in use is the peak
+    size_t before = memory_peak();
+    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
+    size_t most = memory_peak() - before;
+    memory_give(filler);
+    memory_give(part);
+    return most;
+}
+
+#endif
