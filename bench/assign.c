@@ -42,7 +42,7 @@ static Problem problem_new(int which, Betas betas, bool by_sender) {
     Draws d = {random_stream(1, RANDOM_GENERATE, (uint32_t)which, 0, 0), 0};
     int rounds = by_sender ? 1 : RANKS - 1, pairs = by_sender ? RANKS - 1 : 1;
     Problem p;
-    problem_take(&p, rounds, rounds * RANKS, (int64_t)RANKS * (RANKS - 1) * GROUPS);
+    problem_init(&p, rounds, rounds * RANKS, (int64_t)RANKS * (RANKS - 1) * GROUPS);
     p.layer = which;
     p.lambda = 0.5;
     p.widths = 3;
@@ -92,13 +92,13 @@ static void check(const Problem *p, const Solution *a) {
     CHECK(memcmp(&value, &a->value, sizeof value) == 0 && a->bound <= value.objective &&
               problem_bound(p) <= value.objective,
           EXIT_BUG, "a solution is not what its widths give");
-    uint8_t *choice = TAKE(uint8_t, p->groups, "choice of one width");
+    uint8_t *choice = ALLOC(uint8_t, p->groups, "choice of one width");
     for (int b = 0; b < p->widths; b++) {
         problem_uniform(p, b, choice);
         CHECK(value.objective <= problem_value(p, choice).objective, EXIT_BUG,
               "%d bits everywhere are better than the solution", p->bits[b]);
     }
-    memory_give(choice);
+    memory_free(choice);
 }
 
 // The largest distance from the relaxation, and from what is proved, in parts of the objective.
@@ -180,12 +180,12 @@ static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
     snprintf(what, sizeof what, "%s, %s", by_sender ? "senders" : "ring", betas_name[betas]);
     for (int i = 0; i < PROBLEMS; i++) {
         five.problem[i] = problem_new(i, betas, by_sender);
-        solution_take(&five.solution[i], &five.problem[i]);
+        solution_init(&five.solution[i], &five.problem[i]);
     }
     solve(&five);
     for (int i = 0; i < PROBLEMS; i++)
         check(&five.problem[i], &five.solution[i]);
-    double *seconds = TAKE(double, rounds, "times of a bench");
+    double *seconds = ALLOC(double, rounds, "times of a bench");
     for (int i = 0; i < rounds; i++)
         seconds[i] = solve(&five);
     Figure f = {.value = 1e3 * bench_median(seconds, rounds),
@@ -196,7 +196,7 @@ static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
     f.ratio = f.value / f.limit;
     f.bar = by_sender ? 0 : 1;
     f.at_most = true;
-    memory_give(seconds);
+    memory_free(seconds);
     bench_figure(bench, &f);
     say_gaps(bench, &five, what);
     if (!by_sender && betas != PARETO)

@@ -86,7 +86,7 @@ double bench_median(double *value, int count) {
 }
 
 void bench_compare(const BenchCase *cases, int count, int rounds, double *median) {
-    double *seconds = TAKE(double, count *rounds, "times of a bench");
+    double *seconds = ALLOC(double, count *rounds, "times of a bench");
     for (int round = -1; round < rounds; round++)
         for (int i = 0; i < count; i++) {
             double begin = clock_seconds();
@@ -96,7 +96,7 @@ void bench_compare(const BenchCase *cases, int count, int rounds, double *median
         }
     for (int i = 0; i < count; i++)
         median[i] = bench_median(seconds + (int64_t)i * rounds, rounds);
-    memory_give(seconds);
+    memory_free(seconds);
 }
 
 // ---- limits of the machine
@@ -165,9 +165,9 @@ BenchLimits bench_limits(int threads, size_t bytes) {
     const int before = omp_get_max_threads();
     omp_set_num_threads(threads);
     Tables t = {.rows = (int64_t)(bytes / (ROW_WORDS * sizeof(uint64_t)))};
-    t.from = TAKE(uint64_t, t.rows * ROW_WORDS, "table to read");
-    t.to = TAKE(uint64_t, t.rows * ROW_WORDS, "table to write");
-    t.order = TAKE(int32_t, t.rows, "order of rows");
+    t.from = ALLOC(uint64_t, t.rows * ROW_WORDS, "table to read");
+    t.to = ALLOC(uint64_t, t.rows * ROW_WORDS, "table to write");
+    t.order = ALLOC(int32_t, t.rows, "order of rows");
     tables_fill(&t);
     const BenchCase cases[] = {{"sequential read", read_in_order, &t},
                                {"memcpy", copy_in_order, &t},
@@ -178,9 +178,9 @@ BenchLimits bench_limits(int threads, size_t bytes) {
     BenchLimits limits = {size / seconds[0], 2 * size / seconds[1], size / seconds[2]};
     if (t.sum == 1) // never: the sums are multiples of the number of rounds
         putchar('\n');
-    memory_give(t.order);
-    memory_give(t.to);
-    memory_give(t.from);
+    memory_free(t.order);
+    memory_free(t.to);
+    memory_free(t.from);
     omp_set_num_threads(before);
     return limits;
 }

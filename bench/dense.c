@@ -25,9 +25,9 @@ static void fill(float *at, int64_t count) {
 // Padding is filled too; the products do not read it.
 static Work work_new(int64_t rows, int64_t depth, int64_t columns) {
     int64_t scratch = backend_cpu.dense_gradient_scratch(rows, depth, columns);
-    Work work = {rows_take(device(), rows, depth, "x"), rows_take(device(), rows, columns, "out"),
-                 TAKE(float, depth *columns, "w"), TAKE(float, depth *columns, "dw"),
-                 TAKE(float, scratch, "scratch")};
+    Work work = {rows_alloc(device(), rows, depth, "x"), rows_alloc(device(), rows, columns, "out"),
+                 ALLOC(float, depth *columns, "w"), ALLOC(float, depth *columns, "dw"),
+                 ALLOC(float, scratch, "scratch")};
     fill(floats(work.x), rows * work.x.stride);
     fill(floats(work.out), rows * work.out.stride);
     fill(work.w, depth * columns);
@@ -35,11 +35,11 @@ static Work work_new(int64_t rows, int64_t depth, int64_t columns) {
 }
 
 static void work_free(Work *work) {
-    rows_give(device(), &work->x);
-    rows_give(device(), &work->out);
-    memory_give(work->w);
-    memory_give(work->dw);
-    memory_give(work->scratch);
+    rows_free(device(), &work->x);
+    rows_free(device(), &work->out);
+    memory_free(work->w);
+    memory_free(work->dw);
+    memory_free(work->scratch);
 }
 
 // y = x w, x = y wT, dw = xT y: the forward product, its gradient by x, its gradient by w.
@@ -155,7 +155,7 @@ static void peak(void *context) {
 static void check(Work *work) {
     whole_forward(work);
     int64_t count = work->out.count * work->out.stride;
-    float *kept = TAKE(float, count, "result of the whole call");
+    float *kept = ALLOC(float, count, "result of the whole call");
     memcpy(kept, floats(work->out), (size_t)count * sizeof *kept);
     forward(work);
     for (int64_t r = 0; r < work->out.count; r++)
@@ -164,7 +164,7 @@ static void check(Work *work) {
                 floats(work->out)[r * work->out.stride + c] - kept[r * work->out.stride + c];
             CHECK(away < 1e-3f && away > -1e-3f, EXIT_BUG, "panels differ from the whole call");
         }
-    memory_give(kept);
+    memory_free(kept);
 }
 
 static void measure(Bench *bench, int64_t rows, int64_t depth, int64_t columns, int rounds) {

@@ -50,40 +50,40 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
 }
 
 typedef struct Parts {
-    double epoch, kind[SPAN_KINDS];
+    double epoch, kind[TIMER_KINDS];
 } Parts;
 
 static Parts measure(Trainer *trainer, int epochs) {
     Error err = {0};
     EpochRecord record;
     enum { MOST = 64 };
-    static double epoch[MOST], kind[SPAN_KINDS][MOST];
+    static double epoch[MOST], kind[TIMER_KINDS][MOST];
     if (epochs > MOST)
         epochs = MOST;
     need(trainer_epoch(trainer, &record, &err), &err); // touches every page
     for (int e = 0; e < epochs; e++) {
         need(trainer_epoch(trainer, &record, &err), &err);
         epoch[e] = record.seconds;
-        for (int k = 0; k < SPAN_KINDS; k++)
-            kind[k][e] = record.spans.seconds[k];
+        for (int k = 0; k < TIMER_KINDS; k++)
+            kind[k][e] = record.timers.seconds[k];
     }
     Parts parts = {.epoch = bench_median(epoch, epochs)};
-    for (int k = 0; k < SPAN_KINDS; k++)
+    for (int k = 0; k < TIMER_KINDS; k++)
         parts.kind[k] = bench_median(kind[k], epochs);
     return parts;
 }
 
 static void tell(Bench *bench, const Parts *parts, const char *layer) {
     double useful = 0;
-    for (int k = 0; k < SPAN_KINDS; k++) {
+    for (int k = 0; k < TIMER_KINDS; k++) {
         Figure figure = {.value = parts->kind[k] * 1e3,
                          .unit = "ms",
                          .against = "epoch",
                          .limit = parts->epoch * 1e3,
                          .ratio = parts->kind[k] / parts->epoch};
-        snprintf(figure.name, sizeof figure.name, "%s: %s", layer, span_names[k]);
+        snprintf(figure.name, sizeof figure.name, "%s: %s", layer, timer_names[k]);
         bench_figure(bench, &figure);
-        if (k != SPAN_POINTWISE && k != SPAN_REDUCE)
+        if (k != TIMER_POINTWISE && k != TIMER_REDUCE)
             useful += parts->kind[k];
     }
     Figure figure = {.value = (parts->epoch - useful) * 1e3,

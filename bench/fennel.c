@@ -28,8 +28,9 @@ static void shuffle_ids(Dataset *d) {
     Csr edges = dataset_csr(d), listed, turned, sorted;
     Error err = {0};
     RandomStream stream = random_stream(1, RANDOM_GENERATE, 0, 0, 0);
-    int32_t *id = TAKE(int32_t, d->nodes, "new ids");
-    int32_t *row = TAKE(int32_t, d->edges, "new ids"), *column = TAKE(int32_t, d->edges, "new ids");
+    int32_t *id = ALLOC(int32_t, d->nodes, "new ids");
+    int32_t *row = ALLOC(int32_t, d->edges, "new ids"),
+            *column = ALLOC(int32_t, d->edges, "new ids");
     for (int64_t v = 0; v < d->nodes; v++) {
         id[v] = (int32_t)v;
         swap(&id[v], &id[(int64_t)((double)(v + 1) * (double)random_uniform32(stream, v, 0, 0))]);
@@ -47,9 +48,9 @@ static void shuffle_ids(Dataset *d) {
     csr_free(&sorted);
     csr_free(&turned);
     csr_free(&listed);
-    memory_give(column);
-    memory_give(row);
-    memory_give(id);
+    memory_free(column);
+    memory_free(row);
+    memory_free(id);
 }
 
 typedef struct Task {
@@ -139,7 +140,7 @@ int main(int argc, char **argv) {
         Dataset dataset;
         Error err = {0};
         need(dataset_generate(&dataset, graphs[g], seed, &err), &err);
-        Task task = {.dataset = &dataset, .part = TAKE(int32_t, dataset.nodes, "parts")};
+        Task task = {.dataset = &dataset, .part = ALLOC(int32_t, dataset.nodes, "parts")};
         for (int shuffled = 0; shuffled < 2; shuffled++) {
             char name[64];
             snprintf(name, sizeof name, "%s%s", graphs[g], shuffled ? ", ids shuffled" : "");
@@ -153,7 +154,7 @@ int main(int argc, char **argv) {
                     break;
             }
         }
-        memory_give(task.part);
+        memory_free(task.part);
         dataset_clear(&dataset);
     }
     return bench_end(&bench);

@@ -44,14 +44,14 @@ static bool vectors_there(const char *vectors) {
 }
 
 static Work work_new(int64_t rows, int64_t columns) {
-    Work w = {.x = rows_take(device(), rows, columns, "x"),
-              .out = rows_take(device(), rows, columns, "out"),
-              .gid = TAKE(int64_t, rows, "gid"),
-              .row = TAKE(int32_t, rows, "row"),
-              .place = TAKE(int32_t, rows, "place"),
-              .minimum = TAKE(unsigned char, rows * 4, "minimum"),
-              .step = TAKE(unsigned char, rows * 4, "step"),
-              .payload = TAKE(unsigned char, rows *columns, "payload")};
+    Work w = {.x = rows_alloc(device(), rows, columns, "x"),
+              .out = rows_alloc(device(), rows, columns, "out"),
+              .gid = ALLOC(int64_t, rows, "gid"),
+              .row = ALLOC(int32_t, rows, "row"),
+              .place = ALLOC(int32_t, rows, "place"),
+              .minimum = ALLOC(unsigned char, rows * 4, "minimum"),
+              .step = ALLOC(unsigned char, rows * 4, "step"),
+              .payload = ALLOC(unsigned char, rows *columns, "payload")};
     RandomStream stream = random_stream(1, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for
     for (int64_t r = 0; r < rows; r++) {
@@ -157,12 +157,12 @@ static void check(Work *w) {
         Job plain = {w, "plain", widths[i]}, vectors = {w, "auto", widths[i]};
         size_t bytes = (size_t)(w->count * quantized_row_bytes(w->x.columns, widths[i]));
         quantize(&plain);
-        unsigned char *payload = memory_take(bytes, "payload of the reference");
+        unsigned char *payload = memory_alloc(bytes, "payload of the reference");
         memcpy(payload, w->payload, bytes);
         quantize(&vectors);
         CHECK(memcmp(payload, w->payload, bytes) == 0, EXIT_BUG,
               "the vector kernels differ from plain C");
-        memory_give(payload);
+        memory_free(payload);
     }
 }
 

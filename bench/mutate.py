@@ -45,7 +45,7 @@ SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&
          "++": "--", "--": "++", "+": "-", "-": "+", "*": "/", "/": "*", "%": "*"}
 NAMES = {"SPLIT_TRAIN": "SPLIT_VAL", "SPLIT_VAL": "SPLIT_TEST", "SPLIT_TEST": "SPLIT_VAL", "SPLIT_NONE": "SPLIT_TRAIN",
          "FORWARD": "BACKWARD", "BACKWARD": "FORWARD", "true": "false", "false": "true"}
-FREES = re.compile(r"^\s*(memory_give|free|fclose|close|closedir|\w*(free|clear|give|close))\(")
+FREES = re.compile(r"^\s*(memory_free|free|fclose|close|closedir|\w*(free|clear|give|close))\(")
 TYPES = re.compile(r"^\s*(static|const|struct|enum|typedef|extern|unsigned|void|int|int32_t|int64_t|uint\w+|size_t|ssize_t|double|"
                    r"float|char|bool|[A-Z]\w*)\b\s+\**\s*" + WORD)
 LEAVE = re.compile(r"^\s*(return|break|continue|case|default|else|do|goto|if|for|while|switch|assert|CHECK)\b")

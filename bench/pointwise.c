@@ -18,7 +18,7 @@ typedef struct Work {
 } Work;
 
 static Rows rows_random(int64_t count, int64_t columns, uint32_t which) {
-    Rows rows = rows_take(device(), count, columns, "rows of the bench");
+    Rows rows = rows_alloc(device(), count, columns, "rows of the bench");
     RandomStream stream = random_stream(1, RANDOM_FEATURES, which, 0, 0);
 #pragma omp parallel for
     for (int64_t r = 0; r < count; r++)
@@ -30,17 +30,17 @@ static Rows rows_random(int64_t count, int64_t columns, uint32_t which) {
 static Work work_new(int64_t rows, int64_t columns) {
     Work w = {.z = rows_random(rows, columns, 0),
               .dh = rows_random(rows, columns, 1),
-              .h = rows_take(device(), rows, columns, "h"),
-              .dz = rows_take(device(), rows, columns, "dz"),
-              .gid = TAKE(int64_t, rows, "gid"),
-              .dgamma = TAKE(float, columns, "dgamma"),
-              .dbeta = TAKE(float, columns, "dbeta"),
-              .scratch = TAKE(float, backend_cpu.post_scratch(rows, columns), "scratch")};
+              .h = rows_alloc(device(), rows, columns, "h"),
+              .dz = rows_alloc(device(), rows, columns, "dz"),
+              .gid = ALLOC(int64_t, rows, "gid"),
+              .dgamma = ALLOC(float, columns, "dgamma"),
+              .dbeta = ALLOC(float, columns, "dbeta"),
+              .scratch = ALLOC(float, backend_cpu.post_scratch(rows, columns), "scratch")};
     w.saved =
-        (PostSaved){on_device(TAKE(float, rows, "mean")), on_device(TAKE(float, rows, "inverse")),
-                    on_device(TAKE(uint8_t, rows * w.z.stride / 8, "kept")),
-                    on_device(TAKE(uint8_t, rows * w.z.stride / 8, "positive"))};
-    float *gamma = TAKE(float, columns, "gamma"), *beta = TAKE(float, columns, "beta");
+        (PostSaved){on_device(ALLOC(float, rows, "mean")), on_device(ALLOC(float, rows, "inverse")),
+                    on_device(ALLOC(uint8_t, rows * w.z.stride / 8, "kept")),
+                    on_device(ALLOC(uint8_t, rows * w.z.stride / 8, "positive"))};
+    float *gamma = ALLOC(float, columns, "gamma"), *beta = ALLOC(float, columns, "beta");
     for (int64_t c = 0; c < columns; c++)
         gamma[c] = 1 + (float)c / 1000, beta[c] = (float)c / 500;
     for (int64_t r = 0; r < rows; r++)
@@ -84,7 +84,7 @@ static void copy(void *context) {
 static void check(Work *w) {
     Work sample = *w;
     sample.z.count = 1000;
-    sample.h = rows_take(device(), 1000, w->z.columns, "h of the reference");
+    sample.h = rows_alloc(device(), 1000, w->z.columns, "h of the reference");
     Error err = {0};
     CHECK(backend_cpu.start("plain", &err), EXIT_BUG, "%s", err.text);
     forward(&sample);
@@ -92,7 +92,7 @@ static void check(Work *w) {
     forward(w);
     CHECK(memcmp(floats(sample.h), floats(w->h), rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
           "the vector kernels differ from plain C");
-    rows_give(device(), &sample.h);
+    rows_free(device(), &sample.h);
 }
 
 static void measure(Bench *bench, Work *w, const char *order, int rounds) {

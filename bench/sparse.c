@@ -96,8 +96,8 @@ static Csr graph_make(int64_t nodes, int64_t edges, int64_t clusters, double ins
                       const int32_t *name) {
     const int64_t degree = edges / nodes, size = (nodes + clusters - 1) / clusters;
     Csr csr = {.rows = nodes,
-               .offset = TAKE(int64_t, nodes + 1, "offsets"),
-               .column = TAKE(int32_t, nodes * degree, "columns")};
+               .offset = ALLOC(int64_t, nodes + 1, "offsets"),
+               .column = ALLOC(int32_t, nodes * degree, "columns")};
     for (int64_t i = 0; i <= nodes; i++)
         csr.offset[i] = i * degree;
     RandomStream stream = random_stream(7, RANDOM_GENERATE, 0, 1, 0);
@@ -117,13 +117,13 @@ static Csr graph_make(int64_t nodes, int64_t edges, int64_t clusters, double ins
     return csr;
 }
 
-static void graph_give(Csr *csr) {
-    memory_give(csr->column);
-    memory_give(csr->offset);
+static void graph_free(Csr *csr) {
+    memory_free(csr->column);
+    memory_free(csr->offset);
 }
 
 static int32_t *names_make(int64_t nodes, bool is_shuffled) {
-    int32_t *name = TAKE(int32_t, nodes, "names of nodes");
+    int32_t *name = ALLOC(int32_t, nodes, "names of nodes");
     for (int64_t i = 0; i < nodes; i++)
         name[i] = (int32_t)i;
     RandomStream stream = random_stream(9, RANDOM_GENERATE, 0, 2, 0);
@@ -154,7 +154,7 @@ static void turn_run(void *context) {
 // Every variant gives the naive loop's bits, or the bench stops.
 static void variants_check(const Job *job) {
     size_t bytes = memory_product(job->rows * job->width, sizeof(float));
-    float *expected = (float *)memory_take(bytes, "result of the naive loop");
+    float *expected = (float *)memory_alloc(bytes, "result of the naive loop");
     variant_run(NAIVE)(job);
     memcpy(expected, job->out, bytes);
     for (int v = 0; v < VARIANTS; v++) {
@@ -163,7 +163,7 @@ static void variants_check(const Job *job) {
         CHECK(memcmp(expected, job->out, bytes) == 0, EXIT_BUG,
               "the variant '%s' does not give the result of the naive loop", variants[v].name);
     }
-    memory_give(expected);
+    memory_free(expected);
 }
 
 static void job_figures(Bench *bench, const char *graph, int threads, const Job *job,
@@ -219,11 +219,11 @@ static void tile_fill(Rows tiled, Rows x, int64_t wide) {
 }
 
 static void bed_make(Bed *bed) {
-    bed->x = rows_take(device(), bed->nodes, WIDTH, "features");
-    bed->tiled_64 = rows_take(device(), bed->nodes, WIDTH, "features in tiles of 64");
-    bed->tiled_16 = rows_take(device(), bed->nodes, WIDTH, "features in tiles of 16");
-    bed->out = rows_take(device(), bed->nodes, WIDTH, "result");
-    bed->scratch = rows_take(device(), bed->nodes, WIDTH, "copied panels");
+    bed->x = rows_alloc(device(), bed->nodes, WIDTH, "features");
+    bed->tiled_64 = rows_alloc(device(), bed->nodes, WIDTH, "features in tiles of 64");
+    bed->tiled_16 = rows_alloc(device(), bed->nodes, WIDTH, "features in tiles of 16");
+    bed->out = rows_alloc(device(), bed->nodes, WIDTH, "result");
+    bed->scratch = rows_alloc(device(), bed->nodes, WIDTH, "copied panels");
     RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < bed->nodes; i++)
@@ -298,13 +298,13 @@ int main(int argc, char **argv) {
     Csr ordered = graph_make(bed.nodes, bed.edges, clusters, 0.8, plain);
     for (bed.threads = 1; bed.threads <= threads; bed.threads++)
         threads_measure(&bench, &bed, &random, &shuffled, &ordered);
-    graph_give(&ordered);
-    graph_give(&shuffled);
-    graph_give(&random);
-    memory_give(names);
-    memory_give(plain);
+    graph_free(&ordered);
+    graph_free(&shuffled);
+    graph_free(&random);
+    memory_free(names);
+    memory_free(plain);
     Rows *rows[] = {&bed.x, &bed.tiled_64, &bed.tiled_16, &bed.out, &bed.scratch};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        rows_give(device(), rows[i]);
+        rows_free(device(), rows[i]);
     return bench_end(&bench);
 }

@@ -15,14 +15,14 @@ size_t rows_bytes(int64_t count, int64_t columns) {
     return memory_product(count, memory_product(rows_stride(columns), sizeof(float)));
 }
 
-Rows rows_take(const Backend *backend, int64_t count, int64_t columns, const char *what) {
+Rows rows_alloc(const Backend *backend, int64_t count, int64_t columns, const char *what) {
     assert(count >= 0 && columns >= 0);
-    return (Rows){backend->take(rows_bytes(count, columns), what), count, columns,
+    return (Rows){backend->alloc(rows_bytes(count, columns), what), count, columns,
                   rows_stride(columns)};
 }
 
-void rows_give(const Backend *backend, Rows *rows) {
-    backend->give(rows->at);
+void rows_free(const Backend *backend, Rows *rows) {
+    backend->free(rows->at);
     *rows = (Rows){0};
 }
 
@@ -52,26 +52,26 @@ Rows rows_columns(Rows rows, Range columns) {
                   rows.stride};
 }
 
-void *mirror_take(const Backend *backend, const void *host, size_t bytes, const char *what) {
+void *mirror_alloc(const Backend *backend, const void *host, size_t bytes, const char *what) {
     if (host == NULL || backend->host_is_device)
         return (void *)host; // a loan: operations that take it as const only read
-    void *device = backend->take(bytes, what);
+    void *device = backend->alloc(bytes, what);
     backend->upload(device, host, bytes);
     return device;
 }
 
-void mirror_give(const Backend *backend, const void *mirror) {
+void mirror_free(const Backend *backend, const void *mirror) {
     if (!backend->host_is_device)
-        backend->give((void *)mirror);
+        backend->free((void *)mirror);
 }
 
 void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what) {
-    return backend->host_is_device ? device : backend->take_pinned(bytes, what);
+    return backend->host_is_device ? device : backend->alloc_pinned(bytes, what);
 }
 
-void pinned_side_give(const Backend *backend, void *pinned) {
+void pinned_side_free(const Backend *backend, void *pinned) {
     if (!backend->host_is_device)
-        backend->give_pinned(pinned);
+        backend->free_pinned(pinned);
 }
 
 void *host_side(const Backend *backend, void *device, void *pinned) {

@@ -92,8 +92,8 @@ static void add_group_rows(glp_prob *lp, const Model *m) {
 
 static void add_link_rows(glp_prob *lp, const Model *m) {
     const Problem *p = m->problem;
-    int *index = TAKE(int, columns(m) + 1, "a row of the program");
-    double *value = TAKE(double, columns(m) + 1, "a row of the program");
+    int *index = ALLOC(int, columns(m) + 1, "a row of the program");
+    double *value = ALLOC(double, columns(m) + 1, "a row of the program");
     for (int c = p->round_begin[m->round]; c < p->round_begin[m->round + 1]; c++) {
         const Link *link = &p->link[c];
         int count = 0, row = glp_add_rows(lp, 1);
@@ -111,8 +111,8 @@ static void add_link_rows(glp_prob *lp, const Model *m) {
         double room = m->shortest - link_seconds(p, link, m->smallest);
         glp_set_row_bnds(lp, row, GLP_UP, 0, m->weights.seconds * room);
     }
-    memory_give(value);
-    memory_give(index);
+    memory_free(value);
+    memory_free(index);
 }
 
 // The incumbent is a corner of the relaxation near the best one, so the simplex method starts
@@ -194,12 +194,12 @@ void glpk_round(const Problem *problem, int round, const uint8_t *incumbent, dou
                .widths = problem->widths,
                .incumbent = incumbent,
                .out = out};
-    m.smallest = TAKE(uint8_t, problem->groups, "the smallest widths");
+    m.smallest = ALLOC(uint8_t, problem->groups, "the smallest widths");
     m.shortest = round_seconds(problem, round, m.smallest);
     m.longer = round_seconds(problem, round, incumbent) - m.shortest;
     if (set_weights(&m)) {
-        m.start = TAKE(double, columns(&m) + 1, "the incumbent");
-        m.found = TAKE(uint8_t, m.end - m.begin, "a choice");
+        m.start = ALLOC(double, columns(&m) + 1, "the incumbent");
+        m.found = ALLOC(uint8_t, m.end - m.begin, "a choice");
         glp_term_out(GLP_OFF);
         glp_prob *lp = glp_create_prob();
         add_columns(lp, &m);
@@ -208,8 +208,8 @@ void glpk_round(const Problem *problem, int round, const uint8_t *incumbent, dou
         set_basis(lp, &m);
         search(lp, &m, seconds, gap);
         glp_delete_prob(lp);
-        memory_give(m.found);
-        memory_give(m.start);
+        memory_free(m.found);
+        memory_free(m.start);
     }
-    memory_give(m.smallest);
+    memory_free(m.smallest);
 }

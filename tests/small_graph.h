@@ -9,7 +9,7 @@
 // A third of the edges twice: stored twice, or once with the weight of both.
 typedef enum Twice { TWICE_NEVER, TWICE_STORED, TWICE_MERGED } Twice;
 
-typedef struct WorldKind {
+typedef struct TestGraphKind {
     int nodes, degree; // about so many edges a node
     bool directed, weighted, multilabel;
     int features, classes;
@@ -18,21 +18,21 @@ typedef struct WorldKind {
     Twice twice;
     // The class of a node (column 0; -1: none), or whether it has that of the column; NULL: random.
     int (*label)(int64_t node, int64_t column);
-} WorldKind;
+} TestGraphKind;
 
-typedef struct World {
+typedef struct TestGraph {
     Dataset dataset; // the whole graph, on every rank
     Shard shard;
     Pattern *forward, *backward; // the same object if symmetric
     const Comm *comm;
-} World;
+} TestGraph;
 
 // Random graph by the counter RNG; a random cut in which parts may be uneven and some nodes
 // isolated. Collective.
-void world_init(World *world, WorldKind kind, uint64_t seed, const Comm *comm);
-void world_clear(World *world);
+void test_graph_init(TestGraph *graph, TestGraphKind kind, uint64_t seed, const Comm *comm);
+void test_graph_clear(TestGraph *graph);
 // Makes the Patterns anew with another cover than COVER_SOURCES, while nobody borrows them.
 // Collective.
-void world_cover(World *world, Cover cover);
+void test_graph_cover(TestGraph *graph, Cover cover);
 
 #endif

@@ -42,14 +42,14 @@ int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest
     comm_set_timeout(&test_comm, 30.0);
     if (test_comm.rank > 0 && freopen("/dev/null", "w", stdout) == NULL)
         return 1; // rank 0 prints cmocka's lines
-    struct CMUnitTest *armed = TAKE(struct CMUnitTest, count, "tests");
+    struct CMUnitTest *armed = ALLOC(struct CMUnitTest, count, "tests");
     for (size_t i = 0; i < count; i++) {
         armed[i] = tests[i];
         if (armed[i].setup_func == NULL)
             armed[i].setup_func = end_job_on_failure;
     }
     int failed = _cmocka_run_group_tests(name, armed, count, NULL, NULL);
-    memory_give(armed);
+    memory_free(armed);
     double worst = comm_max_double(&test_comm, (double)failed);
     remove_folder();
     comm_stop(&test_comm);

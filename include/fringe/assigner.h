@@ -29,10 +29,10 @@ typedef struct AssignmentPart { // of one exchange
     int64_t rows[WIDTH_MOST + 1]; // messages of each width, all ranks
 } AssignmentPart;
 typedef struct Assignment {
-    int64_t asked, taken;                       // epochs
+    int64_t requested, applied;                 // epochs
     double seconds;                             // all that asking and taking cost, slowest rank
     double byte_seconds[3], message_seconds[3]; // link model: least, median, most of all pairs
-    char remark[256];                           // why the solver was no help; ""
+    char warning[256];                          // why the solver was no help; ""
     int parts;
     AssignmentPart part[ASSIGNED_CHANNELS];
 } Assignment;
@@ -64,9 +64,9 @@ bool assigner_before(Assigner *assigner, int64_t epoch, Error *err);
 const Assignment *assigner_after(Assigner *assigner, int64_t epoch);
 
 // The widths in use on all ranks: per channel "layer1.backward" U8 [messages], in the order of
-// ranks. Rank 0 gets them; assigner_widths_give frees. Collective.
+// ranks. Rank 0 gets them; assigner_widths_free frees. Collective.
 int assigner_widths(Assigner *assigner, Tensor tensor[ASSIGNED_CHANNELS]);
-void assigner_widths_give(Tensor tensor[ASSIGNED_CHANNELS], int count);
+void assigner_widths_free(Tensor tensor[ASSIGNED_CHANNELS], int count);
 
 // Everything a resumed run needs: widths in use and to be taken, ranges traced, counters. Its save
 // decides at once what is asked.

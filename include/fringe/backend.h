@@ -30,11 +30,11 @@ typedef struct Rows {
 
 typedef struct Backend Backend;
 
-// Zeroed rows on the device; rows_give frees. rows_bytes is what rows_take takes.
+// Zeroed rows on the device; rows_free frees. rows_bytes is what rows_alloc takes.
 int64_t rows_stride(int64_t columns);
 size_t rows_bytes(int64_t count, int64_t columns);
-Rows rows_take(const Backend *backend, int64_t count, int64_t columns, const char *what);
-void rows_give(const Backend *backend, Rows *rows);
+Rows rows_alloc(const Backend *backend, int64_t count, int64_t columns, const char *what);
+void rows_free(const Backend *backend, Rows *rows);
 // Views: the same memory, fewer rows or columns.
 Rows rows_first(Rows rows, int64_t count);
 Rows rows_range(Rows rows, Range range);
@@ -112,15 +112,15 @@ struct Backend {
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
 
     // ---- memory. Whatever operations work on lies in blocks of take, which the host does not
-    // touch: it uploads and downloads. What MPI reads and writes lies in blocks of take_pinned,
+    // touch: it uploads and downloads. What MPI reads and writes lies in blocks of alloc_pinned,
     // which operations do not touch. Blocks are zeroed, 64-byte aligned and counted (memory.h);
     // `what` names them; give takes NULL.
     bool host_is_device; // host memory is device memory: one block may serve for both, and copying
-                         // a block onto itself does nothing (pinned_side, mirror_take)
-    void *(*take)(size_t bytes, const char *what);
-    void (*give)(void *device);
-    void *(*take_pinned)(size_t bytes, const char *what);
-    void (*give_pinned)(void *pinned);
+                         // a block onto itself does nothing (pinned_side, mirror_alloc)
+    void *(*alloc)(size_t bytes, const char *what);
+    void (*free)(void *device);
+    void *(*alloc_pinned)(size_t bytes, const char *what);
+    void (*free_pinned)(void *pinned);
     void (*upload)(void *device, const void *host, size_t bytes);
     void (*download)(void *host, const void *device, size_t bytes);
     void (*copy)(void *to, const void *from, size_t bytes); // from device to device
@@ -257,13 +257,13 @@ struct Backend {
 };
 
 // The device's side of a host array that nobody changes while it is lent: the array itself where
-// host_is_device, else a copy. mirror_give frees the copy.
-void *mirror_take(const Backend *backend, const void *host, size_t bytes, const char *what);
-void mirror_give(const Backend *backend, const void *mirror);
+// host_is_device, else a copy. mirror_free frees the copy.
+void *mirror_alloc(const Backend *backend, const void *host, size_t bytes, const char *what);
+void mirror_free(const Backend *backend, const void *mirror);
 // The host's side of a block of the device: the block itself where host_is_device, else a pinned
 // block of the same size, which download and upload keep alike.
 void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what);
-void pinned_side_give(const Backend *backend, void *pinned);
+void pinned_side_free(const Backend *backend, void *pinned);
 // The same for a block of somebody else: `pinned`, of the same size, serves where not
 // host_is_device.
 void *host_side(const Backend *backend, void *device, void *pinned);

@@ -53,7 +53,7 @@ typedef struct Problem {
 } Problem;
 
 // Takes the arrays, zeroed. problem_clear gives them back.
-void problem_take(Problem *problem, int rounds, int links, int64_t groups);
+void problem_init(Problem *problem, int rounds, int links, int64_t groups);
 void problem_clear(Problem *problem);
 // False with EXIT_DATA and a sentence if the problem breaks a promise of the struct above.
 bool problem_check(const Problem *problem, Error *err);
@@ -90,7 +90,7 @@ typedef struct Solution {
     double seconds; // duration of the search
     int trouble;    // how GLPK's process ended too early: a signal, or its exit code negated
 } Solution;
-void solution_take(Solution *solution, const Problem *problem);
+void solution_init(Solution *solution, const Problem *problem);
 void solution_clear(Solution *solution);
 
 // Finds the best choice by Pareto fronts of links and a sweep over the times of a round (A.7). It

@@ -37,7 +37,7 @@ typedef struct Training {
 bool checkpoint_start(Training *training, Error *err);
 
 // Writes a checkpoint of the epochs done: to a temporary folder, which is synced and renamed; then
-// updates LATEST, and removes all but the `keep` newest. Rank 0 writes. EXIT_DISAGREE if the ranks
+// updates LATEST, and removes all but the `keep` newest. Rank 0 writes. EXIT_MISMATCH if the ranks
 // do not hold the same weights and moments. Collective (agrees on errors).
 bool checkpoint_write(const Training *training, const char *run_dir, int keep, Error *err);
 // Restores the newest undamaged checkpoint, with a warning for each damaged one that it skips.

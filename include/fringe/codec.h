@@ -33,30 +33,30 @@ typedef struct Widths {
 
 bool width_known(int bits); // 1 .. 8 and 16
 // All of them of `bits`.
-void widths_take(Widths *widths, const Backend *backend, int64_t count, int bits);
+void widths_init(Widths *widths, const Backend *backend, int64_t count, int bits);
 void widths_clear(Widths *widths);
 void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in the send list
-size_t widths_bytes(int64_t count);                   // memory that widths_take takes
+size_t widths_bytes(int64_t count);                   // memory that widths_init takes
 
 // What a message looks like.
-typedef struct MessageShape {
+typedef struct MessageLayout {
     int64_t rows, columns;
     bool bf16;            // Z and S travel as bf16
     const Widths *widths; // of `rows` rows; NULL: the codec knows none
-} MessageShape;
+} MessageLayout;
 
 typedef struct Codec {
     const char *name;
-    bool has_widths; // reads MessageShape.widths
-    size_t (*bytes)(const MessageShape *shape);
+    bool has_widths; // reads MessageLayout.widths
+    size_t (*bytes)(const MessageLayout *layout);
     // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
     // from; the backend's operations do the work. Returns -1, or the place in the send list of a
     // row that cannot be written because a value is not finite or its range overflows.
-    int64_t (*encode)(const Backend *backend, DeviceByte *out, const MessageShape *shape,
+    int64_t (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
                       const MessageSource *source, const Poll *poll);
-    // rows [begin, begin + shape->rows) of `out` = what `in` holds, in the order of the send list;
+    // rows [begin, begin + layout->rows) of `out` = what `in` holds, in the order of the send list;
     // their padding is zero, whatever was there.
-    void (*decode)(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
+    void (*decode)(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
                    const DeviceByte *in, const Poll *poll);
 } Codec;
 

@@ -191,7 +191,7 @@ bool config_is_said(const Config *config, const char *path);
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
 
-// The resolved config as JSON text, nested by section (memory_give it). Equal values give equal
+// The resolved config as JSON text, nested by section (memory_free it). Equal values give equal
 // text.
 char *config_to_json(const Config *config);
 // Reads the text of config_to_json back.

@@ -4,7 +4,7 @@
 // The life of a channel: idle -pack-> packed -post-> flying -receive-> received -finish-> idle.
 // The messages that leave, those that arrive and the rows that are decoded have a buffer each. One
 // message per ordered pair holds all halo rows for that peer:
-// a header (drawn in message.h of the room) and a payload cut into pieces told apart by tag; the
+// a header (drawn in message.h of the room) and a payload cut into chunks told apart by tag; the
 // receives of a round are posted before the sends, with a bounded window of requests. The receiver
 // checks the header; a wrong one ends the job with EXIT_INTEGRITY and names rank, layer, epoch.
 #ifndef FRINGE_EXCHANGE_H
@@ -33,7 +33,7 @@ typedef struct CodecOptions {
     const Codec *codec;
     bool bf16;     // parameters of rows travel as bf16 (codecs with widths)
     int width;     // bits of every row until widths are assigned (codecs with widths)
-    int64_t piece; // bytes per MPI message
+    int64_t chunk; // bytes per MPI message
 } CodecOptions;
 
 // A channel for rows of `columns` floats over the plan's send and receive lists. Both the plan
@@ -104,7 +104,8 @@ typedef struct ChannelCount {
     int64_t bytes_sent, bytes_received, messages;
 } ChannelCount;
 ChannelCount channel_count(const Channel *channel);
-void channel_set_spans(Channel *channel, Spans *spans); // where time goes; borrowed; NULL: nowhere
+void channel_set_timers(Channel *channel,
+                        Timers *timers); // where time goes; borrowed; NULL: nowhere
 
 // Seconds of this rank's exchanges since the start, added up by the steps and the schedule: what
 // the bench of the schedules compares (own is what could hide wait).

@@ -31,7 +31,7 @@ bool npy_parse(Npy *npy, const char *name, const unsigned char *bytes, size_t si
 bool npy_read(Npy *npy, const char *path, Error *err);
 bool npy_look(Npy *npy, const char *path, Error *err); // its type and shape, without its data
 void npy_clear(Npy *npy);
-// Converted to C order and native type, memory_take'n. False if a value does not fit the type.
+// Converted to C order and native type, memory_alloc'n. False if a value does not fit the type.
 bool npy_to_int64(const Npy *npy, int64_t **out, Error *err); // integer and bool kinds
 bool npy_to_float(const Npy *npy, float **out, Error *err);   // all numeric kinds
 

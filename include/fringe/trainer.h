@@ -21,7 +21,7 @@ typedef struct EpochRecord {
     int64_t reduce_bytes;         // sent by all ranks for gradients
     int64_t eval_bytes;           // sent for evaluation, counted apart
     double seconds, eval_seconds; // slowest rank
-    Spans spans;                  // of this epoch, means over ranks
+    Timers timers;                // of this epoch, means over ranks
     const Assignment *assignment; // widths that this epoch was the first to use; NULL: as before
     double assign_seconds;        // before this epoch, slowest rank
 } EpochRecord;
@@ -72,7 +72,7 @@ RunSummary trainer_summary(const Trainer *trainer); // Collective.
 void run_summary_clear(RunSummary *summary);
 
 // One epoch; assigns widths before it and evaluates after it when due. False with EXIT_DIVERGED if
-// the loss is not finite, with EXIT_DISAGREE if at an evaluation the ranks do not hold the same
+// the loss is not finite, with EXIT_MISMATCH if at an evaluation the ranks do not hold the same
 // weights and moments. Collective.
 bool trainer_epoch(Trainer *trainer, EpochRecord *record, Error *err);
 bool trainer_finished(const Trainer *trainer); // all epochs done, or early stopping said so
@@ -119,7 +119,7 @@ TrainerCounters trainer_counters(const Trainer *trainer);
 // Goes on after that epoch, with the sections that belong to it. Local.
 void trainer_set_counters(Trainer *trainer, const TrainerCounters *counters);
 
-// Do all ranks hold the same parameters, moments, best weights and counters? EXIT_DISAGREE names
+// Do all ranks hold the same parameters, moments, best weights and counters? EXIT_MISMATCH names
 // those that do not hold what rank 0 does. Takes no memory. Collective.
 bool trainer_replicas_agree(Trainer *trainer, Error *err);
 

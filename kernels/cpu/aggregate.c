@@ -71,22 +71,22 @@ size_t cpu_aggregate_bytes(int64_t sources, int64_t columns, const char *panels)
 }
 
 Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
-    Aggregate *aggregate = TAKE(Aggregate, 1, "sparse aggregate");
+    Aggregate *aggregate = ALLOC(Aggregate, 1, "sparse aggregate");
     aggregate->csr = csr;
     aggregate->sources = sources;
     aggregate->stride = rows_stride(columns);
     aggregate->forced = width_parse(panels);
     size_t bytes = rows_bytes(sources, panel_columns(aggregate->stride, panels));
     if (bytes > 0)
-        aggregate->panel = (float *)memory_take(bytes, "column panel of the sparse aggregate");
+        aggregate->panel = (float *)memory_alloc(bytes, "column panel of the sparse aggregate");
     return aggregate;
 }
 
 void cpu_aggregate_free(Aggregate *aggregate) {
     if (aggregate == NULL)
         return;
-    memory_give(aggregate->panel);
-    memory_give(aggregate);
+    memory_free(aggregate->panel);
+    memory_free(aggregate);
 }
 
 // The width that is fastest for `rows` rows of that stride: forced, tuned, or whole rows.

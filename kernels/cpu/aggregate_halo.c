@@ -43,16 +43,16 @@ static void halo_block(const AggregateTask *all, const Csr *csr, int64_t *cursor
 }
 
 HaloAggregate *cpu_aggregate_halo_new(const Csr *csr, const int32_t *rows) {
-    HaloAggregate *aggregate = TAKE(HaloAggregate, 1, "halo aggregate");
-    *aggregate = (HaloAggregate){csr, rows, TAKE(int64_t, csr->rows + 1, "halo cursors")};
+    HaloAggregate *aggregate = ALLOC(HaloAggregate, 1, "halo aggregate");
+    *aggregate = (HaloAggregate){csr, rows, ALLOC(int64_t, csr->rows + 1, "halo cursors")};
     return aggregate;
 }
 
 void cpu_aggregate_halo_free(HaloAggregate *aggregate) {
     if (aggregate == NULL)
         return;
-    memory_give(aggregate->cursor);
-    memory_give(aggregate);
+    memory_free(aggregate->cursor);
+    memory_free(aggregate);
 }
 
 void cpu_aggregate_halo_begin(HaloAggregate *aggregate) {

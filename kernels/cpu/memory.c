@@ -3,9 +3,9 @@
 #include "cpu.h"
 #include <string.h>
 
-void *cpu_take(size_t bytes, const char *what) { return memory_take(bytes, what); }
+void *cpu_alloc(size_t bytes, const char *what) { return memory_alloc(bytes, what); }
 
-void cpu_give(void *block) { memory_give(block); }
+void cpu_free(void *block) { memory_free(block); }
 
 void cpu_copy(void *to, const void *from, size_t bytes) {
     if (to != from)

@@ -44,7 +44,7 @@ typedef struct Extent {
     F16 bad; // NaN where a value was not finite
 } Extent;
 
-LANES_INLINE void extent_take(Extent *extent, F16 x) {
+LANES_INLINE void extent_add(Extent *extent, F16 x) {
     extent->least = f16_min(extent->least, x);
     extent->most = f16_max(extent->most, x);
     extent->bad = f16_add(extent->bad, f16_sub(x, x)); // 0, or NaN for good
@@ -69,9 +69,9 @@ LANES_INLINE bool row_grid(Grid *grid, const float *x, const QuantizeCall *call,
     F16 scale = f16_set(factor);
     Extent extent = {f16_set(INFINITY), f16_set(-INFINITY), f16_set(0)};
     for (int64_t c = 0; c + 16 <= columns; c += 16)
-        extent_take(&extent, scaled(f16_load(x + c), scale, scales));
+        extent_add(&extent, scaled(f16_load(x + c), scale, scales));
     if (columns % 16 != 0)
-        extent_take(&extent, scaled(last_16(x, columns), scale, scales));
+        extent_add(&extent, scaled(last_16(x, columns), scale, scales));
     return f16_sum(extent.bad) == 0 &&
            grid_make(grid, f16_least(extent.least), f16_most(extent.most), call->to.bits,
                      call->to.bf16);

@@ -6,32 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
-static void lot_new(Assigner *a, Lot *lot, const AssignedChannel *of) {
-    *lot = (Lot){.of = *of, .plan = channel_halo_plan(of->channel)};
-    assert(lot->plan == &of->block->pattern->plan);
-    exchange_name(of->id, lot->name);
-    groups_take(lot, a->comm, a->group_size);
-    groups_coefficients(lot, strcmp(a->config->quantization.sensitivity, "safe") == 0);
-    if (lot->rows > 0)
-        memcpy(lot->next, channel_widths(of->channel, true), (size_t)lot->rows);
+static void assigned_new(Assigner *a, ChannelAssignment *assigned, const AssignedChannel *of) {
+    *assigned = (ChannelAssignment){.of = *of, .plan = channel_halo_plan(of->channel)};
+    assert(assigned->plan == &of->block->pattern->plan);
+    exchange_name(of->id, assigned->name);
+    groups_init(assigned, a->comm, a->group_size);
+    groups_coefficients(assigned, strcmp(a->config->quantization.sensitivity, "safe") == 0);
+    if (assigned->rows > 0)
+        memcpy(assigned->next, channel_widths(of->channel, true), (size_t)assigned->rows);
 }
 
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err) {
     assert(count <= ASSIGNED_CHANNELS);
-    Assigner *a = TAKE(Assigner, 1, "assigner");
+    Assigner *a = ALLOC(Assigner, 1, "assigner");
     int64_t pairs = comm->rank == 0 ? (int64_t)comm->size * (comm->size - 1) : 0;
     *a = (Assigner){.config = config,
                     .comm = comm,
                     .rule = rule_find(config->quantization.assign, err),
                     .seed = seed,
                     .group_size = config->quantization.group_size,
-                    .lots = count};
-    a->theta = TAKE(double, pairs, "link model");
-    a->gamma = TAKE(double, pairs, "link model");
+                    .channels = count};
+    a->theta = ALLOC(double, pairs, "link model");
+    a->gamma = ALLOC(double, pairs, "link model");
     if (a->rule != NULL)
         for (int i = 0; i < count; i++)
-            lot_new(a, &a->lot[i], &channels[i]);
+            assigned_new(a, &a->assigned[i], &channels[i]);
     bool fine = a->rule != NULL && (a->rule->open == NULL || a->rule->open(a, err));
     if (!fine) {
         assigner_free(a);
@@ -43,27 +43,27 @@ Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
 void assigner_free(Assigner *a) {
     if (a == NULL)
         return;
-    for (int i = 0; i < a->lots; i++) {
-        solver_stop(&a->lot[i].solver);
-        memory_give(a->lot[i].place);
-        solution_clear(&a->lot[i].solution);
-        problem_clear(&a->lot[i].problem);
-        groups_clear(&a->lot[i]);
+    for (int i = 0; i < a->channels; i++) {
+        solver_stop(&a->assigned[i].solver);
+        memory_free(a->assigned[i].place);
+        solution_clear(&a->assigned[i].solution);
+        problem_clear(&a->assigned[i].problem);
+        groups_clear(&a->assigned[i]);
     }
-    memory_give(a->replay);
-    memory_give(a->gamma);
-    memory_give(a->theta);
-    memory_give(a);
+    memory_free(a->replay);
+    memory_free(a->gamma);
+    memory_free(a->theta);
+    memory_free(a);
 }
 
 // ---- asking, deciding, taking
 
 static bool ask(Assigner *a, int64_t epoch, Error *err) {
-    a->asked = epoch;
+    a->requested = epoch;
     a->pending = SOLUTION_PENDING;
-    a->assignment = (Assignment){.asked = epoch, .parts = a->lots};
-    for (int i = 0; i < a->lots; i++)
-        a->assignment.part[i].id = a->lot[i].of.id;
+    a->assignment = (Assignment){.requested = epoch, .parts = a->channels};
+    for (int i = 0; i < a->channels; i++)
+        a->assignment.part[i].id = a->assigned[i].of.id;
     return a->rule->ask(a, err);
 }
 
@@ -74,30 +74,31 @@ bool assigner_decide(Assigner *a, Error *err) {
     return a->rule->decide(a, err);
 }
 
-void lot_take(Lot *lot) {
-    const HaloPlan *p = lot->plan;
-    uint8_t *received = TAKE(uint8_t, p->halo_count, "widths of messages");
-    ring_to_readers(p, lot->next, received, 1);
-    channel_set_widths(lot->of.channel, lot->next, received);
-    memory_give(received);
+void assigned_apply(ChannelAssignment *assigned) {
+    const HaloPlan *p = assigned->plan;
+    uint8_t *received = ALLOC(uint8_t, p->halo_count, "widths of messages");
+    ring_to_readers(p, assigned->next, received, 1);
+    channel_set_widths(assigned->of.channel, assigned->next, received);
+    memory_free(received);
 }
 
-static void count_widths(const Assigner *a, const Lot *lot, AssignmentPart *part) {
-    for (int64_t k = 0; k < lot->rows; k++)
-        part->rows[lot->next[k]]++;
+static void count_widths(const Assigner *a, const ChannelAssignment *assigned,
+                         AssignmentPart *part) {
+    for (int64_t k = 0; k < assigned->rows; k++)
+        part->rows[assigned->next[k]]++;
     comm_sum_int64(a->comm, part->rows, WIDTH_MOST + 1);
 }
 
 static void take(Assigner *a, int64_t epoch) {
     a->pending = NOTHING_PENDING;
-    a->taken = a->assignment.taken = epoch;
-    for (int i = 0; i < a->lots; i++) {
-        Lot *lot = &a->lot[i];
-        lot_take(lot);
-        count_widths(a, lot, &a->assignment.part[i]);
-        lot->transfer = channel_seconds(lot->of.channel).transfer;
-        lot->covered = channel_seconds(lot->of.channel).covered;
-        lot->exchanges = 0;
+    a->applied = a->assignment.applied = epoch;
+    for (int i = 0; i < a->channels; i++) {
+        ChannelAssignment *assigned = &a->assigned[i];
+        assigned_apply(assigned);
+        count_widths(a, assigned, &a->assignment.part[i]);
+        assigned->transfer = channel_seconds(assigned->of.channel).transfer;
+        assigned->covered = channel_seconds(assigned->of.channel).covered;
+        assigned->exchanges = 0;
     }
 }
 
@@ -106,7 +107,8 @@ bool assigner_before(Assigner *a, int64_t epoch, Error *err) {
     if (a->pending == NOTHING_PENDING && a->rule->due(a, epoch) && !ask(a, epoch, err))
         return false;
     int64_t delay = a->rule->at_once ? 0 : a->config->quantization.delay;
-    bool due = epoch >= a->asked + delay || epoch + 1 >= a->asked + a->config->quantization.period;
+    bool due =
+        epoch >= a->requested + delay || epoch + 1 >= a->requested + a->config->quantization.period;
     if (a->pending != NOTHING_PENDING && due) {
         if (!assigner_decide(a, err))
             return false;
@@ -117,12 +119,13 @@ bool assigner_before(Assigner *a, int64_t epoch, Error *err) {
 }
 
 const Assignment *assigner_after(Assigner *a, int64_t epoch) {
-    for (int i = 0; i < a->lots; i++)
-        a->lot[i].exchanges++;
-    if (a->taken != epoch)
+    for (int i = 0; i < a->channels; i++)
+        a->assigned[i].exchanges++;
+    if (a->applied != epoch)
         return NULL;
-    for (int i = 0; i < a->lots; i++) {
-        double transfer = channel_seconds(a->lot[i].of.channel).transfer - a->lot[i].transfer;
+    for (int i = 0; i < a->channels; i++) {
+        double transfer =
+            channel_seconds(a->assigned[i].of.channel).transfer - a->assigned[i].transfer;
         a->assignment.part[i].measured = comm_max_double(a->comm, transfer);
     }
     a->assignment.seconds = comm_max_double(a->comm, a->assignment.seconds);

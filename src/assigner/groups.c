@@ -14,46 +14,46 @@ static int64_t groups_of(int64_t rows, int64_t group_size) {
     return (rows + group_size - 1) / group_size;
 }
 
-static int64_t row_sum(const Lot *lot, int rank, int rounds) {
+static int64_t row_sum(const ChannelAssignment *assigned, int rank, int rounds) {
     int64_t rows = 0;
     for (int g = 0; g < rounds; g++)
-        rows += lot->sent[rank * rounds + g];
+        rows += assigned->sent[rank * rounds + g];
     return rows;
 }
 
-void groups_take(Lot *lot, const Comm *comm, int64_t group_size) {
-    const HaloPlan *p = lot->plan;
+void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_size) {
+    const HaloPlan *p = assigned->plan;
     int rounds = comm->size - 1;
-    lot->rows = p->send_offset[rounds];
-    lot->coefficient = TAKE(float, lot->rows, "sensitivities");
-    lot->order = TAKE(int32_t, lot->rows, "sensitivities");
-    lot->next = TAKE(uint8_t, lot->rows, "widths of messages");
-    lot->begin = TAKE(int64_t, comm->size, "groups of messages");
-    int64_t *mine = TAKE(int64_t, comm->size, "groups of messages");
+    assigned->rows = p->send_offset[rounds];
+    assigned->coefficient = ALLOC(float, assigned->rows, "sensitivities");
+    assigned->order = ALLOC(int32_t, assigned->rows, "sensitivities");
+    assigned->next = ALLOC(uint8_t, assigned->rows, "widths of messages");
+    assigned->begin = ALLOC(int64_t, comm->size, "groups of messages");
+    int64_t *mine = ALLOC(int64_t, comm->size, "groups of messages");
     for (int g = 0; g < rounds; g++) {
         mine[g] = p->send_offset[g + 1] - p->send_offset[g];
-        lot->begin[g + 1] = lot->begin[g] + groups_of(mine[g], group_size);
+        assigned->begin[g + 1] = assigned->begin[g] + groups_of(mine[g], group_size);
     }
-    lot->choice = TAKE(uint8_t, lot->begin[rounds], "groups of messages");
+    assigned->choice = ALLOC(uint8_t, assigned->begin[rounds], "groups of messages");
     int64_t *offset = NULL;
     if (comm->rank == 0) {
-        offset = TAKE(int64_t, comm->size + 1, "groups of messages");
+        offset = ALLOC(int64_t, comm->size + 1, "groups of messages");
         for (int r = 0; r <= comm->size; r++)
             offset[r] = (int64_t)r * rounds;
-        lot->sent = TAKE(int64_t, (int64_t)comm->size * rounds, "groups of messages");
-        lot->start = TAKE(int64_t, (int64_t)comm->size * rounds + 1, "groups of messages");
-        lot->piece = TAKE(int64_t, comm->size + 1, "groups of messages");
-        lot->row_piece = TAKE(int64_t, comm->size + 1, "groups of messages");
+        assigned->sent = ALLOC(int64_t, (int64_t)comm->size * rounds, "groups of messages");
+        assigned->start = ALLOC(int64_t, (int64_t)comm->size * rounds + 1, "groups of messages");
+        assigned->piece = ALLOC(int64_t, comm->size + 1, "groups of messages");
+        assigned->row_piece = ALLOC(int64_t, comm->size + 1, "groups of messages");
     }
-    list_gather(comm, mine, rounds, lot->sent, offset, sizeof *mine);
+    list_gather(comm, mine, rounds, assigned->sent, offset, sizeof *mine);
     for (int i = 0; comm->rank == 0 && i < comm->size * rounds; i++)
-        lot->start[i + 1] = lot->start[i] + groups_of(lot->sent[i], group_size);
+        assigned->start[i + 1] = assigned->start[i] + groups_of(assigned->sent[i], group_size);
     for (int r = 0; comm->rank == 0 && r <= comm->size; r++)
-        lot->piece[r] = lot->start[r * rounds];
+        assigned->piece[r] = assigned->start[r * rounds];
     for (int r = 0; comm->rank == 0 && r < comm->size; r++)
-        lot->row_piece[r + 1] = lot->row_piece[r] + row_sum(lot, r, rounds);
-    memory_give(offset);
-    memory_give(mine);
+        assigned->row_piece[r + 1] = assigned->row_piece[r] + row_sum(assigned, r, rounds);
+    memory_free(offset);
+    memory_free(mine);
 }
 
 // Coefficient, order and width of every row, and its sensitivity while groups are made.
@@ -74,23 +74,24 @@ static void add_row(const Csr *halo, int64_t row, float left, bool safe, float *
     }
 }
 
-void groups_coefficients(Lot *lot, bool safe) {
-    const Block *block = lot->of.block;
+void groups_coefficients(ChannelAssignment *assigned, bool safe) {
+    const Block *block = assigned->of.block;
     const Pattern *p = block->pattern;
-    float *read = TAKE(float, p->plan.halo_count, "sensitivities");
+    float *read = ALLOC(float, p->plan.halo_count, "sensitivities");
     for (int64_t i = 0; i < p->halo.rows; i++)
         add_row(&p->halo, i, block->left != NULL ? block->left[p->halo_row[i]] : 1, safe, read);
     for (int64_t k = 0; safe && k < p->plan.halo_count; k++)
         read[k] *= read[k];
-    ring_to_owners(&p->plan, read, lot->coefficient, sizeof *read);
-    memory_give(read);
+    ring_to_owners(&p->plan, read, assigned->coefficient, sizeof *read);
+    memory_free(read);
 }
 
-void groups_clear(Lot *lot) {
-    void *taken[] = {lot->row_piece, lot->piece, lot->start, lot->sent,       lot->choice,
-                     lot->begin,     lot->next,  lot->order, lot->coefficient};
+void groups_clear(ChannelAssignment *assigned) {
+    void *taken[] = {assigned->row_piece, assigned->piece,  assigned->start,
+                     assigned->sent,      assigned->choice, assigned->begin,
+                     assigned->next,      assigned->order,  assigned->coefficient};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        memory_give(taken[i]);
+        memory_free(taken[i]);
 }
 
 // Squares of large ranges overflow; whatever sums of them a group makes is a number (bitwidth.h).
@@ -102,48 +103,50 @@ static int larger_beta_first(const void *a, const void *b, void *context) {
     return beta[i] != beta[j] ? (beta[i] > beta[j] ? -1 : 1) : (i > j) - (i < j);
 }
 
-static void sum_groups(const Lot *lot, int rounds, int64_t group_size, const double *beta,
-                       Group *mine) {
+static void sum_groups(const ChannelAssignment *assigned, int rounds, int64_t group_size,
+                       const double *beta, Group *mine) {
     for (int g = 0; g < rounds; g++) {
-        int64_t first = lot->plan->send_offset[g], end = lot->plan->send_offset[g + 1];
+        int64_t first = assigned->plan->send_offset[g], end = assigned->plan->send_offset[g + 1];
         for (int64_t k = first; k < end; k++) {
-            Group *group = &mine[lot->begin[g] + (k - first) / group_size];
-            group->beta += beta[lot->order[k]];
+            Group *group = &mine[assigned->begin[g] + (k - first) / group_size];
+            group->beta += beta[assigned->order[k]];
             group->rows++;
         }
     }
 }
 
-void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group) {
-    const HaloPlan *p = lot->plan;
-    RangeStatistics *ranges = channel_ranges(lot->of.channel);
+void groups_gather(ChannelAssignment *assigned, const Comm *comm, int64_t group_size,
+                   Group *group) {
+    const HaloPlan *p = assigned->plan;
+    RangeStatistics *ranges = channel_ranges(assigned->of.channel);
     int rounds = comm->size - 1;
-    double factor = (double)channel_columns(lot->of.channel) / 6 /
+    double factor = (double)channel_columns(assigned->of.channel) / 6 /
                     (double)ranges->exchanges; // of an epoch at least, where there are rows
-    double *beta = TAKE(double, lot->rows, "sensitivities");
-    for (int64_t k = 0; k < lot->rows; k++) {
-        beta[k] = bounded((double)lot->coefficient[k] * factor * (double)ranges->square[k]);
-        lot->order[k] = (int32_t)k;
+    double *beta = ALLOC(double, assigned->rows, "sensitivities");
+    for (int64_t k = 0; k < assigned->rows; k++) {
+        beta[k] = bounded((double)assigned->coefficient[k] * factor * (double)ranges->square[k]);
+        assigned->order[k] = (int32_t)k;
     }
     for (int g = 0; g < rounds; g++)
-        qsort_r(lot->order + p->send_offset[g], (size_t)(p->send_offset[g + 1] - p->send_offset[g]),
-                sizeof *lot->order, larger_beta_first, beta);
-    Group *mine = TAKE(Group, lot->begin[rounds], "groups of messages");
-    sum_groups(lot, rounds, group_size, beta, mine);
-    list_gather(comm, mine, lot->begin[rounds], group, lot->piece, sizeof *mine);
-    channel_ranges_reset(lot->of.channel);
-    memory_give(mine);
-    memory_give(beta);
+        qsort_r(assigned->order + p->send_offset[g],
+                (size_t)(p->send_offset[g + 1] - p->send_offset[g]), sizeof *assigned->order,
+                larger_beta_first, beta);
+    Group *mine = ALLOC(Group, assigned->begin[rounds], "groups of messages");
+    sum_groups(assigned, rounds, group_size, beta, mine);
+    list_gather(comm, mine, assigned->begin[rounds], group, assigned->piece, sizeof *mine);
+    channel_ranges_reset(assigned->of.channel);
+    memory_free(mine);
+    memory_free(beta);
 }
 
-void groups_spread(Lot *lot, const Comm *comm, int64_t group_size, const uint8_t *choice,
-                   const int *width) {
+void groups_spread(ChannelAssignment *assigned, const Comm *comm, int64_t group_size,
+                   const uint8_t *choice, const int *width) {
     int rounds = comm->size - 1;
-    list_scatter(comm, choice, lot->piece, lot->choice, lot->begin[rounds], 1);
+    list_scatter(comm, choice, assigned->piece, assigned->choice, assigned->begin[rounds], 1);
     for (int g = 0; g < rounds; g++) {
-        int64_t first = lot->plan->send_offset[g], end = lot->plan->send_offset[g + 1];
+        int64_t first = assigned->plan->send_offset[g], end = assigned->plan->send_offset[g + 1];
         for (int64_t k = first; k < end; k++)
-            lot->next[lot->order[k]] =
-                (uint8_t)width[lot->choice[lot->begin[g] + (k - first) / group_size]];
+            assigned->next[assigned->order[k]] =
+                (uint8_t)width[assigned->choice[assigned->begin[g] + (k - first) / group_size]];
     }
 }

@@ -1,5 +1,6 @@
-// What the files of the assigner share. A Lot is one channel and what its assignment needs; lists
-// of rows and groups are in the order of the ring (law 4) on each rank, and by rank on rank 0.
+// What the files of the assigner share. A ChannelAssignment is one channel and what its assignment
+// needs; lists of rows and groups are in the order of the ring (law 4) on each rank, and by rank on
+// rank 0.
 #ifndef FRINGE_SRC_ASSIGNER_INTERNAL_H
 #define FRINGE_SRC_ASSIGNER_INTERNAL_H
 
@@ -14,7 +15,7 @@ typedef struct SolverRun { // fringe-solver on one problem (solver.c)
     double deadline; // clock_seconds()
 } SolverRun;
 
-typedef struct Lot {
+typedef struct ChannelAssignment {
     AssignedChannel of;
     const HaloPlan *plan;
     char name[EXCHANGE_NAME];
@@ -36,7 +37,7 @@ typedef struct Lot {
     Problem problem;
     Solution solution;
     SolverRun solver;
-} Lot;
+} ChannelAssignment;
 
 typedef enum Pending { NOTHING_PENDING, SOLUTION_PENDING, WIDTHS_DECIDED } Pending;
 
@@ -46,10 +47,10 @@ struct Assigner {
     const struct Rule *rule;
     uint64_t seed;
     int64_t group_size;
-    int lots;
-    Lot lot[ASSIGNED_CHANNELS];
+    int channels;
+    ChannelAssignment assigned[ASSIGNED_CHANNELS];
     Pending pending;
-    int64_t asked, taken; // epochs of the last assignment
+    int64_t requested, applied; // epochs of the last assignment
     Assignment assignment;
     double *theta, *gamma;    // rank 0: [size, size - 1] by source and ring round
     int64_t replays, *replay; // taken epochs of the run that is replayed, ascending
@@ -64,8 +65,9 @@ typedef struct Rule {
     bool (*check)(const Config *config, Error *err); // the files that it needs; NULL: none
     bool (*open)(Assigner *assigner, Error *err);    // them; NULL: none
     bool (*due)(const Assigner *assigner, int64_t epoch);
-    bool (*ask)(Assigner *assigner, Error *err);    // before epoch assigner->asked
-    bool (*decide)(Assigner *assigner, Error *err); // fills Lot.next and the parts of the report
+    bool (*ask)(Assigner *assigner, Error *err); // before epoch assigner->requested
+    bool (*decide)(Assigner *assigner,
+                   Error *err); // fills ChannelAssignment.next and the parts of the report
 } Rule;
 const Rule *rule_find(const char *word, Error *err);
 bool adaptive_ask(Assigner *assigner, Error *err); // adaptive.c
@@ -77,26 +79,27 @@ bool replay_decide(Assigner *assigner, Error *err);
 
 // ---- assigner.c
 bool assigner_decide(Assigner *assigner, Error *err); // what is asked, at once. Collective.
-void lot_take(Lot *lot);                              // Lot.next comes into use. Collective.
+void assigned_apply(
+    ChannelAssignment *assigned); // ChannelAssignment.next comes into use. Collective.
 
 // ---- adaptive.c
 // Seconds of an exchange that the own part covers on every rank, since the last assignment, or
 // before it where none has been yet; 0 unless quantization.time is hidden. Collective.
-double lot_hidden(const Assigner *assigner, Lot *lot);
-// Starts fringe-solver where quantization.solver asks for it and the lot's solution is not proven
-// the best. Rank 0.
-void lot_ask_solver(Assigner *assigner, Lot *lot);
+double assigned_hidden(const Assigner *assigner, ChannelAssignment *assigned);
+// Starts fringe-solver where quantization.solver asks for it and the assigned's solution is not
+// proven the best. Rank 0.
+void assigned_ask_solver(Assigner *assigner, ChannelAssignment *assigned);
 
 // ---- groups.c
-void groups_take(Lot *lot, const Comm *comm, int64_t group_size);
-void groups_coefficients(Lot *lot, bool safe);
+void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_size);
+void groups_coefficients(ChannelAssignment *assigned, bool safe);
 // Sorts the send list by beta; rank 0 gets (beta, rows) of all groups, by rank. Restarts tracing.
-void groups_gather(Lot *lot, const Comm *comm, int64_t group_size, Group *group);
-// Choices of rank 0 (indices into width) to Lot.next on all ranks.
-void groups_spread(Lot *lot, const Comm *comm, int64_t group_size, const uint8_t *choice,
-                   const int *width);
+void groups_gather(ChannelAssignment *assigned, const Comm *comm, int64_t group_size, Group *group);
+// Choices of rank 0 (indices into width) to ChannelAssignment.next on all ranks.
+void groups_spread(ChannelAssignment *assigned, const Comm *comm, int64_t group_size,
+                   const uint8_t *choice, const int *width);
 
-void groups_clear(Lot *lot);
+void groups_clear(ChannelAssignment *assigned);
 
 // ---- link.c
 typedef struct PairTime { // of an ordered pair of ranks
@@ -118,13 +121,16 @@ bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbe
 // Waits for the solution; keeps `solution` as it is where the solver was no help, and says why.
 // That GLPK ended before its time is said, too, whatever it had found.
 void solver_finish(SolverRun *run, const Problem *problem, Solution *solution, const Comm *comm,
-                   char remark[256]);
+                   char warning[256]);
 void solver_stop(SolverRun *run);
 
 // ---- state.c: what all ranks hold per message, on rank 0 by rank. Collective.
-int64_t lot_messages(const Lot *lot, const Comm *comm); // of all ranks; 0 but on rank 0
-void lot_gather_rows(const Lot *lot, const Comm *comm, const void *mine, void *all, size_t bytes);
-void lot_scatter_rows(const Lot *lot, const Comm *comm, const void *all, void *mine, size_t bytes);
+int64_t assigned_messages(const ChannelAssignment *assigned,
+                          const Comm *comm); // of all ranks; 0 but on rank 0
+void assigned_gather_rows(const ChannelAssignment *assigned, const Comm *comm, const void *mine,
+                          void *all, size_t bytes);
+void assigned_scatter_rows(const ChannelAssignment *assigned, const Comm *comm, const void *all,
+                           void *mine, size_t bytes);
 bool widths_check(const Tensor *tensor, const char *path, Error *err); // all known. Local.
 
 // ---- lists.c. Collective.

@@ -50,23 +50,23 @@ PairTime link_fit(double small, int64_t small_bytes, double large, int64_t large
 }
 
 static Channel *widest_channel(const Assigner *a) {
-    Channel *widest = a->lot[0].of.channel;
-    for (int i = 1; i < a->lots; i++)
-        if (channel_columns(a->lot[i].of.channel) > channel_columns(widest))
-            widest = a->lot[i].of.channel;
+    Channel *widest = a->assigned[0].of.channel;
+    for (int i = 1; i < a->channels; i++)
+        if (channel_columns(a->assigned[i].of.channel) > channel_columns(widest))
+            widest = a->assigned[i].of.channel;
     return widest;
 }
 
 static void summarize(const double *value, int64_t count, double out[3]) {
-    double *sorted = TAKE(double, count, "link model");
+    double *sorted = ALLOC(double, count, "link model");
     memcpy(sorted, value, (size_t)count * sizeof *sorted);
     if (count > 0)
         out[1] = sort_median(sorted, count), out[0] = sorted[0], out[2] = sorted[count - 1];
-    memory_give(sorted);
+    memory_free(sorted);
 }
 
 void link_fill_in(PairTime *all, int64_t pairs) {
-    double *theta = TAKE(double, pairs, "link model"), *gamma = TAKE(double, pairs, "link model");
+    double *theta = ALLOC(double, pairs, "link model"), *gamma = ALLOC(double, pairs, "link model");
     int64_t known = 0;
     for (int64_t i = 0; i < pairs; i++)
         if (all[i].bytes >= LEAST) {
@@ -79,8 +79,8 @@ void link_fill_in(PairTime *all, int64_t pairs) {
             if (all[i].bytes < LEAST)
                 all[i] = ordinary;
     }
-    memory_give(gamma);
-    memory_give(theta);
+    memory_free(gamma);
+    memory_free(theta);
 }
 
 void link_keep(Assigner *a, const PairTime *all) {
@@ -108,9 +108,9 @@ static void measure(Assigner *a, PairTime *mine) {
 void link_measure(Assigner *a) {
     int rounds = a->comm->size - 1;
     const ConfigDoubles *pinned = &a->config->quantization.link;
-    PairTime *mine = TAKE(PairTime, rounds, "link model");
-    PairTime *all = TAKE(PairTime, a->comm->rank == 0 ? a->comm->size * rounds : 0, "link model");
-    int64_t *offset = TAKE(int64_t, a->comm->size + 1, "link model");
+    PairTime *mine = ALLOC(PairTime, rounds, "link model");
+    PairTime *all = ALLOC(PairTime, a->comm->rank == 0 ? a->comm->size * rounds : 0, "link model");
+    int64_t *offset = ALLOC(int64_t, a->comm->size + 1, "link model");
     if (pinned->count == 0)
         measure(a, mine);
     else
@@ -125,7 +125,7 @@ void link_measure(Assigner *a) {
         summarize(a->theta, offset[a->comm->size], a->assignment.byte_seconds);
         summarize(a->gamma, offset[a->comm->size], a->assignment.message_seconds);
     }
-    memory_give(offset);
-    memory_give(all);
-    memory_give(mine);
+    memory_free(offset);
+    memory_free(all);
+    memory_free(mine);
 }

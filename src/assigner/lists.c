@@ -4,7 +4,7 @@
 
 // Offsets in bytes: of the pieces on rank 0, or of the one piece elsewhere.
 static int64_t *byte_offsets(const Comm *comm, const int64_t *offset, int64_t count, size_t bytes) {
-    int64_t *out = TAKE(int64_t, comm->size + 1, "lists");
+    int64_t *out = ALLOC(int64_t, comm->size + 1, "lists");
     for (int r = 0; r <= comm->size; r++)
         out[r] = (comm->rank == 0 ? offset[r] : r > comm->rank ? count : 0) * (int64_t)bytes;
     return out;
@@ -14,18 +14,18 @@ void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,
                  const int64_t *offset, size_t bytes) {
     int64_t *at = byte_offsets(comm, offset, count, bytes);
     comm_gather_v(comm, mine, all, at);
-    memory_give(at);
+    memory_free(at);
 }
 
 void list_scatter(const Comm *comm, const void *all, const int64_t *offset, void *mine,
                   int64_t count, size_t bytes) {
-    int64_t *from = TAKE(int64_t, comm->size + 1, "lists");
-    int64_t *to = TAKE(int64_t, comm->size + 1, "lists");
+    int64_t *from = ALLOC(int64_t, comm->size + 1, "lists");
+    int64_t *to = ALLOC(int64_t, comm->size + 1, "lists");
     for (int r = 0; r <= comm->size; r++) {
         from[r] = comm->rank == 0 ? offset[r] * (int64_t)bytes : 0;
         to[r] = r > 0 ? count * (int64_t)bytes : 0; // all of it from rank 0
     }
     comm_all_to_all_v(comm, all, from, mine, to);
-    memory_give(to);
-    memory_give(from);
+    memory_free(to);
+    memory_free(from);
 }

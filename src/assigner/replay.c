@@ -67,14 +67,14 @@ static int find_epochs(const Config *config, int64_t epochs[REPLAY_MOST], Error 
 }
 
 bool replay_check(const Config *config, Error *err) {
-    int64_t *epochs = TAKE(int64_t, REPLAY_MOST, "replayed assignments");
+    int64_t *epochs = ALLOC(int64_t, REPLAY_MOST, "replayed assignments");
     int count = find_epochs(config, epochs, err);
-    memory_give(epochs);
+    memory_free(epochs);
     return count > 0;
 }
 
 bool replay_open(Assigner *a, Error *err) {
-    a->replay = TAKE(int64_t, REPLAY_MOST, "replayed assignments");
+    a->replay = ALLOC(int64_t, REPLAY_MOST, "replayed assignments");
     if (a->comm->rank == 0)
         a->replays = find_epochs(a->config, a->replay, err);
     if (!comm_agree(a->comm, err))
@@ -97,17 +97,18 @@ bool replay_decide(Assigner *a, Error *err) {
     const Tensor *tensor[ASSIGNED_CHANNELS] = {NULL};
     bool first = a->comm->rank == 0;
     replay_folder(a->config, folder, sizeof folder);
-    path_join(path, sizeof path, folder, runfolder_epoch_name(name, a->asked, ".safetensors"));
+    path_join(path, sizeof path, folder, runfolder_epoch_name(name, a->requested, ".safetensors"));
     bool open = first && tensors_open(&file, path, err);
-    for (int i = 0; open && i < a->lots && err->code == 0; i++) {
-        int64_t shape[1] = {lot_messages(&a->lot[i], a->comm)};
-        tensor[i] = tensors_need(&file, a->lot[i].name, TENSOR_U8, 1, shape, err);
+    for (int i = 0; open && i < a->channels && err->code == 0; i++) {
+        int64_t shape[1] = {assigned_messages(&a->assigned[i], a->comm)};
+        tensor[i] = tensors_need(&file, a->assigned[i].name, TENSOR_U8, 1, shape, err);
         if (tensor[i] != NULL)
             widths_check(tensor[i], path, err);
     }
     bool fine = comm_agree(a->comm, err);
-    for (int i = 0; fine && i < a->lots; i++) {
-        lot_scatter_rows(&a->lot[i], a->comm, first ? tensor[i]->data : NULL, a->lot[i].next, 1);
+    for (int i = 0; fine && i < a->channels; i++) {
+        assigned_scatter_rows(&a->assigned[i], a->comm, first ? tensor[i]->data : NULL,
+                              a->assigned[i].next, 1);
         snprintf(a->assignment.part[i].by, sizeof a->assignment.part[i].by, "replay");
     }
     if (open)

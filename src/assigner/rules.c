@@ -24,18 +24,18 @@ static bool periodic(const Assigner *a, int64_t epoch) {
 static bool random_decide(Assigner *a, Error *err) {
     (void)err;
     const ConfigInts *widths = &a->config->quantization.bits;
-    for (int i = 0; i < a->lots; i++) {
-        Lot *lot = &a->lot[i];
-        const HaloPlan *p = lot->plan;
-        RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->asked,
-                                            lot->of.id.layer, lot->of.id.direction);
+    for (int i = 0; i < a->channels; i++) {
+        ChannelAssignment *assigned = &a->assigned[i];
+        const HaloPlan *p = assigned->plan;
+        RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->requested,
+                                            assigned->of.id.layer, assigned->of.id.direction);
         for (int g = 0; g < a->comm->size - 1; g++) {
             int reader = ring_reader(a->comm->rank, g, a->comm->size);
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 int64_t id = p->source_id[p->send_row[k]];
                 int peer = id < 0 ? a->comm->rank : reader; // of a partial sum its sender
                 double u = random_uniform32(stream, id, peer, 0);
-                lot->next[k] = (uint8_t)widths->value[(int)(u * widths->count)];
+                assigned->next[k] = (uint8_t)widths->value[(int)(u * widths->count)];
             }
         }
         snprintf(a->assignment.part[i].by, sizeof a->assignment.part[i].by, "random");

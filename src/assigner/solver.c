@@ -91,24 +91,24 @@ static int wait_for(SolverRun *run, const Comm *comm) {
 }
 
 // trouble: see Solution.
-static void say_trouble(char remark[256], const char *who, int trouble, const char *then) {
-    snprintf(remark, 256, "%s %s %d; %s", who, trouble > 0 ? "was ended by signal" : "left with",
+static void say_trouble(char warning[256], const char *who, int trouble, const char *then) {
+    snprintf(warning, 256, "%s %s %d; %s", who, trouble > 0 ? "was ended by signal" : "left with",
              abs(trouble), then);
 }
 
 static void use_solution(const SolverRun *run, const Problem *problem, Solution *solution,
-                         char remark[256]) {
+                         char warning[256]) {
     Solution found;
     Error err = {0};
     if (lseek(fileno(run->solution), 0, SEEK_SET) != 0 ||
         !solution_read(&found, problem, run->solution, &err)) {
-        snprintf(remark, 256,
+        snprintf(warning, 256,
                  "fringe-solver's solution is not valid (%.150s); the exact solution is used",
                  err.text);
         return;
     }
     if (found.trouble != 0)
-        say_trouble(remark, "GLPK", found.trouble,
+        say_trouble(warning, "GLPK", found.trouble,
                     "the exact solution is used where it found nothing better");
     if (value_gains(&found.value, &solution->value)) {
         memcpy(solution->choice, found.choice, (size_t)problem->groups);
@@ -120,19 +120,19 @@ static void use_solution(const SolverRun *run, const Problem *problem, Solution 
 }
 
 void solver_finish(SolverRun *run, const Problem *problem, Solution *solution, const Comm *comm,
-                   char remark[256]) {
+                   char warning[256]) {
     if (run->pid == 0)
         return;
     int status = wait_for(run, comm);
     if (status == -1)
-        snprintf(remark, 256, "fringe-solver did not end in its limit; the exact solution is used");
+        snprintf(warning, 256, "fringe-solver did not end in its limit; the exact solution is used");
     else if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        snprintf(remark, 256, "fringe-solver is not installed; the exact solution is used");
+        snprintf(warning, 256, "fringe-solver is not installed; the exact solution is used");
     else if (status != 0)
-        say_trouble(remark, "fringe-solver",
+        say_trouble(warning, "fringe-solver",
                     WIFEXITED(status) ? -WEXITSTATUS(status) : WTERMSIG(status),
                     "the exact solution is used");
     else
-        use_solution(run, problem, solution, remark);
+        use_solution(run, problem, solution, warning);
     solver_stop(run);
 }

@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
+static int world_rank =
+    -1;                     // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
 static bool oversubscribed; // more ranks than cores on this machine
 static const double default_timeout = 60.0;
 
@@ -53,7 +54,7 @@ static void late_start(int number) {
                                "host hangs, or a firewall keeps two of them apart\n";
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
-    _exit(EXIT_SILENT);
+    _exit(EXIT_HUNG);
 }
 
 static void end_all(ExitCode code, const char *sentence) {
@@ -80,7 +81,7 @@ void comm_start(Comm *comm, int *argc, char ***argv) {
     CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &comm->rank));
     CHECK_MPI(MPI_Comm_size(MPI_COMM_WORLD, &comm->size));
     world_rank = comm->rank;
-    comm->mpi = TAKE(struct CommMpi, 1, "communicator");
+    comm->mpi = ALLOC(struct CommMpi, 1, "communicator");
     CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm->mpi->data));
     find_node(comm);
     alarm(0);
@@ -94,7 +95,7 @@ static void end_of_patience(int number) {
         "fringe: the ranks did not end together; a rank is stopped or hung\n";
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
-    _exit(EXIT_SILENT);
+    _exit(EXIT_HUNG);
 }
 
 void comm_stop(Comm *comm) {
@@ -123,7 +124,7 @@ void comm_duplicate(Comm *copy, const Comm *comm) {
     if (comm->mpi == NULL)
         return;
     MPI_Request request;
-    copy->mpi = TAKE(struct CommMpi, 1, "communicator");
+    copy->mpi = ALLOC(struct CommMpi, 1, "communicator");
     CHECK_MPI(MPI_Comm_idup(comm_mpi(comm), &copy->mpi->data, &request));
     comm_wait(comm, &request, 1, "a second communicator");
 }
@@ -132,7 +133,7 @@ void comm_release(Comm *copy) {
     if (copy->mpi == NULL)
         return;
     CHECK_MPI(MPI_Comm_free(&copy->mpi->data));
-    memory_give(copy->mpi);
+    memory_free(copy->mpi);
     copy->mpi = NULL;
 }
 

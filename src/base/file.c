@@ -123,7 +123,7 @@ static char *read_descriptor(int descriptor, size_t size, const char *path, size
         return NULL;
     }
     if (!read_all(descriptor, data, size, path, err)) {
-        memory_give(data);
+        memory_free(data);
         return NULL;
     }
     return data;

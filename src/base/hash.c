@@ -19,7 +19,7 @@ struct Hash {
 };
 
 Hash *hash_new(void) {
-    Hash *hash = TAKE(Hash, 1, "content hash");
+    Hash *hash = ALLOC(Hash, 1, "content hash");
     hash->state = XXH3_createState();
     CHECK(hash->state != NULL, EXIT_MEMORY, "no memory for a content hash");
     XXH3_128bits_reset(hash->state);
@@ -41,7 +41,7 @@ void hash_free(Hash *hash) {
     if (hash == NULL)
         return;
     XXH3_freeState(hash->state);
-    memory_give(hash);
+    memory_free(hash);
 }
 
 uint64_t hash_bytes(const void *data, size_t bytes) {
@@ -50,12 +50,12 @@ uint64_t hash_bytes(const void *data, size_t bytes) {
 
 static bool add_file(Hash *hash, int descriptor, const char *path, Error *err) {
     enum { PIECE = 1 << 20 };
-    char *piece = TAKE(char, PIECE, "file being hashed");
+    char *piece = ALLOC(char, PIECE, "file being hashed");
     ssize_t got;
     while ((got = read(descriptor, piece, PIECE)) > 0 || (got < 0 && errno == EINTR))
         if (got > 0)
             hash_add(hash, piece, (size_t)got);
-    memory_give(piece);
+    memory_free(piece);
     return got == 0 || error_set(err, EXIT_IO, "%s: cannot read: %s", path, strerror(errno));
 }
 

@@ -51,7 +51,7 @@ static struct Monitor {
 } monitor;
 
 static MPI_Request *no_requests(int count) {
-    MPI_Request *request = TAKE(MPI_Request, count, "requests of the communicator");
+    MPI_Request *request = ALLOC(MPI_Request, count, "requests of the communicator");
     for (int i = 0; i < count; i++)
         request[i] = MPI_REQUEST_NULL;
     return request;
@@ -64,10 +64,10 @@ void heartbeat_start(const Comm *comm) {
     monitor.question_request = no_requests(size);
     monitor.answer_request = no_requests(size);
     monitor.requests = no_requests(2 * size);
-    monitor.values = TAKE(int64_t, size * COLLECTIVE_VALUES, "room for sums over ranks");
-    monitor.heard = TAKE(Heartbeat, size, "heartbeats");
-    monitor.answer = TAKE(Heartbeat, size, "heartbeats");
-    monitor.owed = TAKE(int64_t, size, "heartbeats");
+    monitor.values = ALLOC(int64_t, size * COLLECTIVE_VALUES, "room for sums over ranks");
+    monitor.heard = ALLOC(Heartbeat, size, "heartbeats");
+    monitor.answer = ALLOC(Heartbeat, size, "heartbeats");
+    monitor.owed = ALLOC(int64_t, size, "heartbeats");
 }
 
 void heartbeat_stop(void) {
@@ -83,14 +83,14 @@ void heartbeat_stop(void) {
             MPI_Request_free(&monitor.question_request[r]);
     }
     monitor.size = 0;
-    memory_give(monitor.owed);
+    memory_free(monitor.owed);
     if (!flying)
-        memory_give(monitor.answer);
-    memory_give(monitor.heard);
-    memory_give(monitor.values);
-    memory_give(monitor.requests);
-    memory_give(monitor.answer_request);
-    memory_give(monitor.question_request);
+        memory_free(monitor.answer);
+    memory_free(monitor.heard);
+    memory_free(monitor.values);
+    memory_free(monitor.requests);
+    memory_free(monitor.answer_request);
+    memory_free(monitor.question_request);
     MPI_Comm_free(&monitor.control);
 }
 
@@ -180,7 +180,7 @@ static _Noreturn void name_silent(double seconds, const char *what) {
         "or out of reach\n",
         monitor.rank, seconds, what, count == 1 ? "" : "s", names, monitor.size,
         count == 1 ? "s" : "");
-    comm_abort(EXIT_SILENT);
+    comm_abort(EXIT_HUNG);
 }
 
 // After a full round: ends the job if for many rounds all ranks have waited and none has finished a
@@ -202,7 +202,7 @@ static void look_for_standstill(HeartbeatWatch *watch, double seconds, const cha
         "rank %d: waited %.1f s for %s; every rank waits and none gets a message: the ranks "
         "are not at the same step\n",
         monitor.rank, seconds, what);
-    comm_abort(EXIT_SILENT);
+    comm_abort(EXIT_HUNG);
 }
 
 HeartbeatWatch heartbeat_watch_begin(void) {

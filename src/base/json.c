@@ -31,7 +31,7 @@ Json *json_read(const char *path, Error *err) {
     if (text == NULL)
         return NULL;
     Json *document = json_parse(text, bytes, path, err);
-    memory_give(text);
+    memory_free(text);
     return document;
 }
 

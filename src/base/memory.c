@@ -58,7 +58,7 @@ static Block *block_new(size_t bytes) {
     return block;
 }
 
-static void *take(size_t bytes, const char *what) {
+static void *alloc(size_t bytes, const char *what) {
     Block *block = block_new(bytes);
     if (block == NULL)
         return NULL;
@@ -70,8 +70,8 @@ static void *take(size_t bytes, const char *what) {
 
 static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 
-void *memory_take(size_t bytes, const char *what) {
-    void *pointer = take(bytes, what);
+void *memory_alloc(size_t bytes, const char *what) {
+    void *pointer = alloc(bytes, what);
     CHECK(pointer != NULL, EXIT_MEMORY,
           "%s: no memory for %.1f MiB (%.1f MiB in use by this rank); use more ranks or machines",
           what, mebibytes(bytes), mebibytes(memory_in_use()));
@@ -80,14 +80,14 @@ void *memory_take(size_t bytes, const char *what) {
 
 void *memory_try(size_t bytes, const char *what, Error *err) {
     size_t available = memory_available();
-    void *pointer = bytes <= available ? take(bytes, what) : NULL;
+    void *pointer = bytes <= available ? alloc(bytes, what) : NULL;
     if (pointer == NULL)
         error_set(err, EXIT_MEMORY, "%s needs %.1f MiB but only %.1f MiB of memory are free", what,
                   mebibytes(bytes), mebibytes(available));
     return pointer;
 }
 
-void memory_give(void *pointer) {
+void memory_free(void *pointer) {
     if (pointer == NULL)
         return;
     Block *block = (Block *)pointer - 1;
@@ -105,7 +105,7 @@ size_t memory_product(int64_t count, size_t size) {
     return bytes;
 }
 
-int64_t memory_takes(void) { return atomic_load(&takes); }
+int64_t memory_allocs(void) { return atomic_load(&takes); }
 size_t memory_in_use(void) { return atomic_load(&in_use); }
 size_t memory_peak(void) { return atomic_load(&peak); }
 

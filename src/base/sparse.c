@@ -16,9 +16,9 @@ size_t csr_bytes_of(int64_t rows, int64_t entries, bool weighted) {
 
 void csr_alloc(Csr *csr, int64_t rows, int64_t entries, bool weighted, const char *what) {
     *csr = (Csr){.rows = rows,
-                 .offset = TAKE(int64_t, rows + 1, what),
-                 .column = TAKE(int32_t, entries, what),
-                 .weight = weighted ? TAKE(float, entries, what) : NULL};
+                 .offset = ALLOC(int64_t, rows + 1, what),
+                 .column = ALLOC(int32_t, entries, what),
+                 .weight = weighted ? ALLOC(float, entries, what) : NULL};
 }
 
 bool csr_try(Csr *csr, int64_t rows, int64_t entries, bool weighted, const char *what, Error *err) {
@@ -35,9 +35,9 @@ bool csr_try(Csr *csr, int64_t rows, int64_t entries, bool weighted, const char 
 }
 
 void csr_free(Csr *csr) {
-    memory_give(csr->weight);
-    memory_give(csr->column);
-    memory_give(csr->offset);
+    memory_free(csr->weight);
+    memory_free(csr->column);
+    memory_free(csr->offset);
     *csr = (Csr){0};
 }
 
@@ -108,7 +108,7 @@ bool csr_is_valid(const Csr *csr, int64_t columns) {
 
 // Compares in the order in which the transpose would be filled: its next entry in row c is i.
 bool csr_is_symmetric(const Csr *csr) {
-    int64_t *next = TAKE(int64_t, csr->rows, "symmetry of edges");
+    int64_t *next = ALLOC(int64_t, csr->rows, "symmetry of edges");
     memcpy(next, csr->offset, (size_t)csr->rows * sizeof *next);
     bool same = true;
     for (int64_t i = 0; i < csr->rows && same; i++)
@@ -118,6 +118,6 @@ bool csr_is_symmetric(const Csr *csr) {
             same = back < csr->offset[c + 1] && csr->column[back] == i &&
                    (csr->weight == NULL || csr->weight[back] == csr->weight[e]);
         }
-    memory_give(next);
+    memory_free(next);
     return same;
 }

@@ -41,7 +41,7 @@ void state_put_copy(StateWriter *w, const char *name, TensorType type, int64_t c
     size_t bytes = memory_product(count, tensor_type_bytes[type]);
     if (w->comm->rank != 0)
         return;
-    keep(w, memcpy(memory_take(bytes, "state to write"), data, bytes));
+    keep(w, memcpy(memory_alloc(bytes, "state to write"), data, bytes));
     state_put(w, name, type, count, w->memory[w->taken - 1]);
 }
 
@@ -51,9 +51,9 @@ void *state_try(StateWriter *w, size_t bytes, const char *what, Error *err) {
     return memory;
 }
 
-// Where each rank's elements begin, in bytes: [size + 1]; memory_give. Collective.
+// Where each rank's elements begin, in bytes: [size + 1]; memory_free. Collective.
 static int64_t *places_of(const Comm *comm, int64_t count, size_t bytes) {
-    int64_t *place = TAKE(int64_t, comm->size + 1, "places of the ranks' state");
+    int64_t *place = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
     int64_t own = (int64_t)memory_product(count, bytes);
     comm_all_gather(comm, &own, place + 1, sizeof own);
     for (int r = 0; r < comm->size; r++)
@@ -66,11 +66,11 @@ void state_put_by_rank(StateWriter *w, const char *name, TensorType type, int64_
     const Comm *comm = w->comm;
     size_t bytes = tensor_type_bytes[type];
     int64_t *place = places_of(comm, count, bytes), all = comm->rank == 0 ? place[comm->size] : 0;
-    void *joined = memory_take((size_t)all, "state of all ranks");
+    void *joined = memory_alloc((size_t)all, "state of all ranks");
     comm_gather_v(comm, mine, joined, place);
     keep(w, joined);
     state_put(w, name, type, all / (int64_t)bytes, joined);
-    memory_give(place);
+    memory_free(place);
 }
 
 // ---- restoring
@@ -97,15 +97,15 @@ bool state_get(const StateReader *reader, const char *name, TensorType type, int
 
 // Rank 0 sends each rank its elements; the others send nothing.
 static void hand_out(const Comm *comm, const void *all, const int64_t *place, void *mine) {
-    int64_t *from = TAKE(int64_t, comm->size + 1, "places of the ranks' state");
-    int64_t *to = TAKE(int64_t, comm->size + 1, "places of the ranks' state");
+    int64_t *from = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
+    int64_t *to = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
     for (int r = 0; r <= comm->size; r++) {
         from[r] = comm->rank == 0 ? place[r] : 0;
         to[r] = r > 0 ? place[comm->rank + 1] - place[comm->rank] : 0;
     }
     comm_all_to_all_v(comm, all, from, mine, to);
-    memory_give(to);
-    memory_give(from);
+    memory_free(to);
+    memory_free(from);
 }
 
 bool state_get_by_rank(const StateReader *reader, const char *name, TensorType type, int64_t count,
@@ -117,7 +117,7 @@ bool state_get_by_rank(const StateReader *reader, const char *name, TensorType t
     bool ok = comm_agree(comm, err);
     if (ok)
         hand_out(comm, found, place, mine);
-    memory_give(place);
+    memory_free(place);
     return ok;
 }
 
@@ -139,7 +139,7 @@ bool state_write(const StateSection *section, const Comm *comm, const char *path
     if (section->save(section->owner, &writer, err) && comm->rank == 0 && path != NULL)
         comm_aside(comm, write_tensors, &(Writing){&writer, path, err});
     for (int i = 0; i < writer.taken; i++)
-        memory_give(writer.memory[i]);
+        memory_free(writer.memory[i]);
     return err->code == 0;
 }
 

@@ -207,7 +207,7 @@ static bool read_header(Tensors *tensors, Error *err) {
     Json *header = parse_header(tensors, &data_begin, err);
     if (header == NULL)
         return false;
-    tensors->tensor = TAKE(Tensor, json_size(header), "list of tensors");
+    tensors->tensor = ALLOC(Tensor, json_size(header), "list of tensors");
     bool ok = true;
     for (const Json *entry = json_first(header); entry != NULL && ok; entry = json_next(entry))
         ok = strcmp(json_key(entry), metadata_key) == 0
@@ -232,8 +232,8 @@ bool tensors_open(Tensors *tensors, const char *path, Error *err) {
 void tensors_close(Tensors *tensors) {
     for (int i = 0; i < tensors->count; i++)
         if (is_copy(tensors, &tensors->tensor[i]))
-            memory_give((void *)(uintptr_t)tensors->tensor[i].data);
-    memory_give(tensors->tensor);
+            memory_free((void *)(uintptr_t)tensors->tensor[i].data);
+    memory_free(tensors->tensor);
     file_unmap(tensors->mapping, tensors->bytes);
     *tensors = (Tensors){0};
 }

@@ -86,13 +86,13 @@ static void print(FILE *stream, const char *format, va_list arguments) {
     int bytes = vsnprintf(line, sizeof line, format, arguments);
     CHECK(bytes >= 0, EXIT_BUG, "the line \"%s\" cannot be printed", format);
     if ((size_t)bytes >= sizeof line) {
-        text = TAKE(char, bytes + 1, "text to print");
+        text = ALLOC(char, bytes + 1, "text to print");
         vsnprintf(text, (size_t)bytes + 1, format, again);
     }
     va_end(again);
     put(stream, text, (size_t)bytes);
     if (text != line)
-        memory_give(text);
+        memory_free(text);
 }
 
 void terminal_say(const char *format, ...) {

@@ -27,7 +27,7 @@ static bool same_clock(const Comm *comm) {
 
 // Rank 0's clock minus this rank's. Collective.
 static double offset_to_first(const Comm *comm) {
-    double best = 1e30, offset = 0, *all = TAKE(double, comm->size, "clocks");
+    double best = 1e30, offset = 0, *all = ALLOC(double, comm->size, "clocks");
     for (int trip = 0; trip < ROUND_TRIPS; trip++) {
         double sent = clock_seconds();
         comm_all_gather(comm, &sent, all,
@@ -40,18 +40,18 @@ static double offset_to_first(const Comm *comm) {
             offset = all[0] - (sent + landed) / 2;
         }
     }
-    memory_give(all);
+    memory_free(all);
     return same_clock(comm) ? 0 : offset;
 }
 
 void trace_init(Trace *trace, const Comm *comm, int64_t room) {
     *trace = (Trace){.room = room, .layer = -1, .direction = -1};
-    trace->event = TAKE(TraceEvent, room, "trace");
+    trace->event = ALLOC(TraceEvent, room, "trace");
     trace->offset = offset_to_first(comm);
 }
 
 void trace_clear(Trace *trace) {
-    memory_give(trace->event);
+    memory_free(trace->event);
     *trace = (Trace){0};
 }
 
@@ -73,60 +73,60 @@ void trace_add(Trace *trace, TraceEvent event) {
 }
 
 TraceEvent *trace_gather(const Trace *trace, const Comm *comm, int64_t **offset) {
-    int64_t *count = TAKE(int64_t, comm->size, "trace"), bytes = (int64_t)sizeof(TraceEvent);
-    int64_t *at = TAKE(int64_t, comm->size + 1, "trace");
+    int64_t *count = ALLOC(int64_t, comm->size, "trace"), bytes = (int64_t)sizeof(TraceEvent);
+    int64_t *at = ALLOC(int64_t, comm->size + 1, "trace");
     comm_all_gather(comm, &trace->count, count, sizeof *count);
     for (int r = 0; r < comm->size; r++)
         at[r + 1] = at[r] + count[r] * bytes;
-    TraceEvent *all = memory_take(comm->rank == 0 ? (size_t)at[comm->size] : 0, "trace");
+    TraceEvent *all = memory_alloc(comm->rank == 0 ? (size_t)at[comm->size] : 0, "trace");
     comm_gather_v(comm, trace->event, all, at);
     for (int r = 0; r <= comm->size; r++)
         at[r] /= bytes;
-    memory_give(count);
+    memory_free(count);
     *offset = at;
     return all;
 }
 
-// ---- spans
+// ---- timers
 
-const char *const span_names[SPAN_KINDS] = {
-    [SPAN_AGGREGATE_OWN] = "aggregate_own",
-    [SPAN_AGGREGATE_HALO] = "aggregate_halo",
-    [SPAN_DENSE] = "dense",
-    [SPAN_POINTWISE] = "pointwise",
-    [SPAN_PACK] = "pack",
-    [SPAN_UNPACK] = "unpack",
-    [SPAN_WAIT] = "wait",
-    [SPAN_REDUCE] = "reduce",
+const char *const timer_names[TIMER_KINDS] = {
+    [TIMER_AGGREGATE_OWN] = "aggregate_own",
+    [TIMER_AGGREGATE_HALO] = "aggregate_halo",
+    [TIMER_DENSE] = "dense",
+    [TIMER_POINTWISE] = "pointwise",
+    [TIMER_PACK] = "pack",
+    [TIMER_UNPACK] = "unpack",
+    [TIMER_WAIT] = "wait",
+    [TIMER_REDUCE] = "reduce",
 };
 
-void span_begin(Spans *spans) {
-    if (spans == NULL)
+void timer_begin(Timers *timers) {
+    if (timers == NULL)
         return;
-    assert(spans->opened == 0);
-    spans->opened = clock_seconds();
+    assert(timers->opened == 0);
+    timers->opened = clock_seconds();
 }
 
-void span_end(Spans *spans, SpanKind kind) {
-    if (spans == NULL)
+void timer_end(Timers *timers, TimerKind kind) {
+    if (timers == NULL)
         return;
-    assert(spans->opened != 0);
+    assert(timers->opened != 0);
     double now = clock_seconds();
-    spans->seconds[kind] += now - spans->opened;
-    trace_add(spans->trace,
+    timers->seconds[kind] += now - timers->opened;
+    trace_add(timers->trace,
               (TraceEvent){
-                  .begin = spans->opened, .end = now, .kind = TRACE_SPAN, .span = (int16_t)kind});
-    spans->opened = 0;
+                  .begin = timers->opened, .end = now, .kind = TRACE_SPAN, .span = (int16_t)kind});
+    timers->opened = 0;
 }
 
-void spans_reset(Spans *spans) {
-    if (spans != NULL)
-        memset(spans->seconds, 0, sizeof spans->seconds);
+void timers_reset(Timers *timers) {
+    if (timers != NULL)
+        memset(timers->seconds, 0, sizeof timers->seconds);
 }
 
-void spans_place(Spans *spans, int layer, int direction) {
-    if (spans == NULL || spans->trace == NULL)
+void timers_place(Timers *timers, int layer, int direction) {
+    if (timers == NULL || timers->trace == NULL)
         return;
-    spans->trace->layer = (int16_t)layer;
-    spans->trace->direction = (int16_t)direction;
+    timers->trace->layer = (int16_t)layer;
+    timers->trace->direction = (int16_t)direction;
 }

@@ -97,10 +97,10 @@ static void work(void *context) {
 }
 
 Writer *writer_new(const Comm *comm, size_t room) {
-    Writer *w = TAKE(Writer, 1, "writer");
+    Writer *w = ALLOC(Writer, 1, "writer");
     pthread_condattr_t clock;
     *w = (Writer){.comm = comm, .room = room / sizeof(Job) * sizeof(Job)};
-    w->ring = TAKE(char, w->room, "queue of the writer");
+    w->ring = ALLOC(char, w->room, "queue of the writer");
     pthread_mutex_init(&w->lock, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -191,6 +191,6 @@ void writer_free(Writer *w) {
     pthread_cond_destroy(&w->done);
     pthread_cond_destroy(&w->put);
     pthread_mutex_destroy(&w->lock);
-    memory_give(w->ring);
-    memory_give(w);
+    memory_free(w->ring);
+    memory_free(w);
 }

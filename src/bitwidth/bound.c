@@ -12,13 +12,13 @@ typedef struct Relaxation {
     Round *round; // [rounds] with their hulls, which no price of time changes
 } Relaxation;
 
-static void relaxation_take(Relaxation *x, const Problem *problem) {
+static void relaxation_init(Relaxation *x, const Problem *problem) {
     *x = (Relaxation){.problem = problem,
                       .normalizers = problem_normalizers(problem),
-                      .round = TAKE(Round, problem->rounds, "relaxation of a problem")};
+                      .round = ALLOC(Round, problem->rounds, "relaxation of a problem")};
     x->weights = problem_weights(problem, &x->normalizers);
     for (int r = 0; r < problem->rounds; r++) {
-        round_take(&x->round[r], problem, r);
+        round_init(&x->round[r], problem, r);
         for (int c = 0; c < x->round[r].links; c++)
             hull_build(&x->round[r].hull[c], x->weights.variance);
     }
@@ -27,7 +27,7 @@ static void relaxation_take(Relaxation *x, const Problem *problem) {
 static void relaxation_clear(Relaxation *x) {
     for (int r = x->problem->rounds - 1; r >= 0; r--)
         round_clear(&x->round[r]);
-    memory_give(x->round);
+    memory_free(x->round);
 }
 
 // A lower bound of weights.variance * V + weights.seconds * T over all choices.
@@ -68,7 +68,7 @@ static double bound_at_best(Relaxation *x, double best) {
 
 double problem_bound(const Problem *problem) {
     Relaxation x;
-    relaxation_take(&x, problem);
+    relaxation_init(&x, problem);
     double best = fmax(0, bound_at(&x, x.weights.seconds));
     if (problem->hidden > 0 && x.weights.seconds > 0)
         best = bound_at_best(&x, best);

@@ -17,7 +17,7 @@ static double solve_rounds(const Problem *problem, Weights weights, uint8_t *cho
     double gap = 0;
     for (int r = 0; r < problem->rounds; r++) {
         Round round;
-        round_take(&round, problem, r);
+        round_init(&round, problem, r);
         gap += round_solve(&round, weights, choice);
         round_clear(&round);
     }
@@ -113,7 +113,7 @@ static double round_rate(const Problem *p, int round, const uint8_t *from, const
 static void mix(Search *search) {
     const Problem *p = search->problem;
     uint8_t *from = search->shorter.choice, *to = search->longer.choice;
-    bool *taken = TAKE(bool, p->rounds, "rounds of a problem");
+    bool *taken = ALLOC(bool, p->rounds, "rounds of a problem");
     for (int step = 0; step < p->rounds; step++) {
         int best = -1;
         double best_rate = -INFINITY;
@@ -132,7 +132,7 @@ static void mix(Search *search) {
                 from[g] = to[g];
         offer(p, search->solution, "prices", from);
     }
-    memory_give(taken);
+    memory_free(taken);
 }
 
 static void swap(Side *a, Side *b) {
@@ -163,7 +163,7 @@ static double search_price(Search *search) {
     if (search->shorter.value.seconds >= hidden)
         return bound; // the best choice takes longer than is covered: the plain sum counts
     solve_at(search, 0, &search->longer);
-    Side middle = {.choice = TAKE(uint8_t, search->problem->groups, "choice under a price")};
+    Side middle = {.choice = ALLOC(uint8_t, search->problem->groups, "choice under a price")};
     for (int i = 0; i < 40 && search->longer.value.seconds > hidden; i++) {
         Value a = search->longer.value, b = search->shorter.value;
         double price = v * (b.variance - a.variance) / (a.seconds - b.seconds);
@@ -174,7 +174,7 @@ static double search_price(Search *search) {
             break;
         swap(&middle, middle.value.seconds > hidden ? &search->longer : &search->shorter);
     }
-    memory_give(middle.choice);
+    memory_free(middle.choice);
     mix(search);
     return bound;
 }
@@ -187,11 +187,11 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
     search.tied = search.weights.variance == 0 && dv > 0;
     if (search.tied) // lambda = 0: among choices of equal time the least variance
         search.weights.variance = 1 / dv;
-    search.longer.choice = TAKE(uint8_t, problem->groups, "choice under a price");
-    search.shorter.choice = TAKE(uint8_t, problem->groups, "choice under a price");
+    search.longer.choice = ALLOC(uint8_t, problem->groups, "choice under a price");
+    search.shorter.choice = ALLOC(uint8_t, problem->groups, "choice under a price");
     double bound = search_price(&search);
-    memory_give(search.shorter.choice);
-    memory_give(search.longer.choice);
+    memory_free(search.shorter.choice);
+    memory_free(search.longer.choice);
     if (search.tied)
         return 0; // bounds the time only: the variance is not proven to be the least
     say_proven(solution, bound);
@@ -200,11 +200,11 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
 
 static double solve_sum(const Problem *problem, Solution *solution) {
     Normalizers normalizers = problem_normalizers(problem);
-    uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of a problem");
+    uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of a problem");
     double gap = solve_rounds(problem, problem_weights(problem, &normalizers), choice);
     put_in_order(problem, choice);
     offer(problem, solution, "fronts", choice);
-    memory_give(choice);
+    memory_free(choice);
     say_proven(solution, solution->value.objective - gap);
     return solution->value.objective - gap;
 }
@@ -214,12 +214,12 @@ void problem_solve(const Problem *problem, Solution *solution) {
     solution->by[0] = 0;
     double bound =
         problem->hidden > 0 ? solve_hidden(problem, solution) : solve_sum(problem, solution);
-    uint8_t *choice = TAKE(uint8_t, problem->groups, "choice of one width");
+    uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of one width");
     for (int b = 0; b < problem->widths; b++) {
         problem_uniform(problem, b, choice);
         offer(problem, solution, "uniform", choice);
     }
-    memory_give(choice);
+    memory_free(choice);
     solution->bound = fmin(fmax(bound, 0), solution->value.objective);
     solution->seconds = clock_seconds() - start;
 }

@@ -10,15 +10,15 @@
 
 static const double quanta = 1099511627776.0; // 2^40 in the longest time of a link
 
-void hull_take(LpHull *hull, const Problem *problem, const Link *link) {
+void hull_init(LpHull *hull, const Problem *problem, const Link *link) {
     int64_t groups = link->end - link->begin, steps = groups * (problem->widths - 1);
     *hull = (LpHull){.problem = problem,
                      .link = link,
-                     .step = TAKE(Step, steps, "steps of a link"),
-                     .scratch = TAKE(Step, steps, "steps of a link"),
-                     .seconds = TAKE(double, steps + 1, "steps of a link"),
-                     .value = TAKE(double, steps + 1, "steps of a link"),
-                     .lowest = TAKE(uint8_t, groups, "steps of a link")};
+                     .step = ALLOC(Step, steps, "steps of a link"),
+                     .scratch = ALLOC(Step, steps, "steps of a link"),
+                     .seconds = ALLOC(double, steps + 1, "steps of a link"),
+                     .value = ALLOC(double, steps + 1, "steps of a link"),
+                     .lowest = ALLOC(uint8_t, groups, "steps of a link")};
     const Group *group = &problem->group[link->begin];
     double longest = 0;
     for (int64_t g = 0; g < groups; g++) {
@@ -32,11 +32,11 @@ void hull_take(LpHull *hull, const Problem *problem, const Link *link) {
 }
 
 void hull_clear(LpHull *hull) {
-    memory_give(hull->lowest);
-    memory_give(hull->value);
-    memory_give(hull->seconds);
-    memory_give(hull->scratch);
-    memory_give(hull->step);
+    memory_free(hull->lowest);
+    memory_free(hull->value);
+    memory_free(hull->seconds);
+    memory_free(hull->scratch);
+    memory_free(hull->step);
 }
 
 double hull_cost(const LpHull *hull, int64_t group, int width) {

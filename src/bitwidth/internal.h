@@ -37,7 +37,7 @@ typedef struct LpHull {
     double lowest_cost; // of all groups at `lowest`
     Step *scratch;      // for sorting
 } LpHull;
-void hull_take(LpHull *hull, const Problem *problem, const Link *link);
+void hull_init(LpHull *hull, const Problem *problem, const Link *link);
 void hull_clear(LpHull *hull);
 void hull_build(LpHull *hull, double weight);
 double hull_cost(const LpHull *hull, int64_t group, int width);
@@ -79,7 +79,7 @@ typedef struct ParetoFront {
     int64_t back_room, point_room;
     Point *next; // scratch, as long as point
 } ParetoFront;
-void front_take(ParetoFront *front, const LpHull *hull);
+void front_init(ParetoFront *front, const LpHull *hull);
 void front_clear(ParetoFront *front);
 void front_build(ParetoFront *front, const Window *window);
 double front_seconds(const ParetoFront *front, int64_t point);
@@ -96,7 +96,7 @@ typedef struct Round {
     double *price;      // [links] dual variables; they sum to weights.seconds
     int64_t *at;        // [links] scratch: a point or a step of each link
 } Round;
-void round_take(Round *round, const Problem *problem, int which);
+void round_init(Round *round, const Problem *problem, int which);
 void round_clear(Round *round);
 // Writes the best choice of the round's groups under these weights. Returns by how much another
 // choice could be better at most: 0 if this one is proven to be the best.

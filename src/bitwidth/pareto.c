@@ -30,29 +30,29 @@ typedef struct Undecided {
     uint8_t width[PROBLEM_WIDTHS];
 } Undecided;
 
-void front_take(ParetoFront *front, const LpHull *hull) {
+void front_init(ParetoFront *front, const LpHull *hull) {
     int64_t groups = hull->link->end - hull->link->begin;
     *front = (ParetoFront){.hull = hull,
-                           .base = TAKE(uint8_t, groups, "front of a link"),
-                           .group = TAKE(Undecided, groups, "front of a link"),
-                           .layer = TAKE(int64_t, groups + 1, "front of a link")};
+                           .base = ALLOC(uint8_t, groups, "front of a link"),
+                           .group = ALLOC(Undecided, groups, "front of a link"),
+                           .layer = ALLOC(int64_t, groups + 1, "front of a link")};
 }
 
 void front_clear(ParetoFront *front) {
-    memory_give(front->next);
-    memory_give(front->point);
-    memory_give(front->back);
-    memory_give(front->layer);
-    memory_give(front->group);
-    memory_give(front->base);
+    memory_free(front->next);
+    memory_free(front->point);
+    memory_free(front->back);
+    memory_free(front->layer);
+    memory_free(front->group);
+    memory_free(front->base);
 }
 
 // Makes room for `count` elements, of which the first `used` are kept.
 static void *with_room(void *old, int64_t used, int64_t count, size_t size) {
-    void *larger = memory_take(memory_product(count, size), "states of a link");
+    void *larger = memory_alloc(memory_product(count, size), "states of a link");
     if (used > 0)
         memcpy(larger, old, (size_t)used * size);
-    memory_give(old);
+    memory_free(old);
     return larger;
 }
 

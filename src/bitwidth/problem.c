@@ -11,28 +11,28 @@ static const double smallest_theta = 1e-60, largest_theta = 1e60;
 static const double largest_gamma = 1e60, largest_beta = 1e100;
 static const double exact_integers = 9007199254740992.0; // 2^53
 
-void problem_take(Problem *problem, int rounds, int links, int64_t groups) {
+void problem_init(Problem *problem, int rounds, int links, int64_t groups) {
     *problem = (Problem){.rounds = rounds,
                          .links = links,
                          .groups = groups,
-                         .round_begin = TAKE(int, rounds + 1, "rounds of a problem"),
-                         .link = TAKE(Link, links, "links of a problem"),
-                         .group = TAKE(Group, groups, "groups of a problem")};
+                         .round_begin = ALLOC(int, rounds + 1, "rounds of a problem"),
+                         .link = ALLOC(Link, links, "links of a problem"),
+                         .group = ALLOC(Group, groups, "groups of a problem")};
 }
 
 void problem_clear(Problem *problem) {
-    memory_give(problem->group);
-    memory_give(problem->link);
-    memory_give(problem->round_begin);
+    memory_free(problem->group);
+    memory_free(problem->link);
+    memory_free(problem->round_begin);
     *problem = (Problem){0};
 }
 
-void solution_take(Solution *solution, const Problem *problem) {
-    *solution = (Solution){.choice = TAKE(uint8_t, problem->groups, "choice of a solution")};
+void solution_init(Solution *solution, const Problem *problem) {
+    *solution = (Solution){.choice = ALLOC(uint8_t, problem->groups, "choice of a solution")};
 }
 
 void solution_clear(Solution *solution) {
-    memory_give(solution->choice);
+    memory_free(solution->choice);
     *solution = (Solution){0};
 }
 
@@ -173,13 +173,13 @@ static double total_variance(const Problem *p, const uint8_t *choice) {
 
 Normalizers problem_normalizers(const Problem *p) {
     Normalizers normalizers;
-    uint8_t *choice = TAKE(uint8_t, p->groups, "choice of one width");
+    uint8_t *choice = ALLOC(uint8_t, p->groups, "choice of one width");
     normalizers.v_nad = total_variance(p, choice);
     normalizers.t_ut = fmax(total_seconds(p, choice), p->hidden);
     problem_uniform(p, p->widths - 1, choice);
     normalizers.v_ut = total_variance(p, choice);
     normalizers.t_nad = fmax(total_seconds(p, choice), p->hidden);
-    memory_give(choice);
+    memory_free(choice);
     return normalizers;
 }
 

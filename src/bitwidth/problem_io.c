@@ -165,7 +165,7 @@ bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err)
               words_name(&w, "groups") &&
               read_count(&w, "as many groups as the text holds", GROUP_BYTES, &groups);
     if (ok) {
-        problem_take(problem, (int)rounds, (int)links, groups);
+        problem_init(problem, (int)rounds, (int)links, groups);
         head.rounds = problem->rounds;
         head.round_begin = problem->round_begin;
         head.links = problem->links;
@@ -173,12 +173,12 @@ bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err)
         head.groups = problem->groups;
         head.group = problem->group;
         *problem = head;
-        *incumbent = TAKE(uint8_t, groups, "incumbent of a problem");
+        *incumbent = ALLOC(uint8_t, groups, "incumbent of a problem");
         ok = read_rounds(&w, problem, *incumbent);
     }
     words_close(&w);
     if (!ok) {
-        memory_give(*incumbent);
+        memory_free(*incumbent);
         *incumbent = NULL;
         problem_clear(problem);
     }
@@ -240,7 +240,7 @@ static bool read_solution(Words *w, Solution *solution, const Problem *problem) 
 
 bool solution_read(Solution *solution, const Problem *problem, FILE *file, Error *err) {
     Words w;
-    solution_take(solution, problem);
+    solution_init(solution, problem);
     bool ok = words_open(&w, "the solution", file, err);
     if (ok) {
         ok = read_solution(&w, solution, problem);

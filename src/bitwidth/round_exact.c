@@ -7,17 +7,17 @@
 #include <float.h>
 #include <math.h>
 
-void round_take(Round *round, const Problem *problem, int which) {
+void round_init(Round *round, const Problem *problem, int which) {
     int begin = problem->round_begin[which], links = problem->round_begin[which + 1] - begin;
     *round = (Round){.problem = problem,
                      .links = links,
-                     .hull = TAKE(LpHull, links, "links of a round"),
-                     .front = TAKE(ParetoFront, links, "links of a round"),
-                     .price = TAKE(double, links, "links of a round"),
-                     .at = TAKE(int64_t, links, "links of a round")};
+                     .hull = ALLOC(LpHull, links, "links of a round"),
+                     .front = ALLOC(ParetoFront, links, "links of a round"),
+                     .price = ALLOC(double, links, "links of a round"),
+                     .at = ALLOC(int64_t, links, "links of a round")};
     for (int c = 0; c < links; c++) {
-        hull_take(&round->hull[c], problem, &problem->link[begin + c]);
-        front_take(&round->front[c], &round->hull[c]);
+        hull_init(&round->hull[c], problem, &problem->link[begin + c]);
+        front_init(&round->front[c], &round->hull[c]);
     }
 }
 
@@ -26,10 +26,10 @@ void round_clear(Round *round) {
         front_clear(&round->front[c]);
         hull_clear(&round->hull[c]);
     }
-    memory_give(round->at);
-    memory_give(round->price);
-    memory_give(round->front);
-    memory_give(round->hull);
+    memory_free(round->at);
+    memory_free(round->price);
+    memory_free(round->front);
+    memory_free(round->hull);
 }
 
 // --- only one of the two terms counts

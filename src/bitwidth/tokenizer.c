@@ -9,7 +9,7 @@
 
 static const size_t longest_text = (size_t)1 << 30;
 
-// The whole file in memory; memory_give it.
+// The whole file in memory; memory_free it.
 static char *take_text(FILE *file, size_t *bytes, Error *err) {
     size_t room = (size_t)1 << 16, used = 0;
     char *text = memory_try(room, "a text for the solver", err);
@@ -24,13 +24,13 @@ static char *take_text(FILE *file, size_t *bytes, Error *err) {
             error_set(err, EXIT_DATA, "the text is longer than %zu bytes", longest_text);
         if (larger != NULL)
             memcpy(larger, text, used);
-        memory_give(text);
+        memory_free(text);
         text = larger;
         room *= 2;
     }
     if (text != NULL && ferror(file) != 0) {
         error_set(err, EXIT_IO, "the text cannot be read");
-        memory_give(text);
+        memory_free(text);
         return NULL;
     }
     *bytes = used;
@@ -47,7 +47,7 @@ bool words_open(Words *w, const char *what, FILE *file, Error *err) {
     return true;
 }
 
-void words_close(Words *w) { memory_give(w->text); }
+void words_close(Words *w) { memory_free(w->text); }
 
 static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 

@@ -95,7 +95,7 @@ bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
     if (count < 0)
         return errno == ENOENT ||
                error_set(err, EXIT_IO, "%s: cannot look into it: %s", folder, strerror(errno));
-    list->epoch = TAKE(int64_t, count, "list of checkpoints");
+    list->epoch = ALLOC(int64_t, count, "list of checkpoints");
     for (; list->count < count; list->count++) {
         list->epoch[list->count] = runfolder_epoch_of(entry[list->count]->d_name, "");
         free(entry[list->count]);
@@ -116,7 +116,7 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
         if (list.epoch[i] > epoch || kept++ >= keep)
             ok = remove_checkpoint(path, err);
     }
-    memory_give(list.epoch);
+    memory_free(list.epoch);
     return ok;
 }
 

@@ -292,7 +292,7 @@ bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
     m->document = json_parse(text, bytes, path, err);
     bool ok = m->document != NULL && check_version(m, text, bytes, path, err) &&
               read_members(m, folder, path, err) && check_files(m, folder, err);
-    memory_give(text);
+    memory_free(text);
     if (!ok)
         checkpoint_manifest_clear(m);
     return ok;

@@ -38,7 +38,7 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
             ok = cannot_tell(newest->folder, &trouble, err);
         }
     }
-    memory_give(list.epoch);
+    memory_free(list.epoch);
     return ok;
 }
 

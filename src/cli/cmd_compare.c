@@ -98,7 +98,7 @@ static void read_targets_aside(void *context) {
 
 static bool run_variant(Session *s, const Variant *variant, const Options *options,
                         Comparison *comparison) {
-    RunResult *result = TAKE(RunResult, options->runs, "results of runs");
+    RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     if (s->comm.rank == 0)
         terminal_say("compare    %s\n", SHOWN(variant->name));
     bool ok = variant_config(s, variant, options, comparison->folder);
@@ -110,7 +110,7 @@ static bool run_variant(Session *s, const Variant *variant, const Options *optio
     if (s->comm.rank == 0 && s->err.code == 0)
         comm_aside(&s->comm, add_aside,
                    &(Reading){comparison, variant->name, blocking, result, &s->err});
-    memory_give(result);
+    memory_free(result);
     return comm_agree(&s->comm, &s->err);
 }
 

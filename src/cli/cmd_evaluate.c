@@ -39,9 +39,9 @@ static void print_json(const Metrics metrics[4]) {
 static void measure(const Inference *inference, const float *parameters, Metrics metrics[4]) {
     const Backend *b = inference->backend;
     size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
-    const DeviceFloat *weights = mirror_take(b, parameters, bytes, "parameters");
+    const DeviceFloat *weights = mirror_alloc(b, parameters, bytes, "parameters");
     model_metrics(inference->model, model_infer(inference->model, weights), metrics);
-    mirror_give(b, weights);
+    mirror_free(b, weights);
 }
 
 static void evaluate(Session *s, const Options *options) {
@@ -55,7 +55,7 @@ static void evaluate(Session *s, const Options *options) {
         if (s->comm.rank == 0)
             (options->json ? print_json : print_table)(metrics);
     }
-    memory_give(parameters);
+    memory_free(parameters);
     inference_close(&inference);
 }
 

@@ -10,21 +10,21 @@ enum { ROWS_A_BEAT = 1024 }; // copied between two heartbeats
 
 // offset[r]: bytes that the ranks below r send, `bytes` per row. Collective.
 static int64_t *row_offsets(const Session *s, int64_t bytes) {
-    int64_t *own = TAKE(int64_t, s->comm.size, "rows by rank");
-    int64_t *offset = TAKE(int64_t, s->comm.size + 1, "offsets by rank");
+    int64_t *own = ALLOC(int64_t, s->comm.size, "rows by rank");
+    int64_t *offset = ALLOC(int64_t, s->comm.size + 1, "offsets by rank");
     comm_all_gather(&s->comm, &s->shard.set[NODES].own, own, sizeof *own);
     for (int rank = 0; rank < s->comm.size; rank++)
         offset[rank + 1] = offset[rank] + own[rank] * bytes;
-    memory_give(own);
+    memory_free(own);
     return offset;
 }
 
 // Global ids of all rows in the order in which rank 0 gathers them (NULL elsewhere). Collective.
 static int64_t *gather_gids(const Session *s) {
     int64_t *offset = row_offsets(s, sizeof(int64_t));
-    int64_t *gid = s->comm.rank == 0 ? TAKE(int64_t, s->shard.set[NODES].total, "node ids") : NULL;
+    int64_t *gid = s->comm.rank == 0 ? ALLOC(int64_t, s->shard.set[NODES].total, "node ids") : NULL;
     comm_gather_v(&s->comm, s->shard.set[NODES].gid, gid, offset);
-    memory_give(offset);
+    memory_free(offset);
     return gid;
 }
 
@@ -33,23 +33,23 @@ static float *gather_rows(const Session *s, const Backend *backend, Rows rows, c
     int64_t width = rows.columns, nodes = s->shard.set[NODES].total;
     size_t row_bytes = (size_t)width * sizeof(float);
     int64_t *offset = row_offsets(s, (int64_t)row_bytes);
-    float *piece = TAKE(float, rows.count *width, "rows to gather");
+    float *piece = ALLOC(float, rows.count *width, "rows to gather");
     float *arrived = NULL, *all = NULL;
     backend->download_rows(piece, rows);
     if (s->comm.rank == 0)
-        arrived = TAKE(float, nodes *width, "gathered rows");
+        arrived = ALLOC(float, nodes *width, "gathered rows");
     comm_gather_v(&s->comm, piece, arrived, offset);
-    memory_give(piece);
-    memory_give(offset);
+    memory_free(piece);
+    memory_free(offset);
     if (s->comm.rank != 0)
         return NULL;
-    all = TAKE(float, nodes *width, "rows in node order");
+    all = ALLOC(float, nodes *width, "rows in node order");
     for (int64_t i = 0; i < nodes; i++) {
         memcpy(all + gid[i] * width, arrived + i * width, row_bytes);
         if (i % ROWS_A_BEAT == 0)
             comm_beat(&s->comm);
     }
-    memory_give(arrived);
+    memory_free(arrived);
     return all;
 }
 
@@ -68,7 +68,7 @@ static bool write_rows(Session *s, const char *folder, const char *name, const f
 // The class of the largest score (the first of equals), or of every score above 0 if nodes have
 // several labels.
 static int64_t *classes_of(const float *scores, int64_t nodes, int64_t classes, bool several) {
-    int64_t *out = TAKE(int64_t, nodes * (several ? classes : 1), "predicted classes");
+    int64_t *out = ALLOC(int64_t, nodes * (several ? classes : 1), "predicted classes");
     for (int64_t i = 0; i < nodes; i++) {
         const float *row = scores + i * classes;
         for (int64_t k = 0; several && k < classes; k++)
@@ -91,7 +91,7 @@ static bool write_classes(Session *s, const char *folder, const float *scores) {
     if (ok)
         terminal_print("%s [%lld, %lld] int64\n", SHOWN(path), (long long)shape[0],
                        (long long)shape[1]);
-    memory_give(classes);
+    memory_free(classes);
     return ok;
 }
 
@@ -127,7 +127,7 @@ static void write_all(Session *s, const Inference *inference, const float *param
     const Backend *b = inference->backend;
     int64_t *gid = gather_gids(s);
     size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
-    const DeviceFloat *weights = mirror_take(b, parameters, bytes, "parameters");
+    const DeviceFloat *weights = mirror_alloc(b, parameters, bytes, "parameters");
     Rows logits = model_infer(model, weights);
     Output out = {s, given, layer, logits.columns, 0, gather_rows(s, b, logits, gid), NULL};
     if (layer > 0) {
@@ -135,13 +135,13 @@ static void write_all(Session *s, const Inference *inference, const float *param
         out.width = entering.columns;
         out.embedding = gather_rows(s, b, entering, gid);
     }
-    mirror_give(b, weights);
+    mirror_free(b, weights);
     if (s->comm.rank == 0)
         comm_aside(&s->comm, write_aside, &out);
     comm_agree(&s->comm, &s->err);
-    memory_give(out.embedding);
-    memory_give(out.scores);
-    memory_give(gid);
+    memory_free(out.embedding);
+    memory_free(out.scores);
+    memory_free(gid);
 }
 
 // Memory of the gathered rows and of the output. `width`: of the embedding, 0: none.
@@ -177,7 +177,7 @@ static void predict(Session *s, const Options *options) {
     float *parameters = load_weights(s, &inference.shape, options);
     if (parameters != NULL)
         write_all(s, &inference, parameters, options->output, options->layer);
-    memory_give(parameters);
+    memory_free(parameters);
     inference_close(&inference);
 }
 

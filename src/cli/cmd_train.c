@@ -173,7 +173,7 @@ static void report_widths(Run *run, const Assignment *assignment) {
     if (run->report != NULL)
         report_assignment(run->report, assignment, widths, count, &run->session->err);
     else
-        assigner_widths_give(widths, count);
+        assigner_widths_free(widths, count);
 }
 
 // Once, after the last epoch of run.trace. All ranks gather the events; rank 0 has the report.
@@ -192,8 +192,8 @@ static void report_traced(Run *run) {
                          "run.trace\n",
                          (long long)lost);
     } else {
-        memory_give(events);
-        memory_give(offset);
+        memory_free(events);
+        memory_free(offset);
     }
     run->traced = true;
 }
@@ -300,13 +300,13 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
 
 ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
     Session session;
-    RunResult *result = TAKE(RunResult, options->runs, "results of runs");
+    RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     RunKind kind = options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
     stop_listen();
     if (session_start(&session, options, argc, argv) &&
         folder_claim(&session, &session.folder, &session.config, kind, options->resume) &&
         session_load(&session) && (options->resume || folder_start_again(&session)))
         train_runs(&session, options, result);
-    memory_give(result);
+    memory_free(result);
     return session_end(&session);
 }

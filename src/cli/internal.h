@@ -128,7 +128,7 @@ void print_error(const Error *err);     // "fringe: sentence", line by line, on 
 void say_lines(const char *before, const char *lines); // prints each line with `before` in front
 // file_replace in a helper thread, because disks may be slow. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
-// Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_give it.
+// Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_free it.
 // NULL with an error. Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);
 

@@ -39,7 +39,7 @@ void launch_die_with_parent(void) {
         return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == 1) // it died before we asked
-        _exit(EXIT_SILENT);
+        _exit(EXIT_HUNG);
 }
 
 // --- the command line
@@ -101,7 +101,7 @@ static void build(Words *words, const Options *options, char *program, char **ar
     words->room = OWN_WORDS;
     for (int i = 1; argv[i] != NULL; i++)
         words->room++;
-    words->word = TAKE(char *, words->room + 1, "command line");
+    words->word = ALLOC(char *, words->room + 1, "command line");
     snprintf(words->ranks, sizeof words->ranks, "%d", options->ranks);
     add(words, "mpirun");
     add(words, "-q");
@@ -197,7 +197,7 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
 static ExitCode explain_hung(void) {
     fprintf(stderr, "fringe: mpirun did not end when its ranks had, and was killed; --resume auto "
                     "goes on from the last checkpoint, if there is one\n");
-    return keeper.asked ? EXIT_STOPPED : EXIT_SILENT;
+    return keeper.asked ? EXIT_STOPPED : EXIT_HUNG;
 }
 
 // The ranks have explained fringe's own exit codes; all others come from mpirun or the system.
@@ -222,7 +222,7 @@ static ExitCode explain(int status, bool hung) {
         fprintf(stderr, "fringe: a rank or mpirun was ended by signal %d (%s)%s\n", code - 128,
                 strsignal(code - 128),
                 code == 128 + SIGKILL ? "; was memory short? see dmesg, or use more ranks" : "");
-    else if (code != 0 && (code < EXIT_USAGE || code > EXIT_DISAGREE))
+    else if (code != 0 && (code < EXIT_USAGE || code > EXIT_MISMATCH))
         fprintf(stderr, "fringe: mpirun left with %d; fringe doctor looks for the cause\n", code);
     return (ExitCode)(code == 127 ? EXIT_UNAVAILABLE : code);
 }
@@ -257,7 +257,7 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     sigprocmask(SIG_SETMASK, &before, NULL);
     int status = forward_until_end(&forward, pid);
     ExitCode code = explain(status, forward.hung);
-    memory_give(words.word);
+    memory_free(words.word);
     if (!forward_check(&forward, &err) && code == EXIT_OK) {
         print_error(&err);
         code = (ExitCode)err.code;

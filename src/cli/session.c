@@ -158,13 +158,13 @@ float *load_weights(Session *s, const ModelShape *shape, const Options *options)
                  .shape = shape,
                  .where = options->weights != NULL ? options->weights : s->config.run.dir,
                  .best = options->best,
-                 .parameters = TAKE(float, shape->parameter_count, "weights to load")};
+                 .parameters = ALLOC(float, shape->parameter_count, "weights to load")};
     if (s->comm.rank == 0)
         comm_aside(&s->comm, read_weights, &w);
     if (comm_agree(&s->comm, &s->err)) {
         comm_broadcast(&s->comm, w.parameters, (size_t)shape->parameter_count * sizeof(float), 0);
         return w.parameters;
     }
-    memory_give(w.parameters);
+    memory_free(w.parameters);
     return NULL;
 }

@@ -6,18 +6,18 @@
 
 #include "internal.h"
 
-static size_t bf16_bytes(const MessageShape *shape) {
-    return memory_product(shape->rows, memory_product(shape->columns, sizeof(uint16_t)));
+static size_t bf16_bytes(const MessageLayout *layout) {
+    return memory_product(layout->rows, memory_product(layout->columns, sizeof(uint16_t)));
 }
 
-static int64_t bf16_encode(const Backend *backend, DeviceByte *out, const MessageShape *shape,
+static int64_t bf16_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
                            const MessageSource *source, const Poll *poll) {
-    return backend->pack_bf16(out, source, shape->rows, poll);
+    return backend->pack_bf16(out, source, layout->rows, poll);
 }
 
-static void bf16_decode(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
-                        const DeviceByte *in, const Poll *poll) {
-    backend->unpack_bf16(out, begin, in, shape->rows, poll);
+static void bf16_decode(const Backend *backend, Rows out, int64_t begin,
+                        const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
+    backend->unpack_bf16(out, begin, in, layout->rows, poll);
 }
 
 const Codec codec_bf16 = {

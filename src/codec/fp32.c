@@ -6,19 +6,19 @@
 
 #include "internal.h"
 
-static size_t fp32_bytes(const MessageShape *shape) {
-    return memory_product(shape->rows, memory_product(shape->columns, sizeof(float)));
+static size_t fp32_bytes(const MessageLayout *layout) {
+    return memory_product(layout->rows, memory_product(layout->columns, sizeof(float)));
 }
 
-static int64_t fp32_encode(const Backend *backend, DeviceByte *out, const MessageShape *shape,
+static int64_t fp32_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
                            const MessageSource *source, const Poll *poll) {
-    backend->pack_fp32(out, source, shape->rows, poll);
+    backend->pack_fp32(out, source, layout->rows, poll);
     return -1; // every value can be written
 }
 
-static void fp32_decode(const Backend *backend, Rows out, int64_t begin, const MessageShape *shape,
-                        const DeviceByte *in, const Poll *poll) {
-    backend->unpack_fp32(out, begin, in, shape->rows, poll);
+static void fp32_decode(const Backend *backend, Rows out, int64_t begin,
+                        const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
+    backend->unpack_fp32(out, begin, in, layout->rows, poll);
 }
 
 const Codec codec_fp32 = {

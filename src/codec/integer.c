@@ -6,18 +6,18 @@
 
 // The parts of a message: width by width, narrow ones first.
 typedef struct Parts {
-    const MessageShape *shape;
+    const MessageLayout *layout;
     Quantized rows;
 } Parts;
 
-static int64_t parameter_bytes(const MessageShape *shape) { return shape->bf16 ? 2 : 4; }
+static int64_t parameter_bytes(const MessageLayout *layout) { return layout->bf16 ? 2 : 4; }
 
-static Parts parts_start(const MessageShape *shape, const DeviceByte *message) {
-    const Widths *widths = shape->widths;
-    assert(widths != NULL && widths->count == shape->rows);
-    int64_t array = shape->rows * parameter_bytes(shape);
-    return (Parts){shape,
-                   {.bf16 = shape->bf16,
+static Parts parts_start(const MessageLayout *layout, const DeviceByte *message) {
+    const Widths *widths = layout->widths;
+    assert(widths != NULL && widths->count == layout->rows);
+    int64_t array = layout->rows * parameter_bytes(layout);
+    return (Parts){layout,
+                   {.bf16 = layout->bf16,
                     .place = widths->place,
                     .minimum = byte_window(message, 0),
                     .step = byte_window(message, array),
@@ -27,33 +27,33 @@ static Parts parts_start(const MessageShape *shape, const DeviceByte *message) {
 // The next width that has rows; false after the last.
 static bool parts_next(Parts *parts) {
     Quantized *rows = &parts->rows;
-    const MessageShape *shape = parts->shape;
-    int64_t parameters = rows->count * parameter_bytes(shape);
+    const MessageLayout *layout = parts->layout;
+    int64_t parameters = rows->count * parameter_bytes(layout);
     rows->place = int32_window(rows->place, rows->count);
     rows->minimum = byte_window(rows->minimum, parameters);
     rows->step = byte_window(rows->step, parameters);
     rows->payload =
-        byte_window(rows->payload, rows->count * quantized_row_bytes(shape->columns, rows->bits));
+        byte_window(rows->payload, rows->count * quantized_row_bytes(layout->columns, rows->bits));
     rows->count = 0;
     while (rows->count == 0 && rows->bits < WIDTH_MOST)
-        rows->count = shape->widths->of[++rows->bits];
+        rows->count = layout->widths->of[++rows->bits];
     return rows->count > 0;
 }
 
-static size_t integer_bytes(const MessageShape *shape) {
-    assert(shape->widths != NULL && shape->widths->count == shape->rows);
-    size_t bytes = memory_product(shape->rows, 2 * (size_t)parameter_bytes(shape));
+static size_t integer_bytes(const MessageLayout *layout) {
+    assert(layout->widths != NULL && layout->widths->count == layout->rows);
+    size_t bytes = memory_product(layout->rows, 2 * (size_t)parameter_bytes(layout));
     for (int bits = 1; bits <= WIDTH_MOST; bits++)
-        bytes += memory_product(shape->widths->of[bits],
-                                (size_t)quantized_row_bytes(shape->columns, bits));
+        bytes += memory_product(layout->widths->of[bits],
+                                (size_t)quantized_row_bytes(layout->columns, bits));
     return bytes;
 }
 
-static int64_t integer_encode(const Backend *backend, DeviceByte *out, const MessageShape *shape,
+static int64_t integer_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
                               const MessageSource *source, const Poll *poll) {
-    assert(source->x.columns == shape->columns);
+    assert(source->x.columns == layout->columns);
     int64_t bad = -1;
-    for (Parts parts = parts_start(shape, out); parts_next(&parts);) {
+    for (Parts parts = parts_start(layout, out); parts_next(&parts);) {
         int64_t place = backend->quantize(&parts.rows, source, poll);
         if (place >= 0 && (bad < 0 || place < bad))
             bad = place;
@@ -62,9 +62,9 @@ static int64_t integer_encode(const Backend *backend, DeviceByte *out, const Mes
 }
 
 static void integer_decode(const Backend *backend, Rows out, int64_t begin,
-                           const MessageShape *shape, const DeviceByte *in, const Poll *poll) {
-    assert(out.columns == shape->columns);
-    for (Parts parts = parts_start(shape, in); parts_next(&parts);)
+                           const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
+    assert(out.columns == layout->columns);
+    for (Parts parts = parts_start(layout, in); parts_next(&parts);)
         backend->dequantize(out, begin, &parts.rows, poll);
 }
 

@@ -10,11 +10,11 @@ static void upload(Widths *widths) {
     widths->backend->upload(widths->place, widths->host_place, widths_bytes(widths->count));
 }
 
-void widths_take(Widths *widths, const Backend *backend, int64_t count, int bits) {
+void widths_init(Widths *widths, const Backend *backend, int64_t count, int bits) {
     const char *what = "widths of messages";
     assert(count >= 0 && count <= INT32_MAX && width_known(bits));
     *widths = (Widths){.backend = backend, .count = count};
-    widths->place = backend->take(widths_bytes(count), what);
+    widths->place = backend->alloc(widths_bytes(count), what);
     widths->host_place = pinned_side(backend, widths->place, widths_bytes(count), what);
     for (int64_t i = 0; i < count; i++)
         widths->host_place[i] = (int32_t)i;
@@ -24,8 +24,8 @@ void widths_take(Widths *widths, const Backend *backend, int64_t count, int bits
 
 void widths_clear(Widths *widths) {
     if (widths->backend != NULL) {
-        pinned_side_give(widths->backend, widths->host_place);
-        widths->backend->give(widths->place);
+        pinned_side_free(widths->backend, widths->host_place);
+        widths->backend->free(widths->place);
     }
     *widths = (Widths){0};
 }

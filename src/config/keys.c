@@ -200,7 +200,7 @@ const Key config_own_keys[] = {
     {"run.memory_limit", KEY_DOUBLE, AT(run.memory_limit), "0", "[0, 1000000]", ANY, "GiB",
      "Memory that a rank may use; 0: free memory of the machine / ranks on it."},
     {"run.trace", KEY_INTS, AT(run.trace), "[]", "[1, 1000000000]", ANY, "epochs",
-     "First and last epoch whose spans and messages are written to trace.json (for Perfetto); "
+     "First and last epoch whose timers and messages are written to trace.json (for Perfetto); "
      "empty: none."},
     {"run.backend", KEY_WORD, AT(run.backend), "\"cpu\"", ANY, ANY, ANY,
      "Backend: whose kernels and memory a training uses."},

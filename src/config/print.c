@@ -87,7 +87,7 @@ char *config_to_json(const Config *config) {
     json_begin_object(&writer, NULL);
     config_walk(&writer, config, any, json_begin_object, json_end_object, put_value);
     json_end_object(&writer);
-    char *text = TAKE(char, writer.bytes + 1, "config as JSON");
+    char *text = ALLOC(char, writer.bytes + 1, "config as JSON");
     memcpy(text, writer.text, writer.bytes);
     json_writer_clear(&writer);
     return text;

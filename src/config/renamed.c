@@ -111,10 +111,10 @@ static void append(char *out, size_t *used, const char *text, size_t bytes) {
     out[*used] = 0;
 }
 
-// Returns the text with new names (0 terminated, memory_give it). *count: the names changed.
+// Returns the text with new names (0 terminated, memory_free it). *count: the names changed.
 static char *with_new_names(const char *text, int *count) {
     size_t bytes = strlen(text), used = 0;
-    char *out = TAKE(char, bytes * 4 + 64, "config with new names"); // no name grows fourfold
+    char *out = ALLOC(char, bytes * 4 + 64, "config with new names"); // no name grows fourfold
     char name[2 * CONFIG_WORD];
     Walk walk = {.at = text};
     const char *copied = text;
@@ -152,8 +152,8 @@ bool config_upgrade(const char *path, int *count, Error *err) {
             error_prefix(err, "with new names");
         else if (*count > 0)
             file_replace(path, out, strlen(out), err);
-        memory_give(out);
+        memory_free(out);
     }
-    memory_give(text);
+    memory_free(text);
     return err->code == 0;
 }

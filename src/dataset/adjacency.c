@@ -7,9 +7,9 @@ Csr dataset_csr(const Dataset *dataset) {
 }
 
 void dataset_set_csr(Dataset *dataset, Csr *csr) {
-    dataset_give(dataset, dataset->offset);
-    dataset_give(dataset, dataset->target);
-    dataset_give(dataset, dataset->weight);
+    dataset_free_arrays(dataset, dataset->offset);
+    dataset_free_arrays(dataset, dataset->target);
+    dataset_free_arrays(dataset, dataset->weight);
     dataset->nodes = csr->rows;
     dataset->edges = csr_entries(csr);
     dataset->offset = csr->offset;

@@ -16,7 +16,7 @@ bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *er
     float *x = NULL;
     if (!npy_to_float(npy, &x, err))
         return false;
-    dataset_give(dataset, dataset->x);
+    dataset_free_arrays(dataset, dataset->x);
     dataset->x = x;
     dataset->features = npy->shape[1];
     return true;
@@ -71,14 +71,14 @@ bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err)
     int64_t *value = NULL;
     if (!npy_to_int64(npy, &value, err))
         return false;
-    dataset_give(dataset, dataset->label);
-    dataset_give(dataset, dataset->labels);
+    dataset_free_arrays(dataset, dataset->label);
+    dataset_free_arrays(dataset, dataset->labels);
     dataset->label = NULL;
     dataset->labels = NULL;
     dataset->multilabel = false;
     bool ok = columns == 1 ? take_classes(dataset, value, npy->shape[0], err)
                            : take_bits(dataset, value, npy->shape[0], columns, err);
-    memory_give(value);
+    memory_free(value);
     return ok;
 }
 
@@ -132,7 +132,7 @@ static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, Error *er
         return false;
     bool ok = mask ? put_mask(dataset, value, split, err)
                    : put_ids(dataset, value, npy->elements, split, err);
-    memory_give(value);
+    memory_free(value);
     if (ok && split == SPLIT_TRAIN &&
         memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
         return error_set(err, EXIT_DATA, "it is empty; nothing could be learned");

@@ -11,15 +11,15 @@ static bool in_mapping(const Dataset *dataset, const void *array) {
     return dataset->mapped && at >= begin && at <= begin + dataset->map.bytes;
 }
 
-void dataset_give(Dataset *dataset, const void *array) {
+void dataset_free_arrays(Dataset *dataset, const void *array) {
     if (!in_mapping(dataset, array))
-        memory_give((void *)(uintptr_t)array);
+        memory_free((void *)(uintptr_t)array);
 }
 
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what) {
     if (!in_mapping(dataset, array))
         return array;
-    void *copy = memory_take(bytes, what);
+    void *copy = memory_alloc(bytes, what);
     memcpy(copy, array, bytes);
     return copy;
 }
@@ -28,7 +28,7 @@ void dataset_clear(Dataset *dataset) {
     const void *arrays[] = {dataset->offset, dataset->target, dataset->weight, dataset->x,
                             dataset->label,  dataset->labels, dataset->split};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        dataset_give(dataset, arrays[i]);
+        dataset_free_arrays(dataset, arrays[i]);
     if (dataset->mapped)
         tensors_close(&dataset->map);
     *dataset = (Dataset){0};
@@ -149,7 +149,7 @@ static void drop_unit_weights(Dataset *dataset) {
     for (int64_t e = 0; e < dataset->edges; e++)
         if (dataset->weight[e] != 1)
             return;
-    dataset_give(dataset, dataset->weight);
+    dataset_free_arrays(dataset, dataset->weight);
     dataset->weight = NULL;
 }
 

@@ -17,9 +17,9 @@ typedef struct Pairs {
 } Pairs;
 
 static void pairs_clear(Pairs *pairs) {
-    memory_give(pairs->source);
-    memory_give(pairs->target);
-    memory_give(pairs->weight);
+    memory_free(pairs->source);
+    memory_free(pairs->target);
+    memory_free(pairs->weight);
     *pairs = (Pairs){0};
 }
 
@@ -83,7 +83,7 @@ static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, E
     if (pairs->count == 0)
         return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
     if (!weighted) {
-        memory_give(pairs->weight);
+        memory_free(pairs->weight);
         pairs->weight = NULL;
     }
     return true;
@@ -145,7 +145,7 @@ static bool renumber(Pairs *pairs, const int64_t *list, int64_t count, Error *er
         for (int k = 0; k < 2; k++)
             *ends[k] = dense ? place[*ends[k]] : place_of(list, count, *ends[k]);
     }
-    memory_give(place);
+    memory_free(place);
     return true;
 }
 
@@ -161,7 +161,7 @@ static bool number_nodes(Pairs *pairs, int64_t *nodes, const Request *request, E
               error_set(err, EXIT_DATA, "%s: %lld nodes; up to %d can be used", request->path,
                         (long long)*nodes, DATASET_MAX_NODES);
     ok = ok && (rows || renumber(pairs, list, count, err));
-    memory_give(list);
+    memory_free(list);
     return ok;
 }
 
@@ -178,7 +178,7 @@ static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Erro
                              "edges of a graph", err);
     if (ok)
         dataset_set_csr(dataset, &rows);
-    memory_give(ends);
+    memory_free(ends);
     return ok;
 }
 
@@ -227,14 +227,14 @@ static void plan(Tally *tally, const Request *request) {
     tally->weight = weighted ? sizeof(float) : 0;
     tally->nodes = facts.largest < 2 * edges ? facts.largest + 1 : 2 * edges;
     tally->nodes = request->rows > tally->nodes ? request->rows : tally->nodes;
-    tally_take(tally, text + memory_product(edges, pair));
-    tally_give(tally, text);
-    tally_take(tally, ids);
-    tally_give(tally, ids);
+    tally_add(tally, text + memory_product(edges, pair));
+    tally_sub(tally, text);
+    tally_add(tally, ids);
+    tally_sub(tally, ids);
     size_t ends_and_pairs = memory_product(edges, 2 * sizeof(int32_t) + pair);
-    tally_take(tally, memory_product(edges, 2 * sizeof(int32_t)) + tally_rows(tally, edges));
-    tally_give(tally, ends_and_pairs);
-    tally_take(tally, (size_t)tally->nodes);
+    tally_add(tally, memory_product(edges, 2 * sizeof(int32_t)) + tally_rows(tally, edges));
+    tally_sub(tally, ends_and_pairs);
+    tally_add(tally, (size_t)tally->nodes);
 }
 
 static bool matches(const char *path) {

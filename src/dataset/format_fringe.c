@@ -289,7 +289,7 @@ static void plan_directory(Tally *tally, const Request *request) {
     tally->edges = sizes.edges;
     tally->features = sizes.features;
     tally->mapped = true;
-    tally_take(tally, (size_t)sizes.nodes);
+    tally_add(tally, (size_t)sizes.nodes);
 }
 
 static bool matches(const char *path) {

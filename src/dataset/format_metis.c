@@ -220,9 +220,9 @@ static void plan(Tally *tally, const Request *request) {
     tally->edges = 2 * edges;
     tally->weight = format % 10 == 1 ? sizeof(float) : 0;
     size_t rows = tally_rows(tally, tally->edges);
-    tally_take(tally, text_most(&facts) + 3 * rows);
-    tally_give(tally, text_most(&facts) + 2 * rows);
-    tally_take(tally, (size_t)vertices);
+    tally_add(tally, text_most(&facts) + 3 * rows);
+    tally_sub(tally, text_most(&facts) + 2 * rows);
+    tally_add(tally, (size_t)vertices);
 }
 
 static bool matches(const char *path) {

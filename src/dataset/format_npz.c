@@ -17,9 +17,9 @@ typedef struct FileCsr {
 } FileCsr;
 
 static void csr_clear(FileCsr *csr) {
-    memory_give(csr->offset);
-    memory_give(csr->index);
-    memory_give(csr->value);
+    memory_free(csr->offset);
+    memory_free(csr->index);
+    memory_free(csr->value);
     *csr = (FileCsr){0};
 }
 
@@ -49,7 +49,7 @@ static bool read_shape(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
         csr->rows = shape[0];
         csr->columns = shape[1];
     }
-    memory_give(shape);
+    memory_free(shape);
     return ok;
 }
 
@@ -121,7 +121,7 @@ static bool read_graph(Dataset *dataset, Npz *npz, Error *err) {
 }
 
 // Sparse features become dense float32 rows; duplicate entries are added.
-static bool take_features(Dataset *dataset, const FileCsr *csr, Error *err) {
+static bool alloc_features(Dataset *dataset, const FileCsr *csr, Error *err) {
     if (csr->rows != dataset->nodes)
         return error_set(err, EXIT_DATA, "'attr_shape' says %lld rows but there are %lld nodes",
                          (long long)csr->rows, (long long)dataset->nodes);
@@ -149,7 +149,7 @@ static bool read_features(Dataset *dataset, Npz *npz, Error *err) {
         FileCsr csr;
         if (!csr_read(&csr, npz, "attr", err))
             return false;
-        bool ok = take_features(dataset, &csr, err);
+        bool ok = alloc_features(dataset, &csr, err);
         csr_clear(&csr);
         return ok;
     }
@@ -229,8 +229,8 @@ static void plan_features(Tally *tally, Npz *npz) {
         size_t before = tally->now;
         plan_csr(tally, npz, "attr");
         size_t csr = tally->now - before;
-        tally_take(tally, memory_product(tally->nodes * shape.columns, sizeof(float)));
-        tally_give(tally, csr);
+        tally_add(tally, memory_product(tally->nodes * shape.columns, sizeof(float)));
+        tally_sub(tally, csr);
         tally->features = shape.columns;
     } else if (npz_has(npz, "attr_matrix") && npz_look(npz, "attr_matrix", &npy, &ignored)) {
         tally_array(tally, &npy, sizeof(float));
@@ -248,16 +248,16 @@ static void plan(Tally *tally, const Request *request) {
     tally->edges = plan_csr(tally, npz, "adj");
     if (npz_look(npz, "adj_indptr", &npy, &ignored))
         tally->nodes = npy.elements - 1;
-    tally_take(tally, memory_product(tally->edges, sizeof(int32_t)));
-    tally_give(tally, memory_product(tally->edges, sizeof(int64_t)));
-    tally_take(tally, (size_t)tally->nodes);
+    tally_add(tally, memory_product(tally->edges, sizeof(int32_t)));
+    tally_sub(tally, memory_product(tally->edges, sizeof(int64_t)));
+    tally_add(tally, (size_t)tally->nodes);
     if (request->config->data.features[0] == '\0')
         plan_features(tally, npz);
     if (request->config->data.labels[0] == '\0' && npz_has(npz, "labels") &&
         npz_look(npz, "labels", &npy, &ignored)) {
         size_t numbers = memory_product(tally_array(tally, &npy, sizeof(int64_t)), sizeof(int64_t));
-        tally_take(tally, numbers / 2);
-        tally_give(tally, numbers);
+        tally_add(tally, numbers / 2);
+        tally_sub(tally, numbers);
     }
     npz_close(npz);
 }

@@ -107,18 +107,18 @@ typedef struct Shares { // sizes of classes and communities as shares that add u
 // proportion, at least one, of equal shares.
 static Shares make_shares(const Recipe *recipe) {
     int64_t classes = recipe->classes;
-    Shares shares = {.class = TAKE(double, classes, "shares of classes")};
+    Shares shares = {.class = ALLOC(double, classes, "shares of classes")};
     double sum = 0, done = 0;
     for (int64_t k = 0; k < classes; k++)
         sum += shares.class[k] = pow((double)k + 1, -0.6);
-    int32_t *count = TAKE(int32_t, classes, "communities of classes");
+    int32_t *count = ALLOC(int32_t, classes, "communities of classes");
     for (int64_t k = 0; k < classes; k++) {
         double wanted = shares.class[k] / sum * (double)recipe->communities;
         count[k] = wanted < 1 ? 1 : (int32_t)lround(wanted);
         shares.communities += count[k];
     }
-    shares.class_of = TAKE(int32_t, shares.communities, "classes of communities");
-    shares.community = TAKE(double, shares.communities, "shares of communities");
+    shares.class_of = ALLOC(int32_t, shares.communities, "classes of communities");
+    shares.community = ALLOC(double, shares.communities, "shares of communities");
     for (int64_t k = 0, c = 0; k < classes; k++) {
         double each = shares.class[k] / sum / count[k];
         for (int32_t i = 0; i < count[k]; i++, c++) {
@@ -127,14 +127,14 @@ static Shares make_shares(const Recipe *recipe) {
         }
         shares.class[k] = done;
     }
-    memory_give(count);
+    memory_free(count);
     return shares;
 }
 
 static void shares_clear(Shares *shares) {
-    memory_give(shares->class_of);
-    memory_give(shares->community);
-    memory_give(shares->class);
+    memory_free(shares->class_of);
+    memory_free(shares->community);
+    memory_free(shares->class);
 }
 
 // The first entry whose cumulative share is above u.
@@ -206,34 +206,34 @@ static void planted_init(Planted *p, const Shares *shares, Dataset *dataset) {
     double facing = p->recipe->carriers * (double)n / ((double)c * (double)(c - 1));
     p->communities = shares->communities;
     p->abroad = c < 2 || facing <= 0 ? 0 : fmin(1, p->recipe->abroad / facing);
-    p->home = TAKE(int32_t, n, "communities of nodes");
-    p->partner = TAKE(int32_t, n, "facing communities of nodes");
-    p->weight = TAKE(double, n, "wanted degrees");
-    p->begin = TAKE(int64_t, c + 1, "members of communities");
-    p->member = TAKE(int32_t, n, "members of communities");
-    p->facing = TAKE(int64_t, c * c + 1, "carriers of pairs of communities");
-    p->carrier = TAKE(int32_t, n, "carriers of pairs of communities");
-    p->total = TAKE(double, c, "wanted degrees of communities");
+    p->home = ALLOC(int32_t, n, "communities of nodes");
+    p->partner = ALLOC(int32_t, n, "facing communities of nodes");
+    p->weight = ALLOC(double, n, "wanted degrees");
+    p->begin = ALLOC(int64_t, c + 1, "members of communities");
+    p->member = ALLOC(int32_t, n, "members of communities");
+    p->facing = ALLOC(int64_t, c * c + 1, "carriers of pairs of communities");
+    p->carrier = ALLOC(int32_t, n, "carriers of pairs of communities");
+    p->total = ALLOC(double, c, "wanted degrees of communities");
     draw_nodes(p, shares, dataset);
-    int64_t *key = TAKE(int64_t, n, "keys of nodes");
+    int64_t *key = ALLOC(int64_t, n, "keys of nodes");
     for (int64_t i = 0; i < n; i++)
         key[i] = p->home[i];
     group_nodes(n, c, key, p->begin, p->member);
     for (int64_t i = 0; i < n; i++)
         key[i] = p->partner[i] < 0 ? -1 : p->home[i] * c + p->partner[i];
     group_nodes(n, c * c, key, p->facing, p->carrier);
-    memory_give(key);
+    memory_free(key);
 }
 
 static void planted_clear(Planted *p) {
-    memory_give(p->home);
-    memory_give(p->partner);
-    memory_give(p->weight);
-    memory_give(p->begin);
-    memory_give(p->member);
-    memory_give(p->facing);
-    memory_give(p->carrier);
-    memory_give(p->total);
+    memory_free(p->home);
+    memory_free(p->partner);
+    memory_free(p->weight);
+    memory_free(p->begin);
+    memory_free(p->member);
+    memory_free(p->facing);
+    memory_free(p->carrier);
+    memory_free(p->total);
 }
 
 // --- features
@@ -264,7 +264,7 @@ static void draw_row(float *out, const float *center, double scale, int64_t colu
 // x[i, f] = signal * mean[class of i, f] + noise[i, f], all standard normals.
 static void draw_features(const Recipe *recipe, uint64_t seed, Dataset *dataset) {
     int64_t columns = recipe->features;
-    float *mean = TAKE(float, recipe->classes *columns, "means of classes");
+    float *mean = ALLOC(float, recipe->classes *columns, "means of classes");
     RandomStream means = draw_stream(seed, DRAW_MEAN), noise = draw_stream(seed, DRAW_NOISE);
     for (int64_t k = 0; k < recipe->classes; k++)
         draw_row(mean + k * columns, NULL, recipe->signal, columns, means, k);
@@ -272,10 +272,10 @@ static void draw_features(const Recipe *recipe, uint64_t seed, Dataset *dataset)
     for (int64_t i = 0; i < recipe->nodes; i++)
         draw_row(dataset->x + i * columns, mean + dataset->label[i] * columns, 1, columns, noise,
                  i);
-    memory_give(mean);
+    memory_free(mean);
 }
 
-static bool take_arrays(Dataset *dataset, const Recipe *recipe, Error *err) {
+static bool alloc_arrays(Dataset *dataset, const Recipe *recipe, Error *err) {
     int64_t n = recipe->nodes;
     snprintf(dataset->name, sizeof dataset->name, "%s", recipe->name);
     dataset->classes = recipe->classes;
@@ -293,7 +293,7 @@ bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *e
     *dataset = (Dataset){0};
     if (!find_recipe(&recipe, name, err))
         return false;
-    bool ok = take_arrays(dataset, &recipe, err);
+    bool ok = alloc_arrays(dataset, &recipe, err);
     if (ok) {
         Planted planted = {.recipe = &recipe, .seed = (uint64_t)seed};
         Shares shares = make_shares(&recipe);

@@ -72,8 +72,8 @@ static double expected_abroad(const Planted *p) {
 // Bisects the logarithm of the scale, with which the expected edges rise.
 static bool find_scale(Planted *p, Error *err) {
     int64_t n = p->recipe->nodes;
-    double *w = TAKE(double, n, "weights, sorted");
-    double *tail = TAKE(double, n + p->communities, "sums of weights");
+    double *w = ALLOC(double, n, "weights, sorted");
+    double *tail = ALLOC(double, n + p->communities, "sums of weights");
     double wanted = (double)p->recipe->edges / 2 - expected_abroad(p), low = -20, high = 20;
     sort_weights(p, w, tail);
     bool ok = wanted > 0 && expected_home(p, w, tail, exp(high)) >= wanted;
@@ -82,8 +82,8 @@ static bool find_scale(Planted *p, Error *err) {
         *(expected_home(p, w, tail, exp(middle)) < wanted ? &low : &high) = middle;
     }
     p->scale = exp(high);
-    memory_give(w);
-    memory_give(tail);
+    memory_free(w);
+    memory_free(tail);
     return ok || error_set(err, EXIT_CONFIG,
                            "%lld stored edges cannot be placed in %d communities of %lld nodes; "
                            "change edges, communities or abroad",
@@ -140,11 +140,11 @@ static void count_entries(const Planted *p, int64_t *count, int32_t *scratch) {
     }
 #pragma omp parallel
     {
-        int32_t *found = TAKE(int32_t, p->recipe->nodes, "edges abroad of a node");
+        int32_t *found = ALLOC(int32_t, p->recipe->nodes, "edges abroad of a node");
 #pragma omp for schedule(static)
         for (int64_t u = 0; u < p->recipe->nodes; u++)
             count[u + 1] += draw_abroad(p, (int32_t)u, found);
-        memory_give(found);
+        memory_free(found);
     }
 }
 
@@ -161,7 +161,7 @@ static void insert_entries(int32_t *row, int64_t home, int64_t all) {
 }
 
 static void fill_entries(const Planted *p, Csr *out, int32_t *scratch) {
-    int64_t *next = TAKE(int64_t, p->recipe->nodes, "places in rows");
+    int64_t *next = ALLOC(int64_t, p->recipe->nodes, "places in rows");
     memcpy(next, out->offset, (size_t)p->recipe->nodes * sizeof *next);
 #pragma omp parallel for schedule(dynamic)
     for (int32_t c = 0; c < p->communities; c++) {
@@ -182,15 +182,15 @@ static void fill_entries(const Planted *p, Csr *out, int32_t *scratch) {
         int64_t home = next[u] - out->offset[u];
         insert_entries(row, home, home + draw_abroad(p, (int32_t)u, row + home));
     }
-    memory_give(next);
+    memory_free(next);
 }
 
 bool planted_edges(Planted *planted, Csr *out, Error *err) {
     int64_t n = planted->recipe->nodes;
     if (!find_scale(planted, err))
         return false;
-    int32_t *scratch = TAKE(int32_t, n, "pairs of a node"); // as many as the largest community has
-    int64_t *count = TAKE(int64_t, n + 1, "entries of rows");
+    int32_t *scratch = ALLOC(int32_t, n, "pairs of a node"); // as many as the largest community has
+    int64_t *count = ALLOC(int64_t, n + 1, "entries of rows");
     count_entries(planted, count, scratch);
     for (int64_t i = 0; i < n; i++)
         count[i + 1] += count[i];
@@ -199,7 +199,7 @@ bool planted_edges(Planted *planted, Csr *out, Error *err) {
         memcpy(out->offset, count, ((size_t)n + 1) * sizeof *count);
         fill_entries(planted, out, scratch);
     }
-    memory_give(count);
-    memory_give(scratch);
+    memory_free(count);
+    memory_free(scratch);
     return ok;
 }

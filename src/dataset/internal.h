@@ -31,8 +31,8 @@ typedef struct Tally {
     bool mapped;                    // the arrays are mapped from the file
     bool symmetric;                 // both directions of each edge are counted already
 } Tally;
-void tally_take(Tally *tally, size_t bytes);
-void tally_give(Tally *tally, size_t bytes);
+void tally_add(Tally *tally, size_t bytes);
+void tally_sub(Tally *tally, size_t bytes);
 size_t tally_rows(const Tally *tally, int64_t edges); // offsets, targets and weights
 // Counts an array that is read, converted to numbers of `item` bytes and freed; the numbers stay.
 // Returns their count.
@@ -121,7 +121,7 @@ bool features_check(const Dataset *dataset, Error *err); // all finite
 void dataset_finish(Dataset *dataset);
 // Warns of legal contents that are often a mistake: self-loops, duplicate edges, missing labels.
 void dataset_warn_of_oddities(Dataset *dataset);
-void dataset_give(Dataset *dataset, const void *array); // unless the mapping holds it
+void dataset_free_arrays(Dataset *dataset, const void *array); // unless the mapping holds it
 // The array itself, or a copy if the read-only mapping holds it.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
 

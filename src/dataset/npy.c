@@ -245,7 +245,7 @@ bool npy_from(Npy *npy, const char *name, NpyInput *input, Error *err) {
 }
 
 void npy_clear(Npy *npy) {
-    memory_give(npy->data);
+    memory_free(npy->data);
     *npy = (Npy){0};
 }
 

@@ -110,7 +110,7 @@ bool npy_to_int64(const Npy *npy, int64_t **out, Error *err) {
     if (npy->kind == NPY_INT && npy->item == 8 && !npy->big_endian && in_c_order(npy)) {
         memcpy(value, npy->data, (size_t)npy->elements * sizeof *value);
     } else if (!fill_int64(npy, value, err)) {
-        memory_give(value);
+        memory_free(value);
         return false;
     }
     *out = value;
@@ -143,7 +143,7 @@ bool npy_to_float(const Npy *npy, float **out, Error *err) {
     if (npy->kind == NPY_FLOAT && npy->item == 4 && !npy->big_endian && in_c_order(npy)) {
         memcpy(value, npy->data, bytes);
     } else if (!fill_float(npy, value, err)) {
-        memory_give(value);
+        memory_free(value);
         return false;
     }
     *out = value;

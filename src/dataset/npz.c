@@ -63,7 +63,7 @@ static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
     for (int64_t i = 1; ok && i < count; i++)
         if (strcmp(name[i - 1], name[i]) == 0)
             ok = error_set(err, EXIT_DATA, "'%.200s' is in the archive twice", name[i]);
-    memory_give(name);
+    memory_free(name);
     return ok;
 }
 
@@ -89,7 +89,7 @@ Npz *npz_open(const char *path, Error *err) {
     int descriptor = file_open(path, &size, err);
     if (descriptor < 0)
         return NULL;
-    Npz *npz = TAKE(Npz, 1, "an archive");
+    Npz *npz = ALLOC(Npz, 1, "an archive");
     snprintf(npz->path, sizeof npz->path, "%s", path);
     npz->zip = open_archive(descriptor, size, err);
     int64_t count = npz->zip == NULL ? 0 : (int64_t)zip_get_num_entries(npz->zip, 0);
@@ -108,9 +108,9 @@ void npz_close(Npz *npz) {
         return;
     if (npz->zip != NULL)
         zip_discard(npz->zip);
-    memory_give(npz->member);
-    memory_give(npz->key);
-    memory_give(npz);
+    memory_free(npz->member);
+    memory_free(npz->key);
+    memory_free(npz);
 }
 
 int npz_count(const Npz *npz) { return npz->count; }

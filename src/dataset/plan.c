@@ -9,12 +9,12 @@
 #include <string.h>
 #include <zlib.h>
 
-void tally_take(Tally *tally, size_t bytes) {
+void tally_add(Tally *tally, size_t bytes) {
     tally->now += bytes;
     tally->most = tally->now > tally->most ? tally->now : tally->most;
 }
 
-void tally_give(Tally *tally, size_t bytes) {
+void tally_sub(Tally *tally, size_t bytes) {
     tally->now -= bytes < tally->now ? bytes : tally->now;
 }
 
@@ -24,9 +24,9 @@ size_t tally_rows(const Tally *tally, int64_t edges) {
 
 int64_t tally_array(Tally *tally, const Npy *npy, size_t item) {
     size_t raw = memory_product(npy->elements, (size_t)npy->item);
-    tally_take(tally, raw);
-    tally_take(tally, memory_product(npy->elements, item));
-    tally_give(tally, raw);
+    tally_add(tally, raw);
+    tally_add(tally, memory_product(npy->elements, item));
+    tally_sub(tally, raw);
     return npy->elements;
 }
 
@@ -77,7 +77,7 @@ bool text_facts(TextFacts *facts, const char *path) {
     gzFile file = file_is_folder(path) ? NULL : gzopen(path, "rb");
     if (file == NULL)
         return false;
-    char *piece = TAKE(char, PIECE, "text being looked at");
+    char *piece = ALLOC(char, PIECE, "text being looked at");
     Line line = {.start = true};
     int got;
     while ((got = gzread(file, piece, PIECE)) > 0) {
@@ -88,7 +88,7 @@ bool text_facts(TextFacts *facts, const char *path) {
     look_at(facts, &line, '\n');
     facts->packed = !gzdirect(file);
     gzclose(file);
-    memory_give(piece);
+    memory_free(piece);
     return got == 0;
 }
 
@@ -100,7 +100,7 @@ size_t text_most(const TextFacts *facts) {
 // ---- what follows the reader
 
 static void plan_beside(Tally *tally, const Npy *npy, size_t item) {
-    tally_take(tally, memory_product(npy->elements, item));
+    tally_add(tally, memory_product(npy->elements, item));
 }
 
 // Rows that do not ascend are transposed twice; assume that, since it is not known yet.
@@ -108,8 +108,8 @@ static void plan_sorting(Tally *tally) {
     size_t rows = tally_rows(tally, tally->edges);
     if (tally->mapped)
         return;
-    tally_take(tally, 2 * rows);
-    tally_give(tally, 2 * rows);
+    tally_add(tally, 2 * rows);
+    tally_sub(tally, 2 * rows);
 }
 
 static void plan_step(Tally *tally, const char *step) {
@@ -119,17 +119,17 @@ static void plan_step(Tally *tally, const char *step) {
     bool graph = strcmp(step, "symmetrize") == 0 || strncmp(step, "drop-", 5) == 0;
     if (made > 0) {
         tally->features = made;
-        tally_take(tally, memory_product(tally->nodes * made, sizeof(float)));
+        tally_add(tally, memory_product(tally->nodes * made, sizeof(float)));
     } else if (graph) { // the transposed rows, and the new rows beside the old
         size_t old = tally_rows(tally, tally->edges);
         bool doubles = strcmp(step, "symmetrize") == 0 && !tally->symmetric;
         tally->edges *= doubles ? 2 : 1;
         tally->symmetric |= doubles;
         size_t rows = tally_rows(tally, tally->edges);
-        tally_take(tally, old + rows);
-        tally_give(tally, 2 * old);
+        tally_add(tally, old + rows);
+        tally_sub(tally, 2 * old);
     } else if (tally->mapped) { // a writable copy
-        tally_take(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
+        tally_add(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
         tally->mapped = false;
     }
 }
@@ -144,7 +144,7 @@ static bool look_beside(Tally *tally, Npy *npy, const Config *config, const char
     dataset_path(config, path, resolved);
     if (!npy_look(npy, resolved, &ignored))
         return false;
-    tally_take(tally, memory_product(npy->elements, (size_t)npy->item));
+    tally_add(tally, memory_product(npy->elements, (size_t)npy->item));
     return true;
 }
 

@@ -238,7 +238,7 @@ static bool degree_features(Dataset *dataset, const char *argument, int64_t seed
     float *x = new_features(dataset, COLUMNS, err);
     if (x == NULL)
         return false;
-    int64_t *arriving = TAKE(int64_t, dataset->nodes, "in-degrees");
+    int64_t *arriving = ALLOC(int64_t, dataset->nodes, "in-degrees");
     for (int64_t e = 0; e < dataset->edges; e++)
         arriving[dataset->target[e]]++;
     for (int64_t i = 0; i < dataset->nodes; i++) {
@@ -248,7 +248,7 @@ static bool degree_features(Dataset *dataset, const char *argument, int64_t seed
         x[i * COLUMNS + BUCKETS] = (float)log1p((double)arriving[i]);
         x[i * COLUMNS + BUCKETS + 1] = (float)log1p((double)leaving);
     }
-    memory_give(arriving);
+    memory_free(arriving);
     return true;
 }
 

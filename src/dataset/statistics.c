@@ -6,8 +6,8 @@
 
 static void count_degrees(const Dataset *dataset, Statistics *out) {
     int64_t n = dataset->nodes;
-    int64_t *degree = TAKE(int64_t, n, "degrees");
-    uint8_t *reached = TAKE(uint8_t, n, "nodes with an edge that arrives");
+    int64_t *degree = ALLOC(int64_t, n, "degrees");
+    uint8_t *reached = ALLOC(uint8_t, n, "nodes with an edge that arrives");
     for (int64_t e = 0; e < dataset->edges; e++)
         reached[dataset->target[e]] = 1;
     for (int64_t i = 0; i < n; i++) {
@@ -18,8 +18,8 @@ static void count_degrees(const Dataset *dataset, Statistics *out) {
     out->degree_min = degree[0];
     out->degree_median = degree[n / 2];
     out->degree_max = degree[n - 1];
-    memory_give(reached);
-    memory_give(degree);
+    memory_free(reached);
+    memory_free(degree);
 }
 
 void dataset_statistics(const Dataset *dataset, Statistics *out) {

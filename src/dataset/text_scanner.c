@@ -28,7 +28,7 @@ static bool grow(Text *text, size_t *room, size_t wanted, Error *err) {
         return false;
     if (text->bytes > 0)
         memcpy(data, text->data, text->bytes);
-    memory_give(text->data);
+    memory_free(text->data);
     text->data = data;
     *room = larger;
     return true;
@@ -80,7 +80,7 @@ bool text_read(Text *text, const char *path, Error *err) {
 }
 
 void text_clear(Text *text) {
-    memory_give(text->data);
+    memory_free(text->data);
     *text = (Text){0};
 }
 

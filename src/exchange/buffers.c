@@ -14,15 +14,15 @@ const Codec *exact_codec(void) {
 }
 
 size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns) {
-    MessageShape shape = {.rows = rows, .columns = columns};
-    size_t room = exact_codec()->bytes(&shape);
+    MessageLayout layout = {.rows = rows, .columns = columns};
+    size_t room = exact_codec()->bytes(&layout);
     for (int bits = 1; bits <= WIDTH_MOST && options->codec->has_widths; bits++) {
         if (!width_known(bits)) // which is the widest? 7 bits, three planes, in rows of one column
             continue;
         Widths widths = {.count = rows};
         widths.of[bits] = rows;
-        shape.widths = &widths;
-        room = most(room, options->codec->bytes(&shape));
+        layout.widths = &widths;
+        room = most(room, options->codec->bytes(&layout));
     }
     return aligned(room);
 }
@@ -42,24 +42,24 @@ void buffer_sizes_add(BufferSizes *size, const BufferSizes *more) {
 }
 
 ExchangeBuffers *exchange_buffers_new(const Backend *backend) {
-    ExchangeBuffers *buffers = TAKE(ExchangeBuffers, 1, "messages");
+    ExchangeBuffers *buffers = ALLOC(ExchangeBuffers, 1, "messages");
     *buffers = (ExchangeBuffers){.backend = backend};
     return buffers;
 }
 
-static void give(ExchangeBuffers *buffers) {
+static void free_buffers(ExchangeBuffers *buffers) {
     for (int side = 0; side < SIDES; side++) {
-        pinned_side_give(buffers->backend, buffers->message[side]);
-        buffers->backend->give(buffers->device_message[side]);
+        pinned_side_free(buffers->backend, buffers->message[side]);
+        buffers->backend->free(buffers->device_message[side]);
     }
-    buffers->backend->give(buffers->received);
+    buffers->backend->free(buffers->received);
 }
 
 void exchange_buffers_free(ExchangeBuffers *buffers) {
     if (buffers == NULL)
         return;
-    give(buffers);
-    memory_give(buffers);
+    free_buffers(buffers);
+    memory_free(buffers);
 }
 
 void buffers_fit(ExchangeBuffers *buffers, const BufferSizes *size) {
@@ -69,14 +69,14 @@ void buffers_fit(ExchangeBuffers *buffers, const BufferSizes *size) {
     buffers->user = NULL;
     if (buffers->received != NULL && memcmp(&before, &buffers->size, sizeof before) == 0)
         return;
-    give(buffers);
+    free_buffers(buffers);
     for (int side = 0; side < SIDES; side++) {
         size_t bytes = buffers->size.message[side];
-        buffers->device_message[side] = buffers->backend->take(bytes, "messages");
+        buffers->device_message[side] = buffers->backend->alloc(bytes, "messages");
         buffers->message[side] =
             pinned_side(buffers->backend, buffers->device_message[side], bytes, "messages");
     }
-    buffers->received = buffers->backend->take(buffers->size.received, "halo rows");
+    buffers->received = buffers->backend->alloc(buffers->size.received, "halo rows");
 }
 
 void exchange_buffers_plan(MemoryPlan *plan, const BufferSizes *size) {

@@ -22,46 +22,46 @@ static int64_t rows_on(const HaloPlan *plan, int side) {
 
 // --- making
 
-static void take_side(Channel *channel, int side) {
+static void alloc_side(Channel *channel, int side) {
     const HaloPlan *p = channel->plan;
     Side *s = &channel->side[side];
-    s->place = TAKE(size_t, channel->ring.rounds + 1, "messages");
+    s->place = ALLOC(size_t, channel->ring.rounds + 1, "messages");
     for (int g = 0; g < channel->ring.rounds; g++)
         s->place[g + 1] =
             s->place[g] +
             message_room(&channel->options, channel_group_rows(p, side, g), channel->columns);
     if (!channel->options.codec->has_widths)
         return;
-    s->bits = TAKE(uint8_t, rows_on(p, side), "widths of messages");
+    s->bits = ALLOC(uint8_t, rows_on(p, side), "widths of messages");
     memset(s->bits, channel->options.width, (size_t)rows_on(p, side));
-    s->widths = TAKE(Widths, channel->ring.rounds, "widths of messages");
+    s->widths = ALLOC(Widths, channel->ring.rounds, "widths of messages");
     for (int g = 0; g < channel->ring.rounds; g++)
-        widths_take(&s->widths[g], channel->buffers->backend, channel_group_rows(p, side, g),
+        widths_init(&s->widths[g], channel->buffers->backend, channel_group_rows(p, side, g),
                     channel->options.width);
 }
 
-static void give_side(Side *side, int rounds) {
+static void free_side(Side *side, int rounds) {
     for (int g = 0; side->widths != NULL && g < rounds; g++)
         widths_clear(&side->widths[g]);
-    memory_give(side->widths);
-    memory_give(side->bits);
-    memory_give(side->place);
+    memory_free(side->widths);
+    memory_free(side->bits);
+    memory_free(side->place);
 }
 
-static MessageShape shape_of(const Channel *channel, int side, int group) {
+static MessageLayout layout_of(const Channel *channel, int side, int group) {
     const Side *s = &channel->side[side];
-    return (MessageShape){.rows = channel_group_rows(channel->plan, side, group),
-                          .columns = channel->columns,
-                          .bf16 = channel->options.bf16,
-                          .widths = s->widths != NULL ? &s->widths[group] : NULL};
+    return (MessageLayout){.rows = channel_group_rows(channel->plan, side, group),
+                           .columns = channel->columns,
+                           .bf16 = channel->options.bf16,
+                           .widths = s->widths != NULL ? &s->widths[group] : NULL};
 }
 
 // A group without rows has no message.
 static void lay_out_side(Channel *channel, int side) {
     for (int g = 0; g < channel->ring.rounds; g++) {
         Transfer *transfer = &channel->ring.transfer[g][side];
-        MessageShape shape = shape_of(channel, side, g);
-        transfer->bytes = (int64_t)channel->codec->bytes(&shape);
+        MessageLayout layout = layout_of(channel, side, g);
+        transfer->bytes = (int64_t)channel->codec->bytes(&layout);
         transfer->payload = channel->buffers->message[side] + channel->side[side].place[g];
         if (side == OUTGOING)
             transfer->header = (MessageHeader){.layer = (uint8_t)channel->id.layer,
@@ -69,7 +69,7 @@ static void lay_out_side(Channel *channel, int side) {
                                                .source = (uint32_t)channel->plan->rank,
                                                .target = (uint32_t)transfer->peer,
                                                .columns = (uint32_t)channel->columns,
-                                               .rows = (uint64_t)shape.rows,
+                                               .rows = (uint64_t)layout.rows,
                                                .bytes = (uint64_t)transfer->bytes};
     }
 }
@@ -84,7 +84,7 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
                      int64_t columns, ExchangeId id) {
     assert(columns > 0 && id.layer >= 0 && id.layer < 256);
     assert(id.direction == FORWARD || id.direction == BACKWARD);
-    Channel *channel = TAKE(Channel, 1, "channel");
+    Channel *channel = ALLOC(Channel, 1, "channel");
     *channel = (Channel){.buffers = buffers,
                          .plan = plan,
                          .options = *options,
@@ -92,14 +92,14 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
                          .columns = columns,
                          .id = id,
                          .poll = {channel_progress, channel}};
-    ring_transfer_init(&channel->ring, plan->comm, options->piece);
+    ring_transfer_init(&channel->ring, plan->comm, options->chunk);
     BufferSizes size = buffer_sizes(plan, options, columns);
     buffers_fit(buffers, &size);
-    channel_take_device(channel);
-    take_side(channel, OUTGOING);
-    take_side(channel, INCOMING);
+    channel_alloc_device(channel);
+    alloc_side(channel, OUTGOING);
+    alloc_side(channel, INCOMING);
     if (options->codec->has_widths)
-        channel->ranges.square = TAKE(float, rows_on(plan, OUTGOING), "ranges of messages");
+        channel->ranges.square = ALLOC(float, rows_on(plan, OUTGOING), "ranges of messages");
     return channel;
 }
 
@@ -109,12 +109,12 @@ void channel_free(Channel *channel) {
     assert(channel->state == CHANNEL_IDLE || channel->state == CHANNEL_PACKED);
     if (channel->buffers->user == channel)
         channel->buffers->user = NULL;
-    memory_give(channel->ranges.square);
-    channel_give_device(channel);
-    give_side(&channel->side[INCOMING], channel->ring.rounds);
-    give_side(&channel->side[OUTGOING], channel->ring.rounds);
+    memory_free(channel->ranges.square);
+    channel_free_device(channel);
+    free_side(&channel->side[INCOMING], channel->ring.rounds);
+    free_side(&channel->side[OUTGOING], channel->ring.rounds);
     ring_transfer_clear(&channel->ring);
-    memory_give(channel);
+    memory_free(channel);
 }
 
 void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
@@ -174,12 +174,12 @@ static void add_ranges(Channel *channel) {
 // --- time
 
 static double begin_step(Channel *channel) {
-    span_begin(channel->spans);
+    timer_begin(channel->timers);
     return clock_seconds();
 }
 
-static void end_step(Channel *channel, double since, double *seconds, SpanKind kind) {
-    span_end(channel->spans, kind);
+static void end_step(Channel *channel, double since, double *seconds, TimerKind kind) {
+    timer_end(channel->timers, kind);
     *seconds += clock_seconds() - since;
 }
 
@@ -190,7 +190,7 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
     const HaloPlan *p = channel->plan;
     Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
     int64_t first = p->send_offset[group];
-    MessageShape shape = shape_of(channel, OUTGOING, group);
+    MessageLayout layout = layout_of(channel, OUTGOING, group);
     MessageSource source = {
         .x = rows->x,
         .scale = rows->right,
@@ -204,7 +204,7 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
     const Backend *b = channel->buffers->backend;
     DeviceByte *message = channel_message(channel, OUTGOING, group);
-    int64_t bad = channel->codec->encode(b, message, &shape, &source, beat);
+    int64_t bad = channel->codec->encode(b, message, &layout, &source, beat);
     b->download(transfer->payload, message, (size_t)transfer->bytes);
     int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[first + bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
@@ -238,14 +238,14 @@ void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext conte
     if (channel->codec->has_widths)
         add_ranges(channel);
     channel->state = CHANNEL_PACKED;
-    end_step(channel, since, &channel->seconds.pack, SPAN_PACK);
+    end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
 }
 
 static void trace_message(Channel *channel, int group, int side, double end) {
     const Transfer *transfer = &channel->ring.transfer[group][side];
-    if (channel->spans == NULL || transfer->bytes == 0)
+    if (channel->timers == NULL || transfer->bytes == 0)
         return;
-    trace_add(channel->spans->trace,
+    trace_add(channel->timers->trace,
               (TraceEvent){.begin = channel->posted_at,
                            .end = end,
                            .peer = transfer->peer,
@@ -273,7 +273,7 @@ static void note_landing(Channel *channel) {
         return;
     for (; channel->traced < channel->ring.rounds; channel->traced++) {
         const Transfer *transfer = &channel->ring.transfer[channel->traced][INCOMING];
-        if (transfer->done < transfer->pieces)
+        if (transfer->done < transfer->chunks)
             return;
         trace_message(channel, channel->traced, INCOMING, clock_seconds());
     }
@@ -308,7 +308,7 @@ static void check_message(Channel *channel, int group, const unsigned char *payl
           EXIT_INTEGRITY, "%s", err.text);
 }
 
-// One wait ends with every piece that lands, so that slow is told from hung.
+// One wait ends with every chunk that lands, so that slow is told from hung.
 typedef struct Landing {
     RingTransfer *ring;
     const Transfer *transfer;
@@ -319,7 +319,7 @@ static bool one_more(void *context) {
     Landing *landing = context;
     ring_transfer_progress(landing->ring);
     return landing->transfer->done > landing->done ||
-           landing->transfer->done == landing->transfer->pieces;
+           landing->transfer->done == landing->transfer->chunks;
 }
 
 void channel_wait_for(Channel *channel, int group, int side) {
@@ -329,7 +329,7 @@ void channel_wait_for(Channel *channel, int group, int side) {
     snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d",
              channel->id.layer, direction_name(channel->id.direction), channel->epoch,
              side == INCOMING ? "from" : "to", transfer->peer);
-    while (transfer->done < transfer->pieces) {
+    while (transfer->done < transfer->chunks) {
         Landing landing = {ring, transfer, transfer->done};
         comm_wait_until(channel->plan->comm, one_more, &landing, what);
         if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_FLYING)
@@ -343,19 +343,19 @@ void channel_receive(Channel *channel, int group) {
     double since = begin_step(channel);
     channel_wait_for(channel, group, INCOMING);
     note_landing(channel);
-    end_step(channel, since, &channel->seconds.wait, SPAN_WAIT);
+    end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
 
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     if (transfer->bytes > 0) {
         since = begin_step(channel);
         check_message(channel, group, transfer->payload);
-        MessageShape shape = shape_of(channel, INCOMING, group);
+        MessageLayout layout = layout_of(channel, INCOMING, group);
         const Backend *b = channel->buffers->backend;
         DeviceByte *message = channel_message(channel, INCOMING, group);
         b->upload(message, transfer->payload, (size_t)transfer->bytes);
-        channel->codec->decode(b, channel_rows(channel), offset[group], &shape, message,
+        channel->codec->decode(b, channel_rows(channel), offset[group], &layout, message,
                                &channel->poll);
-        end_step(channel, since, &channel->seconds.unpack, SPAN_UNPACK);
+        end_step(channel, since, &channel->seconds.unpack, TIMER_UNPACK);
     }
     channel->received++;
     if (channel->received == channel->ring.rounds)
@@ -373,7 +373,7 @@ void channel_finish(Channel *channel) {
     double since = begin_step(channel);
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);
-    end_step(channel, since, &channel->seconds.wait, SPAN_WAIT);
+    end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
     channel->state = CHANNEL_IDLE;
 }
 
@@ -386,4 +386,4 @@ ChannelCount channel_count(const Channel *channel) {
 
 ChannelSeconds channel_seconds(const Channel *channel) { return channel->seconds; }
 
-void channel_set_spans(Channel *channel, Spans *spans) { channel->spans = spans; }
+void channel_set_timers(Channel *channel, Timers *timers) { channel->timers = timers; }

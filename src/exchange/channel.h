@@ -41,7 +41,7 @@ struct Channel {
     Poll poll;        // channel_progress on this channel
     double posted_at; // clock_seconds() of channel_post; 0: all have arrived since
     int traced;       // messages that were seen to have arrived, in the order of the ring
-    Spans *spans;     // borrowed; may be NULL
+    Timers *timers;   // borrowed; may be NULL
     ChannelSeconds seconds;
 };
 
@@ -55,8 +55,8 @@ static inline int64_t channel_group_rows(const HaloPlan *plan, int side, int gro
 }
 
 // ---- device.c
-void channel_take_device(Channel *channel);
-void channel_give_device(Channel *channel);
+void channel_alloc_device(Channel *channel);
+void channel_free_device(Channel *channel);
 void channel_download_ranges(Channel *channel); // of the exchange that was just packed
 // Where a group's message lies on the device.
 DeviceByte *channel_message(const Channel *channel, int side, int group);

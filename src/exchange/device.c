@@ -11,26 +11,26 @@ static size_t range_bytes(const Channel *channel) {
     return (size_t)rows_sent(channel) * sizeof(float);
 }
 
-void channel_take_device(Channel *channel) {
+void channel_alloc_device(Channel *channel) {
     const Backend *b = channel->buffers->backend;
     const HaloPlan *p = channel->plan;
     size_t ids = (size_t)(p->sources + p->partials) * sizeof(int64_t);
     channel->send_row =
-        mirror_take(b, p->send_row, (size_t)rows_sent(channel) * sizeof(int32_t), "send lists");
-    channel->source_id = mirror_take(b, p->source_id, ids, "send lists");
+        mirror_alloc(b, p->send_row, (size_t)rows_sent(channel) * sizeof(int32_t), "send lists");
+    channel->source_id = mirror_alloc(b, p->source_id, ids, "send lists");
     if (!channel->options.codec->has_widths)
         return;
-    channel->device_range = b->take(range_bytes(channel), "ranges of messages");
+    channel->device_range = b->alloc(range_bytes(channel), "ranges of messages");
     channel->range =
         pinned_side(b, channel->device_range, range_bytes(channel), "ranges of messages");
 }
 
-void channel_give_device(Channel *channel) {
+void channel_free_device(Channel *channel) {
     const Backend *b = channel->buffers->backend;
-    pinned_side_give(b, channel->range);
-    b->give(channel->device_range);
-    mirror_give(b, channel->source_id);
-    mirror_give(b, channel->send_row);
+    pinned_side_free(b, channel->range);
+    b->free(channel->device_range);
+    mirror_free(b, channel->source_id);
+    mirror_free(b, channel->send_row);
 }
 
 void channel_download_ranges(Channel *channel) {

@@ -6,12 +6,12 @@
 
 static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
     Widths widths = {.count = rows};
-    MessageShape shape = {.rows = rows,
-                          .columns = channel->columns,
-                          .bf16 = channel->options.bf16,
-                          .widths = &widths};
+    MessageLayout layout = {.rows = rows,
+                            .columns = channel->columns,
+                            .bf16 = channel->options.bf16,
+                            .widths = &widths};
     widths.of[bits] = rows;
-    return (int64_t)channel->options.codec->bytes(&shape);
+    return (int64_t)channel->options.codec->bytes(&layout);
 }
 
 int64_t channel_row_bytes(const Channel *channel, int bits) { return bytes_of(channel, 1, bits); }

@@ -1,25 +1,25 @@
-// Rounds and pieces (ring_transfer.h).
+// Rounds and chunks (ring_transfer.h).
 
 #include "ring_transfer.h"
 
-static int64_t pieces_of(const RingTransfer *ring, int64_t bytes) {
-    return bytes == 0 ? 0 : 1 + (bytes + ring->piece - 1) / ring->piece;
+static int64_t chunks_of(const RingTransfer *ring, int64_t bytes) {
+    return bytes == 0 ? 0 : 1 + (bytes + ring->chunk - 1) / ring->chunk;
 }
 
-static int slots(const RingTransfer *ring) { return ring->window * SIDES * TRANSFER_PIECES; }
+static int slots(const RingTransfer *ring) { return ring->window * SIDES * TRANSFER_CHUNKS; }
 
 static int window_of(int size) { return size - 1 < TRANSFER_ROUNDS ? size - 1 : TRANSFER_ROUNDS; }
 
-void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t piece) {
-    assert(piece > 0 && piece < INT32_MAX);
+void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t chunk) {
+    assert(chunk > 0 && chunk < INT32_MAX);
     *ring =
-        (RingTransfer){.rounds = comm->size - 1, .window = window_of(comm->size), .piece = piece};
+        (RingTransfer){.rounds = comm->size - 1, .window = window_of(comm->size), .chunk = chunk};
     comm_duplicate(&ring->comm, comm);
     ring->transfer =
-        memory_take(memory_product(ring->rounds, sizeof *ring->transfer), "messages in flight");
-    ring->request = TAKE(MPI_Request, slots(ring), "messages in flight");
-    ring->arrived = TAKE(int, slots(ring), "messages in flight");
-    ring->status = TAKE(MPI_Status, slots(ring), "messages in flight");
+        memory_alloc(memory_product(ring->rounds, sizeof *ring->transfer), "messages in flight");
+    ring->request = ALLOC(MPI_Request, slots(ring), "messages in flight");
+    ring->arrived = ALLOC(int, slots(ring), "messages in flight");
+    ring->status = ALLOC(MPI_Status, slots(ring), "messages in flight");
     for (int i = 0; i < slots(ring); i++)
         ring->request[i] = MPI_REQUEST_NULL;
     for (int g = 0; g < ring->rounds; g++) {
@@ -30,35 +30,35 @@ void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t piece) {
 }
 
 void ring_transfer_clear(RingTransfer *ring) {
-    memory_give(ring->status);
-    memory_give(ring->arrived);
-    memory_give(ring->request);
-    memory_give(ring->transfer);
+    memory_free(ring->status);
+    memory_free(ring->arrived);
+    memory_free(ring->request);
+    memory_free(ring->transfer);
     comm_release(&ring->comm);
 }
 
 size_t ring_transfer_bytes(int size) {
-    size_t requests = (size_t)window_of(size) * SIDES * TRANSFER_PIECES;
+    size_t requests = (size_t)window_of(size) * SIDES * TRANSFER_CHUNKS;
     return (size_t)(size - 1) * SIDES * sizeof(Transfer) +
            requests * (sizeof(MPI_Request) + sizeof(int) + sizeof(MPI_Status));
 }
 
-static MPI_Request *request_of(const RingTransfer *ring, int round, int side, int64_t piece) {
+static MPI_Request *request_of(const RingTransfer *ring, int round, int side, int64_t chunk) {
     int64_t transfer = round % ring->window * SIDES + side;
-    return ring->request + transfer * TRANSFER_PIECES + piece % TRANSFER_PIECES;
+    return ring->request + transfer * TRANSFER_CHUNKS + chunk % TRANSFER_CHUNKS;
 }
 
-static void post_piece(RingTransfer *ring, int round, int side) {
+static void post_chunk(RingTransfer *ring, int round, int side) {
     Transfer *transfer = &ring->transfer[round][side];
-    int64_t piece = transfer->posted++, begin = (piece - 1) * ring->piece;
+    int64_t chunk = transfer->posted++, begin = (chunk - 1) * ring->chunk;
     void *at = &transfer->header;
     int64_t bytes = sizeof transfer->header;
-    if (piece > 0) {
+    if (chunk > 0) {
         at = transfer->payload + begin;
-        bytes = transfer->bytes - begin < ring->piece ? transfer->bytes - begin : ring->piece;
+        bytes = transfer->bytes - begin < ring->chunk ? transfer->bytes - begin : ring->chunk;
     }
-    int tag = (int)(piece % TRANSFER_TAGS);
-    MPI_Request *request = request_of(ring, round, side, piece);
+    int tag = (int)(chunk % TRANSFER_TAGS);
+    MPI_Request *request = request_of(ring, round, side, chunk);
     if (side == INCOMING) {
         CHECK_MPI(MPI_Irecv(at, (int)bytes, MPI_BYTE, transfer->peer, tag, comm_mpi(&ring->comm),
                             request));
@@ -70,15 +70,15 @@ static void post_piece(RingTransfer *ring, int round, int side) {
     }
 }
 
-// Posts pieces while there are some and the slot of the next one is free.
+// Posts chunks while there are some and the slot of the next one is free.
 static void fill(RingTransfer *ring, int round, int side) {
     Transfer *transfer = &ring->transfer[round][side];
-    while (transfer->posted < transfer->pieces &&
+    while (transfer->posted < transfer->chunks &&
            *request_of(ring, round, side, transfer->posted) == MPI_REQUEST_NULL)
-        post_piece(ring, round, side);
+        post_chunk(ring, round, side);
 }
 
-static bool transfer_over(const Transfer *transfer) { return transfer->done == transfer->pieces; }
+static bool transfer_over(const Transfer *transfer) { return transfer->done == transfer->chunks; }
 
 static bool round_over(const RingTransfer *ring, int round) {
     return transfer_over(&ring->transfer[round][INCOMING]) &&
@@ -113,7 +113,7 @@ void ring_transfer_post(RingTransfer *ring) {
             Transfer *transfer = &ring->transfer[g][side];
             transfer->posted = transfer->done = 0;
             transfer->header_done = false;
-            transfer->pieces = pieces_of(ring, transfer->bytes);
+            transfer->chunks = chunks_of(ring, transfer->bytes);
         }
     ring->posted = 0;
     open_rounds(ring);
@@ -125,7 +125,7 @@ static int round_of(const RingTransfer *ring, int place) {
     return last - (last - place + ring->window) % ring->window;
 }
 
-// A piece that was longer than the message should be has arrived all the same: its header, which
+// A chunk that was longer than the message should be has arrived all the same: its header, which
 // says so, is checked before the message is used, and names who sent it.
 static void check_statuses(const RingTransfer *ring, int code, int count) {
     if (code != MPI_ERR_IN_STATUS)
@@ -147,14 +147,14 @@ void ring_transfer_progress(RingTransfer *ring) {
     if (count == MPI_UNDEFINED || count == 0)
         return;
     for (int i = 0; i < count; i++) {
-        int place = ring->arrived[i] / TRANSFER_PIECES;
+        int place = ring->arrived[i] / TRANSFER_CHUNKS;
         Transfer *transfer = &ring->transfer[round_of(ring, place / SIDES)][place % SIDES];
         transfer->done++;
         transfer->header_done |=
-            ring->arrived[i] % TRANSFER_PIECES == 0; // piece 0 is its first there
+            ring->arrived[i] % TRANSFER_CHUNKS == 0; // chunk 0 is its first there
     }
     for (int i = 0; i < count; i++) {
-        int transfer = ring->arrived[i] / TRANSFER_PIECES;
+        int transfer = ring->arrived[i] / TRANSFER_CHUNKS;
         fill(ring, round_of(ring, transfer / SIDES), transfer % SIDES);
     }
     open_rounds(ring);

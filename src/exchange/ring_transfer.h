@@ -1,15 +1,15 @@
 // How the messages of one exchange travel: a ring of rounds, a window of them in flight, each
-// message cut into pieces. This room's only user of MPI; channel.c says what is in the messages.
+// message cut into chunks. This room's only user of MPI; channel.c says what is in the messages.
 //
 //   round r        1         2         3       ...      (group r-1 of the HaloPlan, law 4)
 //   sends to     rank+1    rank+2    rank+3
 //   hears from   rank-1    rank-2    rank-3
 //
-// A Transfer is one message: its header is piece 0, its payload the pieces after it. At most
-// TRANSFER_PIECES pieces of a transfer and TRANSFER_ROUNDS rounds are in flight; the next one is
+// A Transfer is one message: its header is chunk 0, its payload the chunks after it. At most
+// TRANSFER_CHUNKS chunks of a transfer and TRANSFER_ROUNDS rounds are in flight; the next one is
 // posted when one has arrived. Pieces are posted in order, so MPI's rule that messages of one pair
 // and tag do not overtake each other keeps apart what tags cannot (tags repeat after TRANSFER_TAGS
-// pieces, and in the next exchange). No rank can wait in a circle: the first round in flight is
+// chunks, and in the next exchange). No rank can wait in a circle: the first round in flight is
 // posted everywhere, and all ranks work on rounds in the same order.
 #ifndef FRINGE_SRC_EXCHANGE_RING_TRANSFER_H
 #define FRINGE_SRC_EXCHANGE_RING_TRANSFER_H
@@ -17,15 +17,15 @@
 #include "fringe/base/mpi.h"
 #include "message.h"
 
-enum { TRANSFER_ROUNDS = 4, TRANSFER_PIECES = 16, TRANSFER_TAGS = 30000 };
+enum { TRANSFER_ROUNDS = 4, TRANSFER_CHUNKS = 16, TRANSFER_TAGS = 30000 };
 enum { INCOMING, OUTGOING, SIDES };
 
 typedef struct Transfer {
     MessageHeader header;
     unsigned char *payload; // in the buffers
     int64_t bytes;          // 0: there is no message, not even a header
-    int64_t pieces, posted, done;
-    bool header_done; // piece 0 has arrived or left
+    int64_t chunks, posted, done;
+    bool header_done; // chunk 0 has arrived or left
     int peer;
 } Transfer;
 
@@ -33,10 +33,10 @@ typedef struct RingTransfer {
     Comm comm;                   // owned: tags of its own
     int rounds;                  // size - 1
     int window;                  // rounds in flight
-    int64_t piece;               // bytes
+    int64_t chunk;               // bytes
     Transfer (*transfer)[SIDES]; // [rounds] owned
-    MPI_Request *request;        // [window, SIDES, TRANSFER_PIECES] owned
-    int *arrived;                // [window * SIDES * TRANSFER_PIECES] owned; scratch of Testsome
+    MPI_Request *request;        // [window, SIDES, TRANSFER_CHUNKS] owned
+    int *arrived;                // [window * SIDES * TRANSFER_CHUNKS] owned; scratch of Testsome
     MPI_Status *status;          // likewise
     int posted;                  // rounds
     int64_t messages, bytes_sent, bytes_received;
@@ -44,7 +44,7 @@ typedef struct RingTransfer {
 
 // Collective. The transfers' payloads and bytes are filled in by the owner before
 // ring_transfer_post.
-void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t piece);
+void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t chunk);
 void ring_transfer_clear(RingTransfer *ring);
 size_t ring_transfer_bytes(int size); // that ring_transfer_init takes
 

@@ -91,17 +91,17 @@ static int64_t received_floats(int64_t count, int size) { return size == 1 ? 0 :
 
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, int64_t count) {
     assert(count >= 0 && slice_of(count, comm->size) <= INT_MAX);
-    GradSync *sync = TAKE(GradSync, 1, "gradient exchange");
+    GradSync *sync = ALLOC(GradSync, 1, "gradient exchange");
     *sync = (GradSync){
         .backend = backend, .count = count, .made = count, .chunks = chunks_of(count, comm->size)};
     comm_duplicate(&sync->comm, comm);
-    sync->chunk = TAKE(Chunk, sync->chunks, "gradient exchange");
+    sync->chunk = ALLOC(Chunk, sync->chunks, "gradient exchange");
     sync->request =
-        TAKE(MPI_Request, (int64_t)sync->chunks * 2 * (comm->size - 1), "gradient exchange");
+        ALLOC(MPI_Request, (int64_t)sync->chunks * 2 * (comm->size - 1), "gradient exchange");
     size_t bytes = (size_t)received_floats(count, comm->size) * sizeof(float);
-    sync->received = backend->take_pinned(bytes, "gradients on their way");
+    sync->received = backend->alloc_pinned(bytes, "gradients on their way");
     if (!backend->host_is_device)
-        sync->pinned = backend->take_pinned((size_t)count * sizeof(float), "gradients");
+        sync->pinned = backend->alloc_pinned((size_t)count * sizeof(float), "gradients");
     cut(sync);
     return sync;
 }
@@ -110,12 +110,12 @@ void gradsync_free(GradSync *sync) {
     if (sync == NULL)
         return;
     assert(sync->flown == 0);
-    sync->backend->give_pinned(sync->pinned);
-    sync->backend->give_pinned(sync->received);
-    memory_give(sync->request);
-    memory_give(sync->chunk);
+    sync->backend->free_pinned(sync->pinned);
+    sync->backend->free_pinned(sync->received);
+    memory_free(sync->request);
+    memory_free(sync->chunk);
     comm_release(&sync->comm);
-    memory_give(sync);
+    memory_free(sync);
 }
 
 void gradsync_plan(MemoryPlan *plan, int64_t count, int size) {

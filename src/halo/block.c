@@ -55,11 +55,11 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, con
     *out = NULL;
     if (diagonal == ONE)
         return true;
-    float *value = TAKE(float, set->own, "diagonal of a Block");
+    float *value = ALLOC(float, set->own, "diagonal of a Block");
     for (int64_t i = 0; i < set->own; i++) {
         double d = divisor(diagonal, set->degree_in[i], set->degree_out[i]);
         if (!(d > 0)) {
-            memory_give(value);
+            memory_free(value);
             return error_set(err, EXIT_DATA,
                              "%s: the edge weights at node %lld sum to %g, so its messages cannot "
                              "be normalised; weights must be positive (or use data.transforms "
@@ -91,8 +91,8 @@ bool block_init(Block *block, const char *normalisation, const Pattern *pattern,
 }
 
 void block_clear(Block *block) {
-    memory_give(block->left);
-    memory_give(block->right);
+    memory_free(block->left);
+    memory_free(block->right);
     *block = (Block){0};
 }
 

@@ -7,7 +7,7 @@
 // The group of ring order that each remote source belongs to, or -1 where its owner leaves it out.
 static int32_t *groups_of_sources(const ShardRelation *edges, const int64_t *limit, int rank,
                                   int size) {
-    int32_t *group = TAKE(int32_t, edges->remote, "boundary");
+    int32_t *group = ALLOC(int32_t, edges->remote, "boundary");
     for (int g = 0; g + 1 < size; g++) {
         int owner = ring_sender(rank, g, size);
         for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
@@ -19,9 +19,9 @@ static int32_t *groups_of_sources(const ShardRelation *edges, const int64_t *lim
 void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t targets,
                    const int64_t *limit, int rank, int size) {
     *b = (Boundary){.groups = size - 1,
-                    .edge_begin = TAKE(int64_t, size, "boundary"),
+                    .edge_begin = ALLOC(int64_t, size, "boundary"),
                     .sources = edges->remote,
-                    .used = TAKE(int64_t, size, "boundary")};
+                    .used = ALLOC(int64_t, size, "boundary")};
     int32_t *group = groups_of_sources(edges, limit, rank, size);
     int64_t end = edges->offset[targets];
     for (int64_t e = 0; e < end; e++)
@@ -30,12 +30,12 @@ void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t
     for (int g = 0; g < b->groups; g++)
         b->edge_begin[g + 1] += b->edge_begin[g];
     int64_t count = b->edge_begin[b->groups];
-    b->target = TAKE(int32_t, count, "boundary");
-    b->source = TAKE(int32_t, count, "boundary");
-    b->weight = edges->weight != NULL ? TAKE(float, count, "boundary") : NULL;
-    b->as_row = TAKE(uint8_t, b->sources, "boundary");
-    b->as_sum = TAKE(uint8_t, count, "boundary");
-    int64_t *next = TAKE(int64_t, size, "boundary");
+    b->target = ALLOC(int32_t, count, "boundary");
+    b->source = ALLOC(int32_t, count, "boundary");
+    b->weight = edges->weight != NULL ? ALLOC(float, count, "boundary") : NULL;
+    b->as_row = ALLOC(uint8_t, b->sources, "boundary");
+    b->as_sum = ALLOC(uint8_t, count, "boundary");
+    int64_t *next = ALLOC(int64_t, size, "boundary");
     memcpy(next, b->edge_begin, (size_t)size * sizeof *next);
     for (int64_t i = 0; i < targets; i++)
         for (int64_t e = edges->offset[i]; e < edges->offset[i + 1]; e++) {
@@ -48,8 +48,8 @@ void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t
             if (b->weight != NULL)
                 b->weight[at] = edges->weight[e];
         }
-    memory_give(next);
-    memory_give(group);
+    memory_free(next);
+    memory_free(group);
 }
 
 // The edges of one group as a bipartite graph: its targets by number, its sources from 0.
@@ -72,13 +72,13 @@ static void cover_group(Boundary *b, const ShardRelation *edges, int group) {
     int64_t begin = b->edge_begin[group], end = b->edge_begin[group + 1], t = -1;
     int64_t first = edges->remote_group[group], sources = edges->remote_group[group + 1] - first;
     Csr graph = group_graph(b, group, first);
-    uint8_t *in_cover = TAKE(uint8_t, graph.rows, "boundary");
+    uint8_t *in_cover = ALLOC(uint8_t, graph.rows, "boundary");
     cover_minimum(&graph, sources, in_cover, b->as_row + first);
     for (int64_t e = begin; e < end; e++) {
         t += e == begin || b->target[e] != b->target[e - 1];
         b->as_sum[e] = in_cover[t] && !b->as_row[b->source[e]]; // what travels anyhow is not summed
     }
-    memory_give(in_cover);
+    memory_free(in_cover);
     csr_free(&graph);
 }
 
@@ -100,6 +100,6 @@ void boundary_cover(Boundary *b, const ShardRelation *edges, Cover cover) {
 void boundary_clear(Boundary *b) {
     void *taken[] = {b->edge_begin, b->target, b->source, b->weight, b->as_row, b->as_sum, b->used};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        memory_give(taken[i]);
+        memory_free(taken[i]);
     *b = (Boundary){0};
 }

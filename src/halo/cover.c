@@ -39,9 +39,9 @@ static Side side_of(const Csr *edges) {
     Side side = {.count = count,
                  .offset = edges->offset,
                  .column = edges->column,
-                 .partner = TAKE(int32_t, count, "matching of a boundary"),
-                 .degree = TAKE(int32_t, count, "matching of a boundary"),
-                 .line = TAKE(int32_t, count, "matching of a boundary")};
+                 .partner = ALLOC(int32_t, count, "matching of a boundary"),
+                 .degree = ALLOC(int32_t, count, "matching of a boundary"),
+                 .line = ALLOC(int32_t, count, "matching of a boundary")};
     for (int64_t v = 0; v < count; v++)
         side.partner[v] = NONE;
     return side;
@@ -54,19 +54,19 @@ static void matching_init(Matching *m, const Csr *boundary, int64_t sources) {
     *m = (Matching){.by_source = by_source,
                     .source = side_of(&by_source),
                     .target = side_of(&by_target),
-                    .level = TAKE(int32_t, sources, "matching of a boundary"),
-                    .arc = TAKE(int64_t, sources, "matching of a boundary")};
+                    .level = ALLOC(int32_t, sources, "matching of a boundary"),
+                    .arc = ALLOC(int64_t, sources, "matching of a boundary")};
 }
 
 static void side_clear(Side *side) {
-    memory_give(side->line);
-    memory_give(side->degree);
-    memory_give(side->partner);
+    memory_free(side->line);
+    memory_free(side->degree);
+    memory_free(side->partner);
 }
 
 static void matching_clear(Matching *m) {
-    memory_give(m->arc);
-    memory_give(m->level);
+    memory_free(m->arc);
+    memory_free(m->level);
     side_clear(&m->target);
     side_clear(&m->source);
     csr_free(&m->by_source);

@@ -94,7 +94,7 @@ static int64_t count_columns(const Boundary *b) {
 static void number_columns(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
                            const int64_t *own_gid, int32_t *column) {
     int64_t count = 0;
-    int64_t *id = TAKE(int64_t, count_columns(b), "global ids");
+    int64_t *id = ALLOC(int64_t, count_columns(b), "global ids");
     for (int g = 0; g < b->groups; g++) {
         for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
             if (b->as_row[h]) {
@@ -134,7 +134,7 @@ static void list_halo_rows(Pattern *pattern, int64_t *entries, bool weighted) {
         count += entries[i];
     }
     csr_alloc(&pattern->halo, rows, count, weighted, "edges of a Pattern");
-    pattern->halo_row = TAKE(int32_t, rows, "rows with halo columns");
+    pattern->halo_row = ALLOC(int32_t, rows, "rows with halo columns");
     int64_t k = 0;
     for (int64_t i = 0; i < pattern->rows; i++) {
         if (entries[i] == 0)
@@ -176,14 +176,14 @@ static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column
 
 static void take_halo(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
                       const int64_t *own_gid) {
-    int32_t *column = TAKE(int32_t, edges->remote, "halo columns");
-    int64_t *entries = TAKE(int64_t, pattern->rows, "halo columns");
+    int32_t *column = ALLOC(int32_t, edges->remote, "halo columns");
+    int64_t *entries = ALLOC(int64_t, pattern->rows, "halo columns");
     number_columns(pattern, b, edges, own_gid, column);
     count_entries(b, entries);
     list_halo_rows(pattern, entries, edges->weight != NULL);
     fill_halo(pattern, b, column, entries);
-    memory_give(entries);
-    memory_give(column);
+    memory_free(entries);
+    memory_free(column);
 }
 
 // Rows without halo columns as ranges (law 2), ascending. Where there are more than fit the shorter
@@ -254,23 +254,23 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
     assert(kind->relation >= 0 && kind->relation < shard->relations);
     int size = comm->size;
     const ShardRelation *edges = &shard->relation[kind->relation];
-    Pattern *pattern = TAKE(Pattern, 1, "Pattern");
+    Pattern *pattern = ALLOC(Pattern, 1, "Pattern");
     *pattern =
         (Pattern){.kind = *kind, .rows = set_reach(&shard->set[edges->to], kind->target_hops)};
     pattern->plan = (HaloPlan){.comm = comm,
                                .rank = comm->rank,
                                .size = size,
                                .sources = set_reach(&shard->set[edges->from], kind->source_hops),
-                               .receive_offset = TAKE(int64_t, size, "groups of the halo"),
-                               .sources_read = TAKE(int64_t, size, "groups of the halo")};
-    int64_t *limit = TAKE(int64_t, size, "sources of all ranks");
+                               .receive_offset = ALLOC(int64_t, size, "groups of the halo"),
+                               .sources_read = ALLOC(int64_t, size, "groups of the halo")};
+    int64_t *limit = ALLOC(int64_t, size, "sources of all ranks");
     comm_all_gather(comm, &pattern->plan.sources, limit, sizeof *limit);
     Making making = {.pattern = pattern, .shard = shard, .like = like, .limit = limit};
     comm_aside(comm, look_across, &making);
     requests_exchange(&making.asked, &making.asks, comm);
     requests_clear(&making.asks);
     comm_aside(comm, hear_readers, &making);
-    memory_give(limit);
+    memory_free(limit);
     CHECK(pattern_is_valid(pattern, true), EXIT_INTEGRITY,
           "the shards of the ranks do not fit each other; remove the folder data.cache");
     return pattern;
@@ -280,7 +280,7 @@ static void plan_clear(HaloPlan *plan) {
     void *taken[] = {plan->receive_offset, plan->sources_read, plan->send_offset,
                      plan->send_row,       plan->source_id,    plan->halo_id};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        memory_give(taken[i]);
+        memory_free(taken[i]);
 }
 
 void pattern_free(Pattern *pattern) {
@@ -290,7 +290,7 @@ void pattern_free(Pattern *pattern) {
         csr_free(&pattern->own);
     csr_free(&pattern->halo);
     csr_free(&pattern->partial);
-    memory_give(pattern->halo_row);
+    memory_free(pattern->halo_row);
     plan_clear(&pattern->plan);
-    memory_give(pattern);
+    memory_free(pattern);
 }

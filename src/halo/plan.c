@@ -14,7 +14,7 @@ static Across count_across(const Shard *shard, const ShardRelation *edges, int64
     Across across = {0};
     if (edges->remote == 0)
         return across;
-    int64_t *count = TAKE(int64_t, edges->remote, "edges of remote rows");
+    int64_t *count = ALLOC(int64_t, edges->remote, "edges of remote rows");
     for (int64_t e = 0; e < edges->offset[rows]; e++)
         if (edges->column[e] >= own)
             count[edges->column[e] - own]++;
@@ -27,7 +27,7 @@ static Across count_across(const Shard *shard, const ShardRelation *edges, int64
         across.sources =
             (size_t)(end - begin) > across.sources ? (size_t)(end - begin) : across.sources;
     }
-    memory_give(count);
+    memory_free(count);
     return across;
 }
 

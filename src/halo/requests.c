@@ -75,8 +75,8 @@ void requests_write(Requests *asks, const Pattern *pattern, const Boundary *b, c
     bool weighted = edges->weight != NULL;
     const HaloPlan *plan = &pattern->plan;
     int size = plan->size;
-    int32_t *count = TAKE(int32_t, (int64_t)HEAD * size, "requests to owners");
-    *asks = (Requests){.begin = TAKE(int64_t, size + 1, "requests to owners")};
+    int32_t *count = ALLOC(int32_t, (int64_t)HEAD * size, "requests to owners");
+    *asks = (Requests){.begin = ALLOC(int64_t, size + 1, "requests to owners")};
     for (int r = 0; r < size; r++) {
         asks->begin[r + 1] = asks->begin[r];
         if (r == plan->rank)
@@ -88,7 +88,7 @@ void requests_write(Requests *asks, const Pattern *pattern, const Boundary *b, c
         count_group(count + HEAD * r, b, edges, g);
         asks->begin[r + 1] += words_of(count + HEAD * r, weighted);
     }
-    asks->word = TAKE(int32_t, asks->begin[size], "requests to owners");
+    asks->word = ALLOC(int32_t, asks->begin[size], "requests to owners");
     for (int r = 0; r < size; r++) {
         if (r == plan->rank)
             continue;
@@ -96,23 +96,23 @@ void requests_write(Requests *asks, const Pattern *pattern, const Boundary *b, c
         Request ask = request_at(asks->word + asks->begin[r]);
         fill_group(&ask, b, edges, shard->set[edges->to].gid, group_from(plan, r));
     }
-    memory_give(count);
+    memory_free(count);
 }
 
 void requests_clear(Requests *requests) {
-    memory_give(requests->word);
-    memory_give(requests->begin);
+    memory_free(requests->word);
+    memory_free(requests->begin);
     *requests = (Requests){0};
 }
 
 void requests_exchange(Requests *asked, const Requests *asks, const Comm *comm) {
     int size = comm->size;
-    int64_t *sent = TAKE(int64_t, size + 1, "requests to owners");
-    int64_t *got = TAKE(int64_t, size + 1, "requests to owners");
+    int64_t *sent = ALLOC(int64_t, size + 1, "requests to owners");
+    int64_t *got = ALLOC(int64_t, size + 1, "requests to owners");
     for (int r = 0; r < size; r++)
         sent[r] = asks->begin[r + 1] - asks->begin[r];
     comm_all_to_all(comm, sent, got + 1, sizeof *sent);
-    *asked = (Requests){.begin = TAKE(int64_t, size + 1, "requests to owners")};
+    *asked = (Requests){.begin = ALLOC(int64_t, size + 1, "requests to owners")};
     for (int r = 0; r < size; r++) {
         asked->begin[r + 1] = asked->begin[r] + got[r + 1];
         sent[r + 1] = asks->begin[r + 1] * (int64_t)sizeof *asks->word;
@@ -120,10 +120,10 @@ void requests_exchange(Requests *asked, const Requests *asks, const Comm *comm) 
     sent[0] = 0;
     for (int r = 0; r <= size; r++)
         got[r] = asked->begin[r] * (int64_t)sizeof *asks->word;
-    asked->word = TAKE(int32_t, asked->begin[size], "requests to owners");
+    asked->word = ALLOC(int32_t, asked->begin[size], "requests to owners");
     comm_all_to_all_v(comm, asks->word, sent, asked->word, got);
-    memory_give(got);
-    memory_give(sent);
+    memory_free(got);
+    memory_free(sent);
 }
 
 // ---- the owner
@@ -134,11 +134,11 @@ static void take_lists(Pattern *pattern, const Shard *shard, const Requests *ask
     for (int r = 0; r < plan->size; r++)
         for (int part = 0; r != plan->rank && part < HEAD; part++)
             count[part] += asked->word[asked->begin[r] + part];
-    plan->send_offset = TAKE(int64_t, plan->size, "send lists");
-    plan->send_row = TAKE(int32_t, count[ROWS] + count[SUMS], "send lists");
+    plan->send_offset = ALLOC(int64_t, plan->size, "send lists");
+    plan->send_row = ALLOC(int32_t, count[ROWS] + count[SUMS], "send lists");
     plan->partials = count[SUMS];
     csr_alloc(&pattern->partial, plan->partials, count[MEMBERS], weighted, "edges of a Pattern");
-    plan->source_id = TAKE(int64_t, plan->sources + plan->partials, "global ids");
+    plan->source_id = ALLOC(int64_t, plan->sources + plan->partials, "global ids");
     const RowSet *from = &shard->set[shard->relation[pattern->kind.relation].from];
     memcpy(plan->source_id, from->gid, (size_t)plan->sources * sizeof(int64_t));
 }

@@ -16,19 +16,19 @@ typedef struct List { // a copy in the order of ranks
 } List;
 
 static List list_by_rank(const Comm *comm, const int64_t *ring_offset, bool sending, size_t bytes) {
-    List list = {.offset = TAKE(int64_t, comm->size + 1, "lists")};
+    List list = {.offset = ALLOC(int64_t, comm->size + 1, "lists")};
     for (int r = 0; r < comm->size; r++) {
         int group = group_of(comm, r, sending);
         int64_t rows = r == comm->rank ? 0 : ring_offset[group + 1] - ring_offset[group];
         list.offset[r + 1] = list.offset[r] + rows * (int64_t)bytes;
     }
-    list.at = memory_take((size_t)list.offset[comm->size], "lists");
+    list.at = memory_alloc((size_t)list.offset[comm->size], "lists");
     return list;
 }
 
 static void list_clear(List *list) {
-    memory_give(list->at);
-    memory_give(list->offset);
+    memory_free(list->at);
+    memory_free(list->offset);
 }
 
 // Between the ring order of `ring` and the rank order of `list`.
@@ -70,14 +70,14 @@ void ring_to_owners(const HaloPlan *plan, const void *received, void *sent, size
 
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset) {
     int size = comm->size;
-    int64_t *offset = TAKE(int64_t, size, "lists"), *ask = TAKE(int64_t, size, "lists");
-    int64_t *asked = TAKE(int64_t, size, "lists");
+    int64_t *offset = ALLOC(int64_t, size, "lists"), *ask = ALLOC(int64_t, size, "lists");
+    int64_t *asked = ALLOC(int64_t, size, "lists");
     for (int g = 0; g + 1 < size; g++)
         ask[ring_sender(comm->rank, g, size)] = receive_offset[g + 1] - receive_offset[g];
     comm_all_to_all(comm, ask, asked, sizeof *ask);
     for (int g = 0; g + 1 < size; g++)
         offset[g + 1] = offset[g] + asked[ring_reader(comm->rank, g, size)];
-    memory_give(asked);
-    memory_give(ask);
+    memory_free(asked);
+    memory_free(ask);
     return offset;
 }

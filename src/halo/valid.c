@@ -76,20 +76,20 @@ static bool ids_agree(const HaloPlan *plan) {
     const Comm *comm = plan->comm;
     int64_t *offset = ring_offsets_at_owners(comm, plan->receive_offset);
     int64_t wrong = memcmp(offset, plan->send_offset, (size_t)plan->size * sizeof *offset) != 0;
-    memory_give(offset);
+    memory_free(offset);
     comm_sum_int64(comm, &wrong, 1);
     if (wrong > 0)
         return false;
     int64_t sent = plan->send_offset[plan->size - 1];
-    int64_t *from = TAKE(int64_t, sent, "check of a Pattern");
-    int64_t *to = TAKE(int64_t, plan->halo_count, "check of a Pattern");
+    int64_t *from = ALLOC(int64_t, sent, "check of a Pattern");
+    int64_t *to = ALLOC(int64_t, plan->halo_count, "check of a Pattern");
     for (int64_t k = 0; k < sent; k++)
         from[k] = plan->source_id[plan->send_row[k]];
     ring_to_readers(plan, from, to, sizeof *to);
     wrong = memcmp(to, plan->halo_id, (size_t)plan->halo_count * sizeof *to) != 0;
     comm_sum_int64(comm, &wrong, 1);
-    memory_give(to);
-    memory_give(from);
+    memory_free(to);
+    memory_free(from);
     return wrong == 0;
 }
 

@@ -22,15 +22,15 @@ static void baseline_single(const Shard *shard, const Comm *comm, double baselin
 
 // The guessed classes as a row of 0 and 1. Collective.
 static uint8_t *common_classes(const Shard *shard, const Comm *comm) {
-    int64_t *nodes = TAKE(int64_t, shard->classes, "training nodes of a class");
-    uint8_t *common = TAKE(uint8_t, shard->classes, "common classes");
+    int64_t *nodes = ALLOC(int64_t, shard->classes, "training nodes of a class");
+    uint8_t *common = ALLOC(uint8_t, shard->classes, "common classes");
     for (int64_t row = 0; row < shard->set[NODES].own; row++)
         for (int64_t k = 0; shard->split[row] == SPLIT_TRAIN && k < shard->classes; k++)
             nodes[k] += shard->labels[row * shard->classes + k];
     comm_sum_int64(comm, nodes, (int)shard->classes);
     for (int64_t k = 0; k < shard->classes; k++)
         common[k] = shard->train_nodes > 0 && 2 * nodes[k] >= shard->train_nodes;
-    memory_give(nodes);
+    memory_free(nodes);
     return common;
 }
 
@@ -48,7 +48,7 @@ static void baseline_multilabel(const Shard *shard, const Comm *comm, double bas
     for (int split = 0; split < 4; split++)
         baseline[split] =
             count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : NAN;
-    memory_give(common);
+    memory_free(common);
 }
 
 void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]) {

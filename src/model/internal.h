@@ -41,10 +41,10 @@ typedef struct Layer {
 } Layer;
 
 // Takes memory or plans it.
-typedef struct Taker {
+typedef struct Allocator {
     MemoryPlan *plan; // NULL: take
     const Backend *backend;
-} Taker;
+} Allocator;
 
 typedef struct LayerRun { // a layer in the call that is running
     Model *m;
@@ -73,9 +73,9 @@ struct LayerKind {
     // Adds the parameters of a layer with weights, W first.
     void (*parameters)(ModelShape *shape, int l);
     void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
-    bool (*keeps_input)(const ModelShape *shape, int l);  // H is needed on the way back
-    void (*buffers)(Model *m, const Taker *taker, int l); // a, y, own and bits of a layer
-    int64_t (*scratch)(const Model *m, int l);            // floats that parameter_gradient wants
+    bool (*keeps_input)(const ModelShape *shape, int l);          // H is needed on the way back
+    void (*buffers)(Model *m, const Allocator *allocator, int l); // a, y, own and bits of a layer
+    int64_t (*scratch)(const Model *m, int l); // floats that parameter_gradient wants
     // Z of rows whose aggregate is complete.
     void (*forward)(const LayerRun *run, Range rows, const Poll *poll);
     // dA of all rows from G; not called where the layer was transformed first.
@@ -129,7 +129,7 @@ struct Model {
     DeviceFloat *scratch;
     DeviceInt64 *device_counts; // [SPLITS, split_counts] of metrics
     int64_t *counts;            // the same on the host
-    Spans *spans;
+    Timers *timers;
     // of the call that is running
     const DeviceFloat *parameters;
     DeviceFloat *gradient;
@@ -154,9 +154,11 @@ bool wants_input_gradient(const ModelShape *shape, int l);
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
 // ---- model.c
-void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, const char *what);
-void *take_bytes(const Taker *taker, size_t bytes, const char *what);
-void take_aggregate(Model *m, const Taker *taker, int l); // Layer.a, unless it is made once
+void alloc_rows(const Allocator *allocator, Rows *rows, int64_t count, int64_t columns,
+                const char *what);
+void *alloc_bytes(const Allocator *allocator, size_t bytes, const char *what);
+void alloc_aggregate(Model *m, const Allocator *allocator,
+                     int l); // Layer.a, unless it is made once
 // The first layer of which anything is made after set-up.
 static inline int first_layer(const ModelShape *shape) {
     return shape->layer0 == LAYER0_ONCE ? shape->leading - 1 : 0;

@@ -70,16 +70,16 @@ static bool gin_keeps_input(const ModelShape *shape, int l) {
     return options_of(shape)->learned;
 }
 
-static void gin_buffers(Model *m, const Taker *taker, int l) {
+static void gin_buffers(Model *m, const Allocator *allocator, int l) {
     Layer *layer = &m->layer[l];
     int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
-    take_aggregate(m, taker, l);
+    alloc_aggregate(m, allocator, l);
     if (is_made_once(&m->shape, l))
-        take_rows(taker, &layer->own[SUMS], m->rows, in, "aggregated rows");
-    take_rows(taker, &layer->own[HIDDEN], m->rows, out, "hidden rows of perceptrons");
+        alloc_rows(allocator, &layer->own[SUMS], m->rows, in, "aggregated rows");
+    alloc_rows(allocator, &layer->own[HIDDEN], m->rows, out, "hidden rows of perceptrons");
     if (!m->shape.inference)
-        layer->bits = take_bytes(taker, (size_t)(m->rows * rows_stride(out) / 8),
-                                 "dropout and activation bits");
+        layer->bits = alloc_bytes(allocator, (size_t)(m->rows * rows_stride(out) / 8),
+                                  "dropout and activation bits");
 }
 
 static int64_t gin_scratch(const Model *m, int l) {

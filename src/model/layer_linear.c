@@ -82,11 +82,11 @@ static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
     return true;
 }
 
-void linear_buffers(Model *m, const Taker *taker, int l) {
+void linear_buffers(Model *m, const Allocator *allocator, int l) {
     if (m->shape.transform_first[l])
-        take_rows(taker, &m->layer[l].y, m->rows, m->shape.width[l + 1], "transformed rows");
+        alloc_rows(allocator, &m->layer[l].y, m->rows, m->shape.width[l + 1], "transformed rows");
     else
-        take_aggregate(m, taker, l);
+        alloc_aggregate(m, allocator, l);
 }
 
 int64_t linear_scratch(const Model *m, int l) {

@@ -8,7 +8,7 @@
 int linear_layers(const Config *config);
 bool linear_weights(const ModelShape *shape, int l);
 void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
-void linear_buffers(Model *m, const Taker *taker, int l);
+void linear_buffers(Model *m, const Allocator *allocator, int l);
 bool linear_keeps_input(const ModelShape *shape, int l);
 int64_t linear_scratch(const Model *m, int l);
 void linear_forward(const LayerRun *run, Range rows, const Poll *poll);

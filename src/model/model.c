@@ -21,17 +21,18 @@ Rows gradient_rows(const Model *m, int64_t width, int turn) {
 
 // ---- taking or planning
 
-void take_rows(const Taker *taker, Rows *rows, int64_t count, int64_t columns, const char *what) {
-    if (taker->plan != NULL)
-        memory_plan_add(taker->plan, what, rows_bytes(count, columns));
+void alloc_rows(const Allocator *allocator, Rows *rows, int64_t count, int64_t columns,
+                const char *what) {
+    if (allocator->plan != NULL)
+        memory_plan_add(allocator->plan, what, rows_bytes(count, columns));
     else
-        *rows = rows_take(taker->backend, count, columns, what);
+        *rows = rows_alloc(allocator->backend, count, columns, what);
 }
 
-void *take_bytes(const Taker *taker, size_t bytes, const char *what) {
-    if (taker->plan == NULL)
-        return taker->backend->take(bytes, what);
-    memory_plan_add(taker->plan, what, bytes);
+void *alloc_bytes(const Allocator *allocator, size_t bytes, const char *what) {
+    if (allocator->plan == NULL)
+        return allocator->backend->alloc(bytes, what);
+    memory_plan_add(allocator->plan, what, bytes);
     return NULL;
 }
 
@@ -41,40 +42,41 @@ static bool keeps_input(const ModelShape *shape, int l) {
     return !shape->inference && shape->weights[l] && shape->kind->keeps_input(shape, l);
 }
 
-void take_aggregate(Model *m, const Taker *taker, int l) {
+void alloc_aggregate(Model *m, const Allocator *allocator, int l) {
     if (is_made_once(&m->shape, l))
         m->layer[l].a = m->features;
     else
-        take_rows(taker, &m->layer[l].a, m->rows, m->shape.width[l], "aggregated rows");
+        alloc_rows(allocator, &m->layer[l].a, m->rows, m->shape.width[l], "aggregated rows");
 }
 
-static void take_layer(Model *m, const Taker *taker, int l) {
+static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     const ModelShape *shape = &m->shape;
     Layer *layer = &m->layer[l];
     int64_t n = m->rows, in = shape->width[l], out = shape->width[l + 1];
     bool dropped = l == 0 && shape->input_keep < 1;
     if (dropped || (l > 0 && shape->posted[l - 1] && keeps_input(shape, l)))
-        take_rows(taker, &layer->h, n, in, dropped ? "features after dropout" : "layer inputs");
+        alloc_rows(allocator, &layer->h, n, in,
+                   dropped ? "features after dropout" : "layer inputs");
     if (shape->weights[l])
-        shape->kind->buffers(m, taker, l);
-    take_rows(taker, &layer->z, n, out, "layer outputs");
+        shape->kind->buffers(m, allocator, l);
+    alloc_rows(allocator, &layer->z, n, out, "layer outputs");
     if (!shape->posted[l])
         return;
     size_t bits = (size_t)(n * rows_stride(out) / 8);
-    layer->saved.mean = take_bytes(taker, (size_t)n * sizeof(float), "norm statistics");
-    layer->saved.inverse = take_bytes(taker, (size_t)n * sizeof(float), "norm statistics");
-    layer->saved.kept = take_bytes(taker, bits, "dropout and activation bits");
-    layer->saved.positive = take_bytes(taker, bits, "dropout and activation bits");
+    layer->saved.mean = alloc_bytes(allocator, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.inverse = alloc_bytes(allocator, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.kept = alloc_bytes(allocator, bits, "dropout and activation bits");
+    layer->saved.positive = alloc_bytes(allocator, bits, "dropout and activation bits");
 }
 
 // What is made of the features once.
-static void take_features(Model *m, const Taker *taker) {
+static void alloc_features(Model *m, const Allocator *allocator) {
     const ModelShape *shape = &m->shape;
-    take_rows(taker, &m->x, m->rows, shape->width[0], "features");
+    alloc_rows(allocator, &m->x, m->rows, shape->width[0], "features");
     if (shape->leading > 0)
-        take_rows(taker, &m->features, m->rows, shape->width[0], "aggregated features");
+        alloc_rows(allocator, &m->features, m->rows, shape->width[0], "aggregated features");
     if (shape->leading > 1)
-        take_rows(taker, &m->entering, m->rows, shape->width[0], "aggregated features");
+        alloc_rows(allocator, &m->entering, m->rows, shape->width[0], "aggregated features");
 }
 
 // Layers that need not keep their input share one buffer as wide as the widest of them; its padding
@@ -83,7 +85,7 @@ static bool shares_input(const ModelShape *shape, int l) {
     return shape->posted[l - 1] && !keeps_input(shape, l);
 }
 
-static void take_inputs(Model *m, const Taker *taker) {
+static void alloc_inputs(Model *m, const Allocator *allocator) {
     for (int l = 1; l < m->shape.layers; l++) {
         if (!shares_input(&m->shape, l))
             continue;
@@ -92,13 +94,13 @@ static void take_inputs(Model *m, const Taker *taker) {
                (!shares_input(&m->shape, same) || m->shape.width[same] != m->shape.width[l]))
             same++;
         if (same == l)
-            take_rows(taker, &m->layer[l].h, m->rows, m->shape.width[l], "layer inputs");
+            alloc_rows(allocator, &m->layer[l].h, m->rows, m->shape.width[l], "layer inputs");
         else
             m->layer[l].h = m->layer[same].h;
     }
 }
 
-static void take_gradients(Model *m, const Taker *taker) {
+static void alloc_gradients(Model *m, const Allocator *allocator) {
     for (int l = 1; l <= m->shape.layers; l++) {
         if (!wants_input_gradient(&m->shape, l))
             continue;
@@ -109,8 +111,8 @@ static void take_gradients(Model *m, const Taker *taker) {
             continue;
         m->gradient_width[m->widths++] = m->shape.width[l];
         for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
-            take_rows(taker, &m->gradient_slot[i][slot], m->rows, m->shape.width[l],
-                      "gradients of rows");
+            alloc_rows(allocator, &m->gradient_slot[i][slot], m->rows, m->shape.width[l],
+                       "gradients of rows");
     }
 }
 
@@ -127,12 +129,12 @@ static int64_t scratch_floats(const Model *m) {
     return most;
 }
 
-static void take_kept(Model *m, const Taker *taker) {
+static void alloc_kept(Model *m, const Allocator *allocator) {
     if (m->shape.layer0 != LAYER0_KEPT)
         return;
     int64_t count = m->parts.patterns->of[0][FORWARD]->plan.halo_count;
-    take_rows(taker, &m->kept, count, m->shape.width[0], "features of the halo");
-    take_rows(taker, &m->masked, count, m->shape.width[0], "features of the halo");
+    alloc_rows(allocator, &m->kept, count, m->shape.width[0], "features of the halo");
+    alloc_rows(allocator, &m->masked, count, m->shape.width[0], "features of the halo");
 }
 
 size_t counts_bytes(const Model *m) {
@@ -140,24 +142,25 @@ size_t counts_bytes(const Model *m) {
     return (size_t)(SPLITS * split_counts(classes)) * sizeof(int64_t);
 }
 
-static void take_counts(Model *m, const Taker *taker) {
+static void alloc_counts(Model *m, const Allocator *allocator) {
     const char *what = "metric counts";
-    m->device_counts = take_bytes(taker, counts_bytes(m), what);
-    if (taker->plan == NULL)
-        m->counts = pinned_side(taker->backend, m->device_counts, counts_bytes(m), what);
+    m->device_counts = alloc_bytes(allocator, counts_bytes(m), what);
+    if (allocator->plan == NULL)
+        m->counts = pinned_side(allocator->backend, m->device_counts, counts_bytes(m), what);
 }
 
-static void take_buffers(Model *m, const Taker *taker) {
-    take_features(m, taker);
-    take_kept(m, taker);
+static void alloc_buffers(Model *m, const Allocator *allocator) {
+    alloc_features(m, allocator);
+    alloc_kept(m, allocator);
     for (int l = first_layer(&m->shape); l < m->shape.layers; l++)
-        take_layer(m, taker, l);
+        alloc_layer(m, allocator, l);
     if (!m->shape.inference) {
-        take_inputs(m, taker);
-        take_gradients(m, taker);
-        m->scratch = take_bytes(taker, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
+        alloc_inputs(m, allocator);
+        alloc_gradients(m, allocator);
+        m->scratch =
+            alloc_bytes(allocator, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
     }
-    take_counts(m, taker);
+    alloc_counts(m, allocator);
 }
 
 static const Pattern *kept_pattern(const Model *m) {
@@ -165,31 +168,31 @@ static const Pattern *kept_pattern(const Model *m) {
 }
 
 // What operations read of the shard and the block, and nobody changes.
-static void take_mirrors(Model *m) {
+static void alloc_mirrors(Model *m) {
     const Backend *b = m->parts.backend;
     const Shard *s = m->parts.shard;
     const Pattern *kept = kept_pattern(m);
     size_t n = (size_t)m->rows, classes = (size_t)s->classes;
-    m->left = mirror_take(b, m->block.left, n * sizeof(float), "diagonals");
-    m->right = mirror_take(b, m->block.right, n * sizeof(float), "diagonals");
-    m->on.gid = mirror_take(b, s->set[NODES].gid, n * sizeof(int64_t), "node ids");
-    m->on.label = mirror_take(b, s->label, n * sizeof(int32_t), "labels");
-    m->on.labels = mirror_take(b, s->labels, n * classes, "labels");
-    m->on.split = mirror_take(b, s->split, n, "splits");
+    m->left = mirror_alloc(b, m->block.left, n * sizeof(float), "diagonals");
+    m->right = mirror_alloc(b, m->block.right, n * sizeof(float), "diagonals");
+    m->on.gid = mirror_alloc(b, s->set[NODES].gid, n * sizeof(int64_t), "node ids");
+    m->on.label = mirror_alloc(b, s->label, n * sizeof(int32_t), "labels");
+    m->on.labels = mirror_alloc(b, s->labels, n * classes, "labels");
+    m->on.split = mirror_alloc(b, s->split, n, "splits");
     if (kept != NULL)
-        m->on.halo_id = mirror_take(b, kept->plan.halo_id,
-                                    (size_t)kept->plan.halo_count * sizeof(int64_t), "node ids");
+        m->on.halo_id = mirror_alloc(b, kept->plan.halo_id,
+                                     (size_t)kept->plan.halo_count * sizeof(int64_t), "node ids");
 }
 
-static void give_mirrors(Model *m) {
+static void free_mirrors(Model *m) {
     const Backend *b = m->parts.backend;
-    mirror_give(b, m->on.halo_id);
-    mirror_give(b, m->on.split);
-    mirror_give(b, m->on.labels);
-    mirror_give(b, m->on.label);
-    mirror_give(b, m->on.gid);
-    mirror_give(b, m->right);
-    mirror_give(b, m->left);
+    mirror_free(b, m->on.halo_id);
+    mirror_free(b, m->on.split);
+    mirror_free(b, m->on.labels);
+    mirror_free(b, m->on.label);
+    mirror_free(b, m->on.gid);
+    mirror_free(b, m->right);
+    mirror_free(b, m->left);
 }
 
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
@@ -197,7 +200,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     const Schedule *blocking = schedule_find("blocking", err);
     if (blocking == NULL)
         return NULL;
-    Model *m = TAKE(Model, 1, "model");
+    Model *m = ALLOC(Model, 1, "model");
     *m = (Model){.shape = *shape,
                  .parts = *parts,
                  .blocking = blocking,
@@ -211,8 +214,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         model_free(m);
         return NULL;
     }
-    take_mirrors(m);
-    take_buffers(m, &(Taker){.backend = parts->backend});
+    alloc_mirrors(m);
+    alloc_buffers(m, &(Allocator){.backend = parts->backend});
     propagations_make(m);
     parts->backend->upload_rows(m->x, parts->shard->x);
     propagations_features(m);
@@ -221,11 +224,11 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config) {
-    Model *m = TAKE(Model, 1, "model"); // large for a stack; gives the walk its sizes
+    Model *m = ALLOC(Model, 1, "model"); // large for a stack; gives the walk its sizes
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->set[NODES].own};
-    take_buffers(m, &(Taker){.plan = plan});
+    alloc_buffers(m, &(Allocator){.plan = plan});
     propagations_plan(plan, m, config);
-    memory_give(m);
+    memory_free(m);
 }
 
 // ---- freeing, in reverse
@@ -233,22 +236,22 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
 static void free_layer(Model *m, int l) {
     const Backend *b = m->parts.backend;
     Layer *layer = &m->layer[l];
-    b->give(layer->saved.mean);
-    b->give(layer->saved.inverse);
-    b->give(layer->saved.kept);
-    b->give(layer->saved.positive);
-    b->give(layer->bits);
+    b->free(layer->saved.mean);
+    b->free(layer->saved.inverse);
+    b->free(layer->saved.kept);
+    b->free(layer->saved.positive);
+    b->free(layer->bits);
     for (int i = 0; i < 2; i++)
-        rows_give(b, &layer->own[i]);
+        rows_free(b, &layer->own[i]);
     bool shared = false;
     for (int k = 0; k < l; k++)
         shared |= m->layer[k].h.at == layer->h.at;
     if (!shared)
-        rows_give(b, &layer->h);
+        rows_free(b, &layer->h);
     if (layer->a.at != m->features.at)
-        rows_give(b, &layer->a);
-    rows_give(b, &layer->y);
-    rows_give(b, &layer->z);
+        rows_free(b, &layer->a);
+    rows_free(b, &layer->y);
+    rows_free(b, &layer->z);
 }
 
 void model_free(Model *m) {
@@ -256,22 +259,22 @@ void model_free(Model *m) {
         return;
     const Backend *b = m->parts.backend;
     propagations_clear(m);
-    pinned_side_give(b, m->counts);
-    b->give(m->device_counts);
-    b->give(m->scratch);
+    pinned_side_free(b, m->counts);
+    b->free(m->device_counts);
+    b->free(m->scratch);
     for (int i = 0; i < m->widths; i++)
         for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
-            rows_give(b, &m->gradient_slot[i][slot]);
+            rows_free(b, &m->gradient_slot[i][slot]);
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
-    give_mirrors(m);
+    free_mirrors(m);
     block_clear(&m->block);
-    rows_give(b, &m->masked);
-    rows_give(b, &m->kept);
-    rows_give(b, &m->entering);
-    rows_give(b, &m->features);
-    rows_give(b, &m->x);
-    memory_give(m);
+    rows_free(b, &m->masked);
+    rows_free(b, &m->kept);
+    rows_free(b, &m->entering);
+    rows_free(b, &m->features);
+    rows_free(b, &m->x);
+    memory_free(m);
 }
 
 // ---- the door
@@ -290,10 +293,10 @@ static Channel *channel_at(const Model *m, int i) {
     return NULL;
 }
 
-void model_set_spans(Model *m, Spans *spans) {
-    m->spans = spans;
+void model_set_timers(Model *m, Timers *timers) {
+    m->timers = timers;
     for (int i = 0; channel_at(m, i) != NULL; i++)
-        channel_set_spans(channel_at(m, i), spans);
+        channel_set_timers(channel_at(m, i), timers);
 }
 
 void model_describe(const Model *m, char *out, size_t size) {
@@ -346,10 +349,10 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     int last = m->shape.layers;
     m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     double train = (double)m->parts.shard->train_nodes;
-    span_begin(m->spans);
+    timer_begin(m->timers);
     double loss = loss_of(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
                           (float)(1 / train));
-    span_end(m->spans, SPAN_POINTWISE);
+    timer_end(m->timers, TIMER_POINTWISE);
     model_backward(m);
     return loss / train;
 }

@@ -48,13 +48,13 @@ static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
     const Pattern *p = block->pattern;
     const char *what = "diagonals";
     size_t bytes = (size_t)p->rows * sizeof(float);
-    DeviceFloat *device = b->take(bytes + sizeof(float), what);
+    DeviceFloat *device = b->alloc(bytes + sizeof(float), what);
     float *own = pinned_side(b, device, bytes, what);
     memcpy(own, block->left, bytes);
     for (int64_t k = 0; k < p->halo.rows; k++)
         own[p->halo_row[k]] = 1;
     b->upload(device, own, bytes);
-    pinned_side_give(b, own);
+    pinned_side_free(b, own);
     return device;
 }
 
@@ -116,12 +116,12 @@ static void propagation_make(Model *m, Propagation *over, const Pattern *pattern
         return;
     over->channel =
         channel_new(m->buffers, &pattern->plan, options, columns, (ExchangeId){l, direction});
-    over->partials = rows_take(m->parts.backend, pattern->partial.rows, columns, "partial sums");
+    over->partials = rows_alloc(m->parts.backend, pattern->partial.rows, columns, "partial sums");
 }
 
 static CodecOptions exact_options(const Model *m) {
     Error none = {0};
-    return (CodecOptions){.codec = codec_find("fp32", &none), .piece = m->parts.options.piece};
+    return (CodecOptions){.codec = codec_find("fp32", &none), .chunk = m->parts.options.chunk};
 }
 
 static void make_layer(Model *m, int l) {
@@ -142,14 +142,14 @@ static void make_layer(Model *m, int l) {
 
 static void propagation_clear(const Backend *backend, Propagation *over) {
     channel_free(over->channel);
-    rows_give(backend, &over->partials);
+    rows_free(backend, &over->partials);
 }
 
 static void operator_clear(const Model *m, SparseOperator *op) {
     if (op->owns_aggregate)
         m->parts.backend->aggregate_free(op->aggregate);
     m->parts.backend->aggregate_free(op->partial);
-    m->parts.backend->give(op->left_own);
+    m->parts.backend->free(op->left_own);
     m->parts.backend->aggregate_halo_free(op->halo);
 }
 
@@ -169,7 +169,7 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
     Propagation over = {
         .op = &op,
         .channel = channel_new(buffers, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
-        .partials = rows_take(b, p->partial.rows, columns, "partial sums")};
+        .partials = rows_alloc(b, p->partial.rows, columns, "partial sums")};
     Rows in = m->x;
     for (int left = m->shape.leading; left > 0; left--) {
         Rows out = left % 2 == 1 ? m->features : m->entering;
@@ -221,7 +221,8 @@ void propagations_make(Model *m) {
     tune(m);
 }
 
-// Features may be far wider than what travels later, so they have buffers of their own, which are freed again.
+// Features may be far wider than what travels later, so they have buffers of their own, which are
+// freed again.
 void propagations_features(Model *m) {
     ExchangeBuffers *buffers = exchange_buffers_new(m->parts.backend);
     if (m->shape.layer0 != LAYER0_EXCHANGED)

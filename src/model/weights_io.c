@@ -38,7 +38,7 @@ bool model_write(const ModelShape *shape, const float *parameters, const char *p
     Tensor tensor[MODEL_PARAMETERS];
     int count = model_tensors(shape, parameters, turned, tensor);
     bool ok = tensors_write(path, tensor, count, NULL, sync, err);
-    memory_give(turned);
+    memory_free(turned);
     return ok;
 }
 

@@ -278,7 +278,7 @@ static bool make_parts(const Prepared *prepared, int parts, const char *temporar
     Graph graph;
     if (!graph_init(&graph, dataset, config->run.memory_limit, err))
         return false;
-    int32_t *part = TAKE(int32_t, dataset->nodes, "part of each node");
+    int32_t *part = ALLOC(int32_t, dataset->nodes, "part of each node");
     Manifest manifest;
     manifest_init(&manifest, parts, graph.symmetric);
     snprintf(manifest.method, sizeof manifest.method, "%s", config->partition.method);
@@ -293,7 +293,7 @@ static bool make_parts(const Prepared *prepared, int parts, const char *temporar
     ok = ok && file_make_folder(temporary, err) &&
          shards_write(&manifest, dataset, &graph, part, temporary, prepared->warnings, err);
     manifest_clear(&manifest);
-    memory_give(part);
+    memory_free(part);
     graph_clear(&graph);
     return ok;
 }

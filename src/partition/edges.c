@@ -26,7 +26,7 @@ static int64_t mark_remote(const Csr *adjacency, const int32_t *part, const Part
 // the owner in the low bits. Clears the marks.
 static int64_t *sorted_remote(const Csr *adjacency, const int32_t *part, const PartOrder *order,
                               int p, int32_t *slot, int64_t count) {
-    int64_t *key = TAKE(int64_t, count, "remote rows"), at = 0;
+    int64_t *key = ALLOC(int64_t, count, "remote rows"), at = 0;
     for (int64_t i = order->begin[p]; i < order->begin[p + 1]; i++) {
         int32_t v = order->node[i];
         for (int64_t e = adjacency->offset[v]; e < adjacency->offset[v + 1]; e++) {
@@ -47,9 +47,9 @@ static void list_remote(PartEdges *edges, const Csr *adjacency, const int32_t *p
                         const PartOrder *order, int p, int32_t *slot) {
     edges->remote = mark_remote(adjacency, part, order, p, slot);
     int64_t *key = sorted_remote(adjacency, part, order, p, slot, edges->remote);
-    edges->remote_owner = TAKE(int32_t, edges->remote, "remote rows");
-    edges->remote_row = TAKE(int32_t, edges->remote, "remote rows");
-    edges->remote_gid = TAKE(int64_t, edges->remote, "remote rows");
+    edges->remote_owner = ALLOC(int32_t, edges->remote, "remote rows");
+    edges->remote_row = ALLOC(int32_t, edges->remote, "remote rows");
+    edges->remote_gid = ALLOC(int64_t, edges->remote, "remote rows");
     for (int64_t h = 0; h < edges->remote; h++) {
         int owner = ring_sender(p, (int)(key[h] >> 32), order->parts);
         int32_t row = (int32_t)(key[h] & INT32_MAX);
@@ -59,20 +59,20 @@ static void list_remote(PartEdges *edges, const Csr *adjacency, const int32_t *p
         edges->remote_gid[h] = u;
         slot[u] = (int32_t)h;
     }
-    memory_give(key);
+    memory_free(key);
 }
 
 static Csr csr_unsorted(const Csr *adjacency, const int32_t *part, const PartOrder *order, int p,
                         const int32_t *slot) {
     int64_t begin = order->begin[p], own = order->begin[p + 1] - begin, count = 0;
-    Csr csr = {.rows = own, .offset = TAKE(int64_t, own + 1, "edges of a part")};
+    Csr csr = {.rows = own, .offset = ALLOC(int64_t, own + 1, "edges of a part")};
     for (int64_t i = 0; i < own; i++) {
         int32_t v = order->node[begin + i];
         csr.offset[i + 1] = csr.offset[i] + adjacency->offset[v + 1] - adjacency->offset[v];
     }
-    csr.column = TAKE(int32_t, csr.offset[own], "edges of a part");
+    csr.column = ALLOC(int32_t, csr.offset[own], "edges of a part");
     if (adjacency->weight != NULL)
-        csr.weight = TAKE(float, csr.offset[own], "edges of a part");
+        csr.weight = ALLOC(float, csr.offset[own], "edges of a part");
     for (int64_t i = 0; i < own; i++) {
         int32_t v = order->node[begin + i];
         for (int64_t e = adjacency->offset[v]; e < adjacency->offset[v + 1]; e++, count++) {
@@ -104,8 +104,8 @@ void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part
 
 void part_edges_clear(PartEdges *edges) {
     csr_free(&edges->csr);
-    memory_give(edges->remote_owner);
-    memory_give(edges->remote_row);
-    memory_give(edges->remote_gid);
+    memory_free(edges->remote_owner);
+    memory_free(edges->remote_row);
+    memory_free(edges->remote_gid);
     *edges = (PartEdges){0};
 }

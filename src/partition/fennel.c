@@ -131,8 +131,8 @@ static int64_t bucket_of(const Fennel *f, int64_t v) {
 }
 
 static int32_t *stream_order(const Fennel *f) {
-    int32_t *order = TAKE(int32_t, f->nodes, "order of the stream");
-    int32_t *begin = TAKE(int32_t, f->nodes, "order of the stream"), sum = 0;
+    int32_t *order = ALLOC(int32_t, f->nodes, "order of the stream");
+    int32_t *begin = ALLOC(int32_t, f->nodes, "order of the stream"), sum = 0;
     for (int64_t v = 0; v < f->nodes; v++)
         begin[bucket_of(f, v)]++;
     for (int64_t b = 0; b < f->nodes; b++) {
@@ -142,7 +142,7 @@ static int32_t *stream_order(const Fennel *f) {
     }
     for (int64_t v = 0; v < f->nodes; v++)
         order[begin[bucket_of(f, v)]++] = (int32_t)v;
-    memory_give(begin);
+    memory_free(begin);
     return order;
 }
 
@@ -156,7 +156,7 @@ static void stream(Fennel *f, int passes) {
         for (int64_t i = 0; i < f->nodes; i++)
             moved |= place_again(f, order[i]);
     }
-    memory_give(order);
+    memory_free(order);
 }
 
 // ---- the member
@@ -172,11 +172,11 @@ static void fennel_init(Fennel *f) {
         f->limit = (f->nodes + parts - 1) / parts;
     for (f->leaves = 1; f->leaves < f->parts;)
         f->leaves *= 2;
-    f->size = TAKE(int64_t, parts, "parts of Fennel");
-    f->price = TAKE(double, parts, "parts of Fennel");
-    f->count = TAKE(int64_t, parts + 1, "parts of Fennel") + 1;
-    f->seen = TAKE(int32_t, parts + 2, "parts of Fennel");
-    f->least = TAKE(int32_t, 2 * (int64_t)f->leaves, "parts of Fennel");
+    f->size = ALLOC(int64_t, parts, "parts of Fennel");
+    f->price = ALLOC(double, parts, "parts of Fennel");
+    f->count = ALLOC(int64_t, parts + 1, "parts of Fennel") + 1;
+    f->seen = ALLOC(int32_t, parts + 2, "parts of Fennel");
+    f->least = ALLOC(int32_t, 2 * (int64_t)f->leaves, "parts of Fennel");
     f->empty = parts;
     for (int32_t p = 0; p < f->leaves; p++)
         f->least[f->leaves + p] = p < f->parts ? p : NONE;
@@ -188,11 +188,11 @@ static void fennel_init(Fennel *f) {
 }
 
 static void fennel_clear(Fennel *f) {
-    memory_give(f->least);
-    memory_give(f->seen);
-    memory_give(f->count - 1);
-    memory_give(f->price);
-    memory_give(f->size);
+    memory_free(f->least);
+    memory_free(f->seen);
+    memory_free(f->count - 1);
+    memory_free(f->price);
+    memory_free(f->size);
 }
 
 static bool fennel_fits(const CutInput *input, Error *err) {

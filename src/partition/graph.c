@@ -26,14 +26,14 @@ bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error
                          graph->in.offset[v];
         most = degree > most ? degree : most;
     }
-    graph->scratch = TAKE(int32_t, most, "neighbours of a node");
+    graph->scratch = ALLOC(int32_t, most, "neighbours of a node");
     return true;
 }
 
 void graph_clear(Graph *graph) {
     if (!graph->symmetric) // then `in` owns its arrays
         csr_free(&graph->in);
-    memory_give(graph->scratch);
+    memory_free(graph->scratch);
     *graph = (Graph){0};
 }
 

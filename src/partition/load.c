@@ -54,7 +54,7 @@ static void open_mine(void *context) {
     if (file_exists(opening->folder))
         opening->opened = shard_open(opening->shard, opening->folder, opening->rank, &opening->err);
     else
-        error_set(&opening->err, EXIT_DISAGREE,
+        error_set(&opening->err, EXIT_MISMATCH,
                   "%s, which rank 0 wrote, is not there for this rank; data.cache must be one "
                   "folder that all machines see",
                   opening->folder);
@@ -86,7 +86,7 @@ static bool same_partition(const Shard *shard, const Comm *comm, Error *err) {
     memcpy(first, shard->partition_hash, sizeof first);
     comm_broadcast(comm, first, sizeof first, 0);
     if (strcmp(first, shard->partition_hash) != 0)
-        error_set(err, EXIT_DISAGREE,
+        error_set(err, EXIT_MISMATCH,
                   "the shard of this rank belongs to another partition than that of rank 0; is "
                   "data.cache the same folder on all machines?");
     return comm_agree(comm, err);

@@ -16,11 +16,11 @@ static const char manifest_format[] = "fringe-partition";
 
 void manifest_init(Manifest *manifest, int parts, bool symmetric) {
     *manifest = (Manifest){.parts = parts, .symmetric = symmetric};
-    manifest->part = TAKE(PartFigures, parts, "figures of the parts");
+    manifest->part = ALLOC(PartFigures, parts, "figures of the parts");
 }
 
 void manifest_clear(Manifest *manifest) {
-    memory_give(manifest->part);
+    memory_free(manifest->part);
     messages_clear(&manifest->sent);
     messages_clear(&manifest->sent_backward);
     *manifest = (Manifest){0};
@@ -185,7 +185,7 @@ bool manifest_read_all(Manifest *manifest, const char *folder, Error *err) {
         return false;
     ranks_path(ranks, sizeof ranks, folder);
     messages_path(messages, sizeof messages, folder);
-    manifest->part = TAKE(PartFigures, manifest->parts, "figures of the parts");
+    manifest->part = ALLOC(PartFigures, manifest->parts, "figures of the parts");
     if (check_beside(ranks, manifest->ranks_hash, err) &&
         check_beside(messages, manifest->messages_hash, err) &&
         ranks_read(manifest->part, manifest->parts, ranks, err))

@@ -8,10 +8,10 @@
 #include <string.h>
 
 static int32_t *grow(int32_t *old, int64_t count, int64_t room) {
-    int32_t *larger = TAKE(int32_t, room, "pairs of parts that send rows");
+    int32_t *larger = ALLOC(int32_t, room, "pairs of parts that send rows");
     if (count > 0)
         memcpy(larger, old, (size_t)count * sizeof *old);
-    memory_give(old);
+    memory_free(old);
     return larger;
 }
 
@@ -28,9 +28,9 @@ void messages_add(Messages *m, int from, int to, int64_t rows) {
 }
 
 void messages_clear(Messages *m) {
-    memory_give(m->from);
-    memory_give(m->to);
-    memory_give(m->rows);
+    memory_free(m->from);
+    memory_free(m->to);
+    memory_free(m->rows);
     *m = (Messages){0};
 }
 
@@ -69,7 +69,7 @@ static int32_t *full_matrix(const Tensors *map, const char *way, int parts, Erro
         count = tensor->shape[0];
         list[i] = tensor->data;
     }
-    int32_t *full = TAKE(int32_t, (int64_t)parts * parts, "message matrix");
+    int32_t *full = ALLOC(int32_t, (int64_t)parts * parts, "message matrix");
     for (int64_t k = 0; k < count; k++)
         if (list[0][k] >= 0 && list[0][k] < parts && list[1][k] >= 0 && list[1][k] < parts)
             full[list[0][k] * parts + list[1][k]] = list[2][k];
@@ -90,7 +90,7 @@ static bool print_matrix(const Tensors *map, const char *way, const char *what, 
             printf(" %8d", sent[a * parts + b]);
     }
     printf("\n");
-    memory_give(sent);
+    memory_free(sent);
     return true;
 }
 

@@ -42,7 +42,7 @@ static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings,
     int64_t nodes = input->dataset->nodes;
     RandomStream stream =
         random_stream((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
-    Draw *draw = TAKE(Draw, nodes, "random order of the nodes");
+    Draw *draw = ALLOC(Draw, nodes, "random order of the nodes");
     for (int64_t v = 0; v < nodes; v++) {
         uint32_t word[4];
         random_block(word, stream, v, 0, 0);
@@ -51,7 +51,7 @@ static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings,
     qsort(draw, (size_t)nodes, sizeof draw[0], draw_order);
     for (int64_t i = 0; i < nodes; i++)
         part[draw[i].node] = (int32_t)(i * input->parts / nodes);
-    memory_give(draw);
+    memory_free(draw);
     return true;
 }
 const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut_random};
@@ -59,7 +59,7 @@ const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut
 // Checks that ids are in range. Empty parts give a warning (file:) or are a bug (all others).
 static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Method *method,
                       Warnings *warnings) {
-    int64_t *count = TAKE(int64_t, parts, "nodes of each part");
+    int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
     bool ok = true;
     for (int64_t v = 0; v < nodes && ok; v++) {
         ok = part[v] >= 0 && part[v] < parts;
@@ -73,7 +73,7 @@ static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Metho
             else
                 ok = false;
         }
-    memory_give(count);
+    memory_free(count);
     return ok;
 }
 

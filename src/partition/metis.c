@@ -16,8 +16,8 @@ typedef struct MetisGraph {
 } MetisGraph;
 
 static void metis_graph_clear(MetisGraph *metis) {
-    memory_give(metis->offset);
-    memory_give(metis->neighbour);
+    memory_free(metis->offset);
+    memory_free(metis->neighbour);
     *metis = (MetisGraph){0};
 }
 
@@ -70,8 +70,8 @@ static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) 
     if (!graph_fits(set, entries, err))
         return false;
     metis->limit = set->graph->memory_limit;
-    metis->offset = TAKE(idx_t, set->count + 1, "graph for METIS");
-    metis->neighbour = TAKE(idx_t, entries, "graph for METIS");
+    metis->offset = ALLOC(idx_t, set->count + 1, "graph for METIS");
+    metis->neighbour = ALLOC(idx_t, entries, "graph for METIS");
     idx_t at = 0;
     for (int64_t i = 0; i < set->count; i++) {
         int64_t degree = induced_neighbours(set, i);
@@ -86,7 +86,7 @@ static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) 
 
 // Matches every node with its first free neighbour: match[i], or i if there is none.
 static int32_t *match_nodes(const MetisGraph *metis) {
-    int32_t *match = TAKE(int32_t, metis->nodes, "pairs of nodes");
+    int32_t *match = ALLOC(int32_t, metis->nodes, "pairs of nodes");
     for (idx_t i = 0; i < metis->nodes; i++)
         match[i] = -1;
     for (idx_t i = 0; i < metis->nodes; i++) {
@@ -126,7 +126,7 @@ typedef struct Coarser { // METIS's first coarser graph, as fractions of the gra
 // Counts all nodes, and the entries of a sample of pairs if there are many.
 static Coarser look_coarser(const MetisGraph *metis) {
     int64_t before = 0, after = 0, pairs = 0, stride = metis->offset[metis->nodes] / LOOKED_AT + 1;
-    int32_t *match = match_nodes(metis), *seen = TAKE(int32_t, metis->nodes, "pairs of nodes");
+    int32_t *match = match_nodes(metis), *seen = ALLOC(int32_t, metis->nodes, "pairs of nodes");
     for (idx_t i = 0; i < metis->nodes; i++)
         seen[i] = -1;
     for (int64_t i = 0; i < metis->nodes; i++) {
@@ -137,8 +137,8 @@ static Coarser look_coarser(const MetisGraph *metis) {
             before += metis->offset[match[i] + 1] - metis->offset[match[i]];
         after += entries_left(metis, match, seen, (int32_t)i);
     }
-    memory_give(seen);
-    memory_give(match);
+    memory_free(seen);
+    memory_free(match);
     return (Coarser){fmin((double)pairs / metis->nodes, 0.85), // METIS stops above that
                      before > 0 ? (double)after / (double)before : 0};
 }
@@ -236,7 +236,7 @@ static idx_t *balance_weights(const CutInput *input, const MetisGraph *metis, in
     train = train && any_train;
     edges = edges && metis->offset[metis->nodes] > 0;
     *constraints = 1 + train + edges;
-    idx_t *weight = TAKE(idx_t, (int64_t)metis->nodes * *constraints, "weights for METIS");
+    idx_t *weight = ALLOC(idx_t, (int64_t)metis->nodes * *constraints, "weights for METIS");
     idx_t *at = weight;
     for (idx_t v = 0; v < metis->nodes; v++) {
         *at++ = 1;
@@ -251,7 +251,7 @@ static idx_t *balance_weights(const CutInput *input, const MetisGraph *metis, in
 // METIS may leave parts empty if there are only a few nodes per part. Each empty part gets the last
 // node of the currently largest part.
 static int fill_empty_parts(idx_t *part, int64_t nodes, int parts) {
-    int64_t *count = TAKE(int64_t, parts, "nodes of each part");
+    int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
     int filled = 0;
     for (int64_t v = 0; v < nodes; v++)
         count[part[v]]++;
@@ -269,7 +269,7 @@ static int fill_empty_parts(idx_t *part, int64_t nodes, int parts) {
         count[largest]--;
         filled++;
     }
-    memory_give(count);
+    memory_free(count);
     return filled;
 }
 
@@ -279,7 +279,7 @@ static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *inpu
     idx_t cut = 0, *weight = balance_weights(input, metis, &constraints, err);
     bool ok = weight != NULL && metis_run(out, metis, input->parts, constraints, weight,
                                           input->config->partition.seed, &cut, err);
-    memory_give(weight);
+    memory_free(weight);
     if (!ok)
         return false;
     CHECK(cut == metis_count_cut(metis, out), EXIT_BUG,
@@ -303,11 +303,11 @@ static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, 
     Induced all = {.graph = input->graph, .count = nodes};
     if (!metis_graph_init(&metis, &all, err))
         return false;
-    idx_t *out = TAKE(idx_t, nodes, "parts from METIS");
+    idx_t *out = ALLOC(idx_t, nodes, "parts from METIS");
     bool ok = cut_with_weights(out, &metis, input, warnings, err);
     for (int64_t v = 0; v < nodes && ok; v++)
         part[v] = (int32_t)out[v];
-    memory_give(out);
+    memory_free(out);
     metis_graph_clear(&metis);
     return ok;
 }
@@ -320,11 +320,11 @@ bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, c
     Induced set = {graph, nodes, part, row, count};
     if (!metis_graph_init(&metis, &set, err))
         return false;
-    idx_t cut = 0, *out = TAKE(idx_t, count, "clusters from METIS");
+    idx_t cut = 0, *out = ALLOC(idx_t, count, "clusters from METIS");
     bool ok = metis_run(out, &metis, clusters, 1, NULL, 1, &cut, err);
     for (int64_t i = 0; i < count && ok; i++)
         cluster[i] = (int32_t)out[i];
-    memory_give(out);
+    memory_free(out);
     metis_graph_clear(&metis);
     return ok;
 }

@@ -15,13 +15,13 @@ static void list_by_part(PartOrder *order, const int32_t *part, int64_t nodes) {
         order->begin[part[v] + 1]++;
     for (int p = 0; p < order->parts; p++)
         order->begin[p + 1] += order->begin[p];
-    int64_t *next = TAKE(int64_t, order->parts, "order of rows");
+    int64_t *next = ALLOC(int64_t, order->parts, "order of rows");
     for (int64_t v = 0; v < nodes; v++) {
         int32_t p = part[v];
         order->row[v] = (int32_t)next[p];
         order->node[order->begin[p] + next[p]++] = (int32_t)v;
     }
-    memory_give(next);
+    memory_free(next);
 }
 
 // True if v reads a node of another part.
@@ -34,8 +34,8 @@ static bool is_marginal(const Graph *graph, const int32_t *part, int64_t v) {
 
 // Sorts nodes[0..count) stably by key[0..count), 0 <= key < keys.
 static void sort_by_key(int32_t *nodes, const int32_t *key, int64_t count, int64_t keys) {
-    int64_t *next = TAKE(int64_t, keys + 1, "order of rows");
-    int32_t *sorted = TAKE(int32_t, count, "order of rows");
+    int64_t *next = ALLOC(int64_t, keys + 1, "order of rows");
+    int32_t *sorted = ALLOC(int32_t, count, "order of rows");
     for (int64_t i = 0; i < count; i++)
         next[key[i] + 1]++;
     for (int64_t k = 0; k < keys; k++)
@@ -44,8 +44,8 @@ static void sort_by_key(int32_t *nodes, const int32_t *key, int64_t count, int64
         sorted[next[key[i]]++] = nodes[i];
     for (int64_t i = 0; i < count; i++)
         nodes[i] = sorted[i];
-    memory_give(sorted);
-    memory_give(next);
+    memory_free(sorted);
+    memory_free(next);
 }
 
 enum { FAR = SHARD_HOPS + 1 };
@@ -55,8 +55,8 @@ enum { FAR = SHARD_HOPS + 1 };
 // search for all nodes.
 static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
     int64_t nodes = graph->nodes, last = 0;
-    uint8_t *hops = TAKE(uint8_t, nodes, "order of rows");
-    int32_t *queue = TAKE(int32_t, nodes, "order of rows");
+    uint8_t *hops = ALLOC(uint8_t, nodes, "order of rows");
+    int32_t *queue = ALLOC(int32_t, nodes, "order of rows");
     for (int64_t v = 0; v < nodes; v++) {
         hops[v] = split[v] == SPLIT_TRAIN ? 0 : FAR;
         if (hops[v] == 0)
@@ -72,7 +72,7 @@ static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
             queue[last++] = u;
         }
     }
-    memory_give(queue);
+    memory_free(queue);
     return hops;
 }
 
@@ -98,7 +98,7 @@ static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part
                        const uint8_t *hops, int p, bool reorder, Error *err) {
     int32_t *nodes = order->node + order->begin[p];
     int64_t count = order->begin[p + 1] - order->begin[p];
-    int32_t *key = TAKE(int32_t, count, "order of rows");
+    int32_t *key = ALLOC(int32_t, count, "order of rows");
     int clusters = reorder ? find_clusters(order, key, graph, part, p, err) : 1;
     bool ok = clusters > 0;
     for (int64_t i = 0; i < count && ok; i++) {
@@ -110,7 +110,7 @@ static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part
     }
     if (ok)
         sort_by_key(nodes, key, count, 2 * (FAR + 1) * (int64_t)clusters);
-    memory_give(key);
+    memory_free(key);
     return ok;
 }
 
@@ -118,17 +118,17 @@ bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, cons
                 int parts, bool reorder, Error *err) {
     int64_t nodes = graph->nodes;
     *order = (PartOrder){.parts = parts,
-                         .begin = TAKE(int64_t, parts + 1, "order of rows"),
-                         .node = TAKE(int32_t, nodes, "order of rows"),
-                         .row = TAKE(int32_t, nodes, "order of rows"),
-                         .central = TAKE(int64_t, parts, "order of rows"),
-                         .reach = TAKE(int64_t, parts * FAR, "order of rows")};
+                         .begin = ALLOC(int64_t, parts + 1, "order of rows"),
+                         .node = ALLOC(int32_t, nodes, "order of rows"),
+                         .row = ALLOC(int32_t, nodes, "order of rows"),
+                         .central = ALLOC(int64_t, parts, "order of rows"),
+                         .reach = ALLOC(int64_t, parts * FAR, "order of rows")};
     uint8_t *hops = hops_to_training(graph, split);
     list_by_part(order, part, nodes);
     bool ok = true;
     for (int p = 0; p < parts && ok; p++)
         ok = order_part(order, graph, part, hops, p, reorder, err);
-    memory_give(hops);
+    memory_free(hops);
     if (!ok) {
         order_clear(order);
         return false;
@@ -140,10 +140,10 @@ bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, cons
 }
 
 void order_clear(PartOrder *order) {
-    memory_give(order->begin);
-    memory_give(order->node);
-    memory_give(order->row);
-    memory_give(order->central);
-    memory_give(order->reach);
+    memory_free(order->begin);
+    memory_free(order->node);
+    memory_free(order->row);
+    memory_free(order->central);
+    memory_free(order->reach);
     *order = (PartOrder){0};
 }

@@ -83,7 +83,7 @@ static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, E
     if (text == NULL)
         return false;
     bool ok = part_file_parse(part, nodes, input->parts, path, text, bytes, err);
-    memory_give(text);
+    memory_free(text);
     return ok;
 }
 const Method method_file = {

@@ -39,16 +39,16 @@ static void part_rows_init(PartRows *rows, Shard *shard, const Dataset *dataset,
                            const int32_t *nodes) {
     RowSet *set = &shard->set[NODES];
     int64_t own = set->own, classes = dataset->classes;
-    *rows = (PartRows){.gid = TAKE(int64_t, own, "rows of a part"),
-                       .degree_in = TAKE(double, own, "rows of a part"),
-                       .degree_out = TAKE(double, own, "rows of a part"),
-                       .split = TAKE(uint8_t, own, "rows of a part")};
+    *rows = (PartRows){.gid = ALLOC(int64_t, own, "rows of a part"),
+                       .degree_in = ALLOC(double, own, "rows of a part"),
+                       .degree_out = ALLOC(double, own, "rows of a part"),
+                       .split = ALLOC(uint8_t, own, "rows of a part")};
     degrees(rows->degree_in, &graph->in, nodes, own);
     degrees(rows->degree_out, &graph->out, nodes, own);
     if (dataset->label != NULL)
-        rows->label = TAKE(int32_t, own, "labels of a part");
+        rows->label = ALLOC(int32_t, own, "labels of a part");
     if (dataset->labels != NULL)
-        rows->labels = TAKE(uint8_t, own * classes, "labels of a part");
+        rows->labels = ALLOC(uint8_t, own * classes, "labels of a part");
     for (int64_t i = 0; i < own; i++) {
         rows->gid[i] = nodes[i];
         rows->split[i] = dataset->split[nodes[i]];
@@ -67,12 +67,12 @@ static void part_rows_init(PartRows *rows, Shard *shard, const Dataset *dataset,
 }
 
 static void part_rows_clear(PartRows *rows) {
-    memory_give(rows->gid);
-    memory_give(rows->degree_in);
-    memory_give(rows->degree_out);
-    memory_give(rows->label);
-    memory_give(rows->labels);
-    memory_give(rows->split);
+    memory_free(rows->gid);
+    memory_free(rows->degree_in);
+    memory_free(rows->degree_out);
+    memory_free(rows->label);
+    memory_free(rows->labels);
+    memory_free(rows->split);
 }
 
 // Counts the rows that part p reads from each other part.
@@ -128,7 +128,7 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
     shard.test_nodes = split[SPLIT_TEST];
     if (dataset->label == NULL || split[SPLIT_TRAIN] == 0)
         return shard;
-    int64_t *count = TAKE(int64_t, dataset->classes, "training nodes of each class");
+    int64_t *count = ALLOC(int64_t, dataset->classes, "training nodes of each class");
     for (int64_t v = 0; v < dataset->nodes; v++)
         if (dataset->split[v] == SPLIT_TRAIN && dataset->label[v] >= 0)
             count[dataset->label[v]]++;
@@ -136,7 +136,7 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
     for (int64_t c = 1; c < dataset->classes; c++)
         if (count[c] > count[shard.majority])
             shard.majority = c;
-    memory_give(count);
+    memory_free(count);
     return shard;
 }
 
@@ -239,7 +239,7 @@ static size_t part_bytes(const PartSize *size, const Graph *graph) {
 }
 
 static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
-    PartSize *size = TAKE(PartSize, parts, "sizes of the parts");
+    PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
     for (int64_t v = 0; v < graph->nodes; v++) {
         size[part[v]].nodes++;
         size[part[v]].in += graph->in.offset[v + 1] - graph->in.offset[v];
@@ -250,7 +250,7 @@ static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
         size_t bytes = part_bytes(&size[p], graph);
         most = bytes > most ? bytes : most;
     }
-    memory_give(size);
+    memory_free(size);
     return most;
 }
 
@@ -307,13 +307,13 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
                    .part = part,
                    .order = &order,
                    .folder = folder,
-                   .slot = TAKE(int32_t, dataset->nodes, "places of remote rows")};
+                   .slot = ALLOC(int32_t, dataset->nodes, "places of remote rows")};
     memset(maker.slot, 0xff, (size_t)dataset->nodes * sizeof maker.slot[0]);
     Shard shard = shard_of_graph(dataset, graph, manifest);
     bool ok = true;
     for (int p = 0; p < manifest->parts && ok; p++)
         ok = write_part(&maker, shard, p, err);
-    memory_give(maker.slot);
+    memory_free(maker.slot);
     order_clear(&order);
     return ok && write_part_file(manifest, part, folder, err) &&
            sync_shards(manifest, folder, err) && manifest_write(manifest, folder, err) &&

@@ -162,7 +162,7 @@ static bool put_features(TensorsWriter *writer, const Shard *s, const float *x, 
     enum { BLOCK = 1 << 18 };
     const RowSet *nodes = &s->set[NODES];
     int64_t rows = s->features < BLOCK ? BLOCK / s->features : 1;
-    float *block = TAKE(float, rows * s->features, "block of features");
+    float *block = ALLOC(float, rows * s->features, "block of features");
     size_t row_bytes = (size_t)s->features * sizeof(float);
     bool ok = true;
     for (int64_t begin = 0; begin < nodes->own && ok; begin += rows) {
@@ -171,7 +171,7 @@ static bool put_features(TensorsWriter *writer, const Shard *s, const float *x, 
             memcpy(block + i * s->features, x + nodes->gid[begin + i] * s->features, row_bytes);
         ok = tensors_writer_put(writer, block, (size_t)count * row_bytes, err);
     }
-    memory_give(block);
+    memory_free(block);
     return ok;
 }
 
@@ -315,7 +315,7 @@ static bool check_edges(const Shard *shard, ShardRelation *edges, Error *err) {
         return damaged(shard, err, "offsets");
     if (!check_columns(shard, edges))
         return damaged(shard, err, "columns");
-    edges->remote_group = TAKE(int64_t, shard->parts, "groups of remote rows");
+    edges->remote_group = ALLOC(int64_t, shard->parts, "groups of remote rows");
     if (!check_remote(shard, edges, edges->remote_group))
         return damaged(shard, err, "remote rows");
     for (int g = 0; g + 1 < shard->parts; g++)
@@ -393,7 +393,7 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
 
 void shard_clear(Shard *shard) {
     for (int r = 0; r < shard->relations; r++)
-        memory_give(shard->relation[r].remote_group);
+        memory_free(shard->relation[r].remote_group);
     if (shard->map.mapping != NULL)
         tensors_close(&shard->map);
     *shard = (Shard){0};

@@ -52,15 +52,15 @@ static void put_part(JsonWriter *w, const AssignmentPart *part) {
 
 static void put_assignment(JsonWriter *w, const Assignment *a) {
     json_begin_object(w, NULL);
-    json_put_int(w, "asked", a->asked);
-    json_put_int(w, "taken", a->taken);
+    json_put_int(w, "asked", a->requested);
+    json_put_int(w, "taken", a->applied);
     json_put_double(w, "seconds", a->seconds);
     json_begin_object(w, "link");
     put_three(w, "seconds_per_byte", a->byte_seconds);
     put_three(w, "seconds_per_message", a->message_seconds);
     json_end_object(w);
-    if (a->remark[0] != 0)
-        json_put_string(w, "remark", a->remark);
+    if (a->warning[0] != 0)
+        json_put_string(w, "remark", a->warning);
     json_begin_array(w, "parts");
     for (int i = 0; i < a->parts; i++)
         put_part(w, &a->part[i]);
@@ -81,12 +81,12 @@ static bool write_assigned(const Report *report, const Assigned *assigned, Error
     path_join(folder, sizeof folder, report->folder, "assignments");
     if (!file_make_folder(folder, err))
         return false;
-    assignment_path(path, folder, assignment->taken, ".safetensors");
+    assignment_path(path, folder, assignment->applied, ".safetensors");
     if (!tensors_replace(path, assigned->widths, assigned->count, NULL, err))
         return false;
     json_writer_init(&w, true);
     put_assignment(&w, assignment);
-    assignment_path(path, folder, assignment->taken, ".json");
+    assignment_path(path, folder, assignment->applied, ".json");
     bool ok = file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
     return ok;
@@ -97,16 +97,16 @@ static void store(void *context, const void *payload, size_t bytes, Error *err) 
     memcpy(&assigned, payload, bytes);
     if (err->code == 0)
         write_assigned(context, &assigned, err);
-    assigner_widths_give(assigned.widths, assigned.count);
+    assigner_widths_free(assigned.widths, assigned.count);
 }
 
 bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
                        int count, Error *err) {
     Assigned assigned = {.assignment = *assignment, .count = count};
     memcpy(assigned.widths, widths, (size_t)count * sizeof *widths);
-    if (assignment->remark[0] != 0)
-        terminal_say("warning    epoch %lld: %s\n", (long long)assignment->taken,
-                     SHOWN(assignment->remark));
+    if (assignment->warning[0] != 0)
+        terminal_say("warning    epoch %lld: %s\n", (long long)assignment->applied,
+                     SHOWN(assignment->warning));
     return writer_put(report->writer, store, report, &assigned, sizeof assigned, err);
 }
 
@@ -207,7 +207,7 @@ static void show(const Json *assignment) {
 
 bool report_show_assignments(const char *run_dir, Error *err) {
     char folder[ASSIGNMENT_PATH], path[ASSIGNMENT_PATH + 64];
-    int64_t *epoch = TAKE(int64_t, ASSIGNMENTS_SHOWN, "assignments");
+    int64_t *epoch = ALLOC(int64_t, ASSIGNMENTS_SHOWN, "assignments");
     int count = 0;
     path_join(folder, sizeof folder, run_dir, "assignments");
     DIR *open_folder = opendir(folder);
@@ -229,6 +229,6 @@ bool report_show_assignments(const char *run_dir, Error *err) {
             show(assignment);
         json_free(assignment);
     }
-    memory_give(epoch);
+    memory_free(epoch);
     return ok;
 }

@@ -12,7 +12,7 @@ void comparison_init(Comparison *comparison, const char *folder, int ranks, int 
     *comparison = (Comparison){.folder = folder, .ranks = ranks, .runs = runs, .target = NAN};
 }
 
-void comparison_clear(Comparison *comparison) { memory_give(comparison->times); }
+void comparison_clear(Comparison *comparison) { memory_free(comparison->times); }
 
 // --- reading
 
@@ -39,11 +39,11 @@ static void add_times(EpochTimes *sum, const EpochTimes *t, double share) {
 }
 
 static double median_seconds(const EpochTimes *times, int64_t count) {
-    double *seconds = TAKE(double, count, "seconds of epochs");
+    double *seconds = ALLOC(double, count, "seconds of epochs");
     for (int64_t e = 0; e < count; e++)
         seconds[e] = times[e].seconds;
     double median = count > 0 ? sort_median(seconds, count) : 0;
-    memory_give(seconds);
+    memory_free(seconds);
     return median;
 }
 
@@ -62,11 +62,11 @@ static void read_variant(const Comparison *c, ComparedVariant *variant, Error *e
 }
 
 static MeanDeviation test_of(const RunResult *result, int runs) {
-    double *test = TAKE(double, runs, "results of runs");
+    double *test = ALLOC(double, runs, "results of runs");
     for (int i = 0; i < runs; i++)
         test[i] = 100 * report_score(&result[i].last[SPLIT_TEST]);
     MeanDeviation of = mean_deviation(test, runs);
-    memory_give(test);
+    memory_free(test);
     return of;
 }
 
@@ -77,7 +77,7 @@ bool comparison_add(Comparison *c, const char *name, bool blocking, const RunRes
     *variant = (ComparedVariant){.blocking = blocking, .test = test_of(result, c->runs)};
     snprintf(variant->name, sizeof variant->name, "%s", name);
     if (c->times == NULL)
-        c->times = TAKE(EpochTimes, EPOCHS_MOST, "metrics");
+        c->times = ALLOC(EpochTimes, EPOCHS_MOST, "metrics");
     read_variant(c, variant, err);
     c->count += err->code == 0;
     return err->code == 0;

@@ -16,20 +16,20 @@ static double member(const Json *object, const char *key, double otherwise) {
 EpochTimes report_times(const Json *record) {
     const Json *time = json_get(record, "time"), *validation = json_get(record, "validation");
     int64_t epoch = 0;
-    double span[SPAN_KINDS];
+    double span[TIMER_KINDS];
     if (json_get(record, "epoch") != NULL)
         json_is_int64(json_get(record, "epoch"), &epoch);
-    for (int kind = 0; kind < SPAN_KINDS; kind++)
-        span[kind] = member(time, span_names[kind], 0);
+    for (int kind = 0; kind < TIMER_KINDS; kind++)
+        span[kind] = member(time, timer_names[kind], 0);
     return (EpochTimes){
         .epoch = epoch,
         .bytes = member(record, "bytes", 0),
         .seconds = member(time, "epoch", 0),
-        .compute = span[SPAN_AGGREGATE_OWN] + span[SPAN_AGGREGATE_HALO] + span[SPAN_DENSE] +
-                   span[SPAN_POINTWISE],
-        .pack = span[SPAN_PACK] + span[SPAN_UNPACK],
-        .wait = span[SPAN_WAIT],
-        .reduce = span[SPAN_REDUCE],
+        .compute = span[TIMER_AGGREGATE_OWN] + span[TIMER_AGGREGATE_HALO] + span[TIMER_DENSE] +
+                   span[TIMER_POINTWISE],
+        .pack = span[TIMER_PACK] + span[TIMER_UNPACK],
+        .wait = span[TIMER_WAIT],
+        .reduce = span[TIMER_REDUCE],
         .evaluation = member(time, "evaluation", 0),
         .assignment = member(time, "assignment", 0),
         .validation = member(validation, "micro_f1", NAN),

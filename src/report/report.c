@@ -119,7 +119,7 @@ static void open_aside(void *context) {
 
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
                     const Comm *comm, const RunSummary *summary, int64_t resume_epoch, Error *err) {
-    Report *report = TAKE(Report, 1, "report");
+    Report *report = ALLOC(Report, 1, "report");
     *report = (Report){.config = config,
                        .shard = shard,
                        .trainer = trainer,
@@ -131,7 +131,7 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
                        .opened = clock_seconds()};
     snprintf(report->folder, sizeof report->folder, "%s", config->run.dir);
     path_join(report->path, sizeof report->path, report->folder, "metrics.jsonl");
-    report->sample = TAKE(double, REPORT_SAMPLES, "seconds of epochs");
+    report->sample = ALLOC(double, REPORT_SAMPLES, "seconds of epochs");
     json_writer_init(&report->line, false);
     comm_aside(comm, open_aside, &(Opening){report, err});
     if (report->metrics >= 0) {
@@ -150,8 +150,8 @@ void report_close(Report *report) {
     if (report->metrics >= 0)
         close(report->metrics);
     json_writer_clear(&report->line);
-    memory_give(report->sample);
-    memory_give(report);
+    memory_free(report->sample);
+    memory_free(report);
 }
 
 // --- one epoch
@@ -174,8 +174,8 @@ static void put_time(JsonWriter *writer, const EpochRecord *record) {
         json_put_double(writer, "evaluation", record->eval_seconds);
     if (record->assign_seconds > 0)
         json_put_double(writer, "assignment", record->assign_seconds);
-    for (int kind = 0; kind < SPAN_KINDS; kind++)
-        json_put_double(writer, span_names[kind], record->spans.seconds[kind]);
+    for (int kind = 0; kind < TIMER_KINDS; kind++)
+        json_put_double(writer, timer_names[kind], record->timers.seconds[kind]);
     json_end_object(writer);
 }
 
@@ -293,10 +293,10 @@ const char *report_percent(char out[REPORT_PERCENT], double share) {
 
 void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
                  size_t size) {
-    const double *s = record->spans.seconds;
+    const double *s = record->timers.seconds;
     double compute =
-        s[SPAN_AGGREGATE_OWN] + s[SPAN_AGGREGATE_HALO] + s[SPAN_DENSE] + s[SPAN_POINTWISE];
-    double pack = s[SPAN_PACK] + s[SPAN_UNPACK], wait = s[SPAN_WAIT];
+        s[TIMER_AGGREGATE_OWN] + s[TIMER_AGGREGATE_HALO] + s[TIMER_DENSE] + s[TIMER_POINTWISE];
+    double pack = s[TIMER_PACK] + s[TIMER_UNPACK], wait = s[TIMER_WAIT];
     double rest = record->seconds - compute - pack - wait;
     char metrics[96] = "", bytes[32], eta[32], validation[REPORT_PERCENT], test[REPORT_PERCENT];
     if (record->evaluated)

@@ -175,7 +175,7 @@ static void put_config(JsonWriter *writer, const Config *config) {
     assert(value != NULL);
     put_json(writer, "config", value);
     json_free(value);
-    memory_give(text);
+    memory_free(text);
 }
 
 static void replace(void *context, const void *payload, size_t bytes, Error *err) {

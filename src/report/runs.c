@@ -54,8 +54,8 @@ static const char *mean_text(char out[48], MeanDeviation of) {
 
 void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
                  const RunResult *result, int runs) {
-    double *last = TAKE(double, runs, "results of runs");
-    double *best = TAKE(double, runs, "results of runs");
+    double *last = ALLOC(double, runs, "results of runs");
+    double *best = ALLOC(double, runs, "results of runs");
     char of_last[48], of_best[48];
     for (int i = 0; i < runs; i++) {
         last[i] = report_score(&result[i].last[SPLIT_TEST]);
@@ -70,6 +70,6 @@ void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
     put_scores(writer, "last", last, runs);
     put_scores(writer, "best", best, runs);
     json_end_object(writer);
-    memory_give(best);
-    memory_give(last);
+    memory_free(best);
+    memory_free(last);
 }

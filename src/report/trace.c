@@ -48,7 +48,7 @@ static void put_slice(JsonWriter *w, const TraceEvent *event, int rank, double z
     char name[NAME_SIZE];
     if (event->kind == TRACE_SPAN)
         snprintf(name, sizeof name, "%s",
-                 event->span == SPAN_KINDS ? "evaluation" : span_names[event->span]);
+                 event->span == TIMER_KINDS ? "evaluation" : timer_names[event->span]);
     else
         snprintf(name, sizeof name, "%s %d", event->kind == TRACE_POST ? "post to" : "from",
                  event->peer);
@@ -110,8 +110,8 @@ static void store(void *context, const void *payload, size_t bytes, Error *err) 
     if (err->code == 0)
         file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
-    memory_give(traced.offset);
-    memory_give(traced.event);
+    memory_free(traced.offset);
+    memory_free(traced.event);
 }
 
 bool report_trace(Report *report, TraceEvent *event, int64_t *offset, Error *err) {

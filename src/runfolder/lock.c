@@ -193,7 +193,7 @@ static int open_lock(const char *path, bool *made) {
 }
 
 LockAnswer lock_try(RunLock **out, const char *real, char *holder, size_t size, Error *err) {
-    RunLock *lock = TAKE(RunLock, 1, "lock of a run's folder");
+    RunLock *lock = ALLOC(RunLock, 1, "lock of a run's folder");
     bool made;
     path_join(lock->path, sizeof lock->path, real, LOCK_NAME);
     lock->file = open_lock(lock->path, &made);
@@ -227,5 +227,5 @@ void lock_release(RunLock *lock) {
     }
     if (lock->file >= 0)
         close(lock->file);
-    memory_give(lock);
+    memory_free(lock);
 }

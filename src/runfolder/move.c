@@ -218,6 +218,6 @@ bool move_finish(const char *real, RunKind kind, Error *err) {
         return false;
     bool ok = has_moved(target, kind) ? move_all(real, kind, target, err) && end_move(real, err)
                                       : give_up(real, kind, target, err);
-    memory_give(target);
+    memory_free(target);
     return ok;
 }

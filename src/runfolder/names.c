@@ -118,21 +118,21 @@ bool names_stays(const char *name) {
 static void add(NameList *list, const char *name) {
     if (list->count == list->room) {
         int room = list->room > 0 ? 2 * list->room : 64;
-        char **larger = TAKE(char *, room, "names in the folder of a run");
+        char **larger = ALLOC(char *, room, "names in the folder of a run");
         for (int i = 0; i < list->count; i++)
             larger[i] = list->name[i];
-        memory_give(list->name);
+        memory_free(list->name);
         list->name = larger;
         list->room = room;
     }
     size_t bytes = strlen(name) + 1;
-    list->name[list->count++] = memcpy(TAKE(char, bytes, "a name"), name, bytes);
+    list->name[list->count++] = memcpy(ALLOC(char, bytes, "a name"), name, bytes);
 }
 
 void names_clear(NameList *list) {
     for (int i = 0; i < list->count; i++)
-        memory_give(list->name[i]);
-    memory_give(list->name);
+        memory_free(list->name[i]);
+    memory_free(list->name);
     *list = (NameList){0};
 }
 

@@ -5,7 +5,7 @@
 static bool find_parts(Inference *inference, ModelParts *parts, const Config *config, Error *err) {
     const Shard *shard = parts->shard;
     parts->backend = backend_find(config->run.backend, err);
-    parts->options = (CodecOptions){.codec = codec_find("fp32", err), .piece = config->comm.chunk};
+    parts->options = (CodecOptions){.codec = codec_find("fp32", err), .chunk = config->comm.chunk};
     parts->schedule = schedule_find("blocking", err);
     if (err->code == 0 && parts->backend->start(config->run.simd, err) &&
         model_shape(&inference->shape, config, shard->features, shard->classes, shard->multilabel,

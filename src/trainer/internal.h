@@ -34,7 +34,7 @@ struct Trainer {
     Metrics best_metrics[4], last_metrics[4];
     bool stopped;         // early
     uint64_t *state_hash; // [size] of every rank, when they were last compared
-    Spans spans;
+    Timers timers;
     Trace trace; // of run.trace
     char kernels[256];
 };
@@ -59,7 +59,7 @@ void trainer_upload(Trainer *trainer);
 void trainer_download(Trainer *trainer);
 
 // ---- evaluate.c
-// False with EXIT_DISAGREE, where the ranks do not hold the same. Collective.
+// False with EXIT_MISMATCH, where the ranks do not hold the same. Collective.
 bool evaluate_when_due(Trainer *trainer, EpochRecord *record, Error *err);
 bool patience_is_over(const Trainer *trainer);
 

@@ -11,18 +11,18 @@ static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
     int size = comm->size;
     if (size > SUMMARY_PAIRS)
         return NULL;
-    int64_t *mine = TAKE(int64_t, 2 * size, "summary of all ranks"); // by sender
-    int64_t *all = TAKE(int64_t, 2 * (int64_t)size * size, "summary of all ranks");
+    int64_t *mine = ALLOC(int64_t, 2 * size, "summary of all ranks"); // by sender
+    int64_t *all = ALLOC(int64_t, 2 * (int64_t)size * size, "summary of all ranks");
     for (int g = 0; g + 1 < size; g++) {
         int64_t *from = mine + 2 * ring_sender(comm->rank, g, size);
         from[0] = p->receive_offset[g + 1] - p->receive_offset[g];
         from[1] = p->sources_read[g];
     }
     comm_all_gather(comm, mine, all, 2 * (size_t)size * sizeof *mine);
-    memory_give(mine);
+    memory_free(mine);
     if (comm->rank == 0)
         return all; // [reader, sender]
-    memory_give(all);
+    memory_free(all);
     return NULL;
 }
 
@@ -53,7 +53,7 @@ static void summarize_exchanges(RunSummary *summary, const Trainer *t) {
 
 void run_summary_clear(RunSummary *summary) {
     for (int i = 0; i < summary->exchanges; i++)
-        memory_give(summary->exchange[i].pair);
+        memory_free(summary->exchange[i].pair);
     summary->exchanges = 0;
 }
 
@@ -62,7 +62,7 @@ RunSummary trainer_summary(const Trainer *t) {
     RunSummary summary = {.own_least = INT64_MAX};
     RankSummary mine = {shard->set[NODES].own, shard->set[NODES].central,
                         shard->relation[IN_EDGES].remote, (int64_t)memory_plan_total(&t->plan)};
-    RankSummary *all = TAKE(RankSummary, t->comm->size, "summary of all ranks");
+    RankSummary *all = ALLOC(RankSummary, t->comm->size, "summary of all ranks");
     comm_all_gather(t->comm, &mine, all, sizeof mine);
     for (int rank = 0; rank < t->comm->size; rank++) {
         summary.own_least = all[rank].own < summary.own_least ? all[rank].own : summary.own_least;
@@ -72,7 +72,7 @@ RunSummary trainer_summary(const Trainer *t) {
         if ((size_t)all[rank].predicted > summary.predicted)
             summary.predicted = (size_t)all[rank].predicted;
     }
-    memory_give(all);
+    memory_free(all);
     summarize_exchanges(&summary, t);
     model_baseline(shard, t->comm, summary.baseline);
     return summary;

@@ -31,24 +31,24 @@ static size_t flat_bytes(const Trainer *t) {
     return (size_t)t->shape.parameter_count * sizeof(float);
 }
 
-static void take_flat(Trainer *t) {
+static void alloc_flat(Trainer *t) {
     FlatArray all[FLAT];
     flat_arrays(t, all);
     for (int i = 0; i < FLAT; i++) {
-        *all[i].device = t->backend->take(flat_bytes(t), all[i].what);
+        *all[i].device = t->backend->alloc(flat_bytes(t), all[i].what);
         *all[i].host = pinned_side(t->backend, *all[i].device, flat_bytes(t), all[i].what);
     }
-    t->state_hash = TAKE(uint64_t, t->comm->size, "hashes of the ranks' state");
+    t->state_hash = ALLOC(uint64_t, t->comm->size, "hashes of the ranks' state");
 }
 
-static void give_flat(Trainer *t) {
+static void free_flat(Trainer *t) {
     FlatArray all[FLAT];
     flat_arrays(t, all);
     for (int i = FLAT - 1; i >= 0 && *all[i].device != NULL; i--) {
-        pinned_side_give(t->backend, *all[i].host);
-        t->backend->give(*all[i].device);
+        pinned_side_free(t->backend, *all[i].host);
+        t->backend->free(*all[i].device);
     }
-    memory_give(t->state_hash);
+    memory_free(t->state_hash);
 }
 
 void trainer_upload(Trainer *t) {
@@ -92,7 +92,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     parts->options = (CodecOptions){.codec = codec_find(c->quantization.codec, err),
                                     .bf16 = strcmp(c->quantization.scale_dtype, "bf16") == 0,
                                     .width = (int)c->quantization.initial_bits,
-                                    .piece = c->comm.chunk};
+                                    .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && family_knows(&metric_family, c->train.metric, err) &&
            t->backend->start(c->run.simd, err);
@@ -111,7 +111,7 @@ static bool check_data(const Trainer *t, Error *err) {
     return true;
 }
 
-// Room for the events of the epochs that are traced, if any: spans and messages of every exchange.
+// Room for the events of the epochs that are traced, if any: timers and messages of every exchange.
 static int64_t trace_room(const Trainer *t) {
     const int64_t *epoch = t->config->run.trace.value;
     if (t->config->run.trace.count != 2)
@@ -198,10 +198,10 @@ static bool build(Trainer *t, Error *err) {
         return false;
     if (trace_room(t) > 0) {
         trace_init(&t->trace, t->comm, trace_room(t));
-        t->spans.trace = &t->trace;
+        t->timers.trace = &t->trace;
     }
-    model_set_spans(t->model, &t->spans);
-    take_flat(t);
+    model_set_timers(t->model, &t->timers);
+    alloc_flat(t);
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
     model_initial(&t->shape, t->seed, t->parameters);
@@ -212,7 +212,7 @@ static bool build(Trainer *t, Error *err) {
 
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
                      Error *err) {
-    Trainer *t = TAKE(Trainer, 1, "trainer");
+    Trainer *t = ALLOC(Trainer, 1, "trainer");
     *t = (Trainer){.config = config,
                    .shard = shard,
                    .comm = comm,
@@ -229,13 +229,13 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *t) {
     if (t == NULL)
         return;
-    give_flat(t);
+    free_flat(t);
     trace_clear(&t->trace);
     assigner_free(t->assigner);
     model_free(t->model);
     gradsync_free(t->sync);
     model_patterns_clear(&t->patterns);
-    memory_give(t);
+    memory_free(t);
 }
 
 const MemoryPlan *trainer_plan(const Trainer *t) { return &t->plan; }
@@ -273,9 +273,9 @@ static void add_over_ranks(const Trainer *t, EpochRecord *record) {
         comm_max_double(t->comm, record->seconds), comm_max_double(t->comm, record->eval_seconds),
         t->assigner != NULL ? comm_max_double(t->comm, record->assign_seconds) : 0};
     comm_sum_int64(t->comm, bytes, 3);
-    comm_sum_double(t->comm, record->spans.seconds, SPAN_KINDS);
-    for (int k = 0; k < SPAN_KINDS; k++)
-        record->spans.seconds[k] /= t->comm->size;
+    comm_sum_double(t->comm, record->timers.seconds, TIMER_KINDS);
+    for (int k = 0; k < TIMER_KINDS; k++)
+        record->timers.seconds[k] /= t->comm->size;
     record->bytes = bytes[0];
     record->reduce_bytes = bytes[1];
     record->eval_bytes = bytes[2];
@@ -287,21 +287,21 @@ static void add_over_ranks(const Trainer *t, EpochRecord *record) {
 // The loss of the epoch's weights, and the step to the next ones.
 static void train(Trainer *t, EpochRecord *record) {
     int64_t bytes = model_bytes_sent(t->model);
-    spans_reset(&t->spans);
+    timers_reset(&t->timers);
     record->loss = model_loss_and_gradient(t->model, t->device.parameters, t->device.gradient,
                                            t->seed, (uint32_t)record->epoch);
-    span_begin(&t->spans);
+    timer_begin(&t->timers);
     gradsync_finish(t->sync, t->device.gradient);
     comm_sum_double(t->comm, &record->loss, 1);
-    span_end(&t->spans, SPAN_REDUCE);
-    span_begin(&t->spans);
+    timer_end(&t->timers, TIMER_REDUCE);
+    timer_begin(&t->timers);
     record->gradient_norm = clip(t);
     record->rate = rate_of(t, record->epoch);
     t->optimizer->step(t, record->rate, record->epoch);
-    span_end(&t->spans, SPAN_POINTWISE);
+    timer_end(&t->timers, TIMER_POINTWISE);
     record->bytes = model_bytes_sent(t->model) - bytes;
     record->reduce_bytes = gradsync_bytes(t->sync);
-    record->spans = t->spans;
+    record->timers = t->timers;
 }
 
 bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {

@@ -1,5 +1,6 @@
-// A Net: three channels as a model of two layers has them, messages by arithmetic, exchanges that
-// check themselves, and the same told densely. Static functions: only tests of this room need it.
+// A AssignerFixture: three channels as a model of two layers has them, messages by arithmetic,
+// exchanges that check themselves, and the same told densely. Static functions: only tests of this
+// room need it.
 #ifndef FRINGE_TESTS_ASSIGNER_NET_H
 #define FRINGE_TESTS_ASSIGNER_NET_H
 
@@ -16,7 +17,7 @@ enum { CHANNELS = 3, PERIOD = 4, DELAY = 2 };
 
 typedef struct Scene {
     const char *name;
-    WorldKind world;
+    TestGraphKind graph;
     const char *normalisation;
     bool bf16;
     Cover cover;
@@ -90,15 +91,15 @@ static const Scene scenes[] = {
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
-typedef struct Net {
-    World world;
+typedef struct AssignerFixture {
+    TestGraph graph;
     Block block, transposed;
     bool bf16;
     ExchangeBuffers *buffers;
     Channel *channel[CHANNELS];
     AssignedChannel of[CHANNELS];
     float *right; // [own] powers of two, so that a scaled row is exact
-} Net;
+} AssignerFixture;
 
 // A partial sum is scaled already; its id is -1 - its target (halo.h).
 static inline float right_of(int64_t gid) { return gid < 0 ? 1 : exp2f((float)(gid % 5 - 2)); }
@@ -115,41 +116,42 @@ static inline float value_of(const Channel *channel, int64_t gid, int64_t column
     return exp2f((float)(node * 5 % 11 - 5)) * (2 * u - 0.5F) * (node % 13 == 0 ? loudness : 1);
 }
 
-static inline void net_init(Net *net, const Scene *scene, int first_width) {
+static inline void fixture_init(AssignerFixture *fixture, const Scene *scene, int first_width) {
     Error err = {0};
-    *net = (Net){.bf16 = scene->bf16};
-    world_init(&net->world, scene->world, 42, &test_comm);
-    world_cover(&net->world, scene->cover);
-    assert_ok(
-        block_init(&net->block, scene->normalisation, net->world.forward, &net->world.shard, &err),
-        &err);
-    net->transposed = block_transpose(&net->block, net->world.backward);
-    const Pattern *patterns[CHANNELS] = {net->world.forward, net->world.forward,
-                                         net->world.backward};
-    const int64_t columns[CHANNELS] = {scene->world.features, 16, 5};
+    *fixture = (AssignerFixture){.bf16 = scene->bf16};
+    test_graph_init(&fixture->graph, scene->graph, 42, &test_comm);
+    test_graph_cover(&fixture->graph, scene->cover);
+    assert_ok(block_init(&fixture->block, scene->normalisation, fixture->graph.forward,
+                         &fixture->graph.shard, &err),
+              &err);
+    fixture->transposed = block_transpose(&fixture->block, fixture->graph.backward);
+    const Pattern *patterns[CHANNELS] = {fixture->graph.forward, fixture->graph.forward,
+                                         fixture->graph.backward};
+    const int64_t columns[CHANNELS] = {scene->graph.features, 16, 5};
     CodecOptions options = {.codec = codec_find("integer", &err),
                             .bf16 = scene->bf16,
                             .width = first_width,
-                            .piece = 1000};
-    net->buffers = exchange_buffers_new(device());
+                            .chunk = 1000};
+    fixture->buffers = exchange_buffers_new(device());
     for (int i = 0; i < CHANNELS; i++) {
         ExchangeId id = {i > 0, i == 2 ? BACKWARD : FORWARD};
-        net->channel[i] = channel_new(net->buffers, &patterns[i]->plan, &options, columns[i], id);
-        net->of[i] =
-            (AssignedChannel){net->channel[i], id, i == 2 ? &net->transposed : &net->block};
+        fixture->channel[i] =
+            channel_new(fixture->buffers, &patterns[i]->plan, &options, columns[i], id);
+        fixture->of[i] = (AssignedChannel){fixture->channel[i], id,
+                                           i == 2 ? &fixture->transposed : &fixture->block};
     }
-    net->right = TAKE(float, net->world.shard.set[NODES].own, "test");
-    for (int64_t r = 0; r < net->world.shard.set[NODES].own; r++)
-        net->right[r] = right_of(net->world.shard.set[NODES].gid[r]);
+    fixture->right = ALLOC(float, fixture->graph.shard.set[NODES].own, "test");
+    for (int64_t r = 0; r < fixture->graph.shard.set[NODES].own; r++)
+        fixture->right[r] = right_of(fixture->graph.shard.set[NODES].gid[r]);
 }
 
-static inline void net_clear(Net *net) {
-    memory_give(net->right);
+static inline void fixture_clear(AssignerFixture *fixture) {
+    memory_free(fixture->right);
     for (int i = 0; i < CHANNELS; i++)
-        channel_free(net->channel[i]);
-    exchange_buffers_free(net->buffers);
-    block_clear(&net->block);
-    world_clear(&net->world);
+        channel_free(fixture->channel[i]);
+    exchange_buffers_free(fixture->buffers);
+    block_clear(&fixture->block);
+    test_graph_clear(&fixture->graph);
 }
 
 static inline Config config_of(void) {
@@ -164,9 +166,9 @@ static inline Config config_of(void) {
     return config;
 }
 
-static inline Assigner *assigner_of(Net *net, const Config *config) {
+static inline Assigner *assigner_of(AssignerFixture *fixture, const Config *config) {
     Error err = {0};
-    Assigner *a = assigner_new(config, &test_comm, 5, net->of, CHANNELS, &err);
+    Assigner *a = assigner_new(config, &test_comm, 5, fixture->of, CHANNELS, &err);
     if (a == NULL)
         fail_msg("%s", err.text);
     return a;
@@ -260,17 +262,17 @@ static inline int64_t bytes_of(const Channel *channel, bool bf16) {
 // Rows [count] of the ids from `gid` on.
 static inline Rows rows_of(const Channel *channel, const int64_t *gid, int64_t count,
                            uint32_t epoch) {
-    Rows rows = rows_take(device(), count, channel_columns(channel), "test");
+    Rows rows = rows_alloc(device(), count, channel_columns(channel), "test");
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < rows.columns; c++)
             floats(rows)[r * rows.stride + c] = value_of(channel, gid[r], c, epoch);
     return rows;
 }
 
-static inline void exchange(const Net *net, int which, uint32_t epoch, bool exact) {
+static inline void exchange(const AssignerFixture *fixture, int which, uint32_t epoch, bool exact) {
     static const char *const names[] = {"blocking", "overlap", "central"};
     Error err = {0};
-    Channel *channel = net->channel[which];
+    Channel *channel = fixture->channel[which];
     const HaloPlan *p = channel_halo_plan(channel);
     Rows x = rows_of(channel, p->source_id, p->sources, epoch);
     Rows sums = rows_of(channel, p->source_id + p->sources, p->partials, epoch);
@@ -278,50 +280,53 @@ static inline void exchange(const Net *net, int which, uint32_t epoch, bool exac
                  .bits = channel_widths(channel, false),
                  .epoch = epoch,
                  .exact = exact,
-                 .bf16 = net->bf16};
-    int64_t before = channel_count(channel).bytes_sent, takes = memory_takes();
+                 .bf16 = fixture->bf16};
+    int64_t before = channel_count(channel).bytes_sent, takes = memory_allocs();
     schedule_find(names[epoch % 3], &err)
-        ->run(channel, &(RowSource){x, on_device(net->right), sums},
+        ->run(channel, &(RowSource){x, on_device(fixture->right), sums},
               (ExchangeContext){9, epoch, exact}, &(ExchangeWork){no_own_part, halo_part, &look});
-    assert_int_equal(memory_takes(), takes);
+    assert_int_equal(memory_allocs(), takes);
     if (!exact) {
-        assert_int_equal(channel_count(channel).bytes_sent - before, bytes_of(channel, net->bf16));
+        assert_int_equal(channel_count(channel).bytes_sent - before,
+                         bytes_of(channel, fixture->bf16));
         assert_int_equal(look.mixed, p->halo_count);
     }
-    rows_give(device(), &sums);
-    rows_give(device(), &x);
+    rows_free(device(), &sums);
+    rows_free(device(), &x);
 }
 
 // One epoch as the trainer makes it. An exact exchange in between changes nothing.
-static inline const Assignment *epoch_of(const Net *net, Assigner *a, uint32_t epoch) {
+static inline const Assignment *epoch_of(const AssignerFixture *fixture, Assigner *a,
+                                         uint32_t epoch) {
     Error err = {0};
     assert_ok(assigner_before(a, epoch, &err), &err);
     for (int i = 0; i < CHANNELS; i++)
-        exchange(net, i, epoch, false);
+        exchange(fixture, i, epoch, false);
     const Assignment *assignment = assigner_after(a, epoch);
     for (int i = 0; i < CHANNELS; i++) {
-        RangeStatistics *ranges = channel_ranges(net->channel[i]);
-        int64_t rows = a->lot[i].rows, exchanges = ranges->exchanges;
-        float *square = TAKE(float, rows, "test");
+        RangeStatistics *ranges = channel_ranges(fixture->channel[i]);
+        int64_t rows = a->assigned[i].rows, exchanges = ranges->exchanges;
+        float *square = ALLOC(float, rows, "test");
         memcpy(square, ranges->square, (size_t)rows * sizeof *square);
-        exchange(net, i, epoch, true);
+        exchange(fixture, i, epoch, true);
         assert_memory_equal(square, ranges->square, (size_t)rows * sizeof *square);
         assert_int_equal(exchanges, ranges->exchanges);
-        memory_give(square);
+        memory_free(square);
     }
     return assignment;
 }
 
-static inline void epochs_of(const Net *net, Assigner *a, uint32_t first, uint32_t last) {
+static inline void epochs_of(const AssignerFixture *fixture, Assigner *a, uint32_t first,
+                             uint32_t last) {
     for (uint32_t epoch = first; epoch <= last; epoch++)
-        epoch_of(net, a, epoch);
+        epoch_of(fixture, a, epoch);
 }
 
 // ---- the same told densely: node by node, for all ranks
 
 // [nodes] who owns each.
-static inline int64_t *owners(const World *w) {
-    int64_t *owner = TAKE(int64_t, w->dataset.nodes, "test");
+static inline int64_t *owners(const TestGraph *w) {
+    int64_t *owner = ALLOC(int64_t, w->dataset.nodes, "test");
     for (int64_t r = 0; r < w->shard.set[NODES].own; r++)
         owner[w->shard.set[NODES].gid[r]] = test_comm.rank;
     comm_sum_int64(&test_comm, owner, (int)w->dataset.nodes);
@@ -330,27 +335,28 @@ static inline int64_t *owners(const World *w) {
 
 // Messages of all ranks have a cell each: a row by (node, reader), after them a partial sum by
 // (target, sender). A target's owner is the one who reads its sums.
-static inline int64_t cell_of(const Net *net, int64_t gid, int sender, int reader) {
-    int64_t size = test_comm.size, nodes = net->world.dataset.nodes;
+static inline int64_t cell_of(const AssignerFixture *fixture, int64_t gid, int sender, int reader) {
+    int64_t size = test_comm.size, nodes = fixture->graph.dataset.nodes;
     return gid >= 0 ? gid * size + reader : (nodes - 1 - gid) * size + sender;
 }
-static inline int64_t cells_of(const Net *net) {
-    return 2 * net->world.dataset.nodes * test_comm.size;
+static inline int64_t cells_of(const AssignerFixture *fixture) {
+    return 2 * fixture->graph.dataset.nodes * test_comm.size;
 }
 
 // [cells] bits of a message, 0: there is none; as the sending or the receiving ends have it.
-static inline int64_t *widths_of(const Net *net, int which, bool sent) {
-    const HaloPlan *p = channel_halo_plan(net->channel[which]);
-    const uint8_t *bits = channel_widths(net->channel[which], sent);
-    int64_t *out = TAKE(int64_t, cells_of(net), "test");
+static inline int64_t *widths_of(const AssignerFixture *fixture, int which, bool sent) {
+    const HaloPlan *p = channel_halo_plan(fixture->channel[which]);
+    const uint8_t *bits = channel_widths(fixture->channel[which], sent);
+    int64_t *out = ALLOC(int64_t, cells_of(fixture), "test");
     for (int g = 0; g + 1 < p->size && sent; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            out[cell_of(net, p->source_id[p->send_row[k]], p->rank,
+            out[cell_of(fixture, p->source_id[p->send_row[k]], p->rank,
                         ring_reader(p->rank, g, p->size))] += bits[k];
     for (int g = 0; g + 1 < p->size && !sent; g++)
         for (int64_t h = p->receive_offset[g]; h < p->receive_offset[g + 1]; h++)
-            out[cell_of(net, p->halo_id[h], ring_sender(p->rank, g, p->size), p->rank)] += bits[h];
-    comm_sum_int64(&test_comm, out, (int)cells_of(net));
+            out[cell_of(fixture, p->halo_id[h], ring_sender(p->rank, g, p->size), p->rank)] +=
+                bits[h];
+    comm_sum_int64(&test_comm, out, (int)cells_of(fixture));
     return out;
 }
 
@@ -361,31 +367,31 @@ static inline bool is_one_of(const ConfigInts *widths, int64_t bits) {
     return false;
 }
 
-static inline void normalizers_agree(const Net *net, const ConfigInts *widths) {
-    int64_t cells = cells_of(net);
+static inline void normalizers_agree(const AssignerFixture *fixture, const ConfigInts *widths) {
+    int64_t cells = cells_of(fixture);
     for (int i = 0; i < CHANNELS; i++) {
-        int64_t *sent = widths_of(net, i, true), *received = widths_of(net, i, false);
+        int64_t *sent = widths_of(fixture, i, true), *received = widths_of(fixture, i, false);
         assert_memory_equal(sent, received, (size_t)cells * sizeof *sent);
         for (int64_t k = 0; k < cells; k++)
             assert_true(sent[k] == 0 || is_one_of(widths, sent[k]));
-        memory_give(received);
-        memory_give(sent);
+        memory_free(received);
+        memory_free(sent);
     }
 }
 
 // Messages of each width on all ranks.
-static inline void census(const Net *net, int which, int64_t rows[WIDTH_MOST + 1]) {
+static inline void census(const AssignerFixture *fixture, int which, int64_t rows[WIDTH_MOST + 1]) {
     memset(rows, 0, (WIDTH_MOST + 1) * sizeof *rows);
-    const HaloPlan *p = channel_halo_plan(net->channel[which]);
+    const HaloPlan *p = channel_halo_plan(fixture->channel[which]);
     for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++)
-        rows[channel_widths(net->channel[which], true)[k]]++;
+        rows[channel_widths(fixture->channel[which], true)[k]]++;
     comm_sum_int64(&test_comm, rows, WIDTH_MOST + 1);
 }
 
-static inline bool all_have(const Net *net, int bits) {
+static inline bool all_have(const AssignerFixture *fixture, int bits) {
     for (int i = 0; i < CHANNELS; i++) {
         int64_t rows[WIDTH_MOST + 1], all = 0;
-        census(net, i, rows);
+        census(fixture, i, rows);
         for (int b = 0; b <= WIDTH_MOST; b++)
             all += rows[b];
         if (rows[bits] != all)
@@ -395,10 +401,10 @@ static inline bool all_have(const Net *net, int bits) {
 }
 
 // Widths of all rows after the first assignment.
-static inline void settle(Net *net, const Config *config, const Scene *scene) {
-    net_init(net, scene, 3);
-    Assigner *a = assigner_of(net, config);
-    epochs_of(net, a, 1, PERIOD + 1 + DELAY);
+static inline void settle(AssignerFixture *fixture, const Config *config, const Scene *scene) {
+    fixture_init(fixture, scene, 3);
+    Assigner *a = assigner_of(fixture, config);
+    epochs_of(fixture, a, 1, PERIOD + 1 + DELAY);
     assigner_free(a);
 }
 

@@ -15,7 +15,7 @@
 typedef struct Asked {
     Config config;
     Assigner assigner;
-    Lot lot;
+    ChannelAssignment assigned;
 } Asked;
 
 // All that a rank sends at links of different speeds: fronts of more points than are kept.
@@ -41,15 +41,15 @@ static void pose(Asked *asked, const Recipe *recipe, const char *solver) {
     snprintf(asked->config.quantization.solver, CONFIG_WORD, "%s", solver);
     asked->config.quantization.solver_limit = 0.05;
     asked->assigner = (Assigner){.config = &asked->config, .comm = &test_comm};
-    asked->lot.problem = problem_random(recipe, 1);
-    solution_take(&asked->lot.solution, &asked->lot.problem);
-    problem_solve(&asked->lot.problem, &asked->lot.solution);
+    asked->assigned.problem = problem_random(recipe, 1);
+    solution_init(&asked->assigned.solution, &asked->assigned.problem);
+    problem_solve(&asked->assigned.problem, &asked->assigned.solution);
 }
 
 static void withdraw(Asked *asked) {
-    solver_stop(&asked->lot.solver);
-    solution_clear(&asked->lot.solution);
-    problem_clear(&asked->lot.problem);
+    solver_stop(&asked->assigned.solver);
+    solution_clear(&asked->assigned.solution);
+    problem_clear(&asked->assigned.problem);
 }
 
 // A program that fringe takes for its solver.
@@ -74,14 +74,14 @@ static void what_is_proven_is_not_asked(void **state) {
             recipe.sizes_differ = false;
         }
         pose(&asked, &recipe, i == 3 ? "exact" : "glpk");
-        const Solution *solution = &asked.lot.solution;
+        const Solution *solution = &asked.assigned.solution;
         double gap = solution->value.objective - solution->bound;
-        assert_true(problem_is_open(&asked.lot.problem));
+        assert_true(problem_is_open(&asked.assigned.problem));
         assert_int_equal(gap > 1e-6 * solution->value.objective, i >= 2);
         assert_int_equal(strcmp(solution->by, "exact") == 0, i < 2);
-        lot_ask_solver(&asked.assigner, &asked.lot);
-        assert_int_equal(asked.lot.solver.pid > 0, i == 2);
-        assert_string_equal(asked.assigner.assignment.remark, "");
+        assigned_ask_solver(&asked.assigner, &asked.assigned);
+        assert_int_equal(asked.assigned.solver.pid > 0, i == 2);
+        assert_string_equal(asked.assigner.assignment.warning, "");
         withdraw(&asked);
     }
 }
@@ -90,24 +90,24 @@ static void what_is_proven_is_not_asked(void **state) {
 static void try_solver(const char *path, const char *want) {
     Asked asked;
     Recipe recipe = open_recipe();
-    char remark[256] = "";
+    char warning[256] = "";
     setenv("FRINGE_SOLVER", path, 1);
     pose(&asked, &recipe, "glpk");
-    Lot *lot = &asked.lot;
-    uint8_t *before = TAKE(uint8_t, lot->problem.groups, "test");
-    memcpy(before, lot->solution.choice, (size_t)lot->problem.groups);
-    lot_ask_solver(&asked.assigner, lot);
-    assert_true(lot->solver.pid > 0);
+    ChannelAssignment *assigned = &asked.assigned;
+    uint8_t *before = ALLOC(uint8_t, assigned->problem.groups, "test");
+    memcpy(before, assigned->solution.choice, (size_t)assigned->problem.groups);
+    assigned_ask_solver(&asked.assigner, assigned);
+    assert_true(assigned->solver.pid > 0);
     double begin = clock_seconds();
-    pid_t pid = lot->solver.pid;
-    solver_finish(&lot->solver, &lot->problem, &lot->solution, &test_comm, remark);
+    pid_t pid = assigned->solver.pid;
+    solver_finish(&assigned->solver, &assigned->problem, &assigned->solution, &test_comm, warning);
     assert_true(clock_seconds() - begin <
                 30); // a limit of 0.05 s and 2 s of grace; a crowded machine
-    assert_true(lot->solver.pid == 0 && kill(pid, 0) != 0);
-    if (strstr(remark, want) == NULL || strstr(remark, "; the exact solution is used") == NULL)
-        fail_msg("%s: the remark is '%s', expected '%s'", path, remark, want);
-    assert_memory_equal(before, lot->solution.choice, (size_t)lot->problem.groups);
-    memory_give(before);
+    assert_true(assigned->solver.pid == 0 && kill(pid, 0) != 0);
+    if (strstr(warning, want) == NULL || strstr(warning, "; the exact solution is used") == NULL)
+        fail_msg("%s: the warning is '%s', expected '%s'", path, warning, want);
+    assert_memory_equal(before, assigned->solution.choice, (size_t)assigned->problem.groups);
+    memory_free(before);
     withdraw(&asked);
 }
 
@@ -142,23 +142,23 @@ static void a_better_solution_is_taken(void **state) {
         skip();
     Asked asked;
     Recipe recipe = open_recipe();
-    char remark[256] = "";
+    char warning[256] = "";
     snprintf(late, sizeof late, "sleep 0.5; \"%s\" \"$@\" | sed 's/^groups/trouble signal 6\\n&/'",
              solver);
     play_solver("late", late);
     recipe.groups = 5;
     pose(&asked, &recipe, "glpk");
-    Lot *lot = &asked.lot;
+    ChannelAssignment *assigned = &asked.assigned;
     asked.config.quantization.solver_limit = 5;
-    problem_uniform(&lot->problem, 1, lot->solution.choice);
-    lot->solution.value = problem_value(&lot->problem, lot->solution.choice);
-    double known = lot->solution.value.objective, begin = clock_seconds();
-    lot_ask_solver(&asked.assigner, lot);
-    solver_finish(&lot->solver, &lot->problem, &lot->solution, &test_comm, remark);
+    problem_uniform(&assigned->problem, 1, assigned->solution.choice);
+    assigned->solution.value = problem_value(&assigned->problem, assigned->solution.choice);
+    double known = assigned->solution.value.objective, begin = clock_seconds();
+    assigned_ask_solver(&asked.assigner, assigned);
+    solver_finish(&assigned->solver, &assigned->problem, &assigned->solution, &test_comm, warning);
     assert_true(clock_seconds() - begin >= 0.5);
-    assert_true(lot->solution.value.objective < known);
-    assert_string_equal(lot->solution.by, "glpk");
-    assert_non_null(strstr(remark, "GLPK was ended by signal 6"));
+    assert_true(assigned->solution.value.objective < known);
+    assert_string_equal(assigned->solution.by, "glpk");
+    assert_non_null(strstr(warning, "GLPK was ended by signal 6"));
     withdraw(&asked);
 }
 

@@ -7,7 +7,7 @@
 
 // [nodes] the left diagonal of the forward (backward) aggregation, from the whole dataset.
 static double *left_of(const Dataset *d, const char *normalisation, bool backward) {
-    double *in = TAKE(double, d->nodes, "test"), *out = TAKE(double, d->nodes, "test");
+    double *in = ALLOC(double, d->nodes, "test"), *out = ALLOC(double, d->nodes, "test");
     for (int64_t u = 0; u < d->nodes; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
             double w = d->weight != NULL ? (double)d->weight[e] : 1;
@@ -20,14 +20,14 @@ static double *left_of(const Dataset *d, const char *normalisation, bool backwar
         else
             in[v] = 1 / sqrt(1 + (backward && strcmp(normalisation, "gcn") == 0 ? out[v] : in[v]));
     }
-    memory_give(out);
+    memory_free(out);
     return in;
 }
 
 // [nodes, nodes] by target and source: the matrix of the aggregation without its right diagonal,
 // which is in the row that is sent. An edge stored twice counts twice.
 static double *dense_matrix(const Dataset *d, const char *normalisation, bool backward) {
-    double *m = TAKE(double, d->nodes * d->nodes, "test");
+    double *m = ALLOC(double, d->nodes * d->nodes, "test");
     double *left = left_of(d, normalisation, backward);
     for (int64_t u = 0; u < d->nodes; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
@@ -35,25 +35,27 @@ static double *dense_matrix(const Dataset *d, const char *normalisation, bool ba
             double weight = d->weight != NULL ? (double)d->weight[e] : 1;
             m[target * d->nodes + source] += left[target] * weight;
         }
-    memory_give(left);
+    memory_free(left);
     return m;
 }
 
 // [cells] c of a message by ALGORITHMS A.5, from the entries of the dense matrix. Row u serves all
 // targets of the rank that it travels to. What it does not serve is in the partial sum for its
 // target, whose noise meets nothing but that target's diagonal, once.
-static double *dense_coefficients(const Net *net, int which, const char *normalisation, bool safe) {
-    const Dataset *d = &net->world.dataset;
+static double *dense_coefficients(const AssignerFixture *fixture, int which,
+                                  const char *normalisation, bool safe) {
+    const Dataset *d = &fixture->graph.dataset;
     bool backward = which == 2;
-    int64_t *owner = owners(&net->world), *bits = widths_of(net, which, true), n = d->nodes;
+    int64_t *owner = owners(&fixture->graph), *bits = widths_of(fixture, which, true), n = d->nodes;
     double *matrix = dense_matrix(d, normalisation, backward);
-    double *left = left_of(d, normalisation, backward), *c = TAKE(double, cells_of(net), "test");
+    double *left = left_of(d, normalisation, backward),
+           *c = ALLOC(double, cells_of(fixture), "test");
     for (int64_t target = 0; target < n; target++)
         for (int64_t source = 0; source < n; source++) {
             int sender = (int)owner[source], reader = (int)owner[target];
             double m = matrix[target * n + source];
-            int64_t row = cell_of(net, source, sender, reader);
-            int64_t sum = cell_of(net, -1 - target, sender, reader);
+            int64_t row = cell_of(fixture, source, sender, reader);
+            int64_t sum = cell_of(fixture, -1 - target, sender, reader);
             if (m == 0 || sender == reader)
                 continue;
             if (bits[row] > 0)
@@ -61,36 +63,36 @@ static double *dense_coefficients(const Net *net, int which, const char *normali
             else
                 c[sum] = safe ? fabs(left[target]) : left[target] * left[target];
         }
-    for (int64_t k = 0; safe && k < cells_of(net); k++)
+    for (int64_t k = 0; safe && k < cells_of(fixture); k++)
         c[k] *= c[k];
-    for (int64_t k = 0; k < cells_of(net); k++)
+    for (int64_t k = 0; k < cells_of(fixture); k++)
         assert_int_equal(bits[k] > 0, c[k] > 0); // every edge is served, and nothing else sent
-    memory_give(left);
-    memory_give(matrix);
-    memory_give(bits);
-    memory_give(owner);
+    memory_free(left);
+    memory_free(matrix);
+    memory_free(bits);
+    memory_free(owner);
     return c;
 }
 
 // Returns how many messages of this rank are partial sums.
-static int64_t check_coefficients(const Net *net, const Scene *scene, const Assigner *a,
-                                  bool safe) {
+static int64_t check_coefficients(const AssignerFixture *fixture, const Scene *scene,
+                                  const Assigner *a, bool safe) {
     int64_t sums = 0;
     for (int i = 0; i < CHANNELS; i++) {
-        const HaloPlan *p = channel_halo_plan(net->channel[i]);
-        double *c = dense_coefficients(net, i, scene->normalisation, safe);
+        const HaloPlan *p = channel_halo_plan(fixture->channel[i]);
+        double *c = dense_coefficients(fixture, i, scene->normalisation, safe);
         for (int g = 0; g + 1 < p->size; g++)
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 int64_t gid = p->source_id[p->send_row[k]];
                 int reader = ring_reader(p->rank, g, p->size);
-                double want = c[cell_of(net, gid, p->rank, reader)];
-                double got = (double)a->lot[i].coefficient[k];
+                double want = c[cell_of(fixture, gid, p->rank, reader)];
+                double got = (double)a->assigned[i].coefficient[k];
                 if (!(fabs(got - want) <= 1e-5 * want)) // sums of at most 97 floats
                     fail_msg("%s, channel %d: message %lld to rank %d counts %g, densely %g",
                              scene->name, i, (long long)gid, reader, got, want);
                 sums += gid < 0;
             }
-        memory_give(c);
+        memory_free(c);
     }
     return sums;
 }
@@ -99,16 +101,16 @@ static void coefficients_are_those_of_the_matrix(void **state) {
     (void)state;
     for (int s = 0; s < SCENES; s++)
         for (int safe = 0; safe < 2; safe++) {
-            Net net;
+            AssignerFixture fixture;
             Config config = config_of();
             snprintf(config.quantization.sensitivity, CONFIG_WORD, safe ? "safe" : "paper");
-            net_init(&net, &scenes[s], 8);
-            Assigner *a = assigner_of(&net, &config);
-            int64_t sums = check_coefficients(&net, &scenes[s], a, safe);
+            fixture_init(&fixture, &scenes[s], 8);
+            Assigner *a = assigner_of(&fixture, &config);
+            int64_t sums = check_coefficients(&fixture, &scenes[s], a, safe);
             comm_sum_int64(&test_comm, &sums, 1);
             assert_int_equal(sums > 0, test_comm.size > 1 && scenes[s].cover == COVER_MIN);
             assigner_free(a);
-            net_clear(&net);
+            fixture_clear(&fixture);
         }
 }
 
@@ -116,28 +118,30 @@ static void coefficients_are_those_of_the_matrix(void **state) {
 
 // beta of the send list, up to a factor that all rows share.
 static double *betas_of(const Assigner *a, int which) {
-    const Lot *lot = &a->lot[which];
-    double *beta = TAKE(double, lot->rows, "test");
-    for (int64_t k = 0; k < lot->rows; k++)
-        beta[k] = (double)lot->coefficient[k] * (double)channel_ranges(lot->of.channel)->square[k];
+    const ChannelAssignment *assigned = &a->assigned[which];
+    double *beta = ALLOC(double, assigned->rows, "test");
+    for (int64_t k = 0; k < assigned->rows; k++)
+        beta[k] = (double)assigned->coefficient[k] *
+                  (double)channel_ranges(assigned->of.channel)->square[k];
     return beta;
 }
 
 // Squares of ranges since the last reset, by arithmetic.
-static void check_trace(const Net *net, int which, uint32_t first, uint32_t last) {
-    const HaloPlan *p = channel_halo_plan(net->channel[which]);
-    RangeStatistics *ranges = channel_ranges(net->channel[which]);
+static void check_trace(const AssignerFixture *fixture, int which, uint32_t first, uint32_t last) {
+    const HaloPlan *p = channel_halo_plan(fixture->channel[which]);
+    RangeStatistics *ranges = channel_ranges(fixture->channel[which]);
     assert_int_equal(ranges->exchanges, last - first + 1);
     for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++) {
-        int64_t gid = p->source_id[p->send_row[k]], columns = channel_columns(net->channel[which]);
+        int64_t gid = p->source_id[p->send_row[k]],
+                columns = channel_columns(fixture->channel[which]);
         double least = 0, most = 0;
         for (uint32_t epoch = first; epoch <= last; epoch++) {
             float row[64];
             for (int64_t c = 0; c < columns; c++)
-                row[c] = right_of(gid) * value_of(net->channel[which], gid, c, epoch);
+                row[c] = right_of(gid) * value_of(fixture->channel[which], gid, c, epoch);
             double range = step_of(row, columns, 1, false);
             least += range * range * (1 - 1e-5);
-            range = 255 * step_of(row, columns, 8, net->bf16);
+            range = 255 * step_of(row, columns, 8, fixture->bf16);
             most += range * range * (1 + 1e-5);
         }
         if (!((double)ranges->square[k] >= least && (double)ranges->square[k] <= most))
@@ -147,9 +151,10 @@ static void check_trace(const Net *net, int which, uint32_t first, uint32_t last
 }
 
 // Inside a list, of rows in full groups, larger beta has at least as many bits (ALGORITHMS A11).
-static void check_order(const Net *net, int which, const double *beta, int64_t group_size) {
-    const HaloPlan *p = channel_halo_plan(net->channel[which]);
-    const uint8_t *bits = channel_widths(net->channel[which], true);
+static void check_order(const AssignerFixture *fixture, int which, const double *beta,
+                        int64_t group_size) {
+    const HaloPlan *p = channel_halo_plan(fixture->channel[which]);
+    const uint8_t *bits = channel_widths(fixture->channel[which], true);
     for (int g = 0; g + 1 < p->size; g++) {
         int64_t first = p->send_offset[g], end = p->send_offset[g + 1];
         int64_t full = (end - first) / group_size * group_size;
@@ -165,39 +170,39 @@ static void check_order(const Net *net, int which, const double *beta, int64_t g
 }
 
 // Bytes of a row, but at least those of one of fewer bits (8 bits may take less than 7).
-static int64_t charged(const Net *net, int which, int bits, const Config *config) {
+static int64_t charged(const AssignerFixture *fixture, int which, int bits, const Config *config) {
     const ConfigInts *widths = &config->quantization.bits;
     int64_t most = 0;
     for (int i = 0; i < widths->count && widths->value[i] <= bits; i++) {
-        int64_t bytes =
-            row_bytes(channel_columns(net->channel[which]), (int)widths->value[i], net->bf16);
+        int64_t bytes = row_bytes(channel_columns(fixture->channel[which]), (int)widths->value[i],
+                                  fixture->bf16);
         most = bytes > most ? bytes : most;
     }
     return most;
 }
 
 // Of all rows and partial sums that one rank sends another.
-static int64_t bytes_between(const Net *net, int which, const int64_t *bits, const int64_t *owner,
-                             int from, int to, const Config *config) {
+static int64_t bytes_between(const AssignerFixture *fixture, int which, const int64_t *bits,
+                             const int64_t *owner, int from, int to, const Config *config) {
     int64_t bytes = 0;
-    for (int64_t node = 0; node < net->world.dataset.nodes; node++) {
-        int64_t row = owner[node] == from ? bits[cell_of(net, node, from, to)] : 0;
-        int64_t sum = owner[node] == to ? bits[cell_of(net, -1 - node, from, to)] : 0;
-        bytes += row > 0 ? charged(net, which, (int)row, config) : 0;
-        bytes += sum > 0 ? charged(net, which, (int)sum, config) : 0;
+    for (int64_t node = 0; node < fixture->graph.dataset.nodes; node++) {
+        int64_t row = owner[node] == from ? bits[cell_of(fixture, node, from, to)] : 0;
+        int64_t sum = owner[node] == to ? bits[cell_of(fixture, -1 - node, from, to)] : 0;
+        bytes += row > 0 ? charged(fixture, which, (int)row, config) : 0;
+        bytes += sum > 0 ? charged(fixture, which, (int)sum, config) : 0;
     }
     return bytes;
 }
 
 // Seconds of an exchange by the pinned link: the slowest pair of each round, or the slowest sender.
-static double predicted(const Net *net, int which, const Config *config) {
-    int64_t *bits = widths_of(net, which, true), *owner = owners(&net->world);
+static double predicted(const AssignerFixture *fixture, int which, const Config *config) {
+    int64_t *bits = widths_of(fixture, which, true), *owner = owners(&fixture->graph);
     int size = test_comm.size;
     bool by_sender = strcmp(config->quantization.wait, "sender") == 0;
-    double *round = TAKE(double, size, "test"), *sender = TAKE(double, size, "test"), sum = 0;
+    double *round = ALLOC(double, size, "test"), *sender = ALLOC(double, size, "test"), sum = 0;
     for (int from = 0; from < size; from++)
         for (int to = 0; to < size; to++) {
-            double bytes = (double)bytes_between(net, which, bits, owner, from, to, config);
+            double bytes = (double)bytes_between(fixture, which, bits, owner, from, to, config);
             double seconds = bytes > 0 ? config->quantization.link.value[0] * bytes +
                                              config->quantization.link.value[1]
                                        : 0;
@@ -207,26 +212,26 @@ static double predicted(const Net *net, int which, const Config *config) {
         }
     for (int i = 0; i < size; i++)
         sum = by_sender ? fmax(sum, sender[i]) : sum + round[i];
-    memory_give(sender);
-    memory_give(round);
-    memory_give(owner);
-    memory_give(bits);
+    memory_free(sender);
+    memory_free(round);
+    memory_free(owner);
+    memory_free(bits);
     return sum;
 }
 
-static void check_report(const Net *net, const Config *config, const Assignment *assignment,
-                         int64_t asked, int64_t taken) {
-    assert_int_equal(assignment->asked, asked);
-    assert_int_equal(assignment->taken, taken);
+static void check_report(const AssignerFixture *fixture, const Config *config,
+                         const Assignment *assignment, int64_t asked, int64_t taken) {
+    assert_int_equal(assignment->requested, asked);
+    assert_int_equal(assignment->applied, taken);
     assert_int_equal(assignment->parts, CHANNELS);
     for (int i = 0; i < CHANNELS; i++) {
         const AssignmentPart *part = &assignment->part[i];
         int64_t rows[WIDTH_MOST + 1];
-        census(net, i, rows);
+        census(fixture, i, rows);
         assert_memory_equal(part->rows, rows, sizeof rows);
         assert_int_equal(part->id.layer, i > 0);
         assert_int_equal(part->id.direction, i == 2);
-        double want = predicted(net, i, config);
+        double want = predicted(fixture, i, config);
         if (test_comm.rank != 0)
             continue;
         assert_string_equal(part->by, test_comm.size > 1 ? "exact" : part->by);
@@ -239,37 +244,38 @@ static void check_report(const Net *net, const Config *config, const Assignment 
 // Two assignments: nothing changes before asked + delay, or the end of the period; then both ends
 // have what was decided.
 static void try_adaptive(const Scene *scene, const Config *config) {
-    Net net;
-    net_init(&net, scene, 8);
-    Assigner *a = assigner_of(&net, config);
-    epochs_of(&net, a, 1, PERIOD);
-    assert_true(all_have(&net, 8));
+    AssignerFixture fixture;
+    fixture_init(&fixture, scene, 8);
+    Assigner *a = assigner_of(&fixture, config);
+    epochs_of(&fixture, a, 1, PERIOD);
+    assert_true(all_have(&fixture, 8));
     double *beta[CHANNELS];
     for (int i = 0; i < CHANNELS; i++) {
-        check_trace(&net, i, 1, PERIOD);
+        check_trace(&fixture, i, 1, PERIOD);
         beta[i] = betas_of(a, i);
     }
     int64_t delay = config->quantization.delay < PERIOD ? config->quantization.delay : PERIOD - 1;
     uint32_t asked = PERIOD + 1, taken = asked + (uint32_t)delay;
     for (uint32_t epoch = asked; epoch < taken; epoch++) {
-        assert_null(epoch_of(&net, a, epoch));
-        assert_true(all_have(&net, 8));
+        assert_null(epoch_of(&fixture, a, epoch));
+        assert_true(all_have(&fixture, 8));
     }
-    const Assignment *assignment = epoch_of(&net, a, taken);
+    const Assignment *assignment = epoch_of(&fixture, a, taken);
     assert_non_null(assignment);
-    normalizers_agree(&net, &config->quantization.bits);
+    normalizers_agree(&fixture, &config->quantization.bits);
     for (int i = 0; i < CHANNELS; i++) {
-        check_order(&net, i, beta[i], config->quantization.group_size);
-        check_trace(&net, i, asked, taken);
-        memory_give(beta[i]);
+        check_order(&fixture, i, beta[i], config->quantization.group_size);
+        check_trace(&fixture, i, asked, taken);
+        memory_free(beta[i]);
     }
-    check_report(&net, config, assignment, asked, taken);
+    check_report(&fixture, config, assignment, asked, taken);
     for (uint32_t epoch = taken + 1; epoch < taken + PERIOD; epoch++)
-        assert_null(epoch_of(&net, a, epoch));
-    check_report(&net, config, epoch_of(&net, a, taken + PERIOD), asked + PERIOD, taken + PERIOD);
-    normalizers_agree(&net, &config->quantization.bits);
+        assert_null(epoch_of(&fixture, a, epoch));
+    check_report(&fixture, config, epoch_of(&fixture, a, taken + PERIOD), asked + PERIOD,
+                 taken + PERIOD);
+    normalizers_agree(&fixture, &config->quantization.bits);
     assigner_free(a);
-    net_clear(&net);
+    fixture_clear(&fixture);
 }
 
 static void widths_follow_sensitivities_at_both_ends(void **state) {
@@ -303,69 +309,69 @@ static void groups_of_any_size_and_widths_of_any_kind(void **state) {
 // tests above could be passed by one width.
 static void widths_are_mixed(void **state) {
     (void)state;
-    Net net;
+    AssignerFixture fixture;
     Config config = config_of();
-    net_init(&net, &scenes[0], 8);
-    Assigner *a = assigner_of(&net, &config);
-    epochs_of(&net, a, 1, PERIOD + 1 + DELAY);
+    fixture_init(&fixture, &scenes[0], 8);
+    Assigner *a = assigner_of(&fixture, &config);
+    epochs_of(&fixture, a, 1, PERIOD + 1 + DELAY);
     for (int i = 0; i < CHANNELS && test_comm.size > 1; i++) {
         int64_t rows[WIDTH_MOST + 1];
-        census(&net, i, rows);
+        census(&fixture, i, rows);
         assert_true(rows[2] > 0 && rows[4] > 0 && rows[8] > 0);
     }
     assigner_free(a);
-    net_clear(&net);
+    fixture_clear(&fixture);
 }
 
 static void normalizers_of_lambda_and_time_that_is_hidden(void **state) {
     (void)state;
-    Net net;
+    AssignerFixture fixture;
     Config config = config_of();
     config.quantization.lambda = 1;
-    settle(&net, &config, &scenes[0]);
-    assert_true(all_have(&net, 8));
-    net_clear(&net);
+    settle(&fixture, &config, &scenes[0]);
+    assert_true(all_have(&fixture, 8));
+    fixture_clear(&fixture);
 
     config.quantization.lambda = 0.5;
     config.quantization.link = (ConfigDoubles){2, {1e-18, 0}}; // any own part covers it
-    settle(&net, &config, &scenes[0]);
-    assert_true(test_comm.size == 1 || !all_have(&net, 8));
-    normalizers_agree(&net, &config.quantization.bits);
-    net_clear(&net);
+    settle(&fixture, &config, &scenes[0]);
+    assert_true(test_comm.size == 1 || !all_have(&fixture, 8));
+    normalizers_agree(&fixture, &config.quantization.bits);
+    fixture_clear(&fixture);
 
     snprintf(config.quantization.time, CONFIG_WORD, "hidden");
-    settle(&net, &config, &scenes[0]);
-    assert_true(all_have(&net, 8));
-    net_clear(&net);
+    settle(&fixture, &config, &scenes[0]);
+    assert_true(all_have(&fixture, 8));
+    fixture_clear(&fixture);
 
     config.quantization.link =
         (ConfigDoubles){3, {1e-8, 0, 0}}; // pinned, too: nothing is covered ...
-    settle(&net, &config, &scenes[0]);
-    assert_true(test_comm.size == 1 || !all_have(&net, 8));
-    net_clear(&net);
+    settle(&fixture, &config, &scenes[0]);
+    assert_true(test_comm.size == 1 || !all_have(&fixture, 8));
+    fixture_clear(&fixture);
     config.quantization.link.value[2] = 3600; // ... or everything
-    settle(&net, &config, &scenes[0]);
-    assert_true(all_have(&net, 8));
-    net_clear(&net);
+    settle(&fixture, &config, &scenes[0]);
+    assert_true(all_have(&fixture, 8));
+    fixture_clear(&fixture);
 }
 
 // Ranges whose squares are no floats any more count most, and end nothing.
 static void rows_too_loud_to_square_get_the_most(void **state) {
     (void)state;
-    Net net;
+    AssignerFixture fixture;
     Config config = config_of();
     config.quantization.group_size = 1;
     config.quantization.lambda = 0.99;
     loudness = 1e25F;
-    settle(&net, &config, &scenes[0]);
+    settle(&fixture, &config, &scenes[0]);
     for (int i = 0; i < CHANNELS; i++) {
-        const HaloPlan *p = channel_halo_plan(net.channel[i]);
+        const HaloPlan *p = channel_halo_plan(fixture.channel[i]);
         for (int64_t k = 0; k < p->send_offset[p->size - 1]; k++)
             if (p->source_id[p->send_row[k]] % 13 == 0)
-                assert_int_equal(channel_widths(net.channel[i], true)[k], 8);
+                assert_int_equal(channel_widths(fixture.channel[i], true)[k], 8);
     }
     loudness = 1;
-    net_clear(&net);
+    fixture_clear(&fixture);
 }
 
 static const struct CMUnitTest tests[] = {

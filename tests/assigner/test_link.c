@@ -68,15 +68,15 @@ static void links_are_measured(void **state) {
     (void)state;
     double slowest = 0;
     for (int s = 0; s < SCENES; s++) {
-        Net net;
+        AssignerFixture fixture;
         Config config = config_of();
         config.quantization.link = (ConfigDoubles){0};
-        net_init(&net, &scenes[s], 8);
-        Assigner *a = assigner_of(&net, &config);
-        epochs_of(&net, a, 1, PERIOD + DELAY);
-        const Assignment *assignment = epoch_of(&net, a, PERIOD + 1 + DELAY);
+        fixture_init(&fixture, &scenes[s], 8);
+        Assigner *a = assigner_of(&fixture, &config);
+        epochs_of(&fixture, a, 1, PERIOD + DELAY);
+        const Assignment *assignment = epoch_of(&fixture, a, PERIOD + 1 + DELAY);
         assert_non_null(assignment);
-        normalizers_agree(&net, &config.quantization.bits);
+        normalizers_agree(&fixture, &config.quantization.bits);
         int pairs = test_comm.rank == 0 ? test_comm.size * (test_comm.size - 1) : 0;
         for (int i = 0; i < pairs; i++) {
             slowest = fmax(slowest, a->theta[i]);
@@ -90,7 +90,7 @@ static void links_are_measured(void **state) {
             assert_true(assignment->message_seconds[0] <= assignment->message_seconds[2]);
         }
         assigner_free(a);
-        net_clear(&net);
+        fixture_clear(&fixture);
     }
     if (test_comm.rank == 0 && test_comm.size > 1)
         assert_true(slowest > 1e-11); // no memory moves messages of 128 KiB at 100 GB/s
@@ -98,17 +98,17 @@ static void links_are_measured(void **state) {
 
 static void pinned_links_are_those_of_all_pairs(void **state) {
     (void)state;
-    Net net;
+    AssignerFixture fixture;
     Config config = config_of();
     config.quantization.link = (ConfigDoubles){.count = 2, .value = {3e-9, 2e-5}};
-    net_init(&net, &scenes[0], 8);
-    Assigner *a = assigner_of(&net, &config);
+    fixture_init(&fixture, &scenes[0], 8);
+    Assigner *a = assigner_of(&fixture, &config);
     link_measure(a);
     int pairs = test_comm.rank == 0 ? test_comm.size * (test_comm.size - 1) : 0;
     for (int i = 0; i < pairs; i++)
         assert_true(a->theta[i] == 3e-9 && a->gamma[i] == 2e-5);
     assigner_free(a);
-    net_clear(&net);
+    fixture_clear(&fixture);
 }
 
 // Every ordered pair has a time of its own, which names it: nobody's is another's, or transposed.

@@ -5,30 +5,30 @@
 
 static void uniform_keeps_the_first_width(void **state) {
     (void)state;
-    Net net;
+    AssignerFixture fixture;
     Config config = config_of();
     snprintf(config.quantization.assign, CONFIG_TEXT, "uniform");
-    settle(&net, &config, &scenes[1]);
-    assert_true(all_have(&net, 3));
-    net_clear(&net);
+    settle(&fixture, &config, &scenes[1]);
+    assert_true(all_have(&fixture, 3));
+    fixture_clear(&fixture);
 }
 
 // Messages of one node to two readers: how many have other bits.
-static int64_t differing_readers(const Net *net, int which) {
-    int64_t *bits = widths_of(net, which, true), count = 0;
+static int64_t differing_readers(const AssignerFixture *fixture, int which) {
+    int64_t *bits = widths_of(fixture, which, true), count = 0;
     int size = test_comm.size;
-    for (int64_t node = 0; node < net->world.dataset.nodes; node++)
+    for (int64_t node = 0; node < fixture->graph.dataset.nodes; node++)
         for (int i = 0; i < size; i++)
             for (int j = 0; j < i; j++)
                 count += bits[node * size + i] > 0 && bits[node * size + j] > 0 &&
                          bits[node * size + i] != bits[node * size + j];
-    memory_give(bits);
+    memory_free(bits);
     return count;
 }
 
 static void random_widths_are_drawn_per_message(void **state) {
     (void)state;
-    Net first, second;
+    AssignerFixture first, second;
     Config config = config_of();
     snprintf(config.quantization.assign, CONFIG_TEXT, "random");
     settle(&first, &config, &scenes[0]);
@@ -36,30 +36,30 @@ static void random_widths_are_drawn_per_message(void **state) {
     normalizers_agree(&first, &config.quantization.bits);
     Assigner *a = assigner_of(&second, &config);
     for (int i = 0; i < CHANNELS && test_comm.size > 1; i++) {
-        int64_t cells = first.world.dataset.nodes * test_comm.size, rows[WIDTH_MOST + 1];
+        int64_t cells = first.graph.dataset.nodes * test_comm.size, rows[WIDTH_MOST + 1];
         int64_t *x = widths_of(&first, i, true), *y = widths_of(&second, i, true);
         assert_memory_equal(x, y, (size_t)cells * sizeof *x);
         census(&first, i, rows);
         assert_true(rows[2] > 0 && rows[4] > 0 && rows[8] > 0);
         if (test_comm.size > 2)
             assert_true(differing_readers(&first, i) > 0);
-        memory_give(y);
-        memory_give(x);
+        memory_free(y);
+        memory_free(x);
     }
     epochs_of(&second, a, 1 + PERIOD, 1 + 2 * PERIOD + DELAY); // drawn anew
     int64_t changed = 0;
     for (int i = 0; i < CHANNELS; i++) {
-        int64_t cells = first.world.dataset.nodes * test_comm.size;
+        int64_t cells = first.graph.dataset.nodes * test_comm.size;
         int64_t *x = widths_of(&first, i, true), *y = widths_of(&second, i, true);
         for (int64_t k = 0; k < cells; k++)
             changed += x[k] != y[k];
-        memory_give(y);
-        memory_give(x);
+        memory_free(y);
+        memory_free(x);
     }
     assert_true(changed > 0 || test_comm.size == 1);
     assigner_free(a);
-    net_clear(&second);
-    net_clear(&first);
+    fixture_clear(&second);
+    fixture_clear(&first);
 }
 
 static void wrong_rule_names_the_list(void **state) {

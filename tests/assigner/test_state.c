@@ -22,10 +22,10 @@ static void same_bytes(const void *a, const void *b, int64_t count, size_t size)
 
 static void same_state(const Assigner *a, const Assigner *b) {
     assert_int_equal(a->pending, b->pending);
-    assert_int_equal(a->asked, b->asked);
-    assert_int_equal(a->taken, b->taken);
+    assert_int_equal(a->requested, b->requested);
+    assert_int_equal(a->applied, b->applied);
     for (int i = 0; i < CHANNELS; i++) {
-        const Lot *x = &a->lot[i], *y = &b->lot[i];
+        const ChannelAssignment *x = &a->assigned[i], *y = &b->assigned[i];
         RangeStatistics *s = channel_ranges(x->of.channel), *t = channel_ranges(y->of.channel);
         same_bytes(channel_widths(x->of.channel, true), channel_widths(y->of.channel, true),
                    x->rows, 1);
@@ -42,7 +42,7 @@ static void same_report(const Assigner *a, const Assigner *b) {
     const Assignment *x = &a->assignment, *y = &b->assignment;
     if (test_comm.rank != 0)
         return;
-    assert_string_equal(x->remark, y->remark);
+    assert_string_equal(x->warning, y->warning);
     for (int k = 0; k < 3; k++) {
         assert_true(x->byte_seconds[k] == y->byte_seconds[k]);
         assert_true(x->message_seconds[k] == y->message_seconds[k]);
@@ -50,12 +50,12 @@ static void same_report(const Assigner *a, const Assigner *b) {
     for (int i = 0; i < CHANNELS; i++) {
         const AssignmentPart *p = &x->part[i], *q = &y->part[i];
         assert_string_equal(p->by, q->by);
-        assert_true(a->asked == 0 ||
+        assert_true(a->requested == 0 ||
                     (p->id.layer == q->id.layer && p->id.direction == q->id.direction));
         assert_true(p->objective == q->objective && p->bound == q->bound &&
                     p->lp_bound == q->lp_bound);
         assert_true(p->predicted == q->predicted && p->hidden == q->hidden);
-        assert_true(a->lot[i].hidden == b->lot[i].hidden);
+        assert_true(a->assigned[i].hidden == b->assigned[i].hidden);
     }
     assert_true(a->pending != WIDTHS_DECIDED || x->part[0].by[0] != 0);
     assert_true(a->pending != WIDTHS_DECIDED || test_comm.size == 1 || x->part[0].lp_bound > 0);
@@ -65,32 +65,33 @@ static void state_comes_back(void **state) {
     (void)state;
     static const uint32_t stops[] = {2, PERIOD + 1, PERIOD + 1 + DELAY, 2 * PERIOD};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        Net net, other;
+        AssignerFixture fixture, other;
         Error err = {0};
         Config config = config_of();
         const Scene *scene = &scenes[i % SCENES];
         const char *path = test_path("messages.safetensors");
-        net_init(&net, scene, 8);
-        net_init(&other, scene, 8);
-        Assigner *a = assigner_of(&net, &config), *b = assigner_of(&other, &config);
-        epochs_of(&net, a, 1, stops[i]);
+        fixture_init(&fixture, scene, 8);
+        fixture_init(&other, scene, 8);
+        Assigner *a = assigner_of(&fixture, &config), *b = assigner_of(&other, &config);
+        epochs_of(&fixture, a, 1, stops[i]);
         assert_ok(write_state(a, path, &err), &err);
         assert_ok(read_state(b, path, &err), &err);
         same_state(a, b);
         same_report(a, b);
         assert_true(a->pending == (stops[i] == PERIOD + 1 ? WIDTHS_DECIDED : NOTHING_PENDING));
         for (uint32_t epoch = stops[i] + 1; epoch <= 2 * PERIOD + 1 + DELAY; epoch++) {
-            bool first = epoch_of(&net, a, epoch) != NULL;
+            bool first = epoch_of(&fixture, a, epoch) != NULL;
             assert_int_equal(first, epoch_of(&other, b, epoch) != NULL);
             for (int c = 0; c < CHANNELS; c++)
-                assert_true(a->pending == SOLUTION_PENDING || a->lot[c].rows == 0 ||
-                            memcmp(a->lot[c].next, b->lot[c].next, (size_t)a->lot[c].rows) == 0);
+                assert_true(a->pending == SOLUTION_PENDING || a->assigned[c].rows == 0 ||
+                            memcmp(a->assigned[c].next, b->assigned[c].next,
+                                   (size_t)a->assigned[c].rows) == 0);
         }
         same_state(a, b);
         assigner_free(b);
         assigner_free(a);
-        net_clear(&other);
-        net_clear(&net);
+        fixture_clear(&other);
+        fixture_clear(&fixture);
     }
 }
 
@@ -145,14 +146,14 @@ static void refused(Assigner *a, const char *path, ExitCode code, const char *pa
 
 static void damaged_and_foreign_files_are_refused(void **state) {
     (void)state;
-    Net net, other;
+    AssignerFixture fixture, other;
     Error err = {0};
     Config config = config_of();
     const char *path = test_path("whole.safetensors"), *bad = test_path("bad.safetensors");
-    net_init(&net, &scenes[0], 8);
-    net_init(&other, &scenes[3], 8); // another graph
-    Assigner *a = assigner_of(&net, &config), *b = assigner_of(&other, &config);
-    epochs_of(&net, a, 1, PERIOD + 1);
+    fixture_init(&fixture, &scenes[0], 8);
+    fixture_init(&other, &scenes[3], 8); // another graph
+    Assigner *a = assigner_of(&fixture, &config), *b = assigner_of(&other, &config);
+    epochs_of(&fixture, a, 1, PERIOD + 1);
     assert_ok(write_state(a, path, &err), &err);
     int64_t bytes = file_bytes(path);
     for (int64_t cut = 0; cut < bytes; cut += 1 + bytes / 13) {
@@ -174,12 +175,12 @@ static void damaged_and_foreign_files_are_refused(void **state) {
     spoil(bad, path, -1, place_of(path, "counters") + 8, 77); // no state that is known
     refused(a, bad, EXIT_DATA, "counters");
     assert_ok(read_state(a, path, &err), &err); // and nothing is the worse for it
-    epochs_of(&net, a, PERIOD + 2, PERIOD + 1 + DELAY);
-    normalizers_agree(&net, &config.quantization.bits);
+    epochs_of(&fixture, a, PERIOD + 2, PERIOD + 1 + DELAY);
+    normalizers_agree(&fixture, &config.quantization.bits);
     assigner_free(b);
     assigner_free(a);
-    net_clear(&other);
-    net_clear(&net);
+    fixture_clear(&other);
+    fixture_clear(&fixture);
 }
 
 static const struct CMUnitTest tests[] = {

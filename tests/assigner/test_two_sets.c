@@ -35,7 +35,7 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
     Error err = {0};
     Way *way = &hyper->way[r];
     PatternKind kind = {r, HOPS_ALL, HOPS_ALL, cover};
-    CodecOptions options = {.codec = codec_find("integer", &err), .width = 8, .piece = 1000};
+    CodecOptions options = {.codec = codec_find("integer", &err), .width = 8, .chunk = 1000};
     MemoryPlan plan = {0};
     PatternBytes bound = pattern_bound(&hyper->shard, &kind, false);
     size_t before = memory_in_use();
@@ -51,9 +51,9 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
     way->channel = channel_new(hyper->buffers, p, &options, COLUMNS, (ExchangeId){r, FORWARD});
     way->own = device()->aggregate_new(&way->pattern->own, p->sources, COLUMNS, "rows");
     way->partial = device()->aggregate_new(&way->pattern->partial, p->sources, COLUMNS, "rows");
-    way->in = rows_take(device(), p->sources, COLUMNS, "test");
-    way->out = rows_take(device(), way->pattern->rows, COLUMNS, "test");
-    way->partials = rows_take(device(), p->partials, COLUMNS, "test");
+    way->in = rows_alloc(device(), p->sources, COLUMNS, "test");
+    way->out = rows_alloc(device(), way->pattern->rows, COLUMNS, "test");
+    way->partials = rows_alloc(device(), p->partials, COLUMNS, "test");
     way->halo = device()->aggregate_halo_new(&way->pattern->halo, way->pattern->halo_row);
 }
 
@@ -67,9 +67,9 @@ static void hyper_clear(Hyper *hyper) {
     for (int r = 0; r < 2; r++) {
         Way *way = &hyper->way[r];
         device()->aggregate_halo_free(way->halo);
-        rows_give(device(), &way->partials);
-        rows_give(device(), &way->out);
-        rows_give(device(), &way->in);
+        rows_free(device(), &way->partials);
+        rows_free(device(), &way->out);
+        rows_free(device(), &way->in);
         device()->aggregate_free(way->partial);
         device()->aggregate_free(way->own);
         channel_free(way->channel);
@@ -144,7 +144,7 @@ static Dense dense_init(void) {
     Dense d;
     draw_pins();
     for (int i = 0; i < 3; i++)
-        d.x[i] = TAKE(double, (int64_t)totals[i % 2] * COLUMNS, "test");
+        d.x[i] = ALLOC(double, (int64_t)totals[i % 2] * COLUMNS, "test");
     for (int64_t i = 0; i < (int64_t)totals[NODES] * COLUMNS; i++)
         d.x[0][i] = (double)(float)two_sets_draw(5, i / COLUMNS, i % COLUMNS);
     for (int64_t h = 0; h < totals[HYPEREDGES]; h++) {
@@ -161,7 +161,7 @@ static Dense dense_init(void) {
 
 static void dense_clear(Dense *d) {
     for (int i = 0; i < 3; i++)
-        memory_give(d->x[i]);
+        memory_free(d->x[i]);
 }
 
 // The largest difference of an entry, over all ranks.
@@ -218,7 +218,7 @@ static void exact_aggregates_are_the_dense_ones(void **state) {
 }
 
 // What a halo row's noise meets: of a row that travels itself, the entries of its column.
-static void check_coefficients(const Hyper *hyper, int r, const Lot *lot) {
+static void check_coefficients(const Hyper *hyper, int r, const ChannelAssignment *assigned) {
     const HaloPlan *p = &hyper->way[r].pattern->plan;
     int to = hyper->shard.relation[r].to;
     for (int g = 0; g + 1 < p->size; g++)
@@ -230,7 +230,7 @@ static void check_coefficients(const Hyper *hyper, int r, const Lot *lot) {
                 if (owner_of(to, i, p->size) == ring_reader(p->rank, g, p->size))
                     want += m * m;
             }
-            assert_near((double)lot->coefficient[k] / want, 1, 1e-5);
+            assert_near((double)assigned->coefficient[k] / want, 1, 1e-5);
         }
 }
 
@@ -255,7 +255,7 @@ static void assigned_widths_serve_two_sets(void **state) {
         Assigner *a = assigner_new(&config, &test_comm, 5, of, 2, &err);
         assert_ok(a, &err);
         for (int r = 0; r < 2 && covers[k] == COVER_SOURCES; r++)
-            check_coefficients(&hyper, r, &a->lot[r]);
+            check_coefficients(&hyper, r, &a->assigned[r]);
         int64_t taken = 0, widths = 0;
         for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
             assert_ok(assigner_before(a, epoch, &err), &err);

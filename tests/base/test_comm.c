@@ -35,13 +35,13 @@ static void a_broadcast_reaches_all_from_any_root(void **state) {
     static const size_t sizes[] = {0, 1, 1000, 300001};
     for (int root = 0; root < size(); root++)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-            unsigned char *data = TAKE(unsigned char, sizes[s], "test");
+            unsigned char *data = ALLOC(unsigned char, sizes[s], "test");
             for (size_t i = 0; rank() == root && i < sizes[s]; i++)
                 data[i] = payload(root, 0, i);
             comm_broadcast(&test_comm, data, sizes[s], root);
             for (size_t i = 0; i < sizes[s]; i++)
                 assert_int_equal(data[i], payload(root, 0, i));
-            memory_give(data);
+            memory_free(data);
         }
 }
 
@@ -50,16 +50,16 @@ static void a_gather_puts_every_rank_in_its_place(void **state) {
     static const size_t sizes[] = {0, 1, 24, 65536, 65537, 200000};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         size_t bytes = sizes[s];
-        unsigned char *one = TAKE(unsigned char, bytes, "test");
-        unsigned char *all = TAKE(unsigned char, bytes *(size_t)size(), "test");
+        unsigned char *one = ALLOC(unsigned char, bytes, "test");
+        unsigned char *all = ALLOC(unsigned char, bytes *(size_t)size(), "test");
         for (size_t i = 0; i < bytes; i++)
             one[i] = payload(rank(), 0, i);
         comm_all_gather(&test_comm, one, all, bytes);
         for (int r = 0; r < size(); r++)
             for (size_t i = 0; i < bytes; i++)
                 assert_int_equal(all[(size_t)r * bytes + i], payload(r, 0, i));
-        memory_give(all);
-        memory_give(one);
+        memory_free(all);
+        memory_free(one);
     }
 }
 
@@ -68,8 +68,8 @@ static void all_to_all_transposes(void **state) {
     static const size_t sizes[] = {0, 1, 8, 65537};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         size_t bytes = sizes[s];
-        unsigned char *from = TAKE(unsigned char, bytes *(size_t)size(), "test");
-        unsigned char *to = TAKE(unsigned char, bytes *(size_t)size(), "test");
+        unsigned char *from = ALLOC(unsigned char, bytes *(size_t)size(), "test");
+        unsigned char *to = ALLOC(unsigned char, bytes *(size_t)size(), "test");
         for (int r = 0; r < size(); r++)
             for (size_t i = 0; i < bytes; i++)
                 from[(size_t)r * bytes + i] = payload(rank(), r, i);
@@ -77,8 +77,8 @@ static void all_to_all_transposes(void **state) {
         for (int r = 0; r < size(); r++)
             for (size_t i = 0; i < bytes; i++)
                 assert_int_equal(to[(size_t)r * bytes + i], payload(r, rank(), i));
-        memory_give(to);
-        memory_give(from);
+        memory_free(to);
+        memory_free(from);
     }
 }
 
@@ -92,8 +92,8 @@ static void pieces_of_different_sizes_arrive_whole(void **state) {
         from_offset[r + 1] = from_offset[r] + pair_bytes(rank(), r);
         to_offset[r + 1] = to_offset[r] + pair_bytes(r, rank());
     }
-    unsigned char *from = TAKE(unsigned char, from_offset[size()], "test");
-    unsigned char *to = TAKE(unsigned char, to_offset[size()], "test");
+    unsigned char *from = ALLOC(unsigned char, from_offset[size()], "test");
+    unsigned char *to = ALLOC(unsigned char, to_offset[size()], "test");
     for (int r = 0; r < size(); r++)
         for (int64_t i = 0; i < pair_bytes(rank(), r); i++)
             from[from_offset[r] + i] = payload(rank(), r, (size_t)i);
@@ -101,8 +101,8 @@ static void pieces_of_different_sizes_arrive_whole(void **state) {
     for (int r = 0; r < size(); r++)
         for (int64_t i = 0; i < pair_bytes(r, rank()); i++)
             assert_int_equal(to[to_offset[r] + i], payload(r, rank(), (size_t)i));
-    memory_give(to);
-    memory_give(from);
+    memory_free(to);
+    memory_free(from);
 }
 
 static void nobody_has_anything_for_anybody(void **state) {
@@ -118,16 +118,16 @@ static void rank_0_gathers_pieces(void **state) {
     for (int r = 0; r < size(); r++)
         offset[r + 1] = offset[r] + (r % 3 == 1 ? 0 : 5000 * r + 3);
     size_t own = (size_t)(offset[rank() + 1] - offset[rank()]);
-    unsigned char *piece = TAKE(unsigned char, own, "test");
+    unsigned char *piece = ALLOC(unsigned char, own, "test");
     for (size_t i = 0; i < own; i++)
         piece[i] = payload(rank(), 3, i);
-    unsigned char *all = rank() == 0 ? TAKE(unsigned char, offset[size()], "test") : NULL;
+    unsigned char *all = rank() == 0 ? ALLOC(unsigned char, offset[size()], "test") : NULL;
     comm_gather_v(&test_comm, piece, all, offset);
     for (int r = 0; rank() == 0 && r < size(); r++)
         for (int64_t i = offset[r]; i < offset[r + 1]; i++)
             assert_int_equal(all[i], payload(r, 3, (size_t)(i - offset[r])));
-    memory_give(all);
-    memory_give(piece);
+    memory_free(all);
+    memory_free(piece);
 }
 
 // A value whose sum depends on the order: the sum in rank order is computed here by definition.
@@ -137,8 +137,8 @@ static double awkward(int r, int i) {
 }
 
 static void check_sums(int count) {
-    double *value = TAKE(double, count, "test");
-    int64_t *whole = TAKE(int64_t, count, "test");
+    double *value = ALLOC(double, count, "test");
+    int64_t *whole = ALLOC(int64_t, count, "test");
     for (int i = 0; i < count; i++) {
         value[i] = awkward(rank(), i);
         whole[i] = ((int64_t)1 << 40) * rank() + i;
@@ -153,8 +153,8 @@ static void check_sums(int count) {
         int64_t n = size();
         assert_true(whole[i] == ((int64_t)1 << 40) * (n * (n - 1) / 2) + n * i);
     }
-    memory_give(whole);
-    memory_give(value);
+    memory_free(whole);
+    memory_free(value);
 }
 
 static void sums_are_taken_in_rank_order(void **state) {

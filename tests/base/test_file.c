@@ -19,7 +19,7 @@ static bool holds(const char *path, const char *text) {
     Error err = {0};
     char *data = file_read(path, 1 << 20, &bytes, &err);
     bool same = data != NULL && bytes == strlen(text) && memcmp(data, text, bytes) == 0;
-    memory_give(data);
+    memory_free(data);
     return same;
 }
 
@@ -94,13 +94,13 @@ static void a_write_that_stops_is_said_and_leaves_the_old_file(void **state) {
     Error err = {0};
     const char *path = test_path("full");
     test_write_text(path, "old");
-    char *large = TAKE(char, 5000, "test");
+    char *large = ALLOC(char, 5000, "test");
     setrlimit(RLIMIT_FSIZE, &small);
     bool replaced = file_replace(path, large, 5000, &err);
     setrlimit(RLIMIT_FSIZE, &kept);
     assert_refused(replaced, &err, EXIT_IO, "cannot write: File too large");
     assert_true(holds(path, "old"));
-    memory_give(large);
+    memory_free(large);
 }
 
 // Whoever can guess the next names has put links there, to a file that must stay as it is.
@@ -180,7 +180,7 @@ static void reading_is_bounded(void **state) {
     assert_ok(data, &err);
     assert_int_equal(bytes, 10);
     assert_string_equal(data, "0123456789");
-    memory_give(data);
+    memory_free(data);
     assert_refused(file_read(test_path("ten"), 9, &bytes, &err), &err, EXIT_DATA, "10 bytes");
     assert_refused(file_read(test_path("nine"), 9, &bytes, &missing), &missing, EXIT_NO_INPUT,
                    "nine: cannot open: No such file");

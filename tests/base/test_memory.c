@@ -11,27 +11,27 @@ static void memory_is_zeroed_aligned_and_counted(void **state) {
     static const size_t sizes[] = {0, 1, 63, 4096, (size_t)4 << 20, ((size_t)9 << 20) + 5};
     enum { SIZES = sizeof sizes / sizeof sizes[0] };
     void *block[SIZES];
-    int64_t takes = memory_takes();
+    int64_t takes = memory_allocs();
     size_t before = memory_in_use(), sum = 0;
     for (int i = 0; i < SIZES; i++) {
-        block[i] = memory_take(sizes[i], "test");
+        block[i] = memory_alloc(sizes[i], "test");
         sum += sizes[i];
         assert_int_equal((uintptr_t)block[i] % 64, 0);
         for (size_t b = 0; b < sizes[i]; b += 61)
             assert_int_equal(((char *)block[i])[b], 0);
         memset(block[i], 0xff, sizes[i]);
     }
-    assert_int_equal(memory_takes(), takes + SIZES);
+    assert_int_equal(memory_allocs(), takes + SIZES);
     assert_int_equal(memory_in_use(), before + sum);
     assert_true(memory_peak() >= before + sum);
     for (int i = 0; i < SIZES; i++)
-        memory_give(block[i]);
-    memory_give(NULL);
+        memory_free(block[i]);
+    memory_free(NULL);
     assert_int_equal(memory_in_use(), before);
     for (int i = 1; i < SIZES; i++) { // zeroed also where it was used before
-        char *again = memory_take(sizes[i], "test");
+        char *again = memory_alloc(sizes[i], "test");
         assert_int_equal(again[0] | again[sizes[i] - 1] | again[sizes[i] / 2], 0);
-        memory_give(again);
+        memory_free(again);
     }
 }
 
@@ -46,7 +46,7 @@ static void what_is_too_large_is_refused_with_a_sentence(void **state) {
     Error ok = {0};
     void *pointer = memory_try(100, "little", &ok);
     assert_ok(pointer, &ok);
-    memory_give(pointer);
+    memory_free(pointer);
 }
 
 static void the_plan_names_the_three_largest(void **state) {

@@ -158,7 +158,7 @@ static void a_missing_file_is_missing_input(void **state) {
 static void a_file_that_shrinks_while_it_is_read_is_named(void **state) {
     (void)state;
     enum { FLOATS = 1 << 16 };
-    float *data = TAKE(float, FLOATS, "test");
+    float *data = ALLOC(float, FLOATS, "test");
     Tensor tensor = {.name = "x", .type = TENSOR_F32, .rank = 1, .shape = {FLOATS}, .data = data};
     const char *path = test_path("shrinks.safetensors"), *said = test_path("said");
     Error err = {0};
@@ -177,14 +177,14 @@ static void a_file_that_shrinks_while_it_is_read_is_named(void **state) {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    memory_give(data);
+    memory_free(data);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), EXIT_IO);
     size_t bytes;
     char *text = file_read(said, 4096, &bytes, &err);
     assert_ok(text, &err);
     assert_non_null(strstr(text, "shrinks.safetensors: became shorter while it was read\n"));
-    memory_give(text);
+    memory_free(text);
 }
 
 // Signals are as they were once nothing is mapped, and a SIGBUS of somebody else's stays one.

@@ -44,7 +44,7 @@ static void jobs_are_done_whole_and_in_their_order(void **state) {
     Error err = {0};
     char payload[400];
     Writer *writer = writer_new(&test_comm, 2000);
-    int64_t takes = memory_takes();
+    int64_t takes = memory_allocs();
     for (int job = 0; job < JOBS; job++) {
         for (size_t i = 0; i < bytes_of(job); i++)
             payload[i] = byte_of(job, i);
@@ -54,7 +54,7 @@ static void jobs_are_done_whole_and_in_their_order(void **state) {
     assert_true(writer_idle(writer));
     assert_int_equal(seen.jobs, JOBS);
     assert_int_equal(seen.wrong, 0);
-    assert_int_equal(memory_takes(), takes);
+    assert_int_equal(memory_allocs(), takes);
     writer_free(writer);
 }
 
@@ -183,14 +183,14 @@ static void print_into_a_pipe(int flags, void (*print)(void), size_t bytes, char
 static void a_stopped_terminal_stops_nobody_and_loses_nothing(void **state) {
     (void)state;
     static const int flags[] = {0, O_NONBLOCK};
-    char *all = TAKE(char, LINES *LINE, "lines");
+    char *all = ALLOC(char, LINES *LINE, "lines");
     for (int i = 0; i < 2; i++) {
         memset(all, 0, LINES * LINE);
         print_into_a_pipe(flags[i], print_lines, LINES * LINE, all);
         for (int line = 0; line < LINES; line++)
             assert_true(is_line(all + line * LINE, line));
     }
-    memory_give(all);
+    memory_free(all);
 }
 
 enum { LONG = 300000 };
@@ -198,21 +198,21 @@ enum { LONG = 300000 };
 static char letter(int i) { return (char)('a' + i % 23); }
 
 static void print_long(void) {
-    char *text = TAKE(char, LONG + 1, "text");
+    char *text = ALLOC(char, LONG + 1, "text");
     for (int i = 0; i < LONG; i++)
         text[i] = letter(i);
     terminal_say("%s", text);
-    memory_give(text);
+    memory_free(text);
 }
 
 // The pipe takes a part of it at a time.
 static void a_long_text_is_printed_whole(void **state) {
     (void)state;
-    char *all = TAKE(char, LONG, "text");
+    char *all = ALLOC(char, LONG, "text");
     print_into_a_pipe(O_NONBLOCK, print_long, LONG, all);
     for (int i = 0; i < LONG; i++)
         assert_true(all[i] == letter(i));
-    memory_give(all);
+    memory_free(all);
 }
 
 static void a_full_disk_under_stderr_is_told_and_leaves_stdout(void **state) {

@@ -22,7 +22,7 @@ static int pose(bool by_sender, int argc, char **argv) {
                      .hidden = argc > 7 ? atof(argv[7]) : 0};
     Problem p = problem_random(&recipe, (uint64_t)atoi(argv[4]));
     Solution a;
-    solution_take(&a, &p);
+    solution_init(&a, &p);
     if (strcmp(argv[5], "exact") == 0)
         problem_solve(&p, &a);
     else
@@ -44,7 +44,7 @@ static int judge(char **argv) {
         fprintf(stderr, "helper_problem: %s\n", err.text);
         return EXIT_DATA;
     }
-    solution_take(&exact, &p);
+    solution_init(&exact, &p);
     problem_solve(&p, &exact);
     printf("%s %.17g %.17g %.17g\n", solution.by, solution.value.objective,
            problem_value(&p, incumbent).objective, exact.value.objective);
@@ -52,7 +52,7 @@ static int judge(char **argv) {
     fclose(posed);
     solution_clear(&exact);
     solution_clear(&solution);
-    memory_give(incumbent);
+    memory_free(incumbent);
     problem_clear(&p);
     return EXIT_OK;
 }

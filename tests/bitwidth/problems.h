@@ -109,7 +109,7 @@ static inline Problem problem_random(const Recipe *recipe, uint64_t seed) {
     int P = recipe->ranks, rounds = recipe->by_sender ? 1 : P - 1, links = rounds * P;
     int pairs = P * (P - 1);
     Problem p;
-    problem_take(&p, rounds, links, pairs * recipe->groups);
+    problem_init(&p, rounds, links, pairs * recipe->groups);
     p.widths = recipe->widths;
     for (int b = 0; b < p.widths; b++) {
         p.bits[b] = recipe->bits[b];

@@ -55,9 +55,9 @@ static void spoil(Problem *p, uint64_t seed) {
         qsort(p->group + p->link[c].begin, (size_t)(p->link[c].end - p->link[c].begin),
               sizeof *p->group, descending);
     if (draw_chance(&d, 0.2)) {
-        uint8_t *choice = TAKE(uint8_t, p->groups, "test");
+        uint8_t *choice = ALLOC(uint8_t, p->groups, "test");
         p->hidden = fmin(1e60, problem_value(p, choice).seconds * (0.5 + draw(&d)));
-        memory_give(choice);
+        memory_free(choice);
     }
 }
 
@@ -69,14 +69,14 @@ static void try_problem(uint64_t seed) {
     Error err = {0};
     assert_ok(problem_check(&p, &err), &err);
     Solution a;
-    solution_take(&a, &p);
+    solution_init(&a, &p);
     problem_solve(&p, &a);
     Value again = problem_value(&p, a.choice);
     assert_memory_equal(&again, &a.value, sizeof again);
     assert_true(isfinite(again.objective) && isfinite(again.variance) && isfinite(again.seconds));
     assert_true(a.bound >= 0 && a.bound <= again.objective);
     assert_true(problem_bound(&p) <= again.objective + 1e-9);
-    uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+    uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
     for (int b = 0; b < p.widths; b++) {
         problem_uniform(&p, b, choice);
         Value uniform = problem_value(&p, choice);
@@ -91,7 +91,7 @@ static void try_problem(uint64_t seed) {
             choice[g] = (uint8_t)draw_int(&d, 0, p.widths - 1);
         assert_true(problem_value(&p, choice).objective >= a.bound - 1e-9);
     }
-    memory_give(choice);
+    memory_free(choice);
     solution_clear(&a);
     problem_clear(&p);
 }
@@ -110,7 +110,7 @@ static void empty_problems_have_solutions(void **state) {
     Problem p;
     for (int rounds = 0; rounds < 3; rounds++)
         for (int links = 0; links < 2 * rounds + 1; links++) {
-            problem_take(&p, rounds, links, 0);
+            problem_init(&p, rounds, links, 0);
             p.widths = 1;
             p.bits[0] = 8;
             p.row_bytes[0] = 16;
@@ -122,7 +122,7 @@ static void empty_problems_have_solutions(void **state) {
             Error err = {0};
             assert_ok(problem_check(&p, &err), &err);
             Solution a;
-            solution_take(&a, &p);
+            solution_init(&a, &p);
             problem_solve(&p, &a);
             assert_true(a.value.objective == 0 && a.bound == 0 && problem_bound(&p) == 0);
             solution_clear(&a);

@@ -41,7 +41,7 @@ static bool next_choice(const Problem *p, uint8_t *choice) {
 }
 
 static Value brute_force(const Problem *p) {
-    uint8_t *choice = TAKE(uint8_t, p->groups, "test");
+    uint8_t *choice = ALLOC(uint8_t, p->groups, "test");
     Value best = value_by_definition(p, choice);
     while (next_choice(p, choice)) {
         Value v = value_by_definition(p, choice);
@@ -49,7 +49,7 @@ static Value brute_force(const Problem *p) {
             (v.objective < best.objective + 1e-12 && v.variance < best.variance * (1 - 1e-12)))
             best = v;
     }
-    memory_give(choice);
+    memory_free(choice);
     return best;
 }
 
@@ -74,7 +74,7 @@ static void is_what_brute_force_finds(void **state) {
         assert_ok(problem_check(&p, &err), &err);
         Value best = brute_force(&p);
         Solution a;
-        solution_take(&a, &p);
+        solution_init(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
         // rounded costs of links with several thetas: 2^-40 of a link's time, a few groups
@@ -97,16 +97,16 @@ static void covered_time_is_used(void **state) {
         Recipe recipe = tiny_recipe(seed);
         Problem p = problem_random(&recipe, seed);
         Draws d = draws_new(seed + 77);
-        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         double shortest = problem_value(&p, choice).seconds;
         problem_uniform(&p, p.widths - 1, choice);
         double longest = problem_value(&p, choice).seconds;
-        memory_give(choice);
+        memory_free(choice);
         p.hidden = shortest + (longest - shortest) * (1.4 * draw(&d) - 0.2);
         p.hidden = p.hidden > 0 ? p.hidden : 0;
         Value best = brute_force(&p);
         Solution a;
-        solution_take(&a, &p);
+        solution_init(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
         assert_true(a.bound <= best.objective + 1e-10);
@@ -134,7 +134,7 @@ static void lies_between_the_bound_and_every_other_choice(void **state) {
         recipe.betas = seed % 2 == 0 ? BETAS_PLAIN : BETAS_DECADES;
         Problem p = problem_random(&recipe, seed);
         Solution a;
-        solution_take(&a, &p);
+        solution_init(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
         double bound = problem_bound(&p);
@@ -142,7 +142,7 @@ static void lies_between_the_bound_and_every_other_choice(void **state) {
         assert_true(a.bound >= a.value.objective * (1 - 1e-9)); // proved to be the best
         // A13: no random choice that is as fast, of which there are some, has less variance; none
         // is better
-        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         Draws d = draws_new(seed + 5);
         for (int i = 0; i < 300; i++) {
             for (int64_t g = 0; g < p.groups; g++)
@@ -155,7 +155,7 @@ static void lies_between_the_bound_and_every_other_choice(void **state) {
                 as_fast++;
             }
         }
-        memory_give(choice);
+        memory_free(choice);
         solution_clear(&a);
         problem_clear(&p);
     }
@@ -172,8 +172,8 @@ typedef struct Plain {
 
 static Plain plain_front(const Problem *p, const Link *link) {
     int64_t full = link->end - link->begin - 1;
-    Plain front = {TAKE(double, 3 * (full + 1) * (full + 2) / 2, "test"),
-                   TAKE(double, 3 * (full + 1) * (full + 2) / 2, "test"), 0};
+    Plain front = {ALLOC(double, 3 * (full + 1) * (full + 2) / 2, "test"),
+                   ALLOC(double, 3 * (full + 1) * (full + 2) / 2, "test"), 0};
     for (int64_t n8 = 0; n8 <= full; n8++)
         for (int64_t n4 = n8; n4 <= full; n4++)
             for (int last = 0; last < 3; last++) {
@@ -219,11 +219,11 @@ static void is_what_the_plain_sweep_finds(void **state) {
         for (int c = 0; c < p.links; c++) // sorting moved the short group: the last one is it
             for (int64_t g = p.link[c].begin; g < p.link[c].end; g++)
                 p.group[g].rows = g == p.link[c].end - 1 ? 37 : 100;
-        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         Value small = value_by_definition(&p, choice);
         problem_uniform(&p, 2, choice);
         Value large = value_by_definition(&p, choice);
-        memory_give(choice);
+        memory_free(choice);
         double a = p.lambda / (small.variance - large.variance);
         double mu = (1 - p.lambda) / (large.seconds - small.seconds);
         double best = -a * large.variance - mu * small.seconds;
@@ -233,12 +233,12 @@ static void is_what_the_plain_sweep_finds(void **state) {
                 front[c] = plain_front(&p, &p.link[p.round_begin[r] + c]);
             best += plain_round(front, 4, a, mu);
             for (int c = 0; c < 4; c++) {
-                memory_give(front[c].variance);
-                memory_give(front[c].seconds);
+                memory_free(front[c].variance);
+                memory_free(front[c].seconds);
             }
         }
         Solution solution;
-        solution_take(&solution, &p);
+        solution_init(&solution, &p);
         problem_solve(&p, &solution);
         assert_near(solution.value.objective, best, 1e-11); // other orders of sums
         solution_clear(&solution);
@@ -256,13 +256,13 @@ static void covered_time_is_filled(void **state) {
         recipe.lambda = seed % 4 == 0 ? 0 : 0.3;
         Problem p = problem_random(&recipe, seed);
         Solution plain, covered;
-        solution_take(&plain, &p);
-        solution_take(&covered, &p);
+        solution_init(&plain, &p);
+        solution_init(&covered, &p);
         problem_solve(&p, &plain);
-        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         problem_uniform(&p, 2, choice);
         double longest = problem_value(&p, choice).seconds;
-        memory_give(choice);
+        memory_free(choice);
         p.hidden = plain.value.seconds + 0.5 * (longest - plain.value.seconds);
         problem_solve(&p, &covered);
         assert_reported(&p, &covered);
@@ -291,14 +291,14 @@ static void covered_time_is_filled_round_by_round(void **state) {
         p.group[g].theta = 1e-9;
         p.group[g].rows = 100;
     }
-    uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+    uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
     double two = problem_value(&p, choice).seconds;
     problem_uniform(&p, 1, choice);
     double four = problem_value(&p, choice).seconds;
-    memory_give(choice);
+    memory_free(choice);
     p.hidden = two + 0.95 * (four - two);
     Solution a;
-    solution_take(&a, &p);
+    solution_init(&a, &p);
     problem_solve(&p, &a);
     assert_reported(&p, &a);
     assert_true(a.value.seconds <= p.hidden);
@@ -316,7 +316,7 @@ static void more_weight_of_the_variance_buys_bits(void **state) {
         Problem p = problem_random(&recipe, seed);
         Value before = {0};
         Solution a;
-        solution_take(&a, &p);
+        solution_init(&a, &p);
         for (int i = 0; i <= 20; i++) {
             p.lambda = i / 20.0;
             problem_solve(&p, &a);
@@ -341,15 +341,15 @@ static void free_bits_are_taken(void **state) {
         recipe.lambda = 0;
         recipe.by_sender = seed % 2 == 1;
         Problem p = problem_random(&recipe, seed);
-        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         Value smallest = problem_value(&p, choice);
         Solution a;
-        solution_take(&a, &p);
+        solution_init(&a, &p);
         problem_solve(&p, &a);
         assert_true(a.value.seconds <= smallest.seconds);
         assert_true(a.value.objective == 0);
         assert_true(a.value.variance < 0.9 * smallest.variance); // links differ by half a decade
-        memory_give(choice);
+        memory_free(choice);
         solution_clear(&a);
         problem_clear(&p);
     }
@@ -364,7 +364,7 @@ static void larger_beta_never_gets_fewer_bits(void **state) {
         recipe.lambda = seed % 5 == 0 ? 0 : 0.1 * (double)(seed % 10);
         Problem p = problem_random(&recipe, seed);
         Solution a;
-        solution_take(&a, &p);
+        solution_init(&a, &p);
         problem_solve(&p, &a);
         for (int c = 0; c < p.links; c++)
             for (int64_t g = p.link[c].begin; g < p.link[c].end; g++)
@@ -383,9 +383,9 @@ static void solutions_are_repeated(void **state) {
     recipe.by_sender = true;
     Problem p = problem_random(&recipe, 3), other = problem_random(&recipe, 4);
     Solution a, b, c;
-    solution_take(&a, &p);
-    solution_take(&b, &p);
-    solution_take(&c, &other);
+    solution_init(&a, &p);
+    solution_init(&b, &p);
+    solution_init(&c, &other);
     problem_solve(&p, &a);
     problem_solve(&other, &c);
     problem_solve(&p, &b);

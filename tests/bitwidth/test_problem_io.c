@@ -16,7 +16,7 @@ static const Recipe some = {.ranks = 3,
 
 static uint8_t *random_choice(const Problem *p, uint64_t seed) {
     Draws d = draws_new(seed);
-    uint8_t *choice = TAKE(uint8_t, p->groups, "test");
+    uint8_t *choice = ALLOC(uint8_t, p->groups, "test");
     for (int64_t g = 0; g < p->groups; g++)
         choice[g] = (uint8_t)draw_int(&d, 0, p->widths - 1);
     return choice;
@@ -25,7 +25,7 @@ static uint8_t *random_choice(const Problem *p, uint64_t seed) {
 // What writing leaves in a file, as a string.
 static char *text_of(FILE *file, size_t *bytes) {
     *bytes = (size_t)ftell(file);
-    char *text = memory_take(*bytes + 1, "test");
+    char *text = memory_alloc(*bytes + 1, "test");
     rewind(file);
     assert_int_equal(fread(text, 1, *bytes, file), *bytes);
     fclose(file);
@@ -90,9 +90,9 @@ static void problems_come_back_bit_for_bit(void **state) {
         assert_ok(read_problem(text, bytes, &back, &choice_back, &err), &err);
         assert_same(&p, &back);
         assert_memory_equal(choice, choice_back, (size_t)p.groups);
-        memory_give(text);
-        memory_give(choice_back);
-        memory_give(choice);
+        memory_free(text);
+        memory_free(choice_back);
+        memory_free(choice);
         problem_clear(&back);
         problem_clear(&p);
     }
@@ -127,7 +127,7 @@ static void solutions_come_back_and_are_valued_again(void **state) {
             assert_false(read_solution(text, length, &p, &cut, &err));
             assert_true(err.code == EXIT_DATA && err.text[0] != 0);
         }
-        memory_give(text);
+        memory_free(text);
         solution_clear(&back);
         solution_clear(&a);
         problem_clear(&p);
@@ -146,8 +146,8 @@ static void cut_texts_are_refused(void **state) {
         assert_true(err.code == EXIT_DATA && err.text[0] != 0);
         assert_true(back.group == NULL && choice_back == NULL);
     }
-    memory_give(text);
-    memory_give(choice);
+    memory_free(text);
+    memory_free(choice);
     problem_clear(&p);
 }
 
@@ -160,7 +160,7 @@ static void mutated_texts_do_no_harm(void **state) {
     Problem p = problem_random(&some, 2), back;
     uint8_t *choice = random_choice(&p, 2), *choice_back;
     size_t bytes;
-    char *text = problem_text(&p, choice, &bytes), *changed = memory_take(bytes + 64, "test");
+    char *text = problem_text(&p, choice, &bytes), *changed = memory_alloc(bytes + 64, "test");
     Draws d = draws_new(9);
     size_t before = memory_in_use();
     int refused = 0;
@@ -185,11 +185,11 @@ static void mutated_texts_do_no_harm(void **state) {
             Error broken = {0};
             assert_ok(problem_check(&back, &broken), &broken);
             Solution a;
-            solution_take(&a, &back);
+            solution_init(&a, &back);
             problem_solve(&back, &a);
             assert_true(isfinite(a.value.objective));
             solution_clear(&a);
-            memory_give(choice_back);
+            memory_free(choice_back);
             problem_clear(&back);
         } else {
             refused++;
@@ -198,9 +198,9 @@ static void mutated_texts_do_no_harm(void **state) {
         assert_int_equal(memory_in_use(), before);
     }
     assert_true(refused > 15000);
-    memory_give(changed);
-    memory_give(text);
-    memory_give(choice);
+    memory_free(changed);
+    memory_free(text);
+    memory_free(choice);
     problem_clear(&p);
 }
 

@@ -41,12 +41,12 @@ static void rounding_is_never_better(void **state) {
         Recipe recipe = ring(seed);
         Problem p = problem_random(&recipe, seed);
         Weights weights = weights_of(&p);
-        uint8_t *exact = TAKE(uint8_t, p.groups, "test"),
-                *rounded = TAKE(uint8_t, p.groups, "test");
+        uint8_t *exact = ALLOC(uint8_t, p.groups, "test"),
+                *rounded = ALLOC(uint8_t, p.groups, "test");
         for (int r = 0; r < p.rounds; r++) {
             Round round;
             double dual;
-            round_take(&round, &p, r);
+            round_init(&round, &p, r);
             assert_true(round_solve(&round, weights, exact) == 0); // proved to be the best
             double seconds = round_relax(&round, weights, &dual);
             double said = round_fill(&round, weights, seconds, rounded);
@@ -57,8 +57,8 @@ static void rounding_is_never_better(void **state) {
             worse += best < cost * (1 - 1e-9);
             round_clear(&round);
         }
-        memory_give(rounded);
-        memory_give(exact);
+        memory_free(rounded);
+        memory_free(exact);
         problem_clear(&p);
     }
     assert_true(worse > 0);
@@ -73,7 +73,7 @@ static double link_bytes(const Problem *p, const Link *link, const uint8_t *choi
 
 static void solve_round(const Problem *p, int which, Weights weights, uint8_t *choice) {
     Round round;
-    round_take(&round, p, which);
+    round_init(&round, p, which);
     assert_true(round_solve(&round, weights, choice) == 0);
     round_clear(&round);
 }
@@ -86,7 +86,7 @@ static void slower_links_carry_no_more(void **state) {
         Recipe recipe = ring(seed);
         Problem p = problem_random(&recipe, seed);
         Weights weights = weights_of(&p);
-        uint8_t *choice = TAKE(uint8_t, p.groups, "test");
+        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         for (int r = 0; r < p.rounds; r++)
             for (int c = p.round_begin[r]; c < p.round_begin[r + 1]; c++) {
                 const Link *link = &p.link[c];
@@ -102,7 +102,7 @@ static void slower_links_carry_no_more(void **state) {
                 less += after < before;
                 same += after == before;
             }
-        memory_give(choice);
+        memory_free(choice);
         problem_clear(&p);
     }
     assert_true(less > 100 && same > 100);

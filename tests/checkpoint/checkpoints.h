@@ -22,8 +22,8 @@ static int make_run(void **state) {
     EpochRecord record;
     char name[32];
     settle();
-    world_init(&world, (WorldKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9,
-               &test_comm);
+    test_graph_init(&graph, (TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3},
+                    9, &test_comm);
     snprintf(name, sizeof name, "run-%d", ++number);
     snprintf(run_dir, sizeof run_dir, "%s", test_path(name));
     Trainer *t = new_trainer();
@@ -38,7 +38,7 @@ static int make_run(void **state) {
 
 static int drop_run(void **state) {
     (void)state;
-    world_clear(&world);
+    test_graph_clear(&graph);
     return 0;
 }
 

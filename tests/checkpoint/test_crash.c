@@ -45,7 +45,7 @@ static bool write_in_place(Trainer *t, const char *dir, Error *err) {
                 return false;
         if (!file_writer_close(&writer, true, err))
             return false;
-        memory_give(data);
+        memory_free(data);
     }
     return true;
 }
@@ -121,8 +121,8 @@ static void prepare(void) {
     const char *settings[] = {"model.layers=2", "model.hidden=[8]", "train.epochs=6",
                               "train.eval_every=2", "run.threads=1"};
     assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
-    world_init(&world, (WorldKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9,
-               &test_comm);
+    test_graph_init(&graph, (TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3},
+                    9, &test_comm);
     snprintf(run_dir, sizeof run_dir, "%s/run", test_folder());
 }
 
@@ -133,7 +133,7 @@ static void every_step_survives(void **state) {
     assert_int_equal(failures_of(write_checkpoint, &steps), 0);
     print_message("killed after each of %d steps\n", steps);
     assert_true(steps > 15); // files, syncs, renames: the hook really counted
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 static void overwriting_in_place_does_not(void **state) {
@@ -141,7 +141,7 @@ static void overwriting_in_place_does_not(void **state) {
     int steps;
     prepare();
     assert_true(failures_of(write_in_place, &steps) > 0);
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -89,7 +89,7 @@ static void another_seed_is_named(void **state) {
     Error err = {0};
     bool found;
     Warnings warnings = {0};
-    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 7, &err);
+    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 7, &err);
     Training training = training_of(t);
     training.seed = 7;
     assert_refused(checkpoint_restore(&training, run_dir, &found, &warnings, &err), &err,
@@ -107,17 +107,17 @@ static void assert_shard_refused(Trainer *t, const char *part) {
 
 static void other_data_and_another_cut_are_named(void **state) {
     (void)state;
-    Shard kept = world.shard;
+    Shard kept = graph.shard;
     Trainer *t = new_trainer();
-    memset(world.shard.partition_hash, '1', 32);
+    memset(graph.shard.partition_hash, '1', 32);
     assert_shard_refused(t, ": the data are the same, but their partition differs; to continue");
-    world.shard.parts += 2; // another number of parts is another cut
+    graph.shard.parts += 2; // another number of parts is another cut
     assert_shard_refused(t, test_comm.size == 1 ? ": it ran on 1 rank, now 3; to continue"
                                                 : ": it ran on 2 ranks, now 4; to continue");
-    world.shard.parts = kept.parts;
-    memset(world.shard.dataset_hash, '1', 32);
+    graph.shard.parts = kept.parts;
+    memset(graph.shard.dataset_hash, '1', 32);
     assert_shard_refused(t, ": the data differ; to continue");
-    world.shard = kept;
+    graph.shard = kept;
     trainer_free(t);
     assert_resumes();
 }
@@ -135,7 +135,7 @@ static void use_weights(const char *name) {
 
 static void write_weights(const char *name, uint64_t seed) {
     Error err = {0};
-    Trainer *t = trainer_new(&config, &world.shard, &test_comm, seed, &err);
+    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, seed, &err);
     if (test_comm.rank == 0)
         assert_ok(model_write(trainer_shape(t), trainer_parameters(t, false), test_path(name),
                               false, &err),

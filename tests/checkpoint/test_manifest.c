@@ -22,13 +22,13 @@ static void seal(char *text, size_t bytes) {
     memcpy(digits, hash, 32);
 }
 
-// checkpoint.json of epoch 4 with the first `from` replaced by `to`; *bytes of it. memory_give it.
+// checkpoint.json of epoch 4 with the first `from` replaced by `to`; *bytes of it. memory_free it.
 static char *edited(const char *from, const char *to, size_t *bytes) {
     char *at = strstr(manifest, from);
     if (at == NULL)
         fail_msg("%s is not in %s", from, manifest);
     *bytes = manifest_bytes - strlen(from) + strlen(to);
-    char *text = TAKE(char, *bytes + 1, "test");
+    char *text = ALLOC(char, *bytes + 1, "test");
     size_t before = (size_t)(at - manifest);
     memcpy(text, manifest, before);
     memcpy(text + before, to, strlen(to));
@@ -50,7 +50,7 @@ static void put_edited(const char *from, const char *to, bool sealed) {
     if (sealed)
         seal(text, bytes);
     put_manifest(text, bytes);
-    memory_give(text);
+    memory_free(text);
 }
 
 static int make_manifest(void **state) {
@@ -62,7 +62,7 @@ static int make_manifest(void **state) {
 }
 
 static int drop_manifest(void **state) {
-    memory_give(manifest);
+    memory_free(manifest);
     return drop_run(state);
 }
 
@@ -145,7 +145,7 @@ static void a_changed_digit_of_a_hash_gives_way(void **state) {
         char *digit = strstr(text, members[i]) + strlen(members[i]);
         *digit = *digit == '1' ? '2' : '1';
         put_manifest(text, bytes);
-        memory_give(text);
+        memory_free(text);
         assert_gives_way(members[i], "checkpoint.json: ");
     }
 }
@@ -233,14 +233,14 @@ static void write_version_1(void) {
         json_put_string(&w, names[i], hash);
     }
     json_end_object(&w);
-    char *text = TAKE(char, manifest_bytes + w.bytes + 200, "test");
+    char *text = ALLOC(char, manifest_bytes + w.bytes + 200, "test");
     const char *counters = strstr(manifest, "\"epoch\": 4"), *end = strstr(manifest, "\"files\"");
     int bytes = sprintf(text,
                         "{\"format\": \"fringe-checkpoint\", \"version\": 1, \"binding\": "
                         "\"model 1 data 2 parts 3 4\", %.*s\"files\": %s}",
                         (int)(end - counters), counters, strchr(w.text, '{'));
     put_manifest(text, (size_t)bytes);
-    memory_give(text);
+    memory_free(text);
     json_writer_clear(&w);
 }
 

@@ -46,7 +46,7 @@ static void the_last_run_in_a_folder_is_resumed(void **state) {
     Trainer *t[3];
     settle(NULL, 0);
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
-        Trainer *other = trainer_new(&config, &world.shard, &test_comm, (uint64_t)(3 + i), &err);
+        Trainer *other = trainer_new(&config, &graph.shard, &test_comm, (uint64_t)(3 + i), &err);
         t[i] = new_trainer();
         memcpy((float *)trainer_parameters(t[i], false), trainer_parameters(other, false),
                (size_t)trainer_shape(other)->parameter_count * sizeof(float));
@@ -73,7 +73,7 @@ static void first_weights_are_those_of_rank_0(void **state) {
     (void)state;
     Error err = {0};
     settle(NULL, 0);
-    Trainer *other = trainer_new(&config, &world.shard, &test_comm, 4, &err);
+    Trainer *other = trainer_new(&config, &graph.shard, &test_comm, 4, &err);
     assert_ok(other, &err);
     const char *path = test_path("first.safetensors");
     if (test_comm.rank == 0)
@@ -106,7 +106,7 @@ static void what_ranks_do_not_share_is_not_saved(void **state) {
         assert_ok(trainer_epoch(t, &record, &err), &err);
         assert_ok(save_training(t, test_path("agreed"), 2, &err), &err);
         disturb(t, flat);
-        assert_refused(save_training(t, test_path("never"), 2, &refused), &refused, EXIT_DISAGREE,
+        assert_refused(save_training(t, test_path("never"), 2, &refused), &refused, EXIT_MISMATCH,
                        named);
         assert_false(file_exists(test_path("never")));
         trainer_free(t);

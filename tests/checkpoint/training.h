@@ -7,7 +7,7 @@
 
 static inline Training training_of(Trainer *t) {
     return (Training){
-        .trainer = t, .config = &config, .shard = &world.shard, .comm = &test_comm, .seed = 3};
+        .trainer = t, .config = &config, .shard = &graph.shard, .comm = &test_comm, .seed = 3};
 }
 
 static inline bool save_training(Trainer *t, const char *dir, int keep, Error *err) {

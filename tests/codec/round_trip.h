@@ -58,8 +58,8 @@ static inline float value(Kind kind, int64_t row, int64_t column) {
 }
 
 // A message on its way: everything that encode and decode are called with.
-typedef struct Trip {
-    MessageShape shape;
+typedef struct RoundTrip {
+    MessageLayout shape;
     MessageSource source;
     Widths widths;
     int64_t *gid;
@@ -69,7 +69,7 @@ typedef struct Trip {
     size_t bytes;
     unsigned char *message; // and a guard behind
     Rows back;
-} Trip;
+} RoundTrip;
 
 enum { BEFORE = 2 }; // rows of `back` before the first
 
@@ -81,69 +81,69 @@ static inline const Codec *integer(void) {
 }
 
 // All rows of x in order; every row has `bits`.
-static inline Trip trip_new(int64_t rows, int64_t columns, bool bf16, int bits) {
-    Trip t = {.gid = TAKE(int64_t, rows, "gid"),
-              .row = TAKE(int32_t, rows, "row"),
-              .scale = TAKE(float, rows, "scale"),
-              .bits = TAKE(uint8_t, rows, "bits"),
-              .back = rows_take(device(), BEFORE + rows + 1, columns, "back")};
+static inline RoundTrip round_trip_new(int64_t rows, int64_t columns, bool bf16, int bits) {
+    RoundTrip t = {.gid = ALLOC(int64_t, rows, "gid"),
+                   .row = ALLOC(int32_t, rows, "row"),
+                   .scale = ALLOC(float, rows, "scale"),
+                   .bits = ALLOC(uint8_t, rows, "bits"),
+                   .back = rows_alloc(device(), BEFORE + rows + 1, columns, "back")};
     for (int64_t r = 0; r < rows; r++) {
         t.gid[r] = r % 2 == 0 ? r : ((int64_t)1 << 41) + 7 * r; // both words of an id
         t.row[r] = (int32_t)r;
         t.scale[r] = (float)(r % 7 - 3) / 3; // also 0 and negative
         t.bits[r] = (uint8_t)bits;
     }
-    widths_take(&t.widths, device(), rows, bits);
-    t.shape = (MessageShape){.rows = rows, .columns = columns, .bf16 = bf16};
-    t.source = (MessageSource){.x = rows_take(device(), rows, columns, "x"),
+    widths_init(&t.widths, device(), rows, bits);
+    t.shape = (MessageLayout){.rows = rows, .columns = columns, .bf16 = bf16};
+    t.source = (MessageSource){.x = rows_alloc(device(), rows, columns, "x"),
                                .stream = random_stream(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
                                .peer = 5,
-                               .range = on_device(TAKE(float, rows, "range"))};
+                               .range = on_device(ALLOC(float, rows, "range"))};
     return t;
 }
 
 // Looks at `bits` and makes room for the message.
-static inline void trip_ready(Trip *t) {
+static inline void round_trip_ready(RoundTrip *t) {
     t->shape.widths = &t->widths;
     t->source.row = on_device(t->row), t->source.gid = on_device(t->gid);
     widths_set(&t->widths, t->bits);
     t->bytes = integer()->bytes(&t->shape);
-    memory_give(t->message);
-    t->message = memory_take(t->bytes + 1, "message");
+    memory_free(t->message);
+    t->message = memory_alloc(t->bytes + 1, "message");
     t->message[t->bytes] = GUARD;
 }
 
-static inline void trip_clear(Trip *t) {
-    memory_give(t->gid), memory_give(t->row), memory_give(t->scale), memory_give(t->bits);
-    memory_give(t->message), memory_give(t->source.range);
+static inline void round_trip_clear(RoundTrip *t) {
+    memory_free(t->gid), memory_free(t->row), memory_free(t->scale), memory_free(t->bits);
+    memory_free(t->message), memory_free(t->source.range);
     widths_clear(&t->widths);
-    rows_give(device(), &t->back);
-    rows_give(device(), &t->source.x);
+    rows_free(device(), &t->back);
+    rows_free(device(), &t->source.x);
 }
 
-static inline void trip_fill(Trip *t, Kind kind, int64_t r, int64_t like) {
+static inline void round_trip_fill(RoundTrip *t, Kind kind, int64_t r, int64_t like) {
     for (int64_t c = 0; c < t->shape.columns; c++)
         floats(t->source.x)[r * t->source.x.stride + c] = value(kind, like, c);
 }
 
-static inline int64_t trip_encode(Trip *t) {
+static inline int64_t round_trip_encode(RoundTrip *t) {
     int64_t bad = integer()->encode(device(), on_device(t->message), &t->shape, &t->source, NULL);
     assert_int_equal(t->message[t->bytes], GUARD);
     return bad;
 }
-static inline void trip_decode(Trip *t) {
+static inline void round_trip_decode(RoundTrip *t) {
     memset(floats(t->back) + BEFORE * t->back.stride, 0xff,
            rows_bytes(t->shape.rows, t->back.columns));
     integer()->decode(device(), t->back, BEFORE, &t->shape, on_device(t->message), NULL);
 }
-static inline const float *sent(const Trip *t, int64_t place) {
+static inline const float *sent(const RoundTrip *t, int64_t place) {
     return floats(t->source.x) + t->row[place] * t->source.x.stride;
 }
-static inline const float *landed(const Trip *t, int64_t place) {
+static inline const float *landed(const RoundTrip *t, int64_t place) {
     return floats(t->back) + (BEFORE + place) * t->back.stride;
 }
 
-static inline float parameter(const Trip *t, int array, int64_t position) {
+static inline float parameter(const RoundTrip *t, int array, int64_t position) {
     int size = t->shape.bf16 ? 2 : 4;
     uint32_t bits = 0;
     memcpy((char *)&bits + 4 - size, t->message + (array * t->shape.rows + position) * size,

@@ -36,7 +36,7 @@ typedef struct Case {
     Rows x, back;
     int32_t *row;
     float *scale;
-    MessageShape shape;
+    MessageLayout shape;
     MessageSource source;
     size_t bytes;
     unsigned char *message; // and a guard behind
@@ -46,10 +46,10 @@ typedef struct Case {
 static Case case_new(int64_t rows, int64_t columns) {
     Error err = {0};
     Case c = {.codec = codec_find("bf16", &err),
-              .x = rows_take(device(), rows, columns, "x"),
-              .back = rows_take(device(), BEFORE + rows + 1, columns, "back"),
-              .row = TAKE(int32_t, rows, "row"),
-              .scale = TAKE(float, rows, "scale"),
+              .x = rows_alloc(device(), rows, columns, "x"),
+              .back = rows_alloc(device(), BEFORE + rows + 1, columns, "back"),
+              .row = ALLOC(int32_t, rows, "row"),
+              .scale = ALLOC(float, rows, "scale"),
               .shape = {.rows = rows, .columns = columns}};
     assert_ok(c.codec != NULL, &err);
     RandomStream stream = random_stream(5, RANDOM_FEATURES, 0, 0, 0);
@@ -67,15 +67,15 @@ static Case case_new(int64_t rows, int64_t columns) {
     c.source = (MessageSource){.x = c.x, .row = on_device(c.row)};
     c.bytes = c.codec->bytes(&c.shape);
     assert_int_equal(c.bytes, rows * columns * 2);
-    c.message = memory_take(c.bytes + 1, "message");
+    c.message = memory_alloc(c.bytes + 1, "message");
     c.message[c.bytes] = 0xA5;
     return c;
 }
 
 static void case_clear(Case *c) {
-    memory_give(c->message), memory_give(c->row), memory_give(c->scale);
-    rows_give(device(), &c->x);
-    rows_give(device(), &c->back);
+    memory_free(c->message), memory_free(c->row), memory_free(c->scale);
+    rows_free(device(), &c->x);
+    rows_free(device(), &c->back);
 }
 
 static int64_t encode(Case *c) {

@@ -30,8 +30,8 @@ typedef struct Case {
 } Case;
 
 static Case case_new(int64_t columns, int64_t length) {
-    Case c = {rows_take(device(), SOURCES, columns, "test"), TAKE(float, SOURCES, "test"),
-              TAKE(int32_t, length, "test"), length};
+    Case c = {rows_alloc(device(), SOURCES, columns, "test"), ALLOC(float, SOURCES, "test"),
+              ALLOC(int32_t, length, "test"), length};
     for (int64_t r = 0; r < SOURCES; r++) {
         c.scale[r] = factor(r);
         for (int64_t k = 0; k < columns; k++)
@@ -43,9 +43,9 @@ static Case case_new(int64_t columns, int64_t length) {
 }
 
 static void case_clear(Case *c) {
-    memory_give(c->row);
-    memory_give(c->scale);
-    rows_give(device(), &c->x);
+    memory_free(c->row);
+    memory_free(c->scale);
+    rows_free(device(), &c->x);
 }
 
 static void count_call(void *context) { ++*(int *)context; }
@@ -54,18 +54,18 @@ static void count_call(void *context) { ++*(int *)context; }
 static void try_case(const Codec *codec, const Case *c, bool scaled) {
     enum { BEFORE = 3, AFTER = 2 };
     int64_t columns = c->x.columns, length = c->length;
-    MessageShape shape = {.rows = length, .columns = columns};
+    MessageLayout shape = {.rows = length, .columns = columns};
     MessageSource source = {
         .x = c->x, .scale = scaled ? on_device(c->scale) : NULL, .row = on_device(c->row)};
     size_t bytes = codec->bytes(&shape);
     assert_int_equal(bytes, length * columns * 4);
-    unsigned char *out = memory_take(bytes + 1, "test");
+    unsigned char *out = memory_alloc(bytes + 1, "test");
     out[bytes] = 0xA5;
     int calls = 0;
     Poll poll = {count_call, &calls};
     assert_true(codec->encode(device(), on_device(out), &shape, &source, &poll) == -1);
     assert_true(out[bytes] == 0xA5);
-    Rows back = rows_take(device(), BEFORE + length + AFTER, columns, "test");
+    Rows back = rows_alloc(device(), BEFORE + length + AFTER, columns, "test");
     memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(length, columns));
     codec->decode(device(), back, BEFORE, &shape, on_device(out), &poll);
     assert_true(bytes < 8 << 20 || calls >= 2);
@@ -81,8 +81,8 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
             }
             assert_memory_equal(&floats(back)[r * back.stride + k], &expected, 4);
         }
-    rows_give(device(), &back);
-    memory_give(out);
+    rows_free(device(), &back);
+    memory_free(out);
 }
 
 static void fp32_gives_rows_back(void **state) {

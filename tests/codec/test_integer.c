@@ -30,7 +30,7 @@ static Truth true_grid(const float *x, int64_t columns, float scale, int bits, b
     return g;
 }
 
-static int true_code(const Trip *t, Truth g, float x, int bits, int64_t r, int64_t c) {
+static int true_code(const RoundTrip *t, Truth g, float x, int bits, int64_t r, int64_t c) {
     if (g.step == 0)
         return 0;
     bool divide = g.step < 0x1p-100F || g.step > 0x1p100F || bits == 16;
@@ -61,7 +61,7 @@ static void true_pack(unsigned char *to, int code, int bits, int64_t c, int64_t 
 }
 
 // Fills `message` (zeroed) and the rows and ranges that must come of it.
-static void true_trip(const Trip *t, unsigned char *message, Rows back, float *range) {
+static void true_trip(const RoundTrip *t, unsigned char *message, Rows back, float *range) {
     int64_t rows = t->shape.rows, columns = t->shape.columns, position = 0;
     int size = t->shape.bf16 ? 2 : 4;
     unsigned char *payload = message + 2 * rows * size;
@@ -86,7 +86,7 @@ static void true_trip(const Trip *t, unsigned char *message, Rows back, float *r
     assert_int_equal(payload - message, t->bytes);
 }
 
-static void rows_same(const Trip *t, Rows back) {
+static void rows_same(const RoundTrip *t, Rows back) {
     for (int64_t r = 0; r < back.count; r++)
         for (int64_t c = 0; c < back.stride; c++)
             assert_memory_equal(&floats(t->back)[r * back.stride + c],
@@ -94,24 +94,24 @@ static void rows_same(const Trip *t, Rows back) {
 }
 
 // In every way of running it, the same as the independent message.
-static void try_all_ways(Trip *t) {
-    trip_ready(t);
-    unsigned char *message = memory_take(t->bytes, "message");
-    float *range = TAKE(float, t->shape.rows, "range");
-    Rows back = rows_take(device(), t->back.count, t->shape.columns, "back");
+static void try_all_ways(RoundTrip *t) {
+    round_trip_ready(t);
+    unsigned char *message = memory_alloc(t->bytes, "message");
+    float *range = ALLOC(float, t->shape.rows, "range");
+    Rows back = rows_alloc(device(), t->back.count, t->shape.columns, "back");
     true_trip(t, message, back, range);
     for (Way way = {0}; way_next(&way);) {
         memset(t->message, GUARD, t->bytes);
         memset(floats(t->back), 0, rows_bytes(back.count, back.columns));
-        assert_int_equal(trip_encode(t), -1);
+        assert_int_equal(round_trip_encode(t), -1);
         assert_memory_equal(t->message, message, t->bytes);
         assert_memory_equal(t->source.range, range, (size_t)t->shape.rows * sizeof *range);
-        trip_decode(t);
+        round_trip_decode(t);
         rows_same(t, back);
     }
-    rows_give(device(), &back);
-    memory_give(range);
-    memory_give(message);
+    rows_free(device(), &back);
+    memory_free(range);
+    memory_free(message);
 }
 
 static void message_is_as_drawn(void **state) {
@@ -121,16 +121,16 @@ static void message_is_as_drawn(void **state) {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
             int64_t rows = columns[i] < 600 ? 3 * KINDS * KNOWN : 2 * KNOWN;
-            Trip t = trip_new(rows, columns[i], bf16, 8);
+            RoundTrip t = round_trip_new(rows, columns[i], bf16, 8);
             for (int64_t r = 0; r < rows; r++) {
-                trip_fill(&t, (Kind)(r % KINDS), r, r);
+                round_trip_fill(&t, (Kind)(r % KINDS), r, r);
                 t.bits[r] = (uint8_t)known[(r / 2) % KNOWN];
                 t.row[r] = (int32_t)(r - r % 3); // gaps, and a row more than once
             }
             if (i % 2 == 1)
                 t.source.scale = on_device(t.scale);
             try_all_ways(&t);
-            trip_clear(&t);
+            round_trip_clear(&t);
         }
 }
 
@@ -138,20 +138,20 @@ static void message_is_as_drawn(void **state) {
 static void threads_do_not_show(void **state) {
     (void)state;
     for (int w = 1; w < KNOWN; w += 2) {
-        Trip t = trip_new(1500, 48, w > 4, known[w]);
+        RoundTrip t = round_trip_new(1500, 48, w > 4, known[w]);
         for (int64_t r = 0; r < t.shape.rows; r++) {
-            trip_fill(&t, (Kind)(r % USUAL), r, r);
+            round_trip_fill(&t, (Kind)(r % USUAL), r, r);
             t.bits[r] = r % 100 == 7 ? 2 : (uint8_t)known[w];
         }
         try_all_ways(&t);
-        trip_clear(&t);
+        round_trip_clear(&t);
     }
 }
 // ---- rows that cannot be written
 
-static void expect_bad(Trip *t, int64_t place) {
+static void expect_bad(RoundTrip *t, int64_t place) {
     for (Way way = {0}; way_next(&way);)
-        assert_int_equal(trip_encode(t), place);
+        assert_int_equal(round_trip_encode(t), place);
 }
 
 static void bad_rows_are_reported(void **state) {
@@ -161,13 +161,13 @@ static void bad_rows_are_reported(void **state) {
     for (int i = 0; i < 5; i++)
         for (int b = 0; b < 3; b++) {
             int64_t width = columns[i];
-            Trip t = trip_new(KNOWN + 1, width, b == 1, 8);
+            RoundTrip t = round_trip_new(KNOWN + 1, width, b == 1, 8);
             for (int64_t k = 0; k < KNOWN; k++) {
-                trip_fill(&t, GAUSS, k, k);
+                round_trip_fill(&t, GAUSS, k, k);
                 // the first place is the first written, or the last
                 t.bits[k] = (uint8_t)known[b == 0 ? k : KNOWN - 1 - k];
             }
-            trip_ready(&t);
+            round_trip_ready(&t);
             expect_bad(&t, -1);
             float *x = floats(t.source.x);
             x[7 * t.source.x.stride + width - 1] = bad[b];
@@ -176,17 +176,17 @@ static void bad_rows_are_reported(void **state) {
             expect_bad(&t, 2);
             x[0] = bad[b];
             expect_bad(&t, 0);
-            trip_clear(&t);
+            round_trip_clear(&t);
         }
 }
 
 static void overflowing_ranges_are_reported(void **state) {
     (void)state;
     for (int bf16 = 0; bf16 < 2; bf16++) {
-        Trip t = trip_new(2000, 20, bf16, 4);
+        RoundTrip t = round_trip_new(2000, 20, bf16, 4);
         for (int64_t k = 0; k < t.shape.rows; k++)
-            trip_fill(&t, GAUSS, k, k);
-        trip_ready(&t);
+            round_trip_fill(&t, GAUSS, k, k);
+        round_trip_ready(&t);
         float *row = floats(t.source.x) + 1234 * t.source.x.stride;
         row[3] = FLT_MAX; // alone it is no trouble to fp32; bf16 has no such number
         expect_bad(&t, bf16 ? 1234 : -1);
@@ -196,7 +196,7 @@ static void overflowing_ranges_are_reported(void **state) {
         expect_bad(&t, -1);
         t.scale[1234] = 1e30F, t.source.scale = on_device(t.scale);
         expect_bad(&t, 1234);
-        trip_clear(&t);
+        round_trip_clear(&t);
     }
 }
 
@@ -205,18 +205,18 @@ static void overflowing_ranges_are_reported(void **state) {
 // The stream, the receiver and the id all change the rounding; nothing else does.
 static void rounding_depends_on_its_key_alone(void **state) {
     (void)state;
-    Trip t = trip_new(4, 200, false, 4);
+    RoundTrip t = round_trip_new(4, 200, false, 4);
     for (int64_t k = 0; k < 4; k++)
-        trip_fill(&t, GAUSS, k, 0);
-    trip_ready(&t);
+        round_trip_fill(&t, GAUSS, k, 0);
+    round_trip_ready(&t);
     size_t parameters = 4 * 8;
-    unsigned char *first = memory_take(t.bytes, "message");
-    trip_encode(&t);
+    unsigned char *first = memory_alloc(t.bytes, "message");
+    round_trip_encode(&t);
     memcpy(first, t.message, t.bytes);
-    trip_encode(&t);
+    round_trip_encode(&t);
     assert_memory_equal(t.message, first, t.bytes);
     for (int change = 0; change < 4; change++) {
-        Trip other = t;
+        RoundTrip other = t;
         int64_t gid[4] = {100, 101, 102, 103};
         if (change == 0)
             other.source.peer = 6;
@@ -226,36 +226,36 @@ static void rounding_depends_on_its_key_alone(void **state) {
             other.source.stream.seed++;
         else
             other.source.gid = on_device(gid);
-        trip_encode(&other);
+        round_trip_encode(&other);
         assert_memory_equal(t.message, first, parameters);
         for (int64_t k = 0; k < 4; k++)
             assert_true(
                 memcmp(t.message + parameters + k * 100, first + parameters + k * 100, 100) != 0);
     }
-    memory_give(first);
-    trip_clear(&t);
+    memory_free(first);
+    round_trip_clear(&t);
 }
 
 static void count_call(void *context) { ++*(int *)context; }
 
 static void empty_messages_and_polls(void **state) {
     (void)state;
-    Trip t = trip_new(0, 5, true, 8);
-    trip_ready(&t);
+    RoundTrip t = round_trip_new(0, 5, true, 8);
+    round_trip_ready(&t);
     assert_int_equal(t.bytes, 0);
-    assert_int_equal(trip_encode(&t), -1);
-    trip_decode(&t);
-    trip_clear(&t);
-    t = trip_new(3000, 64, true, 8);
-    trip_ready(&t);
+    assert_int_equal(round_trip_encode(&t), -1);
+    round_trip_decode(&t);
+    round_trip_clear(&t);
+    t = round_trip_new(3000, 64, true, 8);
+    round_trip_ready(&t);
     int calls = 0;
     Poll poll = {count_call, &calls};
-    int64_t takes = memory_takes();
+    int64_t takes = memory_allocs();
     integer()->encode(device(), on_device(t.message), &t.shape, &t.source, &poll);
     integer()->decode(device(), t.back, BEFORE, &t.shape, on_device(t.message), &poll);
-    assert_int_equal(memory_takes(), takes);
+    assert_int_equal(memory_allocs(), takes);
     assert_true(calls >= 2);
-    trip_clear(&t);
+    round_trip_clear(&t);
 }
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(message_is_as_drawn),

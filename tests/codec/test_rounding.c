@@ -20,7 +20,7 @@ typedef struct Squares { // summed over elements
     double found, theory, step;
 } Squares;
 
-static Squares check_mean(const Trip *t) {
+static Squares check_mean(const RoundTrip *t) {
     double zero = parameter(t, 0, 0), step = parameter(t, 1, 0);
     Squares squares = {.step = step};
     double magnitude = fabs(zero) + largest_code(t->bits[0]) * step;
@@ -43,33 +43,33 @@ static void means_and_variances_hold(void **state) {
     for (Kind kind = 0; kind < USUAL; kind++)
         for (int w = 0; w < KNOWN; w++)
             for (int bf16 = 0; bf16 < 2; bf16++) {
-                Trip t = trip_new(TIMES, ELEMENTS, bf16, known[w]);
+                RoundTrip t = round_trip_new(TIMES, ELEMENTS, bf16, known[w]);
                 for (int64_t r = 0; r < TIMES; r++)
                     if (r == 0)
-                        trip_fill(&t, kind, 0, 0);
+                        round_trip_fill(&t, kind, 0, 0);
                     else
                         memcpy(floats(t.source.x) + r * ELEMENTS, floats(t.source.x),
                                ELEMENTS * sizeof(float));
-                trip_ready(&t);
-                assert_int_equal(trip_encode(&t), -1);
-                trip_decode(&t);
+                round_trip_ready(&t);
+                assert_int_equal(round_trip_encode(&t), -1);
+                round_trip_decode(&t);
                 Squares squares = check_mean(&t);
                 assert_true(squares.theory <= ELEMENTS * squares.step * squares.step / 4);
                 // 6 sqrt(3 / (TIMES ELEMENTS)) = 0.015; at 16 bits a step is an ulp of the offset
                 if (known[w] < 16 || kind != OFFSET)
                     assert_near(squares.found / squares.theory, 1, 0.02);
-                trip_clear(&t);
+                round_trip_clear(&t);
             }
 }
 
 static void variance_of_random_rows_is_a_sixth(void **state) {
     (void)state;
-    Trip t = trip_new(400, ELEMENTS, false, 8);
+    RoundTrip t = round_trip_new(400, ELEMENTS, false, 8);
     for (int64_t r = 0; r < t.shape.rows; r++)
-        trip_fill(&t, GAUSS, r, r);
-    trip_ready(&t);
-    assert_int_equal(trip_encode(&t), -1);
-    trip_decode(&t);
+        round_trip_fill(&t, GAUSS, r, r);
+    round_trip_ready(&t);
+    assert_int_equal(round_trip_encode(&t), -1);
+    round_trip_decode(&t);
     double sum = 0;
     for (int64_t k = 0; k < t.shape.rows; k++)
         for (int64_t c = 0; c < ELEMENTS; c++) {
@@ -78,14 +78,14 @@ static void variance_of_random_rows_is_a_sixth(void **state) {
         }
     // of 102,400 squares with mean 1/6 and deviation 0.2
     assert_near(sum / (double)(t.shape.rows * ELEMENTS), 1 / 6.0, 0.02 / 6);
-    trip_clear(&t);
+    round_trip_clear(&t);
 }
 
 // ---- what holds for every row
 
 static float ulp(float x) { return nextafterf(fabsf(x), INFINITY) - fabsf(x); }
 
-static void check_row(const Trip *t, int64_t k) {
+static void check_row(const RoundTrip *t, int64_t k) {
     const float *x = sent(t, k), *y = landed(t, k);
     float zero = parameter(t, 0, k), step = parameter(t, 1, k), least = x[0], most = x[0];
     float top = zero + (float)largest_code(t->bits[k]) * step;
@@ -113,15 +113,15 @@ static void ends_are_exact_and_errors_below_a_step(void **state) {
     (void)state;
     for (int w = 0; w < KNOWN; w++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
-            Trip t = trip_new(40 * KINDS, 61, bf16, known[w]);
+            RoundTrip t = round_trip_new(40 * KINDS, 61, bf16, known[w]);
             for (int64_t r = 0; r < t.shape.rows; r++)
-                trip_fill(&t, (Kind)(r % KINDS), r, r);
-            trip_ready(&t);
-            assert_int_equal(trip_encode(&t), -1);
-            trip_decode(&t);
+                round_trip_fill(&t, (Kind)(r % KINDS), r, r);
+            round_trip_ready(&t);
+            assert_int_equal(round_trip_encode(&t), -1);
+            round_trip_decode(&t);
             for (int64_t k = 0; k < t.shape.rows; k++)
                 check_row(&t, k);
-            trip_clear(&t);
+            round_trip_clear(&t);
         }
 }
 
@@ -130,19 +130,19 @@ static void constant_rows_are_exact(void **state) {
     static const float constant[] = {0, -0.0F, 1.5F, -3, 0x1p-130F, 1e30F, 3.14159F, -1e-7F};
     for (int w = 0; w < KNOWN; w++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
-            Trip t = trip_new(8, 37, bf16, known[w]);
+            RoundTrip t = round_trip_new(8, 37, bf16, known[w]);
             for (int64_t i = 0; i < 8 * 37; i++)
                 floats(t.source.x)[i / 37 * t.source.x.stride + i % 37] = constant[i / 37];
-            trip_ready(&t);
-            assert_int_equal(trip_encode(&t), -1);
-            trip_decode(&t);
+            round_trip_ready(&t);
+            assert_int_equal(round_trip_encode(&t), -1);
+            round_trip_decode(&t);
             for (int64_t k = 0; k < 8; k++)
                 if (!bf16 || bf16_cut(constant[k]) == constant[k]) {
                     assert_true(parameter(&t, 1, k) == 0 && ((float *)t.source.range)[k] == 0);
                     for (int64_t c = 0; c < 37; c++)
                         assert_true(landed(&t, k)[c] == constant[k]);
                 }
-            trip_clear(&t);
+            round_trip_clear(&t);
         }
 }
 
@@ -151,7 +151,7 @@ static void constant_rows_are_exact(void **state) {
 static void largest_value_never_wraps(void **state) {
     (void)state;
     enum { ROWS = 1000 };
-    Trip t = trip_new(ROWS, 8, false, 8);
+    RoundTrip t = round_trip_new(ROWS, 8, false, 8);
     int64_t gid = 0, column = 0;
     while (random_uniform16(t.source.stream, gid, t.source.peer, column) < 1 - 0x1p-16F) {
         column = (column + 1) % 8;
@@ -161,12 +161,12 @@ static void largest_value_never_wraps(void **state) {
         t.gid[r] = gid;
         floats(t.source.x)[r * t.source.x.stride + column] = 1 + (float)r / ROWS;
     }
-    trip_ready(&t);
-    assert_int_equal(trip_encode(&t), -1);
-    trip_decode(&t);
+    round_trip_ready(&t);
+    assert_int_equal(round_trip_encode(&t), -1);
+    round_trip_decode(&t);
     for (int64_t k = 0; k < ROWS; k++)
         assert_true(landed(&t, k)[column] >= sent(&t, k)[column]);
-    trip_clear(&t);
+    round_trip_clear(&t);
 }
 
 // Integers from 0 to the largest code are their own codes, whatever the rounding.
@@ -175,7 +175,7 @@ static void codes_come_back(void **state) {
     RandomStream stream = random_stream(4, RANDOM_FEATURES, 0, 0, 0);
     for (int w = 0; w < KNOWN; w++)
         for (int64_t columns = 2; columns < 300; columns++) {
-            Trip t = trip_new(3, columns, columns % 2 == 0 && known[w] <= 8, known[w]);
+            RoundTrip t = round_trip_new(3, columns, columns % 2 == 0 && known[w] <= 8, known[w]);
             for (int64_t r = 0; r < 3; r++)
                 for (int64_t c = 0; c < columns; c++)
                     floats(t.source.x)[r * t.source.x.stride + c] =
@@ -183,13 +183,13 @@ static void codes_come_back(void **state) {
                         : c == r % columns     ? (float)largest_code(known[w])
                                                : (float)floor((largest_code(known[w]) + 1) *
                                                               random_uniform32(stream, r, w, c));
-            trip_ready(&t);
+            round_trip_ready(&t);
             assert_int_equal(t.bytes, 3 * ((t.shape.bf16 ? 4 : 8) + true_bytes(columns, known[w])));
-            assert_int_equal(trip_encode(&t), -1);
-            trip_decode(&t);
+            assert_int_equal(round_trip_encode(&t), -1);
+            round_trip_decode(&t);
             for (int64_t k = 0; k < 3; k++)
                 assert_memory_equal(landed(&t, k), sent(&t, k), (size_t)columns * sizeof(float));
-            trip_clear(&t);
+            round_trip_clear(&t);
         }
 }
 

@@ -21,7 +21,7 @@ typedef struct Scene {
 } Scene;
 
 static void scene_init(Scene *scene) {
-    scene->all = rows_take(device(), SOURCES + SUMS, COLUMNS, "test");
+    scene->all = rows_alloc(device(), SOURCES + SUMS, COLUMNS, "test");
     for (int64_t r = 0; r < scene->all.count; r++) {
         scene->gid[r] = r < SOURCES ? 100 + r : -1 - r;
         for (int64_t c = 0; c < COLUMNS; c++)
@@ -36,16 +36,16 @@ static void scene_init(Scene *scene) {
 // What a reader gets of the listed rows: [count, COLUMNS].
 static Rows through(const Codec *codec, MessageSource source, const int32_t *row, int64_t count) {
     Widths widths = {0};
-    widths_take(&widths, device(), count, 4);
-    MessageShape shape = {.rows = count, .columns = COLUMNS, .bf16 = true};
+    widths_init(&widths, device(), count, 4);
+    MessageLayout shape = {.rows = count, .columns = COLUMNS, .bf16 = true};
     shape.widths = codec->has_widths ? &widths : NULL;
-    unsigned char *message = memory_take(codec->bytes(&shape), "test");
-    Rows landed = rows_take(device(), count, COLUMNS, "test");
+    unsigned char *message = memory_alloc(codec->bytes(&shape), "test");
+    Rows landed = rows_alloc(device(), count, COLUMNS, "test");
     source.row = on_device(row);
     source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
     assert_int_equal(codec->encode(device(), on_device(message), &shape, &source, NULL), -1);
     codec->decode(device(), landed, 0, &shape, on_device(message), NULL);
-    memory_give(message);
+    memory_free(message);
     widths_clear(&widths);
     return landed;
 }
@@ -74,11 +74,11 @@ static void sums_travel_as_rows_of_their_own(void **state) {
         assert_memory_equal(floats(got), floats(rows), rows_bytes(ROWS_SENT, COLUMNS));
         assert_memory_equal(floats(got) + ROWS_SENT * got.stride, floats(sums),
                             rows_bytes(SUMS_SENT, COLUMNS));
-        rows_give(device(), &sums);
-        rows_give(device(), &rows);
-        rows_give(device(), &got);
+        rows_free(device(), &sums);
+        rows_free(device(), &rows);
+        rows_free(device(), &got);
     }
-    rows_give(device(), &scene.all);
+    rows_free(device(), &scene.all);
 }
 
 // Two senders that make sums for one target must not round them alike.
@@ -96,9 +96,9 @@ static void senders_round_differently(void **state) {
     Rows a = through(codec, one, sums_sent, SUMS_SENT);
     Rows b = through(codec, other, sums_sent, SUMS_SENT);
     assert_memory_not_equal(floats(a), floats(b), rows_bytes(SUMS_SENT, COLUMNS));
-    rows_give(device(), &b);
-    rows_give(device(), &a);
-    rows_give(device(), &scene.all);
+    rows_free(device(), &b);
+    rows_free(device(), &a);
+    rows_free(device(), &scene.all);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -137,7 +137,7 @@ static void members_bring_keys_along(void **state) {
     assert_ok(config_from_json(&again, json, "again", &err), &err);
     config_values(&again, &spokes, &values);
     assert_int_equal(values.count, 8);
-    memory_give(json);
+    memory_free(json);
     config_learn_keys(NULL, 0);
     assert_int_equal(config_key_count, own);
 }
@@ -266,8 +266,8 @@ static void the_text_reads_back_as_the_same_config(void **state) {
     char *second = config_to_json(&again);
     assert_string_equal(text, second);
     assert_true(again.train.eps == 1.25e-7 && again.train.betas.value[1] == 0.2);
-    memory_give(second);
-    memory_give(text);
+    memory_free(second);
+    memory_free(text);
 }
 
 static void a_run_stands_for_its_config(void **state) {

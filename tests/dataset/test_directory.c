@@ -63,15 +63,15 @@ static void weights_and_multi_labels_too(void **state) {
     Error err = {0};
     const char *folder = test_path("weighted");
     generate(&made, 4);
-    made.weight = TAKE(float, made.edges, "weights");
+    made.weight = ALLOC(float, made.edges, "weights");
     for (int64_t e = 0; e < made.edges; e++)
         made.weight[e] = (float)(e % 7) + 0.5f;
-    memory_give(made.label);
+    memory_free(made.label);
     made.label = NULL;
-    made.labels = TAKE(uint8_t, made.nodes * made.classes, "labels");
+    made.labels = ALLOC(uint8_t, made.nodes * made.classes, "labels");
     made.labels[7] = 1;
     made.multilabel = true;
-    memory_give(made.x);
+    memory_free(made.x);
     made.x = NULL;
     made.features = 0;
     assert_ok(dataset_write(&made, folder, &err), &err);

@@ -21,8 +21,8 @@ static bool read_npy(const char *path, Error *err) {
     if (!ok)
         ok = npy.kind == NPY_FLOAT ? npy_to_float(&npy, &floats, err)
                                    : npy_to_int64(&npy, &integers, err);
-    memory_give(integers);
-    memory_give(floats);
+    memory_free(integers);
+    memory_free(floats);
     npy_clear(&npy);
     return ok;
 }
@@ -113,7 +113,7 @@ static void assert_counts(const Npy *npy, const char *where) {
     for (int i = 0; i < 12; i++)
         if (x[i] != (npy->kind == NPY_BOOL ? i > 0 : i))
             fail_msg("%s: element %d is %g", where, i, (double)x[i]);
-    memory_give(x);
+    memory_free(x);
 }
 
 static void all_variants_say_the_same(void **state) {

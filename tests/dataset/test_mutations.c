@@ -63,7 +63,7 @@ static bool read_npy(const char *path, const unsigned char *bytes, size_t count,
     if (!ok)
         return false;
     ok = npy.kind == NPY_TEXT || npy_to_float(&npy, &x, err);
-    memory_give(x);
+    memory_free(x);
     npy_clear(&npy);
     return ok;
 }
@@ -167,7 +167,7 @@ static void directories(void **state) {
         assert_ok(whole, &err);
         mutate(open_with, names[i], (unsigned char *)whole, count, 3);
         test_write(path, whole, count);
-        memory_give(whole);
+        memory_free(whole);
     }
 }
 

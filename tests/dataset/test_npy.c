@@ -111,7 +111,7 @@ static double one(const char *descr, const void *data, size_t bytes, Error *err)
     put_npy(&out, dict, data, bytes);
     assert_ok(npy_parse(&npy, "x", out.data, out.count, err), err);
     double value = npy_to_float(&npy, &x, err) ? (double)x[0] : NAN;
-    memory_give(x);
+    memory_free(x);
     npy_clear(&npy);
     return value;
 }
@@ -148,7 +148,7 @@ static void columns_become_rows(void **state) {
     assert_ok(npy_to_int64(&npy, &out, &err), &err);
     for (int i = 0; i < 6; i++)
         assert_int_equal(out[i], i + 1);
-    memory_give(out);
+    memory_free(out);
     npy_clear(&npy);
 }
 
@@ -180,7 +180,7 @@ static void what_is_written_is_npy(void **state) {
     assert_int_equal(text[127], '\n');
     assert_int_equal(size, 128 + sizeof x);
     assert_memory_equal(text + 128, x, sizeof x);
-    memory_give(text);
+    memory_free(text);
     assert_ok(npy_read(&npy, test_path("w.npy"), &err), &err);
     assert_int_equal(npy.rank, 2);
     assert_memory_equal(npy.data, x, sizeof x);

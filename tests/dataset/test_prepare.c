@@ -14,11 +14,11 @@ static void small_graph(Dataset *d, bool weighted) {
     static const int32_t target[5] = {1, 1, 0, 2, 2};
     static const float weight[5] = {1, 2, 5, 3, 4}, x[8] = {1, -3, 0, 0, 2, 2, 5, 1};
     *d = (Dataset){.nodes = 4, .edges = 5, .features = 2};
-    d->offset = memcpy(TAKE(int64_t, 5, "t"), offset, sizeof offset);
-    d->target = memcpy(TAKE(int32_t, 5, "t"), target, sizeof target);
-    d->weight = weighted ? memcpy(TAKE(float, 5, "t"), weight, sizeof weight) : NULL;
-    d->x = memcpy(TAKE(float, 8, "t"), x, sizeof x);
-    d->split = memcpy(TAKE(uint8_t, 4, "t"), "\1\0\1\2", 4);
+    d->offset = memcpy(ALLOC(int64_t, 5, "t"), offset, sizeof offset);
+    d->target = memcpy(ALLOC(int32_t, 5, "t"), target, sizeof target);
+    d->weight = weighted ? memcpy(ALLOC(float, 5, "t"), weight, sizeof weight) : NULL;
+    d->x = memcpy(ALLOC(float, 8, "t"), x, sizeof x);
+    d->split = memcpy(ALLOC(uint8_t, 4, "t"), "\1\0\1\2", 4);
 }
 
 static void apply(Dataset *d, const char *step) {
@@ -106,7 +106,7 @@ static void made_features(void **state) {
     (void)state;
     Dataset d;
     small_graph(&d, false);
-    memory_give(d.x);
+    memory_free(d.x);
     d.x = NULL;
     d.features = 0;
     apply(&d, "degree"); // in-degrees 1 2 2 0, out-degrees 2 2 1 0
@@ -118,7 +118,7 @@ static void made_features(void **state) {
         assert_true(d.x[i * 18 + 16] == (float)log1p(in[i]));
         assert_true(d.x[i * 18 + 17] == (float)log1p(out[i]));
     }
-    memory_give(d.x);
+    memory_free(d.x);
     d.x = NULL;
     d.features = 0;
     apply(&d, "random:2000");
@@ -161,7 +161,7 @@ static void wrong_steps_are_named(void **state) {
     small_graph(&d, false);
     memset(d.split, SPLIT_NONE, 4);
     assert_refused(dataset_prepare(&d, &words, 0, &err), &err, EXIT_CONFIG, "training nodes");
-    memory_give(d.x);
+    memory_free(d.x);
     d.x = NULL;
     d.features = 0;
     err = (Error){0};

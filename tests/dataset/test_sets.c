@@ -142,14 +142,14 @@ static Config config_of(const Set *set, const char *folder) {
 
 static int64_t count_isolated(const Dataset *d) {
     int64_t isolated = 0;
-    uint8_t *touched = TAKE(uint8_t, d->nodes, "touched nodes");
+    uint8_t *touched = ALLOC(uint8_t, d->nodes, "touched nodes");
     for (int64_t i = 0; i < d->nodes; i++)
         for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
             if (d->target[e] != i) // a self-loop alone leaves a node isolated
                 touched[i] = touched[d->target[e]] = 1;
     for (int64_t i = 0; i < d->nodes; i++)
         isolated += !touched[i];
-    memory_give(touched);
+    memory_free(touched);
     return isolated;
 }
 

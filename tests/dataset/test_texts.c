@@ -165,7 +165,7 @@ static void gzipped_lists(void **state) {
     whole[size - 6] ^= 1; // in the checksum of the second member
     test_write(path, whole, size);
     assert_refused(load(&d, path, &err), &err, EXIT_DATA, "e.txt.gz: cannot be read");
-    memory_give(whole);
+    memory_free(whole);
     test_write_text(path, "0 1\n");
     assert_refused(load(&d, path, &err), &err, EXIT_DATA, "is not a gzip file");
 }

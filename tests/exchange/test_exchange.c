@@ -1,6 +1,6 @@
 // ranks: 1 2 3 4 8
 // If this failed, halo rows would arrive wrong, in the wrong place, from the wrong epoch, or with
-// other bits under another schedule or cutting into pieces, or rounded with other random numbers
+// other bits under another schedule or cutting into chunks, or rounded with other random numbers
 // than are fixed for them.
 #include "support.h"
 
@@ -67,7 +67,7 @@ static void halo_part(void *context, Rows received, int begin, int end, bool las
 }
 
 static float *right_of(const HaloPlan *p) {
-    float *right = TAKE(float, p->sources, "test");
+    float *right = ALLOC(float, p->sources, "test");
     for (int64_t row = 0; row < p->sources; row++)
         right[row] = ring_scale(p->source_id[row]);
     return right;
@@ -84,15 +84,15 @@ static void exchange(Channel *channel, const Schedule *schedule, const float *ri
     Rows x = ring_fill(run->plan, run->columns, run->epoch);
     run->own_calls = run->next_group = run->last_calls = 0;
     buffers_dirty(channel->buffers);
-    int64_t takes = memory_takes();
+    int64_t takes = memory_allocs();
     RowSource rows = ring_sent(run->plan, x, right);
     schedule->run(channel, &rows, (ExchangeContext){.epoch = run->epoch},
                   &(ExchangeWork){own_part, halo_part, run});
-    assert_int_equal(memory_takes(), takes);
+    assert_int_equal(memory_allocs(), takes);
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(run->last_calls, 1);
     assert_int_equal(run->next_group, run->plan->size - 1);
-    rows_give(device(), &x);
+    rows_free(device(), &x);
 }
 
 static void check_count(const Channel *channel, const HaloPlan *p, int64_t exchanges) {
@@ -113,14 +113,14 @@ static void check_count(const Channel *channel, const HaloPlan *p, int64_t excha
 static void try_channel(uint64_t seed) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("fp32", &err),
-                            .piece = piece_sizes[ring_mix(seed, 2) % 5]};
+                            .chunk = piece_sizes[ring_mix(seed, 2) % 5]};
     const Schedule *schedules[] = {schedule_find("blocking", &err), schedule_find("overlap", &err),
                                    schedule_find("central", &err)};
     HaloPlan plan = ring_plan(seed, &test_comm);
     float *right = right_of(&plan);
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
-    run.sum = rows_take(device(), 1, run.columns, "test");
-    Rows before = rows_take(device(), 1, run.columns, "test");
+    run.sum = rows_alloc(device(), 1, run.columns, "test");
+    Rows before = rows_alloc(device(), 1, run.columns, "test");
     ExchangeBuffers *buffers = exchange_buffers_new(device());
     Channel *channel = channel_new(buffers, &plan, &options, run.columns,
                                    (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
@@ -142,9 +142,9 @@ static void try_channel(uint64_t seed) {
     check_count(channel, &plan, 3 * EPOCHS);
     channel_free(channel);
     exchange_buffers_free(buffers);
-    rows_give(device(), &before);
-    rows_give(device(), &run.sum);
-    memory_give(right);
+    rows_free(device(), &before);
+    rows_free(device(), &run.sum);
+    memory_free(right);
     ring_clear(&plan);
 }
 
@@ -158,7 +158,7 @@ static void rows_arrive_under_every_schedule(void **state) {
 static void channels_do_not_mix(void **state) {
     (void)state;
     Error err = {0};
-    CodecOptions options = {.codec = codec_find("fp32", &err), .piece = 500};
+    CodecOptions options = {.codec = codec_find("fp32", &err), .chunk = 500};
     HaloPlan plan = ring_plan(77, &test_comm);
     ExchangeBuffers *buffers[2];
     Channel *channel[2];
@@ -173,18 +173,18 @@ static void channels_do_not_mix(void **state) {
             RowSource rows = ring_sent(&plan, x[i], NULL);
             channel_pack(channel[i], &rows, (ExchangeContext){.epoch = epoch});
             channel_post(channel[i]);
-            rows_give(device(), &x[i]); // packed rows are copies
+            rows_free(device(), &x[i]); // packed rows are copies
         }
         for (int i = 1; i >= 0; i--) {
             Run run = {.plan = &plan,
                        .epoch = 2 * epoch + (uint32_t)i,
                        .columns = 41,
                        .own_calls = 1,
-                       .sum = rows_take(device(), 1, 41, "test")};
+                       .sum = rows_alloc(device(), 1, 41, "test")};
             for (int g = 0; g + 1 < plan.size; g++)
                 channel_receive(channel[i], g);
             halo_part(&run, channel_rows(channel[i]), 0, plan.size - 1, true, NULL);
-            rows_give(device(), &run.sum);
+            rows_free(device(), &run.sum);
         }
         for (int i = 0; i < 2; i++)
             channel_finish(channel[i]);
@@ -205,13 +205,13 @@ static void narrow_rows_fit_at_every_width(void **state) {
     for (int bits = 1; bits <= WIDTH_MOST; bits++) {
         if (!width_known(bits))
             continue;
-        CodecOptions options = {.codec = codec_find("integer", &err), .width = bits, .piece = 4096};
+        CodecOptions options = {.codec = codec_find("integer", &err), .width = bits, .chunk = 4096};
         ExchangeBuffers *buffers = exchange_buffers_new(device());
         Channel *channel = channel_new(buffers, &plan, &options, 1, (ExchangeId){0, FORWARD});
         Run run = {
-            .plan = &plan, .epoch = 1, .columns = 1, .sum = rows_take(device(), 1, 1, "test")};
+            .plan = &plan, .epoch = 1, .columns = 1, .sum = rows_alloc(device(), 1, 1, "test")};
         exchange(channel, schedule_find("blocking", &err), NULL, &run);
-        rows_give(device(), &run.sum);
+        rows_free(device(), &run.sum);
         channel_free(channel);
         exchange_buffers_free(buffers);
     }
@@ -232,8 +232,8 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
                             .stream = stream,
                             .gid = on_device(&id),
                             .peer = id < 0 ? p->rank : reader};
-    widths_take(&one, device(), 1, 4);
-    MessageShape shape = {.rows = 1, .columns = all.columns, .widths = &one};
+    widths_init(&one, device(), 1, 4);
+    MessageLayout shape = {.rows = 1, .columns = all.columns, .widths = &one};
     assert_int_equal(
         codec_find("integer", &err)->encode(device(), on_device(out), &shape, &source, NULL), -1);
     widths_clear(&one);
@@ -246,7 +246,7 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
     int64_t rows = channel_group_rows(p, OUTGOING, group), sums = 0;
     int64_t codes = (all.columns * 4 + 7) / 8;
     const unsigned char *message = channel->ring.transfer[group][OUTGOING].payload;
-    unsigned char *alone = memory_take((size_t)(8 + codes), "test");
+    unsigned char *alone = memory_alloc((size_t)(8 + codes), "test");
     for (int64_t k = 0; k < rows; k++) {
         int32_t row = p->send_row[p->send_offset[group] + k];
         encode_alone(alone, p, all, right, row, ring_reader(p->rank, group, p->size), stream);
@@ -255,7 +255,7 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
         assert_memory_equal(message + 8 * rows + k * codes, alone + 8, (size_t)codes);
         sums += p->source_id[row] < 0;
     }
-    memory_give(alone);
+    memory_free(alone);
     return sums;
 }
 
@@ -263,7 +263,7 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
 static void messages_are_rounded_by_the_fixed_counters(void **state) {
     (void)state;
     Error err = {0};
-    CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .piece = 4096};
+    CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .chunk = 4096};
     int64_t sums = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         HaloPlan plan = ring_plan(seed, &test_comm);
@@ -278,8 +278,8 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
             sums += check_message_by_hand(channel, g, x, right, stream);
         channel_free(channel);
         exchange_buffers_free(buffers);
-        rows_give(device(), &x);
-        memory_give(right);
+        rows_free(device(), &x);
+        memory_free(right);
         ring_clear(&plan);
     }
     comm_sum_int64(&test_comm, &sums, 1);
@@ -289,7 +289,7 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
 static void plan_is_what_a_channel_takes(void **state) {
     (void)state;
     Error err = {0};
-    CodecOptions options = {.codec = codec_find("fp32", &err), .piece = 4096};
+    CodecOptions options = {.codec = codec_find("fp32", &err), .chunk = 4096};
     HaloPlan plan = ring_plan(3, &test_comm);
     MemoryPlan memory = {0};
     BufferSizes size = {0};
@@ -329,7 +329,7 @@ static double covered_share(Channel *channel, const char *schedule, bool exact) 
         ->run(channel, &rows, (ExchangeContext){.epoch = 1, .exact = exact},
               &(ExchangeWork){own_moment, no_halo_part, NULL});
     ChannelSeconds after = channel_seconds(channel);
-    rows_give(device(), &x);
+    rows_free(device(), &x);
     return (after.covered - before.covered) / (after.own - before.own);
 }
 
@@ -337,7 +337,7 @@ static double covered_share(Channel *channel, const char *schedule, bool exact) 
 static void only_what_flies_is_covered(void **state) {
     (void)state;
     Error err = {0};
-    CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .piece = 1000};
+    CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .chunk = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
     ExchangeBuffers *buffers = exchange_buffers_new(device());
     Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});

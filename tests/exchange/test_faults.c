@@ -29,7 +29,7 @@ typedef struct Scene {
 static void scene_init(Scene *scene, const char *codec) {
     Error err = {0};
     scene->plan = ring_plan(SEED, &test_comm);
-    CodecOptions options = {.codec = codec_find(codec, &err), .width = 2, .piece = 4096};
+    CodecOptions options = {.codec = codec_find(codec, &err), .width = 2, .chunk = 4096};
     scene->buffers = exchange_buffers_new(device());
     scene->channel =
         channel_new(scene->buffers, &scene->plan, &options, COLUMNS, (ExchangeId){LAYER, BACKWARD});
@@ -38,7 +38,7 @@ static void scene_init(Scene *scene, const char *codec) {
 }
 
 static void scene_clear(Scene *scene) {
-    rows_give(device(), &scene->x);
+    rows_free(device(), &scene->x);
     channel_free(scene->channel);
     exchange_buffers_free(scene->buffers);
     ring_clear(&scene->plan);
@@ -96,12 +96,12 @@ static void pack_again(Scene *scene) {
 static void take_other_widths(Scene *scene) {
     Channel *channel = scene->channel;
     int64_t rows = scene->plan.send_offset[test_comm.size - 1];
-    uint8_t *bits = TAKE(uint8_t, rows, "test");
+    uint8_t *bits = ALLOC(uint8_t, rows, "test");
     memset(bits, 4, (size_t)rows);
     channel->state = CHANNEL_IDLE;
     channel_set_widths(channel, bits, channel_widths(channel, false));
     pack_again(scene);
-    memory_give(bits);
+    memory_free(bits);
 }
 
 // Puts a value into the first row, or partial sum, that is sent, and says whose it is.

@@ -89,7 +89,7 @@ static void misplaced_message_is_refused(void **state) {
 static void long_payloads_count_every_block(void **state) {
     (void)state;
     enum { BLOCK = 1 << 18, BYTES = 9 * BLOCK + 7 };
-    unsigned char *payload = memory_take(BYTES, "test");
+    unsigned char *payload = memory_alloc(BYTES, "test");
     fill(payload, BYTES);
     uint64_t sum = message_payload_checksum(payload, BYTES, NULL);
     assert_true(sum == message_payload_checksum(payload, BYTES, NULL));
@@ -104,7 +104,7 @@ static void long_payloads_count_every_block(void **state) {
     memset(payload, 2, BLOCK);
     memset(payload + BLOCK, 1, BLOCK);
     assert_true(sum != message_payload_checksum(payload, BYTES, NULL));
-    memory_give(payload);
+    memory_free(payload);
 }
 
 static const struct CMUnitTest tests[] = {

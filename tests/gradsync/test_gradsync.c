@@ -44,13 +44,13 @@ static void sum_is_that_of_the_rank_order(void **state) {
     (void)state;
     for (int k = 0; k < COUNTS; k++) {
         GradSync *sync = gradsync_new(&test_comm, device(), counts[k]);
-        float *gradient = TAKE(float, counts[k] + 1, "test");
+        float *gradient = ALLOC(float, counts[k] + 1, "test");
         gradient[counts[k]] = 42; // must stay
         for (uint32_t round = 0; round < SUMS; round++) {
-            int64_t takes = memory_takes();
+            int64_t takes = memory_allocs();
             make(sync, gradient, counts[k], round, (test_comm.rank * 5 + (int)round) % 13);
             gradsync_finish(sync, on_device(gradient));
-            assert_int_equal(memory_takes(), takes);
+            assert_int_equal(memory_allocs(), takes);
             for (int64_t i = 0; i < counts[k]; i++) {
                 float expected = element(0, i, round);
                 for (int r = 1; r < test_comm.size; r++)
@@ -59,7 +59,7 @@ static void sum_is_that_of_the_rank_order(void **state) {
             }
             assert_true(gradient[counts[k]] == 42);
         }
-        memory_give(gradient);
+        memory_free(gradient);
         gradsync_free(sync);
     }
 }
@@ -81,7 +81,7 @@ static void chunks_leave_as_soon_as_they_are_made(void **state) {
     (void)state;
     int64_t count = counts[COUNTS - 1];
     GradSync *sync = gradsync_new(&test_comm, device(), count);
-    float *gradient = TAKE(float, count, "test");
+    float *gradient = ALLOC(float, count, "test");
     fill(gradient, count / 2, count, 0);
     gradsync_made(sync, on_device(gradient), count / 2);
     Early early = {sync, &gradient[count - 1], element(0, count - 1, 0)};
@@ -91,7 +91,7 @@ static void chunks_leave_as_soon_as_they_are_made(void **state) {
     fill(gradient, 0, count / 2, 0);
     gradsync_finish(sync, on_device(gradient));
     assert_true(gradient[count - 1] == early.sum);
-    memory_give(gradient);
+    memory_free(gradient);
     gradsync_free(sync);
 }
 

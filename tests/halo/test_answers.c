@@ -11,10 +11,10 @@ enum { ROWS = 1000000, DEGREE = 3 };
 static Shard shard_of(const Comm *comm, int64_t *group) {
     bool reads = comm->rank == 1;
     int64_t edges = reads ? (int64_t)ROWS * DEGREE : 0, remote = reads ? ROWS : 0;
-    int64_t *offset = TAKE(int64_t, ROWS + 1, "test"), *gid = TAKE(int64_t, ROWS, "test");
-    int64_t *remote_gid = TAKE(int64_t, remote, "test");
-    int64_t *reach = TAKE(int64_t, SHARD_HOPS + 1, "test");
-    int32_t *column = TAKE(int32_t, edges, "test"), *row = TAKE(int32_t, remote, "test");
+    int64_t *offset = ALLOC(int64_t, ROWS + 1, "test"), *gid = ALLOC(int64_t, ROWS, "test");
+    int64_t *remote_gid = ALLOC(int64_t, remote, "test");
+    int64_t *reach = ALLOC(int64_t, SHARD_HOPS + 1, "test");
+    int32_t *column = ALLOC(int32_t, edges, "test"), *row = ALLOC(int32_t, remote, "test");
     RandomStream stream = random_stream(5, RANDOM_GENERATE, 0, 0, 0);
     for (int64_t i = 0; i < ROWS; i++) {
         gid[i] = 2 * i + comm->rank;
@@ -73,7 +73,7 @@ static void the_rank_that_looks_across_answers(void **state) {
         shard.relation[IN_EDGES].remote_gid, shard.set[NODES].reach,
         shard.relation[IN_EDGES].column,     shard.relation[IN_EDGES].remote_row};
     for (int i = 0; i < 6; i++)
-        memory_give((void *)(uintptr_t)taken[i]);
+        memory_free((void *)(uintptr_t)taken[i]);
 }
 
 static const struct CMUnitTest tests[] = {

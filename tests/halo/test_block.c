@@ -79,35 +79,35 @@ static void test_normalisations_are_the_papers_matrices(void **state) {
     static const char *const names[] = {"gcn", "gcn-in", "mean", "mean-self", "sum"};
     static double m[N][N];
     for (int kind = 0; kind < 4; kind++) {
-        World world;
-        WorldKind k = {.nodes = N, .degree = 5, .features = 1, .classes = 2};
+        TestGraph graph;
+        TestGraphKind k = {.nodes = N, .degree = 5, .features = 1, .classes = 2};
         k.directed = kind & 1;
         k.weighted = kind & 2;
-        world_init(&world, k, 7, &test_comm);
+        test_graph_init(&graph, k, 7, &test_comm);
         for (int i = 0; i < 5; i++) {
             Block block;
             Error err = {0};
-            assert_ok(block_init(&block, names[i], world.forward, &world.shard, &err), &err);
-            dense(m, &world.dataset, names[i]);
+            assert_ok(block_init(&block, names[i], graph.forward, &graph.shard, &err), &err);
+            dense(m, &graph.dataset, names[i]);
             assert_is(&block, m, false);
-            Block back = block_transpose(&block, world.backward);
+            Block back = block_transpose(&block, graph.backward);
             assert_is(&back, m, true);
             block_clear(&block);
         }
-        world_clear(&world);
+        test_graph_clear(&graph);
     }
 }
 
 static void test_unknown_normalisation_is_answered_with_the_list(void **state) {
     (void)state;
-    World world;
+    TestGraph graph;
     Block block;
     Error err = {0};
-    world_init(&world, (WorldKind){.nodes = N, .degree = 3, .features = 1, .classes = 2}, 1,
-               &test_comm);
-    assert_refused(block_init(&block, "median", world.forward, &world.shard, &err), &err,
+    test_graph_init(&graph, (TestGraphKind){.nodes = N, .degree = 3, .features = 1, .classes = 2},
+                    1, &test_comm);
+    assert_refused(block_init(&block, "median", graph.forward, &graph.shard, &err), &err,
                    EXIT_CONFIG, "gcn, gcn-in, mean, mean-self, sum");
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 // -3 + 1 (the self-loop) leaves nothing to take the root of.

@@ -11,8 +11,8 @@ typedef struct Graph {
 } Graph;
 
 static Graph graph_new(int64_t targets, int64_t sources, int64_t room) {
-    return (Graph){.edges = {.offset = TAKE(int64_t, targets + 1, "test"),
-                             .column = TAKE(int32_t, room, "test")},
+    return (Graph){.edges = {.offset = ALLOC(int64_t, targets + 1, "test"),
+                             .column = ALLOC(int32_t, room, "test")},
                    .sources = sources,
                    .room = room};
 }
@@ -27,8 +27,8 @@ static void graph_next(Graph *g, int64_t targets) { // the row is done; offsets 
         g->edges.offset[g->edges.rows + 1] = g->edges.offset[g->edges.rows];
 }
 static void graph_clear(Graph *g) {
-    memory_give(g->edges.column);
-    memory_give(g->edges.offset);
+    memory_free(g->edges.column);
+    memory_free(g->edges.offset);
 }
 
 // Each pair is an edge with probability `density`, or, with hubs, with one that falls like
@@ -66,15 +66,15 @@ typedef struct Cover {
 } Cover;
 
 static void cover_clear(Cover *cover) {
-    memory_give(cover->source);
-    memory_give(cover->target);
+    memory_free(cover->source);
+    memory_free(cover->target);
 }
 
 // What holds for every answer, whatever the graph: flags are 0 or 1 and add up to the size, every
 // edge has an end in it, no member is without edge, and neither side alone would be smaller.
 static void assert_is_cover(const Graph *g, const Cover *cover) {
     const Csr *edges = &g->edges;
-    uint8_t *touched = TAKE(uint8_t, g->sources, "test");
+    uint8_t *touched = ALLOC(uint8_t, g->sources, "test");
     int64_t targets = 0, sources = 0;
     for (int64_t t = 0; t < edges->rows; t++) {
         assert_true(cover->target[t] <= 1);
@@ -92,12 +92,12 @@ static void assert_is_cover(const Graph *g, const Cover *cover) {
     }
     assert_int_equal(cover->targets + cover->sources, cover->size);
     assert_true(cover->size <= targets && cover->size <= sources);
-    memory_give(touched);
+    memory_free(touched);
 }
 
 static Cover cover_once(const Graph *g, int garbage) {
-    Cover cover = {.target = TAKE(uint8_t, g->edges.rows, "test"),
-                   .source = TAKE(uint8_t, g->sources, "test")};
+    Cover cover = {.target = ALLOC(uint8_t, g->edges.rows, "test"),
+                   .source = ALLOC(uint8_t, g->sources, "test")};
     memset(cover.target, garbage, (size_t)g->edges.rows);
     memset(cover.source, garbage, (size_t)g->sources);
     size_t before = memory_in_use();
@@ -205,13 +205,13 @@ static bool plain_find(Plain *p, int32_t t, int64_t round) {
 
 // Size of a maximum matching without target `without` and without the sources `gone`.
 static int64_t plain_matching(const Graph *g, int64_t without, const uint8_t *gone) {
-    Plain p = {g, gone, TAKE(int32_t, g->sources, "test"), TAKE(int64_t, g->sources, "test")};
+    Plain p = {g, gone, ALLOC(int32_t, g->sources, "test"), ALLOC(int64_t, g->sources, "test")};
     memset(p.partner, -1, (size_t)g->sources * sizeof *p.partner);
     int64_t size = 0;
     for (int32_t t = 0; t < g->edges.rows; t++)
         size += t != without && plain_find(&p, t, t + 1);
-    memory_give(p.seen);
-    memory_give(p.partner);
+    memory_free(p.seen);
+    memory_free(p.partner);
     return size;
 }
 
@@ -222,11 +222,11 @@ static void test_as_large_as_a_maximum_matching(void **state) {
         bool hubs = seed & 1;
         double degree = 1.0 + 0.5 * (double)(seed % 7);
         Graph g = graph_random(targets, 250, hubs ? degree : degree / 250, hubs, seed);
-        uint8_t *none = TAKE(uint8_t, g.sources, "test");
+        uint8_t *none = ALLOC(uint8_t, g.sources, "test");
         Cover cover = cover_of(&g);
         assert_int_equal(cover.size, plain_matching(&g, -1, none));
         cover_clear(&cover);
-        memory_give(none);
+        memory_free(none);
         graph_clear(&g);
     }
 }
@@ -238,7 +238,7 @@ static void test_targets_are_those_of_every_minimum_cover(void **state) {
     int64_t members = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
         Graph g = graph_random(90, 93, seed & 1 ? 2.2 : 0.032, seed & 1, seed);
-        uint8_t *gone = TAKE(uint8_t, g.sources, "test");
+        uint8_t *gone = ALLOC(uint8_t, g.sources, "test");
         Cover cover = cover_of(&g);
         for (int64_t t = 0; t < g.edges.rows; t++) {
             int64_t begin = g.edges.offset[t], end = g.edges.offset[t + 1];
@@ -250,7 +250,7 @@ static void test_targets_are_those_of_every_minimum_cover(void **state) {
         }
         members += cover.targets;
         cover_clear(&cover);
-        memory_give(gone);
+        memory_free(gone);
         graph_clear(&g);
     }
     assert_true(members > 100); // or nothing was shown

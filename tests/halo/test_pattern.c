@@ -5,7 +5,7 @@
 #include "support.h"
 #include <math.h>
 
-static const WorldKind kinds[] = {
+static const TestGraphKind kinds[] = {
     {.nodes = 60, .degree = 4, .features = 3, .classes = 3},
     {.nodes = 60, .degree = 4, .directed = true, .features = 3, .classes = 3},
     {.nodes = 47, .degree = 6, .weighted = true, .features = 1, .classes = 2},
@@ -49,27 +49,27 @@ static PatternKind kind_of(const Shard *shard, const struct Variant *v) {
 
 static int rarely_trains(int64_t node) { return node % 11 == 3 ? SPLIT_TRAIN : SPLIT_TEST; }
 
-static void for_each_pattern(void (*check)(const World *world, const Pattern *pattern)) {
+static void for_each_pattern(void (*check)(const TestGraph *graph, const Pattern *pattern)) {
     for (int k = 0; k < KINDS; k++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            World world;
-            WorldKind kind = kinds[k];
+            TestGraph graph;
+            TestGraphKind kind = kinds[k];
             kind.split = seed == 3 ? rarely_trains : NULL;
-            world_init(&world, kind, seed, &test_comm);
+            test_graph_init(&graph, kind, seed, &test_comm);
             for (int v = 0; v < VARIANTS; v++) {
-                const Pattern *like = v % 3 == 1 ? world.forward : NULL;
-                PatternKind of = kind_of(&world.shard, &variants[v]);
-                Pattern *pattern = pattern_new(&world.shard, &of, like, &test_comm);
-                check(&world, pattern);
+                const Pattern *like = v % 3 == 1 ? graph.forward : NULL;
+                PatternKind of = kind_of(&graph.shard, &variants[v]);
+                Pattern *pattern = pattern_new(&graph.shard, &of, like, &test_comm);
+                check(&graph, pattern);
                 pattern_free(pattern);
             }
-            world_clear(&world);
+            test_graph_clear(&graph);
         }
 }
 
 // Hops from every node along edges to a training node, by relaxing until nothing changes.
 static int *hops_of(const Dataset *d) {
-    int *hops = TAKE(int, d->nodes, "test");
+    int *hops = ALLOC(int, d->nodes, "test");
     for (int64_t v = 0; v < d->nodes; v++)
         hops[v] = d->split[v] == SPLIT_TRAIN ? 0 : 1000;
     for (bool again = true; again;) {
@@ -118,7 +118,7 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
     int64_t send[65], receive[65], sent = p->plan.send_offset[p->plan.size - 1];
     rank_offsets(send, p->plan.send_offset, p->plan.size, p->plan.rank + 1, 1);
     rank_offsets(receive, p->plan.receive_offset, p->plan.size, p->plan.rank - 1, -1);
-    double *from = TAKE(double, sent, "test"), *to = TAKE(double, p->plan.halo_count, "test");
+    double *from = ALLOC(double, sent, "test"), *to = ALLOC(double, p->plan.halo_count, "test");
     for (int g = 0; g + 1 < p->plan.size; g++) {
         int reader = (p->plan.rank + 1 + g) % p->plan.size;
         for (int64_t k = p->plan.send_offset[g]; k < p->plan.send_offset[g + 1]; k++)
@@ -131,18 +131,18 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
         for (int64_t k = p->plan.receive_offset[g]; k < p->plan.receive_offset[g + 1]; k++)
             halo[k] = to[receive[sender] / 8 + k - p->plan.receive_offset[g]];
     }
-    memory_give(from);
-    memory_give(to);
+    memory_free(from);
+    memory_free(to);
 }
 
-static void payloads_arrive(const World *world, const Pattern *p) {
-    (void)world;
-    double *halo = TAKE(double, p->plan.halo_count, "test");
+static void payloads_arrive(const TestGraph *graph, const Pattern *p) {
+    (void)graph;
+    double *halo = ALLOC(double, p->plan.halo_count, "test");
     exchange_by_hand(halo, p);
     for (int64_t h = 0; h < p->plan.halo_count; h++)
         if (p->plan.halo_id[h] >= 0)
             assert_true(halo[h] == payload(p->plan.halo_id[h]));
-    memory_give(halo);
+    memory_free(halo);
 }
 
 static double weight_of(const Dataset *d, int64_t e) {
@@ -171,19 +171,19 @@ static double halo_sum(const Pattern *p, int64_t k, const double *halo) {
     return sum;
 }
 
-static void sums_are_those_of_the_graph(const World *world, const Pattern *p) {
-    int *hops = hops_of(&world->dataset);
-    double *halo = TAKE(double, p->plan.halo_count, "test");
+static void sums_are_those_of_the_graph(const TestGraph *graph, const Pattern *p) {
+    int *hops = hops_of(&graph->dataset);
+    double *halo = ALLOC(double, p->plan.halo_count, "test");
     exchange_by_hand(halo, p);
     int64_t k = 0, wanted = 0;
-    for (int64_t i = 0; i < world->shard.set[NODES].own; i++)
-        wanted += within(hops, world->shard.set[NODES].gid[i], p->kind.target_hops);
+    for (int64_t i = 0; i < graph->shard.set[NODES].own; i++)
+        wanted += within(hops, graph->shard.set[NODES].gid[i], p->kind.target_hops);
     assert_int_equal(p->rows, wanted); // law 2: they are the first ones
     for (int64_t i = 0; i < p->rows; i++) {
-        int64_t v = world->shard.set[NODES].gid[i];
+        int64_t v = graph->shard.set[NODES].gid[i];
         assert_true(within(hops, v, p->kind.target_hops));
         int64_t expected_count, count = p->own.offset[i + 1] - p->own.offset[i];
-        double expected = sum_by_definition(&world->dataset, hops, v, &p->kind, &expected_count);
+        double expected = sum_by_definition(&graph->dataset, hops, v, &p->kind, &expected_count);
         double sum = csr_sum(&p->own, i, p->plan.source_id);
         if (k < p->halo.rows && p->halo_row[k] == i) {
             sum += halo_sum(p, k, halo);
@@ -195,22 +195,22 @@ static void sums_are_those_of_the_graph(const World *world, const Pattern *p) {
         assert_near(sum, expected, 1e-13 * fabs(expected)); // sum of a few dozen doubles
     }
     assert_int_equal(k, p->halo.rows);
-    memory_give(halo);
-    memory_give(hops);
+    memory_free(halo);
+    memory_free(hops);
 }
 
 // Which rank owns every node, on every rank.
-static int32_t *owners(const World *world) {
-    int64_t *owner = TAKE(int64_t, world->dataset.nodes, "test");
-    for (int64_t i = 0; i < world->shard.set[NODES].own; i++)
-        owner[world->shard.set[NODES].gid[i]] = test_comm.rank + 1;
-    comm_sum_int64(&test_comm, owner, (int)world->dataset.nodes);
-    int32_t *out = TAKE(int32_t, world->dataset.nodes, "test");
-    for (int64_t v = 0; v < world->dataset.nodes; v++) {
+static int32_t *owners(const TestGraph *graph) {
+    int64_t *owner = ALLOC(int64_t, graph->dataset.nodes, "test");
+    for (int64_t i = 0; i < graph->shard.set[NODES].own; i++)
+        owner[graph->shard.set[NODES].gid[i]] = test_comm.rank + 1;
+    comm_sum_int64(&test_comm, owner, (int)graph->dataset.nodes);
+    int32_t *out = ALLOC(int32_t, graph->dataset.nodes, "test");
+    for (int64_t v = 0; v < graph->dataset.nodes; v++) {
         assert_in_range(owner[v], 1, test_comm.size); // each node is owned once
         out[v] = (int32_t)owner[v] - 1;
     }
-    memory_give(owner);
+    memory_free(owner);
     return out;
 }
 
@@ -226,49 +226,49 @@ static bool reads_remote(const Dataset *d, const int32_t *owner, int64_t v, bool
 }
 
 // Law 1: by hops; at each distance rows that read nothing remote come first.
-static void rows_are_in_order(const World *world, const int *hops, const int32_t *owner) {
+static void rows_are_in_order(const TestGraph *graph, const int *hops, const int32_t *owner) {
     int before = -1;
-    for (int64_t i = 0; i < world->shard.set[NODES].own; i++) {
-        int64_t v = world->shard.set[NODES].gid[i];
+    for (int64_t i = 0; i < graph->shard.set[NODES].own; i++) {
+        int64_t v = graph->shard.set[NODES].gid[i];
         int far = hops[v] <= SHARD_HOPS ? hops[v] : SHARD_HOPS + 1;
-        int key = 2 * far + reads_remote(&world->dataset, owner, v, false);
+        int key = 2 * far + reads_remote(&graph->dataset, owner, v, false);
         assert_true(key >= before);
         before = key;
     }
     for (int h = 0; h <= SHARD_HOPS; h++)
-        for (int64_t i = 0; i < world->shard.set[NODES].own; i++)
-            assert_int_equal(hops[world->shard.set[NODES].gid[i]] <= h,
-                             i < world->shard.set[NODES].reach[h]);
+        for (int64_t i = 0; i < graph->shard.set[NODES].own; i++)
+            assert_int_equal(hops[graph->shard.set[NODES].gid[i]] <= h,
+                             i < graph->shard.set[NODES].reach[h]);
 }
 
-static void laws_one_and_two_hold(const World *world, const Pattern *p) {
-    const Dataset *d = &world->dataset;
-    int32_t *owner = owners(world);
+static void laws_one_and_two_hold(const TestGraph *graph, const Pattern *p) {
+    const Dataset *d = &graph->dataset;
+    int32_t *owner = owners(graph);
     int *hops = hops_of(d);
-    rows_are_in_order(world, hops, owner);
+    rows_are_in_order(graph, hops, owner);
     bool whole = p->kind.source_hops == HOPS_ALL;
     for (int64_t i = 0; i < p->rows && whole; i++) {
         bool inside = false;
         bool marginal =
-            reads_remote(d, owner, world->shard.set[NODES].gid[i], p->kind.relation != IN_EDGES);
+            reads_remote(d, owner, graph->shard.set[NODES].gid[i], p->kind.relation != IN_EDGES);
         for (int r = 0; r < p->range_count; r++)
             inside = inside || (i >= p->central[r].begin && i < p->central[r].end);
         assert_int_equal(inside, !marginal); // small graphs never have too many ranges
     }
-    memory_give(hops);
-    memory_give(owner);
+    memory_free(hops);
+    memory_free(owner);
 }
 
 // A cover never takes more rows than sources alone or targets alone, and every partial sum is read
 // once.
-static void covers_save_rows(const World *world, const Pattern *p) {
+static void covers_save_rows(const TestGraph *graph, const Pattern *p) {
     PatternKind kind = p->kind;
     if (kind.cover != COVER_MIN)
         return;
     kind.cover = COVER_SOURCES;
-    Pattern *sources = pattern_new(&world->shard, &kind, NULL, &test_comm);
+    Pattern *sources = pattern_new(&graph->shard, &kind, NULL, &test_comm);
     kind.cover = COVER_TARGETS;
-    Pattern *targets = pattern_new(&world->shard, &kind, NULL, &test_comm);
+    Pattern *targets = pattern_new(&graph->shard, &kind, NULL, &test_comm);
     for (int g = 0; g + 1 < p->plan.size; g++) {
         int64_t rows = p->plan.receive_offset[g + 1] - p->plan.receive_offset[g];
         assert_int_equal(p->plan.sources_read[g],
@@ -276,12 +276,12 @@ static void covers_save_rows(const World *world, const Pattern *p) {
         assert_true(rows <= p->plan.sources_read[g]);
         assert_true(rows <= targets->plan.receive_offset[g + 1] - targets->plan.receive_offset[g]);
     }
-    int *reads = TAKE(int, p->plan.halo_count, "test");
+    int *reads = ALLOC(int, p->plan.halo_count, "test");
     for (int64_t e = 0; e < p->halo.offset[p->halo.rows]; e++)
         reads[p->halo.column[e]]++;
     for (int64_t h = 0; h < p->plan.halo_count; h++)
         assert_true(p->plan.halo_id[h] < 0 ? reads[h] == 1 : reads[h] >= 1);
-    memory_give(reads);
+    memory_free(reads);
     pattern_free(targets);
     pattern_free(sources);
 }
@@ -324,8 +324,8 @@ static int64_t spoil(const Pattern *p) {
 }
 
 // One rank's send list names a row that its reader does not expect there: every rank hears of it.
-static void stale_list_is_found(const World *world, const Pattern *p) {
-    (void)world;
+static void stale_list_is_found(const TestGraph *graph, const Pattern *p) {
+    (void)graph;
     assert_true(pattern_is_valid(p, true));
     int64_t place = test_comm.rank == 0 ? spoil(p) : -1, any = place >= 0;
     comm_sum_int64(&test_comm, &any, 1);
@@ -344,8 +344,8 @@ static void test_stale_send_list_is_found(void **state) {
 }
 
 // A list that does not ascend, a column out of range, a range over a marginal row: found alone.
-static void broken_pattern_is_found(const World *world, const Pattern *p) {
-    (void)world;
+static void broken_pattern_is_found(const TestGraph *graph, const Pattern *p) {
+    (void)graph;
     Pattern broken = *p;
     broken.plan.halo_count++;
     assert_false(pattern_is_valid(&broken, false));
@@ -374,12 +374,12 @@ static void test_broken_pattern_is_found(void **state) {
 static void test_symmetric_graph_has_one_pattern(void **state) {
     (void)state;
     for (int k = 0; k < KINDS; k++) {
-        World world;
-        world_init(&world, kinds[k], 1, &test_comm);
-        assert_int_equal(shard_is_symmetric(&world.shard), !kinds[k].directed);
-        if (shard_is_symmetric(&world.shard))
-            assert_int_equal(world.shard.relations, 1);
-        world_clear(&world);
+        TestGraph graph;
+        test_graph_init(&graph, kinds[k], 1, &test_comm);
+        assert_int_equal(shard_is_symmetric(&graph.shard), !kinds[k].directed);
+        if (shard_is_symmetric(&graph.shard))
+            assert_int_equal(graph.shard.relations, 1);
+        test_graph_clear(&graph);
     }
 }
 
@@ -392,10 +392,10 @@ static void test_too_many_ranges_keep_the_longest(void **state) {
     if (test_comm.size != 2)
         return;
     Dataset d = {.nodes = ROWS + 1, .name = "ranges"};
-    d.offset = TAKE(int64_t, ROWS + 2, "test");
-    d.target = TAKE(int32_t, ROWS, "test");
-    d.split = TAKE(uint8_t, ROWS + 1, "test");
-    int32_t *part = TAKE(int32_t, ROWS + 1, "test");
+    d.offset = ALLOC(int64_t, ROWS + 2, "test");
+    d.target = ALLOC(int32_t, ROWS, "test");
+    d.split = ALLOC(uint8_t, ROWS + 1, "test");
+    int32_t *part = ALLOC(int32_t, ROWS + 1, "test");
     part[ROWS] = 1;
     for (int64_t i = 0; i <= ROWS; i++) {
         if (i < ROWS && i % 10 == 0 && i % 100 != 50)
@@ -421,21 +421,21 @@ static void test_too_many_ranges_keep_the_longest(void **state) {
     pattern_free(p);
     shard_clear(&shard);
     dataset_clear(&d);
-    memory_give(part);
+    memory_free(part);
 }
 
 static void test_plan_covers_what_is_taken(void **state) {
     (void)state;
     for (int k = 0; k < KINDS; k++) {
-        World world;
-        world_init(&world, kinds[k], 1, &test_comm);
+        TestGraph graph;
+        test_graph_init(&graph, kinds[k], 1, &test_comm);
         for (int v = 0; v < VARIANTS; v++) {
-            const Pattern *like = v % 2 == 1 ? world.forward : NULL;
+            const Pattern *like = v % 2 == 1 ? graph.forward : NULL;
             MemoryPlan plan = {0};
-            PatternKind kind = kind_of(&world.shard, &variants[v]);
-            PatternBytes bound = pattern_bound(&world.shard, &kind, like != NULL);
+            PatternKind kind = kind_of(&graph.shard, &variants[v]);
+            PatternBytes bound = pattern_bound(&graph.shard, &kind, like != NULL);
             size_t before = memory_in_use();
-            Pattern *p = pattern_new(&world.shard, &kind, like, &test_comm);
+            Pattern *p = pattern_new(&graph.shard, &kind, like, &test_comm);
             size_t taken = memory_in_use() - before;
             pattern_plan(&plan, p);
             // small arrays that do not scale with the shard, and rounding to 64 bytes, are left out
@@ -445,7 +445,7 @@ static void test_plan_covers_what_is_taken(void **state) {
             pattern_free(p);
             assert_int_equal(memory_in_use(), before);
         }
-        world_clear(&world);
+        test_graph_clear(&graph);
     }
 }
 

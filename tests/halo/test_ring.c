@@ -6,16 +6,16 @@
 
 #include <string.h>
 
-static const WorldKind kinds[] = {
+static const TestGraphKind kinds[] = {
     {.nodes = 60, .degree = 4, .features = 3, .classes = 3},
     {.nodes = 150, .degree = 9, .directed = true, .features = 1, .classes = 2},
 };
 
 static void lists_go_there_and_back(const HaloPlan *p, size_t bytes) {
     int64_t rows = p->send_offset[p->size - 1];
-    unsigned char *sent = TAKE(unsigned char, rows *(int64_t)bytes, "test");
-    unsigned char *back = TAKE(unsigned char, rows *(int64_t)bytes, "test");
-    unsigned char *read = TAKE(unsigned char, p->halo_count *(int64_t)bytes, "test");
+    unsigned char *sent = ALLOC(unsigned char, rows *(int64_t)bytes, "test");
+    unsigned char *back = ALLOC(unsigned char, rows *(int64_t)bytes, "test");
+    unsigned char *read = ALLOC(unsigned char, p->halo_count *(int64_t)bytes, "test");
     for (int64_t k = 0; k < rows; k++)
         memset(sent + (size_t)k * bytes, (int)p->source_id[p->send_row[k]], bytes);
     ring_to_readers(p, sent, read, bytes);
@@ -27,34 +27,34 @@ static void lists_go_there_and_back(const HaloPlan *p, size_t bytes) {
     ring_to_readers(p, sent, read, bytes);
     ring_to_owners(p, read, back, bytes);
     assert_memory_equal(sent, back, (size_t)rows * bytes);
-    memory_give(read);
-    memory_give(back);
-    memory_give(sent);
+    memory_free(read);
+    memory_free(back);
+    memory_free(sent);
 }
 
 static void lists_are_inverse_and_follow_global_ids(void **state) {
     (void)state;
     static const size_t sizes[] = {1, 4, 8, 20};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        World world;
-        world_init(&world, kinds[k], 42, &test_comm);
+        TestGraph graph;
+        test_graph_init(&graph, kinds[k], 42, &test_comm);
         for (int b = 0; b < 4; b++) {
-            lists_go_there_and_back(&world.forward->plan, sizes[b]);
-            lists_go_there_and_back(&world.backward->plan, sizes[b]);
+            lists_go_there_and_back(&graph.forward->plan, sizes[b]);
+            lists_go_there_and_back(&graph.backward->plan, sizes[b]);
         }
-        world_clear(&world);
+        test_graph_clear(&graph);
     }
 }
 
 static void owners_learn_their_offsets(void **state) {
     (void)state;
-    World world;
-    world_init(&world, kinds[1], 7, &test_comm);
-    const HaloPlan *p = &world.forward->plan;
+    TestGraph graph;
+    test_graph_init(&graph, kinds[1], 7, &test_comm);
+    const HaloPlan *p = &graph.forward->plan;
     int64_t *offset = ring_offsets_at_owners(&test_comm, p->receive_offset);
     assert_memory_equal(offset, p->send_offset, (size_t)p->size * sizeof *offset);
-    memory_give(offset);
-    world_clear(&world);
+    memory_free(offset);
+    test_graph_clear(&graph);
 }
 
 static const struct CMUnitTest tests[] = {

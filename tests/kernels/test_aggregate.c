@@ -26,10 +26,10 @@ static float number(int64_t row, int64_t column, uint32_t what) {
 
 // degree[i] ascending columns, spread over `sources`.
 static Csr csr_make(int64_t rows, const int64_t *degree, int64_t sources, bool weighted) {
-    Csr csr = {.rows = rows, .offset = TAKE(int64_t, rows + 1, "offsets")};
+    Csr csr = {.rows = rows, .offset = ALLOC(int64_t, rows + 1, "offsets")};
     for (int64_t i = 0; i < rows; i++)
         csr.offset[i + 1] = csr.offset[i] + degree[i];
-    csr.column = TAKE(int32_t, csr.offset[rows], "columns");
+    csr.column = ALLOC(int32_t, csr.offset[rows], "columns");
     for (int64_t i = 0; i < rows; i++) {
         int64_t e = csr.offset[i], need = degree[i];
         for (int64_t j = 0; j < sources && need > 0; j++) // selection sampling: need of sources - j
@@ -40,21 +40,21 @@ static Csr csr_make(int64_t rows, const int64_t *degree, int64_t sources, bool w
         assert_int_equal(e, csr.offset[i + 1]);
     }
     if (weighted) {
-        csr.weight = TAKE(float, csr.offset[rows], "weights");
+        csr.weight = ALLOC(float, csr.offset[rows], "weights");
         for (int64_t e = 0; e < csr.offset[rows]; e++)
             csr.weight[e] = number(e, 0, 2);
     }
     return csr;
 }
 
-static void csr_give(Csr *csr) {
-    memory_give(csr->offset);
-    memory_give(csr->column);
-    memory_give(csr->weight);
+static void csr_clear(Csr *csr) {
+    memory_free(csr->offset);
+    memory_free(csr->column);
+    memory_free(csr->weight);
 }
 
 static Rows rows_make(int64_t count, int64_t columns, uint32_t what) {
-    Rows x = rows_take(device(), count, columns, "rows of a test");
+    Rows x = rows_alloc(device(), count, columns, "rows of a test");
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < columns; c++)
             floats(x)[i * x.stride + c] = number(i, c, what);
@@ -62,7 +62,7 @@ static Rows rows_make(int64_t count, int64_t columns, uint32_t what) {
 }
 
 static float *factors_make(int64_t count, uint32_t what) {
-    float *factor = TAKE(float, count, "factors of a test");
+    float *factor = ALLOC(float, count, "factors of a test");
     for (int64_t i = 0; i < count; i++)
         factor[i] = number(i, 0, what) + 1;
     return factor;
@@ -120,9 +120,9 @@ static void assert_same_bits(Rows a, Rows b, const char *what) {
 static Aggregate *aggregate_ready(const Problem *p, const char *width, Rows out) {
     Aggregate *aggregate = backend_cpu.aggregate_new(&p->csr, p->x.count, p->x.columns, width);
     if (strcmp(width, "auto") == 0) { // tuning may overwrite its rows
-        Rows scratch = rows_take(device(), p->x.count, p->x.columns, "rows to tune with");
+        Rows scratch = rows_alloc(device(), p->x.count, p->x.columns, "rows to tune with");
         backend_cpu.aggregate_tune(aggregate, out, scratch);
-        rows_give(device(), &scratch);
+        rows_free(device(), &scratch);
     }
     backend_cpu.aggregate_prepare(aggregate, p->x, on_device(p->right), NULL);
     return aggregate;
@@ -149,19 +149,19 @@ static Problem problem_make(int combination, int64_t columns) {
                      .self = combination & 8};
 }
 
-static void problem_give(Problem *p) {
-    csr_give(&p->csr);
-    rows_give(device(), &p->x);
-    memory_give((void *)(uintptr_t)p->left);
-    memory_give((void *)(uintptr_t)p->right);
+static void problem_clear(Problem *p) {
+    csr_clear(&p->csr);
+    rows_free(device(), &p->x);
+    memory_free((void *)(uintptr_t)p->left);
+    memory_free((void *)(uintptr_t)p->right);
 }
 
 // ---- tests
 
 static void check_problem(int combination, int64_t columns, bool all_panels) {
     Problem p = problem_make(combination, columns);
-    Rows expected = rows_take(device(), ROWS, columns, "expected"),
-         out = rows_take(device(), ROWS, columns, "found");
+    Rows expected = rows_alloc(device(), ROWS, columns, "expected"),
+         out = rows_alloc(device(), ROWS, columns, "found");
     plain_reference(expected, &p);
     assert_near_oracle(expected, &p);
     for (int v = 0; v < VECTORS; v++)
@@ -172,9 +172,9 @@ static void check_problem(int combination, int64_t columns, bool all_panels) {
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, what); // padding is zero in both
         }
-    rows_give(device(), &out);
-    rows_give(device(), &expected);
-    problem_give(&p);
+    rows_free(device(), &out);
+    rows_free(device(), &expected);
+    problem_clear(&p);
 }
 
 static void every_width_and_every_factor(void **state) {
@@ -192,7 +192,7 @@ static void every_width_and_every_factor(void **state) {
 // Enough rows for several blocks of several threads, and for aggregate_tune to measure.
 enum { MANY = 3000 };
 static Problem large_problem(int64_t columns) {
-    int64_t *degree = TAKE(int64_t, MANY, "degrees");
+    int64_t *degree = ALLOC(int64_t, MANY, "degrees");
     for (int64_t i = 0; i < MANY; i++)
         degree[i] = i % 5 * (i % 7);
     Problem p = {.csr = csr_make(MANY, degree, MANY, true),
@@ -200,7 +200,7 @@ static Problem large_problem(int64_t columns) {
                  .left = factors_make(MANY, 4),
                  .right = factors_make(MANY, 5),
                  .self = true};
-    memory_give(degree);
+    memory_free(degree);
     return p;
 }
 
@@ -208,8 +208,8 @@ static void threads_and_tuning_change_no_bit(void **state) {
     (void)state;
     enum { WIDE = 400 }; // a table that aggregate_tune does not take for small
     Problem p = large_problem(WIDE);
-    Rows expected = rows_take(device(), MANY, WIDE, "expected"),
-         out = rows_take(device(), MANY, WIDE, "found");
+    Rows expected = rows_alloc(device(), MANY, WIDE, "expected"),
+         out = rows_alloc(device(), MANY, WIDE, "found");
     plain_reference(expected, &p);
     for (int threads = 1; threads <= 3; threads++)
         for (int w = 0; w < PANELS; w++) {
@@ -217,9 +217,9 @@ static void threads_and_tuning_change_no_bit(void **state) {
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, panels[w]);
         }
-    rows_give(device(), &out);
-    rows_give(device(), &expected);
-    problem_give(&p);
+    rows_free(device(), &out);
+    rows_free(device(), &expected);
+    problem_clear(&p);
 }
 
 static void ranges_leave_other_rows_alone(void **state) {
@@ -227,8 +227,8 @@ static void ranges_leave_other_rows_alone(void **state) {
     enum { WIDE = 48 };
     omp_set_num_threads(2);
     Problem p = large_problem(WIDE);
-    Rows expected = rows_take(device(), MANY, WIDE, "expected"),
-         out = rows_take(device(), MANY, WIDE, "found");
+    Rows expected = rows_alloc(device(), MANY, WIDE, "expected"),
+         out = rows_alloc(device(), MANY, WIDE, "found");
     plain_reference(expected, &p);
     for (int w = 0; w < PANELS; w++) {
         const int64_t bound[] = {0, 0, 1, 64, 200, 201, 2900, MANY};
@@ -249,9 +249,9 @@ static void ranges_leave_other_rows_alone(void **state) {
         assert_same_bits(expected, out, panels[w]);
         backend_cpu.aggregate_free(aggregate);
     }
-    rows_give(device(), &out);
-    rows_give(device(), &expected);
-    problem_give(&p);
+    rows_free(device(), &out);
+    rows_free(device(), &expected);
+    problem_clear(&p);
 }
 
 // ---- halo: own columns are the first OWN of p's, halo columns the rest
@@ -269,9 +269,9 @@ typedef struct Parts {
 // Splits the edges by column. Weights go along.
 static Csr part_of(const Csr *csr, bool is_halo, int32_t *rows) {
     const int64_t edges = csr->offset[csr->rows];
-    Csr part = {.offset = TAKE(int64_t, csr->rows + 1, "offsets"),
-                .column = TAKE(int32_t, edges, "columns"),
-                .weight = csr->weight != NULL ? TAKE(float, edges, "weights") : NULL};
+    Csr part = {.offset = ALLOC(int64_t, csr->rows + 1, "offsets"),
+                .column = ALLOC(int32_t, edges, "columns"),
+                .weight = csr->weight != NULL ? ALLOC(float, edges, "weights") : NULL};
     int64_t count = 0;
     for (int64_t i = 0; i < csr->rows; i++) {
         int64_t before = count;
@@ -291,9 +291,9 @@ static Csr part_of(const Csr *csr, bool is_halo, int32_t *rows) {
 }
 
 static void parts_make(Parts *made, const Problem *p) {
-    Parts parts = {.rows = TAKE(int32_t, p->csr.rows, "halo rows"),
-                   .sent = rows_take(device(), HALO, p->x.columns, "sent rows"),
-                   .landed = rows_take(device(), HALO, p->x.columns, "landed rows")};
+    Parts parts = {.rows = ALLOC(int32_t, p->csr.rows, "halo rows"),
+                   .sent = rows_alloc(device(), HALO, p->x.columns, "sent rows"),
+                   .landed = rows_alloc(device(), HALO, p->x.columns, "landed rows")};
     parts.own = part_of(&p->csr, false, NULL);
     parts.halo = part_of(&p->csr, true, parts.rows);
     for (int64_t j = 0; j < HALO; j++)
@@ -305,13 +305,13 @@ static void parts_make(Parts *made, const Problem *p) {
     made->aggregate = backend_cpu.aggregate_halo_new(&made->halo, made->rows);
 }
 
-static void parts_give(Parts *parts) {
+static void parts_clear(Parts *parts) {
     backend_cpu.aggregate_halo_free(parts->aggregate);
-    csr_give(&parts->own);
-    csr_give(&parts->halo);
-    memory_give(parts->rows);
-    rows_give(device(), &parts->sent);
-    rows_give(device(), &parts->landed);
+    csr_clear(&parts->own);
+    csr_clear(&parts->halo);
+    memory_free(parts->rows);
+    rows_free(device(), &parts->sent);
+    rows_free(device(), &parts->landed);
 }
 
 // Own part, then the halo part in `calls` calls that end at bound[0], bound[1], ... , HALO.
@@ -350,8 +350,8 @@ static void halo_in_any_pieces_is_one_pass(void **state) {
             Problem p = problem_make(combination, columns);
             Parts parts;
             parts_make(&parts, &p);
-            Rows expected = rows_take(device(), ROWS, columns, "expected");
-            Rows out = rows_take(device(), ROWS, columns, "found");
+            Rows expected = rows_alloc(device(), ROWS, columns, "expected");
+            Rows out = rows_alloc(device(), ROWS, columns, "found");
             expect_parts(expected, p, &parts);
             for (int64_t cut = 0; cut <= HALO; cut += combination == 15 ? 1 : 29) {
                 omp_set_num_threads(1 + (int)cut % 3);
@@ -361,10 +361,10 @@ static void halo_in_any_pieces_is_one_pass(void **state) {
                 run_parts(out, &p, &parts, four, 4);
                 assert_same_bits(expected, out, "halo part in four calls");
             }
-            rows_give(device(), &out);
-            rows_give(device(), &expected);
-            parts_give(&parts);
-            problem_give(&p);
+            rows_free(device(), &out);
+            rows_free(device(), &expected);
+            parts_clear(&parts);
+            problem_clear(&p);
         }
 }
 
@@ -374,17 +374,17 @@ static void memory_is_as_predicted_and_taken_once(void **state) {
     (void)state;
     enum { WIDE = 400 };
     Problem p = large_problem(WIDE);
-    Rows out = rows_take(device(), MANY, WIDE, "found"),
-         scratch = rows_take(device(), MANY, WIDE, "scratch");
+    Rows out = rows_alloc(device(), MANY, WIDE, "found"),
+         scratch = rows_alloc(device(), MANY, WIDE, "scratch");
     for (int w = 0; w < PANELS; w++) {
         size_t before = memory_in_use();
         Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, panels[w]);
         assert_true(memory_in_use() - before <= backend_cpu.aggregate_bytes(MANY, WIDE, panels[w]));
-        int64_t takes = memory_takes();
+        int64_t takes = memory_allocs();
         backend_cpu.aggregate_tune(aggregate, out, scratch);
         backend_cpu.aggregate_prepare(aggregate, p.x, on_device(p.right), NULL);
         backend_cpu.aggregate_rows(aggregate, out, (Range){0, MANY}, true, NULL, NULL);
-        assert_int_equal(memory_takes(), takes);
+        assert_int_equal(memory_allocs(), takes);
         char says[32];
         snprintf(says, sizeof says, w == 0 ? "whole rows" : "panels of %s", panels[w]);
         if (strcmp(panels[w], "auto") != 0)
@@ -393,9 +393,9 @@ static void memory_is_as_predicted_and_taken_once(void **state) {
         backend_cpu.aggregate_free(aggregate);
         assert_int_equal(memory_in_use(), before);
     }
-    rows_give(device(), &scratch);
-    rows_give(device(), &out);
-    problem_give(&p);
+    rows_free(device(), &scratch);
+    rows_free(device(), &out);
+    problem_clear(&p);
 }
 
 typedef struct Calls {
@@ -413,7 +413,7 @@ static void poll_is_called_from_thread_0_while_it_works(void **state) {
     (void)state;
     omp_set_num_threads(2);
     Problem p = large_problem(256);
-    Rows out = rows_take(device(), MANY, 256, "found");
+    Rows out = rows_alloc(device(), MANY, 256, "found");
     for (int w = 0; w < PANELS; w++) {
         Aggregate *aggregate = aggregate_ready(&p, panels[w], out);
         Calls calls = {0, 0};
@@ -426,8 +426,8 @@ static void poll_is_called_from_thread_0_while_it_works(void **state) {
         assert_int_equal(calls.elsewhere, 0);
         backend_cpu.aggregate_free(aggregate);
     }
-    rows_give(device(), &out);
-    problem_give(&p);
+    rows_free(device(), &out);
+    problem_clear(&p);
 }
 
 static void names_are_checked(void **state) {

@@ -84,9 +84,9 @@ static void counts_are_those_of_the_definitions(void **state) {
         classes = widths[w];
         Rows logits = logits_of(classes);
         int32_t label[ROWS];
-        uint8_t split[ROWS], *labels = TAKE(uint8_t, ROWS * classes, "test");
-        int64_t *single = TAKE(int64_t, SPLITS * split_counts(classes), "test");
-        int64_t *several = TAKE(int64_t, SPLITS * split_counts(classes), "test");
+        uint8_t split[ROWS], *labels = ALLOC(uint8_t, ROWS * classes, "test");
+        int64_t *single = ALLOC(int64_t, SPLITS * split_counts(classes), "test");
+        int64_t *several = ALLOC(int64_t, SPLITS * split_counts(classes), "test");
         for (int64_t r = 0; r < ROWS; r++) {
             label[r] = label_of(r), split[r] = split_of(r);
             for (int64_t c = 0; c < classes; c++)
@@ -96,8 +96,8 @@ static void counts_are_those_of_the_definitions(void **state) {
         device()->count_labels(on_device(several), logits, on_device(labels), on_device(split));
         expect(single, logits, is_label, false);
         expect(several, logits, has_label, true);
-        memory_give(several), memory_give(single), memory_give(labels);
-        rows_give(device(), &logits);
+        memory_free(several), memory_free(single), memory_free(labels);
+        rows_free(device(), &logits);
     }
 }
 

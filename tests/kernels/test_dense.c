@@ -33,7 +33,7 @@ static void product_matches(Rows out, Rows before, Rows a, const float *w, const
 }
 
 static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) {
-    Rows a = random_rows(rows, depth, 1), out = rows_take(device(), rows, columns, "out");
+    Rows a = random_rows(rows, depth, 1), out = rows_alloc(device(), rows, columns, "out");
     Rows before = random_rows(rows, columns, 2);
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
     Range range = {rows / 5, rows - rows / 7};
@@ -47,11 +47,11 @@ static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) 
         assert_true(padding_is_zero(out));
         product_matches(out, before, a, w, used, transposed, add, range);
     }
-    memory_give(w);
-    memory_give(bias);
-    rows_give(device(), &a);
-    rows_give(device(), &out);
-    rows_give(device(), &before);
+    memory_free(w);
+    memory_free(bias);
+    rows_free(device(), &a);
+    rows_free(device(), &out);
+    rows_free(device(), &before);
 }
 
 static void products_are_right_at_every_width(void **state) {
@@ -73,8 +73,8 @@ static void gradient_is_right(void **state) {
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         int64_t rows = sizes[s][0], m = sizes[s][1], n = sizes[s][2];
         Rows a = random_rows(rows, m, 1), g = random_rows(rows, n, 2);
-        float *dw = TAKE(float, m *n, "dw");
-        float *scratch = TAKE(float, cpu_dense_gradient_scratch(rows, m, n), "scratch");
+        float *dw = ALLOC(float, m *n, "dw");
+        float *scratch = ALLOC(float, cpu_dense_gradient_scratch(rows, m, n), "scratch");
         cpu_dense_gradient(on_device(dw), a, g, on_device(scratch), NULL);
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j < n; j++) {
@@ -86,10 +86,10 @@ static void gradient_is_right(void **state) {
                 }
                 assert_near((double)dw[i * n + j], truth, 1e-6 * size);
             }
-        memory_give(dw);
-        memory_give(scratch);
-        rows_give(device(), &a);
-        rows_give(device(), &g);
+        memory_free(dw);
+        memory_free(scratch);
+        rows_free(device(), &a);
+        rows_free(device(), &g);
     }
 }
 
@@ -97,8 +97,8 @@ static void gradient_is_right(void **state) {
 static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
     enum { ROWS = 2500 };
     Rows a = random_rows(ROWS, depth, 1);
-    Rows first = rows_take(device(), ROWS, columns, "first"),
-         out = rows_take(device(), ROWS, columns, "out");
+    Rows first = rows_alloc(device(), ROWS, columns, "first"),
+         out = rows_alloc(device(), ROWS, columns, "out");
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
     cpu_dense(first, (Range){0, ROWS}, a, on_device(w), on_device(bias), false, NULL);
     static const int64_t cuts[] = {0, 512, 1536, ROWS};
@@ -109,11 +109,11 @@ static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
             cpu_dense(out, (Range){0, cuts[c]}, a, on_device(w), on_device(bias), false, NULL);
             assert_true(rows_equal(out, first));
         }
-    memory_give(w);
-    memory_give(bias);
-    rows_give(device(), &a);
-    rows_give(device(), &first);
-    rows_give(device(), &out);
+    memory_free(w);
+    memory_free(bias);
+    rows_free(device(), &a);
+    rows_free(device(), &first);
+    rows_free(device(), &out);
 }
 
 static void bits_of_products_do_not_depend_on_cuts_or_threads(void **state) {
@@ -126,8 +126,8 @@ static void bits_of_products_do_not_depend_on_cuts_or_threads(void **state) {
 static void bits_of_the_gradient_do_not_depend_on_threads(void **state) {
     (void)state;
     Rows a = random_rows(5000, 130, 1), g = random_rows(5000, 41, 2);
-    float *dw = TAKE(float, 130 * 41, "dw"), *first = TAKE(float, 130 * 41, "first");
-    float *scratch = TAKE(float, cpu_dense_gradient_scratch(5000, 130, 41), "scratch");
+    float *dw = ALLOC(float, 130 * 41, "dw"), *first = ALLOC(float, 130 * 41, "first");
+    float *scratch = ALLOC(float, cpu_dense_gradient_scratch(5000, 130, 41), "scratch");
     for (Way way = {0}; way_next(&way);) {
         memset(scratch, 0xff, (size_t)cpu_dense_gradient_scratch(5000, 130, 41) * 4);
         cpu_dense_gradient(on_device(way_is_first(&way) ? first : dw), a, g, on_device(scratch),
@@ -135,11 +135,11 @@ static void bits_of_the_gradient_do_not_depend_on_threads(void **state) {
         if (!way_is_first(&way))
             assert_memory_equal(dw, first, 130 * 41 * sizeof *dw);
     }
-    memory_give(dw);
-    memory_give(first);
-    memory_give(scratch);
-    rows_give(device(), &a);
-    rows_give(device(), &g);
+    memory_free(dw);
+    memory_free(first);
+    memory_free(scratch);
+    rows_free(device(), &a);
+    rows_free(device(), &g);
 }
 
 static void counting(void *context) {
@@ -150,16 +150,16 @@ static void counting(void *context) {
 static void long_products_poll_from_thread_0(void **state) {
     (void)state;
     enum { ROWS = 16384, WIDTH = 300 };
-    Rows a = random_rows(ROWS, 16, 1), out = rows_take(device(), ROWS, WIDTH, "out");
+    Rows a = random_rows(ROWS, 16, 1), out = rows_alloc(device(), ROWS, WIDTH, "out");
     float *w = random_floats(WIDTH * WIDTH, 3);
     int calls = 0;
     Poll poll = {counting, &calls};
     for (int i = 0; i < 20; i++) // long enough at any speed
         cpu_dense(out, (Range){0, ROWS}, a, on_device(w), NULL, false, &poll);
     assert_true(calls > 0);
-    memory_give(w);
-    rows_give(device(), &a);
-    rows_give(device(), &out);
+    memory_free(w);
+    rows_free(device(), &a);
+    rows_free(device(), &out);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -14,7 +14,7 @@ static float factor(int64_t row) { return row % 3 == 0 ? 0.5f : -2.0f; }
 static int32_t listed(int64_t k) { return (int32_t)(k * (OWN + SUMS - 1) / (SENT - 1)); }
 
 static Rows filled(int64_t count, int64_t columns, int64_t first) {
-    Rows rows = rows_take(device(), count, columns, "rows of a test");
+    Rows rows = rows_alloc(device(), count, columns, "rows of a test");
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
             floats(rows)[r * rows.stride + c] = number(first + r, c);
@@ -43,8 +43,8 @@ static void try_width(int64_t columns, bool half, bool scaled) {
                             .sums = filled(SUMS, columns, OWN),
                             .scale = scaled ? on_device(scale) : NULL,
                             .row = on_device(row)};
-    Rows back = rows_take(device(), BEFORE + SENT + 1, columns, "rows of a test");
-    unsigned char *packed = memory_take((size_t)(SENT * columns) * 4, "rows of a test");
+    Rows back = rows_alloc(device(), BEFORE + SENT + 1, columns, "rows of a test");
+    unsigned char *packed = memory_alloc((size_t)(SENT * columns) * 4, "rows of a test");
     const Backend *b = device();
     memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(SENT, columns));
     if (half)
@@ -53,10 +53,10 @@ static void try_width(int64_t columns, bool half, bool scaled) {
         b->pack_fp32(on_device(packed), &source, SENT, NULL);
     (half ? b->unpack_bf16 : b->unpack_fp32)(back, BEFORE, on_device(packed), SENT, NULL);
     expect_rows(back, scaled);
-    memory_give(packed);
-    rows_give(device(), &back);
-    rows_give(device(), &source.sums);
-    rows_give(device(), &source.x);
+    memory_free(packed);
+    rows_free(device(), &back);
+    rows_free(device(), &source.sums);
+    rows_free(device(), &source.x);
 }
 
 static void rows_of_a_list_come_back(void **state) {

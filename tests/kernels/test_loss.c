@@ -36,10 +36,10 @@ typedef struct Case {
 static Case case_new(bool multilabel, int64_t rows, int64_t columns, float spread) {
     Case c = {.multilabel = multilabel,
               .logits = random_rows(rows, columns, 1),
-              .g = rows_take(device(), rows, columns, "g"),
-              .label = TAKE(int32_t, rows, "label"),
-              .labels = TAKE(uint8_t, rows * columns, "labels"),
-              .split = TAKE(uint8_t, rows, "split")};
+              .g = rows_alloc(device(), rows, columns, "g"),
+              .label = ALLOC(int32_t, rows, "label"),
+              .labels = ALLOC(uint8_t, rows * columns, "labels"),
+              .split = ALLOC(uint8_t, rows, "split")};
     RandomStream stream = random_stream(3, RANDOM_GENERATE, 0, 0, 0);
     for (int64_t r = 0; r < rows; r++) {
         c.split[r] = random_uniform16(stream, r, 0, 0) < 0.6f ? TRAIN : OTHER;
@@ -55,11 +55,11 @@ static Case case_new(bool multilabel, int64_t rows, int64_t columns, float sprea
 }
 
 static void case_free(Case *c) {
-    rows_give(device(), &c->logits);
-    rows_give(device(), &c->g);
-    memory_give(c->label);
-    memory_give(c->labels);
-    memory_give(c->split);
+    rows_free(device(), &c->logits);
+    rows_free(device(), &c->g);
+    memory_free(c->label);
+    memory_free(c->labels);
+    memory_free(c->split);
 }
 
 static double case_run(Case *c, Rows g, float weight) {
@@ -161,7 +161,7 @@ static void bits_do_not_depend_on_threads_or_width(void **state) {
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int multilabel = 0; multilabel < 2; multilabel++) {
             Case c = case_new(multilabel, sizes[s][0], sizes[s][1], 3);
-            Rows first = rows_take(device(), sizes[s][0], sizes[s][1], "first");
+            Rows first = rows_alloc(device(), sizes[s][0], sizes[s][1], "first");
             double loss = 0;
             for (Way way = {0}; way_next(&way);) {
                 double now = case_run(&c, way_is_first(&way) ? first : c.g, 0.01f);
@@ -171,7 +171,7 @@ static void bits_do_not_depend_on_threads_or_width(void **state) {
                     assert_true(rows_equal(c.g, first));
                 assert_memory_equal(&now, &loss, sizeof loss);
             }
-            rows_give(device(), &first);
+            rows_free(device(), &first);
             case_free(&c);
         }
 }

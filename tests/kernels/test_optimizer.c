@@ -11,12 +11,12 @@ typedef struct State {
     float *w, *m, *v;
 } State;
 static State state_new(int64_t count) {
-    return (State){random_floats(count, 1), TAKE(float, count, "m"), TAKE(float, count, "v")};
+    return (State){random_floats(count, 1), ALLOC(float, count, "m"), ALLOC(float, count, "v")};
 }
 static void state_free(State *s) {
-    memory_give(s->w);
-    memory_give(s->m);
-    memory_give(s->v);
+    memory_free(s->w);
+    memory_free(s->m);
+    memory_free(s->v);
 }
 
 static AdamStep adam_step(int t) {
@@ -105,9 +105,9 @@ static void steps_are_pytorchs(void **state) {
                 matches(&first, start, (enum Kind)kind, g, with_decay ? decay : NULL, count);
                 state_free(&first);
                 for (int t = 0; t < STEPS; t++)
-                    memory_give(g[t]);
-                memory_give(decay);
-                memory_give(start);
+                    memory_free(g[t]);
+                memory_free(decay);
+                memory_free(start);
             }
 }
 
@@ -126,7 +126,7 @@ static void squares_are_summed(void **state) {
             assert_memory_equal(&sum, &first, sizeof sum);
             assert_near(sum, (double)truth, 1e-13 * (double)truth); // 1e5 roundings of 1e-16
         }
-        memory_give(x);
+        memory_free(x);
     }
 }
 
@@ -146,7 +146,7 @@ static void a_flat_array_is_scaled(void **state) {
         for (int64_t i = 0; i < many; i++)
             y[i] *= i < many - 1 ? 0.3f : 1;
         assert_memory_equal(x, y, (size_t)many * sizeof *x);
-        memory_give(x), memory_give(y);
+        memory_free(x), memory_free(y);
     }
 }
 

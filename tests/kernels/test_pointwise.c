@@ -102,17 +102,18 @@ typedef struct Case { // an operation's arguments and results
 static Case case_new(int64_t rows, int64_t columns, const int order[4], float keep) {
     Case c = {.rows = rows, .columns = columns};
     c.z = random_rows(rows, columns, 1), c.dh = random_rows(rows, columns, 2);
-    c.h = rows_take(device(), rows, columns, "h"), c.dz = rows_take(device(), rows, columns, "dz");
+    c.h = rows_alloc(device(), rows, columns, "h"),
+    c.dz = rows_alloc(device(), rows, columns, "dz");
     c.gamma = random_floats(columns, 3), c.beta = random_floats(columns, 4);
-    c.dgamma = TAKE(float, columns, "dgamma"), c.dbeta = TAKE(float, columns, "dbeta");
-    c.scratch = TAKE(float, cpu_post_scratch(rows, columns), "scratch");
-    c.gid = TAKE(int64_t, rows, "gid");
+    c.dgamma = ALLOC(float, columns, "dgamma"), c.dbeta = ALLOC(float, columns, "dbeta");
+    c.scratch = ALLOC(float, cpu_post_scratch(rows, columns), "scratch");
+    c.gid = ALLOC(int64_t, rows, "gid");
     for (int64_t r = 0; r < rows; r++)
         c.gid[r] = r % 2 == 0 ? 17 * r + 3 : ((int64_t)1 << 40) + r; // both words of a row id
-    c.saved.mean = on_device(TAKE(float, rows, "mean"));
-    c.saved.inverse = on_device(TAKE(float, rows, "inverse"));
-    c.saved.kept = on_device(TAKE(uint8_t, rows * c.z.stride / 8, "kept"));
-    c.saved.positive = on_device(TAKE(uint8_t, rows * c.z.stride / 8, "positive"));
+    c.saved.mean = on_device(ALLOC(float, rows, "mean"));
+    c.saved.inverse = on_device(ALLOC(float, rows, "inverse"));
+    c.saved.kept = on_device(ALLOC(uint8_t, rows * c.z.stride / 8, "kept"));
+    c.saved.positive = on_device(ALLOC(uint8_t, rows * c.z.stride / 8, "positive"));
     c.post = (Post){.count = order[0], .keep = keep, .training = true};
     c.post.stream = random_stream(0x123456789abcdefu, RANDOM_DROPOUT, 5, 2, 1);
     c.post.gamma = on_device(c.gamma), c.post.beta = on_device(c.beta);
@@ -124,12 +125,12 @@ static Case case_new(int64_t rows, int64_t columns, const int order[4], float ke
 static void case_free(Case *c) {
     Rows *const rows[] = {&c->z, &c->dh, &c->h, &c->dz};
     for (int i = 0; i < 4; i++)
-        rows_give(device(), rows[i]);
+        rows_free(device(), rows[i]);
     void *const arrays[] = {c->gamma,      c->beta,          c->dgamma,     c->dbeta,
                             c->scratch,    c->gid,           c->saved.mean, c->saved.inverse,
                             c->saved.kept, c->saved.positive};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        memory_give(arrays[i]);
+        memory_free(arrays[i]);
 }
 
 static void case_forward(Case *c) {
@@ -278,7 +279,7 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
             for (Way way = {0}; way_next(&way);) {
                 RandomStream stream = random_stream(~0u - 1, RANDOM_DROPOUT, 9, 3, 0);
                 Rows x = random_rows(5, widths[w], 1),
-                     out = rows_take(device(), 5, widths[w], "out");
+                     out = rows_alloc(device(), 5, widths[w], "out");
                 int64_t gid[5] = {0, 1, 0xffffffffu, (int64_t)1 << 32, ((int64_t)1 << 48) - 1};
                 cpu_dropout(out, (Range){0, 5}, x, keeps[k], stream, on_device(gid), NULL);
                 for (int64_t r = 0; r < 5; r++)
@@ -291,8 +292,8 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
                 cpu_dropout(x, (Range){0, 5}, x, keeps[k], stream, on_device(gid),
                             NULL); // in place
                 assert_true(rows_equal(x, out));
-                rows_give(device(), &x);
-                rows_give(device(), &out);
+                rows_free(device(), &x);
+                rows_free(device(), &out);
             }
 }
 
@@ -300,7 +301,7 @@ static void dropout_keeps_the_right_share(void **state) {
     (void)state;
     enum { ROWS = 64, COLUMNS = 8415 };
     static const float keeps[] = {0.1f, 0.5f, 0.8f};
-    Rows x = rows_take(device(), ROWS, COLUMNS, "x");
+    Rows x = rows_alloc(device(), ROWS, COLUMNS, "x");
     int64_t gid[ROWS];
     for (int64_t r = 0; r < ROWS; r++)
         gid[r] = r;
@@ -314,7 +315,7 @@ static void dropout_keeps_the_right_share(void **state) {
             kept += floats(x)[i] != 0;
         assert_true(fabs(kept - n * keep) < 6 * sqrt(n * keep * (1 - keep))); // six sigma
     }
-    rows_give(device(), &x);
+    rows_free(device(), &x);
 }
 
 static void keep_of_one_is_no_dropout(void **state) {
@@ -349,7 +350,7 @@ static void columns_are_summed(void **state) {
         int64_t rows = sizes[s][0], columns = sizes[s][1];
         Rows g = random_rows(rows, columns, 3);
         float sum[80], first[80];
-        float *scratch = TAKE(float, cpu_column_sums_scratch(rows, columns), "scratch");
+        float *scratch = ALLOC(float, cpu_column_sums_scratch(rows, columns), "scratch");
         for (Way way = {0}; way_next(&way);) {
             cpu_column_sums(on_device(sum), g, on_device(scratch));
             if (way_is_first(&way))
@@ -364,8 +365,8 @@ static void columns_are_summed(void **state) {
             }
             assert_true(fabs((double)sum[c] - truth) <= 1e-6 * size); // 17000 roundings of 6e-8
         }
-        memory_give(scratch);
-        rows_give(device(), &g);
+        memory_free(scratch);
+        rows_free(device(), &g);
     }
 }
 

@@ -33,12 +33,12 @@ static void adds_what_it_says(void **state) {
                     assert_true(floats(same)[k] == (inside ? sum : floats(a)[k]));
                 }
             assert_true(padding_is_zero(out) && padding_is_zero(same));
-            rows_give(device(), &before);
-            rows_give(device(), &same);
-            rows_give(device(), &out);
+            rows_free(device(), &before);
+            rows_free(device(), &same);
+            rows_free(device(), &out);
         }
-        rows_give(device(), &x);
-        rows_give(device(), &a);
+        rows_free(device(), &x);
+        rows_free(device(), &a);
     }
 }
 
@@ -66,8 +66,8 @@ static void products_are_summed_in_double(void **state) {
                 first = got;
             assert_memory_equal(&got, &first, sizeof got);
         }
-        rows_give(device(), &y);
-        rows_give(device(), &x);
+        rows_free(device(), &y);
+        rows_free(device(), &x);
     }
 }
 

@@ -16,7 +16,7 @@
 typedef struct Case {
     const char *name, *layer, *gcn_norm;
     bool self_loops;
-    WorldKind world;
+    TestGraphKind graph;
     int layers;
     const char *post;
     double dropout, input_dropout;
@@ -82,7 +82,7 @@ typedef struct Made {
     Model *model;
 } Made;
 
-static void make(Made *made, const Case *c, const World *w, const Config *config,
+static void make(Made *made, const Case *c, const TestGraph *w, const Config *config,
                  const char *schedule) {
     Error err = {0};
     *made = (Made){0};
@@ -92,7 +92,7 @@ static void make(Made *made, const Case *c, const World *w, const Config *config
                         .patterns = &made->patterns,
                         .comm = w->comm,
                         .backend = device(),
-                        .options = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .options = {.codec = codec_find("fp32", &err), .chunk = 65280},
                         .schedule = schedule_find(schedule, &err)};
     made->sync = gradsync_new(&test_comm, device(), made->shape.parameter_count);
     parts.sync = made->sync;
@@ -151,7 +151,7 @@ static void compare(const Case *c, const char *what, const ModelShape *shape, do
 }
 
 // Every schedule gives the same bits, and nothing is taken inside an epoch.
-static void run_schedules(const Case *c, const World *w, const Config *config, const float *p,
+static void run_schedules(const Case *c, const TestGraph *w, const Config *config, const float *p,
                           const char *what, const Truth *want) {
     static const char *const names[] = {"blocking", "overlap", "central"};
     float *first = NULL;
@@ -160,11 +160,11 @@ static void run_schedules(const Case *c, const World *w, const Config *config, c
         Made made;
         make(&made, c, w, config, names[i]);
         int64_t count = made.shape.parameter_count;
-        float *g = TAKE(float, count, "g");
+        float *g = ALLOC(float, count, "g");
         distributed(&made, p, g);
-        int64_t takes = memory_takes();
+        int64_t takes = memory_allocs();
         double loss = distributed(&made, p, g);
-        assert_int_equal(takes, memory_takes());
+        assert_int_equal(takes, memory_allocs());
         compare(c, what, &made.shape, loss, g, want);
         if (first != NULL && (memcmp(&loss, &first_loss, sizeof loss) != 0 ||
                               memcmp(g, first, (size_t)count * sizeof *g) != 0))
@@ -174,10 +174,10 @@ static void run_schedules(const Case *c, const World *w, const Config *config, c
             first = g;
             first_loss = loss;
         } else {
-            memory_give(g);
+            memory_free(g);
         }
     }
-    memory_give(first);
+    memory_free(first);
 }
 
 enum { LAYER0 = 1, ORDER = 2, TRAIN_ROWS = 4, COVER = 8, ALL_SAVINGS = 15 };
@@ -191,7 +191,7 @@ static Config with_savings(Config config, int savings, const char *cover) {
 }
 
 // Any savings together: the same loss and gradients.
-static void run_savings(const Case *c, const World *w, const Config *config, const float *p,
+static void run_savings(const Case *c, const TestGraph *w, const Config *config, const float *p,
                         const Truth *want) {
     for (int savings = 0; savings <= ALL_SAVINGS + 1; savings++) {
         char what[64];
@@ -201,27 +201,27 @@ static void run_savings(const Case *c, const World *w, const Config *config, con
         Made made;
         snprintf(what, sizeof what, "savings %d", savings);
         make(&made, c, w, &saving, "overlap");
-        float *g = TAKE(float, made.shape.parameter_count, "g");
+        float *g = ALLOC(float, made.shape.parameter_count, "g");
         double loss = distributed(&made, p, g);
         compare(c, what, &made.shape, loss, g, want);
         if (which & LAYER0)
             assert_null(model_channel(made.model, (ExchangeId){0, FORWARD}));
-        memory_give(g);
+        memory_free(g);
         unmake(&made);
     }
 }
 
 static void run_case(const Case *c, int hidden) {
-    World w;
-    world_init(&w, c->world, 42, &test_comm);
-    assert_int_equal(shard_is_symmetric(&w.shard), !c->world.directed);
+    TestGraph w;
+    test_graph_init(&w, c->graph, 42, &test_comm);
+    assert_int_equal(shard_is_symmetric(&w.shard), !c->graph.directed);
     Config config = case_config(c);
     config.model.hidden = (ConfigInts){1, {hidden}};
     ModelShape shape = case_shape(c, &config, &w.dataset);
     int64_t count = shape.parameter_count;
-    float *p = TAKE(float, count, "p");
-    double *p64 = TAKE(double, count, "p64");
-    Truth want = {.gradient = TAKE(double, count, "want")};
+    float *p = ALLOC(float, count, "p");
+    double *p64 = ALLOC(double, count, "p64");
+    Truth want = {.gradient = ALLOC(double, count, "want")};
     some_parameters(&shape, p);
     for (int64_t k = 0; k < count; k++)
         p64[k] = (double)p[k];
@@ -232,10 +232,10 @@ static void run_case(const Case *c, int hidden) {
     run_schedules(c, &w, &saving, p, "all savings", &want);
     run_savings(c, &w, &config, p, &want);
     oracle_clear(&graph);
-    memory_give(want.gradient);
-    memory_give(p64);
-    memory_give(p);
-    world_clear(&w);
+    memory_free(want.gradient);
+    memory_free(p64);
+    memory_free(p);
+    test_graph_clear(&w);
 }
 
 // The oracle itself: its gradient against central differences of its loss. Kinks of ReLU lie rarely
@@ -246,15 +246,15 @@ static void compare_differences(const Case *cases, int count) {
     Comm alone;
     comm_self(&alone);
     for (int i = 0; i < count; i++) {
-        World w;
-        WorldKind kind = cases[i].world;
+        TestGraph w;
+        TestGraphKind kind = cases[i].graph;
         kind.nodes = 24;
-        world_init(&w, kind, 5, &alone);
+        test_graph_init(&w, kind, 5, &alone);
         Config config = case_config(&cases[i]);
         ModelShape shape = case_shape(&cases[i], &config, &w.dataset);
-        float *p = TAKE(float, shape.parameter_count, "p");
-        double *q = TAKE(double, shape.parameter_count, "q"),
-               *g = TAKE(double, shape.parameter_count, "g");
+        float *p = ALLOC(float, shape.parameter_count, "p");
+        double *q = ALLOC(double, shape.parameter_count, "q"),
+               *g = ALLOC(double, shape.parameter_count, "g");
         some_parameters(&shape, p);
         for (int64_t k = 0; k < shape.parameter_count; k++)
             q[k] = (double)p[k];
@@ -272,10 +272,10 @@ static void compare_differences(const Case *cases, int count) {
                          (long long)k, (above - below) / (2 * h), g[k]);
         }
         oracle_clear(&graph);
-        memory_give(g);
-        memory_give(q);
-        memory_give(p);
-        world_clear(&w);
+        memory_free(g);
+        memory_free(q);
+        memory_free(p);
+        test_graph_clear(&w);
     }
 }
 
@@ -294,8 +294,8 @@ static void compare_logits(const Case *c, int64_t node, const float *got, const 
 // Evaluation has no dropout and gives every own row its logits.
 static void compare_inference(const Case *cases, int count) {
     for (int i = 0; i < count; i++) {
-        World w;
-        world_init(&w, cases[i].world, 42, &test_comm);
+        TestGraph w;
+        test_graph_init(&w, cases[i].graph, 42, &test_comm);
         Config config = case_config(&cases[i]);
         if (i % 2 == 0)
             config = with_savings(config, ALL_SAVINGS, "min");
@@ -303,27 +303,27 @@ static void compare_inference(const Case *cases, int count) {
         make(&made, &cases[i], &w, &config, "overlap");
         ModelShape shape = made.shape;
         int64_t k = w.dataset.classes;
-        float *p = TAKE(float, shape.parameter_count, "p");
-        double *q = TAKE(double, shape.parameter_count, "q"),
-               *want = TAKE(double, w.dataset.nodes *k, "z");
+        float *p = ALLOC(float, shape.parameter_count, "p");
+        double *q = ALLOC(double, shape.parameter_count, "q"),
+               *want = ALLOC(double, w.dataset.nodes *k, "z");
         some_parameters(&shape, p);
         for (int64_t j = 0; j < shape.parameter_count; j++)
             q[j] = (double)p[j];
         OracleGraph graph = oracle_graph(&w.dataset);
         oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
-        float *g = TAKE(float, shape.parameter_count, "g");
+        float *g = ALLOC(float, shape.parameter_count, "g");
         distributed(&made, p, g); // what training leaves behind is no input
         Rows z = model_infer(made.model, on_device(p));
         for (int64_t r = 0; r < w.shard.set[NODES].own; r++)
             compare_logits(&cases[i], w.shard.set[NODES].gid[r], floats(z) + r * z.stride,
                            want + w.shard.set[NODES].gid[r] * k, k);
-        memory_give(g);
+        memory_free(g);
         unmake(&made);
         oracle_clear(&graph);
-        memory_give(want);
-        memory_give(q);
-        memory_give(p);
-        world_clear(&w);
+        memory_free(want);
+        memory_free(q);
+        memory_free(p);
+        test_graph_clear(&w);
     }
 }
 

@@ -30,18 +30,18 @@ static int label_of(int64_t node, int64_t column) {
 static int has_class(int64_t node, int64_t column) { return nodes[node].has[column]; }
 
 static void measure(bool multilabel, double baseline[4]) {
-    World world;
-    world_init(&world,
-               (WorldKind){.nodes = ALL_NODES,
-                           .degree = 3,
-                           .features = 4,
-                           .classes = CLASSES,
-                           .multilabel = multilabel,
-                           .split = split_of,
-                           .label = multilabel ? has_class : label_of},
-               5, &test_comm);
-    model_baseline(&world.shard, &test_comm, baseline);
-    world_clear(&world);
+    TestGraph graph;
+    test_graph_init(&graph,
+                    (TestGraphKind){.nodes = ALL_NODES,
+                                    .degree = 3,
+                                    .features = 4,
+                                    .classes = CLASSES,
+                                    .multilabel = multilabel,
+                                    .split = split_of,
+                                    .label = multilabel ? has_class : label_of},
+                    5, &test_comm);
+    model_baseline(&graph.shard, &test_comm, baseline);
+    test_graph_clear(&graph);
 }
 
 static void one_label_is_the_most_frequent_of_the_training_nodes(void **state) {

@@ -42,17 +42,17 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
                         .patterns = &arm->patterns,
                         .comm = &test_comm,
                         .backend = device(),
-                        .options = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .options = {.codec = codec_find("fp32", &err), .chunk = 65280},
                         .schedule = schedule_find(arm->config.comm.schedule, &err)};
     arm->sync = gradsync_new(&test_comm, device(), arm->shape.parameter_count);
     parts.sync = arm->sync;
     arm->model = model_new(&arm->shape, &parts, &arm->config, &err);
     assert_ok(arm->model != NULL, &err);
-    arm->gradient = TAKE(float, arm->shape.parameter_count, "test");
+    arm->gradient = ALLOC(float, arm->shape.parameter_count, "test");
 }
 
 static void arm_clear(Arm *arm) {
-    memory_give(arm->gradient);
+    memory_free(arm->gradient);
     model_free(arm->model);
     gradsync_free(arm->sync);
     model_patterns_clear(&arm->patterns);
@@ -82,7 +82,7 @@ static void follow(const char *layer) {
     arm_init(&plain, "vanilla", layer);
     arm_init(&saving, "overlap", layer);
     int64_t count = plain.shape.parameter_count;
-    float *p = TAKE(float, count, "test");
+    float *p = ALLOC(float, count, "test");
     model_initial(&plain.shape, 5, p);
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         double loss = arm_epoch(&plain, p, epoch);
@@ -90,7 +90,7 @@ static void follow(const char *layer) {
         for (int64_t k = 0; k < count; k++)
             p[k] -= 0.5f * plain.gradient[k];
     }
-    memory_give(p);
+    memory_free(p);
     arm_clear(&saving);
     arm_clear(&plain);
 }

@@ -41,15 +41,15 @@ static void inference_equals_the_oracle(void **state) {
 static void a_fixed_epsilon_has_no_gradient(void **state) {
     (void)state;
     const Case *c = &cases[LEARNING];
-    World w;
-    world_init(&w, c->world, 42, &test_comm);
+    TestGraph w;
+    test_graph_init(&w, c->graph, 42, &test_comm);
     Config config = case_config(c);
     Made made;
     make(&made, c, &w, &config, "overlap");
-    float *p = TAKE(float, made.shape.parameter_count, "p");
-    float *g = TAKE(float, made.shape.parameter_count, "g");
-    double *p64 = TAKE(double, made.shape.parameter_count, "p64");
-    double *want = TAKE(double, made.shape.parameter_count, "want");
+    float *p = ALLOC(float, made.shape.parameter_count, "p");
+    float *g = ALLOC(float, made.shape.parameter_count, "g");
+    double *p64 = ALLOC(double, made.shape.parameter_count, "p64");
+    double *want = ALLOC(double, made.shape.parameter_count, "want");
     some_parameters(&made.shape, p);
     for (int64_t k = 0; k < made.shape.parameter_count; k++)
         p64[k] = (double)p[k];
@@ -66,12 +66,12 @@ static void a_fixed_epsilon_has_no_gradient(void **state) {
     assert_int_equal(epsilons, 2);
     compare_windows(c, &made.shape, g, want);
     oracle_clear(&graph);
-    memory_give(want);
-    memory_give(p64);
-    memory_give(g);
-    memory_give(p);
+    memory_free(want);
+    memory_free(p64);
+    memory_free(g);
+    memory_free(p);
     unmake(&made);
-    world_clear(&w);
+    test_graph_clear(&w);
 }
 
 // Of every kind: no two matrices share a random stream, and ε starts where the config says.
@@ -87,7 +87,7 @@ static void no_two_matrices_start_alike(void **state) {
         ModelShape shape;
         Error err = {0};
         assert_ok(model_shape(&shape, &config, 8, 8, false, &err), &err);
-        float *p = TAKE(float, shape.parameter_count, "p");
+        float *p = ALLOC(float, shape.parameter_count, "p");
         model_initial(&shape, 7, p);
         for (int i = 0; i < shape.parameter_windows; i++) {
             const Parameter *a = &shape.parameter[i];
@@ -99,7 +99,7 @@ static void no_two_matrices_start_alike(void **state) {
                     fail_msg("%s: %s and %s", c.layer, a->name, b->name);
             }
         }
-        memory_give(p);
+        memory_free(p);
     }
 }
 

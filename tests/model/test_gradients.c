@@ -62,8 +62,8 @@ static void inference_equals_the_oracle(void **state) {
 // A gradient of many strips and chunks, which leave while others are made.
 static void wide_gradients_equal_the_oracle(void **state) {
     (void)state;
-    static const WorldKind many = {.nodes = 61, .degree = 5, .features = 290, .classes = 5};
-    static const WorldKind few = {.nodes = 20, .degree = 4, .features = 3, .classes = 4};
+    static const TestGraphKind many = {.nodes = 61, .degree = 5, .features = 290, .classes = 5};
+    static const TestGraphKind few = {.nodes = 20, .degree = 4, .features = 3, .classes = 4};
     const Case wide[] = {
         {"gcn, wide", "gcn", "both", false, many, 3, "norm,activation", 0, 0, "aggregate-first",
          NULL, NULL},

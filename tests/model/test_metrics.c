@@ -47,18 +47,18 @@ static int split_of_several(int64_t node) { return several[node].split; }
 static int label_of_several(int64_t node, int64_t column) { return several[node].has[column]; }
 
 typedef struct Made {
-    World world;
+    TestGraph graph;
     ModelShape shape;
     ModelPatterns patterns;
     Model *model;
     Rows logits; // [own, classes]
 } Made;
 
-static void make(Made *made, WorldKind kind) {
+static void make(Made *made, TestGraphKind kind) {
     Error err = {0};
     Config config;
-    world_init(&made->world, kind, 3, &test_comm);
-    const Shard *shard = &made->world.shard;
+    test_graph_init(&made->graph, kind, 3, &test_comm);
+    const Shard *shard = &made->graph.shard;
     assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
     assert_ok(
         model_shape(&made->shape, &config, kind.features, kind.classes, kind.multilabel, &err),
@@ -68,11 +68,11 @@ static void make(Made *made, WorldKind kind) {
                         .patterns = &made->patterns,
                         .comm = &test_comm,
                         .backend = device(),
-                        .options = {.codec = codec_find("fp32", &err), .piece = 65280},
+                        .options = {.codec = codec_find("fp32", &err), .chunk = 65280},
                         .schedule = schedule_find("blocking", &err)};
     made->model = model_new(&made->shape, &parts, &config, &err);
     assert_ok(made->model, &err);
-    made->logits = rows_take(device(), shard->set[NODES].own, kind.classes, "test");
+    made->logits = rows_alloc(device(), shard->set[NODES].own, kind.classes, "test");
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         memcpy(floats(made->logits) + r * made->logits.stride,
                kind.multilabel ? several[shard->set[NODES].gid[r]].logit
@@ -81,25 +81,25 @@ static void make(Made *made, WorldKind kind) {
 }
 
 static void unmake(Made *made) {
-    rows_give(device(), &made->logits);
+    rows_free(device(), &made->logits);
     model_free(made->model);
     model_patterns_clear(&made->patterns);
-    world_clear(&made->world);
+    test_graph_clear(&made->graph);
 }
 
-static const WorldKind one_label = {.nodes = GRAPH_NODES,
-                                    .degree = 3,
-                                    .features = 4,
-                                    .classes = COLUMNS,
-                                    .split = split_of_single,
-                                    .label = label_of_single};
-static const WorldKind several_labels = {.nodes = GRAPH_NODES,
-                                         .degree = 3,
-                                         .features = 4,
-                                         .classes = 3,
-                                         .multilabel = true,
-                                         .split = split_of_several,
-                                         .label = label_of_several};
+static const TestGraphKind one_label = {.nodes = GRAPH_NODES,
+                                        .degree = 3,
+                                        .features = 4,
+                                        .classes = COLUMNS,
+                                        .split = split_of_single,
+                                        .label = label_of_single};
+static const TestGraphKind several_labels = {.nodes = GRAPH_NODES,
+                                             .degree = 3,
+                                             .features = 4,
+                                             .classes = 3,
+                                             .multilabel = true,
+                                             .split = split_of_several,
+                                             .label = label_of_several};
 
 static void assert_metrics(const Metrics *got, Metrics want) {
     assert_int_equal(got->rows, want.rows);
@@ -190,8 +190,8 @@ static void what_is_not_a_number_is_wrong(void **state) {
         Made made;
         Metrics got[4];
         make(&made, one_label);
-        for (int64_t r = 0; r < made.world.shard.set[NODES].own; r++)
-            if (made.world.shard.set[NODES].gid[r] == 0)
+        for (int64_t r = 0; r < made.graph.shard.set[NODES].own; r++)
+            if (made.graph.shard.set[NODES].gid[r] == 0)
                 floats(made.logits)[r * made.logits.stride + column] = NAN;
         model_metrics(made.model, made.logits, got);
         assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 5,
@@ -217,7 +217,7 @@ static void an_empty_split_has_no_rows(void **state) {
     (void)state;
     Made made;
     Metrics got[4];
-    WorldKind kind = one_label;
+    TestGraphKind kind = one_label;
     kind.split = only_training;
     kind.label = any_label;
     make(&made, kind);

@@ -14,7 +14,7 @@
 // ---- a small model with messages of any form
 
 typedef struct Small {
-    World world;
+    TestGraph graph;
     Config config;
     ModelShape shape;
     ModelPatterns patterns;
@@ -22,12 +22,12 @@ typedef struct Small {
     float *p;
 } Small;
 
-static void small_init(Small *s, WorldKind kind, const char *layer, const char *post,
+static void small_init(Small *s, TestGraphKind kind, const char *layer, const char *post,
                        double dropout, const char *order) {
     Error err = {0};
     const char *word = post;
     *s = (Small){0};
-    world_init(&s->world, kind, 42, &test_comm);
+    test_graph_init(&s->graph, kind, 42, &test_comm);
     assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", layer);
     snprintf(s->config.lossless.order, CONFIG_WORD, "%s", order);
@@ -46,27 +46,27 @@ static void small_init(Small *s, WorldKind kind, const char *layer, const char *
         word += length + (word[length] == ',');
     }
     assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err), &err);
-    model_patterns_init(&s->patterns, &s->shape, &s->world.shard, &test_comm);
+    model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     s->sync = gradsync_new(&test_comm, device(), s->shape.parameter_count);
-    s->p = TAKE(float, s->shape.parameter_count, "test");
+    s->p = ALLOC(float, s->shape.parameter_count, "test");
     model_initial(&s->shape, 7, s->p);
 }
 
 static void small_clear(Small *s) {
-    memory_give(s->p);
+    memory_free(s->p);
     gradsync_free(s->sync);
     model_patterns_clear(&s->patterns);
-    world_clear(&s->world);
+    test_graph_clear(&s->graph);
 }
 
 static Model *model_of(const Small *s, const char *codec, bool bf16, const char *schedule) {
     Error err = {0};
     ModelParts parts = {
-        .shard = &s->world.shard,
+        .shard = &s->graph.shard,
         .patterns = &s->patterns,
         .comm = &test_comm,
         .backend = device(),
-        .options = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .piece = 65280},
+        .options = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .chunk = 65280},
         .schedule = schedule_find(schedule, &err)};
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
     if (model == NULL)
@@ -76,9 +76,9 @@ static Model *model_of(const Small *s, const char *codec, bool bf16, const char 
 
 // The gradient of all ranks; takes no memory but for gradsync.
 static double gradient_of(const Small *s, Model *model, float *g, uint32_t epoch) {
-    int64_t takes = memory_takes();
+    int64_t takes = memory_allocs();
     double loss = model_loss_and_gradient(model, on_device(s->p), on_device(g), 11, epoch);
-    assert_int_equal(takes, memory_takes());
+    assert_int_equal(takes, memory_allocs());
     gradsync_finish(s->sync, on_device(g));
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
@@ -99,8 +99,8 @@ static int of_all_kinds(int64_t gid, int reader, int setting) {
 // By global id and reader, so both ends say the same without asking.
 static void set_widths(Channel *channel, WidthOf *width, int setting) {
     const HaloPlan *p = channel_halo_plan(channel);
-    uint8_t *sent = TAKE(uint8_t, p->send_offset[p->size - 1], "test");
-    uint8_t *received = TAKE(uint8_t, p->halo_count, "test");
+    uint8_t *sent = ALLOC(uint8_t, p->send_offset[p->size - 1], "test");
+    uint8_t *received = ALLOC(uint8_t, p->halo_count, "test");
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
             sent[k] = (uint8_t)width(p->source_id[p->send_row[k]], ring_reader(p->rank, g, p->size),
@@ -108,8 +108,8 @@ static void set_widths(Channel *channel, WidthOf *width, int setting) {
     for (int64_t h = 0; h < p->halo_count; h++)
         received[h] = (uint8_t)width(p->halo_id[h], p->rank, setting);
     channel_set_widths(channel, sent, received);
-    memory_give(received);
-    memory_give(sent);
+    memory_free(received);
+    memory_free(sent);
 }
 
 static void set_direction(Model *model, int direction, int bits) {
@@ -126,7 +126,7 @@ static void set_direction(Model *model, int direction, int bits) {
 
 enum { REPEATS = 400 };
 
-static const WorldKind graph = {.nodes = 100, .degree = 6, .features = 8, .classes = 4};
+static const TestGraphKind graph = {.nodes = 100, .degree = 6, .features = 8, .classes = 4};
 
 typedef struct Experiment {
     double noise, bias; // of the weights' gradient, by its norm; what noise leaves of a mean is
@@ -140,8 +140,8 @@ static double z_bound(int64_t elements) { return sqrt(2 * log(2 * (double)elemen
 static Experiment experiment(const Small *s, Model *model, const float *exact, int forward_bits,
                              int backward_bits) {
     int64_t n = s->shape.parameter_count;
-    float *g = TAKE(float, n, "test");
-    double *sum = TAKE(double, n, "test"), *square = TAKE(double, n, "test");
+    float *g = ALLOC(float, n, "test");
+    double *sum = ALLOC(double, n, "test"), *square = ALLOC(double, n, "test");
     set_direction(model, FORWARD, forward_bits);
     set_direction(model, BACKWARD, backward_bits);
     for (uint32_t epoch = 1; epoch <= REPEATS; epoch++) {
@@ -170,9 +170,9 @@ static Experiment experiment(const Small *s, Model *model, const float *exact, i
     }
     e.noise = sqrt(variance / norm);
     e.bias = sqrt(fmax(off, 0) / norm);
-    memory_give(square);
-    memory_give(sum);
-    memory_give(g);
+    memory_free(square);
+    memory_free(sum);
+    memory_free(g);
     if (test_comm.rank == 0)
         print_message("forward %2d bits, backward %2d bits: noise %.2e, bias %.2e, z %.1f\n",
                       forward_bits, backward_bits, e.noise, e.bias, e.z);
@@ -182,14 +182,14 @@ static Experiment experiment(const Small *s, Model *model, const float *exact, i
 static void experiment_init(Small *s, Model **model, float **exact, const char *post, bool bf16) {
     small_init(s, graph, "gcn", post, 0, "aggregate-first");
     *model = model_of(s, "integer", bf16, "blocking");
-    *exact = TAKE(float, s->shape.parameter_count, "test");
+    *exact = ALLOC(float, s->shape.parameter_count, "test");
     Model *fp32 = model_of(s, "fp32", false, "blocking");
     gradient_of(s, fp32, *exact, 1);
     model_free(fp32);
 }
 
 static void experiment_clear(Small *s, Model *model, float *exact) {
-    memory_give(exact);
+    memory_free(exact);
     model_free(model);
     small_clear(s);
 }
@@ -288,12 +288,12 @@ static const Case cases[] = {
 enum { CASES = sizeof cases / sizeof *cases };
 
 static void case_init(Small *s, const Case *c) {
-    WorldKind kind = {.nodes = 83,
-                      .degree = 6,
-                      .directed = c->directed,
-                      .weighted = c->weighted,
-                      .features = 13,
-                      .classes = 5};
+    TestGraphKind kind = {.nodes = 83,
+                          .degree = 6,
+                          .directed = c->directed,
+                          .weighted = c->weighted,
+                          .features = 13,
+                          .classes = 5};
     small_init(s, kind, c->layer, c->post, c->dropout, c->order);
 }
 
@@ -314,11 +314,11 @@ static void schedules_give_the_same_bits(void **state) {
         Small s;
         case_init(&s, &cases[i]);
         size_t bytes = (size_t)s.shape.parameter_count * sizeof(float);
-        float *g[3], *other = TAKE(float, s.shape.parameter_count, "test");
+        float *g[3], *other = ALLOC(float, s.shape.parameter_count, "test");
         Model *model[3];
         for (int k = 0; k < 3; k++) {
             model[k] = mixed_model(&s, &cases[i], names[k]);
-            g[k] = TAKE(float, s.shape.parameter_count, "test");
+            g[k] = ALLOC(float, s.shape.parameter_count, "test");
         }
         for (uint32_t epoch = 1; epoch <= 4; epoch++) {
             double loss[3];
@@ -333,10 +333,10 @@ static void schedules_give_the_same_bits(void **state) {
             assert_true(memcmp(g[0], other, bytes) != 0);
         }
         for (int k = 0; k < 3; k++) {
-            memory_give(g[k]);
+            memory_free(g[k]);
             model_free(model[k]);
         }
-        memory_give(other);
+        memory_free(other);
         small_clear(&s);
     }
 }
@@ -353,18 +353,18 @@ static void inference_is_exact(void **state) {
     for (int i = 0; i < CASES; i++) {
         Small s;
         case_init(&s, &cases[i]);
-        float *g = TAKE(float, s.shape.parameter_count, "test");
+        float *g = ALLOC(float, s.shape.parameter_count, "test");
         Model *fp32 = model_of(&s, "fp32", false, "overlap");
         Model *model = mixed_model(&s, &cases[i], "overlap");
         for (uint32_t epoch = 1; epoch <= 3; epoch++) {
             gradient_of(&s, model, g, epoch);
             Rows want = model_infer(fp32, on_device(s.p));
-            assert_int_equal(want.count, s.world.shard.set[NODES].own);
+            assert_int_equal(want.count, s.graph.shard.set[NODES].own);
             same_logits(&cases[i], model_infer(model, on_device(s.p)), want);
         }
         model_free(model);
         model_free(fp32);
-        memory_give(g);
+        memory_free(g);
         small_clear(&s);
     }
 }

@@ -28,7 +28,7 @@ static const Kind kinds[] = {
 enum { KINDS = sizeof kinds / sizeof *kinds, EPOCHS = 3 };
 
 typedef struct Scene {
-    World world;
+    TestGraph graph;
     Config config;
     ModelShape shape;
     ModelPatterns patterns;
@@ -37,13 +37,13 @@ typedef struct Scene {
 
 static void scene_init(Scene *s, const Kind *kind) {
     Error err = {0};
-    WorldKind graph = {.nodes = 90,
-                       .degree = 5,
-                       .features = 9,
-                       .classes = 5,
-                       .multilabel = kind->multilabel,
-                       .directed = kind->directed};
-    world_init(&s->world, graph, 17, &test_comm);
+    TestGraphKind graph = {.nodes = 90,
+                           .degree = 5,
+                           .features = 9,
+                           .classes = 5,
+                           .multilabel = kind->multilabel,
+                           .directed = kind->directed};
+    test_graph_init(&s->graph, graph, 17, &test_comm);
     assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
     snprintf(s->config.lossless.input_features, CONFIG_WORD, "%s", kind->layer0);
@@ -53,15 +53,15 @@ static void scene_init(Scene *s, const Kind *kind) {
     assert_ok(
         model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err),
         &err);
-    model_patterns_init(&s->patterns, &s->shape, &s->world.shard, &test_comm);
-    s->parameters = TAKE(float, s->shape.parameter_count, "test");
+    model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
+    s->parameters = ALLOC(float, s->shape.parameter_count, "test");
     model_initial(&s->shape, 5, s->parameters);
 }
 
 static void scene_clear(Scene *s) {
-    memory_give(s->parameters);
+    memory_free(s->parameters);
     model_patterns_clear(&s->patterns);
-    world_clear(&s->world);
+    test_graph_clear(&s->graph);
 }
 
 // What a backend makes of a few epochs and an evaluation.
@@ -83,16 +83,16 @@ static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b)
     Error err = {0};
     GradSync *sync = gradsync_new(&test_comm, b, s->shape.parameter_count);
     ModelParts parts = {
-        .shard = &s->world.shard,
+        .shard = &s->graph.shard,
         .patterns = &s->patterns,
         .comm = &test_comm,
         .backend = b,
-        .options = {.codec = codec_find(kind->codec, &err), .width = 4, .piece = 4096},
+        .options = {.codec = codec_find(kind->codec, &err), .width = 4, .chunk = 4096},
         .schedule = schedule_find(kind->schedule, &err),
         .sync = sync};
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
     assert_ok(model, &err);
-    made->gradient = TAKE(float, s->shape.parameter_count, "test");
+    made->gradient = ALLOC(float, s->shape.parameter_count, "test");
     for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
         made->loss[epoch] = model_loss_and_gradient(model, on_device(s->parameters),
                                                     on_device(made->gradient), 3, epoch + 1);
@@ -100,7 +100,7 @@ static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b)
     }
     made->square = ranges_of(model);
     Rows logits = model_infer(model, on_device(s->parameters));
-    made->logits = TAKE(float, logits.count *logits.columns, "test");
+    made->logits = ALLOC(float, logits.count *logits.columns, "test");
     b->download_rows(made->logits, logits);
     model_metrics(model, logits, made->metrics);
     model_free(model);
@@ -108,8 +108,8 @@ static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b)
 }
 
 static void made_clear(Made *made) {
-    memory_give(made->logits);
-    memory_give(made->gradient);
+    memory_free(made->logits);
+    memory_free(made->gradient);
 }
 
 static void both_sides_are_kept_alike(void **state) {
@@ -127,7 +127,7 @@ static void both_sides_are_kept_alike(void **state) {
         assert_memory_equal(one.loss, two.loss, sizeof one.loss);
         assert_memory_equal(one.gradient, two.gradient, bytes);
         assert_memory_equal(one.logits, two.logits,
-                            (size_t)(s.world.shard.set[NODES].own * s.world.shard.classes) *
+                            (size_t)(s.graph.shard.set[NODES].own * s.graph.shard.classes) *
                                 sizeof(float));
         assert_memory_equal(one.metrics, two.metrics, sizeof one.metrics);
         assert_true(one.square == two.square);

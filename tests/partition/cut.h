@@ -18,7 +18,7 @@ static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t 
     char name[32];
     Error err = {0};
     *cut = (Cut){.dataset = dataset, .parts = parts};
-    cut->part = TAKE(int32_t, dataset.nodes, "test");
+    cut->part = ALLOC(int32_t, dataset.nodes, "test");
     for (int64_t v = 0; v < dataset.nodes; v++)
         cut->part[v] = part != NULL ? part[v]
                                     : (int32_t)(parts * graph_uniform(77, v, 0) * // uneven
@@ -34,7 +34,7 @@ static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t 
 static inline void cut_close(Cut *cut) {
     for (int p = 0; p < cut->parts; p++)
         shard_clear(&cut->shard[p]);
-    memory_give(cut->part);
+    memory_free(cut->part);
     dataset_clear(&cut->dataset);
 }
 

@@ -19,15 +19,15 @@ typedef bool (*EdgeRule)(int64_t i, int64_t j, int64_t n, uint64_t seed);
 static inline Dataset graph_make(int64_t n, EdgeRule rule, bool weighted, uint64_t seed) {
     Dataset d = {.nodes = n, .features = 3, .classes = 4};
     snprintf(d.name, sizeof d.name, "made");
-    d.offset = TAKE(int64_t, n + 1, "test");
+    d.offset = ALLOC(int64_t, n + 1, "test");
     for (int64_t i = 0; i < n; i++) {
         d.offset[i + 1] = d.offset[i];
         for (int64_t j = 0; j < n; j++)
             d.offset[i + 1] += rule(i, j, n, seed);
     }
     d.edges = d.offset[n];
-    d.target = TAKE(int32_t, d.edges, "test");
-    d.weight = weighted ? TAKE(float, d.edges, "test") : NULL;
+    d.target = ALLOC(int32_t, d.edges, "test");
+    d.weight = weighted ? ALLOC(float, d.edges, "test") : NULL;
     int64_t e = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -37,9 +37,9 @@ static inline Dataset graph_make(int64_t n, EdgeRule rule, bool weighted, uint64
                 d.weight[e] = (float)(1 + i * n + j);
             d.target[e++] = (int32_t)j;
         }
-    d.x = TAKE(float, n *d.features, "test");
-    d.label = TAKE(int32_t, n, "test");
-    d.split = TAKE(uint8_t, n, "test");
+    d.x = ALLOC(float, n *d.features, "test");
+    d.label = ALLOC(int32_t, n, "test");
+    d.split = ALLOC(uint8_t, n, "test");
     for (int64_t i = 0; i < n; i++) {
         for (int64_t c = 0; c < d.features; c++)
             d.x[i * d.features + c] = (float)(10 * i + c);

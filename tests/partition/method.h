@@ -16,13 +16,13 @@ static inline size_t bytes_of_cut(const Dataset *d, const char *method, int part
     Warnings warnings = {0};
     Error err = {0};
     Config config = config_for(method);
-    int32_t *part = TAKE(int32_t, d->nodes, "test");
-    void *filler = memory_take(memory_peak() - memory_in_use(), "test"); // now in use is the peak
+    int32_t *part = ALLOC(int32_t, d->nodes, "test");
+    void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
     assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
     size_t most = memory_peak() - before;
-    memory_give(filler);
-    memory_give(part);
+    memory_free(filler);
+    memory_free(part);
     return most;
 }
 

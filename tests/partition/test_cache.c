@@ -193,7 +193,7 @@ static void damage(const char *path, int keep) {
         data[bytes / 2] ^= keep == 1000 ? 1 : 0;
         assert_ok(file_remove(path, &err), &err); // others may have it mapped
         test_write(path, data, bytes * (size_t)keep / 1000);
-        memory_give(data);
+        memory_free(data);
     }
     comm_barrier(&test_comm);
 }

@@ -3,14 +3,14 @@
 #include "method.h"
 
 static void assert_good_cut(const int32_t *part, int64_t nodes, int parts) {
-    int64_t *count = TAKE(int64_t, parts, "test");
+    int64_t *count = ALLOC(int64_t, parts, "test");
     for (int64_t v = 0; v < nodes; v++) {
         assert_in_range(part[v], 0, parts - 1);
         count[part[v]]++;
     }
     for (int p = 0; p < parts; p++)
         assert_true(count[p] > 0);
-    memory_give(count);
+    memory_free(count);
 }
 
 // Every member of the family but file:, whose parts a file gives; N is 3.
@@ -116,9 +116,9 @@ static void test_metis_cuts_a_dirty_graph_like_a_clean_one(void **state) {
     enum { N = 40 };
     int32_t clean_part[N], dirty_part[N];
     Dataset clean = graph_make(N, graph_cliques, false, 1), dirty = {.nodes = N, .name = "dirty"};
-    dirty.offset = TAKE(int64_t, N + 1, "test");
-    dirty.target = TAKE(int32_t, 3 * clean.edges, "test");
-    dirty.split = TAKE(uint8_t, N, "test");
+    dirty.offset = ALLOC(int64_t, N + 1, "test");
+    dirty.target = ALLOC(int32_t, 3 * clean.edges, "test");
+    dirty.split = ALLOC(uint8_t, N, "test");
     for (int64_t i = 0; i < N; i++) {
         for (int64_t e = clean.offset[i]; e < clean.offset[i + 1]; e++)
             for (int k = 0; k < (clean.target[e] > i ? 2 : 0); k++) // upwards only, twice

@@ -39,7 +39,7 @@ static void test_truncated_and_changed_shards_are_refused(void **state) {
     Error err = {0};
     file_remove(path, &err);
     assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_NO_INPUT, shard_name);
-    memory_give(data);
+    memory_free(data);
     cut_close(&cut);
 }
 
@@ -57,7 +57,7 @@ static void forge_hash(const Cut *cut, const char *before, const char *shard) {
     assert_non_null(at);
     memcpy(at, now, 32);
     test_write(path, text, bytes);
-    memory_give(text);
+    memory_free(text);
 }
 
 // A file that was changed on purpose, hash and all: no flipped byte may crash the reader. What it
@@ -87,7 +87,7 @@ static void test_forged_shards_do_not_crash(void **state) {
         tried++;
     }
     assert_true(refused > tried / 3);
-    memory_give(data);
+    memory_free(data);
     cut_close(&cut);
 }
 
@@ -107,7 +107,7 @@ static void test_damaged_manifest_is_refused(void **state) {
         test_write(path, text, length);
         assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "partition.json");
     }
-    memory_give(text);
+    memory_free(text);
     cut_close(&cut);
 }
 
@@ -141,7 +141,7 @@ static void test_damaged_line_of_a_rank_is_refused(void **state) {
         test_write(path, text, bytes);
         assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, shard_name);
     }
-    memory_give(text);
+    memory_free(text);
     cut_close(&cut);
 }
 

@@ -161,7 +161,7 @@ static void communities_are_found_and_parts_are_even(void **state) {
     (void)state;
     Dataset d = planted("planted:nodes=6000,edges=150000,features=0,communities=32");
     static const char *const names[] = {"metis", "random", "fennel:3"};
-    int32_t *part = TAKE(int32_t, d.nodes, "test");
+    int32_t *part = ALLOC(int32_t, d.nodes, "test");
     for (int parts = 2; parts <= 8; parts *= 2) {
         double cut[3], balance = 0;
         for (int m = 0; m < 3; m++) {
@@ -175,7 +175,7 @@ static void communities_are_found_and_parts_are_even(void **state) {
         assert_true(cut[2] <= 2.5 * cut[0]);
         assert_true(cut[2] <= 0.5 * cut[1]);
     }
-    memory_give(part);
+    memory_free(part);
     dataset_clear(&d);
 }
 

@@ -81,12 +81,12 @@ static void what_is_taken_was_foreseen(void **state) {
         double before = begin();
         assert_ok(dataset_load(&dataset, &config, &err), &err);
         assert_foreseen("loading", (double)memory_plan_total(&plan), status("VmHWM:") - before);
-        int32_t *part = TAKE(int32_t, GRAPH_NODES, "test");
+        int32_t *part = ALLOC(int32_t, GRAPH_NODES, "test");
         before = begin();
         size_t used = memory_in_use();
         assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings), &err);
         assert_foreseen("METIS", (double)(memory_foreseen() - used), status("VmHWM:") - before);
-        memory_give(part);
+        memory_free(part);
         dataset_clear(&dataset);
     }
 }

@@ -9,9 +9,9 @@ enum { GRAPH_NODES = 4000, PARTS = 1000, DEGREE = 8 };
 // Every node reads the next ones of a ring: few parts meet each other.
 static Dataset ring_of_nodes(void) {
     Dataset d = {.nodes = GRAPH_NODES, .edges = GRAPH_NODES * DEGREE, .name = "ring"};
-    d.offset = TAKE(int64_t, GRAPH_NODES + 1, "test");
-    d.target = TAKE(int32_t, d.edges, "test");
-    d.split = TAKE(uint8_t, GRAPH_NODES, "test");
+    d.offset = ALLOC(int64_t, GRAPH_NODES + 1, "test");
+    d.target = ALLOC(int32_t, d.edges, "test");
+    d.split = ALLOC(uint8_t, GRAPH_NODES, "test");
     for (int64_t i = 0; i < GRAPH_NODES; i++) {
         int64_t at = i * DEGREE,
                 wrapped = i + DEGREE >= GRAPH_NODES ? i + DEGREE + 1 - GRAPH_NODES : 0;
@@ -47,7 +47,7 @@ static void test_nothing_grows_with_the_square_of_the_parts(void **state) {
     (void)state;
     Error err = {0};
     Dataset d = ring_of_nodes();
-    int32_t *part = TAKE(int32_t, GRAPH_NODES, "test");
+    int32_t *part = ALLOC(int32_t, GRAPH_NODES, "test");
     const char *folder = test_path("many");
     for (int32_t v = 0; v < GRAPH_NODES; v++)
         part[v] = v / (GRAPH_NODES / PARTS);
@@ -71,7 +71,7 @@ static void test_nothing_grows_with_the_square_of_the_parts(void **state) {
         assert_int_equal(shard.relation[IN_EDGES].remote_group[PARTS - 1], DEGREE);
         shard_clear(&shard);
     }
-    memory_give(part);
+    memory_free(part);
     dataset_clear(&d);
 }
 

@@ -87,7 +87,7 @@ static void rows_are_those_of_the_graph(const Cut *cut) {
 // Remote rows: ring order of groups, ascending rows inside, each what its owner has there, and each
 // is read (law 4).
 static void check_remote(const Cut *cut, const Shard *s, const ShardRelation *w) {
-    bool *read = TAKE(bool, w->remote, "test");
+    bool *read = ALLOC(bool, w->remote, "test");
     for (int64_t e = 0; e < w->edges; e++)
         if (w->column[e] >= s->set[NODES].own)
             read[w->column[e] - s->set[NODES].own] = true;
@@ -103,7 +103,7 @@ static void check_remote(const Cut *cut, const Shard *s, const ShardRelation *w)
         }
     }
     assert_int_equal(w->remote_group[s->parts - 1], w->remote);
-    memory_give(read);
+    memory_free(read);
 }
 
 static void order_is_that_of_the_law(const Cut *cut) {
@@ -166,7 +166,7 @@ static void figures_are_those_of_the_graph(const Cut *cut) {
     const Dataset *d = &cut->dataset;
     int64_t n = d->nodes, pairs = 0, cuts = 0;
     int32_t sent[2][8][8] = {0}, told[2][8][8] = {0};
-    bool *edge = TAKE(bool, n *n, "test");
+    bool *edge = ALLOC(bool, n *n, "test");
     for (int64_t v = 0; v < n; v++)
         for (int64_t e = d->offset[v]; e < d->offset[v + 1]; e++)
             edge[v * n + d->target[e]] = true;
@@ -198,7 +198,7 @@ static void figures_are_those_of_the_graph(const Cut *cut) {
         assert_memory_equal(told[1], sent[1], sizeof sent[1]);
     }
     json_free(json);
-    memory_give(edge);
+    memory_free(edge);
 }
 
 static void check_all(const Cut *cut) {
@@ -217,10 +217,10 @@ static void test_shards_are_the_graph_in_the_order_of_the_law(void **state) {
 static void test_duplicate_edges_are_kept(void **state) {
     (void)state;
     Dataset d = {.nodes = 3, .edges = 4, .name = "twice"};
-    d.offset = TAKE(int64_t, 4, "test");
-    d.target = TAKE(int32_t, 4, "test");
-    d.weight = TAKE(float, 4, "test");
-    d.split = TAKE(uint8_t, 3, "test");
+    d.offset = ALLOC(int64_t, 4, "test");
+    d.target = ALLOC(int32_t, 4, "test");
+    d.weight = ALLOC(float, 4, "test");
+    d.split = ALLOC(uint8_t, 3, "test");
     memcpy(d.offset, (int64_t[]){0, 3, 3, 4}, 4 * sizeof(int64_t));
     memcpy(d.target, (int32_t[]){1, 1, 2, 1}, 4 * sizeof(int32_t));
     memcpy(d.weight, (float[]){1, 2, 4, 8}, 4 * sizeof(float));
@@ -255,10 +255,10 @@ static void test_an_empty_part_is_a_shard_without_rows(void **state) {
 static void test_multilabel_rows_and_no_labels(void **state) {
     (void)state;
     Dataset d = graph_make(20, graph_random, false, 5);
-    memory_give(d.label);
+    memory_free(d.label);
     d.label = NULL;
     d.multilabel = true;
-    d.labels = TAKE(uint8_t, 20 * 4, "test");
+    d.labels = ALLOC(uint8_t, 20 * 4, "test");
     for (int i = 0; i < 80; i++)
         d.labels[i] = (uint8_t)(i % 7 == 0);
     Cut cut;
@@ -270,8 +270,8 @@ static void test_multilabel_rows_and_no_labels(void **state) {
     assert_int_equal(cut.shard[0].majority, -1);
     cut_close(&cut);
     d = graph_make(20, graph_random, false, 5);
-    memory_give(d.label);
-    memory_give(d.x);
+    memory_free(d.label);
+    memory_free(d.x);
     d.label = NULL;
     d.x = NULL;
     d.classes = d.features = 0;
@@ -285,9 +285,9 @@ static void test_multilabel_rows_and_no_labels(void **state) {
 static Dataset shuffled_groups(void) {
     enum { N = 6000, GROUP = 60, DEGREE = 8 };
     Dataset d = {.nodes = N, .name = "groups"};
-    d.offset = TAKE(int64_t, N + 1, "test");
-    d.target = TAKE(int32_t, N * DEGREE, "test");
-    d.split = TAKE(uint8_t, N, "test");
+    d.offset = ALLOC(int64_t, N + 1, "test");
+    d.target = ALLOC(int32_t, N * DEGREE, "test");
+    d.split = ALLOC(uint8_t, N, "test");
     for (int64_t i = 0; i < N; i++) { // group of i: i % 100; its members: i % 100 + 100 m
         int64_t before = -1;
         for (int k = 0; k < DEGREE; k++) {

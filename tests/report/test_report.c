@@ -25,14 +25,14 @@ static void one_row_is_measured_and_none_is_not(void **state) {
 
 static EpochRecord example(void) {
     EpochRecord record = {.epoch = 10, .loss = 0.5, .bytes = 2500000, .seconds = 1.0};
-    record.spans.seconds[SPAN_AGGREGATE_OWN] = 0.1;
-    record.spans.seconds[SPAN_AGGREGATE_HALO] = 0.1;
-    record.spans.seconds[SPAN_DENSE] = 0.1;
-    record.spans.seconds[SPAN_POINTWISE] = 0.1;
-    record.spans.seconds[SPAN_PACK] = 0.02;
-    record.spans.seconds[SPAN_UNPACK] = 0.03;
-    record.spans.seconds[SPAN_WAIT] = 0.25;
-    record.spans.seconds[SPAN_REDUCE] = 0.2;
+    record.timers.seconds[TIMER_AGGREGATE_OWN] = 0.1;
+    record.timers.seconds[TIMER_AGGREGATE_HALO] = 0.1;
+    record.timers.seconds[TIMER_DENSE] = 0.1;
+    record.timers.seconds[TIMER_POINTWISE] = 0.1;
+    record.timers.seconds[TIMER_PACK] = 0.02;
+    record.timers.seconds[TIMER_UNPACK] = 0.03;
+    record.timers.seconds[TIMER_WAIT] = 0.25;
+    record.timers.seconds[TIMER_REDUCE] = 0.2;
     return record;
 }
 

@@ -1,4 +1,4 @@
-// What tests of the trainer begin with: a world, a config, and a trainer for them.
+// What tests of the trainer begin with: a graph, a config, and a trainer for them.
 #ifndef FRINGE_TESTS_TRAINER_GIVEN_H
 #define FRINGE_TESTS_TRAINER_GIVEN_H
 
@@ -6,12 +6,12 @@
 #include "../support.h"
 #include "fringe/trainer.h"
 
-static World world;
+static TestGraph graph;
 static Config config;
 
 static Trainer *new_trainer(void) {
     Error err = {0};
-    Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
+    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, &err);
     if (t == NULL)
         fail_msg("%s", err.text);
     return t;

@@ -46,20 +46,21 @@ static inline Run whole_run(const char *const *more, int count) {
     return run;
 }
 
-static inline int make_world(void **state) {
+static inline int make_test_graph(void **state) {
     (void)state;
-    world_init(&world, (WorldKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
-               &test_comm);
+    test_graph_init(&graph,
+                    (TestGraphKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
+                    &test_comm);
     return 0;
 }
 
-static inline int drop_world(void **state) {
+static inline int drop_test_graph(void **state) {
     (void)state;
-    world_clear(&world);
+    test_graph_clear(&graph);
     return 0;
 }
 
-#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
+#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_test_graph, drop_test_graph)
 
 // As if a machine of the last rank had another libm, or a bit had flipped there: in what it
 // computes with, or in what it will.

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static World world;
+static TestGraph graph;
 static Config config;
 
 static int first_part_alone(int64_t node, int parts) { return node < 0 ? parts : 0; }
@@ -24,14 +24,14 @@ static int no_training(int64_t node) { return node % 2 == 0 ? SPLIT_VAL : SPLIT_
 static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SPLIT_TEST; }
 
 // Losses of six epochs on these parts.
-static void train(double loss[6], WorldKind kind, const Comm *comm) {
+static void train(double loss[6], TestGraphKind kind, const Comm *comm) {
     Error err = {0};
     EpochRecord record;
     const char *settings[] = {"model.layers=3", "model.hidden=[8]", "train.epochs=6",
                               "train.eval_every=2", "run.threads=1"};
     assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
-    world_init(&world, kind, 4, comm);
-    Trainer *t = trainer_new(&config, &world.shard, comm, 3, &err);
+    test_graph_init(&graph, kind, 4, comm);
+    Trainer *t = trainer_new(&config, &graph.shard, comm, 3, &err);
     if (t == NULL)
         fail_msg("%s", err.text);
     while (!trainer_finished(t)) {
@@ -39,13 +39,13 @@ static void train(double loss[6], WorldKind kind, const Comm *comm) {
         loss[record.epoch - 1] = record.loss;
     }
     trainer_free(t);
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 static void parts_train_as_one(int (*cut)(int64_t, int), int (*split)(int64_t), int degree) {
     Comm alone;
     comm_self(&alone);
-    WorldKind kind = {
+    TestGraphKind kind = {
         .nodes = 48, .degree = degree, .features = 6, .classes = 3, .cut = cut, .split = split};
     double parts[6], one[6];
     train(parts, kind, &test_comm);
@@ -83,13 +83,14 @@ static void nothing_to_validate_on(void **state) {
 static void no_training_nodes_is_a_sentence(void **state) {
     (void)state;
     Error err = {0};
-    WorldKind kind = {.nodes = 48, .degree = 5, .features = 6, .classes = 3, .split = no_training};
+    TestGraphKind kind = {
+        .nodes = 48, .degree = 5, .features = 6, .classes = 3, .split = no_training};
     assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
-    world_init(&world, kind, 4, &test_comm);
-    assert_null(trainer_new(&config, &world.shard, &test_comm, 3, &err));
+    test_graph_init(&graph, kind, 4, &test_comm);
+    assert_null(trainer_new(&config, &graph.shard, &test_comm, 3, &err));
     assert_int_equal(err.code, EXIT_DATA);
     assert_non_null(strstr(err.text, "training split"));
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 static const struct CMUnitTest tests[] = {

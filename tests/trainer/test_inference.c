@@ -31,7 +31,7 @@ static void settle(int which) {
 
 static void open_inference(Inference *inference) {
     Error err = {0};
-    assert_ok(inference_open(inference, &config, &world.shard, &test_comm, &(MemoryPlan){0}, &err),
+    assert_ok(inference_open(inference, &config, &graph.shard, &test_comm, &(MemoryPlan){0}, &err),
               &err);
 }
 
@@ -42,17 +42,17 @@ static bool plans(const MemoryPlan *plan, const char *what) {
     return false;
 }
 
-static void begin(WorldKind kind) {
+static void begin(TestGraphKind kind) {
     kind.nodes = kind.nodes > 0 ? kind.nodes : 150;
     kind.degree = 6, kind.features = 19, kind.classes = 4;
-    world_init(&world, kind, 8, &test_comm);
+    test_graph_init(&graph, kind, 8, &test_comm);
 }
 
 // Bit for bit: the same sums in the same order, whatever else there is room for.
 static void it_says_what_the_training_says(void **state) {
     (void)state;
     for (int which = 0; which < MODELS * 2; which++) {
-        begin((WorldKind){.directed = which >= MODELS, .multilabel = which % 2 == 1});
+        begin((TestGraphKind){.directed = which >= MODELS, .multilabel = which % 2 == 1});
         settle(which % MODELS);
         if (which % MODELS == MODELS - 1) // the training of that one needs the run it replays
             snprintf(config.quantization.assign, sizeof config.quantization.assign, "uniform");
@@ -79,7 +79,7 @@ static void it_says_what_the_training_says(void **state) {
         }
         inference_close(&inference);
         trainer_free(t);
-        world_clear(&world);
+        test_graph_clear(&graph);
     }
 }
 
@@ -89,7 +89,7 @@ static void it_takes_nothing_of_training(void **state) {
                                            "partial sums",         "parameters and optimizer",
                                            "features of the halo", "features after dropout"};
     for (int which = 0; which < MODELS; which++) {
-        begin((WorldKind){.nodes = 3000});
+        begin((TestGraphKind){.nodes = 3000});
         settle(which);
         size_t before = memory_in_use();
         Inference inference;
@@ -101,21 +101,21 @@ static void it_takes_nothing_of_training(void **state) {
                planned = (double)memory_plan_total(&inference.plan);
         if (planned < 0.95 * used - 50e3) // small items are not planned
             fail_msg("planned %.0f bytes, used %.0f", planned, used);
-        float *parameters = TAKE(float, inference.shape.parameter_count, "test");
+        float *parameters = ALLOC(float, inference.shape.parameter_count, "test");
         model_infer(inference.model, on_device(parameters));
-        memory_give(parameters);
-        int64_t takes = memory_takes();
+        memory_free(parameters);
+        int64_t takes = memory_allocs();
         inference_close(&inference);
-        assert_int_equal(memory_takes(), takes);
+        assert_int_equal(memory_allocs(), takes);
         assert_int_equal(memory_in_use(), before);
-        world_clear(&world);
+        test_graph_clear(&graph);
     }
 }
 
 // What the caller takes beside it counts; so does what the model needs.
 static void what_does_not_fit_is_refused(void **state) {
     (void)state;
-    begin((WorldKind){0});
+    begin((TestGraphKind){0});
     settle(0);
     Inference inference;
     open_inference(&inference);
@@ -127,9 +127,9 @@ static void what_does_not_fit_is_refused(void **state) {
     MemoryPlan beside = {0};
     memory_plan_add(&beside, "what is beside", (size_t)1 << 24);
     Error err = {0};
-    assert_refused(inference_open(&inference, &config, &world.shard, &test_comm, &beside, &err),
+    assert_refused(inference_open(&inference, &config, &graph.shard, &test_comm, &beside, &err),
                    &err, EXIT_MEMORY, "what is beside");
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 static int no_split(int64_t node) {
@@ -140,17 +140,17 @@ static int no_split(int64_t node) {
 // Who only predicts needs no training nodes.
 static void a_graph_without_splits_is_predicted(void **state) {
     (void)state;
-    begin((WorldKind){.split = no_split});
+    begin((TestGraphKind){.split = no_split});
     settle(1);
     Inference inference;
     open_inference(&inference);
-    float *parameters = TAKE(float, inference.shape.parameter_count, "test");
+    float *parameters = ALLOC(float, inference.shape.parameter_count, "test");
     model_initial(&inference.shape, 1, parameters);
     assert_int_equal(model_infer(inference.model, on_device(parameters)).count,
-                     world.shard.set[NODES].own);
-    memory_give(parameters);
+                     graph.shard.set[NODES].own);
+    memory_free(parameters);
     inference_close(&inference);
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 static const struct CMUnitTest tests[] = {

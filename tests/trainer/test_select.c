@@ -12,15 +12,15 @@
 enum { EPOCHS = 60, PARAMETERS = 4096 };
 
 // Labels by chance, so that what is learned helps the splits at different epochs.
-static void make_world(int (*split)(int64_t node), bool multilabel) {
-    world_init(&world,
-               (WorldKind){.nodes = 150,
-                           .degree = 6,
-                           .features = 19,
-                           .classes = 4,
-                           .multilabel = multilabel,
-                           .split = split},
-               8, &test_comm);
+static void make_test_graph(int (*split)(int64_t node), bool multilabel) {
+    test_graph_init(&graph,
+                    (TestGraphKind){.nodes = 150,
+                                    .degree = 6,
+                                    .features = 19,
+                                    .classes = 4,
+                                    .multilabel = multilabel,
+                                    .split = split},
+                    8, &test_comm);
 }
 
 static Trainer *trainer_with(const char *const *more, int count) {
@@ -108,7 +108,7 @@ static void validation_selects(void **state) {
     };
     int telling = 0; // cases in which another choice would be another epoch
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        make_world(NULL, cases[i].multilabel);
+        make_test_graph(NULL, cases[i].multilabel);
         Trainer *t = TRAINER(cases[i].setting, "train.lr=0.03");
         train(t);
         int64_t best = best_of(SPLIT_VAL, cases[i].figure);
@@ -123,7 +123,7 @@ static void validation_selects(void **state) {
             most = fmax(most, score);
         }
         trainer_free(t);
-        world_clear(&world);
+        test_graph_clear(&graph);
     }
     assert_true(telling >= 4);
 }
@@ -132,7 +132,7 @@ static void evaluations_come_when_due(void **state) {
     (void)state;
     static const char *const every[] = {"train.eval_every=7", "train.eval_every=0",
                                         "train.eval_every=100"};
-    make_world(NULL, false);
+    make_test_graph(NULL, false);
     for (int i = 0; i < 3; i++) {
         Trainer *t = TRAINER(every[i]);
         train(t);
@@ -140,14 +140,14 @@ static void evaluations_come_when_due(void **state) {
             assert_int_equal(history.evaluated[e - 1], e == EPOCHS || (i == 0 && e % 7 == 0));
         trainer_free(t);
     }
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 // Stops after so many evaluations in a row that are not better; as many epochs as the run without
 // it says. It is told, unless the last epoch was reached anyhow.
 static void patience_counts_evaluations(void **state) {
     (void)state;
-    make_world(NULL, false);
+    make_test_graph(NULL, false);
     for (int every = 1; every <= 4; every += 3)
         for (int patience = 1; patience <= 9; patience++) {
             char eval_every[32], text[32];
@@ -180,7 +180,7 @@ static void patience_counts_evaluations(void **state) {
             assert_int_equal(trainer_stopped_early(t), 0);
             trainer_free(t);
         }
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SPLIT_TEST; }
@@ -188,18 +188,18 @@ static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SP
 static void patience_needs_evaluations(void **state) {
     (void)state;
     Error err = {0};
-    make_world(no_validation, false);
+    make_test_graph(no_validation, false);
     Trainer *t = TRAINER("train.patience=1");
     assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "no validation nodes");
     trainer_free(t);
-    world_clear(&world);
-    make_world(NULL, false);
+    test_graph_clear(&graph);
+    make_test_graph(NULL, false);
     err = (Error){0};
     t = TRAINER("train.patience=1", "train.eval_every=0");
     assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "it counts evaluations");
     trainer_free(t);
-    world_clear(&world);
-    make_world(no_validation, false);
+    test_graph_clear(&graph);
+    make_test_graph(no_validation, false);
     err = (Error){0};
     t = TRAINER("train.patience=0"); // which selects nothing, and evaluates all the same
     assert_ok(trainer_may_train(t, &err), &err);
@@ -211,8 +211,8 @@ static void patience_needs_evaluations(void **state) {
     assert_int_equal(of.last_metrics[SPLIT_TEST].rows, 75);
     assert_ptr_equal(trainer_parameters(t, true), t->parameters); // the best that there are
     trainer_free(t);
-    world_clear(&world);
-    make_world(NULL, false);
+    test_graph_clear(&graph);
+    make_test_graph(NULL, false);
     t = TRAINER("train.patience=5", "train.eval_every=0");
     assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "train.eval_every");
     trainer_free(t);
@@ -223,14 +223,14 @@ static void patience_needs_evaluations(void **state) {
     t = TRAINER("train.patience=5", "train.eval_every=1");
     assert_ok(trainer_may_train(t, &err), &err);
     trainer_free(t);
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 // The figures of the last weights are theirs, also where no epoch was due or a checkpoint came in
 // between; and whoever asks for them changes nothing else.
 static void last_figures_are_of_the_last_weights(void **state) {
     (void)state;
-    make_world(NULL, false);
+    make_test_graph(NULL, false);
     Trainer *t = TRAINER("train.eval_every=4");
     TrainerCounters of, after;
     Error err = {0};
@@ -250,7 +250,7 @@ static void last_figures_are_of_the_last_weights(void **state) {
         assert_ok(trainer_epoch(t, &record, &err), &err);
     }
     trainer_free(t);
-    world_clear(&world);
+    test_graph_clear(&graph);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -11,16 +11,17 @@
 
 enum { STEPS = 4, PARAMETERS = 4096 };
 
-static int make_world(void **state) {
+static int make_test_graph(void **state) {
     (void)state;
-    world_init(&world, (WorldKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
-               &test_comm);
+    test_graph_init(&graph,
+                    (TestGraphKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
+                    &test_comm);
     return 0;
 }
 
-static int drop_world(void **state) {
+static int drop_test_graph(void **state) {
     (void)state;
-    world_clear(&world);
+    test_graph_clear(&graph);
     return 0;
 }
 
@@ -215,19 +216,19 @@ static void edges_stored_twice_weigh_twice(void **state) {
     (void)state;
     for (int weighted = 0; weighted < 2; weighted++) {
         Trainer *t[2];
-        World of[2];
+        TestGraph of[2];
         EpochRecord record[2];
         for (int i = 0; i < 2; i++) {
-            world_init(&of[i],
-                       (WorldKind){.nodes = 97,
-                                   .degree = 6,
-                                   .weighted = weighted,
-                                   .directed = weighted,
-                                   .features = 13,
-                                   .classes = 5,
-                                   .twice = i == 0 ? TWICE_STORED : TWICE_MERGED},
-                       8, &test_comm);
-            world = of[i];
+            test_graph_init(&of[i],
+                            (TestGraphKind){.nodes = 97,
+                                            .degree = 6,
+                                            .weighted = weighted,
+                                            .directed = weighted,
+                                            .features = 13,
+                                            .classes = 5,
+                                            .twice = i == 0 ? TWICE_STORED : TWICE_MERGED},
+                            8, &test_comm);
+            graph = of[i];
             t[i] = TRAINER("train.optimizer=sgd", "train.lr=0.125");
             record[i] = epoch_of(t[i]);
         }
@@ -237,7 +238,7 @@ static void edges_stored_twice_weigh_twice(void **state) {
         assert_close(t[0]->parameters, t[1]->parameters, t[0]->shape.parameter_count, 1e-6);
         for (int i = 0; i < 2; i++) {
             trainer_free(t[i]);
-            world_clear(&of[i]);
+            test_graph_clear(&of[i]);
         }
     }
 }
@@ -258,12 +259,12 @@ static void a_gradient_that_is_not_finite_ends_the_training(void **state) {
     (void)state;
     Error err = {0};
     EpochRecord record;
-    int64_t count = world.shard.set[NODES].own * world.shard.features;
-    const float *before = world.shard.x;
-    float *large = TAKE(float, count, "test");
+    int64_t count = graph.shard.set[NODES].own * graph.shard.features;
+    const float *before = graph.shard.x;
+    float *large = ALLOC(float, count, "test");
     for (int64_t k = 0; k < count; k++)
         large[k] = 1e20f;
-    world.shard.x = large;
+    graph.shard.x = large;
     Trainer *t = TRAINER("model.layers=2", "model.hidden=[20]", "model.post=[]");
     memset(t->parameters, 0, (size_t)t->shape.parameter_count * sizeof *t->parameters);
     fill(t, "convs.0", true, 1);
@@ -272,11 +273,11 @@ static void a_gradient_that_is_not_finite_ends_the_training(void **state) {
                    "is not finite in epoch 1");
     assert_true(isfinite(record.loss));
     trainer_free(t);
-    world.shard.x = before;
-    memory_give(large);
+    graph.shard.x = before;
+    memory_free(large);
 }
 
-#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
+#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_test_graph, drop_test_graph)
 static const struct CMUnitTest tests[] = {
     ON_WORLD(sgd_steps_by_its_formula),
     ON_WORLD(adam_steps_by_its_formula),

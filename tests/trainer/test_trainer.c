@@ -43,9 +43,9 @@ static void ranks_that_disagree_are_named(void **state) {
         assert_ok(trainer_epoch(t, &record, &err), &err);
         assert_ok(trainer_replicas_agree(t, &err), &err);
         disturb(t, flat);
-        assert_refused(trainer_replicas_agree(t, &asked), &asked, EXIT_DISAGREE, named);
+        assert_refused(trainer_replicas_agree(t, &asked), &asked, EXIT_MISMATCH, named);
         if (flat != 3) // the best weights are new after an evaluation
-            assert_refused(trainer_epoch(t, &record, &seen), &seen, EXIT_DISAGREE, named);
+            assert_refused(trainer_epoch(t, &record, &seen), &seen, EXIT_MISMATCH, named);
         trainer_free(t);
     }
 }
@@ -56,10 +56,10 @@ static void epochs_take_no_memory(void **state) {
     EpochRecord record;
     settle(NULL, 0);
     Trainer *t = new_trainer();
-    int64_t takes = memory_takes();
+    int64_t takes = memory_allocs();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &record, &err), &err);
-    assert_int_equal(memory_takes(), takes);
+    assert_int_equal(memory_allocs(), takes);
     trainer_free(t);
 }
 
@@ -83,7 +83,7 @@ static void too_much_memory_is_refused(void **state) {
     Error err = {0};
     const char *tight[] = {"run.memory_limit=0.00001"};
     settle(tight, 1);
-    assert_null(trainer_new(&config, &world.shard, &test_comm, 3, &err));
+    assert_null(trainer_new(&config, &graph.shard, &test_comm, 3, &err));
     assert_int_equal(err.code, EXIT_MEMORY);
     // it was refused before the Patterns were made: their making is among what would be needed
     assert_non_null(strstr(err.text, "boundary, cover and requests"));
@@ -147,11 +147,11 @@ static void spans_are_means_over_ranks(void **state) {
     Trainer *t = new_trainer();
     for (int e = 0; e < 5; e++) {
         assert_ok(trainer_epoch(t, &record, &err), &err);
-        double all[64][SPAN_KINDS], total = 0;
-        comm_all_gather(&test_comm, record.spans.seconds, all, sizeof all[0]);
+        double all[64][TIMER_KINDS], total = 0;
+        comm_all_gather(&test_comm, record.timers.seconds, all, sizeof all[0]);
         assert_memory_equal(all[0], all[test_comm.size - 1], sizeof all[0]);
-        for (int k = 0; k < SPAN_KINDS; k++)
-            total += record.spans.seconds[k];
+        for (int k = 0; k < TIMER_KINDS; k++)
+            total += record.timers.seconds[k];
         assert_true(total > 0 && total <= 1.01 * record.seconds);
     }
     trainer_free(t);
@@ -162,7 +162,7 @@ static void a_metric_must_be_known(void **state) {
     Error err = {0};
     const char *settings[] = {"train.metric=\"best\""};
     settle(settings, 1);
-    assert_refused(trainer_new(&config, &world.shard, &test_comm, 3, &err) != NULL, &err,
+    assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, &err) != NULL, &err,
                    EXIT_CONFIG, "train.metric: expected one of accuracy");
 }
 
@@ -173,10 +173,10 @@ static void a_loss_must_fit_the_labels(void **state) {
         for (int loss = 0; loss < 2; loss++) {
             Error err = {0};
             settle(&losses[loss], 1);
-            bool was = world.shard.multilabel;
-            world.shard.multilabel = multilabel;
-            Trainer *t = trainer_new(&config, &world.shard, &test_comm, 3, &err);
-            world.shard.multilabel = was;
+            bool was = graph.shard.multilabel;
+            graph.shard.multilabel = multilabel;
+            Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, &err);
+            graph.shard.multilabel = was;
             if (loss != multilabel)
                 assert_refused(t != NULL, &err, EXIT_CONFIG, "labels; use auto");
             else if (loss == 0)

@@ -4,7 +4,7 @@
 // poll and, well before comm.timeout seconds have passed, send all ranks a heartbeat request. A
 // rank that computes or waits inside fringe answers it from any comm call, or from comm_beat, which
 // long kernels reach through their Poll. A rank that does not answer within comm.timeout is named
-// and the job ends with EXIT_SILENT. The job ends in the same way if all ranks answer but none
+// and the job ends with EXIT_HUNG. The job ends in the same way if all ranks answer but none
 // makes progress for many times that long. A rank with long serial work that cannot poll (METIS, a
 // large file) runs it through comm_aside and so keeps answering.
 #ifndef FRINGE_BASE_COMM_H

@@ -23,10 +23,10 @@ typedef enum ExitCode {
     EXIT_STOPPED = 75, // stopped on request after a checkpoint: requeue me
     EXIT_CONFIG = 78,
     EXIT_DIVERGED = 80,
-    EXIT_SILENT = 81, // a rank is silent or hung
+    EXIT_HUNG = 81, // a rank is silent or hung
     EXIT_CUDA = 82,
     EXIT_INTEGRITY = 83,
-    EXIT_DISAGREE = 84 // ranks disagree
+    EXIT_MISMATCH = 84 // ranks disagree
 } ExitCode;
 
 typedef struct Error {

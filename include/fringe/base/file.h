@@ -13,7 +13,7 @@ int file_open(const char *path, int64_t *bytes, Error *err);
 // The same as a stream; NULL on failure.
 FILE *file_stream(const char *path, int64_t *bytes, Error *err);
 // Reads a whole file into memory (0-terminated for text); refuses files above `limit` bytes. Free
-// it with memory_give.
+// it with memory_free.
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
 // Replaces path with `bytes` of data: temporary file beside it, fsync, rename, fsync of the folder.
 bool file_replace(const char *path, const void *data, size_t bytes, Error *err);

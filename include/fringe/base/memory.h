@@ -1,5 +1,5 @@
 // Counted memory. Every array of fringe is taken here, 64-byte aligned, so that the epoch loop can
-// prove that it takes none (memory_takes stays) and the plan can be compared with the actual use.
+// prove that it takes none (memory_allocs stays) and the plan can be compared with the actual use.
 #ifndef FRINGE_BASE_MEMORY_H
 #define FRINGE_BASE_MEMORY_H
 
@@ -9,21 +9,21 @@
 // Takes `bytes` of zeroed memory, 64-byte aligned; 0 bytes gives a valid pointer. `what` names it
 // in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks
 // when the machine has none left; use memory_try for sizes that come from outside.
-void *memory_take(size_t bytes, const char *what);
+void *memory_alloc(size_t bytes, const char *what);
 
 // The same for sizes read from a file: NULL and an EXIT_MEMORY error instead of an abort.
 void *memory_try(size_t bytes, const char *what, Error *err);
 
 // Gives memory back; NULL is allowed.
-void memory_give(void *pointer);
+void memory_free(void *pointer);
 
 // count * size; aborts if the product overflows. For sizes computed inside the program.
 size_t memory_product(int64_t count, size_t size);
 
-#define TAKE(type, count, what)                                                                    \
-    ((type *)memory_take(memory_product((int64_t)(count), sizeof(type)), (what)))
+#define ALLOC(type, count, what)                                                                   \
+    ((type *)memory_alloc(memory_product((int64_t)(count), sizeof(type)), (what)))
 
-int64_t memory_takes(void);    // how often memory was taken since the start
+int64_t memory_allocs(void);   // how often memory was taken since the start
 size_t memory_in_use(void);    // bytes
 size_t memory_peak(void);      // bytes, the most ever in use
 size_t memory_available(void); // bytes this process may still use: cgroup limit or MemAvailable

@@ -1,4 +1,4 @@
-// Where the time of an epoch goes. A Spans adds up the seconds of named kinds of work. A Trace
+// Where the time of an epoch goes. A Timers adds up the seconds of named kinds of work. A Trace
 // records events with begin and end: every span of some epochs, and messages from post to receipt.
 // Its memory is taken once, and all ranks use the clock of rank 0.
 #ifndef FRINGE_BASE_TRACE_H
@@ -9,20 +9,20 @@
 #include <stdint.h>
 
 // Kinds of work in an epoch.
-typedef enum SpanKind {
-    SPAN_AGGREGATE_OWN,  // own part of the sparse aggregate
-    SPAN_AGGREGATE_HALO, // halo part
-    SPAN_DENSE,          // dense products
-    SPAN_POINTWISE,      // bias, norm, activation, dropout, loss, optimizer
-    SPAN_PACK,           // rows to bytes
-    SPAN_UNPACK,         // bytes to rows
-    SPAN_WAIT,           // waiting for messages that no computation hides
-    SPAN_REDUCE,         // weight gradients and metrics between ranks
-    SPAN_KINDS
-} SpanKind;
+typedef enum TimerKind {
+    TIMER_AGGREGATE_OWN,  // own part of the sparse aggregate
+    TIMER_AGGREGATE_HALO, // halo part
+    TIMER_DENSE,          // dense products
+    TIMER_POINTWISE,      // bias, norm, activation, dropout, loss, optimizer
+    TIMER_PACK,           // rows to bytes
+    TIMER_UNPACK,         // bytes to rows
+    TIMER_WAIT,           // waiting for messages that no computation hides
+    TIMER_REDUCE,         // weight gradients and metrics between ranks
+    TIMER_KINDS
+} TimerKind;
 
 typedef enum TraceKind {
-    TRACE_SPAN,    // span: a SpanKind, or SPAN_KINDS for an evaluation
+    TRACE_SPAN,    // span: a TimerKind, or TIMER_KINDS for an evaluation
     TRACE_POST,    // a message is sent to `peer`; begin == end
     TRACE_MESSAGE, // a message from `peer`: from this rank's post to its receipt
 } TraceKind;
@@ -41,30 +41,30 @@ typedef struct Trace {
     double offset; // added to clock_seconds()
     bool open;
     int32_t epoch;
-    int16_t layer, direction; // of the spans that follow
+    int16_t layer, direction; // of the timers that follow
 } Trace;
 
-typedef struct Spans {
-    double seconds[SPAN_KINDS];
-    double opened; // clock_seconds() of span_begin; 0: none is open
+typedef struct Timers {
+    double seconds[TIMER_KINDS];
+    double opened; // clock_seconds() of timer_begin; 0: none is open
     Trace *trace;  // keeps every span; borrowed, may be NULL
-} Spans;
+} Timers;
 
-extern const char *const span_names[SPAN_KINDS];
+extern const char *const timer_names[TIMER_KINDS];
 
 // A span is opened and closed by the same thread, one at a time. NULL: nothing is recorded.
-void span_begin(Spans *spans);
-void span_end(Spans *spans, SpanKind kind);
-void spans_reset(Spans *spans); // the seconds
-// Sets the layer and direction of the spans that follow; -1: none.
-void spans_place(Spans *spans, int layer, int direction);
+void timer_begin(Timers *timers);
+void timer_end(Timers *timers, TimerKind kind);
+void timers_reset(Timers *timers); // the seconds
+// Sets the layer and direction of the timers that follow; -1: none.
+void timers_place(Timers *timers, int layer, int direction);
 
 // Takes memory for `room` events and measures the clock offset. Collective.
 void trace_init(Trace *trace, const Comm *comm, int64_t room);
 void trace_clear(Trace *trace);
 // Records an event if the trace is open; counts it as lost if there is no room. NULL: does nothing.
 void trace_add(Trace *trace, TraceEvent event);
-// Gathers all events on rank 0, by rank: offset [size + 1]. Free both with memory_give. Collective.
+// Gathers all events on rank 0, by rank: offset [size + 1]. Free both with memory_free. Collective.
 TraceEvent *trace_gather(const Trace *trace, const Comm *comm, int64_t **offset);
 
 #endif
