@@ -50,10 +50,11 @@ typedef struct Codec {
     bool has_widths; // reads MessageLayout.widths
     size_t (*bytes)(const MessageLayout *layout);
     // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
-    // from; the backend's operations do the work. Returns -1, or the place in the send list of a
-    // row that cannot be written because a value is not finite or its range overflows.
-    int64_t (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                      const MessageSource *source, const Poll *poll);
+    // from; the backend's message operations do the work. *bad becomes 1 + the place in the send
+    // list of the first row that cannot be written because a value is not finite or its range
+    // overflows; it must be 0 before.
+    void (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                   const MessageSource *source, DeviceInt64 *bad, const Poll *poll);
     // rows [begin, begin + layout->rows) of `out` = what `in` holds, in the order of the send list;
     // their padding is zero, whatever was there.
     void (*decode)(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,

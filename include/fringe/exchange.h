@@ -104,8 +104,8 @@ typedef struct ChannelCount {
     int64_t bytes_sent, bytes_received, messages;
 } ChannelCount;
 ChannelCount channel_count(const Channel *channel);
-void channel_set_timers(Channel *channel,
-                        Timers *timers); // where time goes; borrowed; NULL: nowhere
+// Where time goes; borrowed; NULL: nowhere.
+void channel_set_timer(Channel *channel, StreamTimer *timer);
 
 // Seconds of this rank's exchanges since the start, added up by the steps and the schedule: what
 // the bench of the schedules compares (own is what could hide wait).

@@ -131,7 +131,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 void model_free(Model *model);
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config);
-void model_set_timers(Model *model, Timers *timers);
+void model_set_timer(Model *model, StreamTimer *timer); // borrowed; NULL: nothing is timed
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
 int64_t model_bytes_sent(const Model *model); // by all channels since the start

@@ -128,7 +128,7 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
                         : 0;
     memory_plan_add(plan, "messages",
                     widths + ring_transfer_bytes(halo->size) +
-                        SIDES * (size_t)halo->size * sizeof(size_t));
+                        (size_t)halo->size * (SIDES * sizeof(size_t) + sizeof(int64_t)));
 }
 
 // --- widths and ranges
@@ -163,8 +163,8 @@ void channel_ranges_reset(Channel *channel) {
 }
 
 // Ranges of the exchange that was just packed.
-static void add_ranges(Channel *channel) {
-    channel_download_ranges(channel);
+static void add_ranges(Channel *channel, const Poll *poll) {
+    channel_download_ranges(channel, poll);
     int64_t rows = rows_on(channel->plan, OUTGOING);
     for (int64_t k = 0; k < rows; k++)
         channel->ranges.square[k] += channel->range[k] * channel->range[k];
@@ -174,12 +174,12 @@ static void add_ranges(Channel *channel) {
 // --- time
 
 static double begin_step(Channel *channel) {
-    timer_begin(channel->timers);
+    timer_begin(stream_timer_timers(channel->timer));
     return clock_seconds();
 }
 
 static void end_step(Channel *channel, double since, double *seconds, TimerKind kind) {
-    timer_end(channel->timers, kind);
+    timer_end(stream_timer_timers(channel->timer), kind);
     *seconds += clock_seconds() - since;
 }
 
@@ -202,16 +202,50 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
         .peer = transfer->peer,
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
-    const Backend *b = channel->buffers->backend;
-    DeviceByte *message = channel_message(channel, OUTGOING, group);
-    int64_t bad = channel->codec->encode(b, message, &layout, &source, beat);
-    b->download(transfer->payload, message, (size_t)transfer->bytes);
-    int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[first + bad]];
+    channel->codec->encode(channel->buffers->backend, channel_message(channel, OUTGOING, group),
+                           &layout, &source, int64_window(channel->device_bad, group), beat);
+    channel_download_message(channel, group);
+}
+
+// A row that cannot be sent ends the job.
+static void check_rows(const Channel *channel, int group) {
+    const HaloPlan *p = channel->plan;
+    int64_t bad = channel->bad[group] - 1;
+    int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[p->send_offset[group] + bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.lr or set train.clip_norm",
-          channel->id.layer, direction_name(channel->id.direction), context.epoch,
+          channel->id.layer, direction_name(channel->id.direction), channel->epoch,
           id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
+}
+
+// Waits until the message is made and fills in its header.
+static void seal(Channel *channel, int group, const Poll *beat) {
+    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
+    if (transfer->bytes == 0)
+        return;
+    channel_wait_made(channel, group, beat);
+    check_rows(channel, group);
+    transfer->header.epoch = channel->epoch;
+    transfer->header.sequence = channel->sequence;
+    transfer->header.payload =
+        message_payload_checksum(transfer->payload, (size_t)transfer->bytes, beat);
+    message_seal(&transfer->header);
+}
+
+// The next message is encoded while the host seals one.
+static void make_messages(Channel *channel, const RowSource *rows, ExchangeContext context,
+                          const Poll *beat) {
+    int groups = channel->ring.rounds;
+    channel_encode_begin(channel);
+    for (int g = 0; g < groups; g++) {
+        if (channel->ring.transfer[g][OUTGOING].bytes > 0)
+            encode(channel, g, rows, context, beat);
+        if (g > 0)
+            seal(channel, g - 1, beat);
+    }
+    if (groups > 0)
+        seal(channel, groups - 1, beat);
 }
 
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {
@@ -224,28 +258,18 @@ void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext conte
     channel_lay_out(channel, context.exact ? channel->exact : channel->options.codec);
     channel->epoch = context.epoch;
     channel->sequence++;
-    for (int g = 0; g < channel->ring.rounds; g++) {
-        Transfer *transfer = &channel->ring.transfer[g][OUTGOING];
-        if (transfer->bytes == 0)
-            continue;
-        encode(channel, g, rows, context, &beat);
-        transfer->header.epoch = context.epoch;
-        transfer->header.sequence = channel->sequence;
-        transfer->header.payload =
-            message_payload_checksum(transfer->payload, (size_t)transfer->bytes, &beat);
-        message_seal(&transfer->header);
-    }
+    make_messages(channel, rows, context, &beat);
     if (channel->codec->has_widths)
-        add_ranges(channel);
+        add_ranges(channel, &beat);
     channel->state = CHANNEL_PACKED;
     end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
 }
 
 static void trace_message(Channel *channel, int group, int side, double end) {
     const Transfer *transfer = &channel->ring.transfer[group][side];
-    if (channel->timers == NULL || transfer->bytes == 0)
+    if (channel->timer == NULL || transfer->bytes == 0)
         return;
-    trace_add(channel->timers->trace,
+    trace_add(stream_timer_timers(channel->timer)->trace,
               (TraceEvent){.begin = channel->posted_at,
                            .end = end,
                            .peer = transfer->peer,
@@ -256,6 +280,7 @@ static void trace_message(Channel *channel, int group, int side, double end) {
 
 void channel_post(Channel *channel) {
     assert(channel->state == CHANNEL_PACKED);
+    channel_wait_decoded(channel);
     channel->posted_at = clock_seconds();
     ring_transfer_post(&channel->ring);
     channel->traced = 0;
@@ -338,7 +363,6 @@ void channel_wait_for(Channel *channel, int group, int side) {
 }
 
 void channel_receive(Channel *channel, int group) {
-    const int64_t *offset = channel->plan->receive_offset;
     assert(channel->state == CHANNEL_FLYING && group == channel->received);
     double since = begin_step(channel);
     channel_wait_for(channel, group, INCOMING);
@@ -347,15 +371,13 @@ void channel_receive(Channel *channel, int group) {
 
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     if (transfer->bytes > 0) {
-        since = begin_step(channel);
+        since = clock_seconds();
+        stream_timer_begin(channel->timer, STREAM_MESSAGE);
         check_message(channel, group, transfer->payload);
         MessageLayout layout = layout_of(channel, INCOMING, group);
-        const Backend *b = channel->buffers->backend;
-        DeviceByte *message = channel_message(channel, INCOMING, group);
-        b->upload(message, transfer->payload, (size_t)transfer->bytes);
-        channel->codec->decode(b, channel_rows(channel), offset[group], &layout, message,
-                               &channel->poll);
-        end_step(channel, since, &channel->seconds.unpack, TIMER_UNPACK);
+        channel_decode(channel, group, &layout);
+        stream_timer_end(channel->timer, TIMER_UNPACK);
+        channel->seconds.unpack += clock_seconds() - since;
     }
     channel->received++;
     if (channel->received == channel->ring.rounds)
@@ -386,4 +408,4 @@ ChannelCount channel_count(const Channel *channel) {
 
 ChannelSeconds channel_seconds(const Channel *channel) { return channel->seconds; }
 
-void channel_set_timers(Channel *channel, Timers *timers) { channel->timers = timers; }
+void channel_set_timer(Channel *channel, StreamTimer *timer) { channel->timer = timer; }

@@ -29,13 +29,19 @@ enum {
     CHUNKS = 32,  // at most
 };
 
-typedef enum State { SHARES_FLY, SUMS_FLY, SUMMED } State; // of a chunk that has left
+typedef enum State {
+    SHARES_DOWNLOADED,
+    SHARES_FLY,
+    SUMS_FLY,
+    SUMMED
+} State; // of a chunk in flight
 
 typedef struct Chunk {
     State state;
     int64_t begin, end; // in the gradient
     int64_t slice;      // floats that a rank owns; the last ranks may own fewer
     float *received;    // [size, slice]
+    Event *downloaded;  // owned: its shares are on the host
     int requests;
     MPI_Request *request; // [2 (size-1)]
 } Chunk;
@@ -81,6 +87,7 @@ static void cut(GradSync *sync) {
     for (int i = 0; i < sync->chunks; i++) {
         Chunk chunk = chunk_of(sync->count, size, i);
         chunk.received = sync->received + chunk.begin;
+        chunk.downloaded = sync->backend->event_new();
         chunk.request = sync->request + (ptrdiff_t)i * 2 * (size - 1);
         sync->chunk[i] = chunk;
     }
@@ -110,6 +117,8 @@ void gradsync_free(GradSync *sync) {
     if (sync == NULL)
         return;
     assert(sync->flown == 0);
+    for (int i = 0; i < sync->chunks; i++)
+        sync->backend->event_free(sync->chunk[i].downloaded);
     sync->backend->free_pinned(sync->pinned);
     sync->backend->free_pinned(sync->received);
     memory_free(sync->request);
@@ -156,11 +165,17 @@ static size_t chunk_bytes(const Chunk *chunk) {
     return (size_t)(chunk->end - chunk->begin) * sizeof(float);
 }
 
+// Its elements are made when the stream gets so far.
+static void download_shares(GradSync *sync, Chunk *chunk) {
+    sync->backend->download(sync->shares + chunk->begin, flat_window(sync->gradient, chunk->begin),
+                            chunk_bytes(chunk));
+    sync->backend->event_record(chunk->downloaded, STREAM_COMPUTE);
+    chunk->state = SHARES_DOWNLOADED;
+}
+
 // In round r rank i sends to i+r and receives from i-r (DESIGN 4).
 static void send_shares(GradSync *sync, Chunk *chunk) {
     int rank = sync->comm.rank, size = sync->comm.size;
-    sync->backend->download(sync->shares + chunk->begin, flat_window(sync->gradient, chunk->begin),
-                            chunk_bytes(chunk));
     chunk->state = SHARES_FLY;
     chunk->requests = 0;
     for (int round = 1; round < size; round++) {
@@ -206,6 +221,11 @@ static void land(GradSync *sync, Chunk *chunk) {
 
 static void advance(GradSync *sync, Chunk *chunk) {
     int done = 0;
+    if (chunk->state == SHARES_DOWNLOADED) {
+        if (sync->backend->event_reached(chunk->downloaded))
+            send_shares(sync, chunk);
+        return;
+    }
     CHECK_MPI(MPI_Testall(chunk->requests, chunk->request, &done, MPI_STATUSES_IGNORE));
     if (done && chunk->state == SHARES_FLY)
         send_sums(sync, chunk);
@@ -233,7 +253,7 @@ void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
         Chunk *next = &sync->chunk[sync->chunks - 1 - sync->flown];
         if (next->begin < from)
             break;
-        send_shares(sync, next);
+        download_shares(sync, next);
         sync->flown++;
     }
     gradsync_progress(sync);
@@ -253,9 +273,11 @@ static bool arrived(void *context) {
 
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient) {
     gradsync_made(sync, gradient, 0);
-    for (int i = sync->chunks - 1; i >= 0; i--)
+    for (int i = sync->chunks - 1; i >= 0; i--) {
+        sync->backend->event_wait(sync->chunk[i].downloaded, &(Poll){gradsync_progress, sync});
         comm_wait_until(&sync->comm, arrived, &(Arrival){sync, &sync->chunk[i]},
                         "the sum of the weight gradients");
+    }
     sync->flown = 0;
     sync->made = sync->count;
 }

@@ -128,8 +128,11 @@ struct Model {
     int made; // parameters [made, parameter_windows) have their gradients
     DeviceFloat *scratch;
     DeviceInt64 *device_counts; // [SPLITS, split_counts] of metrics
+    DeviceDouble *device_loss;  // [SPLITS] sums of losses
     int64_t *counts;            // the same on the host
-    Timers *timers;
+    double *loss;
+    Event *results;     // they are there
+    StreamTimer *timer; // borrowed; NULL: nothing is timed
     // of the call that is running
     const DeviceFloat *parameters;
     DeviceFloat *gradient;
@@ -174,8 +177,11 @@ static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
     return p != NULL ? flat_window(run->m->parameters, p->begin) : NULL;
 }
 
-// Loss of one split and its gradient times `weight` (g.at NULL: none).
-double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
+// Makes the loss of one split, device_loss[which], and its gradient times `weight` (g.at NULL:
+// none).
+void make_loss(Model *m, Rows g, Rows logits, uint8_t which, float weight);
+// Downloads counts and losses behind the work so far; m->results says when they are there.
+void download_results(Model *m);
 
 size_t counts_bytes(const Model *m); // of device_counts
 

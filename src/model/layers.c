@@ -53,32 +53,32 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
     const Layer *layer = run->layer;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->shape.kind->forward(run, rows, poll);
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
     if (!m->shape.posted[run->l])
         return;
     Post post = layer_post(run);
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
                                    layer->saved, m->on.gid, poll);
-    timer_end(m->timers, TIMER_POINTWISE);
+    stream_timer_end(m->timer, TIMER_POINTWISE);
 }
 
 // Y = H W of all rows.
 static Rows transform(const LayerRun *run) {
     Model *m = run->m;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->dense(run->layer->y, (Range){0, run->h.count}, run->h,
                             weights_of(run, ROLE_WEIGHT), NULL, false, NULL);
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
     return rows_first(run->layer->y, run->h.count);
 }
 
 static void forward_layer(Model *m, int l) {
     LayerRun run = run_of(m, l);
     bool weights = m->shape.weights[l];
-    timers_place(m->timers, l, FORWARD);
+    timers_place(stream_timer_timers(m->timer), l, FORWARD);
     if (features_ready(m, l)) {
         forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
         return;
@@ -98,12 +98,12 @@ static void drop_features(Model *m) {
     const Backend *b = m->parts.backend;
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid, NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream, m->on.halo_id,
                    NULL);
-    timer_end(m->timers, TIMER_POINTWISE);
+    stream_timer_end(m->timer, TIMER_POINTWISE);
 }
 
 void model_forward(Model *m) {
@@ -156,7 +156,7 @@ void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const P
 static void parameter_gradients(void *context, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     while (m->made > 0 && m->shape.parameter[m->made - 1].layer == run->l) {
         const Parameter *p = &m->shape.parameter[m->made - 1];
         if (p->role == ROLE_WEIGHT && run->transformed && run->dy.at == NULL)
@@ -164,7 +164,7 @@ static void parameter_gradients(void *context, const Poll *poll) {
         m->shape.kind->parameter_gradient(run, p, poll);
         made(m, p);
     }
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
 }
 
 // ---- backward: the gradients of rows
@@ -175,9 +175,9 @@ static void backward_rows(void *context, Range rows, const Poll *poll) {
     rows.end = rows.end < run->g.count ? rows.end : run->g.count;
     if (rows.begin >= rows.end)
         return;
-    timer_begin(run->m->timers);
+    stream_timer_begin(run->m->timer, STREAM_COMPUTE);
     run->m->shape.kind->input_gradient(run, rows, poll);
-    timer_end(run->m->timers, TIMER_DENSE);
+    stream_timer_end(run->m->timer, TIMER_DENSE);
 }
 
 static void backward_aggregate_first(LayerRun *run) {
@@ -189,9 +189,9 @@ static void backward_aggregate_first(LayerRun *run) {
     }
     run->da = rows_first(gradient_rows(m, in, 2), run->g.count);
     run->dh = rows_first(gradient_rows(m, in, 1), run->h.count);
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->shape.kind->aggregate_gradient(run, gradient_poll(m));
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
     propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
                                     .in = run->da,
                                     .out = run->dh,
@@ -221,10 +221,10 @@ static void backward_transform_first(LayerRun *run) {
     if (!wants_input_gradient(&m->shape, run->l))
         return;
     run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->dense_transposed(run->dh, (Range){0, dy.count}, dy,
                                        weights_of(run, ROLE_WEIGHT), false, poll);
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
     backward_rows(run, (Range){0, run->g.count}, poll);
 }
 
@@ -234,12 +234,12 @@ static void backward_post(Model *m, int l, Rows dh) {
     Post post = layer_post(&run);
     const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run.layer->parameter[ROLE_BETA];
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->post_backward(
         dh, dh, rows_first(run.layer->z, dh.count), &post, run.layer->saved,
         gamma != NULL ? flat_window(m->gradient, gamma->begin) : NULL,
         beta != NULL ? flat_window(m->gradient, beta->begin) : NULL, m->scratch, gradient_poll(m));
-    timer_end(m->timers, TIMER_POINTWISE);
+    stream_timer_end(m->timer, TIMER_POINTWISE);
     if (gamma != NULL) {
         made(m, beta);
         made(m, gamma);
@@ -268,8 +268,8 @@ static void backward_layer(Model *m, int l) {
 void model_backward(Model *m) {
     m->made = m->shape.parameter_windows;
     for (int l = m->shape.layers - 1; m->made > 0; l--) {
-        timers_place(m->timers, l, BACKWARD);
+        timers_place(stream_timer_timers(m->timer), l, BACKWARD);
         backward_layer(m, l);
     }
-    timers_place(m->timers, -1, -1);
+    timers_place(stream_timer_timers(m->timer), -1, -1);
 }

@@ -142,11 +142,16 @@ size_t counts_bytes(const Model *m) {
     return (size_t)(SPLITS * split_counts(classes)) * sizeof(int64_t);
 }
 
+enum { LOSS_BYTES = SPLITS * sizeof(double) };
+
 static void alloc_counts(Model *m, const Allocator *allocator) {
     const char *what = "metric counts";
     m->device_counts = alloc_bytes(allocator, counts_bytes(m), what);
-    if (allocator->plan == NULL)
-        m->counts = pinned_side(allocator->backend, m->device_counts, counts_bytes(m), what);
+    m->device_loss = alloc_bytes(allocator, LOSS_BYTES, what);
+    if (allocator->plan != NULL)
+        return;
+    m->counts = pinned_side(allocator->backend, m->device_counts, counts_bytes(m), what);
+    m->loss = pinned_side(allocator->backend, m->device_loss, LOSS_BYTES, what);
 }
 
 static void alloc_buffers(Model *m, const Allocator *allocator) {
@@ -207,6 +212,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
                  .rows = parts->shard->set[NODES].own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
     m->gradient_poll = (Poll){gradsync_progress, m->sync};
+    m->results = parts->backend->event_new();
     find_parameters(m);
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
@@ -219,6 +225,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     propagations_make(m);
     parts->backend->upload_rows(m->x, parts->shard->x);
     propagations_features(m);
+    parts->backend->finish(NULL); // the host's features may change from here on
     return m;
 }
 
@@ -259,7 +266,10 @@ void model_free(Model *m) {
         return;
     const Backend *b = m->parts.backend;
     propagations_clear(m);
+    b->event_free(m->results);
+    pinned_side_free(b, m->loss);
     pinned_side_free(b, m->counts);
+    b->free(m->device_loss);
     b->free(m->device_counts);
     b->free(m->scratch);
     for (int i = 0; i < m->widths; i++)
@@ -293,10 +303,10 @@ static Channel *channel_at(const Model *m, int i) {
     return NULL;
 }
 
-void model_set_timers(Model *m, Timers *timers) {
-    m->timers = timers;
+void model_set_timer(Model *m, StreamTimer *timer) {
+    m->timer = timer;
     for (int i = 0; channel_at(m, i) != NULL; i++)
-        channel_set_timers(channel_at(m, i), timers);
+        channel_set_timer(channel_at(m, i), timer);
 }
 
 void model_describe(const Model *m, char *out, size_t size) {
@@ -330,11 +340,20 @@ const Block *model_block(const Model *m, ExchangeId id) {
     return op != NULL ? &op->block : NULL;
 }
 
-double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
-    const Shard *s = m->parts.shard;
+void make_loss(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
     const Backend *b = m->parts.backend;
-    return s->multilabel ? b->bce_loss(g, logits, m->on.labels, m->on.split, which, weight)
-                         : b->softmax_loss(g, logits, m->on.label, m->on.split, which, weight);
+    DeviceDouble *loss = double_window(m->device_loss, which);
+    if (m->parts.shard->multilabel)
+        b->bce_loss(loss, g, logits, m->on.labels, m->on.split, which, weight);
+    else
+        b->softmax_loss(loss, g, logits, m->on.label, m->on.split, which, weight);
+}
+
+void download_results(Model *m) {
+    const Backend *b = m->parts.backend;
+    b->download(m->counts, m->device_counts, counts_bytes(m));
+    b->download(m->loss, m->device_loss, LOSS_BYTES);
+    b->event_record(m->results, STREAM_COMPUTE);
 }
 
 double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFloat *gradient,
@@ -349,12 +368,14 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     int last = m->shape.layers;
     m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     double train = (double)m->parts.shard->train_nodes;
-    timer_begin(m->timers);
-    double loss = loss_of(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
-                          (float)(1 / train));
-    timer_end(m->timers, TIMER_POINTWISE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    make_loss(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
+              (float)(1 / train));
+    download_results(m);
+    stream_timer_end(m->timer, TIMER_POINTWISE);
     model_backward(m);
-    return loss / train;
+    m->parts.backend->event_wait(m->results, gradient_poll(m));
+    return m->loss[SPLIT_TRAIN] / train;
 }
 
 Rows model_infer(Model *m, const DeviceFloat *parameters) {
