@@ -46,14 +46,11 @@ static Stream other(Stream stream) {
 }
 
 static bool newest_first(void) {
-    static int newest = -1;
-    if (newest < 0) {
-        const char *order = getenv("FRINGE_FENCED_ORDER");
-        newest = order != NULL && strcmp(order, "newest") == 0;
-        CHECK(newest || order == NULL || strcmp(order, "oldest") == 0, EXIT_CONFIG,
-              "FRINGE_FENCED_ORDER is '%s'; take oldest or newest", order);
-    }
-    return newest == 1;
+    const char *order = getenv("FRINGE_FENCED_ORDER");
+    bool newest = order != NULL && strcmp(order, "newest") == 0;
+    CHECK(newest || order == NULL || strcmp(order, "oldest") == 0, EXIT_CONFIG,
+          "FRINGE_FENCED_ORDER is '%s'; take oldest or newest", order);
+    return newest;
 }
 
 // ---- running
