@@ -153,6 +153,7 @@ foreach(source IN LISTS test_sources)
     endif()
     program_tests(${prefix}${name} ${name} ${room} "${first}" cpu ${counts})
     if(first MATCHES "also on fenced")
+        list(LENGTH counts how_many)
         if(how_many GREATER 3) # the backend is the same on more
             list(GET counts 0 1 2 counts)
         endif()
