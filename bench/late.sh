@@ -47,7 +47,7 @@ build() { cmake --build "$copy/build" --target $programs; }
 notice() {
     local test
     for test in $tests; do
-        ctest --test-dir "$copy/build" -R "^$test\$" --timeout 200 >>"$work/out" 2>&1 ||
+        ctest --test-dir "$copy/build" -R "^$test\$" --timeout 200 >>"$work/out" 2>&1 </dev/null ||
             { echo "$test"; return; }
     done
 }
@@ -56,10 +56,8 @@ mkdir "$copy"
 (cd "$root" && git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$copy") || exit 70
 cmake -S "$copy" -B "$copy/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$work/out" &&
     build >>"$work/out" || { cat "$work/out"; exit 70; }
-by=$(notice)
-[ -z "$by" ] || { echo "$by fails without any fault"; exit 70; }
 
-planted=0 noticed=0
+planted=0 noticed=0 tests_used=
 while IFS='|' read -r name file old new; do
     [[ -z $only || $name == *$only* ]] || continue
     plant "$copy/$file" "$old" "$new" || exit 70
@@ -68,10 +66,12 @@ while IFS='|' read -r name file old new; do
     case $by in
     '') by=nobody ;;
     nothing*) tail -20 "$work/out" ;;
-    *) noticed=$((noticed + 1)) ;;
+    *) noticed=$((noticed + 1)) tests_used+=" $by" ;;
     esac
     printf '%-34s %s\n' "$name" "$by" | tee -a "$log"
     cp "$root/$file" "$copy/$file"
 done <<<"$faults"
+tests=$(tr ' ' '\n' <<<"$tests_used" | sort -u) # they must not fail without a fault
+build >"$work/out" 2>&1 && by=$(notice) && [ -z "$by" ] || { echo "$by fails without any fault"; exit 70; }
 echo "$noticed of $planted noticed" | tee -a "$log"
 [ "$noticed" -eq "$planted" ]
