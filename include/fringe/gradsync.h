@@ -11,7 +11,7 @@
 typedef struct GradSync GradSync;
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, int64_t count); // collective
 void gradsync_free(GradSync *sync); // collective; not before a sum is finished
-void gradsync_plan(MemoryPlan *plan, int64_t count, int size);
+void gradsync_plan(MemoryPlan *plan, const Backend *backend, int64_t count, int size);
 // Elements [from, count) of gradient [count] are made on this rank; they belong to the sum until
 // gradsync_finish: not read, written or freed. `from` falls from call to call. Waits for nobody;
 // each rank says what and when it likes, or nothing.

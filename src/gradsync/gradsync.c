@@ -96,21 +96,36 @@ static void cut(GradSync *sync) {
 // Slices are rounded up, so a chunk may receive a little more than it is long.
 static int64_t received_floats(int64_t count, int size) { return size == 1 ? 0 : count + size; }
 
+static void alloc_buffers(GradSync *sync, const Allocator *allocator, int size) {
+    int64_t requests = (int64_t)sync->chunks * 2 * (size - 1);
+    size_t bytes = memory_product(received_floats(sync->count, size), sizeof(float));
+    sync->chunk = alloc_host(allocator, memory_product(sync->chunks, sizeof(Chunk)), "gradients");
+    sync->request =
+        alloc_host(allocator, memory_product(requests, sizeof(MPI_Request)), "gradients");
+    sync->received = alloc_pinned(allocator, bytes, "gradients on their way");
+    if (!allocator->backend->host_is_device)
+        sync->pinned =
+            alloc_pinned(allocator, memory_product(sync->count, sizeof(float)), "gradients");
+}
+
+static GradSync sync_of(const Backend *backend, int64_t count, int size) {
+    return (GradSync){
+        .backend = backend, .count = count, .made = count, .chunks = chunks_of(count, size)};
+}
+
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, int64_t count) {
     assert(count >= 0 && slice_of(count, comm->size) <= INT_MAX);
-    GradSync *sync = ALLOC(GradSync, 1, "gradient exchange");
-    *sync = (GradSync){
-        .backend = backend, .count = count, .made = count, .chunks = chunks_of(count, comm->size)};
+    GradSync *sync = ALLOC(GradSync, 1, "gradients");
+    *sync = sync_of(backend, count, comm->size);
     comm_duplicate(&sync->comm, comm);
-    sync->chunk = ALLOC(Chunk, sync->chunks, "gradient exchange");
-    sync->request =
-        ALLOC(MPI_Request, (int64_t)sync->chunks * 2 * (comm->size - 1), "gradient exchange");
-    size_t bytes = (size_t)received_floats(count, comm->size) * sizeof(float);
-    sync->received = backend->alloc_pinned(bytes, "gradients on their way");
-    if (!backend->host_is_device)
-        sync->pinned = backend->alloc_pinned((size_t)count * sizeof(float), "gradients");
+    alloc_buffers(sync, &(Allocator){.backend = backend}, comm->size);
     cut(sync);
     return sync;
+}
+
+void gradsync_plan(MemoryPlan *plan, const Backend *backend, int64_t count, int size) {
+    GradSync sync = sync_of(backend, count, size);
+    alloc_buffers(&sync, &(Allocator){.backend = backend, .plan = plan}, size);
 }
 
 void gradsync_free(GradSync *sync) {
@@ -125,14 +140,6 @@ void gradsync_free(GradSync *sync) {
     memory_free(sync->chunk);
     comm_release(&sync->comm);
     memory_free(sync);
-}
-
-void gradsync_plan(MemoryPlan *plan, int64_t count, int size) {
-    size_t requests = 2 * (size_t)(size - 1);
-    memory_plan_add(plan, "gradients on their way",
-                    (size_t)received_floats(count, size) * sizeof(float) +
-                        (size_t)chunks_of(count, size) *
-                            (sizeof(Chunk) + requests * sizeof(MPI_Request)));
 }
 
 // --- a chunk on its way

@@ -40,12 +40,6 @@ typedef struct Layer {
     DeviceByte *bits; // of the kind
 } Layer;
 
-// Takes memory or plans it.
-typedef struct Allocator {
-    MemoryPlan *plan; // NULL: take
-    const Backend *backend;
-} Allocator;
-
 typedef struct LayerRun { // a layer in the call that is running
     Model *m;
     int l;
@@ -157,9 +151,6 @@ bool wants_input_gradient(const ModelShape *shape, int l);
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
 // ---- model.c
-void alloc_rows(const Allocator *allocator, Rows *rows, int64_t count, int64_t columns,
-                const char *what);
-void *alloc_bytes(const Allocator *allocator, size_t bytes, const char *what);
 void alloc_aggregate(Model *m, const Allocator *allocator,
                      int l); // Layer.a, unless it is made once
 // The first layer of which anything is made after set-up.

@@ -75,11 +75,11 @@ static void gin_buffers(Model *m, const Allocator *allocator, int l) {
     int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
     alloc_aggregate(m, allocator, l);
     if (is_made_once(&m->shape, l))
-        alloc_rows(allocator, &layer->own[SUMS], m->rows, in, "aggregated rows");
-    alloc_rows(allocator, &layer->own[HIDDEN], m->rows, out, "hidden rows of perceptrons");
+        layer->own[SUMS] = alloc_rows(allocator, m->rows, in, "aggregated rows");
+    layer->own[HIDDEN] = alloc_rows(allocator, m->rows, out, "hidden rows of perceptrons");
     if (!m->shape.inference)
-        layer->bits = alloc_bytes(allocator, (size_t)(m->rows * rows_stride(out) / 8),
-                                  "dropout and activation bits");
+        layer->bits = alloc_device(allocator, (size_t)(m->rows * rows_stride(out) / 8),
+                                   "dropout and activation bits");
 }
 
 static int64_t gin_scratch(const Model *m, int l) {

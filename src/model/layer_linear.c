@@ -84,7 +84,7 @@ static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
 
 void linear_buffers(Model *m, const Allocator *allocator, int l) {
     if (m->shape.transform_first[l])
-        alloc_rows(allocator, &m->layer[l].y, m->rows, m->shape.width[l + 1], "transformed rows");
+        m->layer[l].y = alloc_rows(allocator, m->rows, m->shape.width[l + 1], "transformed rows");
     else
         alloc_aggregate(m, allocator, l);
 }
