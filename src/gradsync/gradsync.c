@@ -6,14 +6,13 @@
 //   gradient of a rank   [ ... | slice 0 | slice 1 | ... | slice P-1 | ... ]   one chunk
 //   received by rank r   [slice r of rank 0 | slice r of rank 1 | ... ]        -> added downwards
 //
-// A chunk leaves as soon as all of it is made, the last one first. All ranks together move
-// 2 (P-1) times the array, whatever the cut; shares and sums lie in the gradient itself.
+// A chunk is sent as soon as all of it is made, the last one first. All ranks together send 2 (P-1)
+// times the array, however it is cut; shares and sums share the memory of the gradient.
 //
-// How long a sum takes is up to the rank that has most to do. Of every chunk a rank sends, and
-// takes, at most 2 (P-1) messages, and an owner sends all of them: so with fewer owners no rank's
-// messages get fewer, only some ranks' bytes get more. Hence all ranks own something of every
-// chunk, in equal slices, and what keeps messages few is to have few chunks: SLICE bounds how small
-// a slice becomes by cutting the array into chunks, not how many ranks own one.
+// The slowest rank decides how long a sum takes. For every chunk a rank sends and receives at most
+// 2 (P-1) messages, and an owner sends that many. Fewer owners would not save any rank a message,
+// but would give some ranks more bytes. So all ranks own an equal slice of every chunk, and the
+// number of messages is kept small by a small number of chunks: SLICE is the least size of a slice.
 
 #include "fringe/gradsync.h"
 
@@ -22,10 +21,9 @@
 #include <limits.h>
 #include <string.h>
 
-// All messages of a chunk are posted at once: on many ranks, where that is many, there are few
-// chunks, in the end one.
+// All messages of a chunk are posted at once. With many ranks there are few chunks, at last one.
 enum {
-    SLICE = 8192, // floats of a slice, at least: MPI sends them eagerly, and fewer cost as much
+    SLICE = 8192, // least floats of a slice: MPI sends them eagerly, and fewer would cost the same
     CHUNKS = 32,  // at most
 };
 
@@ -49,13 +47,13 @@ typedef struct Chunk {
 struct GradSync {
     Comm comm; // a communicator of its own: other messages fly meanwhile
     int64_t count;
-    int64_t made;           // elements [made, count) are
+    int64_t made;           // elements [made, count) are made
     const Backend *backend; // borrowed
-    DeviceFloat *gradient;  // borrowed from the first that is made until the sum is finished
+    DeviceFloat *gradient;  // borrowed from the first gradsync_made to gradsync_finish
     float *shares;          // its host side, which MPI reads and writes
     float *pinned;          // [count] owned: that, where the host may not touch the gradient
     int chunks;
-    int flown; // chunks that are on their way, or were: the last ones of the array
+    int flown; // chunks that were sent for this sum: the last ones of the array
     Chunk *chunk;
     float *received;
     MPI_Request *request;
@@ -172,7 +170,7 @@ static size_t chunk_bytes(const Chunk *chunk) {
     return (size_t)(chunk->end - chunk->begin) * sizeof(float);
 }
 
-// Its elements are made when the stream gets so far.
+// The download runs after the operations that make the elements, which are on the same stream.
 static void download_shares(GradSync *sync, Chunk *chunk) {
     sync->backend->download(sync->shares + chunk->begin, flat_window(sync->gradient, chunk->begin),
                             chunk_bytes(chunk));
@@ -206,7 +204,7 @@ static void add_in_rank_order(GradSync *sync, Chunk *chunk) {
             sum[i] += chunk->received[r * chunk->slice + i];
 }
 
-// The shares that lie where sums will land have left.
+// The shares that the sums overwrite have been sent.
 static void send_sums(GradSync *sync, Chunk *chunk) {
     int rank = sync->comm.rank, size = sync->comm.size;
     add_in_rank_order(sync, chunk);
@@ -266,7 +264,7 @@ void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
     gradsync_progress(sync);
 }
 
-// One wait ends with every chunk, so that slow is told from hung.
+// Each chunk is a wait of its own, so that the time limit tells a slow network from a hung rank.
 typedef struct Arrival {
     GradSync *sync;
     const Chunk *chunk;

@@ -74,7 +74,7 @@ void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 
 // ---- memory
 
-// Of Ws and of W where it comes first; the rest needs the aggregate alone.
+// The gradients of Ws, and of W in transform-first layers, need H; the others need only A.
 bool linear_keeps_input(const ModelShape *shape, int l) { return shape->transform_first[l]; }
 
 static bool sage_mean_keeps_input(const ModelShape *shape, int l) {

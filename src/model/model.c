@@ -1,5 +1,5 @@
-// The model with data: takes every buffer of an epoch once, in one walk that either plans or takes,
-// so that the plan cannot drift from what is used.
+// The model with data. One walk with an Allocator either plans or allocates every buffer of an
+// epoch, so the plan cannot differ from what is used.
 #include "internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +19,10 @@ Rows gradient_rows(const Model *m, int64_t width, int turn) {
     return (Rows){0};
 }
 
-// ---- taking or planning
+// ---- allocating or planning
 
-// Inference reads a layer's input where the layer below has left it, and so does a layer behind one
-// without post.
+// Inference, and a layer behind one without post, read their input from the output of the layer
+// below.
 static bool keeps_input(const ModelShape *shape, int l) {
     return !shape->inference && shape->weights[l] && shape->kind->keeps_input(shape, l);
 }
@@ -54,7 +54,7 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     layer->saved.positive = alloc_device(allocator, bits, "dropout and activation bits");
 }
 
-// What is made of the features once.
+// The features and their precomputed aggregates.
 static void alloc_features(Model *m, const Allocator *allocator) {
     const ModelShape *shape = &m->shape;
     m->x = alloc_rows(allocator, m->rows, shape->width[0], "features");
@@ -64,8 +64,8 @@ static void alloc_features(Model *m, const Allocator *allocator) {
         m->entering = alloc_rows(allocator, m->rows, shape->width[0], "aggregated features");
 }
 
-// Layers that need not keep their input share one buffer as wide as the widest of them; its padding
-// is zero only where the widths agree, so a width of its own gets a buffer of its own.
+// Layers that need not keep their input share a buffer with the layers of the same width: padding
+// stays zero only if all rows of a buffer are equally wide.
 static bool shares_input(const ModelShape *shape, int l) {
     return shape->posted[l - 1] && !keeps_input(shape, l);
 }
@@ -141,7 +141,7 @@ static const Pattern *kept_pattern(const Model *m) {
     return m->shape.layer0 == LAYER0_KEPT ? m->parts.patterns->of[0][FORWARD] : NULL;
 }
 
-// What operations read of the shard and the block, and nobody changes.
+// Constant arrays of the shard and the block that operations read.
 static void alloc_mirrors(Model *m, const Allocator *allocator) {
     const Shard *s = m->parts.shard;
     const Pattern *kept = kept_pattern(m);
@@ -199,7 +199,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     find_parameters(m);
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
-    if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all
+    if (!comm_agree(parts->comm,
+                    err)) { // one rank's degrees may be bad; making channels is collective
         model_free(m);
         return NULL;
     }
@@ -213,7 +214,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config) {
-    Model *m = ALLOC(Model, 1, "model"); // large for a stack; gives the walk its sizes
+    Model *m = ALLOC(Model, 1, "model"); // too large for the stack
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->set[NODES].own};
     alloc_buffers(m, &(Allocator){.backend = parts->backend, .plan = plan});
     propagations_plan(plan, m, config);
