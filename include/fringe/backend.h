@@ -42,6 +42,7 @@ Rows rows_columns(Rows rows, Range columns);
 DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats); // at + floats
 DeviceByte *byte_window(const DeviceByte *at, int64_t bytes);
 DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers);
+DeviceInt64 *int64_window(const DeviceInt64 *at, int64_t numbers);
 
 // The sparse aggregate over one Csr, whose columns ascend inside a row, with its scratch for
 // repacked column panels. Made once per Csr.

@@ -14,17 +14,8 @@ const Codec *exact_codec(void) {
 }
 
 size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns) {
-    MessageLayout layout = {.rows = rows, .columns = columns};
-    size_t room = exact_codec()->bytes(&layout);
-    for (int bits = 1; bits <= WIDTH_MOST && options->codec->has_widths; bits++) {
-        if (!width_known(bits)) // which is the widest? 7 bits, three planes, in rows of one column
-            continue;
-        Widths widths = {.count = rows};
-        widths.of[bits] = rows;
-        layout.widths = &widths;
-        room = most(room, options->codec->bytes(&layout));
-    }
-    return aligned(room);
+    MessageLayout layout = {.rows = rows, .columns = columns, .values = options->values};
+    return aligned(most(exact_codec()->bytes(&layout), options->codec->bytes_most(&layout)));
 }
 
 BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int64_t columns) {

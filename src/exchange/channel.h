@@ -4,6 +4,7 @@
 
 #include "fringe/exchange.h"
 #include "ring_transfer.h"
+#include "row_memories.h"
 
 typedef enum ChannelState {
     CHANNEL_IDLE,
@@ -38,10 +39,13 @@ struct Channel {
     DeviceFloat *device_range; // [rows sent] owned: of the exchange that runs; NULL without widths
     float *range;              // the same on the host, when the exchange is packed
     RingTransfer ring;
-    Poll poll;        // channel_progress on this channel
-    double posted_at; // clock_seconds() of channel_post; 0: all have arrived since
-    int traced;       // messages that were seen to have arrived, in the order of the ring
-    Timers *timers;   // borrowed; may be NULL
+    RowMemories memories;
+    Channel *next_flying; // the one that was posted after it and is in flight, too
+    bool has_rows;        // those of an exchange that has ended, or of channel_restore
+    Poll poll;            // channel_progress on this channel
+    double posted_at;     // clock_seconds() of channel_post; 0: all have arrived since
+    int traced;           // messages that were seen to have arrived, in the order of the ring
+    Timers *timers;       // borrowed; may be NULL
     ChannelSeconds seconds;
 };
 
@@ -61,7 +65,12 @@ void channel_download_ranges(Channel *channel); // of the exchange that was just
 // Where a group's message lies on the device.
 DeviceByte *channel_message(const Channel *channel, int side, int group);
 
+// ---- flying.c
+void flying_add(Channel *channel);
+void flying_remove(Channel *channel);
+
 // ---- channel.c
+void channel_move(Channel *channel); // its messages along
 // Where the messages lie in the buffers and how long they are with a codec, the one in use from now
 // on.
 void channel_lay_out(Channel *channel, const Codec *codec);

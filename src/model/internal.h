@@ -21,15 +21,18 @@ typedef struct SparseOperator {
 
 // How the rows that a layer aggregates reach their readers.
 typedef struct Propagation {
-    SparseOperator *op; // borrowed from the model; NULL: nothing is aggregated
-    Channel *channel;   // NULL: nothing is sent
-    Rows partials;      // [partials, columns] partial sums, sent after own rows
+    SparseOperator *op;       // borrowed from the model; NULL: nothing is aggregated
+    Channel *channel;         // NULL: nothing is sent
+    Rows partials;            // [partials, columns] partial sums, sent after own rows
+    ExchangeBuffers *buffers; // the channel's own, owned; NULL: it borrows the model's
 } Propagation;
 
 typedef struct Layer {
     const Parameter *parameter[ROLE_COUNT]; // by role; NULL: it has none; in the model's shape
     Propagation propagation[2];             // [FORWARD], [BACKWARD]: of training
-    Propagation infer; // of evaluation, forward: the same channel where the Pattern is the same
+    // Of evaluation, forward: the same channel where the Pattern is the same and no messages of
+    // training fly meanwhile.
+    Propagation infer;
     Rows h; // [N, in] input while training, where a post made it; kept where the way back needs it,
             // else one buffer serves all layers
     Rows a; // [N, in] A·H, aggregate-first only
@@ -113,9 +116,9 @@ struct Model {
     Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
-    ExchangeBuffers *buffers; // of all channels: only one exchange runs at a time
+    ExchangeBuffers *buffers; // of all channels whose exchanges run one at a time
     GradSync *sync;           // told what is made of the gradient; NULL: nobody is
-    Poll gradient_poll;       // moves what it was told
+    Poll gradient_poll;       // moves what it was told, and messages of training in flight
     int operators;
     SparseOperator operator[MODEL_OPERATORS];
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
@@ -179,6 +182,10 @@ double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
 
 size_t counts_bytes(const Model *m); // of device_counts
 
+// ---- exchanges.c
+// What long work moves along beside the exchange that runs; without a function: nothing.
+Poll poll_beside(Model *m);
+
 // ---- propagation_setup.c
 // Floats of a row that is aggregated there, in training or evaluation; 0: none is.
 int64_t aggregated(const ModelShape *shape, int l, int direction);
@@ -198,7 +205,8 @@ typedef struct PropagationCall { // one propagation, and the work around it
 } PropagationCall;
 // By the schedule in training, else exactly. Collective.
 void propagate(Model *m, const PropagationCall *call);
-const Poll *gradient_poll(const Model *m); // NULL: nobody sums gradients meanwhile
+// Moves what is under way beside the exchange that runs; NULL: nothing is.
+const Poll *gradient_poll(const Model *m);
 
 // ---- layers.c
 // Rows of layer l's input (l = layers: the logits) that the running call needs: [0, level_rows).
