@@ -133,6 +133,12 @@ void model_free(Model *model);
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config);
 void model_set_timer(Model *model, StreamTimer *timer); // borrowed; NULL: nothing is timed
+// Receives and finishes what messages of training are in flight; then the bytes and seconds that
+// follow are those of other exchanges. Collective.
+void model_drain(Model *model);
+// What a resumed run needs of past exchanges: rows that a schedule has left for the next epoch, and
+// what row memories hold. NULL name: nothing.
+StateSection model_exchanges(Model *model);
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
 int64_t model_bytes_sent(const Model *model); // by all channels since the start
@@ -145,7 +151,7 @@ const Block *model_block(const Model *model, ExchangeId id);
 double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, DeviceFloat *gradient,
                                uint64_t seed, uint32_t epoch);
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next
-// call. Collective.
+// call. Drains the channels of training first. Collective.
 Rows model_infer(Model *model, const DeviceFloat *parameters);
 // The rows that enter layer `layer` (1..layers-1) of the last model_infer (embeddings); layer ==
 // layers: the logits. Layers below shape.leading - 1 ran at set-up only, and their rows are not

@@ -17,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int world_rank =
-    -1;                     // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
+static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
 static bool oversubscribed; // more ranks than cores on this machine
 static const double default_timeout = 60.0;
 
@@ -170,11 +169,17 @@ static void answer(void) {
     heartbeat_answer();
 }
 
+static void (*beside)(void); // NULL: nothing
+
+void comm_wait_beside(void (*work)(void)) { beside = work; }
+
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what) {
     HeartbeatWatch watch = heartbeat_watch_begin();
     for (int64_t turns = 0; !done(context); turns++) {
         answer();
+        if (beside != NULL)
+            beside();
         heartbeat_watch(&watch, comm->timeout, what);
         rest(turns);
     }

@@ -6,6 +6,7 @@
 //   part
 //
 //   idle -pack-> packed -post-> flying -receive 0, 1, ... P-2-> received -finish-> idle
+//                               |-------------- in flight (flying.c) -------------|
 //
 // Received rows are copies even where the codec is fp32: the next message may fly into the receive
 // buffer while they are being read.
@@ -52,7 +53,7 @@ static MessageLayout layout_of(const Channel *channel, int side, int group) {
     const Side *s = &channel->side[side];
     return (MessageLayout){.rows = channel_group_rows(channel->plan, side, group),
                            .columns = channel->columns,
-                           .bf16 = channel->options.bf16,
+                           .values = channel->options.values,
                            .widths = s->widths != NULL ? &s->widths[group] : NULL};
 }
 
@@ -100,15 +101,17 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
     alloc_side(channel, INCOMING);
     if (options->codec->has_widths)
         channel->ranges.square = ALLOC(float, rows_on(plan, OUTGOING), "ranges of messages");
+    row_memories_init(&channel->memories, channel);
     return channel;
 }
 
 void channel_free(Channel *channel) {
     if (channel == NULL)
         return;
-    assert(channel->state == CHANNEL_IDLE || channel->state == CHANNEL_PACKED);
+    channel_drain(channel);
     if (channel->buffers->user == channel)
         channel->buffers->user = NULL;
+    row_memories_clear(&channel->memories, channel->buffers->backend);
     memory_free(channel->ranges.square);
     channel_free_device(channel);
     free_side(&channel->side[INCOMING], channel->ring.rounds);
@@ -129,6 +132,7 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
     memory_plan_add(plan, "messages",
                     widths + ring_transfer_bytes(halo->size) +
                         (size_t)halo->size * (SIDES * sizeof(size_t) + sizeof(int64_t)));
+    row_memories_plan(plan, halo, options, columns);
 }
 
 // --- widths and ranges
@@ -142,7 +146,8 @@ const uint8_t *channel_widths(const Channel *channel, bool sent) {
 }
 
 void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
-    assert(channel->state == CHANNEL_IDLE && channel->options.codec->has_widths);
+    assert(channel->options.codec->has_widths);
+    channel_drain(channel);
     const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
     for (int side = 0; side < SIDES; side++) {
         const int64_t *offset = channel_offsets(channel->plan, side);
@@ -202,8 +207,10 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
         .peer = transfer->peer,
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
+    row_memories_before_encode(channel, group, &source, beat);
     channel->codec->encode(channel->buffers->backend, channel_message(channel, OUTGOING, group),
                            &layout, &source, int64_window(channel->device_bad, group), beat);
+    row_memories_after_encode(channel, group, &layout, beat);
     channel_download_message(channel, group);
 }
 
@@ -258,6 +265,7 @@ void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext conte
     channel_lay_out(channel, context.exact ? channel->exact : channel->options.codec);
     channel->epoch = context.epoch;
     channel->sequence++;
+    channel->memories.used = !context.exact;
     make_messages(channel, rows, context, &beat);
     if (channel->codec->has_widths)
         add_ranges(channel, &beat);
@@ -290,6 +298,7 @@ void channel_post(Channel *channel) {
     channel->state = CHANNEL_FLYING;
     if (channel->ring.rounds == 0)
         channel->state = CHANNEL_RECEIVED;
+    flying_add(channel);
 }
 
 // Messages land in the order of the ring, or nearly: later ones are seen with the first that lacks.
@@ -306,11 +315,9 @@ static void note_landing(Channel *channel) {
     channel->posted_at = 0;
 }
 
-void channel_progress(void *context) {
-    Channel *channel = context;
+void channel_move(Channel *channel) {
     ring_transfer_progress(&channel->ring);
     note_landing(channel);
-    comm_beat(channel->plan->comm);
 }
 
 // A header is looked at as soon as it has arrived: of a message that is too short the rest would
@@ -396,6 +403,8 @@ void channel_finish(Channel *channel) {
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);
     end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
+    flying_remove(channel);
+    channel->has_rows = true;
     channel->state = CHANNEL_IDLE;
 }
 

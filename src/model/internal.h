@@ -21,15 +21,18 @@ typedef struct SparseOperator {
 
 // One layer and direction: its operator, and the channel that sends rows to their readers.
 typedef struct Propagation {
-    SparseOperator *op; // borrowed from the model; NULL: nothing is aggregated
-    Channel *channel;   // NULL: nothing is sent
-    Rows partials;      // [partials, columns] partial sums, sent after own rows
+    SparseOperator *op;       // borrowed from the model; NULL: nothing is aggregated
+    Channel *channel;         // NULL: nothing is sent
+    Rows partials;            // [partials, columns] partial sums, sent after own rows
+    ExchangeBuffers *buffers; // the channel's own, owned; NULL: it borrows the model's
 } Propagation;
 
 typedef struct Layer {
     const Parameter *parameter[ROLE_COUNT]; // by role; NULL: it has none; in the model's shape
     Propagation propagation[2];             // [FORWARD], [BACKWARD]: of training
-    Propagation infer; // of evaluation, forward: the same channel where the Pattern is the same
+    // Of evaluation, forward: the same channel if the Pattern is the same and no messages of
+    // training are in flight.
+    Propagation infer;
     Rows h; // [N, in] input while training, where a post made it; kept where backward needs it,
             // otherwise all layers share one buffer
     Rows a; // [N, in] A·H, aggregate-first only
@@ -110,9 +113,9 @@ struct Model {
     Rows kept;     // [H, F] cached features of the halo; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
-    ExchangeBuffers *buffers; // of all channels: only one exchange runs at a time
+    ExchangeBuffers *buffers; // of all channels whose exchanges run one at a time
     GradSync *sync;           // sums the gradient as it is made; NULL: after backward
-    Poll gradient_poll;       // progresses that sum
+    Poll gradient_poll;       // progresses that sum, and messages of training in flight
     int operators;
     SparseOperator operator[MODEL_OPERATORS];
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
@@ -179,6 +182,10 @@ void download_results(Model *m);
 
 size_t counts_bytes(const Model *m); // of device_counts
 
+// ---- exchanges.c
+// What long work moves along beside the exchange that runs; without a function: nothing.
+Poll poll_beside(Model *m);
+
 // ---- propagation_setup.c
 // Columns of the rows that the layer aggregates in that direction; 0: it aggregates none.
 int64_t aggregated(const ModelShape *shape, int l, int direction);
@@ -199,7 +206,8 @@ typedef struct PropagationCall { // one propagation and the work that overlaps i
 } PropagationCall;
 // Training uses the schedule; evaluation exchanges fp32 rows and blocks. Collective.
 void propagate(Model *m, const PropagationCall *call);
-const Poll *gradient_poll(const Model *m); // NULL: no gradients are being summed
+// Progresses what is in flight beside the current exchange; NULL: nothing is.
+const Poll *gradient_poll(const Model *m);
 
 // ---- layers.c
 // Rows of layer l's input (l = layers: the logits) that the current call needs: [0, level_rows).

@@ -194,8 +194,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
                  .blocking = blocking,
                  .rows = parts->shard->set[NODES].own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
-    m->gradient_poll = (Poll){gradsync_progress, m->sync};
     m->results = parts->backend->event_new();
+    m->gradient_poll = poll_beside(m);
     find_parameters(m);
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
@@ -362,6 +362,7 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
 }
 
 Rows model_infer(Model *m, const DeviceFloat *parameters) {
+    model_drain(m);
     m->parameters = parameters;
     m->training = false;
     model_forward(m);

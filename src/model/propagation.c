@@ -10,7 +10,9 @@ typedef struct Running { // the propagation that is running
     SparseOperator *op;
 } Running;
 
-const Poll *gradient_poll(const Model *m) { return m->sync != NULL ? &m->gradient_poll : NULL; }
+const Poll *gradient_poll(const Model *m) {
+    return m->gradient_poll.function != NULL ? &m->gradient_poll : NULL;
+}
 
 // What an exchange moves, and the sums of gradients beside it.
 typedef struct Both {

@@ -101,11 +101,12 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.lr_schedule, NULL, err);
     parts->options = (CodecOptions){.codec = codec_find(c->quantization.codec, err),
-                                    .bf16 = strcmp(c->quantization.scale_dtype, "bf16") == 0,
                                     .width = (int)c->quantization.initial_bits,
                                     .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
-    return err->code == 0 && family_knows(&metric_family, c->train.metric, err) &&
+    return err->code == 0 &&
+           codec_configure(parts->options.codec, c, &parts->options.values, err) &&
+           family_knows(&metric_family, c->train.metric, err) &&
            t->backend->start(c->run.simd, err);
 }
 
