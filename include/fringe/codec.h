@@ -61,6 +61,7 @@ typedef struct MessageLayout {
 typedef struct Codec {
     const char *name;
     bool has_widths; // reads MessageLayout.widths
+    MemberKeys keys; // that the codec brings along; configure reads them with config_values
     // Reads the codec's own options from the config; *values is zero before. False with
     // EXIT_CONFIG. NULL: it has none.
     bool (*configure)(const Config *config, CodecValues *values, Error *err);
@@ -82,6 +83,9 @@ typedef struct Codec {
 
 extern const Family codec_family;
 const Codec *codec_find(const char *name, Error *err); // NULL with EXIT_CONFIG
+// The keys that codecs bring along, for config_learn_keys: how many.
+enum { CODECS = 8 };
+int codec_keys(const MemberKeys *keys[CODECS]);
 // The codec's own options; zero where it has none. False with EXIT_CONFIG.
 bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err);
 
