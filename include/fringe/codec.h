@@ -71,10 +71,11 @@ typedef struct Codec {
     // not looked at. Buffers have room for it.
     size_t (*bytes_most)(const MessageLayout *layout);
     // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
-    // from; the backend's operations do the work. Returns -1, or the place in the send list of a
-    // row that cannot be written because a value is not finite or its range overflows.
-    int64_t (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                      const MessageSource *source, const Poll *poll);
+    // from; the backend's message operations do the work. *bad becomes 1 + the place in the send
+    // list of the first row that cannot be written because a value is not finite or its range
+    // overflows; it must be 0 before.
+    void (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                   const MessageSource *source, DeviceInt64 *bad, const Poll *poll);
     // rows [begin, begin + layout->rows) of `out` = what `in` holds, in the order of the send list;
     // their padding is zero, whatever was there.
     void (*decode)(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
@@ -93,7 +94,8 @@ bool codec_configure(const Codec *codec, const Config *config, CodecValues *valu
 // from the codec: any memory goes with any codec. A table. Both ends make the same memory from the
 // same bytes: each calls after_decode on the rows that the message decodes to, the sender on those
 // of its own message. All hooks are handed the memory of one message: `memory` is [bytes(rows,
-// columns)], zero at first, 64-byte aligned, on the device. Exact exchanges (evaluation) call none.
+// columns)], zero at first, 64-byte aligned, on the device. Their work is on STREAM_MESSAGE, as
+// that of codecs. Exact exchanges (evaluation) call none.
 typedef struct RowMemory {
     const char *name;
     // Of the rows of one message. NULL: nothing is remembered, and the other hooks are not called.

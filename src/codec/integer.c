@@ -81,16 +81,11 @@ static size_t integer_bytes_most(const MessageLayout *layout) {
     return memory_product(layout->rows, (size_t)(2 * parameter_bytes(layout) + most));
 }
 
-static int64_t integer_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                              const MessageSource *source, const Poll *poll) {
+static void integer_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                           const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
     assert(source->x.columns == layout->columns);
-    int64_t bad = -1;
-    for (Parts parts = parts_start(layout, out); parts_next(&parts);) {
-        int64_t place = backend->quantize(&parts.rows, source, poll);
-        if (place >= 0 && (bad < 0 || place < bad))
-            bad = place;
-    }
-    return bad;
+    for (Parts parts = parts_start(layout, out); parts_next(&parts);)
+        backend->quantize(&parts.rows, source, bad, poll);
 }
 
 static void integer_decode(const Backend *backend, Rows out, int64_t begin,

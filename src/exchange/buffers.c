@@ -34,7 +34,8 @@ void buffer_sizes_add(BufferSizes *size, const BufferSizes *more) {
 
 ExchangeBuffers *exchange_buffers_new(const Backend *backend) {
     ExchangeBuffers *buffers = ALLOC(ExchangeBuffers, 1, "messages");
-    *buffers = (ExchangeBuffers){.backend = backend};
+    *buffers = (ExchangeBuffers){
+        .backend = backend, .rows_ready = backend->event_new(), .decoded = backend->event_new()};
     return buffers;
 }
 
@@ -50,6 +51,8 @@ void exchange_buffers_free(ExchangeBuffers *buffers) {
     if (buffers == NULL)
         return;
     free_buffers(buffers);
+    buffers->backend->event_free(buffers->decoded);
+    buffers->backend->event_free(buffers->rows_ready);
     memory_free(buffers);
 }
 

@@ -38,6 +38,9 @@ struct Channel {
     RangeStatistics ranges;
     DeviceFloat *device_range; // [rows sent] owned: of the exchange that runs; NULL without widths
     float *range;              // the same on the host, when the exchange is packed
+    DeviceInt64 *device_bad;   // [rounds] owned: 1 + place of a row that cannot be sent, or 0
+    int64_t *bad;              // the same on the host, message by message
+    Event *made[2];            // owned: messages are made and downloaded, in turn
     RingTransfer ring;
     RowMemories memories;
     Channel *next_flying; // the one that was posted after it and is in flight, too
@@ -45,7 +48,7 @@ struct Channel {
     Poll poll;            // channel_progress on this channel
     double posted_at;     // clock_seconds() of channel_post; 0: all have arrived since
     int traced;           // messages that were seen to have arrived, in the order of the ring
-    Timers *timers;       // borrowed; may be NULL
+    StreamTimer *timer;   // borrowed; may be NULL
     ChannelSeconds seconds;
 };
 
@@ -58,10 +61,26 @@ static inline int64_t channel_group_rows(const HaloPlan *plan, int side, int gro
     return offset[group + 1] - offset[group];
 }
 
+static inline int64_t channel_side_rows(const HaloPlan *plan, int side) {
+    return channel_offsets(plan, side)[plan->size - 1];
+}
+
+// ---- widths.c
+void channel_add_ranges(Channel *channel, const Poll *poll); // of the exchange that was just packed
+
 // ---- device.c
 void channel_alloc_device(Channel *channel);
 void channel_free_device(Channel *channel);
-void channel_download_ranges(Channel *channel); // of the exchange that was just packed
+void channel_encode_begin(Channel *channel);                // before the first message is encoded
+void channel_download_message(Channel *channel, int group); // behind its encoding
+void channel_wait_made(Channel *channel, int group, const Poll *poll); // until that is over
+void channel_download_ranges(Channel *channel, const Poll *poll);      // of all messages; waits
+void channel_decode(Channel *channel, int group, const MessageLayout *layout);
+// Decoding waits until computing has read the rows of the exchange before: for rows that are
+// received when an epoch has passed, and no pack lies between.
+void channel_wait_read(Channel *channel);
+// Until no message that has arrived is read any more: before new ones may arrive.
+void channel_wait_decoded(Channel *channel);
 // Where a group's message lies on the device.
 DeviceByte *channel_message(const Channel *channel, int side, int group);
 

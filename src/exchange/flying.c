@@ -56,6 +56,7 @@ bool channel_has_rows(const Channel *channel) {
 void channel_drain(Channel *channel) {
     if (!channel_in_flight(channel))
         return;
+    channel_wait_read(channel);
     for (int group = channel->received; group < channel->ring.rounds; group++)
         channel_receive(channel, group);
     channel_finish(channel);

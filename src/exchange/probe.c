@@ -30,6 +30,7 @@ double channel_time_round(Channel *channel, int round, int64_t sent, int64_t rec
         ring->transfer[g][OUTGOING].bytes = g == round ? sent : 0;
         ring->transfer[g][INCOMING].bytes = g == round ? received : 0;
     }
+    channel_wait_decoded(channel);
     comm_barrier(channel->plan->comm);
     double begin = clock_seconds();
     ring_transfer_post(ring);

@@ -23,6 +23,7 @@ static bool restore_weights(Trainer *t, float *weights, DeviceFloat *device,
         return false;
     comm_broadcast(t->comm, weights, bytes, 0);
     t->backend->upload(device, weights, bytes);
+    t->backend->finish(NULL);
     return true;
 }
 
@@ -62,6 +63,7 @@ static bool restore_optimizer(void *owner, const StateReader *reader, Error *err
         return false;
     t->backend->upload(t->device.moment1, t->moment1, bytes);
     t->backend->upload(t->device.moment2, t->moment2, bytes);
+    t->backend->finish(NULL);
     return true;
 }
 

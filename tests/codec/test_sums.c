@@ -44,7 +44,9 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     Rows landed = rows_alloc(device(), count, COLUMNS, "test");
     source.row = on_device(row);
     source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
-    assert_int_equal(codec->encode(device(), on_device(message), &shape, &source, NULL), -1);
+    int64_t bad = 0;
+    codec->encode(device(), on_device(message), &shape, &source, on_device(&bad), NULL);
+    assert_int_equal(bad, 0);
     codec->decode(device(), landed, 0, &shape, on_device(message), NULL);
     memory_free(message);
     widths_clear(&widths);
