@@ -61,6 +61,7 @@ typedef struct MessageLayout {
 typedef struct Codec {
     const char *name;
     bool has_widths; // reads MessageLayout.widths
+    MemberKeys keys; // that the codec brings along; configure reads them with config_values
     // Reads the codec's own options from the config; *values is zero before. False with
     // EXIT_CONFIG. NULL: it has none.
     bool (*configure)(const Config *config, CodecValues *values, Error *err);
@@ -83,6 +84,9 @@ typedef struct Codec {
 
 extern const Family codec_family;
 const Codec *codec_find(const char *name, Error *err); // NULL with EXIT_CONFIG
+// The keys that codecs bring along, for config_learn_keys: how many.
+enum { CODECS = 8 };
+int codec_keys(const MemberKeys *keys[CODECS]);
 // The codec's own options; zero where it has none. False with EXIT_CONFIG.
 bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err);
 
@@ -90,8 +94,8 @@ bool codec_configure(const Codec *codec, const Config *config, CodecValues *valu
 // from the codec: any memory goes with any codec. A table. Both ends make the same memory from the
 // same bytes: each calls after_decode on the rows that the message decodes to, the sender on those
 // of its own message. All hooks are handed the memory of one message: `memory` is [bytes(rows,
-// columns)], zero at first, 64-byte aligned, on the device; the hooks put their work on
-// STREAM_MESSAGE. Exact exchanges (evaluation) call none.
+// columns)], zero at first, 64-byte aligned, on the device. Their work is on STREAM_MESSAGE, as
+// that of codecs. Exact exchanges (evaluation) call none.
 typedef struct RowMemory {
     const char *name;
     // Of the rows of one message. NULL: nothing is remembered, and the other hooks are not called.

@@ -82,8 +82,9 @@ void channel_finish(Channel *channel); // waits until the own messages have left
 bool channel_in_flight(const Channel *channel); // between post and finish
 // Idle only: are the rows of its last exchange, or those of channel_restore, still there?
 bool channel_has_rows(const Channel *channel);
-// Receives and finishes what is in flight; channel_rows are then the rows that came. All ranks must
-// drain the same channels in the same order.
+// Receives and finishes what is in flight; channel_rows are then the rows that came, and work that
+// reads the rows before them is waited for. All ranks must drain the same channels in the same
+// order.
 void channel_drain(Channel *channel);
 // A Poll function: moves the messages of all channels in flight along and answers for this rank;
 // never blocks. context: the Comm of the ranks, or NULL: nothing is answered.

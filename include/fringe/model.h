@@ -132,13 +132,13 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 void model_free(Model *model);
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config);
-void model_set_timer(Model *model, StreamTimer *timer); // borrowed; NULL: nothing is timed
 // Receives and finishes what messages of training are in flight; then the bytes and seconds that
 // follow are those of other exchanges. Collective.
 void model_drain(Model *model);
 // What a resumed run needs of past exchanges: rows that a schedule has left for the next epoch, and
 // what row memories hold. NULL name: nothing.
 StateSection model_exchanges(Model *model);
+void model_set_timer(Model *model, StreamTimer *timer); // borrowed; NULL: nothing is timed
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
 int64_t model_bytes_sent(const Model *model); // by all channels since the start

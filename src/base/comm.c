@@ -160,26 +160,26 @@ static void rest(int64_t turns) {
         sched_yield();
 }
 
-// What a waiting main thread does for others: it answers heartbeat requests, and ends the job if a
-// helper thread has asked for that.
+static void (*beside)(void); // NULL: nothing
+
+void comm_wait_beside(void (*work)(void)) { beside = work; }
+
+// What a waiting main thread does for others: it answers heartbeat requests, does the work beside,
+// and ends the job if a helper thread has asked for that.
 static void answer(void) {
     int code = helper_abort_requested();
     if (code != 0)
         comm_abort((ExitCode)code);
     heartbeat_answer();
+    if (beside != NULL)
+        beside();
 }
-
-static void (*beside)(void); // NULL: nothing
-
-void comm_wait_beside(void (*work)(void)) { beside = work; }
 
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what) {
     HeartbeatWatch watch = heartbeat_watch_begin();
     for (int64_t turns = 0; !done(context); turns++) {
         answer();
-        if (beside != NULL)
-            beside();
         heartbeat_watch(&watch, comm->timeout, what);
         rest(turns);
     }

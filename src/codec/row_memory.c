@@ -5,4 +5,4 @@
 const RowMemory row_memory_none = {.name = "none"};
 
 static const RowMemory *const memories[] = {&row_memory_none};
-const Family row_memory_family = FAMILY_OF_POINTERS("quantization.row_memory", NULL, memories);
+const Family row_memory_family = FAMILY_OF_POINTERS("row memory", NULL, memories);

@@ -17,10 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t rows_on(const HaloPlan *plan, int side) {
-    return channel_offsets(plan, side)[plan->size - 1];
-}
-
 // --- making
 
 static void alloc_side(Channel *channel, int side) {
@@ -33,8 +29,8 @@ static void alloc_side(Channel *channel, int side) {
             message_room(&channel->options, channel_group_rows(p, side, g), channel->columns);
     if (!channel->options.codec->has_widths)
         return;
-    s->bits = ALLOC(uint8_t, rows_on(p, side), "widths of messages");
-    memset(s->bits, channel->options.width, (size_t)rows_on(p, side));
+    s->bits = ALLOC(uint8_t, channel_side_rows(p, side), "widths of messages");
+    memset(s->bits, channel->options.width, (size_t)channel_side_rows(p, side));
     s->widths = ALLOC(Widths, channel->ring.rounds, "widths of messages");
     for (int g = 0; g < channel->ring.rounds; g++)
         widths_init(&s->widths[g], channel->buffers->backend, channel_group_rows(p, side, g),
@@ -100,7 +96,8 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
     alloc_side(channel, OUTGOING);
     alloc_side(channel, INCOMING);
     if (options->codec->has_widths)
-        channel->ranges.square = ALLOC(float, rows_on(plan, OUTGOING), "ranges of messages");
+        channel->ranges.square =
+            ALLOC(float, channel_side_rows(plan, OUTGOING), "ranges of messages");
     row_memories_init(&channel->memories, channel);
     return channel;
 }
@@ -124,7 +121,7 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
                   const CodecOptions *options, int64_t columns) {
     BufferSizes size = buffer_sizes(halo, options, columns);
     buffer_sizes_add(most, &size);
-    int64_t sent = rows_on(halo, OUTGOING), received = rows_on(halo, INCOMING);
+    int64_t sent = channel_side_rows(halo, OUTGOING), received = channel_side_rows(halo, INCOMING);
     size_t widths = options->codec->has_widths
                         ? widths_bytes(sent + received) + (size_t)(sent + received) +
                               2 * (size_t)sent * sizeof(float)
@@ -133,47 +130,6 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
                     widths + ring_transfer_bytes(halo->size) +
                         (size_t)halo->size * (SIDES * sizeof(size_t) + sizeof(int64_t)));
     row_memories_plan(plan, halo, options, columns);
-}
-
-// --- widths and ranges
-
-const HaloPlan *channel_halo_plan(const Channel *channel) { return channel->plan; }
-
-int64_t channel_columns(const Channel *channel) { return channel->columns; }
-
-const uint8_t *channel_widths(const Channel *channel, bool sent) {
-    return channel->side[sent ? OUTGOING : INCOMING].bits;
-}
-
-void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
-    assert(channel->options.codec->has_widths);
-    channel_drain(channel);
-    const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
-    for (int side = 0; side < SIDES; side++) {
-        const int64_t *offset = channel_offsets(channel->plan, side);
-        memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->plan, side));
-        for (int g = 0; g < channel->ring.rounds; g++)
-            widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
-    }
-}
-
-RangeStatistics *channel_ranges(Channel *channel) {
-    return channel->options.codec->has_widths ? &channel->ranges : NULL;
-}
-
-void channel_ranges_reset(Channel *channel) {
-    channel->ranges.exchanges = 0;
-    memset(channel->ranges.square, 0,
-           (size_t)rows_on(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
-}
-
-// Ranges of the exchange that was just packed.
-static void add_ranges(Channel *channel, const Poll *poll) {
-    channel_download_ranges(channel, poll);
-    int64_t rows = rows_on(channel->plan, OUTGOING);
-    for (int64_t k = 0; k < rows; k++)
-        channel->ranges.square[k] += channel->range[k] * channel->range[k];
-    channel->ranges.exchanges++;
 }
 
 // --- time
@@ -268,7 +224,7 @@ void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext conte
     channel->memories.used = !context.exact;
     make_messages(channel, rows, context, &beat);
     if (channel->codec->has_widths)
-        add_ranges(channel, &beat);
+        channel_add_ranges(channel, &beat);
     channel->state = CHANNEL_PACKED;
     end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
 }

@@ -61,6 +61,13 @@ static inline int64_t channel_group_rows(const HaloPlan *plan, int side, int gro
     return offset[group + 1] - offset[group];
 }
 
+static inline int64_t channel_side_rows(const HaloPlan *plan, int side) {
+    return channel_offsets(plan, side)[plan->size - 1];
+}
+
+// ---- widths.c
+void channel_add_ranges(Channel *channel, const Poll *poll); // of the exchange that was just packed
+
 // ---- device.c
 void channel_alloc_device(Channel *channel);
 void channel_free_device(Channel *channel);

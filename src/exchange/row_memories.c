@@ -22,8 +22,6 @@ static int64_t longest_message(const HaloPlan *plan) {
     return most;
 }
 
-static int64_t rows_sent(const HaloPlan *plan) { return plan->send_offset[plan->size - 1]; }
-
 // --- making
 
 static void alloc_side(RowMemories *m, const Channel *channel, int side) {
@@ -39,7 +37,7 @@ static void alloc_side(RowMemories *m, const Channel *channel, int side) {
 static void alloc_ids(RowMemories *m, const Channel *channel) {
     const Backend *b = channel->buffers->backend;
     const HaloPlan *plan = channel->plan;
-    int64_t most = longest_message(plan), sent = rows_sent(plan);
+    int64_t most = longest_message(plan), sent = channel_side_rows(plan, OUTGOING);
     m->row = ALLOC(int32_t, most, "memories of rows");
     m->gid = ALLOC(int64_t, sent, "memories of rows");
     for (int64_t k = 0; k < most; k++)
@@ -82,7 +80,7 @@ void row_memories_plan(MemoryPlan *plan, const HaloPlan *halo, const CodecOption
         return;
     int64_t most = longest_message(halo);
     size_t bytes = rows_bytes(most, columns) + (size_t)most * sizeof(int32_t) +
-                   (size_t)rows_sent(halo) * sizeof(int64_t);
+                   (size_t)channel_side_rows(halo, OUTGOING) * sizeof(int64_t);
     for (int side = 0; side < SIDES; side++)
         for (int g = 0; g + 1 < halo->size; g++)
             bytes += aligned(memory->bytes(channel_group_rows(halo, side, g), columns));

@@ -30,6 +30,9 @@ void model_drain(Model *m) {
         channel_drain(training_channel(m, i));
 }
 
+// kept, rows and two memories of each channel
+static_assert(2 * MODEL_LAYERS * 4 <= STATE_TENSORS, "room for all channels");
+
 static bool save(void *owner, StateWriter *writer, Error *err) {
     Model *m = owner;
     (void)err;

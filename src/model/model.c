@@ -194,8 +194,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
                  .blocking = blocking,
                  .rows = parts->shard->set[NODES].own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
-    m->results = parts->backend->event_new();
     m->gradient_poll = poll_beside(m);
+    m->results = parts->backend->event_new();
     find_parameters(m);
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
