@@ -301,6 +301,21 @@ void pinned_side_free(const Backend *backend, void *pinned);
 // host_is_device.
 void *host_side(const Backend *backend, void *device, void *pinned);
 
+// Allocates memory, or plans it: what is large is allocated by functions that walk over all their
+// blocks with an Allocator, so that a plan cannot differ from what is allocated later. When it
+// plans, blocks are NULL: such a walk reads and writes none of them.
+typedef struct Allocator {
+    const Backend *backend;
+    MemoryPlan *plan; // NULL: allocate
+} Allocator;
+void *alloc_host(const Allocator *allocator, size_t bytes, const char *what); // memory_free
+void *alloc_device(const Allocator *allocator, size_t bytes, const char *what);
+void *alloc_pinned(const Allocator *allocator, size_t bytes, const char *what);
+void *alloc_pinned_side(const Allocator *allocator, void *device, size_t bytes, const char *what);
+const void *alloc_mirror(const Allocator *allocator, const void *host, size_t bytes,
+                         const char *what);
+Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what);
+
 // A StreamTimer adds the time that work took on a stream to Timers. Operations may run long after
 // their call, so time is taken at events: one before the work, one behind it. Where operations run
 // during their call (cpu) these are two looks at the clock.

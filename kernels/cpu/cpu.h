@@ -1,8 +1,8 @@
 // The CPU backend's own header: every operation of struct Backend under the name cpu_<op> (their
 // promises stand in fringe/backend.h), and what its files share. Only kernels/cpu opens it.
 //
-// A file X_lanes.c is compiled three times, once per vector width (lanes.h); X.c picks the compiled
-// twin with LANES_PICK at the door of an operation, outside its loops.
+// A file X_lanes.c is compiled three times, once per vector width (lanes.h); X.c picks the version
+// with LANES_PICK at the door of an operation, outside its loops.
 #ifndef FRINGE_KERNELS_CPU_H
 #define FRINGE_KERNELS_CPU_H
 
@@ -40,7 +40,7 @@ enum Lanes { LANES_PLAIN, LANES_AVX2, LANES_AVX512, LANES_COUNT };
 enum Lanes cpu_lanes(void);
 extern const char *const cpu_lanes_names[LANES_COUNT]; // "plain", "avx2", "avx512"
 
-// The twin of f in use: LANES_PICK(f)(arguments) calls f_plain, f_avx2 or f_avx512.
+// The version of f in use: LANES_PICK(f)(arguments) calls f_plain, f_avx2 or f_avx512.
 #if defined(__x86_64__)
 #define LANES_PICK(f)                                                                              \
     (cpu_lanes() == LANES_AVX512 ? f##_avx512 : cpu_lanes() == LANES_AVX2 ? f##_avx2 : f##_plain)

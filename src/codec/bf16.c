@@ -23,6 +23,7 @@ static void bf16_decode(const Backend *backend, Rows out, int64_t begin,
 const Codec codec_bf16 = {
     .name = "bf16",
     .bytes = bf16_bytes,
+    .bytes_most = bf16_bytes,
     .encode = bf16_encode,
     .decode = bf16_decode,
 };

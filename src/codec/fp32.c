@@ -24,6 +24,7 @@ static void fp32_decode(const Backend *backend, Rows out, int64_t begin,
 const Codec codec_fp32 = {
     .name = "fp32",
     .bytes = fp32_bytes,
+    .bytes_most = fp32_bytes, // the length depends on rows and columns only
     .encode = fp32_encode,
     .decode = fp32_decode,
 };

@@ -6,6 +6,7 @@
 //   part
 //
 //   idle -pack-> packed -post-> flying -receive 0, 1, ... P-2-> received -finish-> idle
+//                               |-------------- in flight (flying.c) -------------|
 //
 // Received rows are copies even where the codec is fp32: the next message may fly into the receive
 // buffer while they are being read.
@@ -15,10 +16,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-static int64_t rows_on(const HaloPlan *plan, int side) {
-    return channel_offsets(plan, side)[plan->size - 1];
-}
 
 // --- making
 
@@ -32,8 +29,8 @@ static void alloc_side(Channel *channel, int side) {
             message_room(&channel->options, channel_group_rows(p, side, g), channel->columns);
     if (!channel->options.codec->has_widths)
         return;
-    s->bits = ALLOC(uint8_t, rows_on(p, side), "widths of messages");
-    memset(s->bits, channel->options.width, (size_t)rows_on(p, side));
+    s->bits = ALLOC(uint8_t, channel_side_rows(p, side), "widths of messages");
+    memset(s->bits, channel->options.width, (size_t)channel_side_rows(p, side));
     s->widths = ALLOC(Widths, channel->ring.rounds, "widths of messages");
     for (int g = 0; g < channel->ring.rounds; g++)
         widths_init(&s->widths[g], channel->buffers->backend, channel_group_rows(p, side, g),
@@ -52,7 +49,7 @@ static MessageLayout layout_of(const Channel *channel, int side, int group) {
     const Side *s = &channel->side[side];
     return (MessageLayout){.rows = channel_group_rows(channel->plan, side, group),
                            .columns = channel->columns,
-                           .bf16 = channel->options.bf16,
+                           .values = channel->options.values,
                            .widths = s->widths != NULL ? &s->widths[group] : NULL};
 }
 
@@ -99,16 +96,19 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
     alloc_side(channel, OUTGOING);
     alloc_side(channel, INCOMING);
     if (options->codec->has_widths)
-        channel->ranges.square = ALLOC(float, rows_on(plan, OUTGOING), "ranges of messages");
+        channel->ranges.square =
+            ALLOC(float, channel_side_rows(plan, OUTGOING), "ranges of messages");
+    row_memories_init(&channel->memories, channel);
     return channel;
 }
 
 void channel_free(Channel *channel) {
     if (channel == NULL)
         return;
-    assert(channel->state == CHANNEL_IDLE || channel->state == CHANNEL_PACKED);
+    channel_drain(channel);
     if (channel->buffers->user == channel)
         channel->buffers->user = NULL;
+    row_memories_clear(&channel->memories, channel->buffers->backend);
     memory_free(channel->ranges.square);
     channel_free_device(channel);
     free_side(&channel->side[INCOMING], channel->ring.rounds);
@@ -121,7 +121,7 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
                   const CodecOptions *options, int64_t columns) {
     BufferSizes size = buffer_sizes(halo, options, columns);
     buffer_sizes_add(most, &size);
-    int64_t sent = rows_on(halo, OUTGOING), received = rows_on(halo, INCOMING);
+    int64_t sent = channel_side_rows(halo, OUTGOING), received = channel_side_rows(halo, INCOMING);
     size_t widths = options->codec->has_widths
                         ? widths_bytes(sent + received) + (size_t)(sent + received) +
                               2 * (size_t)sent * sizeof(float)
@@ -129,46 +129,7 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
     memory_plan_add(plan, "messages",
                     widths + ring_transfer_bytes(halo->size) +
                         (size_t)halo->size * (SIDES * sizeof(size_t) + sizeof(int64_t)));
-}
-
-// --- widths and ranges
-
-const HaloPlan *channel_halo_plan(const Channel *channel) { return channel->plan; }
-
-int64_t channel_columns(const Channel *channel) { return channel->columns; }
-
-const uint8_t *channel_widths(const Channel *channel, bool sent) {
-    return channel->side[sent ? OUTGOING : INCOMING].bits;
-}
-
-void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
-    assert(channel->state == CHANNEL_IDLE && channel->options.codec->has_widths);
-    const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
-    for (int side = 0; side < SIDES; side++) {
-        const int64_t *offset = channel_offsets(channel->plan, side);
-        memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->plan, side));
-        for (int g = 0; g < channel->ring.rounds; g++)
-            widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
-    }
-}
-
-RangeStatistics *channel_ranges(Channel *channel) {
-    return channel->options.codec->has_widths ? &channel->ranges : NULL;
-}
-
-void channel_ranges_reset(Channel *channel) {
-    channel->ranges.exchanges = 0;
-    memset(channel->ranges.square, 0,
-           (size_t)rows_on(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
-}
-
-// Ranges of the exchange that was just packed.
-static void add_ranges(Channel *channel, const Poll *poll) {
-    channel_download_ranges(channel, poll);
-    int64_t rows = rows_on(channel->plan, OUTGOING);
-    for (int64_t k = 0; k < rows; k++)
-        channel->ranges.square[k] += channel->range[k] * channel->range[k];
-    channel->ranges.exchanges++;
+    row_memories_plan(plan, halo, options, columns);
 }
 
 // --- time
@@ -202,8 +163,10 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
         .peer = transfer->peer,
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
+    row_memories_before_encode(channel, group, &source, beat);
     channel->codec->encode(channel->buffers->backend, channel_message(channel, OUTGOING, group),
                            &layout, &source, int64_window(channel->device_bad, group), beat);
+    row_memories_after_encode(channel, group, &layout, beat);
     channel_download_message(channel, group);
 }
 
@@ -258,9 +221,10 @@ void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext conte
     channel_lay_out(channel, context.exact ? channel->exact : channel->options.codec);
     channel->epoch = context.epoch;
     channel->sequence++;
+    channel->memories.used = !context.exact;
     make_messages(channel, rows, context, &beat);
     if (channel->codec->has_widths)
-        add_ranges(channel, &beat);
+        channel_add_ranges(channel, &beat);
     channel->state = CHANNEL_PACKED;
     end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
 }
@@ -290,6 +254,7 @@ void channel_post(Channel *channel) {
     channel->state = CHANNEL_FLYING;
     if (channel->ring.rounds == 0)
         channel->state = CHANNEL_RECEIVED;
+    flying_add(channel);
 }
 
 // Messages land in the order of the ring, or nearly: later ones are seen with the first that lacks.
@@ -306,11 +271,9 @@ static void note_landing(Channel *channel) {
     channel->posted_at = 0;
 }
 
-void channel_progress(void *context) {
-    Channel *channel = context;
+void channel_move(Channel *channel) {
     ring_transfer_progress(&channel->ring);
     note_landing(channel);
-    comm_beat(channel->plan->comm);
 }
 
 // A header is looked at as soon as it has arrived: of a message that is too short the rest would
@@ -396,6 +359,8 @@ void channel_finish(Channel *channel) {
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);
     end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
+    flying_remove(channel);
+    channel->has_rows = true;
     channel->state = CHANNEL_IDLE;
 }
 

@@ -84,11 +84,18 @@ void channel_decode(Channel *channel, int group, const MessageLayout *layout) {
     const Backend *b = buffers->backend;
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     DeviceByte *message = channel_message(channel, INCOMING, group);
+    if (group == 0) // the rows of the exchange before are overwritten
+        b->stream_wait(STREAM_MESSAGE, buffers->rows_read);
     b->message_upload(message, transfer->payload, (size_t)transfer->bytes);
     channel->codec->decode(b, channel_rows(channel), channel->plan->receive_offset[group], layout,
                            message, &channel->poll);
+    row_memories_after_decode(channel, group);
     b->event_record(buffers->decoded, STREAM_MESSAGE);
     b->stream_wait(STREAM_COMPUTE, buffers->decoded);
+}
+
+void channel_note_read(Channel *channel) {
+    channel->buffers->backend->event_record(channel->buffers->rows_read, STREAM_COMPUTE);
 }
 
 void channel_wait_decoded(Channel *channel) {

@@ -1,5 +1,5 @@
-// Forward and backward through the layers, whatever their kind: the order of the work, and what
-// hides which exchange. The rules themselves are those of LayerKind.
+// Forward and backward through the layers of any kind: the order of the work, and which computation
+// overlaps which exchange. LayerKind has the rules of each kind.
 //
 //   aggregate first   A = L·M·R·H, then Z of rows whose A is complete
 //                     dA from G; dH = (L·M·R)ᵀ dA, beside it the gradients of the parameters
@@ -9,13 +9,13 @@
 #include "internal.h"
 #include <string.h>
 
-// Is the aggregate of the features that this layer begins with made already?
+// True if this layer begins with an aggregate of the features that is precomputed.
 static bool features_ready(const Model *m, int l) {
     return l == m->shape.leading - 1 &&
            (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
 }
 
-// Input of a layer, as many rows as the running call needs.
+// Input of a layer: the rows that the current call needs.
 static Rows layer_input(const Model *m, int l) {
     bool dropped = m->training && m->shape.input_keep < 1;
     Rows h = l == 0                                  ? (dropped ? m->layer[0].h : m->x)
@@ -48,7 +48,7 @@ static Post layer_post(const LayerRun *run) {
 
 // ---- forward
 
-// Rows whose aggregate is complete become rows of the next layer.
+// Computes rows of the next layer from rows whose aggregate is complete.
 static void forward_rows(void *context, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
@@ -92,8 +92,8 @@ static void forward_layer(Model *m, int l) {
                                     .finish = weights ? forward_rows : NULL});
 }
 
-// Every value is dropped by a mask that is a function of its place, so halo rows that are kept are
-// dropped here as they are at their owner.
+// The dropout mask of a value is a function of its node id and column, so cached halo rows get the
+// same mask here as at their owner.
 static void drop_features(Model *m) {
     const Backend *b = m->parts.backend;
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
@@ -116,18 +116,18 @@ void model_forward(Model *m) {
 
 // ---- backward: the gradients of parameters
 //
-// The one law of their order: the flat gradient is made from its end to its beginning, so that what
-// is made is summed over ranks while the rest is computed (gradsync.h). The windows lie in the flat
-// array layer by layer, inside a layer W first and gamma and beta last (shape.c). So the layers go
-// from the last to the first, and in each of them the norm behind it comes first and W last.
+// Their order is fixed: the flat gradient is made from its end to its beginning, so that gradsync
+// sums finished windows over ranks while the rest is computed (gradsync.h). The flat array holds
+// the windows layer by layer, and inside a layer W first and gamma and beta last (shape.c). So
+// backward goes from the last layer to the first, and in each layer from the norm behind it to W.
 
 static void made(Model *m, const Parameter *p) {
     m->made--;
     assert(p == &m->shape.parameter[m->made]);
 }
 
-// Rows of a matrix gradient [in, out] that are made at once: whole tiles of the library; all of
-// them where no other rank waits for their sum.
+// Rows of a matrix gradient [in, out] that one call makes: whole tiles of the library; all rows if
+// there is only one rank.
 static int64_t strip_rows(const Model *m, int64_t in, int64_t out) {
     int64_t rows = STRIP_FLOATS / out / 64 * 64;
     rows = rows > 64 ? rows : 64;
@@ -138,7 +138,7 @@ int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out) {
     return m->parts.backend->dense_gradient_scratch(m->rows, strip_rows(m, in, out), out);
 }
 
-// A strip of rows after the other, the last one first.
+// Strip by strip, the last one first.
 void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll) {
     int64_t most = strip_rows(m, a.columns, g.columns);
     a = rows_first(a, g.count);
@@ -152,7 +152,7 @@ void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const P
     }
 }
 
-// Those of the layer that are still to be made and can be: W waits for dY where it came first.
+// The remaining parameter gradients of the layer; W of a transform-first layer waits for dY.
 static void parameter_gradients(void *context, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
@@ -169,7 +169,7 @@ static void parameter_gradients(void *context, const Poll *poll) {
 
 // ---- backward: the gradients of rows
 
-// Rows of dH whose aggregate is complete get the rest, if they have a G.
+// Completes rows of dH whose aggregate is complete, as far as they have a G.
 static void backward_rows(void *context, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     rows.end = rows.end < run->g.count ? rows.end : run->g.count;
@@ -228,7 +228,7 @@ static void backward_transform_first(LayerRun *run) {
     backward_rows(run, (Range){0, run->g.count}, poll);
 }
 
-// G of a layer, in place of dH of the one above.
+// G of layer l, which overwrites dH of the layer above.
 static void backward_post(Model *m, int l, Rows dh) {
     LayerRun run = run_of(m, l);
     Post post = layer_post(&run);
@@ -246,7 +246,7 @@ static void backward_post(Model *m, int l, Rows dh) {
     }
 }
 
-// From m->g, the gradient of the layer's output, to that of the output of the layer below.
+// Takes m->g from the gradient of the layer's output to the gradient of the output below.
 static void backward_layer(Model *m, int l) {
     const ModelShape *shape = &m->shape;
     LayerRun run = run_of(m, l);

@@ -1,5 +1,5 @@
-// Accuracy and F1 from logits. The backend counts and makes the loss; counts are integers, so they
-// add up over ranks in any order.
+// Accuracy and F1 from logits. The backend counts and computes the loss; counts are integers, so
+// the order in which ranks add them does not matter.
 #include "internal.h"
 
 static double f1(int64_t tp, int64_t fp, int64_t fn) {

@@ -1,7 +1,8 @@
 // One distributed aggregate Y = L·A·R·X with the messages that it needs.
 //
 // The exchange is told to its schedule as two pieces of work: `own` needs no message and hides it,
-// `halo` waits for it. All schedules do the same work on the same rows, so they give the same bits.
+// `halo` waits for it. All schedules do the same work on the same rows, so they give the same bits,
+// unless a schedule hands in other rows (Schedule.changes_result).
 #include "internal.h"
 
 typedef struct Running { // the propagation that is running
@@ -10,7 +11,9 @@ typedef struct Running { // the propagation that is running
     SparseOperator *op;
 } Running;
 
-const Poll *gradient_poll(const Model *m) { return m->sync != NULL ? &m->gradient_poll : NULL; }
+const Poll *gradient_poll(const Model *m) {
+    return m->gradient_poll.function != NULL ? &m->gradient_poll : NULL;
+}
 
 // What an exchange moves, and the sums of gradients beside it.
 typedef struct Both {

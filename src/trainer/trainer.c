@@ -31,17 +31,18 @@ static size_t flat_bytes(const Trainer *t) {
     return (size_t)t->shape.parameter_count * sizeof(float);
 }
 
-static void alloc_flat(Trainer *t) {
+static void alloc_flat(Trainer *t, const Allocator *allocator) {
     FlatArray all[FLAT];
     flat_arrays(t, all);
     for (int i = 0; i < FLAT; i++) {
-        *all[i].device = t->backend->alloc(flat_bytes(t), all[i].what);
-        *all[i].host = pinned_side(t->backend, *all[i].device, flat_bytes(t), all[i].what);
+        *all[i].device = alloc_device(allocator, flat_bytes(t), all[i].what);
+        *all[i].host = alloc_pinned_side(allocator, *all[i].device, flat_bytes(t), all[i].what);
     }
-    t->device.square = t->backend->alloc(sizeof(double), "parameter gradients");
-    t->square = pinned_side(t->backend, t->device.square, sizeof(double), "parameter gradients");
-    t->square_ready = t->backend->event_new();
-    t->state_hash = ALLOC(uint64_t, t->comm->size, "hashes of the ranks' state");
+    t->device.square = alloc_device(allocator, sizeof *t->square, "parameter gradients");
+    t->square =
+        alloc_pinned_side(allocator, t->device.square, sizeof *t->square, "parameter gradients");
+    t->state_hash = alloc_host(allocator, memory_product(t->comm->size, sizeof *t->state_hash),
+                               "hashes of the ranks' state");
 }
 
 static void free_flat(Trainer *t) {
@@ -100,11 +101,12 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.lr_schedule, NULL, err);
     parts->options = (CodecOptions){.codec = codec_find(c->quantization.codec, err),
-                                    .bf16 = strcmp(c->quantization.scale_dtype, "bf16") == 0,
                                     .width = (int)c->quantization.initial_bits,
                                     .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
-    return err->code == 0 && family_knows(&metric_family, c->train.metric, err) &&
+    return err->code == 0 &&
+           codec_configure(parts->options.codec, c, &parts->options.values, err) &&
+           family_knows(&metric_family, c->train.metric, err) &&
            t->backend->start(c->run.simd, err);
 }
 
@@ -135,7 +137,7 @@ static void plan_assigner(Trainer *t, const ModelParts *parts) {
     for (int l = 0; l < t->shape.layers && parts->options.codec->has_widths; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(&t->shape, l, d) > 0)
-                assigner_plan(&t->plan, &t->patterns.of[l][d]->plan);
+                assigner_plan(&t->plan, &t->patterns.of[l][d]->plan, t->config, t->comm);
 }
 
 bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err) {
@@ -158,12 +160,11 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
 
 static void plan_rest(Trainer *t, const ModelParts *parts) {
     model_patterns_plan(&t->plan, &t->patterns);
-    memory_plan_add(&t->plan, "parameters and optimizer",
-                    6 * (size_t)t->shape.parameter_count * sizeof(float));
-    gradsync_plan(&t->plan, t->shape.parameter_count, t->comm->size);
+    alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
+    gradsync_plan(&t->plan, t->backend, t->shape.parameter_count, t->comm->size);
     model_plan(&t->plan, &t->shape, parts, t->config);
     plan_assigner(t, parts);
-    memory_plan_add(&t->plan, "trace", (size_t)trace_room(t) * sizeof(TraceEvent));
+    trace_alloc(&t->trace, &t->plan, trace_room(t));
 }
 
 // Every channel of training gets widths, where its codec knows them.
@@ -212,7 +213,8 @@ static bool build(Trainer *t, Error *err) {
     }
     t->timer = stream_timer_new(t->backend, &t->timers);
     model_set_timer(t->model, t->timer);
-    alloc_flat(t);
+    alloc_flat(t, &(Allocator){.backend = t->backend});
+    t->square_ready = t->backend->event_new();
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
     model_initial(&t->shape, t->seed, t->parameters);

@@ -5,6 +5,7 @@
 #define FRINGE_BASE_TRACE_H
 
 #include "fringe/base/comm.h"
+#include "fringe/base/memory.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -62,7 +63,9 @@ void timers_reset(Timers *timers); // the seconds
 // Sets the layer and direction of the work that follows; -1: none.
 void timers_place(Timers *timers, int layer, int direction);
 
-// Takes memory for `room` events and measures the clock offset. Collective.
+// Memory for `room` events: planned where there is a plan. trace_init allocates it and measures the
+// clock offset. Collective.
+void trace_alloc(Trace *trace, MemoryPlan *plan, int64_t room);
 void trace_init(Trace *trace, const Comm *comm, int64_t room);
 void trace_clear(Trace *trace);
 // Records an event if the trace is open; counts it as lost if there is no room. NULL: does nothing.
