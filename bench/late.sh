@@ -10,9 +10,10 @@ options only log -- "$@"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 copy=$work/copy
-tests="test_late-2 fenced.test_sgc-2 fenced.test_resume-2 fenced.test_trainer-2 fenced.test_gin-2
+tests="test_late-2 fenced.test_sgc-2 fenced.test_stale_run-2 fenced.test_stale_run-3 
+    fenced.test_resume-2 fenced.test_trainer-2 fenced.test_gin-2
     fenced.test_quantized-2 fenced.test_gradients-2 test_fenced.sh"
-programs="test_late test_sgc test_resume test_trainer test_gin test_quantized test_gradients fringe"
+programs="test_late test_sgc test_stale_run test_resume test_trainer test_gin test_quantized test_gradients fringe"
 
 # NAME | FILE | LINE of the source, which is there once | what stands in its place
 faults='made before MPI_Isend|src/exchange/channel.c|    channel_wait_made(channel, group, beat);|
@@ -20,6 +21,7 @@ ranges before the host adds them|src/exchange/device.c|    b->event_wait(channel
 shares before MPI_Isend|src/gradsync/gradsync.c|        if (sync->backend->event_reached(chunk->downloaded))|        if (true)
 compute before message (rows_ready)|src/exchange/device.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);|
 message before compute (decoded)|src/exchange/device.c|    b->stream_wait(STREAM_COMPUTE, buffers->decoded);|
+compute before decoding (rows_read)|src/exchange/device.c|        b->stream_wait(STREAM_MESSAGE, buffers->rows_read);|        (void)b;
 decoded before MPI_Irecv|src/exchange/channel.c|    channel_wait_decoded(channel);|
 widths before they change|src/codec/widths.c|    widths->backend->finish(NULL); // the last upload may not have run yet|
 loss before the host reads it|src/model/model.c|    m->parts.backend->event_wait(m->results, gradient_poll(m));|

@@ -1,4 +1,4 @@
-// ranks: 1 2 3
+// ranks: 1 2 3; also on fenced
 // If this failed, a training whose messages fly between epochs could not be resumed: what flew
 // would be lost, or it would go on under a schedule that makes another training of it.
 #include "../stale.h"
