@@ -333,6 +333,8 @@ void channel_receive(Channel *channel, int group) {
     end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
 
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
+    if (group == 0) // of which there may be no rows
+        channel_decode_begin(channel);
     if (transfer->bytes > 0) {
         since = clock_seconds();
         stream_timer_begin(channel->timer, STREAM_MESSAGE);

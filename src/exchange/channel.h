@@ -75,6 +75,7 @@ void channel_encode_begin(Channel *channel);                // before the first 
 void channel_download_message(Channel *channel, int group); // behind its encoding
 void channel_wait_made(Channel *channel, int group, const Poll *poll); // until that is over
 void channel_download_ranges(Channel *channel, const Poll *poll);      // of all messages; waits
+void channel_decode_begin(Channel *channel); // once, before the first message is decoded
 void channel_decode(Channel *channel, int group, const MessageLayout *layout);
 void channel_note_read(Channel *channel); // behind work that reads the received rows
 // Until no message that has arrived is read any more: before new ones may arrive.

@@ -79,13 +79,17 @@ void channel_download_ranges(Channel *channel, const Poll *poll) {
     b->event_wait(channel->made[0], poll);
 }
 
+// Decoding overwrites the rows of the exchange before.
+void channel_decode_begin(Channel *channel) {
+    const ExchangeBuffers *buffers = channel->buffers;
+    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_read);
+}
+
 void channel_decode(Channel *channel, int group, const MessageLayout *layout) {
     const ExchangeBuffers *buffers = channel->buffers;
     const Backend *b = buffers->backend;
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     DeviceByte *message = channel_message(channel, INCOMING, group);
-    if (group == 0) // the rows of the exchange before are overwritten
-        b->stream_wait(STREAM_MESSAGE, buffers->rows_read);
     b->message_upload(message, transfer->payload, (size_t)transfer->bytes);
     channel->codec->decode(b, channel_rows(channel), channel->plan->receive_offset[group], layout,
                            message, &channel->poll);

@@ -3,11 +3,14 @@
 // a backend that runs them late, rows would be sent before they are made, or messages would be
 // overwritten before they are read.
 #include "../support.h"
+#include "exchange/channel.h"
 #include "synthetic_halo.h"
 
 #include <string.h>
 
 enum { EPOCHS = 6, COLUMNS = 21, SEEDS = 24 };
+
+typedef enum Way { AT_ONCE, OTHER_WIDTHS, READ_LATER } Way;
 
 typedef struct Late {
     const Backend *b;
@@ -83,18 +86,42 @@ static void exchange(Late *late, uint32_t e) {
     comm_barrier(&test_comm); // a rank that only sends does not run ahead
 }
 
+// As a schedule does that keeps messages in flight: rows of one exchange are read when the messages
+// of the next one are under way.
+static void exchange_before_reading(Late *late, uint32_t e) {
+    const Backend *b = late->b;
+    RowSource rows = {
+        .x = rows_first(late->x, late->plan.sources),
+        .sums = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
+    };
+    channel_drain(late->channel);
+    b->upload_rows(late->x, late->host[e]);
+    channel_pack(late->channel, &rows, (ExchangeContext){.seed = 3, .epoch = e});
+    channel_post(late->channel);
+    if (e > 0) {
+        Rows received = channel_rows(late->channel);
+        b->copy(late->out[e - 1].at, received.at, rows_bytes(received.count, COLUMNS));
+        channel_note_read(late->channel);
+    }
+    comm_barrier(&test_comm);
+}
+
 // What arrived in each epoch, [EPOCHS, halo_count, COLUMNS].
-static float *arrivals(const Backend *b, uint64_t seed, const char *codec, bool widths) {
+static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way way) {
     Late late;
     ExchangeBuffers *buffers = exchange_buffers_new(b);
     late_init(&late, b, seed, buffers, codec);
     int64_t size = late.plan.halo_count * COLUMNS;
     float *all = ALLOC(float, EPOCHS *size, "test");
     for (uint32_t e = 0; e < EPOCHS; e++) {
-        if (widths)
+        if (way == OTHER_WIDTHS)
             set_widths(&late, e);
-        exchange(&late, e);
+        if (way == READ_LATER)
+            exchange_before_reading(&late, e);
+        else
+            exchange(&late, e);
     }
+    channel_drain(late.channel); // the last rows are not read
     for (int e = 0; e < EPOCHS; e++)
         b->download_rows(all + e * size, late.out[e]);
     b->finish(NULL);
@@ -103,10 +130,10 @@ static float *arrivals(const Backend *b, uint64_t seed, const char *codec, bool 
     return all;
 }
 
-static void compare(uint64_t seed, const char *codec, bool widths) {
+static void compare(uint64_t seed, const char *codec, Way way) {
     Error err = {0};
-    float *want = arrivals(backend_find("cpu", &err), seed, codec, widths);
-    float *got = arrivals(backend_find("fenced", &err), seed, codec, widths);
+    float *want = arrivals(backend_find("cpu", &err), seed, codec, way);
+    float *got = arrivals(backend_find("fenced", &err), seed, codec, way);
     HaloPlan plan = ring_plan(seed, &test_comm);
     int64_t size = plan.halo_count * COLUMNS;
     for (int64_t i = 0; i < EPOCHS * size; i++)
@@ -122,13 +149,19 @@ static void compare(uint64_t seed, const char *codec, bool widths) {
 static void late_rows_arrive(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        compare(seed, "fp32", false);
+        compare(seed, "fp32", AT_ONCE);
 }
 
 static void late_rows_of_any_width_arrive(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        compare(seed, "integer", true);
+        compare(seed, "integer", OTHER_WIDTHS);
+}
+
+static void rows_that_are_read_late_are_those_of_their_exchange(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        compare(seed, "fp32", READ_LATER);
 }
 
 static void a_rank_that_only_receives_is_among_them(void **state) {
@@ -146,6 +179,7 @@ static void a_rank_that_only_receives_is_among_them(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(late_rows_arrive),
     cmocka_unit_test(late_rows_of_any_width_arrive),
+    cmocka_unit_test(rows_that_are_read_late_are_those_of_their_exchange),
     cmocka_unit_test(a_rank_that_only_receives_is_among_them),
 };
 TEST_MAIN(tests)
