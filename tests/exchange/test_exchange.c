@@ -232,7 +232,8 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
                             .stream = stream,
                             .gid = on_device(&id),
                             .peer = id < 0 ? p->rank : reader};
-    widths_init(&one, device(), 1, 4);
+    widths_alloc(&one, &(Allocator){.backend = device()}, 1);
+    widths_fill(&one, 4);
     MessageLayout shape = {.rows = 1, .columns = all.columns, .widths = &one};
     int64_t bad = 0;
     codec_find("integer", &err)
@@ -295,9 +296,9 @@ static void plan_is_what_a_channel_takes(void **state) {
     HaloPlan plan = ring_plan(3, &test_comm);
     MemoryPlan memory = {0};
     BufferSizes size = {0};
-    channel_plan(&memory, &size, &plan, &options, 256);
-    channel_plan(&memory, &size, &plan, &options, 41);
-    exchange_buffers_plan(&memory, &size);
+    channel_plan(&memory, &size, device(), &plan, &options, 256);
+    channel_plan(&memory, &size, device(), &plan, &options, 41);
+    exchange_buffers_plan(&memory, device(), &size);
     size_t before = memory_in_use();
     ExchangeBuffers *buffers = exchange_buffers_new(device());
     Channel *wide = channel_new(buffers, &plan, &options, 256, (ExchangeId){0, FORWARD});
