@@ -1,5 +1,6 @@
 # Every tests/**/test_*.c becomes one program, run once per number of ranks of its first line
-# ("// ranks: 1 2 4"); test_*.sh and test_*.py become tests too (exit status 77:
+# ("// ranks: 1 2 4"), and again on the backend "fenced" where that line says "also on fenced";
+# test_*.sh and test_*.py become tests too (exit status 77:
 # skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes; "# alone" a script
 # whose limits are so short that nothing else may run beside it; "# once" one that mostly waits or
 # compares figures, so that sanitizers would learn nothing from it.
@@ -75,6 +76,27 @@ function(test_program name source room)
     target_link_libraries(${name} PRIVATE fringe_support ${linked})
 endfunction()
 
+# The tests NAME-RANKS of one program on one backend.
+function(program_tests name program room first backend)
+    foreach(ranks IN LISTS ARGN)
+        set(test ${name})
+        if(ARGC GREATER 6 OR ranks GREATER 1)
+            set(test ${name}-${ranks})
+        endif()
+        if(ranks EQUAL 1)
+            add_test(NAME ${test} COMMAND ${program})
+            set(threads "OMP_NUM_THREADS=2")
+        else()
+            add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none
+                     -n ${ranks} $<TARGET_FILE:${program}>)
+            set(threads "OMP_NUM_THREADS=1")
+        endif()
+        test_settings(${test} ${room} ${ranks} "${first}")
+        set_tests_properties(${test} PROPERTIES ENVIRONMENT
+            "${test_environment};${threads};OMP_WAIT_POLICY=passive;FRINGE_TEST_BACKEND=${backend}")
+    endforeach()
+endfunction()
+
 # A room that is not there has no tests yet.
 function(room_is_missing out room)
     set(${out} FALSE PARENT_SCOPE)
@@ -129,23 +151,14 @@ foreach(source IN LISTS test_sources)
     if(FRINGE_SANITIZE AND how_many GREATER 3) # more ranks take no other ways within one of them
         list(GET counts 0 2 counts)            # alone, and with more than one peer
     endif()
-    foreach(ranks IN LISTS counts)
-        set(test ${prefix}${name})
-        if(how_many GREATER 1 OR ranks GREATER 1)
-            set(test ${prefix}${name}-${ranks})
+    program_tests(${prefix}${name} ${name} ${room} "${first}" cpu ${counts})
+    if(first MATCHES "also on fenced")
+        list(LENGTH counts how_many)
+        if(how_many GREATER 3) # the backend is the same on more
+            list(GET counts 0 1 2 counts)
         endif()
-        if(ranks EQUAL 1)
-            add_test(NAME ${test} COMMAND ${name})
-            set(threads "OMP_NUM_THREADS=2")
-        else()
-            add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none
-                     -n ${ranks} $<TARGET_FILE:${name}>)
-            set(threads "OMP_NUM_THREADS=1")
-        endif()
-        test_settings(${test} ${room} ${ranks} "${first}")
-        set_tests_properties(${test} PROPERTIES
-                             ENVIRONMENT "${test_environment};${threads};OMP_WAIT_POLICY=passive")
-    endforeach()
+        program_tests(${prefix}fenced.${name} ${name} ${room} "${first}" fenced ${counts})
+    endif()
 endforeach()
 
 # Scripts find the program's path in FRINGE and the programs they help themselves with in

@@ -6,5 +6,6 @@
 #include "fringe/backend.h"
 
 extern const Backend backend_cpu;
+extern const Backend backend_fenced;
 
 #endif

@@ -203,7 +203,9 @@ const Key config_own_keys[] = {
      "First and last epoch whose timers and messages are written to trace.json (for Perfetto); "
      "empty: none."},
     {"run.backend", KEY_WORD, AT(run.backend), "\"cpu\"", ANY, ANY, ANY,
-     "Backend: whose kernels and memory a training uses."},
+     "Backend: whose kernels and memory a training uses. fenced is for tests: the CPU's kernels, "
+     "run "
+     "late, on memory that nobody else can touch."},
     {"run.simd", KEY_WORD, AT(run.simd), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
      "Vector instructions of the kernels; results do not depend on them."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,

@@ -1,4 +1,4 @@
-// ranks: 1 2 4
+// ranks: 1 2 4; also on fenced
 // If this failed, a training that goes on from a checkpoint would not be the one that was stopped,
 // or one that starts from weights would not start from them on every rank; or a state that the
 // ranks do not share would be saved as if it were theirs.
@@ -48,8 +48,10 @@ static void the_last_run_in_a_folder_is_resumed(void **state) {
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
         Trainer *other = trainer_new(&config, &graph.shard, &test_comm, (uint64_t)(3 + i), &err);
         t[i] = new_trainer();
-        memcpy((float *)trainer_parameters(t[i], false), trainer_parameters(other, false),
+        trainer_download(t[i]);
+        memcpy(t[i]->parameters, trainer_parameters(other, false),
                (size_t)trainer_shape(other)->parameter_count * sizeof(float));
+        trainer_upload(t[i]);
         trainer_free(other);
     }
     for (int i = 0; i < 2; i++) { // the second one stops earlier

@@ -2,15 +2,18 @@
 #ifndef FRINGE_TESTS_TRAINER_GIVEN_H
 #define FRINGE_TESTS_TRAINER_GIVEN_H
 
+#include "../device.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/trainer.h"
+#include <stdio.h>
 
 static TestGraph graph;
 static Config config;
 
 static Trainer *new_trainer(void) {
     Error err = {0};
+    snprintf(config.run.backend, sizeof config.run.backend, "%s", device_name());
     Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, &err);
     if (t == NULL)
         fail_msg("%s", err.text);

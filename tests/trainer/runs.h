@@ -67,8 +67,10 @@ static inline int drop_test_graph(void **state) {
 static inline void disturb(Trainer *t, int flat) {
     float *const all[] = {t->parameters, t->moment1, t->moment2, t->best};
     uint32_t *bits = (uint32_t *)all[flat];
+    trainer_download(t);
     if (test_comm.rank == test_comm.size - 1)
         bits[trainer_shape(t)->parameter_count - 1] ^= 1;
+    trainer_upload(t);
 }
 
 #endif

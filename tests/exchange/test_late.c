@@ -1,0 +1,151 @@
+// ranks: 2 3
+// If this failed, the exchange would count on operations that have run when their call returns: on
+// a backend that runs them late, rows would be sent before they are made, or messages would be
+// overwritten before they are read.
+#include "../support.h"
+#include "synthetic_halo.h"
+
+#include <string.h>
+
+enum { EPOCHS = 6, COLUMNS = 21, SEEDS = 24 };
+
+typedef struct Late {
+    const Backend *b;
+    HaloPlan plan;
+    Channel *channel;
+    Rows x, out[EPOCHS];
+    float *host[EPOCHS]; // [x.count, COLUMNS] what is uploaded
+} Late;
+
+static int64_t rows_of(const Late *late) { return late->plan.sources + late->plan.partials; }
+
+static void late_init(Late *late, const Backend *b, uint64_t seed, ExchangeBuffers *buffers,
+                      const char *codec) {
+    Error err = {0};
+    CodecOptions options = {.codec = codec_find(codec, &err), .width = 8, .chunk = 4096};
+    *late = (Late){.b = b, .plan = ring_plan(seed, &test_comm)};
+    late->channel = channel_new(buffers, &late->plan, &options, COLUMNS, (ExchangeId){1, 0});
+    late->x = rows_alloc(b, rows_of(late), COLUMNS, "test");
+    for (uint32_t e = 0; e < EPOCHS; e++) {
+        late->out[e] = rows_alloc(b, late->plan.halo_count, COLUMNS, "test");
+        late->host[e] = ALLOC(float, rows_of(late) * COLUMNS, "test");
+        for (int64_t i = 0; i < rows_of(late) * COLUMNS; i++)
+            late->host[e][i] = ring_value(late->plan.source_id[i / COLUMNS], i % COLUMNS, e);
+    }
+}
+
+static void late_clear(Late *late) {
+    for (int e = EPOCHS - 1; e >= 0; e--) {
+        memory_free(late->host[e]);
+        rows_free(late->b, &late->out[e]);
+    }
+    rows_free(late->b, &late->x);
+    channel_free(late->channel);
+    ring_clear(&late->plan);
+}
+
+static uint8_t width_of(int64_t gid, int reader, uint32_t epoch) {
+    static const uint8_t widths[] = {2, 8, 4, 16, 3};
+    return widths[ring_mix((uint64_t)gid, 7 * epoch + (uint32_t)reader) % 5];
+}
+
+// Other widths for every exchange.
+static void set_widths(Late *late, uint32_t epoch) {
+    const HaloPlan *p = &late->plan;
+    uint8_t *sent = ALLOC(uint8_t, p->send_offset[p->size - 1], "test");
+    uint8_t *received = ALLOC(uint8_t, p->halo_count, "test");
+    for (int g = 0; g + 1 < p->size; g++)
+        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
+            sent[k] =
+                width_of(p->source_id[p->send_row[k]], ring_reader(p->rank, g, p->size), epoch);
+    for (int64_t h = 0; h < p->halo_count; h++)
+        received[h] = width_of(p->halo_id[h], p->rank, epoch);
+    channel_set_widths(late->channel, sent, received);
+    memory_free(received);
+    memory_free(sent);
+}
+
+// The host itself waits for nothing: rows are uploaded, sent, received and copied.
+static void exchange(Late *late, uint32_t e) {
+    const Backend *b = late->b;
+    RowSource rows = {
+        .x = rows_first(late->x, late->plan.sources),
+        .sums = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
+    };
+    b->upload_rows(late->x, late->host[e]);
+    channel_pack(late->channel, &rows, (ExchangeContext){.seed = 3, .epoch = e});
+    channel_post(late->channel);
+    for (int g = 0; g + 1 < late->plan.size; g++)
+        channel_receive(late->channel, g);
+    Rows received = channel_rows(late->channel);
+    b->copy(late->out[e].at, received.at, rows_bytes(received.count, COLUMNS));
+    channel_finish(late->channel);
+    comm_barrier(&test_comm); // a rank that only sends does not run ahead
+}
+
+// What arrived in each epoch, [EPOCHS, halo_count, COLUMNS].
+static float *arrivals(const Backend *b, uint64_t seed, const char *codec, bool widths) {
+    Late late;
+    ExchangeBuffers *buffers = exchange_buffers_new(b);
+    late_init(&late, b, seed, buffers, codec);
+    int64_t size = late.plan.halo_count * COLUMNS;
+    float *all = ALLOC(float, EPOCHS *size, "test");
+    for (uint32_t e = 0; e < EPOCHS; e++) {
+        if (widths)
+            set_widths(&late, e);
+        exchange(&late, e);
+    }
+    for (int e = 0; e < EPOCHS; e++)
+        b->download_rows(all + e * size, late.out[e]);
+    b->finish(NULL);
+    late_clear(&late);
+    exchange_buffers_free(buffers);
+    return all;
+}
+
+static void compare(uint64_t seed, const char *codec, bool widths) {
+    Error err = {0};
+    float *want = arrivals(backend_find("cpu", &err), seed, codec, widths);
+    float *got = arrivals(backend_find("fenced", &err), seed, codec, widths);
+    HaloPlan plan = ring_plan(seed, &test_comm);
+    int64_t size = plan.halo_count * COLUMNS;
+    for (int64_t i = 0; i < EPOCHS * size; i++)
+        if (memcmp(&got[i], &want[i], sizeof *got) != 0)
+            fail_msg("%s, seed %d, rank %d: %g arrived in epoch %d, not %g", codec, (int)seed,
+                     plan.rank, (double)got[i], (int)(i / size), (double)want[i]);
+    ring_clear(&plan);
+    memory_free(got);
+    memory_free(want);
+}
+
+// Some ranks only send, some only receive: these wait for no message of their own.
+static void late_rows_arrive(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        compare(seed, "fp32", false);
+}
+
+static void late_rows_of_any_width_arrive(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        compare(seed, "integer", true);
+}
+
+static void a_rank_that_only_receives_is_among_them(void **state) {
+    (void)state;
+    bool found = false;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        HaloPlan plan = ring_plan(seed, &test_comm);
+        bool only = plan.halo_count > 0 && plan.send_offset[plan.size - 1] == 0;
+        found |= comm_max_double(&test_comm, only) > 0;
+        ring_clear(&plan);
+    }
+    assert_true(found);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(late_rows_arrive),
+    cmocka_unit_test(late_rows_of_any_width_arrive),
+    cmocka_unit_test(a_rank_that_only_receives_is_among_them),
+};
+TEST_MAIN(tests)
