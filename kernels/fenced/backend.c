@@ -11,7 +11,7 @@ static const char *describe(void) {
     return text;
 }
 
-static void *alloc_pinned(size_t bytes, const char *what) {
+static void *fenced_alloc_pinned(size_t bytes, const char *what) {
     return backend_cpu.alloc_pinned(bytes, what);
 }
 
@@ -29,7 +29,7 @@ const Backend backend_fenced = {
     .host_is_device = false,
     .alloc = fenced_alloc,
     .free = fenced_free,
-    .alloc_pinned = alloc_pinned,
+    .alloc_pinned = fenced_alloc_pinned,
     .free_pinned = free_pinned,
     .upload = fenced_upload,
     .download = fenced_download,

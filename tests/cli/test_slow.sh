@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long
+# long, timed
 # If this failed, a training would die, or stand still, because a disk is slow or a terminal stopped for a while, or lines
 # written meanwhile would be lost.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long
+# long, timed
 # If this failed, a stop request would lose epochs, would not be answered, or would leave a broken
 # cache or processes behind.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -109,13 +109,12 @@ static void check_count(const Channel *channel, const HaloPlan *p, int64_t excha
     assert_int_equal(count.bytes_received, exchanges * (received * 64 + p->halo_count * row));
 }
 
-// One channel: EPOCHS exchanges by each schedule, with ranks out of step now and then.
+// One channel: EPOCHS exchanges by each schedule, with ranks out of step
+// now and then.
 static void try_channel(uint64_t seed) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("fp32", &err),
                             .chunk = piece_sizes[ring_mix(seed, 2) % 5]};
-    const Schedule *schedules[] = {schedule_find("blocking", &err), schedule_find("overlap", &err),
-                                   schedule_find("central", &err)};
     HaloPlan plan = ring_plan(seed, &test_comm);
     float *right = right_of(&plan);
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
@@ -127,19 +126,19 @@ static void try_channel(uint64_t seed) {
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
         run.scaled = ring_mix(seed, epoch) % 2 == 0;
-        for (int s = 0; s < 3; s++) {
+        for (int s = 0; s < schedule_family.count; s++) {
             uint32_t draw = ring_mix(seed * 100 + epoch, (uint64_t)(10 + 2 * test_comm.rank + s));
             run.polls = (int)(draw % 8);
             if (draw % 16 == 15)
                 usleep(1000);
-            exchange(channel, schedules[s], run.scaled ? right : NULL, &run);
+            exchange(channel, family_member(&schedule_family, s), run.scaled ? right : NULL, &run);
             if (s == 0)
                 memcpy(floats(before), floats(run.sum), rows_bytes(1, run.columns));
             else
                 assert_memory_equal(floats(before), floats(run.sum), rows_bytes(1, run.columns));
         }
     }
-    check_count(channel, &plan, 3 * EPOCHS);
+    check_count(channel, &plan, schedule_family.count * EPOCHS);
     channel_free(channel);
     exchange_buffers_free(buffers);
     rows_free(device(), &before);
