@@ -54,9 +54,9 @@ int64_t assigner_first_epoch(const Config *config);
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
-// What it takes for the rows that a channel over that plan sends; its groups apart, of which rank 0
-// has those of all ranks.
-void assigner_plan(MemoryPlan *plan, const HaloPlan *halo);
+// What it keeps for a channel over that plan; on rank 0 also tables of the groups of all ranks. The
+// problems that it solves come on top.
+void assigner_plan(MemoryPlan *plan, const HaloPlan *halo, const Config *config, const Comm *comm);
 
 // Before epoch `epoch` (from 1): asks and takes when due. Collective.
 bool assigner_before(Assigner *assigner, int64_t epoch, Error *err);

@@ -17,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int world_rank =
-    -1;                     // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
+static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
 static bool oversubscribed; // more ranks than cores on this machine
 static const double default_timeout = 60.0;
 
@@ -161,13 +160,19 @@ static void rest(int64_t turns) {
         sched_yield();
 }
 
-// What a waiting main thread does for others: it answers heartbeat requests, and ends the job if a
-// helper thread has asked for that.
+static void (*beside)(void); // NULL: nothing
+
+void comm_wait_beside(void (*work)(void)) { beside = work; }
+
+// What a waiting main thread does for others: it answers heartbeat requests, does the work beside,
+// and ends the job if a helper thread has asked for that.
 static void answer(void) {
     int code = helper_abort_requested();
     if (code != 0)
         comm_abort((ExitCode)code);
     heartbeat_answer();
+    if (beside != NULL)
+        beside();
 }
 
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,

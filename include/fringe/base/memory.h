@@ -1,20 +1,21 @@
-// Counted memory. Every array of fringe is taken here, 64-byte aligned, so that the epoch loop can
-// prove that it takes none (memory_allocs stays) and the plan can be compared with the actual use.
+// Counted memory. Every array of fringe is allocated here, 64-byte aligned, so that the epoch loop
+// can prove that it allocates none (memory_allocs stays) and the plan can be compared with the
+// actual use.
 #ifndef FRINGE_BASE_MEMORY_H
 #define FRINGE_BASE_MEMORY_H
 
 #include "fringe/base/error.h"
 #include <stdint.h>
 
-// Takes `bytes` of zeroed memory, 64-byte aligned; 0 bytes gives a valid pointer. `what` names it
-// in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks
+// Allocates `bytes` of zeroed memory, 64-byte aligned; 0 bytes gives a valid pointer. `what` names
+// it in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks
 // when the machine has none left; use memory_try for sizes that come from outside.
 void *memory_alloc(size_t bytes, const char *what);
 
 // The same for sizes read from a file: NULL and an EXIT_MEMORY error instead of an abort.
 void *memory_try(size_t bytes, const char *what, Error *err);
 
-// Gives memory back; NULL is allowed.
+// Frees memory; NULL is allowed.
 void memory_free(void *pointer);
 
 // count * size; aborts if the product overflows. For sizes computed inside the program.
@@ -23,7 +24,7 @@ size_t memory_product(int64_t count, size_t size);
 #define ALLOC(type, count, what)                                                                   \
     ((type *)memory_alloc(memory_product((int64_t)(count), sizeof(type)), (what)))
 
-int64_t memory_allocs(void);   // how often memory was taken since the start
+int64_t memory_allocs(void);   // how often memory was allocated since the start
 size_t memory_in_use(void);    // bytes
 size_t memory_peak(void);      // bytes, the most ever in use
 size_t memory_available(void); // bytes this process may still use: cgroup limit or MemAvailable
@@ -40,6 +41,8 @@ typedef struct MemoryPlan {
 
 // Adds an item; items with the same `what` are added up.
 void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes);
+// Plans a block where there is a plan (and returns NULL), else allocates it.
+void *memory_or_plan(MemoryPlan *plan, size_t bytes, const char *what);
 size_t memory_plan_total(const MemoryPlan *plan);
 
 // False with EXIT_MEMORY, the three largest items and `advice` if the total exceeds `limit` bytes.
