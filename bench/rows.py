@@ -51,34 +51,38 @@ CODEC = """
 static size_t twin_bytes(const MessageLayout *layout) {
     return memory_product(layout->rows, memory_product(layout->columns, sizeof(float)));
 }
-static int64_t twin_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                           const MessageSource *source, const Poll *poll) {
+static void twin_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                        const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
     size_t bytes = twin_bytes(layout), dropped = 0;
+    (void)bad;
     backend->pack_fp32(out, source, layout->rows, poll);
     if (bytes > 0)
         memset((char *)(void *)out + bytes - dropped, 0, dropped);
-    return -1;
 }
 static void twin_decode(const Backend *backend, Rows out, int64_t begin,
                         const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
     backend->unpack_fp32(out, begin, in, layout->rows, poll);
 }
-const Codec codec_twin = {
-    .name = "twin", .bytes = twin_bytes, .encode = twin_encode, .decode = twin_decode};
+const Codec codec_twin = {.name = "twin",
+                          .bytes = twin_bytes,
+                          .bytes_most = twin_bytes,
+                          .encode = twin_encode,
+                          .decode = twin_decode};
 """
 
-SCHEDULE = """static void twin(Channel *channel, const RowSource *rows, ExchangeContext context,
+SCHEDULE = """
+static void twin(Channel *channel, const RowSource *rows, ExchangeContext context,
                  const ExchangeWork *work) {
     channel_pack(channel, rows, context);
     channel_post(channel);
     for (int group = 0; group < groups_of(channel); group++)
         channel_receive(channel, group);
     channel_finish(channel);
-    do_own(channel, work, OWN_ALL);
-    do_halo(channel, work, 0, groups_of(channel));
+    channel_do_own(channel, work, OWN_ALL);
+    channel_do_halo(channel, work, 0, groups_of(channel));
 }
-
-@@"""
+const Schedule schedule_twin = {.name = "twin", .run = twin};
+"""
 
 METHOD = """
 static bool cut_twin(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
@@ -114,8 +118,9 @@ FAMILIES = [
             ("src/codec/codec.c", "&codec_integer", ", &codec_twin")],
            ("dropped = 0", "dropped = 4")),
     Family("schedule", "skips the rows of the first group", ["test_exchange-2", "test_gradients-2"],
-           [("src/exchange/schedule.c", "static const Schedule schedules[] = {", SCHEDULE),
-            ("src/exchange/schedule.c", '{"central", true, central},\n', '    {"twin", false, twin},\n')],
+           [("src/exchange/schedule.c", APPEND, SCHEDULE),
+            ("src/exchange/schedules.h", "extern const Schedule schedule_central;\n", "extern const Schedule schedule_twin;\n"),
+            ("src/exchange/schedules.c", "    &schedule_central,\n", "    &schedule_twin,\n")],
            ("work, 0, groups", "work, groups_of(channel) > 0, groups")),
     Family("partitioner", "leaves the last part empty", ["test_cut"],
            [("src/partition/methods.c", APPEND, METHOD),

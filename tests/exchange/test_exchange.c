@@ -117,6 +117,7 @@ static void try_channel(uint64_t seed) {
                             .chunk = piece_sizes[ring_mix(seed, 2) % 5]};
     HaloPlan plan = ring_plan(seed, &test_comm);
     float *right = right_of(&plan);
+    int64_t exchanges = 0;
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
     run.sum = rows_alloc(device(), 1, run.columns, "test");
     Rows before = rows_alloc(device(), 1, run.columns, "test");
@@ -127,18 +128,22 @@ static void try_channel(uint64_t seed) {
         run.epoch = epoch;
         run.scaled = ring_mix(seed, epoch) % 2 == 0;
         for (int s = 0; s < schedule_family.count; s++) {
+            const Schedule *schedule = family_member(&schedule_family, s);
+            if (schedule->keeps_in_flight || schedule->changes_result)
+                continue; // their rows are those of another epoch
             uint32_t draw = ring_mix(seed * 100 + epoch, (uint64_t)(10 + 2 * test_comm.rank + s));
             run.polls = (int)(draw % 8);
             if (draw % 16 == 15)
                 usleep(1000);
-            exchange(channel, family_member(&schedule_family, s), run.scaled ? right : NULL, &run);
-            if (s == 0)
+            exchange(channel, schedule, run.scaled ? right : NULL, &run);
+            exchanges++;
+            if (s == 0) // blocking
                 memcpy(floats(before), floats(run.sum), rows_bytes(1, run.columns));
             else
                 assert_memory_equal(floats(before), floats(run.sum), rows_bytes(1, run.columns));
         }
     }
-    check_count(channel, &plan, schedule_family.count * EPOCHS);
+    check_count(channel, &plan, exchanges);
     channel_free(channel);
     exchange_buffers_free(buffers);
     rows_free(device(), &before);

@@ -167,7 +167,10 @@ static void run_schedules(const Case *c, const TestGraph *w, const Config *confi
     float *first = NULL;
     double first_loss = 0;
     for (int i = 0; i < schedule_family.count; i++) {
-        const char *name = family_word(&schedule_family, i);
+        const Schedule *schedule = family_member(&schedule_family, i);
+        const char *name = schedule->name;
+        if (schedule->changes_result)
+            continue;
         Made made;
         make(&made, c, w, config, name);
         int64_t count = made.shape.parameter_count;
