@@ -15,9 +15,9 @@
 //   2.5 1e-9 100 1
 //   end
 //
-// The line "trouble" is there only if a process of GLPK ended too early; "exit 71" is its other
-// kind. Doubles have 17 digits, so they come back bit for bit. A reader loads the whole text first,
-// and refuses a count that is larger than the text can hold before it allocates anything for it.
+// The line "trouble" exists only if a process of GLPK ended too early: "signal N" or "exit N".
+// Doubles have 17 digits, so they are read back bit for bit. A reader loads the whole text first
+// and refuses a count that is larger than the text can hold before it allocates memory for it.
 
 #include "internal.h"
 #include "tokenizer.h"
