@@ -184,7 +184,7 @@ bool config_is_said(const Config *config, const char *path);
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
-// (EXIT_NO_INPUT if the file is not there). A mode's preset stands between defaults and file. The
+// (EXIT_NO_INPUT if the file does not exist). A mode's preset stands between defaults and file. The
 // file may also be the run.json of a run: then its member "config" is loaded, in which keys may
 // have names of older versions. After errors *config holds defaults for wrong keys and the values
 // of the others; if the file is no JSON, its mode is "".

@@ -17,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int world_rank =
-    -1;                     // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
+static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
 static bool oversubscribed; // more ranks than cores on this machine
 static const double default_timeout = 60.0;
 
@@ -50,8 +49,8 @@ static void find_node(Comm *comm) {
 enum { start_seconds = 600 };
 static void late_start(int number) {
     (void)number;
-    static const char text[] = "fringe: the ranks did not find each other within 600 seconds; a "
-                               "host hangs, or a firewall keeps two of them apart\n";
+    static const char text[] = "fringe: the ranks did not connect within 600 seconds; a host "
+                               "hangs, or a firewall blocks a connection\n";
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
     _exit(EXIT_HUNG);

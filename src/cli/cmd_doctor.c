@@ -37,7 +37,7 @@ static Health check_mpi(const Config *config, Finding *finding) {
     if (code == EXIT_UNAVAILABLE)
         CURE("install mpirun: apt install openmpi-bin");
     else if (code != 0)
-        CURE("run \"fringe probe --ranks 2\" and read what mpirun says");
+        CURE("run \"fringe probe --ranks 2\" and read the messages of mpirun");
     return code == 0 ? HEALTH_OK : HEALTH_FAIL;
 }
 
@@ -102,7 +102,7 @@ static Health check_shared_memory(const Config *config, Finding *finding) {
     (void)config;
     struct statvfs disk;
     if (statvfs("/dev/shm", &disk) != 0) {
-        SAY("/dev/shm is not there");
+        SAY("/dev/shm does not exist");
         CURE("mount it: mount -t tmpfs tmpfs /dev/shm");
         return HEALTH_FAIL;
     }

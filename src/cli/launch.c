@@ -134,9 +134,9 @@ static void ask_to_stop(int number) {
     if (first)
         terminal_say_now(
             number == SIGINT
-                ? "\nfringe: stopping; an epoch that has begun is finished and saved first; Ctrl-C "
+                ? "\nfringe: stopping; the current epoch is finished and saved first; Ctrl-C "
                   "again ends at once\n"
-                : "fringe: stopping; an epoch that has begun is finished and saved first\n");
+                : "fringe: stopping; the current epoch is finished and saved first\n");
 }
 
 // Repeats the request, because mpirun loses signals that arrive before its ranks have started.
@@ -195,8 +195,8 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
 
 // mpirun hung after its ranks had ended, so their exit codes are unknown.
 static ExitCode explain_hung(void) {
-    fprintf(stderr, "fringe: mpirun did not end when its ranks had, and was killed; --resume auto "
-                    "goes on from the last checkpoint, if there is one\n");
+    fprintf(stderr, "fringe: mpirun did not end after its ranks and was killed; --resume auto "
+                    "continues from the last checkpoint, if there is one\n");
     return keeper.asked ? EXIT_STOPPED : EXIT_HUNG;
 }
 
@@ -206,7 +206,7 @@ static ExitCode explain(int status, bool hung) {
     if (keeper.ended_by != 0 && code != EXIT_STOPPED) {
         fprintf(stderr, "fringe: ended at once by signal %d (%s)%s\n", (int)keeper.ended_by,
                 strsignal((int)keeper.ended_by),
-                keeper.saves ? "; --resume auto goes on from the last checkpoint" : "");
+                keeper.saves ? "; --resume auto continues from the last checkpoint" : "");
         return (ExitCode)(128 + keeper.ended_by);
     }
     if (hung)
@@ -219,11 +219,12 @@ static ExitCode explain(int status, bool hung) {
         fprintf(stderr, "fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
                         "drop --ranks\n");
     else if (code > 128)
-        fprintf(stderr, "fringe: a rank or mpirun was ended by signal %d (%s)%s\n", code - 128,
+        fprintf(stderr, "fringe: a rank or mpirun was killed by signal %d (%s)%s\n", code - 128,
                 strsignal(code - 128),
-                code == 128 + SIGKILL ? "; was memory short? see dmesg, or use more ranks" : "");
+                code == 128 + SIGKILL ? "; out of memory? see dmesg, or use more ranks" : "");
     else if (code != 0 && (code < EXIT_USAGE || code > EXIT_MISMATCH))
-        fprintf(stderr, "fringe: mpirun left with %d; fringe doctor looks for the cause\n", code);
+        fprintf(stderr, "fringe: mpirun exited with status %d; fringe doctor looks for the cause\n",
+                code);
     return (ExitCode)(code == 127 ? EXIT_UNAVAILABLE : code);
 }
 

@@ -52,9 +52,10 @@ _Noreturn static void end_at_once(int number) {
 
 // Promises nothing more, because mpirun also sends TERM when another rank has died.
 static void say_what_was_asked(int number) {
-    terminal_say_now(number == SIGINT ? "\nfringe: asked to finish this epoch, save and stop; "
-                                        "Ctrl-C again ends at once\n"
-                                      : "fringe: asked to finish this epoch, save and stop\n");
+    terminal_say_now(number == SIGINT
+                         ? "\nfringe: stop requested; this epoch is finished and saved first; "
+                           "Ctrl-C again ends at once\n"
+                         : "fringe: stop requested; this epoch is finished and saved first\n");
 }
 
 static void *listen(void *context) {

@@ -65,7 +65,7 @@ static void read_holder(const char *path, char *holder, size_t size) {
         if (*c < ' ' || *c > '~')
             *c = '?';
     if (holder[0] == 0)
-        snprintf(holder, size, "a process that has not said its name");
+        snprintf(holder, size, "an unknown process");
 }
 
 // True if the process that wrote the text has ended. A line without a newline is still being
@@ -143,7 +143,7 @@ static bool take_over(const char *path, time_t now) {
     if (!stale)
         (void)!link(away, path);
     else
-        terminal_say("warning    %s is left over from a run that is no more\n", SHOWN(path));
+        terminal_say("warning    %s was left by a run that has ended\n", SHOWN(path));
     unlink(away);
     return stale;
 }

@@ -29,7 +29,7 @@ rm -r other
 mkdir logs && echo hello >logs/slurm-1.out
 expect "other files stay and are told" 0 'warning .*not fringe.s; they stay: slurm-1.out' \
     train --set run.dir=logs
-expect "and stay when the run before moves" 0 'warning .*logs: the run before is now in logs.1$' \
+expect "and stay when the run before moves" 0 'warning .*logs: the previous run is now in logs.1$' \
     train --set run.dir=logs
 [ -s logs/slurm-1.out ] && [ ! -e logs.1/slurm-1.out ] || fail "a file of other people moved"
 echo mine >logs/assignments

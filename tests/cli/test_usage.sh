@@ -31,12 +31,12 @@ expect "an unknown verb of config" 64 'expected show, check, upgrade, schema or 
 expect "a config that is not there" 66 'none.json' "$FRINGE" train none.json
 expect "the same with ranks" 66 'none.json' "$FRINGE" train none.json --ranks 2
 echo '{}' >empty.json
-expect "data that is not there" 66 'reddit-none is not there; data.path is looked for' \
+expect "data that is not there" 66 'reddit-none does not exist; fringe looks for data.path' \
     "$FRINGE" train empty.json --set data.path=reddit-none
 expect "data that can be made" 66 'make it with: fringe generate reddit-small' \
     "$FRINGE" train empty.json --set data.path=reddit-small
 expect "no data at all" 78 'data.path: expected the path of a graph' "$FRINGE" train empty.json
-expect "inspecting nothing" 66 'is not there' "$FRINGE" inspect nothing
+expect "inspecting nothing" 66 'does not exist' "$FRINGE" inspect nothing
 expect "an unknown generator" 64 'reddit-small' "$FRINGE" generate reddit-smal
 
 cat >bad.json <<'JSON'

@@ -42,7 +42,7 @@ for ranks in 2 3; do
     done
 done
 trouble stop 2 81 'layer 2, backward, epoch 7 from rank 1; rank 1 of 2'
-trouble stop 4 81 'rank 1 of 4 gives no sign of life'
+trouble stop 4 81 'rank 1 of 4 does not answer'
 
 # A dead rank ends the job within two seconds, with mpirun's report; on a crowded machine in one of
 # three tries. As users run it: mpirun waits as long as it does by default.
