@@ -1,5 +1,4 @@
-// assigner: chooses the bit widths of halo rows, every quantization.period epochs (ALGORITHMS A.5,
-// A.6).
+// assigner: chooses the bit widths of halo rows periodically (ALGORITHMS A.5, A.6).
 //
 //   traced ranges --beta--> groups --rank 0--> bitwidth, fringe-solver --> widths of rows
 //
