@@ -1,6 +1,6 @@
 // The table of partitioners. `blocks` is the smallest member and the one to copy: fill part[] for
 // every node, add warnings to `warnings`, and add a row to the table. cut_graph checks every
-// result: ids in range, and no empty part except with file:.
+// result: ids in range, and no empty part except with file:PATH.
 #include "internal.h"
 #include <stdio.h>
 #include <stdlib.h>
