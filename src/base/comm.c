@@ -160,8 +160,8 @@ static void rest(int64_t turns) {
         sched_yield();
 }
 
-// What a waiting main thread does for others: it answers heartbeat requests, and ends the job if a
-// helper thread has asked for that.
+// Called while the main thread waits: answers heartbeat requests, and ends the job if a helper
+// thread has requested that.
 static void answer(void) {
     int code = helper_abort_requested();
     if (code != 0)
