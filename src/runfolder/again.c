@@ -1,4 +1,4 @@
-// Starting again: moves all files of earlier runs out of the way.
+// A run that starts from the beginning: moves all files of earlier runs out of the way.
 
 #include "internal.h"
 

@@ -2,8 +2,8 @@
 // process in any case. The file's text only tells others who holds it.
 //
 // On a file system without locks the file itself is the lock: it is made exclusively, and a thread
-// renews it every renew_seconds. A file that was not renewed for stale_seconds is left over, and so
-// is one of an ended process of this machine.
+// renews it every renew_seconds. A file is stale if it was not renewed for stale_seconds, or if its
+// process ran on this machine and has ended.
 
 #include "internal.h"
 
