@@ -160,7 +160,7 @@ static bool read_counters(const Json *document, TrainerCounters *counters) {
            read_metrics(document, "last_metrics", counters->last_metrics);
 }
 
-// ---- are the values possible?
+// ---- checks of the values
 
 // All metrics but the loss are shares, or NaN if not measured.
 static bool metrics_fit(const Metrics metrics[4]) {

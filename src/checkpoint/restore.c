@@ -61,7 +61,7 @@ static bool check_version(const Newest *newest, Error *err) {
                      newest->folder, newest->folder);
 }
 
-// Whether it is the file of one of the sections.
+// True if it is the file of one of the sections.
 static bool is_file_of(const char *file, const StateSections *sections) {
     char own[CHECKPOINT_PATH];
     for (int i = 0; i < sections->count; i++) {

@@ -97,7 +97,7 @@ static bool cut_assignments(const Report *report, Error *err) {
     return report_cut_assignments(assignments, report->resumed_at, err);
 }
 
-// What report_open does in a helper thread, because disks may be slow and there is no writer yet.
+// The part of report_open in a helper thread, because disks may be slow and there is no writer yet.
 typedef struct Opening {
     Report *report;
     Error *err;
