@@ -73,7 +73,7 @@ static void check_layer(const Early *early, const Options *options) {
 
 // ---- the disk
 
-// Whether the name is a word of "reddit-small, reddit-medium, ...".
+// True if the name is a word of "reddit-small, reddit-medium, ...".
 static bool can_be_made(const char *name) {
     const char *list = dataset_generator_list(), *at = strstr(list, name);
     return at != NULL && (at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL;

@@ -1,5 +1,6 @@
-// The keeper forwards what mpirun and the ranks print, because mpirun silently drops what it cannot
-// write. A stopped terminal blocks only the keeper; mpirun buffers what it cannot forward.
+// The keeper forwards the output of mpirun and the ranks, because mpirun silently drops output that
+// it cannot write. A stopped terminal blocks only the keeper; mpirun buffers what it cannot
+// forward.
 
 #include "internal.h"
 

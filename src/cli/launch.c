@@ -38,7 +38,7 @@ void launch_die_with_parent(void) {
     if (!is_set(mark))
         return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == 1) // it died before we asked
+    if (getppid() == 1) // the parent died before prctl
         _exit(EXIT_HUNG);
 }
 
@@ -122,7 +122,7 @@ static void build(Words *words, const Options *options, char *program, char **ar
 static struct Keeper {
     bool saves;                     // the command finishes an epoch and saves
     volatile sig_atomic_t child;    // mpirun
-    volatile sig_atomic_t asked;    // whether the ranks were asked to stop
+    volatile sig_atomic_t asked;    // 1 after the ranks got a stop request
     volatile sig_atomic_t ended_by; // the signal that was to end it at once
 } keeper;
 
@@ -186,7 +186,7 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
-    prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then takes its ranks along
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then ends its ranks
     signal(SIGUSR1, SIG_IGN);         // until mpirun handles it, and after it has stopped doing so
     sigprocmask(SIG_SETMASK, before, NULL);
     execvp(command[0], command);
