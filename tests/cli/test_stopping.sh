@@ -203,7 +203,7 @@ done
 
 mv hung.out out && pid=$hung
 if [ -r /proc/$$/task/$$/children ]; then
-    ends "an mpirun that hangs" 81 '^fringe: mpirun did not end when its ranks had'
+    ends "an mpirun that hangs" 81 '^fringe: mpirun did not end after its ranks'
 else
     echo "skipped: this kernel does not list the children of a process"
     kill -KILL $pid

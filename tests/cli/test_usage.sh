@@ -65,7 +65,7 @@ expect "what a config means" 0 '^train.epochs +. 20 epochs .default 200.' \
 # --- a full disk behind stdout
 full() { "$FRINGE" "$@" >/dev/full; }
 for words in --help --version "train --help" "config schema" "config show tiny.json"; do
-    expect "$words to a full disk" 74 '^fringe: what was printed could not be written' full $words
+    expect "$words to a full disk" 74 '^fringe: the output could not be written' full $words
 done
 expect "a mistake stays what it is" 66 'none.json' full train none.json
 
