@@ -38,6 +38,14 @@ DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers) {
     return (DeviceInt32 *)((uintptr_t)at + (uintptr_t)numbers * sizeof(int32_t));
 }
 
+DeviceInt64 *int64_window(const DeviceInt64 *at, int64_t numbers) {
+    return (DeviceInt64 *)((uintptr_t)at + (uintptr_t)numbers * sizeof(int64_t));
+}
+
+DeviceDouble *double_window(const DeviceDouble *at, int64_t numbers) {
+    return (DeviceDouble *)((uintptr_t)at + (uintptr_t)numbers * sizeof(double));
+}
+
 Rows rows_range(Rows rows, Range range) {
     assert(range.begin >= 0 && range.begin <= range.end && range.end <= rows.count);
     return (Rows){flat_window(rows.at, range.begin * rows.stride), range.end - range.begin,
@@ -57,6 +65,7 @@ void *mirror_alloc(const Backend *backend, const void *host, size_t bytes, const
         return (void *)host; // a loan: operations that take it as const only read
     void *device = backend->alloc(bytes, what);
     backend->upload(device, host, bytes);
+    backend->finish(NULL);
     return device;
 }
 

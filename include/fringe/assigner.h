@@ -56,9 +56,9 @@ int64_t assigner_first_epoch(const Config *config);
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
-// Adds the memory for the rows that a channel over that plan sends. Groups, which rank 0 holds for
-// all ranks, are not counted.
-void assigner_plan(MemoryPlan *plan, const HaloPlan *halo);
+// Adds the memory for a channel over that plan; on rank 0 also for tables of the groups of all
+// ranks. The problems that it solves are not counted.
+void assigner_plan(MemoryPlan *plan, const HaloPlan *halo, const Config *config, const Comm *comm);
 
 // Call before epoch `epoch` (from 1): requests and applies an assignment when due. Collective.
 bool assigner_before(Assigner *assigner, int64_t epoch, Error *err);

@@ -4,8 +4,16 @@
 // Shapes: N rows, F/D input/output width, E nonzeros. Rows are 64-byte aligned: their stride is the
 // width rounded up to 16 floats, and the padding is zero and stays zero. A Range is half-open.
 // Every operation is bit-identical for any number of threads and any vector width; work on a row
-// does not depend on the range it is called in (dense products excepted). Long operations call
-// `poll` (NULL allowed) from thread 0 about every millisecond.
+// does not depend on the range it is called in (dense products excepted).
+//
+// Operations may run late: a call puts the operation on a stream and returns. An operation belongs
+// to one of two streams by what it does: everything under "messages" below runs on STREAM_MESSAGE,
+// all else on STREAM_COMPUTE. The operations of one stream run in the order of their calls; events
+// order the two streams and let the host wait. So results are device numbers, which the host
+// downloads and reads after an event. Structs are copied during the call; host memory that a call
+// names by pointer must stay until the operation has run. Where operations run during their call
+// (cpu), long ones call `poll` (NULL allowed) from thread 0 about every millisecond; elsewhere only
+// waiting polls, and the operation ignores its `poll`.
 #ifndef FRINGE_BACKEND_H
 #define FRINGE_BACKEND_H
 
@@ -14,6 +22,7 @@
 // Numbers in the memory of a device, which only its operations read and write: the types are never
 // completed, so that outside kernels/ no expression can.
 typedef struct DeviceFloat DeviceFloat;
+typedef struct DeviceDouble DeviceDouble;
 typedef struct DeviceByte DeviceByte;
 typedef struct DeviceInt32 DeviceInt32;
 typedef struct DeviceInt64 DeviceInt64;
@@ -30,6 +39,10 @@ typedef struct Rows {
 
 typedef struct Backend Backend;
 
+typedef enum Stream { STREAM_COMPUTE, STREAM_MESSAGE, STREAMS } Stream;
+// A point in a stream: all that was put on it before. One that was never recorded is reached.
+typedef struct Event Event;
+
 // Zeroed rows on the device; rows_free frees. rows_bytes is what rows_alloc takes.
 int64_t rows_stride(int64_t columns);
 size_t rows_bytes(int64_t count, int64_t columns);
@@ -42,6 +55,8 @@ Rows rows_columns(Rows rows, Range columns);
 DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats); // at + floats
 DeviceByte *byte_window(const DeviceByte *at, int64_t bytes);
 DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers);
+DeviceInt64 *int64_window(const DeviceInt64 *at, int64_t numbers);
+DeviceDouble *double_window(const DeviceDouble *at, int64_t numbers);
 
 // The sparse aggregate over one Csr, whose columns ascend inside a row, with its scratch for
 // repacked column panels. Made once per Csr.
@@ -111,10 +126,10 @@ struct Backend {
     bool (*start)(const char *vectors, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
 
-    // ---- memory. Whatever operations work on lies in blocks of take, which the host does not
+    // ---- memory. Whatever operations work on lies in blocks of alloc, which the host does not
     // touch: it uploads and downloads. What MPI reads and writes lies in blocks of alloc_pinned,
     // which operations do not touch. Blocks are zeroed, 64-byte aligned and counted (memory.h);
-    // `what` names them; give takes NULL.
+    // `what` names them. Freeing accepts NULL and waits for both streams first.
     bool host_is_device; // host memory is device memory: one block may serve for both, and copying
                          // a block onto itself does nothing (pinned_side, mirror_alloc)
     void *(*alloc)(size_t bytes, const char *what);
@@ -128,6 +143,18 @@ struct Backend {
     // Rows from and to tight host rows [count, columns]; padding stays as it is.
     void (*upload_rows)(Rows to, const float *from);
     void (*download_rows)(float *to, Rows from);
+
+    // ---- streams
+    Event *(*event_new)(void);
+    void (*event_free)(Event *event); // NULL is fine
+    void (*event_record)(Event *event, Stream stream);
+    bool (*event_reached)(const Event *event); // looks only: it starts nothing
+    void (*event_wait)(Event *event, const Poll *poll);
+    // clock_seconds() when the stream reached the event, which it has.
+    double (*event_time)(const Event *event);
+    // What is put on the stream from now on runs after the event.
+    void (*stream_wait)(Stream stream, const Event *event);
+    void (*finish)(const Poll *poll); // waits until both streams are empty
 
     // ---- dense products: one-thread library calls over fixed panels of rows, in our parallel loop
     // (TRAPS 23). W is [a.columns, out.columns], tight, row-major. Panels are counted from
@@ -149,13 +176,15 @@ struct Backend {
     int64_t (*column_sums_scratch)(int64_t rows, int64_t columns);
 
     // ---- sparse aggregate. `columns` is the widest row it will see; `sources` the most rows of x.
-    // panels: auto (aggregate_tune measures) | rows | 128 | 64 | 32 | 16.
+    // panels: auto (aggregate_tune measures) | rows | 128 | 64 | 32 | 16. The Csr is lent where
+    // host_is_device, and copied to the device elsewhere.
     Aggregate *(*aggregate_new)(const Csr *csr, int64_t sources, int64_t columns,
                                 const char *panels);
     size_t (*aggregate_bytes)(int64_t sources, int64_t columns,
                               const char *panels); // what it takes, at most
-    // Measures the panel widths on this Csr for rows of `columns` floats and keeps the fastest for
-    // that width (x and out are scratch, overwritten). The choice changes no bit.
+    // Waits for both streams, then measures the panel widths on this Csr for rows of `columns`
+    // floats and keeps the fastest for that width (x and out are scratch, overwritten). The choice
+    // changes no bit.
     void (*aggregate_tune)(Aggregate *aggregate, Rows out, Rows x);
     void (*aggregate_free)(Aggregate *aggregate);
     const char *(*aggregate_describe)(const Aggregate *aggregate,
@@ -170,10 +199,10 @@ struct Backend {
     void (*aggregate_rows)(Aggregate *aggregate, Rows out, Range range, bool self,
                            const DeviceFloat *left, const Poll *poll);
     // Halo part, continued from the unscaled own sum: row k of the Csr is row rows[k] of out. Both
-    // are borrowed. aggregate_halo_begin starts over; each aggregate_halo then adds to every row
-    // the terms w * halo[c] from where the last one ended on while column c < column_end, and then
-    // out[rows[k]] *= left[rows[k]] if left is not NULL (the last call). Any cutting into calls
-    // gives the same bits.
+    // are lent as above. aggregate_halo_begin starts over; each aggregate_halo then adds to every
+    // row the terms w * halo[c] from where the last one ended on while column c < column_end, and
+    // then out[rows[k]] *= left[rows[k]] if left is not NULL (the last call). Any cutting into
+    // calls gives the same bits.
     HaloAggregate *(*aggregate_halo_new)(const Csr *csr, const int32_t *rows);
     void (*aggregate_halo_free)(HaloAggregate *aggregate);
     void (*aggregate_halo_begin)(HaloAggregate *aggregate);
@@ -206,12 +235,12 @@ struct Backend {
     void (*dot)(DeviceFloat *out, Rows x, Rows y);
 
     // ---- loss over rows with split[r] == which; G gets the gradient (0 elsewhere; NULL at: only
-    // the loss). Returns the sum (not the mean) in double over fixed blocks in fixed order;
+    // the loss). *loss = the sum (not the mean) in double over fixed blocks in fixed order;
     // gradients are times `weight` (1 / N_train).
-    double (*softmax_loss)(Rows g, Rows logits, const DeviceInt32 *label, const DeviceByte *split,
-                           uint8_t which, float weight);
-    double (*bce_loss)(Rows g, Rows logits, const DeviceByte *labels, const DeviceByte *split,
-                       uint8_t which, float weight);
+    void (*softmax_loss)(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
+                         const DeviceByte *split, uint8_t which, float weight);
+    void (*bce_loss)(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
+                     const DeviceByte *split, uint8_t which, float weight);
 
     // ---- metrics: adds to count [SPLITS, split_counts(columns)], by the split of each row: rows
     // with a label, rows that are right, and of each class true positives, false positives and
@@ -223,41 +252,45 @@ struct Backend {
     void (*count_labels)(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
                          const DeviceByte *split);
 
-    // ---- messages
-    // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
-    // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
-    // little-endian). pack_bf16 returns -1, or the smallest place of a row that has a value that is
-    // not finite or beyond the largest bf16.
-    void (*pack_fp32)(DeviceByte *out, const MessageSource *source, int64_t count,
-                      const Poll *poll);
-    int64_t (*pack_bf16)(DeviceByte *out, const MessageSource *source, int64_t count,
-                         const Poll *poll);
-    // out[first + k] = the k-th of `count` such rows; its padding is zero, whatever was there.
-    void (*unpack_fp32)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
-                        const Poll *poll);
-    void (*unpack_bf16)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
-                        const Poll *poll);
-    // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). Returns -1, or
-    // the smallest place of a row that has a value that is not finite or a range that overflows.
-    int64_t (*quantize)(const Quantized *to, const MessageSource *source, const Poll *poll);
-    // out[begin + place[i]] = Z + q S, multiplied first, not fused; the rows' padding is zero,
-    // whatever was there.
-    void (*dequantize)(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
-
     // ---- optimizer, on flat arrays of `count`; decay[i] is the L2 factor added to the gradient
     // (NULL: 0).
     void (*adam)(DeviceFloat *w, DeviceFloat *m, DeviceFloat *v, const DeviceFloat *g,
                  const DeviceFloat *decay, int64_t count, AdamStep step);
     void (*sgd)(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g,
                 const DeviceFloat *decay, int64_t count, float rate, float momentum);
-    // Sum of squares in double over fixed blocks in fixed order.
-    double (*square_sum)(const DeviceFloat *x, int64_t count);
+    // *out = sum of squares in double over fixed blocks in fixed order.
+    void (*square_sum)(DeviceDouble *out, const DeviceFloat *x, int64_t count);
     // x[i] *= factor
     void (*scale)(DeviceFloat *x, int64_t count, float factor);
+
+    // ---- messages: on STREAM_MESSAGE
+    void (*message_upload)(void *device, const void *pinned, size_t bytes);
+    void (*message_download)(void *pinned, const void *device, size_t bytes);
+    void (*message_zero)(void *device, size_t bytes);
+    // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
+    // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
+    // little-endian). *bad, of rows that have a value which is not finite or beyond the largest
+    // bf16, becomes the smallest 1 + place if that is less than it was or it was 0 (none).
+    void (*pack_fp32)(DeviceByte *out, const MessageSource *source, int64_t count,
+                      const Poll *poll);
+    void (*pack_bf16)(DeviceByte *out, const MessageSource *source, int64_t count, DeviceInt64 *bad,
+                      const Poll *poll);
+    // out[first + k] = the k-th of `count` such rows; its padding is zero, whatever was there.
+    void (*unpack_fp32)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
+                        const Poll *poll);
+    void (*unpack_bf16)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
+                        const Poll *poll);
+    // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). *bad as
+    // pack_bf16 has it, of rows with a value that is not finite or a range that overflows.
+    void (*quantize)(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
+                     const Poll *poll);
+    // out[begin + place[i]] = Z + q S, multiplied first, not fused; the rows' padding is zero,
+    // whatever was there.
+    void (*dequantize)(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 };
 
 // The device's side of a host array that nobody changes while it is lent: the array itself where
-// host_is_device, else a copy. mirror_free frees the copy.
+// host_is_device, else a copy, which is complete on return. mirror_free frees the copy.
 void *mirror_alloc(const Backend *backend, const void *host, size_t bytes, const char *what);
 void mirror_free(const Backend *backend, const void *mirror);
 // The host's side of a block of the device: the block itself where host_is_device, else a pinned
@@ -267,6 +300,35 @@ void pinned_side_free(const Backend *backend, void *pinned);
 // The same for a block of somebody else: `pinned`, of the same size, serves where not
 // host_is_device.
 void *host_side(const Backend *backend, void *device, void *pinned);
+
+// Allocates memory, or plans it: what is large is allocated by functions that walk over all their
+// blocks with an Allocator, so that a plan cannot differ from what is allocated later. When it
+// plans, blocks are NULL: such a walk reads and writes none of them.
+typedef struct Allocator {
+    const Backend *backend;
+    MemoryPlan *plan; // NULL: allocate
+} Allocator;
+void *alloc_host(const Allocator *allocator, size_t bytes, const char *what); // memory_free
+void *alloc_device(const Allocator *allocator, size_t bytes, const char *what);
+void *alloc_pinned(const Allocator *allocator, size_t bytes, const char *what);
+void *alloc_pinned_side(const Allocator *allocator, void *device, size_t bytes, const char *what);
+const void *alloc_mirror(const Allocator *allocator, const void *host, size_t bytes,
+                         const char *what);
+Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what);
+
+// A StreamTimer adds the time that work took on a stream to Timers. Operations may run long after
+// their call, so time is taken at events: one before the work, one behind it. Where operations run
+// during their call (cpu) these are two looks at the clock.
+typedef struct StreamTimer StreamTimer;
+// Both are borrowed. All functions but new accept a timer that is NULL and then time nothing.
+StreamTimer *stream_timer_new(const Backend *backend, Timers *timers);
+void stream_timer_free(StreamTimer *timer);
+Timers *stream_timer_timers(StreamTimer *timer); // what it adds to; NULL for NULL
+// Around the calls that put work on the stream; one pair at a time.
+void stream_timer_begin(StreamTimer *timer, Stream stream);
+void stream_timer_end(StreamTimer *timer, TimerKind kind);
+// Waits for both streams, so that all work so far is added.
+void stream_timer_finish(StreamTimer *timer);
 
 // One row for each backend that was built; the config names one by run.backend.
 extern const Family backend_family;

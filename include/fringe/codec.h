@@ -14,10 +14,17 @@
 // 3, 5, 6 and 7 are planes of 1, 2 and 4 bits one after the other, each laid out and filled up to
 // whole bytes as a row of its width, low bits first (3 = 2 + 1, 5 = 4 + 1, 6 = 4 + 2, 7 = 4 + 2 +
 // 1). 16 bits are little-endian halves.
+//
+// The length of a message is known to both ends before it is encoded (Codec.bytes). A codec whose
+// length depends on the values (entropy codes, sketches) would need three things that are not here:
+// `encode` returns the bytes that it wrote, at most bytes_most; a receiver posts a receive of
+// bytes_most; and it takes the length from the header of the message, which then says what it is
+// and is no longer compared.
 #ifndef FRINGE_CODEC_H
 #define FRINGE_CODEC_H
 
 #include "fringe/backend.h"
+#include "fringe/config.h"
 
 enum { WIDTH_MOST = 16 };
 
@@ -38,22 +45,37 @@ void widths_clear(Widths *widths);
 void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in the send list
 size_t widths_bytes(int64_t count);                   // memory that widths_init takes
 
+// A codec's own options, as its configure has read them. Only the codec knows what they mean; all
+// zero are the options of a codec that has none.
+typedef struct CodecValues {
+    _Alignas(max_align_t) unsigned char values[64];
+} CodecValues;
+
 // What a message looks like.
 typedef struct MessageLayout {
     int64_t rows, columns;
-    bool bf16;            // Z and S travel as bf16
     const Widths *widths; // of `rows` rows; NULL: the codec knows none
+    CodecValues values;
 } MessageLayout;
 
 typedef struct Codec {
     const char *name;
     bool has_widths; // reads MessageLayout.widths
+    MemberKeys keys; // that the codec brings along; configure reads them with config_values
+    // Reads the codec's own options from the config; *values is zero before. False with
+    // EXIT_CONFIG. NULL: it has none.
+    bool (*configure)(const Config *config, CodecValues *values, Error *err);
+    // Bytes of a message that has this layout: exact, and no function of the rows' values.
     size_t (*bytes)(const MessageLayout *layout);
+    // The most that a message with so many rows and columns takes, whatever its widths, which are
+    // not looked at. Buffers have room for it.
+    size_t (*bytes_most)(const MessageLayout *layout);
     // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
-    // from; the backend's operations do the work. Returns -1, or the place in the send list of a
-    // row that cannot be written because a value is not finite or its range overflows.
-    int64_t (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                      const MessageSource *source, const Poll *poll);
+    // from; the backend's message operations do the work. *bad becomes 1 + the place in the send
+    // list of the first row that cannot be written because a value is not finite or its range
+    // overflows; it must be 0 before.
+    void (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                   const MessageSource *source, DeviceInt64 *bad, const Poll *poll);
     // rows [begin, begin + layout->rows) of `out` = what `in` holds, in the order of the send list;
     // their padding is zero, whatever was there.
     void (*decode)(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
@@ -62,5 +84,29 @@ typedef struct Codec {
 
 extern const Family codec_family;
 const Codec *codec_find(const char *name, Error *err); // NULL with EXIT_CONFIG
+// The keys that codecs bring along, for config_learn_keys: how many.
+enum { CODECS = 8 };
+int codec_keys(const MemberKeys *keys[CODECS]);
+// The codec's own options; zero where it has none. False with EXIT_CONFIG.
+bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err);
+
+// What both ends of a channel remember of each row from one training exchange to the next, apart
+// from the codec: any memory goes with any codec. A table. Both ends make the same memory from the
+// same bytes: each calls after_decode on the rows that the message decodes to, the sender on those
+// of its own message. All hooks are handed the memory of one message: `memory` is [bytes(rows,
+// columns)], zero at first, 64-byte aligned, on the device. Their work is on STREAM_MESSAGE, as
+// that of codecs. Exact exchanges (evaluation) call none.
+typedef struct RowMemory {
+    const char *name;
+    // Of the rows of one message. NULL: nothing is remembered, and the other hooks are not called.
+    size_t (*bytes)(int64_t rows, int64_t columns);
+    // Sender: replaces the rows that are to be sent by those that are encoded in their place.
+    void (*before_encode)(const Backend *backend, DeviceByte *memory, Rows rows, const Poll *poll);
+    // Both ends: replaces the rows that were decoded by those that they stand for, and remembers.
+    void (*after_decode)(const Backend *backend, DeviceByte *memory, Rows rows, const Poll *poll);
+} RowMemory;
+extern const RowMemory row_memory_none;
+// The config has no key for it while there is one member only.
+extern const Family row_memory_family;
 
 #endif

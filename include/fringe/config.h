@@ -199,10 +199,11 @@ bool config_from_json(Config *config, const char *text, const char *name, Error 
 
 // Writes the keys that change the results of a training, as an object nested by section. Not among
 // them are: where it runs, where its files are, its seed, and its length unless train.lr_schedule
-// depends on it.
-void config_put_learned(JsonWriter *writer, const char *name, const Config *config);
+// depends on it. also: one more key that changes results for the members chosen; NULL: none.
+void config_put_learned(JsonWriter *writer, const char *name, const Config *config,
+                        const char *also);
 // Reports each key whose value in *config differs from that object: "train.lr was 0.01, is 0.02".
-void config_report_learned(const Json *object, const Config *config,
+void config_report_learned(const Json *object, const Config *config, const char *also,
                            void (*report)(void *context, const char *sentence), void *context);
 
 // Replaces old names of keys in the file of a config; all other bytes stay. *count: the names

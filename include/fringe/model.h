@@ -1,9 +1,9 @@
 // model: layers on Blocks, one flat parameter array, loss.
 //
 // Z^l = A^l W^l (+ H^l Ws^l for sage) + b with A^l = L·A·R·H^l; H^{l+1} = post(Z^l) (ALGORITHMS
-// A.3). Parameters, gradients and optimizer moments are flat arrays with named windows; nobody else
-// knows layers. Kinds of layers are a table (src/model/shape.c). Names and layout outside are PyG's
-// (convs.0.lin.weight is [out, in]).
+// A.3). Parameters, gradients and optimizer moments are flat arrays with named windows; no other
+// room knows layers. Kinds of layers are a table (src/model/shape.c). Names and layout outside are
+// PyG's (convs.0.lin.weight is [out, in]).
 #ifndef FRINGE_MODEL_H
 #define FRINGE_MODEL_H
 
@@ -14,14 +14,14 @@
 #include "fringe/gradsync.h"
 #include "fringe/halo.h"
 
-// What a parameter is to its layer, which has at most one of each role.
+// The role of a parameter in its layer, which has at most one parameter of each role.
 typedef enum ParameterRole {
     ROLE_WEIGHT,      // W
     ROLE_SELF_WEIGHT, // Ws
     ROLE_BIAS,        // b
     ROLE_GAMMA,       // of the norm that follows the layer, as ROLE_BETA
     ROLE_BETA,
-    ROLE_OWN, // from here on the kind of the layer says what they are
+    ROLE_OWN, // from here on roles of the layer kind
     ROLE_COUNT = 12
 } ParameterRole;
 
@@ -30,7 +30,7 @@ enum { MODEL_LAYERS = 16, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
 typedef struct Parameter { // a window of the flat array
     char name[40];   // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
     int layer, conv; // conv: the N of its name, the number of layers with weights before this one
-    int role;        // ParameterRole, or from ROLE_OWN on one of the kind
+    int role;        // ParameterRole, or a role of the kind
     int64_t begin;   // offset in the flat array
     int64_t rows,
         columns; // [in, out] row-major inside; matrices are transposed to PyG's [out, in] in files
@@ -57,8 +57,8 @@ typedef struct ModelShape {
     } layer0;             // lossless.input_features
     int leading; // layers whose aggregates are functions of the features alone, where these are not
                  // dropped out: up to the first one with weights; 0 if layer 0 is exchanged
-    bool train_rows; // training leaves out rows that it cannot feel (lossless.receptive_field)
-    Cover cover;     // lossless.cover
+    bool train_rows;        // receptive-field pruning (lossless.receptive_field)
+    Cover cover;            // lossless.cover
     char normalisation[32]; // of the Block (halo.h)
     int post_count;
     PostStep post[3];
@@ -69,10 +69,10 @@ typedef struct ModelShape {
     int parameter_windows;
     Parameter parameter[MODEL_PARAMETERS];
     int64_t parameter_count;
-    bool inference; // evaluation only: nothing of training is made
+    bool inference; // evaluation only: nothing for training is allocated
 } ModelShape;
 extern const Family layer_family;
-// The keys that kinds of layers bring along, for config_learn_keys: how many.
+// The config keys of the layer kinds, for config_learn_keys; returns their number.
 enum { LAYER_KINDS = 16 };
 int layer_keys(const MemberKeys *keys[LAYER_KINDS]);
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
@@ -90,7 +90,7 @@ int model_tensors(const ModelShape *shape, const float *parameters, float *turne
 bool model_take_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
                         Error *err);
 
-// Floats of a row that layer `layer` exchanges in an epoch of training; 0: it exchanges none.
+// Columns of the rows that layer `layer` exchanges in a training epoch; 0: it exchanges none.
 int64_t model_exchanged(const ModelShape *shape, int layer, int direction);
 
 // The Patterns of the layers, the same object where they are equal. A layer needs the rows that its
@@ -108,14 +108,15 @@ typedef struct ModelPatterns {
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                          const Comm *comm);
 void model_patterns_clear(ModelPatterns *patterns);
-// What they will take at most while they are made, before they are. Collective.
+// An upper bound of the memory for making them. Collective.
 void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
                           const Comm *comm);
-void model_patterns_plan(MemoryPlan *plan, const ModelPatterns *patterns); // what they have taken
+void model_patterns_plan(MemoryPlan *plan,
+                         const ModelPatterns *patterns); // the memory of Patterns that are made
 
 typedef struct Model Model; // with data: channels, activations
 
-// Everything an epoch needs is taken here. Collective.
+// model_new allocates everything that an epoch needs. Collective.
 typedef struct ModelParts {
     const Shard *shard;
     const ModelPatterns *patterns;
@@ -123,7 +124,7 @@ typedef struct ModelParts {
     const Backend *backend;
     CodecOptions options;
     const Schedule *schedule;
-    GradSync *sync; // borrowed; told what is made of the gradient, if the schedule hides messages;
+    GradSync *sync; // borrowed; sums the gradient as it is made, if the schedule hides messages;
                     // then gradsync_finish must follow every model_loss_and_gradient. May be NULL.
 } ModelParts;
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
@@ -131,7 +132,13 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 void model_free(Model *model);
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config);
-void model_set_timers(Model *model, Timers *timers);
+// Receives and finishes what messages of training are in flight; then the bytes and seconds that
+// follow are those of other exchanges. Collective.
+void model_drain(Model *model);
+// What a resumed run needs of past exchanges: rows that a schedule has left for the next epoch, and
+// what row memories hold. NULL name: nothing.
+StateSection model_exchanges(Model *model);
+void model_set_timer(Model *model, StreamTimer *timer); // borrowed; NULL: nothing is timed
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
 int64_t model_bytes_sent(const Model *model); // by all channels since the start
@@ -144,10 +151,11 @@ const Block *model_block(const Model *model, ExchangeId id);
 double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, DeviceFloat *gradient,
                                uint64_t seed, uint32_t epoch);
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next
-// call. Collective.
+// call. Drains the channels of training first. Collective.
 Rows model_infer(Model *model, const DeviceFloat *parameters);
 // The rows that enter layer `layer` (1..layers-1) of the last model_infer (embeddings); layer ==
-// layers: the logits. Layers below shape.leading - 1 have run at set-up only: their rows are gone.
+// layers: the logits. Layers below shape.leading - 1 ran at set-up only, and their rows are not
+// kept.
 Rows model_embedding(const Model *model, int layer);
 
 typedef struct Metrics {
@@ -157,9 +165,9 @@ typedef struct Metrics {
 // All splits at once: out[SPLIT_TRAIN..SPLIT_TEST]. Collective.
 void model_metrics(Model *model, Rows logits, Metrics out[4]);
 
-// What a guess from the training labels reaches: baseline[SPLIT_TRAIN..SPLIT_TEST] is the accuracy
-// of the most frequent training class, or the micro-F1 of the classes that at least half of the
-// training nodes have; NaN where the split is empty. Collective.
+// The score of a guess that uses the training labels alone: baseline[SPLIT_TRAIN..SPLIT_TEST] is
+// the accuracy of the most frequent training class, or the micro-F1 of the classes that at least
+// half of the training nodes have; NaN where the split is empty. Collective.
 void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]);
 
 #endif

@@ -1,5 +1,5 @@
-// trainer: epochs. Owns parameters, optimizer and early stopping, and hands what a checkpoint keeps
-// of them out in sections; fills an EpochRecord and knows nothing of files, printing or reports.
+// trainer: epochs. Owns parameters, optimizer and early stopping, and offers their state to
+// checkpoints in sections. Fills an EpochRecord; knows nothing of files, printing or reports.
 #ifndef FRINGE_TRAINER_H
 #define FRINGE_TRAINER_H
 
@@ -22,13 +22,14 @@ typedef struct EpochRecord {
     int64_t eval_bytes;           // sent for evaluation, counted apart
     double seconds, eval_seconds; // slowest rank
     Timers timers;                // of this epoch, means over ranks
-    const Assignment *assignment; // widths that this epoch was the first to use; NULL: as before
-    double assign_seconds;        // before this epoch, slowest rank
+    const Assignment
+        *assignment;       // bit widths that this epoch was the first to use; NULL: unchanged
+    double assign_seconds; // before this epoch, slowest rank
 } EpochRecord;
 
 typedef struct Trainer Trainer;
 
-// The widths in use (assigner.h); 0 tensors where the codec knows none. Collective.
+// The bit widths in use (assigner.h); 0 tensors for a codec without bit widths. Collective.
 int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);
 
 // Builds Patterns, model and optimizer on the shard, with random weights. Prints nothing. Checks
@@ -58,7 +59,7 @@ typedef struct ExchangeSummary {
 
 enum { SUMMARY_PAIRS = 32 };
 
-// What only all ranks together know of a training before its first epoch.
+// Facts about a training before its first epoch that take all ranks to know.
 typedef struct RunSummary {
     double baseline[4];          // of model_baseline
     int64_t own_least, own_most; // rows of a rank
@@ -77,19 +78,20 @@ void run_summary_clear(RunSummary *summary);
 bool trainer_epoch(Trainer *trainer, EpochRecord *record, Error *err);
 bool trainer_finished(const Trainer *trainer); // all epochs done, or early stopping said so
 int64_t trainer_epochs_done(const Trainer *trainer);
-// What training needs beyond evaluation: early stopping needs validation nodes and evaluations.
+// False with an error if early stopping has no validation nodes or no evaluations.
 bool trainer_may_train(const Trainer *trainer, Error *err);
-// Evaluations without a better validation that ended training before train.epochs; 0: nothing did.
+// The number of evaluations without a better score that ended training early; 0: it did not end
+// early.
 int64_t trainer_stopped_early(const Trainer *trainer);
-// Evaluates the weights as they are, unless that was done after their epoch: then last_metrics of
-// trainer_counters are theirs. Selects and stops nothing. Collective.
+// Evaluates the current weights unless they were evaluated after their epoch; the result is
+// last_metrics of trainer_counters. Does not select or stop. Collective.
 void trainer_evaluate_last(Trainer *trainer);
 // Evaluation of the current (or best) weights, outside training. Collective.
 void trainer_evaluate(Trainer *trainer, bool best, Metrics out[4]);
 const float *trainer_parameters(const Trainer *trainer, bool best);
 
-// What evaluates and predicts with weights that are there: a model on the full Pattern, without
-// gradients, optimizer or assigner. What config says of training is not looked at.
+// Evaluation and prediction with given weights: a model on the full Pattern, without gradients,
+// optimizer or assigner. It ignores the training section of the config.
 typedef struct Inference {
     ModelShape shape;
     ModelPatterns patterns;
@@ -97,8 +99,8 @@ typedef struct Inference {
     Model *model; // owned: model_infer, model_embedding, model_metrics
     MemoryPlan plan;
 } Inference;
-// `beside`: what the caller will take itself; checked with the rest before it is taken
-// (EXIT_MEMORY). *inference must stay where it is. Collective.
+// `beside`: memory that the caller will allocate itself; checked with the rest (EXIT_MEMORY).
+// *inference must stay where it is. Collective.
 bool inference_open(Inference *inference, const Config *config, const Shard *shard,
                     const Comm *comm, const MemoryPlan *beside, Error *err);
 void inference_close(Inference *inference);
@@ -106,21 +108,21 @@ void inference_close(Inference *inference);
 // The trace of the epochs of run.trace, complete after the last of them (or of all): NULL before.
 const Trace *trainer_trace(const Trainer *trainer);
 
-// What a checkpoint keeps of a trainer and of all that it is made of: sections of state, borrowed.
-// Whoever holds more that a resumed run needs registers its section here, before the first epoch.
+// The sections of state that a checkpoint keeps, borrowed. An object whose state a resumed run
+// needs registers its section here, before the first epoch.
 StateSections *trainer_sections(Trainer *trainer);
-// And the numbers beside them, the same on all ranks.
+// The counters that a checkpoint keeps beside the sections, the same on all ranks.
 typedef struct TrainerCounters {
     int64_t epoch, best_epoch, stale_evaluations;
     double best_score;
     Metrics best_metrics[4], last_metrics[4]; // by SPLIT_...
 } TrainerCounters;
 TrainerCounters trainer_counters(const Trainer *trainer);
-// Goes on after that epoch, with the sections that belong to it. Local.
+// Continues after that epoch; the sections must be restored from the same checkpoint. Local.
 void trainer_set_counters(Trainer *trainer, const TrainerCounters *counters);
 
 // Do all ranks hold the same parameters, moments, best weights and counters? EXIT_MISMATCH names
-// those that do not hold what rank 0 does. Takes no memory. Collective.
+// the ranks that differ from rank 0. Allocates no memory. Collective.
 bool trainer_replicas_agree(Trainer *trainer, Error *err);
 
 #endif

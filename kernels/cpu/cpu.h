@@ -1,8 +1,8 @@
 // The CPU backend's own header: every operation of struct Backend under the name cpu_<op> (their
 // promises stand in fringe/backend.h), and what its files share. Only kernels/cpu opens it.
 //
-// A file X_lanes.c is compiled three times, once per vector width (lanes.h); X.c picks the compiled
-// twin with LANES_PICK at the door of an operation, outside its loops.
+// A file X_lanes.c is compiled three times, once per vector width (lanes.h); X.c picks the version
+// with LANES_PICK at the door of an operation, outside its loops.
 #ifndef FRINGE_KERNELS_CPU_H
 #define FRINGE_KERNELS_CPU_H
 
@@ -17,6 +17,7 @@ static inline CpuRows cpu_rows(Rows rows) {
     return (CpuRows){(float *)rows.at, rows.count, rows.columns, rows.stride};
 }
 static inline float *cpu_floats(const DeviceFloat *at) { return (float *)at; }
+static inline double *cpu_doubles(const DeviceDouble *at) { return (double *)at; }
 static inline int32_t *cpu_int32s(const DeviceInt32 *at) { return (int32_t *)at; }
 static inline int64_t *cpu_int64s(const DeviceInt64 *at) { return (int64_t *)at; }
 static inline unsigned char *cpu_bytes(const DeviceByte *at) { return (unsigned char *)at; }
@@ -39,7 +40,7 @@ enum Lanes { LANES_PLAIN, LANES_AVX2, LANES_AVX512, LANES_COUNT };
 enum Lanes cpu_lanes(void);
 extern const char *const cpu_lanes_names[LANES_COUNT]; // "plain", "avx2", "avx512"
 
-// The twin of f in use: LANES_PICK(f)(arguments) calls f_plain, f_avx2 or f_avx512.
+// The version of f in use: LANES_PICK(f)(arguments) calls f_plain, f_avx2 or f_avx512.
 #if defined(__x86_64__)
 #define LANES_PICK(f)                                                                              \
     (cpu_lanes() == LANES_AVX512 ? f##_avx512 : cpu_lanes() == LANES_AVX2 ? f##_avx2 : f##_plain)
@@ -80,6 +81,16 @@ void cpu_copy(void *to, const void *from, size_t bytes);
 void cpu_zero(void *block, size_t bytes);
 void cpu_upload_rows(Rows to, const float *from);
 void cpu_download_rows(float *to, Rows from);
+
+// stream.c
+Event *cpu_event_new(void);
+void cpu_event_free(Event *event);
+void cpu_event_record(Event *event, Stream stream);
+bool cpu_event_reached(const Event *event);
+void cpu_event_wait(Event *event, const Poll *poll);
+double cpu_event_time(const Event *event);
+void cpu_stream_wait(Stream stream, const Event *event);
+void cpu_finish(const Poll *poll);
 
 // dense.c
 void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
@@ -128,10 +139,10 @@ void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
                  const DeviceInt64 *gid, const Poll *poll);
 
 // loss*.c
-double cpu_softmax_loss(Rows g, Rows logits, const DeviceInt32 *label, const DeviceByte *split,
-                        uint8_t which, float weight);
-double cpu_bce_loss(Rows g, Rows logits, const DeviceByte *labels, const DeviceByte *split,
-                    uint8_t which, float weight);
+void cpu_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
+                      const DeviceByte *split, uint8_t which, float weight);
+void cpu_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
+                  const DeviceByte *split, uint8_t which, float weight);
 
 // count.c
 void cpu_count_classes(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
@@ -141,15 +152,22 @@ void cpu_count_labels(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
 
 // gather.c
 void cpu_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *poll);
-int64_t cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
-                      const Poll *poll);
+void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count, DeviceInt64 *bad,
+                   const Poll *poll);
 void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll);
 void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll);
 
 // quantize*.c
-int64_t cpu_quantize(const Quantized *to, const MessageSource *source, const Poll *poll);
+void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
+                  const Poll *poll);
+// *bad becomes 1 + place if that is less or there is none; place -1: nothing.
+static inline void cpu_note_bad(DeviceInt64 *bad, int64_t place) {
+    int64_t *at = cpu_int64s(bad);
+    if (place >= 0 && (*at == 0 || place + 1 < *at))
+        *at = place + 1;
+}
 void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 
 // optimizer*.c
@@ -157,7 +175,7 @@ void cpu_adam(DeviceFloat *w, DeviceFloat *m, DeviceFloat *v, const DeviceFloat 
               const DeviceFloat *decay, int64_t count, AdamStep step);
 void cpu_sgd(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g, const DeviceFloat *decay,
              int64_t count, float rate, float momentum);
-double cpu_square_sum(const DeviceFloat *x, int64_t count);
+void cpu_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count);
 void cpu_scale(DeviceFloat *x, int64_t count, float factor);
 
 #endif

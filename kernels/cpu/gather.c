@@ -138,8 +138,8 @@ static int64_t pack_halves(unsigned char *out, const MessageSource *source, int6
     return bad;
 }
 
-int64_t cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
-                      const Poll *poll) {
+void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
+                   DeviceInt64 *first_bad, const Poll *poll) {
     const int64_t columns = source->x.columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
     int64_t bad = count;
@@ -150,7 +150,7 @@ int64_t cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t coun
         bad = found < bad ? found : bad;
         poll_sometimes(poll, i);
     }
-    return bad < count ? bad : -1;
+    cpu_note_bad(first_bad, bad < count ? bad : -1);
 }
 
 void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,

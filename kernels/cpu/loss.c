@@ -23,24 +23,24 @@ static double sum_of_rows(double (*rows)(const LossCall *, int64_t, int64_t),
     return sum;
 }
 
-double cpu_softmax_loss(Rows g, Rows logits, const DeviceInt32 *label, const DeviceByte *split,
-                        uint8_t which, float weight) {
+void cpu_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
+                      const DeviceByte *split, uint8_t which, float weight) {
     LossCall call = {.g = cpu_rows(g),
                      .logits = cpu_rows(logits),
                      .label = cpu_int32s(label),
                      .split = cpu_bytes(split),
                      .which = which,
                      .weight = weight};
-    return sum_of_rows(LANES_PICK(softmax_rows), &call);
+    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(softmax_rows), &call);
 }
 
-double cpu_bce_loss(Rows g, Rows logits, const DeviceByte *labels, const DeviceByte *split,
-                    uint8_t which, float weight) {
+void cpu_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
+                  const DeviceByte *split, uint8_t which, float weight) {
     LossCall call = {.g = cpu_rows(g),
                      .logits = cpu_rows(logits),
                      .labels = cpu_bytes(labels),
                      .split = cpu_bytes(split),
                      .which = which,
                      .weight = weight};
-    return sum_of_rows(LANES_PICK(bce_rows), &call);
+    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(bce_rows), &call);
 }

@@ -35,7 +35,7 @@ void cpu_sgd(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g, const 
 }
 
 // In at most 256 blocks whose size is a function of `count` alone, added in order.
-double cpu_square_sum(const DeviceFloat *x, int64_t count) {
+void cpu_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count) {
     int64_t block = (count + BLOCKS - 1) / BLOCKS;
     if (block < PIECE)
         block = PIECE;
@@ -49,7 +49,7 @@ double cpu_square_sum(const DeviceFloat *x, int64_t count) {
     }
     for (int64_t b = 0; b < blocks; b++)
         sum += part[b];
-    return sum;
+    *cpu_doubles(out) = sum;
 }
 
 void cpu_scale(DeviceFloat *x, int64_t count, float factor) {

@@ -27,8 +27,8 @@ static Pace pace_begin(const Poll *poll) {
     return pace;
 }
 
-static int64_t quantize_with(QuantizeRows *rows, const Quantized *to, const MessageSource *source,
-                             const Poll *poll) {
+static void quantize_with(QuantizeRows *rows, const Quantized *to, const MessageSource *source,
+                          DeviceInt64 *first_bad, const Poll *poll) {
     QuantizeCall call = {.to = *to,
                          .from = *source,
                          .key = philox_key(source->stream),
@@ -44,15 +44,17 @@ static int64_t quantize_with(QuantizeRows *rows, const Quantized *to, const Mess
                 pace_call(&pace);
         }
     }
-    return bad == NO_PLACE ? -1 : bad;
+    cpu_note_bad(first_bad, bad == NO_PLACE ? -1 : bad);
 }
 
-int64_t cpu_quantize(const Quantized *to, const MessageSource *source, const Poll *poll) {
-    return quantize_with(LANES_PICK(quantize_rows), to, source, poll);
+void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
+                  const Poll *poll) {
+    quantize_with(LANES_PICK(quantize_rows), to, source, bad, poll);
 }
 
-int64_t cpu_quantize_nearest(const Quantized *to, const MessageSource *source, const Poll *poll) {
-    return quantize_with(LANES_PICK(quantize_nearest_rows), to, source, poll);
+void cpu_quantize_nearest(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
+                          const Poll *poll) {
+    quantize_with(LANES_PICK(quantize_nearest_rows), to, source, bad, poll);
 }
 
 void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll) {

@@ -35,6 +35,7 @@ QUANTIZE_LANES(avx512)
 
 // As cpu_quantize with u = 1/2 for every value: rounding to the nearest, which is biased. What is
 // left when random numbers cost nothing (bench/message.c).
-int64_t cpu_quantize_nearest(const Quantized *to, const MessageSource *source, const Poll *poll);
+void cpu_quantize_nearest(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
+                          const Poll *poll);
 
 #endif

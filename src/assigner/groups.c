@@ -21,46 +21,74 @@ static int64_t row_sum(const ChannelAssignment *assigned, int rank, int rounds) 
     return rows;
 }
 
-void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_size) {
-    const HaloPlan *p = assigned->plan;
+// Rows that this rank sends in a ring step.
+static int64_t rows_of_round(const HaloPlan *p, int round) {
+    return p->send_offset[round + 1] - p->send_offset[round];
+}
+
+// What an assignment keeps of a channel; the tables of all ranks' groups on rank 0.
+static void groups_alloc(ChannelAssignment *assigned, MemoryPlan *plan, const Comm *comm,
+                         int64_t group_size) {
+    int64_t size = comm->size, tables = comm->rank == 0 ? size : 0, groups = 0;
+    assigned->rows = assigned->plan->send_offset[size - 1];
+    for (int g = 0; g < size - 1; g++)
+        groups += groups_of(rows_of_round(assigned->plan, g), group_size);
+    const struct {
+        void *at;
+        int64_t count;
+        size_t size;
+        const char *what;
+    } all[] = {
+        {&assigned->coefficient, assigned->rows, sizeof(float), "sensitivities"},
+        {&assigned->order, assigned->rows, sizeof(int32_t), "sensitivities"},
+        {&assigned->next, assigned->rows, sizeof(uint8_t), "widths of messages"},
+        {&assigned->begin, size, sizeof(int64_t), "groups of messages"},
+        {&assigned->choice, groups, sizeof(uint8_t), "groups of messages"},
+        {&assigned->sent, tables * (size - 1), sizeof(int64_t), "groups of messages"},
+        {&assigned->start, tables * (size - 1) + 1, sizeof(int64_t), "groups of messages"},
+        {&assigned->piece, tables + 1, sizeof(int64_t), "groups of messages"},
+        {&assigned->row_piece, tables + 1, sizeof(int64_t), "groups of messages"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        void *block = memory_or_plan(plan, memory_product(all[i].count, all[i].size), all[i].what);
+        memcpy(all[i].at, &block, sizeof block);
+    }
+}
+
+// Sums of the rows and groups of all ranks, on rank 0.
+static void fill_tables(ChannelAssignment *assigned, const Comm *comm, int64_t group_size) {
     int rounds = comm->size - 1;
-    assigned->rows = p->send_offset[rounds];
-    assigned->coefficient = ALLOC(float, assigned->rows, "sensitivities");
-    assigned->order = ALLOC(int32_t, assigned->rows, "sensitivities");
-    assigned->next = ALLOC(uint8_t, assigned->rows, "widths of messages");
-    assigned->begin = ALLOC(int64_t, comm->size, "groups of messages");
+    for (int i = 0; i < comm->size * rounds; i++)
+        assigned->start[i + 1] = assigned->start[i] + groups_of(assigned->sent[i], group_size);
+    for (int r = 0; r <= comm->size; r++)
+        assigned->piece[r] = assigned->start[r * rounds];
+    for (int r = 0; r < comm->size; r++)
+        assigned->row_piece[r + 1] = assigned->row_piece[r] + row_sum(assigned, r, rounds);
+}
+
+void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_size) {
+    int rounds = comm->size - 1;
+    groups_alloc(assigned, NULL, comm, group_size);
     int64_t *mine = ALLOC(int64_t, comm->size, "groups of messages");
     for (int g = 0; g < rounds; g++) {
-        mine[g] = p->send_offset[g + 1] - p->send_offset[g];
+        mine[g] = rows_of_round(assigned->plan, g);
         assigned->begin[g + 1] = assigned->begin[g] + groups_of(mine[g], group_size);
     }
-    assigned->choice = ALLOC(uint8_t, assigned->begin[rounds], "groups of messages");
-    int64_t *offset = NULL;
-    if (comm->rank == 0) {
-        offset = ALLOC(int64_t, comm->size + 1, "groups of messages");
-        for (int r = 0; r <= comm->size; r++)
-            offset[r] = (int64_t)r * rounds;
-        assigned->sent = ALLOC(int64_t, (int64_t)comm->size * rounds, "groups of messages");
-        assigned->start = ALLOC(int64_t, (int64_t)comm->size * rounds + 1, "groups of messages");
-        assigned->piece = ALLOC(int64_t, comm->size + 1, "groups of messages");
-        assigned->row_piece = ALLOC(int64_t, comm->size + 1, "groups of messages");
-    }
+    int64_t *offset = ALLOC(int64_t, comm->size + 1, "groups of messages");
+    for (int r = 0; r <= comm->size; r++)
+        offset[r] = (int64_t)r * rounds;
     list_gather(comm, mine, rounds, assigned->sent, offset, sizeof *mine);
-    for (int i = 0; comm->rank == 0 && i < comm->size * rounds; i++)
-        assigned->start[i + 1] = assigned->start[i] + groups_of(assigned->sent[i], group_size);
-    for (int r = 0; comm->rank == 0 && r <= comm->size; r++)
-        assigned->piece[r] = assigned->start[r * rounds];
-    for (int r = 0; comm->rank == 0 && r < comm->size; r++)
-        assigned->row_piece[r + 1] = assigned->row_piece[r] + row_sum(assigned, r, rounds);
+    if (comm->rank == 0)
+        fill_tables(assigned, comm, group_size);
     memory_free(offset);
     memory_free(mine);
 }
 
-// Coefficient, order and width of every row, and its sensitivity while groups are built.
-void assigner_plan(MemoryPlan *plan, const HaloPlan *halo) {
-    size_t rows = (size_t)halo->send_offset[halo->size - 1];
-    memory_plan_add(plan, "sensitivities",
-                    rows * (sizeof(float) + sizeof(int32_t) + sizeof(uint8_t) + sizeof(double)));
+// The lists of groups_alloc, and the sensitivity of every row while groups are built.
+void assigner_plan(MemoryPlan *plan, const HaloPlan *halo, const Config *config, const Comm *comm) {
+    ChannelAssignment assigned = {.plan = halo};
+    groups_alloc(&assigned, plan, comm, config->quantization.group_size);
+    memory_plan_add(plan, "sensitivities", memory_product(assigned.rows, sizeof(double)));
 }
 
 // Adds a row's coefficients to its halo columns. Copies of an edge are neighbours, because columns

@@ -160,13 +160,19 @@ static void rest(int64_t turns) {
         sched_yield();
 }
 
-// Called while the main thread waits: answers heartbeat requests, and ends the job if a helper
-// thread has requested that.
+static void (*beside)(void); // NULL: nothing
+
+void comm_wait_beside(void (*work)(void)) { beside = work; }
+
+// Called while the main thread waits: answers heartbeat requests, does the work of
+// comm_wait_beside, and ends the job if a helper thread has requested that.
 static void answer(void) {
     int code = helper_abort_requested();
     if (code != 0)
         comm_abort((ExitCode)code);
     heartbeat_answer();
+    if (beside != NULL)
+        beside();
 }
 
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,

@@ -218,6 +218,13 @@ void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes) {
     plan->item[i].bytes += bytes;
 }
 
+void *memory_or_plan(MemoryPlan *plan, size_t bytes, const char *what) {
+    if (plan == NULL)
+        return memory_alloc(bytes, what);
+    memory_plan_add(plan, what, bytes);
+    return NULL;
+}
+
 size_t memory_plan_total(const MemoryPlan *plan) {
     size_t total = 0;
     for (int i = 0; i < plan->count; i++)

@@ -44,9 +44,13 @@ static double offset_to_first(const Comm *comm) {
     return same_clock(comm) ? 0 : offset;
 }
 
+void trace_alloc(Trace *trace, MemoryPlan *plan, int64_t room) {
+    *trace = (Trace){.room = room};
+    trace->event = memory_or_plan(plan, memory_product(room, sizeof(TraceEvent)), "trace");
+}
+
 void trace_init(Trace *trace, const Comm *comm, int64_t room) {
-    *trace = (Trace){.room = room, .layer = -1, .direction = -1};
-    trace->event = ALLOC(TraceEvent, room, "trace");
+    trace_alloc(trace, NULL, room);
     trace->offset = offset_to_first(comm);
 }
 
@@ -65,10 +69,6 @@ void trace_add(Trace *trace, TraceEvent event) {
     event.begin += trace->offset;
     event.end += trace->offset;
     event.epoch = trace->epoch;
-    if (event.kind == TRACE_SPAN) {
-        event.layer = trace->layer;
-        event.direction = trace->direction;
-    }
     trace->event[trace->count++] = event;
 }
 
@@ -111,12 +111,19 @@ void timer_end(Timers *timers, TimerKind kind) {
     if (timers == NULL)
         return;
     assert(timers->opened != 0);
-    double now = clock_seconds();
-    timers->seconds[kind] += now - timers->opened;
-    trace_add(timers->trace,
-              (TraceEvent){
-                  .begin = timers->opened, .end = now, .kind = TRACE_SPAN, .span = (int16_t)kind});
+    timers_add(timers, kind, timers->opened, clock_seconds(), timers->layer, timers->direction);
     timers->opened = 0;
+}
+
+void timers_add(Timers *timers, TimerKind kind, double begin, double end, int layer,
+                int direction) {
+    timers->seconds[kind] += end - begin;
+    trace_add(timers->trace, (TraceEvent){.begin = begin,
+                                          .end = end,
+                                          .kind = TRACE_SPAN,
+                                          .span = (int16_t)kind,
+                                          .layer = (int16_t)layer,
+                                          .direction = (int16_t)direction});
 }
 
 void timers_reset(Timers *timers) {
@@ -125,8 +132,8 @@ void timers_reset(Timers *timers) {
 }
 
 void timers_place(Timers *timers, int layer, int direction) {
-    if (timers == NULL || timers->trace == NULL)
+    if (timers == NULL)
         return;
-    timers->trace->layer = (int16_t)layer;
-    timers->trace->direction = (int16_t)direction;
+    timers->layer = layer;
+    timers->direction = direction;
 }

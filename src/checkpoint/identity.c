@@ -17,8 +17,18 @@ static void put_first_weights(JsonWriter *w, const FirstWeights *first) {
     json_end_object(w);
 }
 
+// The schedule is part of a training only where it changes results. A checkpoint says it then.
+static const char schedule_key[] = "comm.schedule";
+
+static bool schedule_changes_result(const Config *config) {
+    Error none = {0};
+    const Schedule *schedule = schedule_find(config->comm.schedule, &none);
+    return schedule != NULL && schedule->changes_result;
+}
+
 void identity_put(JsonWriter *w, const Training *t) {
-    config_put_learned(w, "config", t->config);
+    config_put_learned(w, "config", t->config,
+                       schedule_changes_result(t->config) ? schedule_key : NULL);
     json_put_string(w, "data", t->shard->dataset_hash);
     json_begin_object(w, "parts");
     json_put_int(w, "count", t->shard->parts);
@@ -123,7 +133,9 @@ static bool compare_first_weights(const Training *t, const Identity *was, Differ
 bool identity_check(const Training *t, const Identity *was, const char *folder, Error *err) {
     Differences d = {0};
     char more[32] = "";
-    config_report_learned(was->config, t->config, add, &d);
+    bool schedules =
+        member(was->config, "comm", JSON_OBJECT) != NULL || schedule_changes_result(t->config);
+    config_report_learned(was->config, t->config, schedules ? schedule_key : NULL, add, &d);
     compare_seed(t, was, &d);
     compare_data(t, was, &d);
     if (!compare_first_weights(t, was, &d, err))

@@ -36,6 +36,7 @@ static float *gather_rows(const Session *s, const Backend *backend, Rows rows, c
     float *piece = ALLOC(float, rows.count *width, "rows to gather");
     float *arrived = NULL, *all = NULL;
     backend->download_rows(piece, rows);
+    backend->finish(NULL);
     if (s->comm.rank == 0)
         arrived = ALLOC(float, nodes *width, "gathered rows");
     comm_gather_v(&s->comm, piece, arrived, offset);

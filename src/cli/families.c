@@ -9,7 +9,8 @@ static const Family *const families[] = {
 };
 
 void families_learn(void) {
-    const MemberKeys *keys[LAYER_KINDS];
+    const MemberKeys *keys[LAYER_KINDS + CODECS];
     config_learn_families(families, FAMILY_COUNT(families));
-    config_learn_keys(keys, layer_keys(keys));
+    int count = layer_keys(keys);
+    config_learn_keys(keys, count + codec_keys(keys + count));
 }

@@ -10,9 +10,9 @@ static size_t bf16_bytes(const MessageLayout *layout) {
     return memory_product(layout->rows, memory_product(layout->columns, sizeof(uint16_t)));
 }
 
-static int64_t bf16_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                           const MessageSource *source, const Poll *poll) {
-    return backend->pack_bf16(out, source, layout->rows, poll);
+static void bf16_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                        const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
+    backend->pack_bf16(out, source, layout->rows, bad, poll);
 }
 
 static void bf16_decode(const Backend *backend, Rows out, int64_t begin,
@@ -23,6 +23,7 @@ static void bf16_decode(const Backend *backend, Rows out, int64_t begin,
 const Codec codec_bf16 = {
     .name = "bf16",
     .bytes = bf16_bytes,
+    .bytes_most = bf16_bytes,
     .encode = bf16_encode,
     .decode = bf16_decode,
 };

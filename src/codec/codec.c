@@ -1,10 +1,24 @@
-// The table of codecs.
+// The table of codecs, and their own options.
 
 #include "internal.h"
+
+#include <string.h>
 
 static const Codec *const codecs[] = {&codec_fp32, &codec_bf16, &codec_integer};
 const Family codec_family = FAMILY_OF_POINTERS("quantization.codec", NULL, codecs);
 
 const Codec *codec_find(const char *name, Error *err) {
     return family_find(&codec_family, name, NULL, err);
+}
+
+int codec_keys(const MemberKeys *keys[CODECS]) {
+    static_assert(FAMILY_COUNT(codecs) <= CODECS, "room for the keys");
+    for (int i = 0; i < codec_family.count; i++)
+        keys[i] = &codecs[i]->keys;
+    return codec_family.count;
+}
+
+bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err) {
+    memset(values, 0, sizeof *values);
+    return codec->configure == NULL || codec->configure(config, values, err);
 }

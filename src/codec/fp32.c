@@ -10,10 +10,10 @@ static size_t fp32_bytes(const MessageLayout *layout) {
     return memory_product(layout->rows, memory_product(layout->columns, sizeof(float)));
 }
 
-static int64_t fp32_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                           const MessageSource *source, const Poll *poll) {
+static void fp32_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                        const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
+    (void)bad; // every value can be written
     backend->pack_fp32(out, source, layout->rows, poll);
-    return -1; // every value can be written
 }
 
 static void fp32_decode(const Backend *backend, Rows out, int64_t begin,
@@ -24,6 +24,7 @@ static void fp32_decode(const Backend *backend, Rows out, int64_t begin,
 const Codec codec_fp32 = {
     .name = "fp32",
     .bytes = fp32_bytes,
+    .bytes_most = fp32_bytes, // the length depends on rows and columns only
     .encode = fp32_encode,
     .decode = fp32_decode,
 };

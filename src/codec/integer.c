@@ -4,20 +4,43 @@
 
 #include "internal.h"
 
+#include <string.h>
+
+// The codec's own options.
+typedef struct IntegerOptions {
+    bool bf16; // Z and S travel as bf16, else as fp32
+} IntegerOptions;
+_Static_assert(sizeof(IntegerOptions) <= sizeof(CodecValues), "the options fit");
+
+static bool parameters_are_bf16(const MessageLayout *layout) {
+    IntegerOptions options;
+    memcpy(&options, layout->values.values, sizeof options);
+    return options.bf16;
+}
+
+static bool integer_configure(const Config *config, CodecValues *values, Error *err) {
+    IntegerOptions options = {.bf16 = strcmp(config->quantization.scale_dtype, "bf16") == 0};
+    (void)err; // the keys have checked the word
+    memcpy(values->values, &options, sizeof options);
+    return true;
+}
+
 // The parts of a message: width by width, narrow ones first.
 typedef struct Parts {
     const MessageLayout *layout;
     Quantized rows;
 } Parts;
 
-static int64_t parameter_bytes(const MessageLayout *layout) { return layout->bf16 ? 2 : 4; }
+static int64_t parameter_bytes(const MessageLayout *layout) {
+    return parameters_are_bf16(layout) ? 2 : 4;
+}
 
 static Parts parts_start(const MessageLayout *layout, const DeviceByte *message) {
     const Widths *widths = layout->widths;
     assert(widths != NULL && widths->count == layout->rows);
     int64_t array = layout->rows * parameter_bytes(layout);
     return (Parts){layout,
-                   {.bf16 = layout->bf16,
+                   {.bf16 = parameters_are_bf16(layout),
                     .place = widths->place,
                     .minimum = byte_window(message, 0),
                     .step = byte_window(message, array),
@@ -49,16 +72,20 @@ static size_t integer_bytes(const MessageLayout *layout) {
     return bytes;
 }
 
-static int64_t integer_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                              const MessageSource *source, const Poll *poll) {
+// Which width is the widest? 16 bits, but for rows of one column: there it is 7, three planes.
+static size_t integer_bytes_most(const MessageLayout *layout) {
+    int64_t most = 0;
+    for (int bits = 1; bits <= WIDTH_MOST; bits++)
+        if (width_known(bits) && quantized_row_bytes(layout->columns, bits) > most)
+            most = quantized_row_bytes(layout->columns, bits);
+    return memory_product(layout->rows, (size_t)(2 * parameter_bytes(layout) + most));
+}
+
+static void integer_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                           const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
     assert(source->x.columns == layout->columns);
-    int64_t bad = -1;
-    for (Parts parts = parts_start(layout, out); parts_next(&parts);) {
-        int64_t place = backend->quantize(&parts.rows, source, poll);
-        if (place >= 0 && (bad < 0 || place < bad))
-            bad = place;
-    }
-    return bad;
+    for (Parts parts = parts_start(layout, out); parts_next(&parts);)
+        backend->quantize(&parts.rows, source, bad, poll);
 }
 
 static void integer_decode(const Backend *backend, Rows out, int64_t begin,
@@ -71,7 +98,9 @@ static void integer_decode(const Backend *backend, Rows out, int64_t begin,
 const Codec codec_integer = {
     .name = "integer",
     .has_widths = true,
+    .configure = integer_configure,
     .bytes = integer_bytes,
+    .bytes_most = integer_bytes_most,
     .encode = integer_encode,
     .decode = integer_decode,
 };

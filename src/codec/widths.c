@@ -6,8 +6,9 @@
 
 bool width_known(int bits) { return (bits >= 1 && bits <= 8) || bits == WIDTH_MOST; }
 
+// Encoding and decoding read the places.
 static void upload(Widths *widths) {
-    widths->backend->upload(widths->place, widths->host_place, widths_bytes(widths->count));
+    widths->backend->message_upload(widths->place, widths->host_place, widths_bytes(widths->count));
 }
 
 void widths_init(Widths *widths, const Backend *backend, int64_t count, int bits) {
@@ -34,6 +35,7 @@ size_t widths_bytes(int64_t count) { return memory_product(count, sizeof(int32_t
 
 void widths_set(Widths *widths, const uint8_t *bits) {
     int64_t next[WIDTH_MOST + 1] = {0}, before = 0;
+    widths->backend->finish(NULL); // the last upload may not have run yet
     memset(widths->of, 0, sizeof widths->of);
     for (int64_t i = 0; i < widths->count; i++) {
         assert(width_known(bits[i]));

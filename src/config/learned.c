@@ -8,26 +8,36 @@
 
 // Data, parts, seed and the file of the first weights are compared by their contents, not by keys.
 // A run may be made longer, unless its learning-rate schedule depends on the last epoch.
+typedef struct Learned {
+    const Config *config;
+    const char *also; // one more key; NULL: none
+} Learned;
+
 static bool counts(const Key *key, const void *context) {
     static const char *const sections[] = {"model.", "train.", "quantization.", "lossless."};
-    const Config *config = context;
+    const Learned *learned = context;
     if (strcmp(key->path, "model.weights") == 0)
         return false;
     if (strcmp(key->path, "train.epochs") == 0)
-        return strcmp(config->train.lr_schedule, "cosine") == 0;
+        return strcmp(learned->config->train.lr_schedule, "cosine") == 0;
+    if (learned->also != NULL && strcmp(key->path, learned->also) == 0)
+        return true;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (strncmp(key->path, sections[i], strlen(sections[i])) == 0)
             return true;
     return false;
 }
 
-static void put_value(JsonWriter *writer, const char *name, const Key *key, const void *config) {
-    config_put(writer, name, config, key);
+static void put_value(JsonWriter *writer, const char *name, const Key *key, const void *context) {
+    const Learned *learned = context;
+    config_put(writer, name, learned->config, key);
 }
 
-void config_put_learned(JsonWriter *writer, const char *name, const Config *config) {
+void config_put_learned(JsonWriter *writer, const char *name, const Config *config,
+                        const char *also) {
     json_begin_object(writer, name);
-    config_walk(writer, config, counts, json_begin_object, json_end_object, put_value);
+    config_walk(writer, &(Learned){config, also}, counts, json_begin_object, json_end_object,
+                put_value);
     json_end_object(writer);
 }
 
@@ -59,7 +69,7 @@ static void report_key(const Key *key, const Config *was, const Config *is,
 }
 
 // A key that the object lacks has its default: an older version did not know it.
-void config_report_learned(const Json *object, const Config *config,
+void config_report_learned(const Json *object, const Config *config, const char *also,
                            void (*report)(void *context, const char *sentence), void *context) {
     Config was;
     Error all = {0};
@@ -71,6 +81,7 @@ void config_report_learned(const Json *object, const Config *config,
         report(context, all.text);
     }
     for (int i = 0; i < config_key_count; i++)
-        if (counts(&config_keys[i], &was) && counts(&config_keys[i], config))
+        if (counts(&config_keys[i], &(Learned){&was, also}) &&
+            counts(&config_keys[i], &(Learned){config, also}))
             report_key(&config_keys[i], &was, config, report, context);
 }

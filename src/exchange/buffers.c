@@ -14,17 +14,8 @@ const Codec *exact_codec(void) {
 }
 
 size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns) {
-    MessageLayout layout = {.rows = rows, .columns = columns};
-    size_t room = exact_codec()->bytes(&layout);
-    for (int bits = 1; bits <= WIDTH_MOST && options->codec->has_widths; bits++) {
-        if (!width_known(bits)) // which is the widest? 7 bits, three planes, in rows of one column
-            continue;
-        Widths widths = {.count = rows};
-        widths.of[bits] = rows;
-        layout.widths = &widths;
-        room = most(room, options->codec->bytes(&layout));
-    }
-    return aligned(room);
+    MessageLayout layout = {.rows = rows, .columns = columns, .values = options->values};
+    return aligned(most(exact_codec()->bytes(&layout), options->codec->bytes_most(&layout)));
 }
 
 BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int64_t columns) {
@@ -43,7 +34,10 @@ void buffer_sizes_add(BufferSizes *size, const BufferSizes *more) {
 
 ExchangeBuffers *exchange_buffers_new(const Backend *backend) {
     ExchangeBuffers *buffers = ALLOC(ExchangeBuffers, 1, "messages");
-    *buffers = (ExchangeBuffers){.backend = backend};
+    *buffers = (ExchangeBuffers){.backend = backend,
+                                 .rows_ready = backend->event_new(),
+                                 .rows_read = backend->event_new(),
+                                 .decoded = backend->event_new()};
     return buffers;
 }
 
@@ -59,6 +53,9 @@ void exchange_buffers_free(ExchangeBuffers *buffers) {
     if (buffers == NULL)
         return;
     free_buffers(buffers);
+    buffers->backend->event_free(buffers->decoded);
+    buffers->backend->event_free(buffers->rows_read);
+    buffers->backend->event_free(buffers->rows_ready);
     memory_free(buffers);
 }
 

@@ -10,6 +10,9 @@ struct ExchangeBuffers {
     unsigned char *message[SIDES];     // owned: what MPI reads and writes
     DeviceByte *device_message[SIDES]; // owned: what is encoded and decoded, at the same places
     DeviceFloat *received;             // owned
+    Event *rows_ready;                 // owned: the rows that are sent are made
+    Event *rows_read;                  // owned: the work that reads received rows is done
+    Event *decoded;                    // owned: what has arrived is uploaded and decoded
     const Channel *user;               // whose messages and rows are in them, or NULL
 };
 

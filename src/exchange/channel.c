@@ -6,6 +6,7 @@
 //   part
 //
 //   idle -pack-> packed -post-> flying -receive 0, 1, ... P-2-> received -finish-> idle
+//                               |-------------- in flight (flying.c) -------------|
 //
 // Received rows are copies even where the codec is fp32: the next message may fly into the receive
 // buffer while they are being read.
@@ -15,10 +16,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-static int64_t rows_on(const HaloPlan *plan, int side) {
-    return channel_offsets(plan, side)[plan->size - 1];
-}
 
 // --- making
 
@@ -32,8 +29,8 @@ static void alloc_side(Channel *channel, int side) {
             message_room(&channel->options, channel_group_rows(p, side, g), channel->columns);
     if (!channel->options.codec->has_widths)
         return;
-    s->bits = ALLOC(uint8_t, rows_on(p, side), "widths of messages");
-    memset(s->bits, channel->options.width, (size_t)rows_on(p, side));
+    s->bits = ALLOC(uint8_t, channel_side_rows(p, side), "widths of messages");
+    memset(s->bits, channel->options.width, (size_t)channel_side_rows(p, side));
     s->widths = ALLOC(Widths, channel->ring.rounds, "widths of messages");
     for (int g = 0; g < channel->ring.rounds; g++)
         widths_init(&s->widths[g], channel->buffers->backend, channel_group_rows(p, side, g),
@@ -52,7 +49,7 @@ static MessageLayout layout_of(const Channel *channel, int side, int group) {
     const Side *s = &channel->side[side];
     return (MessageLayout){.rows = channel_group_rows(channel->plan, side, group),
                            .columns = channel->columns,
-                           .bf16 = channel->options.bf16,
+                           .values = channel->options.values,
                            .widths = s->widths != NULL ? &s->widths[group] : NULL};
 }
 
@@ -99,16 +96,19 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
     alloc_side(channel, OUTGOING);
     alloc_side(channel, INCOMING);
     if (options->codec->has_widths)
-        channel->ranges.square = ALLOC(float, rows_on(plan, OUTGOING), "ranges of messages");
+        channel->ranges.square =
+            ALLOC(float, channel_side_rows(plan, OUTGOING), "ranges of messages");
+    row_memories_init(&channel->memories, channel);
     return channel;
 }
 
 void channel_free(Channel *channel) {
     if (channel == NULL)
         return;
-    assert(channel->state == CHANNEL_IDLE || channel->state == CHANNEL_PACKED);
+    channel_drain(channel);
     if (channel->buffers->user == channel)
         channel->buffers->user = NULL;
+    row_memories_clear(&channel->memories, channel->buffers->backend);
     memory_free(channel->ranges.square);
     channel_free_device(channel);
     free_side(&channel->side[INCOMING], channel->ring.rounds);
@@ -121,65 +121,26 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
                   const CodecOptions *options, int64_t columns) {
     BufferSizes size = buffer_sizes(halo, options, columns);
     buffer_sizes_add(most, &size);
-    int64_t sent = rows_on(halo, OUTGOING), received = rows_on(halo, INCOMING);
+    int64_t sent = channel_side_rows(halo, OUTGOING), received = channel_side_rows(halo, INCOMING);
     size_t widths = options->codec->has_widths
                         ? widths_bytes(sent + received) + (size_t)(sent + received) +
                               2 * (size_t)sent * sizeof(float)
                         : 0;
     memory_plan_add(plan, "messages",
                     widths + ring_transfer_bytes(halo->size) +
-                        SIDES * (size_t)halo->size * sizeof(size_t));
-}
-
-// --- widths and ranges
-
-const HaloPlan *channel_halo_plan(const Channel *channel) { return channel->plan; }
-
-int64_t channel_columns(const Channel *channel) { return channel->columns; }
-
-const uint8_t *channel_widths(const Channel *channel, bool sent) {
-    return channel->side[sent ? OUTGOING : INCOMING].bits;
-}
-
-void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
-    assert(channel->state == CHANNEL_IDLE && channel->options.codec->has_widths);
-    const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
-    for (int side = 0; side < SIDES; side++) {
-        const int64_t *offset = channel_offsets(channel->plan, side);
-        memmove(channel->side[side].bits, bits[side], (size_t)rows_on(channel->plan, side));
-        for (int g = 0; g < channel->ring.rounds; g++)
-            widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
-    }
-}
-
-RangeStatistics *channel_ranges(Channel *channel) {
-    return channel->options.codec->has_widths ? &channel->ranges : NULL;
-}
-
-void channel_ranges_reset(Channel *channel) {
-    channel->ranges.exchanges = 0;
-    memset(channel->ranges.square, 0,
-           (size_t)rows_on(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
-}
-
-// Ranges of the exchange that was just packed.
-static void add_ranges(Channel *channel) {
-    channel_download_ranges(channel);
-    int64_t rows = rows_on(channel->plan, OUTGOING);
-    for (int64_t k = 0; k < rows; k++)
-        channel->ranges.square[k] += channel->range[k] * channel->range[k];
-    channel->ranges.exchanges++;
+                        (size_t)halo->size * (SIDES * sizeof(size_t) + sizeof(int64_t)));
+    row_memories_plan(plan, halo, options, columns);
 }
 
 // --- time
 
 static double begin_step(Channel *channel) {
-    timer_begin(channel->timers);
+    timer_begin(stream_timer_timers(channel->timer));
     return clock_seconds();
 }
 
 static void end_step(Channel *channel, double since, double *seconds, TimerKind kind) {
-    timer_end(channel->timers, kind);
+    timer_end(stream_timer_timers(channel->timer), kind);
     *seconds += clock_seconds() - since;
 }
 
@@ -202,16 +163,52 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
         .peer = transfer->peer,
         .sum_peer = p->rank,
         .range = channel->device_range != NULL ? flat_window(channel->device_range, first) : NULL};
-    const Backend *b = channel->buffers->backend;
-    DeviceByte *message = channel_message(channel, OUTGOING, group);
-    int64_t bad = channel->codec->encode(b, message, &layout, &source, beat);
-    b->download(transfer->payload, message, (size_t)transfer->bytes);
-    int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[first + bad]];
+    row_memories_before_encode(channel, group, &source, beat);
+    channel->codec->encode(channel->buffers->backend, channel_message(channel, OUTGOING, group),
+                           &layout, &source, int64_window(channel->device_bad, group), beat);
+    row_memories_after_encode(channel, group, &layout, beat);
+    channel_download_message(channel, group);
+}
+
+// A row that cannot be sent ends the job.
+static void check_rows(const Channel *channel, int group) {
+    const HaloPlan *p = channel->plan;
+    int64_t bad = channel->bad[group] - 1;
+    int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[p->send_offset[group] + bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.lr or set train.clip_norm",
-          channel->id.layer, direction_name(channel->id.direction), context.epoch,
+          channel->id.layer, direction_name(channel->id.direction), channel->epoch,
           id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
+}
+
+// Waits until the message is made and fills in its header.
+static void seal(Channel *channel, int group, const Poll *beat) {
+    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
+    if (transfer->bytes == 0)
+        return;
+    channel_wait_made(channel, group, beat);
+    check_rows(channel, group);
+    transfer->header.epoch = channel->epoch;
+    transfer->header.sequence = channel->sequence;
+    transfer->header.payload =
+        message_payload_checksum(transfer->payload, (size_t)transfer->bytes, beat);
+    message_seal(&transfer->header);
+}
+
+// The next message is encoded while the host seals one.
+static void make_messages(Channel *channel, const RowSource *rows, ExchangeContext context,
+                          const Poll *beat) {
+    int groups = channel->ring.rounds;
+    channel_encode_begin(channel);
+    for (int g = 0; g < groups; g++) {
+        if (channel->ring.transfer[g][OUTGOING].bytes > 0)
+            encode(channel, g, rows, context, beat);
+        if (g > 0)
+            seal(channel, g - 1, beat);
+    }
+    if (groups > 0)
+        seal(channel, groups - 1, beat);
 }
 
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {
@@ -224,28 +221,19 @@ void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext conte
     channel_lay_out(channel, context.exact ? channel->exact : channel->options.codec);
     channel->epoch = context.epoch;
     channel->sequence++;
-    for (int g = 0; g < channel->ring.rounds; g++) {
-        Transfer *transfer = &channel->ring.transfer[g][OUTGOING];
-        if (transfer->bytes == 0)
-            continue;
-        encode(channel, g, rows, context, &beat);
-        transfer->header.epoch = context.epoch;
-        transfer->header.sequence = channel->sequence;
-        transfer->header.payload =
-            message_payload_checksum(transfer->payload, (size_t)transfer->bytes, &beat);
-        message_seal(&transfer->header);
-    }
+    channel->memories.used = !context.exact;
+    make_messages(channel, rows, context, &beat);
     if (channel->codec->has_widths)
-        add_ranges(channel);
+        channel_add_ranges(channel, &beat);
     channel->state = CHANNEL_PACKED;
     end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
 }
 
 static void trace_message(Channel *channel, int group, int side, double end) {
     const Transfer *transfer = &channel->ring.transfer[group][side];
-    if (channel->timers == NULL || transfer->bytes == 0)
+    if (channel->timer == NULL || transfer->bytes == 0)
         return;
-    trace_add(channel->timers->trace,
+    trace_add(stream_timer_timers(channel->timer)->trace,
               (TraceEvent){.begin = channel->posted_at,
                            .end = end,
                            .peer = transfer->peer,
@@ -256,6 +244,7 @@ static void trace_message(Channel *channel, int group, int side, double end) {
 
 void channel_post(Channel *channel) {
     assert(channel->state == CHANNEL_PACKED);
+    channel_wait_decoded(channel);
     channel->posted_at = clock_seconds();
     ring_transfer_post(&channel->ring);
     channel->traced = 0;
@@ -265,6 +254,7 @@ void channel_post(Channel *channel) {
     channel->state = CHANNEL_FLYING;
     if (channel->ring.rounds == 0)
         channel->state = CHANNEL_RECEIVED;
+    flying_add(channel);
 }
 
 // Messages land in the order of the ring, or nearly: later ones are seen with the first that lacks.
@@ -281,11 +271,9 @@ static void note_landing(Channel *channel) {
     channel->posted_at = 0;
 }
 
-void channel_progress(void *context) {
-    Channel *channel = context;
+void channel_move(Channel *channel) {
     ring_transfer_progress(&channel->ring);
     note_landing(channel);
-    comm_beat(channel->plan->comm);
 }
 
 // A header is looked at as soon as it has arrived: of a message that is too short the rest would
@@ -338,7 +326,6 @@ void channel_wait_for(Channel *channel, int group, int side) {
 }
 
 void channel_receive(Channel *channel, int group) {
-    const int64_t *offset = channel->plan->receive_offset;
     assert(channel->state == CHANNEL_FLYING && group == channel->received);
     double since = begin_step(channel);
     channel_wait_for(channel, group, INCOMING);
@@ -347,15 +334,13 @@ void channel_receive(Channel *channel, int group) {
 
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     if (transfer->bytes > 0) {
-        since = begin_step(channel);
+        since = clock_seconds();
+        stream_timer_begin(channel->timer, STREAM_MESSAGE);
         check_message(channel, group, transfer->payload);
         MessageLayout layout = layout_of(channel, INCOMING, group);
-        const Backend *b = channel->buffers->backend;
-        DeviceByte *message = channel_message(channel, INCOMING, group);
-        b->upload(message, transfer->payload, (size_t)transfer->bytes);
-        channel->codec->decode(b, channel_rows(channel), offset[group], &layout, message,
-                               &channel->poll);
-        end_step(channel, since, &channel->seconds.unpack, TIMER_UNPACK);
+        channel_decode(channel, group, &layout);
+        stream_timer_end(channel->timer, TIMER_UNPACK);
+        channel->seconds.unpack += clock_seconds() - since;
     }
     channel->received++;
     if (channel->received == channel->ring.rounds)
@@ -374,6 +359,8 @@ void channel_finish(Channel *channel) {
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);
     end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
+    flying_remove(channel);
+    channel->has_rows = true;
     channel->state = CHANNEL_IDLE;
 }
 
@@ -386,4 +373,4 @@ ChannelCount channel_count(const Channel *channel) {
 
 ChannelSeconds channel_seconds(const Channel *channel) { return channel->seconds; }
 
-void channel_set_timers(Channel *channel, Timers *timers) { channel->timers = timers; }
+void channel_set_timer(Channel *channel, StreamTimer *timer) { channel->timer = timer; }

@@ -1,5 +1,10 @@
-// What a channel has on the device beside its buffers: the ranges that encoding makes, and mirrors
-// of the send list and its ids.
+// A channel's side of the device: what it has there beside its buffers (ranges and bad rows that
+// encoding notes, mirrors of the send list and its ids), and how the two streams and the host wait
+// for each other.
+//
+//   compute   rows made --rows_ready-->                              --> halo part of the aggregate
+//   message                  encode, download --made-->  upload, decode --decoded--^
+//   host                                    checksum, send ... receive, check
 
 #include "buffers.h"
 
@@ -11,6 +16,10 @@ static size_t range_bytes(const Channel *channel) {
     return (size_t)rows_sent(channel) * sizeof(float);
 }
 
+static size_t bad_bytes(const Channel *channel) {
+    return (size_t)channel->ring.rounds * sizeof(int64_t);
+}
+
 void channel_alloc_device(Channel *channel) {
     const Backend *b = channel->buffers->backend;
     const HaloPlan *p = channel->plan;
@@ -18,6 +27,10 @@ void channel_alloc_device(Channel *channel) {
     channel->send_row =
         mirror_alloc(b, p->send_row, (size_t)rows_sent(channel) * sizeof(int32_t), "send lists");
     channel->source_id = mirror_alloc(b, p->source_id, ids, "send lists");
+    channel->device_bad = b->alloc(bad_bytes(channel), "messages");
+    channel->bad = pinned_side(b, channel->device_bad, bad_bytes(channel), "messages");
+    for (int i = 0; i < 2; i++)
+        channel->made[i] = b->event_new();
     if (!channel->options.codec->has_widths)
         return;
     channel->device_range = b->alloc(range_bytes(channel), "ranges of messages");
@@ -29,13 +42,64 @@ void channel_free_device(Channel *channel) {
     const Backend *b = channel->buffers->backend;
     pinned_side_free(b, channel->range);
     b->free(channel->device_range);
+    for (int i = 0; i < 2; i++)
+        b->event_free(channel->made[i]);
+    pinned_side_free(b, channel->bad);
+    b->free(channel->device_bad);
     mirror_free(b, channel->source_id);
     mirror_free(b, channel->send_row);
 }
 
-void channel_download_ranges(Channel *channel) {
-    channel->buffers->backend->download(channel->range, channel->device_range,
-                                        range_bytes(channel));
+// Encoding reads rows that computing made, and the buffers of the last exchange.
+void channel_encode_begin(Channel *channel) {
+    const ExchangeBuffers *buffers = channel->buffers;
+    buffers->backend->event_record(buffers->rows_ready, STREAM_COMPUTE);
+    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);
+    buffers->backend->message_zero(channel->device_bad, bad_bytes(channel));
+}
+
+void channel_download_message(Channel *channel, int group) {
+    const Backend *b = channel->buffers->backend;
+    const Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
+    b->message_download(transfer->payload, channel_message(channel, OUTGOING, group),
+                        (size_t)transfer->bytes);
+    b->message_download(&channel->bad[group], int64_window(channel->device_bad, group),
+                        sizeof *channel->bad);
+    b->event_record(channel->made[group % 2], STREAM_MESSAGE);
+}
+
+void channel_wait_made(Channel *channel, int group, const Poll *poll) {
+    channel->buffers->backend->event_wait(channel->made[group % 2], poll);
+}
+
+void channel_download_ranges(Channel *channel, const Poll *poll) {
+    const Backend *b = channel->buffers->backend;
+    b->message_download(channel->range, channel->device_range, range_bytes(channel));
+    b->event_record(channel->made[0], STREAM_MESSAGE);
+    b->event_wait(channel->made[0], poll);
+}
+
+void channel_decode(Channel *channel, int group, const MessageLayout *layout) {
+    const ExchangeBuffers *buffers = channel->buffers;
+    const Backend *b = buffers->backend;
+    const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
+    DeviceByte *message = channel_message(channel, INCOMING, group);
+    if (group == 0) // the rows of the exchange before are overwritten
+        b->stream_wait(STREAM_MESSAGE, buffers->rows_read);
+    b->message_upload(message, transfer->payload, (size_t)transfer->bytes);
+    channel->codec->decode(b, channel_rows(channel), channel->plan->receive_offset[group], layout,
+                           message, &channel->poll);
+    row_memories_after_decode(channel, group);
+    b->event_record(buffers->decoded, STREAM_MESSAGE);
+    b->stream_wait(STREAM_COMPUTE, buffers->decoded);
+}
+
+void channel_note_read(Channel *channel) {
+    channel->buffers->backend->event_record(channel->buffers->rows_read, STREAM_COMPUTE);
+}
+
+void channel_wait_decoded(Channel *channel) {
+    channel->buffers->backend->event_wait(channel->buffers->decoded, &channel->poll);
 }
 
 DeviceByte *channel_message(const Channel *channel, int side, int group) {

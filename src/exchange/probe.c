@@ -8,7 +8,7 @@ static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
     Widths widths = {.count = rows};
     MessageLayout layout = {.rows = rows,
                             .columns = channel->columns,
-                            .bf16 = channel->options.bf16,
+                            .values = channel->options.values,
                             .widths = &widths};
     widths.of[bits] = rows;
     return (int64_t)channel->options.codec->bytes(&layout);
@@ -23,12 +23,14 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received) {
     RingTransfer *ring = &channel->ring;
+    exchange_drain();
     assert(buffers_are_free(channel->buffers) && round < ring->rounds);
     channel_lay_out(channel, channel->options.codec); // for the places
     for (int g = 0; g < ring->rounds; g++) {
         ring->transfer[g][OUTGOING].bytes = g == round ? sent : 0;
         ring->transfer[g][INCOMING].bytes = g == round ? received : 0;
     }
+    channel_wait_decoded(channel);
     comm_barrier(channel->plan->comm);
     double begin = clock_seconds();
     ring_transfer_post(ring);

@@ -6,14 +6,13 @@
 //   gradient of a rank   [ ... | slice 0 | slice 1 | ... | slice P-1 | ... ]   one chunk
 //   received by rank r   [slice r of rank 0 | slice r of rank 1 | ... ]        -> added downwards
 //
-// A chunk leaves as soon as all of it is made, the last one first. All ranks together move
-// 2 (P-1) times the array, whatever the cut; shares and sums lie in the gradient itself.
+// A chunk is sent as soon as all of it is made, the last one first. All ranks together send 2 (P-1)
+// times the array, however it is cut; shares and sums share the memory of the gradient.
 //
-// How long a sum takes is up to the rank that has most to do. Of every chunk a rank sends, and
-// takes, at most 2 (P-1) messages, and an owner sends all of them: so with fewer owners no rank's
-// messages get fewer, only some ranks' bytes get more. Hence all ranks own something of every
-// chunk, in equal slices, and what keeps messages few is to have few chunks: SLICE bounds how small
-// a slice becomes by cutting the array into chunks, not how many ranks own one.
+// The slowest rank decides how long a sum takes. For every chunk a rank sends and receives at most
+// 2 (P-1) messages, and an owner sends that many. Fewer owners would not save any rank a message,
+// but would give some ranks more bytes. So all ranks own an equal slice of every chunk, and the
+// number of messages is kept small by a small number of chunks: SLICE is the least size of a slice.
 
 #include "fringe/gradsync.h"
 
@@ -22,20 +21,25 @@
 #include <limits.h>
 #include <string.h>
 
-// All messages of a chunk are posted at once: on many ranks, where that is many, there are few
-// chunks, in the end one.
+// All messages of a chunk are posted at once. With many ranks there are few chunks, at last one.
 enum {
-    SLICE = 8192, // floats of a slice, at least: MPI sends them eagerly, and fewer cost as much
+    SLICE = 8192, // least floats of a slice: MPI sends them eagerly, and fewer would cost the same
     CHUNKS = 32,  // at most
 };
 
-typedef enum State { SHARES_FLY, SUMS_FLY, SUMMED } State; // of a chunk that has left
+typedef enum State {
+    SHARES_DOWNLOADED,
+    SHARES_FLY,
+    SUMS_FLY,
+    SUMMED
+} State; // of a chunk in flight
 
 typedef struct Chunk {
     State state;
     int64_t begin, end; // in the gradient
     int64_t slice;      // floats that a rank owns; the last ranks may own fewer
     float *received;    // [size, slice]
+    Event *downloaded;  // owned: its shares are on the host
     int requests;
     MPI_Request *request; // [2 (size-1)]
 } Chunk;
@@ -43,13 +47,13 @@ typedef struct Chunk {
 struct GradSync {
     Comm comm; // a communicator of its own: other messages fly meanwhile
     int64_t count;
-    int64_t made;           // elements [made, count) are
+    int64_t made;           // elements [made, count) are made
     const Backend *backend; // borrowed
-    DeviceFloat *gradient;  // borrowed from the first that is made until the sum is finished
+    DeviceFloat *gradient;  // borrowed from the first gradsync_made to gradsync_finish
     float *shares;          // its host side, which MPI reads and writes
     float *pinned;          // [count] owned: that, where the host may not touch the gradient
     int chunks;
-    int flown; // chunks that are on their way, or were: the last ones of the array
+    int flown; // chunks that were sent for this sum: the last ones of the array
     Chunk *chunk;
     float *received;
     MPI_Request *request;
@@ -81,6 +85,7 @@ static void cut(GradSync *sync) {
     for (int i = 0; i < sync->chunks; i++) {
         Chunk chunk = chunk_of(sync->count, size, i);
         chunk.received = sync->received + chunk.begin;
+        chunk.downloaded = sync->backend->event_new();
         chunk.request = sync->request + (ptrdiff_t)i * 2 * (size - 1);
         sync->chunk[i] = chunk;
     }
@@ -89,41 +94,50 @@ static void cut(GradSync *sync) {
 // Slices are rounded up, so a chunk may receive a little more than it is long.
 static int64_t received_floats(int64_t count, int size) { return size == 1 ? 0 : count + size; }
 
+static void alloc_buffers(GradSync *sync, const Allocator *allocator, int size) {
+    int64_t requests = (int64_t)sync->chunks * 2 * (size - 1);
+    size_t bytes = memory_product(received_floats(sync->count, size), sizeof(float));
+    sync->chunk = alloc_host(allocator, memory_product(sync->chunks, sizeof(Chunk)), "gradients");
+    sync->request =
+        alloc_host(allocator, memory_product(requests, sizeof(MPI_Request)), "gradients");
+    sync->received = alloc_pinned(allocator, bytes, "gradients on their way");
+    if (!allocator->backend->host_is_device)
+        sync->pinned =
+            alloc_pinned(allocator, memory_product(sync->count, sizeof(float)), "gradients");
+}
+
+static GradSync sync_of(const Backend *backend, int64_t count, int size) {
+    return (GradSync){
+        .backend = backend, .count = count, .made = count, .chunks = chunks_of(count, size)};
+}
+
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, int64_t count) {
     assert(count >= 0 && slice_of(count, comm->size) <= INT_MAX);
-    GradSync *sync = ALLOC(GradSync, 1, "gradient exchange");
-    *sync = (GradSync){
-        .backend = backend, .count = count, .made = count, .chunks = chunks_of(count, comm->size)};
+    GradSync *sync = ALLOC(GradSync, 1, "gradients");
+    *sync = sync_of(backend, count, comm->size);
     comm_duplicate(&sync->comm, comm);
-    sync->chunk = ALLOC(Chunk, sync->chunks, "gradient exchange");
-    sync->request =
-        ALLOC(MPI_Request, (int64_t)sync->chunks * 2 * (comm->size - 1), "gradient exchange");
-    size_t bytes = (size_t)received_floats(count, comm->size) * sizeof(float);
-    sync->received = backend->alloc_pinned(bytes, "gradients on their way");
-    if (!backend->host_is_device)
-        sync->pinned = backend->alloc_pinned((size_t)count * sizeof(float), "gradients");
+    alloc_buffers(sync, &(Allocator){.backend = backend}, comm->size);
     cut(sync);
     return sync;
+}
+
+void gradsync_plan(MemoryPlan *plan, const Backend *backend, int64_t count, int size) {
+    GradSync sync = sync_of(backend, count, size);
+    alloc_buffers(&sync, &(Allocator){.backend = backend, .plan = plan}, size);
 }
 
 void gradsync_free(GradSync *sync) {
     if (sync == NULL)
         return;
     assert(sync->flown == 0);
+    for (int i = 0; i < sync->chunks; i++)
+        sync->backend->event_free(sync->chunk[i].downloaded);
     sync->backend->free_pinned(sync->pinned);
     sync->backend->free_pinned(sync->received);
     memory_free(sync->request);
     memory_free(sync->chunk);
     comm_release(&sync->comm);
     memory_free(sync);
-}
-
-void gradsync_plan(MemoryPlan *plan, int64_t count, int size) {
-    size_t requests = 2 * (size_t)(size - 1);
-    memory_plan_add(plan, "gradients on their way",
-                    (size_t)received_floats(count, size) * sizeof(float) +
-                        (size_t)chunks_of(count, size) *
-                            (sizeof(Chunk) + requests * sizeof(MPI_Request)));
 }
 
 // --- a chunk on its way
@@ -156,11 +170,17 @@ static size_t chunk_bytes(const Chunk *chunk) {
     return (size_t)(chunk->end - chunk->begin) * sizeof(float);
 }
 
+// The download runs after the operations that make the elements, which are on the same stream.
+static void download_shares(GradSync *sync, Chunk *chunk) {
+    sync->backend->download(sync->shares + chunk->begin, flat_window(sync->gradient, chunk->begin),
+                            chunk_bytes(chunk));
+    sync->backend->event_record(chunk->downloaded, STREAM_COMPUTE);
+    chunk->state = SHARES_DOWNLOADED;
+}
+
 // In round r rank i sends to i+r and receives from i-r (DESIGN 4).
 static void send_shares(GradSync *sync, Chunk *chunk) {
     int rank = sync->comm.rank, size = sync->comm.size;
-    sync->backend->download(sync->shares + chunk->begin, flat_window(sync->gradient, chunk->begin),
-                            chunk_bytes(chunk));
     chunk->state = SHARES_FLY;
     chunk->requests = 0;
     for (int round = 1; round < size; round++) {
@@ -184,7 +204,7 @@ static void add_in_rank_order(GradSync *sync, Chunk *chunk) {
             sum[i] += chunk->received[r * chunk->slice + i];
 }
 
-// The shares that lie where sums will land have left.
+// The shares that the sums overwrite have been sent.
 static void send_sums(GradSync *sync, Chunk *chunk) {
     int rank = sync->comm.rank, size = sync->comm.size;
     add_in_rank_order(sync, chunk);
@@ -206,6 +226,11 @@ static void land(GradSync *sync, Chunk *chunk) {
 
 static void advance(GradSync *sync, Chunk *chunk) {
     int done = 0;
+    if (chunk->state == SHARES_DOWNLOADED) {
+        if (sync->backend->event_reached(chunk->downloaded))
+            send_shares(sync, chunk);
+        return;
+    }
     CHECK_MPI(MPI_Testall(chunk->requests, chunk->request, &done, MPI_STATUSES_IGNORE));
     if (done && chunk->state == SHARES_FLY)
         send_sums(sync, chunk);
@@ -233,13 +258,13 @@ void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
         Chunk *next = &sync->chunk[sync->chunks - 1 - sync->flown];
         if (next->begin < from)
             break;
-        send_shares(sync, next);
+        download_shares(sync, next);
         sync->flown++;
     }
     gradsync_progress(sync);
 }
 
-// One wait ends with every chunk, so that slow is told from hung.
+// Each chunk is a wait of its own, so that the time limit tells a slow network from a hung rank.
 typedef struct Arrival {
     GradSync *sync;
     const Chunk *chunk;
@@ -253,9 +278,11 @@ static bool arrived(void *context) {
 
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient) {
     gradsync_made(sync, gradient, 0);
-    for (int i = sync->chunks - 1; i >= 0; i--)
+    for (int i = sync->chunks - 1; i >= 0; i--) {
+        sync->backend->event_wait(sync->chunk[i].downloaded, &(Poll){gradsync_progress, sync});
         comm_wait_until(&sync->comm, arrived, &(Arrival){sync, &sync->chunk[i]},
                         "the sum of the weight gradients");
+    }
     sync->flown = 0;
     sync->made = sync->count;
 }

@@ -1,6 +1,6 @@
-// The baseline: how far a guess gets that looks at the training labels alone. A class is guessed
-// for every node: the most frequent one of the training nodes; where nodes have several classes,
-// those that at least half of the training nodes have.
+// The baseline: the score of a guess that uses the training labels alone. It assigns the same
+// classes to every node: the most frequent class of the training nodes or, where nodes have several
+// classes, the classes that at least half of the training nodes have.
 
 #include "internal.h"
 

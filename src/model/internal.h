@@ -4,8 +4,8 @@
 
 #include "fringe/model.h"
 
-// One distributed aggregate: a Block with what it needs to run. Shared by layers whose Pattern is
-// the same.
+// One distributed aggregate: a Block and the kernels that apply it. Layers with the same Pattern
+// share one.
 typedef struct SparseOperator {
     Block block;
     const DeviceFloat *left, *right; // the block's; NULL: 1. Borrowed from the model.
@@ -19,34 +19,31 @@ typedef struct SparseOperator {
     Range rest[PATTERN_RANGES + 1];
 } SparseOperator;
 
-// How the rows that a layer aggregates reach their readers.
+// One layer and direction: its operator, and the channel that sends rows to their readers.
 typedef struct Propagation {
-    SparseOperator *op; // borrowed from the model; NULL: nothing is aggregated
-    Channel *channel;   // NULL: nothing is sent
-    Rows partials;      // [partials, columns] partial sums, sent after own rows
+    SparseOperator *op;       // borrowed from the model; NULL: nothing is aggregated
+    Channel *channel;         // NULL: nothing is sent
+    Rows partials;            // [partials, columns] partial sums, sent after own rows
+    ExchangeBuffers *buffers; // the channel's own, owned; NULL: it borrows the model's
 } Propagation;
 
 typedef struct Layer {
     const Parameter *parameter[ROLE_COUNT]; // by role; NULL: it has none; in the model's shape
     Propagation propagation[2];             // [FORWARD], [BACKWARD]: of training
-    Propagation infer; // of evaluation, forward: the same channel where the Pattern is the same
-    Rows h; // [N, in] input while training, where a post made it; kept where the way back needs it,
-            // else one buffer serves all layers
+    // Of evaluation, forward: the same channel if the Pattern is the same and no messages of
+    // training are in flight.
+    Propagation infer;
+    Rows h; // [N, in] input while training, where a post made it; kept where backward needs it,
+            // otherwise all layers share one buffer
     Rows a; // [N, in] A·H, aggregate-first only
     Rows y; // [N, out] H·W, transform-first only
     Rows z; // [N, out] before post; after inference: after post
     PostSaved saved;
-    Rows own[2];      // of the kind
-    DeviceByte *bits; // of the kind
+    Rows own[2];      // of the layer kind
+    DeviceByte *bits; // of the layer kind
 } Layer;
 
-// Takes memory or plans it.
-typedef struct Allocator {
-    MemoryPlan *plan; // NULL: take
-    const Backend *backend;
-} Allocator;
-
-typedef struct LayerRun { // a layer in the call that is running
+typedef struct LayerRun { // a layer during one forward or backward call
     Model *m;
     int l;
     const Layer *layer;
@@ -54,43 +51,46 @@ typedef struct LayerRun { // a layer in the call that is running
     Rows h;           // [rows of its input, in]
     Rows a;           // [rows of its input, in] L·M·R·H; only if not transformed
     Rows g;           // backward: [rows of its output, out] the gradient of Z
-    Rows da;          // [rows of its output, in] the gradient of A, if the input wants one
-    Rows dy;          // [rows of its input, out] the gradient of H W, once it is there
+    Rows da;          // [rows of its output, in] the gradient of A, if the input has a gradient
+    Rows dy;          // [rows of its input, out] the gradient of H W; NULL until it is made
     Rows dh;          // [rows of its input, in] the gradient of H
 } LayerRun;
 
-// A kind of layer: how Z comes from the aggregate A = L·M·R·H and from H, and the way back. Nothing
-// may be NULL.
+// A kind of layer: how Z is computed from the aggregate A = L·M·R·H and from H, and the gradients.
+// No member may be NULL.
 struct LayerKind {
     const char *name;
-    MemberKeys keys;           // that the kind brings along; their values are ModelShape.options
-    const char *const *unused; // keys that mean nothing to it, ended by NULL: none may be said
-    // Z is linear in A through W: L·M·R·(H W) may be made instead of (L·M·R·H) W.
+    MemberKeys keys; // of this kind; their values are in ModelShape.options
+    const char *const
+        *unused; // keys that do not apply to it, ended by NULL; a config may not set them
+    // Z is linear in A through W, so L·M·R·(H W) may be computed instead of (L·M·R·H) W.
     bool may_transform_first;
     const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
-    int (*layers)(const Config *config);                   // that model.layers makes
+    int (*layers)(const Config *config);                   // number of layers for this config
     bool (*weights)(const ModelShape *shape, int l);       // false: the layer is L·M·R·H alone
     // Adds the parameters of a layer with weights, W first.
     void (*parameters)(ModelShape *shape, int l);
     void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
-    bool (*keeps_input)(const ModelShape *shape, int l);          // H is needed on the way back
+    bool (*keeps_input)(const ModelShape *shape, int l);          // backward needs H
     void (*buffers)(Model *m, const Allocator *allocator, int l); // a, y, own and bits of a layer
     int64_t (*scratch)(const Model *m, int l); // floats that parameter_gradient wants
     // Z of rows whose aggregate is complete.
     void (*forward)(const LayerRun *run, Range rows, const Poll *poll);
-    // dA of all rows from G; not called where the layer was transformed first.
+    // dA of all rows from G; not called for a layer that was transformed first.
     void (*aggregate_gradient)(const LayerRun *run, const Poll *poll);
-    // Adds to dH, in rows that have a G, what reaches H around the aggregate.
+    // Adds to dH the gradient that does not pass through the aggregate (self weights), in rows that
+    // have a G.
     void (*input_gradient)(const LayerRun *run, Range rows, const Poll *poll);
-    // Of one parameter, into its window. Called from the last window of the layer to the first,
-    // after aggregate_gradient; where the layer was transformed first, of W when dy is there.
+    // The gradient of one parameter, written into its window. Called for the layer's windows from
+    // the last to the first, after aggregate_gradient; for W of a layer that was transformed first,
+    // after dy is made.
     void (*parameter_gradient)(const LayerRun *run, const Parameter *p, const Poll *poll);
 };
 
 enum {
     MODEL_OPERATORS = 2 * MODEL_LAYERS + 2,
     GRADIENT_SLOTS = 3,
-    STRIP_FLOATS = 1 << 15, // of a weight gradient, made at once
+    STRIP_FLOATS = 1 << 15, // of a weight gradient that one call makes
 };
 
 struct Model {
@@ -105,17 +105,17 @@ struct Model {
         const DeviceInt64 *gid;
         const DeviceInt32 *label;
         const DeviceByte *labels, *split;
-        const DeviceInt64 *halo_id; // of halo features that are kept: ids of their nodes
+        const DeviceInt64 *halo_id; // [H] node ids of kept halo features
     } on;
     Rows x;        // [N, F] features
-    Rows features; // [N, F] aggregate of the last leading layer, where it is made once
-    Rows entering; // [N, F] the rows that it is made of, if they are not x
-    Rows kept;     // [H, F] features of the halo, where they are kept; H of that layer's Pattern
+    Rows features; // [N, F] aggregate of the last leading layer, if it is precomputed
+    Rows entering; // [N, F] input of that aggregate, if it is not x
+    Rows kept;     // [H, F] cached features of the halo; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
-    ExchangeBuffers *buffers; // of all channels: only one exchange runs at a time
-    GradSync *sync;           // told what is made of the gradient; NULL: nobody is
-    Poll gradient_poll;       // moves what it was told
+    ExchangeBuffers *buffers; // of all channels whose exchanges run one at a time
+    GradSync *sync;           // sums the gradient as it is made; NULL: after backward
+    Poll gradient_poll;       // progresses that sum, and messages of training in flight
     int operators;
     SparseOperator operator[MODEL_OPERATORS];
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
@@ -128,9 +128,12 @@ struct Model {
     int made; // parameters [made, parameter_windows) have their gradients
     DeviceFloat *scratch;
     DeviceInt64 *device_counts; // [SPLITS, split_counts] of metrics
+    DeviceDouble *device_loss;  // [SPLITS] sums of losses
     int64_t *counts;            // the same on the host
-    Timers *timers;
-    // of the call that is running
+    double *loss;
+    Event *results;     // counts and loss are downloaded
+    StreamTimer *timer; // borrowed; NULL: nothing is timed
+    // arguments of the current call
     const DeviceFloat *parameters;
     DeviceFloat *gradient;
     uint64_t seed;
@@ -141,54 +144,59 @@ struct Model {
 extern const char *const no_keys[]; // an empty list for `unused`
 
 // ---- shape.c
-// model_shape of a kind that need not be in the table.
+// model_shape for a kind that need not be in the table (tests).
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err);
 // Adds "convs.N.<name>" to the windows of a layer: [in, out], or [width].
 void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out);
 void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width);
-// Does a layer below have weights, which the gradient of this one's input goes to?
+// True if a layer below has weights, so that the gradient of this layer's input is needed.
 bool wants_input_gradient(const ModelShape *shape, int l);
-// Xavier-uniform, from a random stream that no other matrix of the model has.
+// Xavier-uniform; each matrix of a model has a random stream of its own.
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
 // ---- model.c
-void alloc_rows(const Allocator *allocator, Rows *rows, int64_t count, int64_t columns,
-                const char *what);
-void *alloc_bytes(const Allocator *allocator, size_t bytes, const char *what);
 void alloc_aggregate(Model *m, const Allocator *allocator,
                      int l); // Layer.a, unless it is made once
-// The first layer of which anything is made after set-up.
+// The first layer that an epoch computes.
 static inline int first_layer(const ModelShape *shape) {
     return shape->layer0 == LAYER0_ONCE ? shape->leading - 1 : 0;
 }
-// Is the aggregate of that layer made at set-up?
+// True if the aggregate of that layer is precomputed at set-up.
 static inline bool is_made_once(const ModelShape *shape, int l) {
     return shape->layer0 == LAYER0_ONCE && l == shape->leading - 1;
 }
 
-// Where the running call finds a layer's parameter of that role; NULL if it has none.
+// The layer's parameter with that role in the current call; NULL if it has none.
 static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
     const Parameter *p = run->layer->parameter[role];
     return p != NULL ? flat_window(run->m->parameters, p->begin) : NULL;
 }
 
-// Loss of one split and its gradient times `weight` (g.at NULL: none).
-double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight);
+// Makes the loss of one split, device_loss[which], and its gradient times `weight` (g.at NULL:
+// none).
+void make_loss(Model *m, Rows g, Rows logits, uint8_t which, float weight);
+// Downloads counts and losses behind the work so far; m->results says when they are there.
+void download_results(Model *m);
 
 size_t counts_bytes(const Model *m); // of device_counts
 
+// ---- exchanges.c
+// What long work moves along beside the exchange that runs; without a function: nothing.
+Poll poll_beside(Model *m);
+
 // ---- propagation_setup.c
-// Floats of a row that is aggregated there, in training or evaluation; 0: none is.
+// Columns of the rows that the layer aggregates in that direction; 0: it aggregates none.
 int64_t aggregated(const ModelShape *shape, int l, int direction);
-void propagations_make(Model *m);     // operators and channels of all layers. Collective.
-void propagations_features(Model *m); // what is made of the features once. Collective.
+void propagations_make(Model *m); // operators and channels of all layers. Collective.
+void propagations_features(
+    Model *m); // precomputed aggregates and cached halo features. Collective.
 void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config);
 void propagations_clear(Model *m);
 
 // ---- propagation.c
-typedef struct PropagationCall { // one propagation, and the work around it
+typedef struct PropagationCall { // one propagation and the work that overlaps it
     const Propagation *over;
     Rows in, out;  // rows that are aggregated, and their sums
     Rows received; // [H, columns] halo rows of `in`, where `over` has no channel
@@ -196,12 +204,13 @@ typedef struct PropagationCall { // one propagation, and the work around it
     void (*beside)(void *context, const Poll *poll); // work that needs no message; may be NULL
     void (*finish)(void *context, Range rows, const Poll *poll); // of complete sums; may be NULL
 } PropagationCall;
-// By the schedule in training, else exactly. Collective.
+// Training uses the schedule; evaluation exchanges fp32 rows and blocks. Collective.
 void propagate(Model *m, const PropagationCall *call);
-const Poll *gradient_poll(const Model *m); // NULL: nobody sums gradients meanwhile
+// Progresses what is in flight beside the current exchange; NULL: nothing is.
+const Poll *gradient_poll(const Model *m);
 
 // ---- layers.c
-// Rows of layer l's input (l = layers: the logits) that the running call needs: [0, level_rows).
+// Rows of layer l's input (l = layers: the logits) that the current call needs: [0, level_rows).
 static inline int64_t level_rows(const Model *m, int l) {
     return m->training ? m->parts.patterns->rows[l] : m->rows;
 }
@@ -210,7 +219,7 @@ void model_backward(Model *m); // from m->g = dLoss / d logits
 // dw = aᵀ g over the rows of g, into the window of p.
 void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll);
 int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out); // floats
-// The buffer of that width, `turn` slots after the one of G.
+// The buffer of that width, `turn` slots after the slot of G.
 Rows gradient_rows(const Model *m, int64_t width, int turn);
 
 #endif

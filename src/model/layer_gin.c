@@ -5,9 +5,9 @@
 //   dW2 = Rᵀ G         dU = [U > 0] (G W2ᵀ)              dW = Sᵀ dU
 //   dA = dU Wᵀ         dH = (M + I)ᵀ dA + ε dA           dε = sum of dA ∘ H
 //
-// ε stays outside the aggregate, so that the one of the features may be made once. U and, on the
-// way back, dU lie in z: R is made of U before Z is, and z has been read when its G is there. The
-// matrix in the middle is as wide as the layer's output.
+// ε stays outside the aggregate, so that the aggregate of the features can be precomputed. U and,
+// in backward, dU share the memory of z: R is computed from U before Z is, and z is no longer
+// needed when its gradient G exists. The hidden width of the MLP is the layer's output width.
 #include "internal.h"
 #include <string.h>
 
@@ -75,11 +75,11 @@ static void gin_buffers(Model *m, const Allocator *allocator, int l) {
     int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
     alloc_aggregate(m, allocator, l);
     if (is_made_once(&m->shape, l))
-        alloc_rows(allocator, &layer->own[SUMS], m->rows, in, "aggregated rows");
-    alloc_rows(allocator, &layer->own[HIDDEN], m->rows, out, "hidden rows of perceptrons");
+        layer->own[SUMS] = alloc_rows(allocator, m->rows, in, "aggregated rows");
+    layer->own[HIDDEN] = alloc_rows(allocator, m->rows, out, "hidden rows of perceptrons");
     if (!m->shape.inference)
-        layer->bits = alloc_bytes(allocator, (size_t)(m->rows * rows_stride(out) / 8),
-                                  "dropout and activation bits");
+        layer->bits = alloc_device(allocator, (size_t)(m->rows * rows_stride(out) / 8),
+                                   "dropout and activation bits");
 }
 
 static int64_t gin_scratch(const Model *m, int l) {
@@ -93,7 +93,7 @@ static int64_t gin_scratch(const Model *m, int l) {
 
 // ---- the rule
 
-// A of features that is made once stays; other rows of A become those of S.
+// A precomputed A must stay; otherwise S takes the place of A.
 static Rows sums_of(const LayerRun *run) {
     const Layer *layer = run->layer;
     return layer->own[SUMS].at != NULL ? layer->own[SUMS] : layer->a;
@@ -118,7 +118,7 @@ static void gin_forward(const LayerRun *run, Range rows, const Poll *poll) {
              false, poll);
 }
 
-// dU, where it lies.
+// dU shares the memory of z.
 static Rows hidden_gradient(const LayerRun *run) { return rows_first(run->layer->z, run->g.count); }
 
 static void make_hidden_gradient(const LayerRun *run, const Poll *poll) {
@@ -143,8 +143,8 @@ static void gin_input_gradient(const LayerRun *run, Range rows, const Poll *poll
                                       poll);
 }
 
-// The first layer has no dA; there the sum of dU Wᵀ ∘ H is that of dU ∘ H W. An ε that is not
-// learned has the sum of no products.
+// The first layer has no dA: it uses that the sum of dU Wᵀ ∘ H equals the sum of dU ∘ H W. The
+// gradient of an ε that is not learned is 0.
 static void epsilon_gradient(const LayerRun *run, DeviceFloat *d, const Poll *poll) {
     const Backend *b = run->m->parts.backend;
     Rows du = hidden_gradient(run), da = run->da;

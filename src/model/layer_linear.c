@@ -74,7 +74,7 @@ void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 
 // ---- memory
 
-// Of Ws and of W where it comes first; the rest needs the aggregate alone.
+// The gradients of Ws, and of W in transform-first layers, need H; the others need only A.
 bool linear_keeps_input(const ModelShape *shape, int l) { return shape->transform_first[l]; }
 
 static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
@@ -84,7 +84,7 @@ static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
 
 void linear_buffers(Model *m, const Allocator *allocator, int l) {
     if (m->shape.transform_first[l])
-        alloc_rows(allocator, &m->layer[l].y, m->rows, m->shape.width[l + 1], "transformed rows");
+        m->layer[l].y = alloc_rows(allocator, m->rows, m->shape.width[l + 1], "transformed rows");
     else
         alloc_aggregate(m, allocator, l);
 }

@@ -1,5 +1,5 @@
-// The rule of layers that are linear in their aggregate, for kinds that differ in their shape
-// alone. layer_linear.c has the formulas.
+// The rule of layers that are linear in their aggregate, for kinds that differ only in their shape.
+// layer_linear.c has the formulas.
 #ifndef FRINGE_MODEL_LAYER_LINEAR_H
 #define FRINGE_MODEL_LAYER_LINEAR_H
 

@@ -1,7 +1,7 @@
 // sgc: simple graph convolution (Wu et al.: Simplifying Graph Convolutional Networks, ICML 2019),
 // PyG's SGConv with K = model.layers: one linear layer on features that went through K aggregates,
-// Z = (L·M·R)^K X W + b. All steps but the last have no weights. Where the features are not dropped
-// out the aggregates are made once, and an epoch exchanges nothing.
+// Z = (L·M·R)^K X W + b. All steps but the last have no weights. Without input
+// dropout the aggregates are precomputed, and an epoch exchanges nothing.
 #include "layer_linear.h"
 
 static const char *sgc_normalisation(const ModelShape *shape) {

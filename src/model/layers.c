@@ -1,5 +1,5 @@
-// Forward and backward through the layers, whatever their kind: the order of the work, and what
-// hides which exchange. The rules themselves are those of LayerKind.
+// Forward and backward through the layers of any kind: the order of the work, and which computation
+// overlaps which exchange. LayerKind has the rules of each kind.
 //
 //   aggregate first   A = L·M·R·H, then Z of rows whose A is complete
 //                     dA from G; dH = (L·M·R)ᵀ dA, beside it the gradients of the parameters
@@ -9,13 +9,13 @@
 #include "internal.h"
 #include <string.h>
 
-// Is the aggregate of the features that this layer begins with made already?
+// True if this layer begins with an aggregate of the features that is precomputed.
 static bool features_ready(const Model *m, int l) {
     return l == m->shape.leading - 1 &&
            (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
 }
 
-// Input of a layer, as many rows as the running call needs.
+// Input of a layer: the rows that the current call needs.
 static Rows layer_input(const Model *m, int l) {
     bool dropped = m->training && m->shape.input_keep < 1;
     Rows h = l == 0                                  ? (dropped ? m->layer[0].h : m->x)
@@ -48,37 +48,37 @@ static Post layer_post(const LayerRun *run) {
 
 // ---- forward
 
-// Rows whose aggregate is complete become rows of the next layer.
+// Computes rows of the next layer from rows whose aggregate is complete.
 static void forward_rows(void *context, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
     const Layer *layer = run->layer;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->shape.kind->forward(run, rows, poll);
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
     if (!m->shape.posted[run->l])
         return;
     Post post = layer_post(run);
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
                                    layer->saved, m->on.gid, poll);
-    timer_end(m->timers, TIMER_POINTWISE);
+    stream_timer_end(m->timer, TIMER_POINTWISE);
 }
 
 // Y = H W of all rows.
 static Rows transform(const LayerRun *run) {
     Model *m = run->m;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->dense(run->layer->y, (Range){0, run->h.count}, run->h,
                             weights_of(run, ROLE_WEIGHT), NULL, false, NULL);
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
     return rows_first(run->layer->y, run->h.count);
 }
 
 static void forward_layer(Model *m, int l) {
     LayerRun run = run_of(m, l);
     bool weights = m->shape.weights[l];
-    timers_place(m->timers, l, FORWARD);
+    timers_place(stream_timer_timers(m->timer), l, FORWARD);
     if (features_ready(m, l)) {
         forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
         return;
@@ -92,18 +92,18 @@ static void forward_layer(Model *m, int l) {
                                     .finish = weights ? forward_rows : NULL});
 }
 
-// Every value is dropped by a mask that is a function of its place, so halo rows that are kept are
-// dropped here as they are at their owner.
+// The dropout mask of a value is a function of its node id and column, so cached halo rows get the
+// same mask here as at their owner.
 static void drop_features(Model *m) {
     const Backend *b = m->parts.backend;
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid, NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream, m->on.halo_id,
                    NULL);
-    timer_end(m->timers, TIMER_POINTWISE);
+    stream_timer_end(m->timer, TIMER_POINTWISE);
 }
 
 void model_forward(Model *m) {
@@ -116,18 +116,18 @@ void model_forward(Model *m) {
 
 // ---- backward: the gradients of parameters
 //
-// The one law of their order: the flat gradient is made from its end to its beginning, so that what
-// is made is summed over ranks while the rest is computed (gradsync.h). The windows lie in the flat
-// array layer by layer, inside a layer W first and gamma and beta last (shape.c). So the layers go
-// from the last to the first, and in each of them the norm behind it comes first and W last.
+// Their order is fixed: the flat gradient is made from its end to its beginning, so that gradsync
+// sums finished windows over ranks while the rest is computed (gradsync.h). The flat array holds
+// the windows layer by layer, and inside a layer W first and gamma and beta last (shape.c). So
+// backward goes from the last layer to the first, and in each layer from the norm behind it to W.
 
 static void made(Model *m, const Parameter *p) {
     m->made--;
     assert(p == &m->shape.parameter[m->made]);
 }
 
-// Rows of a matrix gradient [in, out] that are made at once: whole tiles of the library; all of
-// them where no other rank waits for their sum.
+// Rows of a matrix gradient [in, out] that one call makes: whole tiles of the library; all rows if
+// there is only one rank.
 static int64_t strip_rows(const Model *m, int64_t in, int64_t out) {
     int64_t rows = STRIP_FLOATS / out / 64 * 64;
     rows = rows > 64 ? rows : 64;
@@ -138,7 +138,7 @@ int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out) {
     return m->parts.backend->dense_gradient_scratch(m->rows, strip_rows(m, in, out), out);
 }
 
-// A strip of rows after the other, the last one first.
+// Strip by strip, the last one first.
 void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll) {
     int64_t most = strip_rows(m, a.columns, g.columns);
     a = rows_first(a, g.count);
@@ -152,11 +152,11 @@ void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const P
     }
 }
 
-// Those of the layer that are still to be made and can be: W waits for dY where it came first.
+// The remaining parameter gradients of the layer; W of a transform-first layer waits for dY.
 static void parameter_gradients(void *context, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     while (m->made > 0 && m->shape.parameter[m->made - 1].layer == run->l) {
         const Parameter *p = &m->shape.parameter[m->made - 1];
         if (p->role == ROLE_WEIGHT && run->transformed && run->dy.at == NULL)
@@ -164,20 +164,20 @@ static void parameter_gradients(void *context, const Poll *poll) {
         m->shape.kind->parameter_gradient(run, p, poll);
         made(m, p);
     }
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
 }
 
 // ---- backward: the gradients of rows
 
-// Rows of dH whose aggregate is complete get the rest, if they have a G.
+// Completes rows of dH whose aggregate is complete, as far as they have a G.
 static void backward_rows(void *context, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     rows.end = rows.end < run->g.count ? rows.end : run->g.count;
     if (rows.begin >= rows.end)
         return;
-    timer_begin(run->m->timers);
+    stream_timer_begin(run->m->timer, STREAM_COMPUTE);
     run->m->shape.kind->input_gradient(run, rows, poll);
-    timer_end(run->m->timers, TIMER_DENSE);
+    stream_timer_end(run->m->timer, TIMER_DENSE);
 }
 
 static void backward_aggregate_first(LayerRun *run) {
@@ -189,9 +189,9 @@ static void backward_aggregate_first(LayerRun *run) {
     }
     run->da = rows_first(gradient_rows(m, in, 2), run->g.count);
     run->dh = rows_first(gradient_rows(m, in, 1), run->h.count);
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->shape.kind->aggregate_gradient(run, gradient_poll(m));
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
     propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
                                     .in = run->da,
                                     .out = run->dh,
@@ -221,32 +221,32 @@ static void backward_transform_first(LayerRun *run) {
     if (!wants_input_gradient(&m->shape, run->l))
         return;
     run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->dense_transposed(run->dh, (Range){0, dy.count}, dy,
                                        weights_of(run, ROLE_WEIGHT), false, poll);
-    timer_end(m->timers, TIMER_DENSE);
+    stream_timer_end(m->timer, TIMER_DENSE);
     backward_rows(run, (Range){0, run->g.count}, poll);
 }
 
-// G of a layer, in place of dH of the one above.
+// G of layer l, which overwrites dH of the layer above.
 static void backward_post(Model *m, int l, Rows dh) {
     LayerRun run = run_of(m, l);
     Post post = layer_post(&run);
     const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run.layer->parameter[ROLE_BETA];
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->post_backward(
         dh, dh, rows_first(run.layer->z, dh.count), &post, run.layer->saved,
         gamma != NULL ? flat_window(m->gradient, gamma->begin) : NULL,
         beta != NULL ? flat_window(m->gradient, beta->begin) : NULL, m->scratch, gradient_poll(m));
-    timer_end(m->timers, TIMER_POINTWISE);
+    stream_timer_end(m->timer, TIMER_POINTWISE);
     if (gamma != NULL) {
         made(m, beta);
         made(m, gamma);
     }
 }
 
-// From m->g, the gradient of the layer's output, to that of the output of the layer below.
+// Takes m->g from the gradient of the layer's output to the gradient of the output below.
 static void backward_layer(Model *m, int l) {
     const ModelShape *shape = &m->shape;
     LayerRun run = run_of(m, l);
@@ -268,8 +268,8 @@ static void backward_layer(Model *m, int l) {
 void model_backward(Model *m) {
     m->made = m->shape.parameter_windows;
     for (int l = m->shape.layers - 1; m->made > 0; l--) {
-        timers_place(m->timers, l, BACKWARD);
+        timers_place(stream_timer_timers(m->timer), l, BACKWARD);
         backward_layer(m, l);
     }
-    timers_place(m->timers, -1, -1);
+    timers_place(stream_timer_timers(m->timer), -1, -1);
 }

@@ -1,5 +1,5 @@
-// Accuracy and F1 from logits. The backend counts and makes the loss; counts are integers, so they
-// add up over ranks in any order.
+// Accuracy and F1 from logits. The backend counts and computes the loss; counts are integers, so
+// the order in which ranks add them does not matter.
 #include "internal.h"
 
 static double f1(int64_t tp, int64_t fp, int64_t fn) {
@@ -32,16 +32,17 @@ void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     assert(logits.count == shard->set[NODES].own);
     int64_t classes = m->shape.width[m->shape.layers], each = split_counts(classes);
     b->zero(m->device_counts, counts_bytes(m));
-    double loss[4] = {0, 0, 0, 0};
+    b->zero(m->device_loss, SPLITS * sizeof(double));
     for (uint8_t which = SPLIT_TRAIN; which <= SPLIT_TEST; which++)
-        loss[which] = loss_of(m, (Rows){0}, logits, which, 1.0f);
+        make_loss(m, (Rows){0}, logits, which, 1.0f);
     if (shard->multilabel)
         b->count_labels(m->device_counts, logits, m->on.labels, m->on.split);
     else
         b->count_classes(m->device_counts, logits, m->on.label, m->on.split);
-    b->download(m->counts, m->device_counts, counts_bytes(m));
+    download_results(m);
+    b->event_wait(m->results, NULL);
     comm_sum_int64(m->parts.comm, m->counts, (int)(4 * each));
-    comm_sum_double(m->parts.comm, loss, 4);
+    comm_sum_double(m->parts.comm, m->loss, SPLITS);
     for (int which = 0; which < 4; which++)
-        finish(&out[which], m->counts + which * each, classes, loss[which]);
+        finish(&out[which], m->counts + which * each, classes, m->loss[which]);
 }

@@ -1,5 +1,5 @@
-// The model with data: takes every buffer of an epoch once, in one walk that either plans or takes,
-// so that the plan cannot drift from what is used.
+// The model with data. One walk with an Allocator either plans or allocates every buffer of an
+// epoch, so the plan cannot differ from what is used.
 #include "internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -19,25 +19,10 @@ Rows gradient_rows(const Model *m, int64_t width, int turn) {
     return (Rows){0};
 }
 
-// ---- taking or planning
+// ---- allocating or planning
 
-void alloc_rows(const Allocator *allocator, Rows *rows, int64_t count, int64_t columns,
-                const char *what) {
-    if (allocator->plan != NULL)
-        memory_plan_add(allocator->plan, what, rows_bytes(count, columns));
-    else
-        *rows = rows_alloc(allocator->backend, count, columns, what);
-}
-
-void *alloc_bytes(const Allocator *allocator, size_t bytes, const char *what) {
-    if (allocator->plan == NULL)
-        return allocator->backend->alloc(bytes, what);
-    memory_plan_add(allocator->plan, what, bytes);
-    return NULL;
-}
-
-// Inference reads a layer's input where the layer below has left it, and so does a layer behind one
-// without post.
+// Inference, and a layer behind one without post, read their input from the output of the layer
+// below.
 static bool keeps_input(const ModelShape *shape, int l) {
     return !shape->inference && shape->weights[l] && shape->kind->keeps_input(shape, l);
 }
@@ -46,7 +31,7 @@ void alloc_aggregate(Model *m, const Allocator *allocator, int l) {
     if (is_made_once(&m->shape, l))
         m->layer[l].a = m->features;
     else
-        alloc_rows(allocator, &m->layer[l].a, m->rows, m->shape.width[l], "aggregated rows");
+        m->layer[l].a = alloc_rows(allocator, m->rows, m->shape.width[l], "aggregated rows");
 }
 
 static void alloc_layer(Model *m, const Allocator *allocator, int l) {
@@ -55,32 +40,32 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     int64_t n = m->rows, in = shape->width[l], out = shape->width[l + 1];
     bool dropped = l == 0 && shape->input_keep < 1;
     if (dropped || (l > 0 && shape->posted[l - 1] && keeps_input(shape, l)))
-        alloc_rows(allocator, &layer->h, n, in,
-                   dropped ? "features after dropout" : "layer inputs");
+        layer->h =
+            alloc_rows(allocator, n, in, dropped ? "features after dropout" : "layer inputs");
     if (shape->weights[l])
         shape->kind->buffers(m, allocator, l);
-    alloc_rows(allocator, &layer->z, n, out, "layer outputs");
+    layer->z = alloc_rows(allocator, n, out, "layer outputs");
     if (!shape->posted[l])
         return;
     size_t bits = (size_t)(n * rows_stride(out) / 8);
-    layer->saved.mean = alloc_bytes(allocator, (size_t)n * sizeof(float), "norm statistics");
-    layer->saved.inverse = alloc_bytes(allocator, (size_t)n * sizeof(float), "norm statistics");
-    layer->saved.kept = alloc_bytes(allocator, bits, "dropout and activation bits");
-    layer->saved.positive = alloc_bytes(allocator, bits, "dropout and activation bits");
+    layer->saved.mean = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.inverse = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.kept = alloc_device(allocator, bits, "dropout and activation bits");
+    layer->saved.positive = alloc_device(allocator, bits, "dropout and activation bits");
 }
 
-// What is made of the features once.
+// The features and their precomputed aggregates.
 static void alloc_features(Model *m, const Allocator *allocator) {
     const ModelShape *shape = &m->shape;
-    alloc_rows(allocator, &m->x, m->rows, shape->width[0], "features");
+    m->x = alloc_rows(allocator, m->rows, shape->width[0], "features");
     if (shape->leading > 0)
-        alloc_rows(allocator, &m->features, m->rows, shape->width[0], "aggregated features");
+        m->features = alloc_rows(allocator, m->rows, shape->width[0], "aggregated features");
     if (shape->leading > 1)
-        alloc_rows(allocator, &m->entering, m->rows, shape->width[0], "aggregated features");
+        m->entering = alloc_rows(allocator, m->rows, shape->width[0], "aggregated features");
 }
 
-// Layers that need not keep their input share one buffer as wide as the widest of them; its padding
-// is zero only where the widths agree, so a width of its own gets a buffer of its own.
+// Layers that need not keep their input share a buffer with the layers of the same width: padding
+// stays zero only if all rows of a buffer are equally wide.
 static bool shares_input(const ModelShape *shape, int l) {
     return shape->posted[l - 1] && !keeps_input(shape, l);
 }
@@ -94,7 +79,7 @@ static void alloc_inputs(Model *m, const Allocator *allocator) {
                (!shares_input(&m->shape, same) || m->shape.width[same] != m->shape.width[l]))
             same++;
         if (same == l)
-            alloc_rows(allocator, &m->layer[l].h, m->rows, m->shape.width[l], "layer inputs");
+            m->layer[l].h = alloc_rows(allocator, m->rows, m->shape.width[l], "layer inputs");
         else
             m->layer[l].h = m->layer[same].h;
     }
@@ -111,8 +96,8 @@ static void alloc_gradients(Model *m, const Allocator *allocator) {
             continue;
         m->gradient_width[m->widths++] = m->shape.width[l];
         for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
-            alloc_rows(allocator, &m->gradient_slot[i][slot], m->rows, m->shape.width[l],
-                       "gradients of rows");
+            m->gradient_slot[i][slot] =
+                alloc_rows(allocator, m->rows, m->shape.width[l], "gradients of rows");
     }
 }
 
@@ -133,8 +118,8 @@ static void alloc_kept(Model *m, const Allocator *allocator) {
     if (m->shape.layer0 != LAYER0_KEPT)
         return;
     int64_t count = m->parts.patterns->of[0][FORWARD]->plan.halo_count;
-    alloc_rows(allocator, &m->kept, count, m->shape.width[0], "features of the halo");
-    alloc_rows(allocator, &m->masked, count, m->shape.width[0], "features of the halo");
+    m->kept = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
+    m->masked = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
 }
 
 size_t counts_bytes(const Model *m) {
@@ -142,14 +127,38 @@ size_t counts_bytes(const Model *m) {
     return (size_t)(SPLITS * split_counts(classes)) * sizeof(int64_t);
 }
 
+enum { LOSS_BYTES = SPLITS * sizeof(double) };
+
 static void alloc_counts(Model *m, const Allocator *allocator) {
     const char *what = "metric counts";
-    m->device_counts = alloc_bytes(allocator, counts_bytes(m), what);
-    if (allocator->plan == NULL)
-        m->counts = pinned_side(allocator->backend, m->device_counts, counts_bytes(m), what);
+    m->device_counts = alloc_device(allocator, counts_bytes(m), what);
+    m->device_loss = alloc_device(allocator, LOSS_BYTES, what);
+    m->counts = alloc_pinned_side(allocator, m->device_counts, counts_bytes(m), what);
+    m->loss = alloc_pinned_side(allocator, m->device_loss, LOSS_BYTES, what);
+}
+
+static const Pattern *kept_pattern(const Model *m) {
+    return m->shape.layer0 == LAYER0_KEPT ? m->parts.patterns->of[0][FORWARD] : NULL;
+}
+
+// Constant arrays of the shard and the block that operations read.
+static void alloc_mirrors(Model *m, const Allocator *allocator) {
+    const Shard *s = m->parts.shard;
+    const Pattern *kept = kept_pattern(m);
+    size_t n = (size_t)m->rows, classes = (size_t)s->classes;
+    m->left = alloc_mirror(allocator, m->block.left, n * sizeof(float), "diagonals");
+    m->right = alloc_mirror(allocator, m->block.right, n * sizeof(float), "diagonals");
+    m->on.gid = alloc_mirror(allocator, s->set[NODES].gid, n * sizeof(int64_t), "node ids");
+    m->on.label = alloc_mirror(allocator, s->label, n * sizeof(int32_t), "labels");
+    m->on.labels = alloc_mirror(allocator, s->labels, n * classes, "labels");
+    m->on.split = alloc_mirror(allocator, s->split, n, "splits");
+    if (kept != NULL)
+        m->on.halo_id = alloc_mirror(allocator, kept->plan.halo_id,
+                                     (size_t)kept->plan.halo_count * sizeof(int64_t), "node ids");
 }
 
 static void alloc_buffers(Model *m, const Allocator *allocator) {
+    alloc_mirrors(m, allocator);
     alloc_features(m, allocator);
     alloc_kept(m, allocator);
     for (int l = first_layer(&m->shape); l < m->shape.layers; l++)
@@ -157,31 +166,10 @@ static void alloc_buffers(Model *m, const Allocator *allocator) {
     if (!m->shape.inference) {
         alloc_inputs(m, allocator);
         alloc_gradients(m, allocator);
-        m->scratch =
-            alloc_bytes(allocator, (size_t)scratch_floats(m) * sizeof(float), "partial sums");
+        m->scratch = alloc_device(allocator, (size_t)scratch_floats(m) * sizeof(float),
+                                  "scratch of gradients");
     }
     alloc_counts(m, allocator);
-}
-
-static const Pattern *kept_pattern(const Model *m) {
-    return m->shape.layer0 == LAYER0_KEPT ? m->parts.patterns->of[0][FORWARD] : NULL;
-}
-
-// What operations read of the shard and the block, and nobody changes.
-static void alloc_mirrors(Model *m) {
-    const Backend *b = m->parts.backend;
-    const Shard *s = m->parts.shard;
-    const Pattern *kept = kept_pattern(m);
-    size_t n = (size_t)m->rows, classes = (size_t)s->classes;
-    m->left = mirror_alloc(b, m->block.left, n * sizeof(float), "diagonals");
-    m->right = mirror_alloc(b, m->block.right, n * sizeof(float), "diagonals");
-    m->on.gid = mirror_alloc(b, s->set[NODES].gid, n * sizeof(int64_t), "node ids");
-    m->on.label = mirror_alloc(b, s->label, n * sizeof(int32_t), "labels");
-    m->on.labels = mirror_alloc(b, s->labels, n * classes, "labels");
-    m->on.split = mirror_alloc(b, s->split, n, "splits");
-    if (kept != NULL)
-        m->on.halo_id = mirror_alloc(b, kept->plan.halo_id,
-                                     (size_t)kept->plan.halo_count * sizeof(int64_t), "node ids");
 }
 
 static void free_mirrors(Model *m) {
@@ -206,27 +194,29 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
                  .blocking = blocking,
                  .rows = parts->shard->set[NODES].own};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
-    m->gradient_poll = (Poll){gradsync_progress, m->sync};
+    m->gradient_poll = poll_beside(m);
+    m->results = parts->backend->event_new();
     find_parameters(m);
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
-    if (!comm_agree(parts->comm, err)) { // degrees may be bad on one rank only; channels need all
+    if (!comm_agree(parts->comm,
+                    err)) { // one rank's degrees may be bad; making channels is collective
         model_free(m);
         return NULL;
     }
-    alloc_mirrors(m);
     alloc_buffers(m, &(Allocator){.backend = parts->backend});
     propagations_make(m);
     parts->backend->upload_rows(m->x, parts->shard->x);
     propagations_features(m);
+    parts->backend->finish(NULL); // the host's features may change from here on
     return m;
 }
 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config) {
-    Model *m = ALLOC(Model, 1, "model"); // large for a stack; gives the walk its sizes
+    Model *m = ALLOC(Model, 1, "model"); // too large for the stack
     *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->set[NODES].own};
-    alloc_buffers(m, &(Allocator){.plan = plan});
+    alloc_buffers(m, &(Allocator){.backend = parts->backend, .plan = plan});
     propagations_plan(plan, m, config);
     memory_free(m);
 }
@@ -259,7 +249,10 @@ void model_free(Model *m) {
         return;
     const Backend *b = m->parts.backend;
     propagations_clear(m);
+    b->event_free(m->results);
+    pinned_side_free(b, m->loss);
     pinned_side_free(b, m->counts);
+    b->free(m->device_loss);
     b->free(m->device_counts);
     b->free(m->scratch);
     for (int i = 0; i < m->widths; i++)
@@ -293,10 +286,10 @@ static Channel *channel_at(const Model *m, int i) {
     return NULL;
 }
 
-void model_set_timers(Model *m, Timers *timers) {
-    m->timers = timers;
+void model_set_timer(Model *m, StreamTimer *timer) {
+    m->timer = timer;
     for (int i = 0; channel_at(m, i) != NULL; i++)
-        channel_set_timers(channel_at(m, i), timers);
+        channel_set_timer(channel_at(m, i), timer);
 }
 
 void model_describe(const Model *m, char *out, size_t size) {
@@ -330,11 +323,20 @@ const Block *model_block(const Model *m, ExchangeId id) {
     return op != NULL ? &op->block : NULL;
 }
 
-double loss_of(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
-    const Shard *s = m->parts.shard;
+void make_loss(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
     const Backend *b = m->parts.backend;
-    return s->multilabel ? b->bce_loss(g, logits, m->on.labels, m->on.split, which, weight)
-                         : b->softmax_loss(g, logits, m->on.label, m->on.split, which, weight);
+    DeviceDouble *loss = double_window(m->device_loss, which);
+    if (m->parts.shard->multilabel)
+        b->bce_loss(loss, g, logits, m->on.labels, m->on.split, which, weight);
+    else
+        b->softmax_loss(loss, g, logits, m->on.label, m->on.split, which, weight);
+}
+
+void download_results(Model *m) {
+    const Backend *b = m->parts.backend;
+    b->download(m->counts, m->device_counts, counts_bytes(m));
+    b->download(m->loss, m->device_loss, LOSS_BYTES);
+    b->event_record(m->results, STREAM_COMPUTE);
 }
 
 double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFloat *gradient,
@@ -349,15 +351,18 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     int last = m->shape.layers;
     m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     double train = (double)m->parts.shard->train_nodes;
-    timer_begin(m->timers);
-    double loss = loss_of(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
-                          (float)(1 / train));
-    timer_end(m->timers, TIMER_POINTWISE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    make_loss(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
+              (float)(1 / train));
+    download_results(m);
+    stream_timer_end(m->timer, TIMER_POINTWISE);
     model_backward(m);
-    return loss / train;
+    m->parts.backend->event_wait(m->results, gradient_poll(m));
+    return m->loss[SPLIT_TRAIN] / train;
 }
 
 Rows model_infer(Model *m, const DeviceFloat *parameters) {
+    model_drain(m);
     m->parameters = parameters;
     m->training = false;
     model_forward(m);

@@ -1,7 +1,7 @@
-// The table of Patterns: for every layer and direction the kind that it needs, made once for each
-// kind. A layer's outputs that training feels are those at most so many hops from a training node
-// as there are layers above it; its inputs are one hop farther. The way back needs the same rows,
-// for a gradient comes to where it is felt.
+// The table of Patterns: each layer and direction names the kind of Pattern that it needs, and each
+// kind is made once. Receptive-field pruning: the outputs of a layer that affect the loss are at
+// most as many hops from a training node as there are layers above it; its inputs are one hop
+// farther. Backward needs the same rows.
 #include "internal.h"
 #include <string.h>
 
@@ -29,7 +29,7 @@ static Reach reach_of(const Shard *shard, const Comm *comm) {
     return reach;
 }
 
-// One name for every set of rows.
+// HOPS_ALL if the hops reach every row, so that equal sets of rows have equal names.
 static int hops_of(const ModelShape *shape, Reach reach, int hops) {
     if (!shape->train_rows || (hops >= reach.last && reach.all))
         return HOPS_ALL;
@@ -46,7 +46,8 @@ static PatternKind kind_of(const ModelShape *shape, const Shard *shard, Reach re
                         .source_hops = back ? outputs : inputs,
                         .cover = shape->cover};
     if (layer == 0 && shape->layer0 == LAYER0_KEPT)
-        kind.cover = COVER_SOURCES; // what is masked anew every epoch cannot be summed before
+        kind.cover =
+            COVER_SOURCES; // the sender cannot sum rows that the reader masks in each epoch
     return kind;
 }
 

@@ -1,7 +1,8 @@
 // One distributed aggregate Y = L·A·R·X with the messages that it needs.
 //
 // The exchange is told to its schedule as two pieces of work: `own` needs no message and hides it,
-// `halo` waits for it. All schedules do the same work on the same rows, so they give the same bits.
+// `halo` waits for it. All schedules do the same work on the same rows, so they give the same bits,
+// unless a schedule hands in other rows (Schedule.changes_result).
 #include "internal.h"
 
 typedef struct Running { // the propagation that is running
@@ -10,7 +11,9 @@ typedef struct Running { // the propagation that is running
     SparseOperator *op;
 } Running;
 
-const Poll *gradient_poll(const Model *m) { return m->sync != NULL ? &m->gradient_poll : NULL; }
+const Poll *gradient_poll(const Model *m) {
+    return m->gradient_poll.function != NULL ? &m->gradient_poll : NULL;
+}
 
 // What an exchange moves, and the sums of gradients beside it.
 typedef struct Both {
@@ -39,10 +42,10 @@ static void aggregate_range(const Running *run, Range range, const Poll *poll) {
 }
 
 static void aggregate_own(const Running *run, const Range *range, int ranges, const Poll *poll) {
-    timer_begin(run->m->timers);
+    stream_timer_begin(run->m->timer, STREAM_COMPUTE);
     for (int i = 0; i < ranges; i++)
         aggregate_range(run, range[i], poll);
-    timer_end(run->m->timers, TIMER_AGGREGATE_OWN);
+    stream_timer_end(run->m->timer, TIMER_AGGREGATE_OWN);
 }
 
 static void finish(const Running *run, const Range *range, int ranges, const Poll *poll) {
@@ -59,10 +62,10 @@ static void run_own(void *context, OwnPart part, const Poll *exchange) {
     const Poll *poll = &(Poll){poll_both, &both};
     const Pattern *pattern = run->op->block.pattern;
     if (part != OWN_MARGINAL) {
-        timer_begin(m->timers);
+        stream_timer_begin(m->timer, STREAM_COMPUTE);
         m->parts.backend->aggregate_prepare(run->op->aggregate, run->call->in, run->op->right,
                                             poll);
-        timer_end(m->timers, TIMER_AGGREGATE_OWN);
+        stream_timer_end(m->timer, TIMER_AGGREGATE_OWN);
     }
     if (part == OWN_CENTRAL) {
         aggregate_own(run, pattern->central, pattern->range_count, poll);
@@ -85,11 +88,11 @@ static void run_halo(void *context, Rows received, int begin, int end, bool last
     const Poll *poll = &(Poll){poll_both, &both};
     const SparseOperator *op = run->op;
     const HaloPlan *plan = &op->block.pattern->plan;
-    timer_begin(m->timers);
+    stream_timer_begin(m->timer, STREAM_COMPUTE);
     if (begin < end || last)
         m->parts.backend->aggregate_halo(op->halo, run->call->out, received,
                                          plan->receive_offset[end], last ? op->left : NULL, poll);
-    timer_end(m->timers, TIMER_AGGREGATE_HALO);
+    stream_timer_end(m->timer, TIMER_AGGREGATE_HALO);
     if (last)
         finish(run, op->rest, op->rest_count, poll);
 }
@@ -102,10 +105,10 @@ static RowSource sent_rows(const Running *run) {
     RowSource rows = {.x = in, .right = op->right, .sums = partials};
     if (partials.count == 0)
         return rows;
-    timer_begin(run->m->timers);
+    stream_timer_begin(run->m->timer, STREAM_COMPUTE);
     b->aggregate_prepare(op->partial, in, op->right, NULL);
     b->aggregate_rows(op->partial, partials, (Range){0, partials.count}, false, NULL, NULL);
-    timer_end(run->m->timers, TIMER_AGGREGATE_OWN);
+    stream_timer_end(run->m->timer, TIMER_AGGREGATE_OWN);
     return rows;
 }
 

@@ -106,22 +106,32 @@ static SparseOperator *operator_find(Model *m, const Block *block) {
     return op;
 }
 
+static CodecOptions exact_options(const Model *m) {
+    Error none = {0};
+    return (CodecOptions){.codec = codec_find("fp32", &none), .chunk = m->parts.options.chunk};
+}
+
 static void propagation_make(Model *m, Propagation *over, const Pattern *pattern, int l,
-                             int direction, const CodecOptions *options) {
+                             int direction, bool of_training) {
     Block block =
         direction == FORWARD ? block_on(&m->block, pattern) : block_transpose(&m->block, pattern);
     int64_t columns = aggregated(&m->shape, l, direction);
     over->op = operator_find(m, &block);
     if (model_exchanged(&m->shape, l, direction) == 0)
         return;
+    ExchangeBuffers *buffers = m->buffers;
+    if (of_training && m->parts.schedule->keeps_in_flight)
+        buffers = over->buffers = exchange_buffers_new(m->parts.backend);
+    CodecOptions options = of_training ? m->parts.options : exact_options(m);
     over->channel =
-        channel_new(m->buffers, &pattern->plan, options, columns, (ExchangeId){l, direction});
+        channel_new(buffers, &pattern->plan, &options, columns, (ExchangeId){l, direction});
     over->partials = rows_alloc(m->parts.backend, pattern->partial.rows, columns, "partial sums");
 }
 
-static CodecOptions exact_options(const Model *m) {
-    Error none = {0};
-    return (CodecOptions){.codec = codec_find("fp32", &none), .chunk = m->parts.options.chunk};
+// May evaluation take the channel of training? Not while messages of training may be in flight.
+static bool evaluates_on_training(const ModelParts *parts, int l) {
+    return parts->patterns->of[l][FORWARD] == parts->patterns->full &&
+           !parts->schedule->keeps_in_flight;
 }
 
 static void make_layer(Model *m, int l) {
@@ -129,19 +139,18 @@ static void make_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
     for (int d = 0; d < 2; d++)
         if (patterns->of[l][d] != NULL)
-            propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d,
-                             &m->parts.options);
+            propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d, true);
     if (l < m->shape.leading)
         return;
-    CodecOptions exact = exact_options(m);
-    if (patterns->of[l][FORWARD] == patterns->full)
+    if (evaluates_on_training(&m->parts, l))
         layer->infer = layer->propagation[FORWARD];
     else
-        propagation_make(m, &layer->infer, patterns->full, l, FORWARD, &exact);
+        propagation_make(m, &layer->infer, patterns->full, l, FORWARD, false);
 }
 
 static void propagation_clear(const Backend *backend, Propagation *over) {
     channel_free(over->channel);
+    exchange_buffers_free(over->buffers);
     rows_free(backend, &over->partials);
 }
 
@@ -240,6 +249,19 @@ static void propagation_plan(MemoryPlan *plan, BufferSizes *most, const Pattern 
     memory_plan_add(plan, "messages", rows_bytes(pattern->partial.rows, columns));
 }
 
+// A channel of training: one whose messages may stay in flight has buffers of its own.
+static void training_plan(MemoryPlan *plan, BufferSizes *most, const Model *m, int l, int d) {
+    const ModelParts *parts = &m->parts;
+    BufferSizes own = {0};
+    bool keeps = parts->schedule->keeps_in_flight;
+    if (parts->patterns->of[l][d] == NULL || model_exchanged(&m->shape, l, d) == 0)
+        return;
+    propagation_plan(plan, keeps ? &own : most, parts->patterns->of[l][d], &parts->options,
+                     model_exchanged(&m->shape, l, d));
+    if (keeps)
+        exchange_buffers_plan(plan, &own);
+}
+
 // Does a Pattern before the i-th have the same own edges?
 static bool shares_kernel(const ModelPatterns *patterns, int i) {
     for (int k = 0; k < i; k++)
@@ -260,10 +282,8 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
         channel_plan(plan, &features, &patterns->of[0][FORWARD]->plan, &exact, shape->width[0]);
     for (int l = 0; l < shape->layers; l++) {
         for (int d = 0; d < 2; d++)
-            if (patterns->of[l][d] != NULL && model_exchanged(shape, l, d) > 0)
-                propagation_plan(plan, &most, patterns->of[l][d], &parts->options,
-                                 model_exchanged(shape, l, d));
-        if (l >= shape->leading && patterns->of[l][FORWARD] != patterns->full)
+            training_plan(plan, &most, m, l, d);
+        if (l >= shape->leading && !evaluates_on_training(parts, l))
             propagation_plan(plan, &most, patterns->full, &exact,
                              model_exchanged(shape, l, FORWARD));
     }

@@ -21,10 +21,10 @@ bool trainer_may_train(const Trainer *t, Error *err) {
 
 void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
     bool kept = best && t->best_epoch > 0;
-    model_set_timers(t->model, NULL);
+    model_set_timer(t->model, NULL);
     model_metrics(t->model, model_infer(t->model, kept ? t->device.best : t->device.parameters),
                   out);
-    model_set_timers(t->model, &t->timers);
+    model_set_timer(t->model, t->timer);
 }
 
 // Of the weights as they are.
@@ -82,8 +82,11 @@ bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
     record->eval_bytes = model_bytes_sent(t->model) - bytes;
     record->eval_seconds = clock_seconds() - begin;
-    trace_add(t->timers.trace,
-              (TraceEvent){
-                  .begin = begin, .end = clock_seconds(), .kind = TRACE_SPAN, .span = TIMER_KINDS});
+    trace_add(t->timers.trace, (TraceEvent){.begin = begin,
+                                            .end = clock_seconds(),
+                                            .kind = TRACE_SPAN,
+                                            .span = TIMER_KINDS,
+                                            .layer = -1,
+                                            .direction = -1});
     return trainer_replicas_agree(t, err);
 }

@@ -25,8 +25,11 @@ struct Trainer {
     // flat arrays [parameter_count], and the host's sides of them
     struct {
         DeviceFloat *parameters, *gradient, *moment1, *moment2, *decay, *best;
+        DeviceDouble *square; // sum of squares of the gradient
     } device;
     float *parameters, *gradient, *moment1, *moment2, *decay, *best;
+    double *square;
+    Event *square_ready;
     // what early stopping and checkpoints know
     int64_t epoch, best_epoch, stale_evaluations;
     int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known
@@ -35,7 +38,8 @@ struct Trainer {
     bool stopped;         // early
     uint64_t *state_hash; // [size] of every rank, when they were last compared
     Timers timers;
-    Trace trace; // of run.trace
+    StreamTimer *timer; // adds to them
+    Trace trace;        // of run.trace
     char kernels[256];
 };
 

@@ -23,6 +23,7 @@ static bool restore_weights(Trainer *t, float *weights, DeviceFloat *device,
         return false;
     comm_broadcast(t->comm, weights, bytes, 0);
     t->backend->upload(device, weights, bytes);
+    t->backend->finish(NULL);
     return true;
 }
 
@@ -62,6 +63,7 @@ static bool restore_optimizer(void *owner, const StateReader *reader, Error *err
         return false;
     t->backend->upload(t->device.moment1, t->moment1, bytes);
     t->backend->upload(t->device.moment2, t->moment2, bytes);
+    t->backend->finish(NULL);
     return true;
 }
 
@@ -71,6 +73,8 @@ void register_sections(Trainer *t) {
     state_register(&t->sections, (StateSection){"optimizer", save_optimizer, restore_optimizer, t});
     if (t->assigner != NULL)
         state_register(&t->sections, assigner_section(t->assigner));
+    if (model_exchanges(t->model).name != NULL)
+        state_register(&t->sections, model_exchanges(t->model));
 }
 
 StateSections *trainer_sections(Trainer *t) { return &t->sections; }

@@ -31,14 +31,18 @@ static size_t flat_bytes(const Trainer *t) {
     return (size_t)t->shape.parameter_count * sizeof(float);
 }
 
-static void alloc_flat(Trainer *t) {
+static void alloc_flat(Trainer *t, const Allocator *allocator) {
     FlatArray all[FLAT];
     flat_arrays(t, all);
     for (int i = 0; i < FLAT; i++) {
-        *all[i].device = t->backend->alloc(flat_bytes(t), all[i].what);
-        *all[i].host = pinned_side(t->backend, *all[i].device, flat_bytes(t), all[i].what);
+        *all[i].device = alloc_device(allocator, flat_bytes(t), all[i].what);
+        *all[i].host = alloc_pinned_side(allocator, *all[i].device, flat_bytes(t), all[i].what);
     }
-    t->state_hash = ALLOC(uint64_t, t->comm->size, "hashes of the ranks' state");
+    t->device.square = alloc_device(allocator, sizeof *t->square, "parameter gradients");
+    t->square =
+        alloc_pinned_side(allocator, t->device.square, sizeof *t->square, "parameter gradients");
+    t->state_hash = alloc_host(allocator, memory_product(t->comm->size, sizeof *t->state_hash),
+                               "hashes of the ranks' state");
 }
 
 static void free_flat(Trainer *t) {
@@ -49,6 +53,11 @@ static void free_flat(Trainer *t) {
         t->backend->free(*all[i].device);
     }
     memory_free(t->state_hash);
+    if (t->device.square == NULL)
+        return;
+    t->backend->event_free(t->square_ready);
+    pinned_side_free(t->backend, t->square);
+    t->backend->free(t->device.square);
 }
 
 void trainer_upload(Trainer *t) {
@@ -56,6 +65,7 @@ void trainer_upload(Trainer *t) {
     flat_arrays(t, all);
     for (int i = 0; i < FLAT; i++)
         t->backend->upload(*all[i].device, *all[i].host, flat_bytes(t));
+    t->backend->finish(NULL);
 }
 
 void trainer_download(Trainer *t) {
@@ -63,6 +73,7 @@ void trainer_download(Trainer *t) {
     flat_arrays(t, all);
     for (int i = 0; i < FLAT; i++)
         t->backend->download(*all[i].host, *all[i].device, flat_bytes(t));
+    t->backend->finish(NULL);
 }
 
 // train.weight_decay is one factor per convolution, for its matrices; the last one serves those
@@ -90,11 +101,12 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.lr_schedule, NULL, err);
     parts->options = (CodecOptions){.codec = codec_find(c->quantization.codec, err),
-                                    .bf16 = strcmp(c->quantization.scale_dtype, "bf16") == 0,
                                     .width = (int)c->quantization.initial_bits,
                                     .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
-    return err->code == 0 && family_knows(&metric_family, c->train.metric, err) &&
+    return err->code == 0 &&
+           codec_configure(parts->options.codec, c, &parts->options.values, err) &&
+           family_knows(&metric_family, c->train.metric, err) &&
            t->backend->start(c->run.simd, err);
 }
 
@@ -125,7 +137,7 @@ static void plan_assigner(Trainer *t, const ModelParts *parts) {
     for (int l = 0; l < t->shape.layers && parts->options.codec->has_widths; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(&t->shape, l, d) > 0)
-                assigner_plan(&t->plan, &t->patterns.of[l][d]->plan);
+                assigner_plan(&t->plan, &t->patterns.of[l][d]->plan, t->config, t->comm);
 }
 
 bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err) {
@@ -148,12 +160,11 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
 
 static void plan_rest(Trainer *t, const ModelParts *parts) {
     model_patterns_plan(&t->plan, &t->patterns);
-    memory_plan_add(&t->plan, "parameters and optimizer",
-                    6 * (size_t)t->shape.parameter_count * sizeof(float));
-    gradsync_plan(&t->plan, t->shape.parameter_count, t->comm->size);
+    alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
+    gradsync_plan(&t->plan, t->backend, t->shape.parameter_count, t->comm->size);
     model_plan(&t->plan, &t->shape, parts, t->config);
     plan_assigner(t, parts);
-    memory_plan_add(&t->plan, "trace", (size_t)trace_room(t) * sizeof(TraceEvent));
+    trace_alloc(&t->trace, &t->plan, trace_room(t));
 }
 
 // Every channel of training gets widths, where its codec knows them.
@@ -200,8 +211,10 @@ static bool build(Trainer *t, Error *err) {
         trace_init(&t->trace, t->comm, trace_room(t));
         t->timers.trace = &t->trace;
     }
-    model_set_timers(t->model, &t->timers);
-    alloc_flat(t);
+    t->timer = stream_timer_new(t->backend, &t->timers);
+    model_set_timer(t->model, t->timer);
+    alloc_flat(t, &(Allocator){.backend = t->backend});
+    t->square_ready = t->backend->event_new();
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
     model_initial(&t->shape, t->seed, t->parameters);
@@ -218,7 +231,8 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
                    .comm = comm,
                    .seed = seed,
                    .best_score = -1,
-                   .evaluated = -1};
+                   .evaluated = -1,
+                   .timers = {.layer = -1, .direction = -1}};
     if (!build(t, err)) {
         trainer_free(t);
         return NULL;
@@ -233,6 +247,7 @@ void trainer_free(Trainer *t) {
     trace_clear(&t->trace);
     assigner_free(t->assigner);
     model_free(t->model);
+    stream_timer_free(t->timer);
     gradsync_free(t->sync);
     model_patterns_clear(&t->patterns);
     memory_free(t);
@@ -254,16 +269,21 @@ const float *trainer_parameters(const Trainer *t, bool best) {
     bool kept = best && t->best_epoch > 0;
     float *host = kept ? t->best : t->parameters;
     t->backend->download(host, kept ? t->device.best : t->device.parameters, flat_bytes(t));
+    t->backend->finish(NULL);
     return host;
 }
 
 // ---- one epoch
 
 static double clip(Trainer *t) {
-    double norm = sqrt(t->backend->square_sum(t->device.gradient, t->shape.parameter_count));
-    double most = t->config->train.clip_norm;
+    const Backend *b = t->backend;
+    b->square_sum(t->device.square, t->device.gradient, t->shape.parameter_count);
+    b->download(t->square, t->device.square, sizeof *t->square);
+    b->event_record(t->square_ready, STREAM_COMPUTE);
+    b->event_wait(t->square_ready, NULL);
+    double norm = sqrt(*t->square), most = t->config->train.clip_norm;
     if (most > 0 && norm > most)
-        t->backend->scale(t->device.gradient, t->shape.parameter_count, (float)(most / norm));
+        b->scale(t->device.gradient, t->shape.parameter_count, (float)(most / norm));
     return norm;
 }
 
@@ -294,11 +314,12 @@ static void train(Trainer *t, EpochRecord *record) {
     gradsync_finish(t->sync, t->device.gradient);
     comm_sum_double(t->comm, &record->loss, 1);
     timer_end(&t->timers, TIMER_REDUCE);
-    timer_begin(&t->timers);
+    stream_timer_begin(t->timer, STREAM_COMPUTE);
     record->gradient_norm = clip(t);
     record->rate = rate_of(t, record->epoch);
     t->optimizer->step(t, record->rate, record->epoch);
-    timer_end(&t->timers, TIMER_POINTWISE);
+    stream_timer_end(t->timer, TIMER_POINTWISE);
+    stream_timer_finish(t->timer);
     record->bytes = model_bytes_sent(t->model) - bytes;
     record->reduce_bytes = gradsync_bytes(t->sync);
     record->timers = t->timers;

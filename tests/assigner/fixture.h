@@ -4,6 +4,7 @@
 #ifndef FRINGE_TESTS_ASSIGNER_NET_H
 #define FRINGE_TESTS_ASSIGNER_NET_H
 
+#include "codec_values.h"
 #include "device.h"
 #include "small_graph.h"
 #include "support.h"
@@ -129,7 +130,7 @@ static inline void fixture_init(AssignerFixture *fixture, const Scene *scene, in
                                          fixture->graph.backward};
     const int64_t columns[CHANNELS] = {scene->graph.features, 16, 5};
     CodecOptions options = {.codec = codec_find("integer", &err),
-                            .bf16 = scene->bf16,
+                            .values = integer_values(scene->bf16),
                             .width = first_width,
                             .chunk = 1000};
     fixture->buffers = exchange_buffers_new(device());

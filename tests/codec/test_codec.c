@@ -63,7 +63,9 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
     out[bytes] = 0xA5;
     int calls = 0;
     Poll poll = {count_call, &calls};
-    assert_true(codec->encode(device(), on_device(out), &shape, &source, &poll) == -1);
+    int64_t bad = 0;
+    codec->encode(device(), on_device(out), &shape, &source, on_device(&bad), &poll);
+    assert_int_equal(bad, 0);
     assert_true(out[bytes] == 0xA5);
     Rows back = rows_alloc(device(), BEFORE + length + AFTER, columns, "test");
     memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(length, columns));
@@ -99,6 +101,33 @@ static void fp32_gives_rows_back(void **state) {
         }
 }
 
+// Of a message whose rows have one width.
+static size_t bytes_at(const Codec *codec, MessageLayout layout, int bits) {
+    Widths all = {.count = layout.rows};
+    all.of[bits] = layout.rows;
+    layout.widths = codec->has_widths ? &all : NULL;
+    return codec->bytes(&layout);
+}
+
+// Buffers have room for the longest message and no more.
+static void bytes_most_is_what_the_widest_takes(void **state) {
+    (void)state;
+    Error err = {0};
+    Config config;
+    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    for (int i = 0; i < codec_family.count; i++)
+        for (int64_t columns = 1; columns < 40; columns++) {
+            const Codec *codec = family_member(&codec_family, i);
+            MessageLayout layout = {.rows = 7, .columns = columns};
+            size_t most = 0;
+            assert_ok(codec_configure(codec, &config, &layout.values, &err), &err);
+            for (int bits = 1; bits <= WIDTH_MOST; bits++)
+                if (width_known(bits) && bytes_at(codec, layout, bits) > most)
+                    most = bytes_at(codec, layout, bits);
+            assert_int_equal(codec->bytes_most(&layout), most);
+        }
+}
+
 static void wrong_name_is_answered_with_the_list(void **state) {
     (void)state;
     Error err = {0};
@@ -107,6 +136,7 @@ static void wrong_name_is_answered_with_the_list(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fp32_gives_rows_back),
+    cmocka_unit_test(bytes_most_is_what_the_widest_takes),
     cmocka_unit_test(wrong_name_is_answered_with_the_list),
 };
 

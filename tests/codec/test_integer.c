@@ -63,7 +63,7 @@ static void true_pack(unsigned char *to, int code, int bits, int64_t c, int64_t 
 // Fills `message` (zeroed) and the rows and ranges that must come of it.
 static void true_trip(const RoundTrip *t, unsigned char *message, Rows back, float *range) {
     int64_t rows = t->shape.rows, columns = t->shape.columns, position = 0;
-    int size = t->shape.bf16 ? 2 : 4;
+    int size = t->bf16 ? 2 : 4;
     unsigned char *payload = message + 2 * rows * size;
     for (int w = 0; w < KNOWN; w++)
         for (int64_t k = 0; k < rows; k++) {
@@ -71,7 +71,7 @@ static void true_trip(const RoundTrip *t, unsigned char *message, Rows back, flo
                 continue;
             int64_t r = t->row[k];
             float scale = t->source.scale != NULL ? t->scale[r] : 1;
-            Truth g = true_grid(sent(t, k), columns, scale, known[w], t->shape.bf16);
+            Truth g = true_grid(sent(t, k), columns, scale, known[w], t->bf16);
             memcpy(message + position * size, (char *)&g.zero + 4 - size, (size_t)size);
             memcpy(message + (rows + position) * size, (char *)&g.step + 4 - size, (size_t)size);
             for (int64_t c = 0; c < columns; c++) {
@@ -250,8 +250,8 @@ static void empty_messages_and_polls(void **state) {
     round_trip_ready(&t);
     int calls = 0;
     Poll poll = {count_call, &calls};
-    int64_t takes = memory_allocs();
-    integer()->encode(device(), on_device(t.message), &t.shape, &t.source, &poll);
+    int64_t takes = memory_allocs(), bad = 0;
+    integer()->encode(device(), on_device(t.message), &t.shape, &t.source, on_device(&bad), &poll);
     integer()->decode(device(), t.back, BEFORE, &t.shape, on_device(t.message), &poll);
     assert_int_equal(memory_allocs(), takes);
     assert_true(calls >= 2);

@@ -114,7 +114,7 @@ static void plan_and_bytes(void **state) {
     (void)state;
     for (int k = 0; k < COUNTS; k++) {
         MemoryPlan plan = {0};
-        gradsync_plan(&plan, counts[k], test_comm.size);
+        gradsync_plan(&plan, device(), counts[k], test_comm.size);
         size_t before = memory_in_use();
         GradSync *sync = gradsync_new(&test_comm, device(), counts[k]);
         size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);

@@ -63,10 +63,14 @@ static void case_free(Case *c) {
 }
 
 static double case_run(Case *c, Rows g, float weight) {
-    return c->multilabel ? cpu_bce_loss(g, c->logits, on_device(c->labels), on_device(c->split),
-                                        TRAIN, weight)
-                         : cpu_softmax_loss(g, c->logits, on_device(c->label), on_device(c->split),
-                                            TRAIN, weight);
+    double loss = 0;
+    if (c->multilabel)
+        cpu_bce_loss(on_device(&loss), g, c->logits, on_device(c->labels), on_device(c->split),
+                     TRAIN, weight);
+    else
+        cpu_softmax_loss(on_device(&loss), g, c->logits, on_device(c->label), on_device(c->split),
+                         TRAIN, weight);
+    return loss;
 }
 
 static double case_truth(const Case *c, int64_t r, const double *z) {

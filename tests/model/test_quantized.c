@@ -2,6 +2,7 @@
 // If this failed, gradients from messages of few bits would be noisier than their widths say,
 // biased where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or
 // evaluation would not be exact.
+#include "../codec_values.h"
 #include "../device.h"
 #include "../small_graph.h"
 #include "../support.h"
@@ -61,13 +62,15 @@ static void small_clear(Small *s) {
 
 static Model *model_of(const Small *s, const char *codec, bool bf16, const char *schedule) {
     Error err = {0};
-    ModelParts parts = {
-        .shard = &s->graph.shard,
-        .patterns = &s->patterns,
-        .comm = &test_comm,
-        .backend = device(),
-        .options = {.codec = codec_find(codec, &err), .bf16 = bf16, .width = 8, .chunk = 65280},
-        .schedule = schedule_find(schedule, &err)};
+    ModelParts parts = {.shard = &s->graph.shard,
+                        .patterns = &s->patterns,
+                        .comm = &test_comm,
+                        .backend = device(),
+                        .options = {.codec = codec_find(codec, &err),
+                                    .values = integer_values(bf16),
+                                    .width = 8,
+                                    .chunk = 65280},
+                        .schedule = schedule_find(schedule, &err)};
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
     if (model == NULL)
         fail_msg("%s", err.text);

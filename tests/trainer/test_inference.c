@@ -86,7 +86,7 @@ static void it_says_what_the_training_says(void **state) {
 static void it_takes_nothing_of_training(void **state) {
     (void)state;
     static const char *const training[] = {"gradients of rows",    "layer inputs",
-                                           "partial sums",         "parameters and optimizer",
+                                           "scratch of gradients", "optimizer state",
                                            "features of the halo", "features after dropout"};
     for (int which = 0; which < MODELS; which++) {
         begin((TestGraphKind){.nodes = 3000});

@@ -41,6 +41,9 @@ void comm_aside(const Comm *comm, void (*work)(void *context), void *context);
 // `what` names the wait in the error after a timeout ("messages of layer 1, forward").
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what);
+// From now on every turn of every wait, and comm_beat now and then, call this work, too: messages
+// that fly while their owner waits for something else. It never blocks or waits. NULL: none.
+void comm_wait_beside(void (*work)(void));
 
 // Collectives. All ranks must call them, in the same order.
 void comm_barrier(const Comm *comm);

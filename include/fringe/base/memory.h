@@ -40,6 +40,8 @@ typedef struct MemoryPlan {
 
 // Adds an item; items with the same `what` are added up.
 void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes);
+// Plans a block where there is a plan (and returns NULL), else allocates it.
+void *memory_or_plan(MemoryPlan *plan, size_t bytes, const char *what);
 size_t memory_plan_total(const MemoryPlan *plan);
 
 // False with EXIT_MEMORY, the three largest items and `advice` if the total exceeds `limit` bytes.

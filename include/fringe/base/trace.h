@@ -5,6 +5,7 @@
 #define FRINGE_BASE_TRACE_H
 
 #include "fringe/base/comm.h"
+#include "fringe/base/memory.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,25 +42,30 @@ typedef struct Trace {
     double offset; // added to clock_seconds()
     bool open;
     int32_t epoch;
-    int16_t layer, direction; // of the timers that follow
 } Trace;
 
 typedef struct Timers {
     double seconds[TIMER_KINDS];
-    double opened; // clock_seconds() of timer_begin; 0: none is open
-    Trace *trace;  // keeps every span; borrowed, may be NULL
+    double opened;        // clock_seconds() of timer_begin; 0: none is open
+    int layer, direction; // of the work that follows; -1: none
+    Trace *trace;         // keeps every span; borrowed, may be NULL
 } Timers;
 
 extern const char *const timer_names[TIMER_KINDS];
 
-// A span is opened and closed by the same thread, one at a time. NULL: nothing is recorded.
+// Around work of the host, one pair at a time, by one thread. NULL: nothing is recorded. Work on a
+// stream is timed by a StreamTimer (stream_timer.h).
 void timer_begin(Timers *timers);
 void timer_end(Timers *timers, TimerKind kind);
+// Adds work from `begin` to `end` (clock_seconds()).
+void timers_add(Timers *timers, TimerKind kind, double begin, double end, int layer, int direction);
 void timers_reset(Timers *timers); // the seconds
-// Sets the layer and direction of the timers that follow; -1: none.
+// Sets the layer and direction of the work that follows; -1: none.
 void timers_place(Timers *timers, int layer, int direction);
 
-// Allocates memory for `room` events and measures the clock offset. Collective.
+// Allocates memory for `room` events, or only plans it if `plan` is not NULL. trace_init allocates
+// it and measures the clock offset. Collective.
+void trace_alloc(Trace *trace, MemoryPlan *plan, int64_t room);
 void trace_init(Trace *trace, const Comm *comm, int64_t room);
 void trace_clear(Trace *trace);
 // Records an event if the trace is open; counts it as lost if there is no room. NULL: does nothing.

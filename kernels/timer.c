@@ -1,0 +1,91 @@
+// Timing at events of a stream.
+
+#include "internal.h"
+
+enum { PAIRS = 64 }; // that may wait for their stream; one more waits for the oldest
+
+typedef struct Pair {
+    Event *begin, *end;
+    TimerKind kind;
+    int layer, direction;
+} Pair;
+
+struct StreamTimer {
+    const Backend *backend; // borrowed
+    Timers *timers;         // borrowed
+    Stream stream;          // of the pair that is open
+    bool open;
+    int first, count; // pairs that are closed and not yet added
+    Pair pair[PAIRS];
+};
+
+StreamTimer *stream_timer_new(const Backend *backend, Timers *timers) {
+    StreamTimer *t = ALLOC(StreamTimer, 1, "timers");
+    *t = (StreamTimer){.backend = backend, .timers = timers};
+    for (int i = 0; i < PAIRS; i++) {
+        t->pair[i].begin = backend->event_new();
+        t->pair[i].end = backend->event_new();
+    }
+    return t;
+}
+
+void stream_timer_free(StreamTimer *t) {
+    if (t == NULL)
+        return;
+    for (int i = PAIRS - 1; i >= 0; i--) {
+        t->backend->event_free(t->pair[i].end);
+        t->backend->event_free(t->pair[i].begin);
+    }
+    memory_free(t);
+}
+
+Timers *stream_timer_timers(StreamTimer *t) { return t != NULL ? t->timers : NULL; }
+
+static void add_oldest(StreamTimer *t) {
+    const Pair *pair = &t->pair[t->first];
+    timers_add(t->timers, pair->kind, t->backend->event_time(pair->begin),
+               t->backend->event_time(pair->end), pair->layer, pair->direction);
+    t->first = (t->first + 1) % PAIRS;
+    t->count--;
+}
+
+static void add_reached(StreamTimer *t) {
+    while (t->count > 0 && t->backend->event_reached(t->pair[t->first].end))
+        add_oldest(t);
+}
+
+void stream_timer_begin(StreamTimer *t, Stream stream) {
+    if (t == NULL)
+        return;
+    assert(!t->open);
+    if (t->count == PAIRS) {
+        t->backend->event_wait(t->pair[t->first].end, NULL);
+        add_reached(t);
+    }
+    t->open = true;
+    t->stream = stream;
+    t->backend->event_record(t->pair[(t->first + t->count) % PAIRS].begin, stream);
+}
+
+void stream_timer_end(StreamTimer *t, TimerKind kind) {
+    if (t == NULL)
+        return;
+    assert(t->open);
+    t->open = false;
+    Pair *pair = &t->pair[(t->first + t->count) % PAIRS];
+    t->backend->event_record(pair->end, t->stream);
+    pair->kind = kind;
+    pair->layer = t->timers->layer;
+    pair->direction = t->timers->direction;
+    t->count++;
+    add_reached(t);
+}
+
+void stream_timer_finish(StreamTimer *t) {
+    if (t == NULL)
+        return;
+    assert(!t->open);
+    t->backend->finish(NULL);
+    add_reached(t);
+    assert(t->count == 0);
+}

@@ -1,0 +1,11 @@
+// The table of schedules, in a file of its own: a program that defines another schedule_family is
+// linked with that one instead.
+
+#include "schedules.h"
+
+static const Schedule *const schedules[] = {
+    &schedule_blocking,
+    &schedule_overlap,
+    &schedule_central,
+};
+const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);

@@ -1,0 +1,12 @@
+// The members of the schedule family. A new one is a function in schedule.c, or a file of its own,
+// a line here and a row in schedules.c.
+#ifndef FRINGE_SRC_EXCHANGE_SCHEDULES_H
+#define FRINGE_SRC_EXCHANGE_SCHEDULES_H
+
+#include "fringe/exchange.h"
+
+extern const Schedule schedule_blocking;
+extern const Schedule schedule_overlap;
+extern const Schedule schedule_central;
+
+#endif

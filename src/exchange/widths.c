@@ -1,0 +1,44 @@
+// The widths of a channel's rows, and the ranges that the assigner chooses them by.
+
+#include "buffers.h"
+
+#include <string.h>
+
+const HaloPlan *channel_halo_plan(const Channel *channel) { return channel->plan; }
+
+int64_t channel_columns(const Channel *channel) { return channel->columns; }
+
+const uint8_t *channel_widths(const Channel *channel, bool sent) {
+    return channel->side[sent ? OUTGOING : INCOMING].bits;
+}
+
+void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
+    assert(channel->options.codec->has_widths);
+    channel_drain(channel);
+    const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
+    for (int side = 0; side < SIDES; side++) {
+        const int64_t *offset = channel_offsets(channel->plan, side);
+        memmove(channel->side[side].bits, bits[side],
+                (size_t)channel_side_rows(channel->plan, side));
+        for (int g = 0; g < channel->ring.rounds; g++)
+            widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
+    }
+}
+
+RangeStatistics *channel_ranges(Channel *channel) {
+    return channel->options.codec->has_widths ? &channel->ranges : NULL;
+}
+
+void channel_ranges_reset(Channel *channel) {
+    channel->ranges.exchanges = 0;
+    memset(channel->ranges.square, 0,
+           (size_t)channel_side_rows(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
+}
+
+void channel_add_ranges(Channel *channel, const Poll *poll) {
+    channel_download_ranges(channel, poll);
+    int64_t rows = channel_side_rows(channel->plan, OUTGOING);
+    for (int64_t k = 0; k < rows; k++)
+        channel->ranges.square[k] += channel->range[k] * channel->range[k];
+    channel->ranges.exchanges++;
+}

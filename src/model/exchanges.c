@@ -1,0 +1,61 @@
+// Exchanges that outlast an epoch: what moves their messages, drains them, and keeps what a resumed
+// run needs of them.
+#include "internal.h"
+
+static void move_both(void *context) {
+    Model *m = context;
+    gradsync_progress(m->sync);
+    exchange_progress(NULL);
+}
+
+Poll poll_beside(Model *m) {
+    if (!m->parts.schedule->keeps_in_flight)
+        return m->sync != NULL ? (Poll){gradsync_progress, m->sync} : (Poll){0};
+    return m->sync != NULL ? (Poll){move_both, m} : (Poll){exchange_progress, NULL};
+}
+
+// The channels of training, one after the other; NULL after the last.
+static Channel *training_channel(const Model *m, int i) {
+    for (int l = 0; l < m->shape.layers; l++)
+        for (int d = 0; d < 2; d++) {
+            Channel *channel = model_channel(m, (ExchangeId){l, d});
+            if (channel != NULL && i-- == 0)
+                return channel;
+        }
+    return NULL;
+}
+
+void model_drain(Model *m) {
+    for (int i = 0; training_channel(m, i) != NULL; i++)
+        channel_drain(training_channel(m, i));
+}
+
+// kept, rows and two memories of each channel
+static_assert(2 * MODEL_LAYERS * 4 <= STATE_TENSORS, "room for all channels");
+
+static bool save(void *owner, StateWriter *writer, Error *err) {
+    Model *m = owner;
+    (void)err;
+    model_drain(m);
+    for (int i = 0; training_channel(m, i) != NULL; i++)
+        channel_save(training_channel(m, i), m->parts.schedule->keeps_in_flight, writer);
+    return true;
+}
+
+static bool restore(void *owner, const StateReader *reader, Error *err) {
+    Model *m = owner;
+    model_drain(m);
+    for (int i = 0; training_channel(m, i) != NULL; i++)
+        if (!channel_restore(training_channel(m, i), m->parts.schedule->keeps_in_flight, reader,
+                             err))
+            return false;
+    return true;
+}
+
+StateSection model_exchanges(Model *m) {
+    const RowMemory *memory = m->parts.options.memory;
+    bool remembers = memory != NULL && memory->bytes != NULL;
+    if (!m->parts.schedule->keeps_in_flight && !remembers)
+        return (StateSection){0};
+    return (StateSection){.name = "exchanges", .save = save, .restore = restore, .owner = m};
+}

@@ -1,0 +1,91 @@
+// ranks: 1 2 3
+// If this failed, a training whose messages fly between epochs could not be resumed: what flew
+// would be lost, or it would go on under a schedule that makes another training of it.
+#include "../stale.h"
+#include "../trainer/runs.h"
+#include "training.h"
+
+static const char *const settings[] = {"comm.schedule=stale", "quantization.codec=integer",
+                                       "quantization.assign=random", "quantization.period=4",
+                                       "lossless.input_features=exchange"};
+enum { SETTINGS = sizeof settings / sizeof *settings, STOPS = 2 };
+
+static void stop_after(int epochs, const char *dir) {
+    Error err = {0};
+    EpochRecord record;
+    if (test_comm.rank == 0)
+        file_remove(dir, &err);
+    comm_barrier(&test_comm);
+    Trainer *t = new_trainer();
+    for (int e = 0; e < epochs; e++)
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(save_training(t, dir, 2, &err), &err);
+    trainer_free(t);
+}
+
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    static const int stops[STOPS] = {4, 7};
+    Error err = {0};
+    Warnings warnings = {0};
+    Run want = whole_run(settings, SETTINGS), got = want;
+    for (int i = 0; i < STOPS; i++) {
+        const char *dir = test_path("stale");
+        bool found = false;
+        stop_after(stops[i], dir);
+        Trainer *t = new_trainer();
+        assert_non_null(state_find(trainer_sections(t), "exchanges"));
+        assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
+        assert_true(found);
+        train(&got, t);
+        trainer_free(t);
+        assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
+        assert_memory_equal(got.loss + stops[i], want.loss + stops[i],
+                            (size_t)(12 - stops[i]) * sizeof(double));
+    }
+}
+
+static void it_is_another_training(void **state) {
+    (void)state;
+    Run late = whole_run(settings, SETTINGS), exact = whole_run(settings + 1, SETTINGS - 1);
+    size_t bytes = (size_t)late.count * sizeof(float);
+    assert_int_equal(memcmp(late.parameters, exact.parameters, bytes) == 0, test_comm.size == 1);
+}
+
+static void assert_not_resumed(const char *dir, const char *part) {
+    Error err = {0};
+    Warnings warnings = {0};
+    bool found = false;
+    Trainer *t = new_trainer();
+    assert_refused(resume_training(t, dir, &found, &warnings, &err), &err, EXIT_CONFIG, part);
+    trainer_free(t);
+}
+
+static void another_schedule_is_refused(void **state) {
+    (void)state;
+    char dir[2][512];
+    for (int i = 0; i < 2; i++) {
+        snprintf(dir[i], sizeof dir[i], "%s", test_path(i == 0 ? "late" : "exact"));
+        settle(settings + i, SETTINGS - i);
+        stop_after(2, dir[i]);
+    }
+    assert_not_resumed(dir[0], ": comm.schedule was \"stale\", is \"overlap\"; to continue");
+    settle(settings, SETTINGS);
+    assert_not_resumed(dir[1], ": comm.schedule was \"overlap\", is \"stale\"; to continue");
+}
+
+static void others_keep_no_exchanges(void **state) {
+    (void)state;
+    settle(settings + 1, SETTINGS - 1);
+    Trainer *t = new_trainer();
+    assert_null(state_find(trainer_sections(t), "exchanges"));
+    trainer_free(t);
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_WORLD(resumed_equals_never_stopped),
+    ON_WORLD(it_is_another_training),
+    ON_WORLD(another_schedule_is_refused),
+    ON_WORLD(others_keep_no_exchanges),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,18 @@
+// The integer codec's own options, as a config gives them.
+#ifndef FRINGE_TESTS_CODEC_VALUES_H
+#define FRINGE_TESTS_CODEC_VALUES_H
+
+#include "fringe/codec.h"
+#include <stdio.h>
+
+static inline CodecValues integer_values(bool bf16) {
+    Config config = {0};
+    CodecValues values;
+    Error err = {0};
+    snprintf(config.quantization.scale_dtype, CONFIG_WORD, "%s", bf16 ? "bf16" : "fp32");
+    const Codec *codec = codec_find("integer", &err);
+    CHECK(codec_configure(codec, &config, &values, &err), EXIT_CONFIG, "%s", err.text);
+    return values;
+}
+
+#endif

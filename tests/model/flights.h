@@ -1,0 +1,156 @@
+// A model of three layers whose messages are cut into many chunks, with any codec, schedule and
+// memory of rows; and what its epochs make.
+#ifndef FRINGE_TESTS_MODEL_FLIGHTS_H
+#define FRINGE_TESTS_MODEL_FLIGHTS_H
+
+#include "../codec_values.h"
+#include "../device.h"
+#include "../small_graph.h"
+#include "../support.h"
+#include "exchange/channel.h"
+#include "model/internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LAYERS = 3, WIDTH = 24, CLASSES = 5, CHANNELS = 2 * LAYERS - 1 };
+
+typedef struct Ground { // what models of a test stand on
+    TestGraph graph;
+    Config config;
+    ModelShape shape;
+    ModelPatterns patterns;
+    float *parameters[2]; // the first epoch's, and those of all others
+} Ground;
+
+static inline void ground_init(Ground *s) {
+    Error err = {0};
+    const char *settings[] = {"model.layers=3",
+                              "model.hidden=[24]",
+                              "model.dropout=0",
+                              "model.post=[\"activation\"]",
+                              "lossless.order=aggregate-first",
+                              "lossless.input_features=exchange",
+                              "lossless.receptive_field=all"};
+    TestGraphKind kind = {.nodes = 300, .degree = 6, .features = WIDTH, .classes = CLASSES};
+    test_graph_init(&s->graph, kind, 21, &test_comm);
+    assert_ok(config_load(&s->config, NULL, settings, 7, &err), &err);
+    assert_ok(model_shape(&s->shape, &s->config, WIDTH, CLASSES, false, &err), &err);
+    model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
+    for (int i = 0; i < 2; i++) {
+        s->parameters[i] = ALLOC(float, s->shape.parameter_count, "test");
+        model_initial(&s->shape, 5 + (uint64_t)i, s->parameters[i]);
+    }
+}
+
+static inline void ground_clear(Ground *s) {
+    memory_free(s->parameters[1]);
+    memory_free(s->parameters[0]);
+    model_patterns_clear(&s->patterns);
+    test_graph_clear(&s->graph);
+}
+
+typedef struct Flight { // a model and what its last epoch made
+    const Ground *ground;
+    GradSync *sync;
+    ModelParts parts;
+    Model *model;
+    uint32_t epoch;
+    double loss;
+    float *gradient; // of all ranks
+    float *logits;   // of training
+} Flight;
+
+static inline int64_t logit_count(const Flight *f) {
+    return f->ground->graph.shard.set[NODES].own * CLASSES;
+}
+
+static inline size_t gradient_bytes(const Flight *f) {
+    return (size_t)f->ground->shape.parameter_count * sizeof(float);
+}
+
+static inline void flight_init(Flight *f, const Ground *s, const char *codec, const char *schedule,
+                               const RowMemory *memory) {
+    Error err = {0};
+    *f = (Flight){.ground = s};
+    f->sync = gradsync_new(&test_comm, device(), s->shape.parameter_count);
+    f->parts = (ModelParts){.shard = &s->graph.shard,
+                            .patterns = &s->patterns,
+                            .comm = &test_comm,
+                            .backend = device(),
+                            .options = {.codec = codec_find(codec, &err),
+                                        .values = integer_values(false),
+                                        .width = 8,
+                                        .chunk = 192,
+                                        .memory = memory},
+                            .schedule = schedule_find(schedule, &err),
+                            .sync = f->sync};
+    assert_ok(err.code == 0, &err);
+    f->model = model_new(&s->shape, &f->parts, &s->config, &err);
+    assert_ok(f->model, &err);
+    f->gradient = ALLOC(float, s->shape.parameter_count, "test");
+    f->logits = ALLOC(float, logit_count(f), "test");
+}
+
+static inline void flight_clear(Flight *f) {
+    memory_free(f->logits);
+    memory_free(f->gradient);
+    model_free(f->model);
+    gradsync_free(f->sync);
+}
+
+// The first epoch has weights of its own, so that rows of another epoch are other rows.
+static inline void fly(Flight *f) {
+    const float *parameters = f->ground->parameters[f->epoch > 0];
+    int64_t takes = memory_allocs();
+    f->loss = model_loss_and_gradient(f->model, on_device(parameters), on_device(f->gradient), 11,
+                                      ++f->epoch);
+    assert_int_equal(takes, memory_allocs());
+    gradsync_finish(f->sync, on_device(f->gradient));
+    comm_sum_double(&test_comm, &f->loss, 1);
+    device()->download_rows(f->logits, f->model->layer[LAYERS - 1].z);
+}
+
+static inline bool everywhere(bool here) {
+    int64_t others = !here;
+    comm_sum_int64(&test_comm, &others, 1);
+    return others == 0;
+}
+
+static inline bool same_logits(const Flight *a, const Flight *b) {
+    return everywhere(memcmp(a->logits, b->logits, (size_t)logit_count(a) * sizeof(float)) == 0);
+}
+
+static inline bool same_gradient(const Flight *a, const Flight *b) {
+    return everywhere(memcmp(a->gradient, b->gradient, gradient_bytes(a)) == 0);
+}
+
+static inline double gradient_distance(const Flight *a, const Flight *b) {
+    double error = 0, norm = 0;
+    for (int64_t k = 0; k < a->ground->shape.parameter_count; k++) {
+        error += pow((double)a->gradient[k] - (double)b->gradient[k], 2);
+        norm += pow((double)b->gradient[k], 2);
+    }
+    return sqrt(error / norm);
+}
+
+static inline Channel *channel_of(const Flight *f, int i) {
+    return model_channel(f->model, i < LAYERS ? (ExchangeId){i, FORWARD}
+                                              : (ExchangeId){i - LAYERS + 1, BACKWARD});
+}
+
+// All rows of all channels.
+static inline void set_all_widths(const Flight *f, int bits) {
+    for (int i = 0; i < CHANNELS; i++) {
+        Channel *channel = channel_of(f, i);
+        const HaloPlan *p = channel_halo_plan(channel);
+        int64_t sent = p->send_offset[p->size - 1],
+                most = sent > p->halo_count ? sent : p->halo_count;
+        uint8_t *all = ALLOC(uint8_t, most, "test");
+        memset(all, bits, (size_t)most);
+        channel_set_widths(channel, all, all);
+        memory_free(all);
+    }
+}
+
+#endif
