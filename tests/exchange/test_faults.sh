@@ -41,5 +41,5 @@ for ranks in 2 3; do
     done
 done
 trouble stop 2 81 'layer 2, backward, epoch 7 from rank 1; rank 1 of 2'
-trouble stop 4 81 'rank 1 of 4 gives no sign of life'
+trouble stop 4 81 'rank 1 of 4 does not answer'
 exit $failed
