@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs the whole test suite through one CTest: unit, MPI and whole-program tests
 # from build/, and most of them once more under AddressSanitizer and UBSan from build-asan/ (not those
-# marked long or once, and of many numbers of ranks two). What is skipped (data that is not there) is
-# listed and counted before CTest's closing lines. FRINGE_DATA names the folder of real data.
+# marked long or once, and of more than two numbers of ranks two). What is skipped (data that is not
+# there) is listed and counted before CTest's closing lines. FRINGE_DATA names the folder of real data.
 #   ./test.sh             everything
 #   ./test.sh --quick     without the sanitizers
 set -euo pipefail
@@ -40,7 +40,7 @@ echo "== tests"
 closing=$(mktemp)
 trap 'rm -f "$closing"' EXIT
 status=0
-(cd build && ctest --output-on-failure --no-tests=error -j2) |
+(cd build && ctest --output-on-failure --no-tests=error -j4) |
     awk -v closing="$closing" '/^[0-9]+% tests passed/ {held = 1}
         held {print > closing; next} {print; fflush()}' || status=$?
 

@@ -188,7 +188,7 @@ class Tree:
         for name in names:
             self.limit(name, 10 + 8 * self.seconds[name] if name in self.seconds else 600)
         pattern = "^(" + "|".join(map(re.escape, names)) + ")$"
-        done = subprocess.run(["ctest", "-R", pattern, "-j2", "--stop-on-failure"], cwd=self.build, capture_output=True, text=True)
+        done = subprocess.run(["ctest", "-R", pattern, "-j4", "--stop-on-failure"], cwd=self.build, capture_output=True, text=True)
         if "No tests were found" in done.stdout + done.stderr:
             return None
         failed = re.search(r"^\s*\d+ - (\S+) \(", done.stdout, re.M)

@@ -16,7 +16,8 @@ def row(figure):
     against = f"{figure['against']} {figure['limit']:.4g}" if "against" in figure else ""
     ratio = f"{figure['ratio']:.2f}" if "ratio" in figure else ""
     bar = f"≥ {figure['at_least']}" if "at_least" in figure else f"≤ {figure['at_most']}" if "at_most" in figure else ""
-    return f"| {figure['name']} | {figure['value']:.4g} {figure['unit']} | {against} | {ratio} | {bar} | {figure.get('verdict', '')} |"
+    name = figure["name"].replace("|", "\\|")  # a bar of its own, not the table's
+    return f"| {name} | {figure['value']:.4g} {figure['unit']} | {against} | {ratio} | {bar} | {figure.get('verdict', '')} |"
 
 
 def main():

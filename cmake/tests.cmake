@@ -2,8 +2,14 @@
 # ("// ranks: 1 2 4"), and again on the backend "fenced" where that line says "also on fenced";
 # test_*.sh and test_*.py become tests too (exit status 77:
 # skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes; "# alone" a script
-# whose limits are so short that nothing else may run beside it; "# once" one that mostly waits or
-# compares figures, so that sanitizers would learn nothing from it.
+# whose limits are so short that nothing else may run beside it; "# timed" one whose limits are of
+# seconds, so that less may run beside it; "# once" one that mostly waits or compares figures, so that
+# sanitizers would learn nothing from it.
+#
+# test.sh runs `ctest -j4` on two cores, so PROCESSORS counts half cores. A program of one or two ranks
+# takes a core, one of three or four ranks, which wait for each other, three halves, and one of more
+# ranks all. A script takes half a core, for it mostly waits: for programs to start, for a limit, for
+# a disk; a timed one takes a core.
 set(prefix)
 if(FRINGE_SANITIZE)
     set(prefix asan.)
@@ -47,9 +53,9 @@ function(test_room out source)
     set(${out} ${folder} PARENT_SCOPE)
 endfunction()
 
-# `first` is the line that names the ranks; the word "long" in it gives the test more time, starts it
+# `first` is the line that names the ranks or the script's marks; the word "long" in it gives the test more time, starts it
 # first, so that others run beside it, and leaves it out under the sanitizers.
-function(test_settings name room ranks first)
+function(test_settings name room processors first)
     set(labels ${room})
     set(cost 0)
     set(timeout 300) # a crowded machine may take ten times as long as a quiet one
@@ -58,9 +64,11 @@ function(test_settings name room ranks first)
         set(timeout 600)
         set(cost 1000)
     endif()
-    math(EXPR processors "(${ranks} + 1) / 2") # ranks of one test wait for each other
-    if(first MATCHES "long") # starting and stopping programs is mostly waiting
-        set(processors 1)
+    if(processors GREATER 2) # first, while there are long scripts for the half core that is left
+        set(cost 2000)
+    endif()
+    if(first MATCHES "alone")
+        set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
     endif()
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} COST ${cost}
                          PROCESSORS ${processors} SKIP_RETURN_CODE 77)
@@ -91,7 +99,13 @@ function(program_tests name program room first backend)
                      -n ${ranks} $<TARGET_FILE:${program}>)
             set(threads "OMP_NUM_THREADS=1")
         endif()
-        test_settings(${test} ${room} ${ranks} "${first}")
+        set(processors 2)
+        if(ranks GREATER 4)
+            set(processors 4)
+        elseif(ranks GREATER 2)
+            set(processors 3)
+        endif()
+        test_settings(${test} ${room} ${processors} "${first}")
         set_tests_properties(${test} PROPERTIES ENVIRONMENT
             "${test_environment};${threads};OMP_WAIT_POLICY=passive;FRINGE_TEST_BACKEND=${backend}")
     endforeach()
@@ -148,7 +162,7 @@ foreach(source IN LISTS test_sources)
         continue()
     endif()
     list(LENGTH counts how_many)
-    if(FRINGE_SANITIZE AND how_many GREATER 3) # more ranks take no other ways within one of them
+    if(FRINGE_SANITIZE AND how_many GREATER 2) # more ranks take no other ways within one of them
         list(GET counts 0 2 counts)            # alone, and with more than one peer
     endif()
     program_tests(${prefix}${name} ${name} ${room} "${first}" cpu ${counts})
@@ -170,7 +184,7 @@ foreach(source IN LISTS scripts)
     set(name ${prefix}${name})
     test_room(room ${source})
     room_is_missing(missing ${room})
-    file(STRINGS ${source} first LIMIT_COUNT 1 REGEX "^# (ranks|long|alone|once)")
+    file(STRINGS ${source} first LIMIT_COUNT 1 REGEX "^# (long|alone|timed|once)")
     if(missing OR (FRINGE_SANITIZE AND first MATCHES "long|once"))
         continue()
     endif()
@@ -182,11 +196,11 @@ foreach(source IN LISTS scripts)
     else()
         add_test(NAME ${name} COMMAND bash ${source})
     endif()
-    set(ranks 1) # a script mostly waits: for programs to start, for a limit, for a disk
-    if(first MATCHES "alone")
-        set(ranks 4)
+    set(processors 1)
+    if(first MATCHES "timed")
+        set(processors 2)
     endif()
-    test_settings(${name} ${room} ${ranks} "${first}")
+    test_settings(${name} ${room} ${processors} "${first}")
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${test_environment}")
 endforeach()
 

@@ -1,4 +1,4 @@
-// One round as a mixed integer program (ALGORITHMS A.6). Against the smallest width everywhere:
+// One round as a mixed integer program (ALGORITHMS A.6), relative to the smallest width everywhere:
 //
 //   minimise   sum over groups g, widths b > 0 of  c_gb x_gb  +  z
 //   subject to sum over b of x_gb <= 1                           for every group
@@ -7,7 +7,7 @@
 //
 // z is the cost of the round's time beyond the shortest possible; c and d are costs, too. All are
 // divided by the incumbent's cost, so that numbers are near 1. GLPK's presolvers stay off: they
-// renumber the columns, so that neither the incumbent nor a starting basis could be handed over.
+// renumber the columns, so that neither the incumbent nor a starting basis could be passed.
 
 #include "solver.h"
 

@@ -1,12 +1,12 @@
-// fringe-solver: reads one problem with a choice that is already known (its incumbent), looks for a
-// better one with GLPK, and writes a solution that is never worse.
+// fringe-solver: reads one problem with a known choice (its incumbent), searches for a better one
+// with GLPK, and writes a solution that is never worse.
 //
 //   fringe-solver --limit SECONDS [--gap G] < problem > solution
 //
-// It is a program of its own because GLPK calls abort() where it runs out of memory (and is GPL).
-// Each round runs GLPK in one more child process, which may die, hang or use too much memory: then
-// the round keeps its incumbent, and the solution says how the child died. If this process itself
-// is held up, an alarm writes the incumbent.
+// It is a separate program because GLPK calls abort() if it runs out of memory (and is GPL). Each
+// round runs GLPK in another child process, which may die, hang or use too much memory: then the
+// round keeps its incumbent, and the solution says how the child died. If this process itself is
+// delayed, an alarm writes the incumbent.
 
 #include "solver.h"
 
@@ -96,7 +96,7 @@ static void arm_alarm(double seconds) {
 
 static void disarm_alarm(void) { signal(SIGALRM, SIG_IGN); }
 
-// --- one round in a process of its own
+// --- one round in a separate process
 
 _Noreturn static void become_child(const Problem *problem, int round, const uint8_t *choice,
                                    double seconds, double gap, int out) {

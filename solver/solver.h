@@ -1,13 +1,13 @@
-// What the two files of fringe-solver share.
+// Shared by the two files of fringe-solver.
 #ifndef FRINGE_SOLVER_H
 #define FRINGE_SOLVER_H
 
 #include "fringe/bitwidth.h"
 
-// Searches better choices of one round's groups with GLPK, for at most `seconds`, until none can be
-// better by more than `gap` of the objective. Writes each choice that it finds to `out`: one byte
-// (an index of a width) for each group of the round, in order. Must run in a process of its own:
-// GLPK calls abort() where memory is short.
+// Searches for better choices of one round's groups with GLPK, for at most `seconds`, until none
+// can be better by more than `gap` of the objective. Writes each choice that it finds to `out`: one
+// byte (an index of a width) for each group of the round, in order. Must run in a separate process,
+// because GLPK calls abort() if memory is short.
 void glpk_round(const Problem *problem, int round, const uint8_t *incumbent, double seconds,
                 double gap, int out);
 

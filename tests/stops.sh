@@ -67,7 +67,7 @@ measure() {
     span=$(seconds_since "$started")
 }
 
-silent() { grep -oE "ranks? [0-9, ]+ of $ranks gives? no sign of life" "$work/log" | head -n 1; }
+silent() { grep -oE "ranks? [0-9, ]+ of $ranks (does|do) not answer" "$work/log" | head -n 1; }
 
 is_named() { [ -n "$(silent)" ]; }
 
@@ -88,7 +88,7 @@ stop() {
     took=$(seconds_since "$stopped")
     left=$(wait_for_none "$run" 10) || die "$when, left behind: $left"
     wait $keeper || status=$?
-    if [ $status -ne 81 ] || [ "$(silent)" != "rank $1 of $ranks gives no sign of life" ]; then
+    if [ $status -ne 81 ] || [ "$(silent)" != "rank $1 of $ranks does not answer" ]; then
         die "$when: exit $status: $(tail -n 8 "$work/log")"
     fi
 }

@@ -76,7 +76,7 @@ ip -n $net-h2 link set eth0 down
 for ((i = 0; i < 300 && $(ranks_on $net-h1) > 0; i++)); do sleep 0.1; done
 kill -9 $pid
 { wait $pid; } 2>/dev/null
-if [ $i -lt 300 ] && grep -qE 'ranks 2, 3 of 4 give no sign of life' out; then
+if [ $i -lt 300 ] && grep -qE 'ranks 2, 3 of 4 do not answer' out; then
     echo "ok: a lost host's ranks are named, and the others end"
 else
     fail "a lost host: $(ranks_on $net-h1) ranks go on: $(cat out)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long
+# long, timed
 # If this failed, a rank that stops answering at some moment of a training would hold the job, or the
 # others would end it without saying who.
 . "$(dirname "${BASH_SOURCE[0]}")/stops.sh"

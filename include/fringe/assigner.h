@@ -1,12 +1,13 @@
-// assigner: chooses the widths of rows, every so many epochs (ALGORITHMS A.5, A.6).
+// assigner: chooses the bit widths of halo rows periodically (ALGORITHMS A.5, A.6).
 //
-//   ranges traced --beta--> groups --rank 0--> bitwidth, fringe-solver --> widths of rows
+//   traced ranges --beta--> groups --rank 0--> bitwidth, fringe-solver --> widths of rows
 //
-// Who reads a row knows what its noise will do there, so readers send the static coefficients c_k
-// once; senders trace ranges, form beta = c D/6 mean(range^2), sort, group, and send rank 0 only
-// (beta, rows) of each group. Rank 0 answers with a width per group; a sender tells the reader one
-// byte per row. Training goes on between asking and taking, with the old widths; the new ones start
-// at a fixed epoch on all ranks. Assigning takes memory between epochs and gives it back.
+// Only the reader of a row knows how its noise enters the aggregation, so readers send the static
+// coefficients c_k to the senders once. Senders trace ranges, compute beta = c D/6 mean(range^2),
+// sort and group their rows, and send (beta, rows) of each group to rank 0. Rank 0 returns a width
+// for each group; a sender sends one byte per row to the reader. Training continues with the old
+// widths between request and application; all ranks apply the new ones before the same epoch. The
+// memory of an assignment is freed between epochs.
 #ifndef FRINGE_ASSIGNER_H
 #define FRINGE_ASSIGNER_H
 
@@ -16,23 +17,23 @@
 
 enum { ASSIGNED_CHANNELS = 32 };
 
-// What came of one assignment, for reports. Rank 0 knows all of it.
+// The result of one assignment, for reports. Complete on rank 0 only.
 typedef struct AssignmentPart { // of one exchange
     ExchangeId id;
-    char by[16];             // who found the widths: Answer.by, "random", "replay"
-    double objective, bound; // of the problem; gap = objective - bound. 0 where none was solved
-    double lp_bound;         // what its LP relaxation reaches; not above the bound
-    double search;           // seconds rank 0 or the solver searched
+    char by[16];             // what found the widths: Solution.by, "random" or "replay"
+    double objective, bound; // of the problem; gap = objective - bound. 0 if none was solved
+    double lp_bound;         // bound of the LP relaxation; not above `bound`
+    double search;           // seconds that rank 0 or the solver searched
     double predicted;        // seconds of an exchange, by the link model
-    double hidden;   // of them that computation covers; 0 unless quantization.time is hidden
-    double measured; // seconds of the exchange in the first epoch with these widths
-    int64_t rows[WIDTH_MOST + 1]; // messages of each width, all ranks
+    double hidden;           // seconds covered by computation; 0 unless quantization.time is hidden
+    double measured;         // seconds of the exchange in the first epoch with these widths
+    int64_t rows[WIDTH_MOST + 1]; // rows of each width, all ranks
 } AssignmentPart;
 typedef struct Assignment {
     int64_t requested, applied;                 // epochs
-    double seconds;                             // all that asking and taking cost, slowest rank
+    double seconds;                             // total time of the assignment, slowest rank
     double byte_seconds[3], message_seconds[3]; // link model: least, median, most of all pairs
-    char warning[256];                          // why the solver was no help; ""
+    char warning[256];                          // why the solver did not help; or ""
     int parts;
     AssignmentPart part[ASSIGNED_CHANNELS];
 } Assignment;
@@ -42,34 +43,36 @@ typedef struct Assigner Assigner;
 typedef struct AssignedChannel {
     Channel *channel; // borrowed; of a codec with widths
     ExchangeId id;
-    const Block *block; // that reads its rows: the channel's plan is that of its Pattern. Borrowed.
+    const Block *block; // borrowed; reads the rows: its Pattern holds the channel's plan
 } AssignedChannel;
 
 extern const Family rule_family;
-// replay:RUN: is that run there, with widths, and not the one that config names? Local.
+// For replay:RUN, checks that the run exists, assigned widths, and is not the run of `config`
+// itself. Local.
 bool assigner_check_files(const Config *config, Error *err);
-// First epoch with assigned widths; 0: the rule assigns none, or at once. Local.
+// First epoch with assigned widths; 0 if the rule is not periodic. Local.
 int64_t assigner_first_epoch(const Config *config);
-// Makes the readers' coefficients known to the senders. Collective.
+// Sends the coefficients of the readers to the senders. NULL with an error. Collective.
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
-// What it keeps for a channel over that plan; on rank 0 also tables of the groups of all ranks. The
-// problems that it solves come on top.
+// Adds the memory for a channel over that plan; on rank 0 also for tables of the groups of all
+// ranks. The problems that it solves are not counted.
 void assigner_plan(MemoryPlan *plan, const HaloPlan *halo, const Config *config, const Comm *comm);
 
-// Before epoch `epoch` (from 1): asks and takes when due. Collective.
+// Call before epoch `epoch` (from 1): requests and applies an assignment when due. Collective.
 bool assigner_before(Assigner *assigner, int64_t epoch, Error *err);
-// After the epoch: the assignment that was taken before it, measured; NULL: none was. Collective.
+// Call after the epoch: returns the assignment that was applied before it, with its measured times;
+// NULL if there was none. Collective.
 const Assignment *assigner_after(Assigner *assigner, int64_t epoch);
 
-// The widths in use on all ranks: per channel "layer1.backward" U8 [messages], in the order of
-// ranks. Rank 0 gets them; assigner_widths_free frees. Collective.
+// Collects the widths in use on all ranks on rank 0: for each channel a tensor "layer1.backward" U8
+// [rows that are sent], in rank order. assigner_widths_free frees them. Collective.
 int assigner_widths(Assigner *assigner, Tensor tensor[ASSIGNED_CHANNELS]);
 void assigner_widths_free(Tensor tensor[ASSIGNED_CHANNELS], int count);
 
-// Everything a resumed run needs: widths in use and to be taken, ranges traced, counters. Its save
-// decides at once what is asked.
+// The state that a resumed run needs: widths in use, widths to be applied, traced ranges, counters.
+// Saving finishes a pending assignment first.
 StateSection assigner_section(Assigner *assigner);
 
 #endif

@@ -1,6 +1,6 @@
 // bitwidth: chooses the bit width of each row of an exchange, for one layer and direction at a time
-// (ALGORITHMS A.6, A.7). It is a pure solver: it knows no ranks, no clocks and no GLPK. The
-// assigner calls it, and fringe-solver links it, too.
+// (ALGORITHMS A.6, A.7). It is a pure solver: it uses no MPI and no GLPK. The assigner calls it,
+// and fringe-solver links it.
 //
 // Rows that travel from one rank to another are cut into groups; a group's rows share a bit width.
 // Choosing b bits for group g adds beta_g / (2^b - 1)^2 to the variance V and rows_g * row_bytes(b)
@@ -30,11 +30,11 @@ typedef struct Group {
     int64_t rows; // > 0
 } Group;
 
-typedef struct Link {   // groups that wait for each other: one ordered pair of ranks, or one sender
-    int source, target; // ranks; target -1: all that source sends
+typedef struct Link {   // groups sent in sequence: one ordered pair of ranks, or one sender
+    int source, target; // ranks; target -1: everything that source sends
     double gamma;       // >= 0: seconds at any width (latency, parameters of rows)
-    int64_t begin, end; // its groups in Problem.group, behind those of the link before it; by beta
-                        // descending where neighbours have the same theta
+    int64_t begin, end; // its groups in Problem.group, after those of the previous link; by beta
+                        // descending among neighbours of the same theta
 } Link;
 
 typedef struct Problem {
@@ -52,10 +52,10 @@ typedef struct Problem {
     Group *group; // [groups] owned
 } Problem;
 
-// Takes the arrays, zeroed. problem_clear gives them back.
+// Allocates the arrays, zeroed. problem_clear frees them.
 void problem_init(Problem *problem, int rounds, int links, int64_t groups);
 void problem_clear(Problem *problem);
-// False with EXIT_DATA and a sentence if the problem breaks a promise of the struct above.
+// False with EXIT_DATA and a sentence if the problem violates a comment of the struct above.
 bool problem_check(const Problem *problem, Error *err);
 
 // A choice is [groups] indices into Problem.bits.
@@ -77,13 +77,13 @@ typedef struct Weights { // cost of a unit of V and of a second in the objective
     double variance, seconds;
 } Weights;
 Weights problem_weights(const Problem *problem, const Normalizers *normalizers);
-// Whether `found` has a smaller objective than `there` by more than rounding, and so replaces it.
+// True if the objective of `found` is smaller than that of `there` by more than rounding errors.
 bool value_gains(const Value *found, const Value *there);
 // The same width for all groups: index into Problem.bits.
 void problem_uniform(const Problem *problem, int width, uint8_t *choice);
 
 typedef struct Solution {
-    char by[16];     // who found it: "exact" (proven), "fronts", "prices", "uniform", "glpk"
+    char by[16];     // what found it: "exact" (proven), "fronts", "prices", "uniform", "glpk"
     uint8_t *choice; // [groups] owned
     Value value;
     double bound;   // no choice has a smaller objective
@@ -96,14 +96,14 @@ void solution_clear(Solution *solution);
 // Finds the best choice by Pareto fronts of links and a sweep over the times of a round (A.7). It
 // is at least as good as every uniform choice. It is exact, and the bound equals the objective (up
 // to 1e-10 of a link's time where thetas differ inside it), with two exceptions: a link's front has
-// more points than are kept ("fronts"), or hidden time couples the rounds ("prices"). Then the
-// bound says how far from the best the choice may be. Local.
+// more points than are kept ("fronts"), or hidden time couples the rounds ("prices"). Then
+// objective - bound limits the distance from the optimum. Local.
 void problem_solve(const Problem *problem, Solution *solution);
-// Whether searching one round after the other may find a better choice than problem_solve. False
-// where only one term counts or time is hidden.
+// True if searching one round after the other may find a better choice than problem_solve. False if
+// only one term counts or time is hidden.
 bool problem_is_open(const Problem *problem);
-// Whether such a search may find a better choice than this solution of problem_solve. False also
-// where its bound proves that it is the best.
+// True if such a search may find a better choice than this solution of problem_solve. False also if
+// its bound proves that it is optimal.
 bool solution_is_open(const Solution *solution, const Problem *problem);
 // A lower bound of the objective from the LP relaxation's duals (A.7). Local.
 double problem_bound(const Problem *problem);

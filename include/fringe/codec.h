@@ -39,11 +39,11 @@ typedef struct Widths {
 } Widths;
 
 bool width_known(int bits); // 1 .. 8 and 16
-// All of them of `bits`.
-void widths_init(Widths *widths, const Backend *backend, int64_t count, int bits);
+// Allocates or plans them; widths_fill makes all rows `bits` bits wide.
+void widths_alloc(Widths *widths, const Allocator *allocator, int64_t count);
+void widths_fill(Widths *widths, int bits);
 void widths_clear(Widths *widths);
 void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in the send list
-size_t widths_bytes(int64_t count);                   // memory that widths_init takes
 
 // A codec's own options, as its configure has read them. Only the codec knows what they mean; all
 // zero are the options of a codec that has none.

@@ -74,7 +74,7 @@ typedef struct Config {
         char labels[CONFIG_TEXT];   // .npy: (n) integer classes or (n,K) 0/1
         char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
         ConfigWords split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
-        bool undirected;            // format edges: each line stands for both directions
+        bool undirected;            // format edges: each line is an edge in both directions
         ConfigWords transforms;  // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,
                                  // standardize, random:D, degree
         char cache[CONFIG_TEXT]; // folder of prepared data and partitions
@@ -82,13 +82,13 @@ typedef struct Config {
     struct {
         char method[CONFIG_TEXT]; // of a family
         int64_t seed;
-        ConfigWords balance; // further constraints beside nodes: train, edges
+        ConfigWords balance; // constraints besides the number of nodes: train, edges
         bool reorder;        // renumber rows inside a part for locality
     } partition;
     struct {
         char layer[CONFIG_WORD]; // of a family
         int64_t layers;
-        ConfigInts hidden; // width of each hidden layer; one value serves all
+        ConfigInts hidden; // width of each hidden layer; a single value applies to all
         ConfigWords post;  // order of norm, activation, dropout after a convolution but the last
         char norm[CONFIG_WORD];       // layer | none
         char activation[CONFIG_WORD]; // relu | none
@@ -122,7 +122,7 @@ typedef struct Config {
         char assign[CONFIG_TEXT]; // of a family
         ConfigInts bits;          // bits that rows may get, ascending
         int64_t initial_bits;     // bits of all rows until the first assignment; uniform: for good
-        char scale_dtype[CONFIG_WORD]; // fp32 | bf16: how a row's minimum and step travel
+        char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's minimum and step in a message
         int64_t period;                // epochs between two assignments
         int64_t delay;                 // epochs from starting the solver to applying its solution
         int64_t group_size;            // rows that share a width
@@ -137,7 +137,7 @@ typedef struct Config {
     } quantization;
     struct {
         char input_features[CONFIG_WORD]; // exchange | auto (features are exchanged once)
-        char order[CONFIG_WORD]; // aggregate-first | auto (transform first where that makes rows
+        char order[CONFIG_WORD]; // aggregate-first | auto (transform first if that makes rows
                                  // narrower)
         char receptive_field[CONFIG_WORD]; // all | auto (receptive field of the training nodes)
         char cover[CONFIG_WORD];           // sources | targets | min
@@ -153,7 +153,7 @@ typedef struct Config {
         int64_t threads;          // per rank; 0 = cores / ranks on the node
         int64_t checkpoint_every; // epochs; 0 = at the end and when stopped
         int64_t keep_checkpoints;
-        double checkpoint_minutes; // wall clock between two; 0 = by epochs alone
+        double checkpoint_minutes; // wall clock between two; 0 = only by epochs
         double lock_wait;          // seconds to wait for another run in dir
         double stop_after;         // wall-clock seconds, then checkpoint and exit 75; 0 = never
         int64_t log_every;         // epochs
@@ -178,13 +178,13 @@ void config_learn_keys(const MemberKeys *const *members, int count);
 // Copies the values of a member's keys into its struct.
 void config_values(const Config *config, const MemberKeys *member, void *values);
 
-// Whether the user named that key in the file or a setting. False for keys that a mode presets, and
-// for those in the config of a run, which names every key.
+// True if the user set that key in the file or by a setting. False for keys that a mode presets,
+// and for those in the config of a run, which has every key.
 bool config_is_said(const Config *config, const char *path);
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
-// (EXIT_NO_INPUT if the file is not there). A mode's preset stands between defaults and file. The
+// (EXIT_NO_INPUT if the file does not exist). A mode's preset stands between defaults and file. The
 // file may also be the run.json of a run: then its member "config" is loaded, in which keys may
 // have names of older versions. After errors *config holds defaults for wrong keys and the values
 // of the others; if the file is no JSON, its mode is "".
@@ -225,7 +225,7 @@ bool config_make_cache(const Config *config, Error *err);
 
 extern const Family mode_family; // presets: vanilla, lossless, ...
 
-// Whether an entry of data.split_keys is a .npy file, not the name of an array.
+// True if an entry of data.split_keys is a .npy file, not the name of an array.
 bool config_split_is_file(const char *key);
 
 #endif

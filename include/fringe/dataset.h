@@ -3,9 +3,9 @@
 //
 // Formats are a table (src/dataset/formats.c): npz (gnn-benchmark CSR keys), metis (.graph), edges
 // (text, SNAP style), fringe (our own directory). data.transforms is a list of steps applied in
-// order, a table too. A stored edge (i, j) carries a message i -> j: the CSR here is by source,
-// exactly as stored. Sizes and ids from files are bounded and checked before they are used to
-// allocate or index. No function is collective.
+// order, a table too. A stored edge (i, j) means that node j aggregates row i: the CSR here is by
+// source, exactly as stored. Sizes and ids from files are bounded and checked before they are used
+// to allocate or index. No function is collective.
 #ifndef FRINGE_DATASET_H
 #define FRINGE_DATASET_H
 
@@ -21,7 +21,7 @@ typedef struct Dataset {
     int64_t nodes;    // n, at most 2^31 - 1
     int64_t edges;    // E stored entries
     int64_t *offset;  // [n+1] by source
-    int32_t *target;  // [E] message source -> target; ascending inside each row after loading
+    int32_t *target;  // [E] edge source -> target; ascending inside each row after loading
     float *weight;    // [E] or NULL (all 1)
     int64_t features; // F, 0 if there are none
     float *x;         // [n, F] or NULL

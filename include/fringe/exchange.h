@@ -29,7 +29,7 @@ typedef struct BufferSizes {     // bytes
 ExchangeBuffers *
 exchange_buffers_new(const Backend *backend); // which encodes, decodes and reads the rows; borrowed
 void exchange_buffers_free(ExchangeBuffers *buffers); // after its channels
-void exchange_buffers_plan(MemoryPlan *plan, const BufferSizes *size);
+void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const BufferSizes *size);
 
 // What a channel's codec is told. Exact exchanges (evaluation) are written in fp32 all the same.
 typedef struct CodecOptions {
@@ -48,7 +48,7 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
                      int64_t columns, ExchangeId id);
 void channel_free(Channel *channel); // drains it, so collective where it is in flight
 // What the channel itself takes; `most`, of all channels that share buffers, is made large enough.
-void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
+void channel_plan(MemoryPlan *plan, BufferSizes *most, const Backend *backend, const HaloPlan *halo,
                   const CodecOptions *options, int64_t columns);
 
 // When an exchange happens: seed and epoch choose the random numbers that round its rows.

@@ -1,27 +1,27 @@
-// halo: shard -> Blocks. A Block is a sparse operator spread over the ranks, Y = L · A · R · X; its
-// Pattern is A and how it lies on the ranks; L and R are diagonals. GCN and GraphSAGE differ only
-// in the diagonals and in `self` (A + I instead of A), so they share Patterns and no weight is
-// stored for them. The transpose swaps the diagonals and takes the transposed Pattern; a symmetric
-// Pattern is its own transpose, stored once.
+// halo: shard -> Blocks. A Block is a sparse operator distributed over the ranks, Y = L · A · R ·
+// X. Its Pattern holds A and its distribution; L and R are diagonal matrices. GCN and GraphSAGE
+// differ only in the diagonals and in `self` (A + I instead of A), so they share Patterns and store
+// no weights. The transposed Block swaps the diagonals and uses the transposed Pattern; a symmetric
+// Pattern is its own transpose and is stored once.
 //
-// A message is a row as the aggregation reads it: already scaled by R. So halo columns weigh 1 (or
-// the stored edge weight), and each rank needs the diagonals of its own rows only.
+// The sender scales a halo row by R before it sends it. So entries of halo columns are 1 (or the
+// stored edge weight), and each rank needs the diagonals of its own rows only.
 //
 // The numbering law (pattern_is_valid asserts it; code cites it by number):
 //  1. the own rows of a set have one order for every Pattern: by hops from the training nodes; at
 //  each distance forward-central rows first, then forward-marginal ones; inside those, cluster by
 //  cluster for locality;
-//  2. work on rows takes ranges [begin, end); a set of rows is a short list of ranges, never an
-//  index list: what a layer of training needs are the first rows of a shard;
-//  3. columns are [0, S) own sources of the set that is read, then [S, S+H) halo; the halo Csr
+//  2. functions take ranges [begin, end) of rows; a set of rows is a short list of ranges, never an
+//  index list. The rows that a layer needs in training are the first rows of a shard;
+//  3. columns are [0, S) own sources of the set that is read, then [S, S+H) halo rows; the halo Csr
 //  counts its columns from 0;
-//  4. halo columns are grouped by sender in the order of the ring, rank-1 first, the order in which
-//  they arrive; inside a group in the order of the sender's list. A halo pass may be made sender by
-//  sender or at once: each row adds in the same order, so the bits are the same;
+//  4. halo columns are grouped by sender in ring order, rank-1 first, which is the order of
+//  arrival; a group has the order of its sender's list. The halo part may be aggregated sender by
+//  sender or at once: each row adds its terms in the same order, so the bits are the same;
 //  5. the send list of rank a to b names exactly b's halo columns from a, in b's order: ascending
-//  entries of a's [own sources | partial sums];
+//  entries of a's [own sources | partial aggregates];
 //  6. so messages carry rows only, no ids; ids stay in side arrays, for the random numbers;
-//  7. offset arrays have one entry more than groups.
+//  7. an offset array has one entry more than there are groups.
 #ifndef FRINGE_HALO_H
 #define FRINGE_HALO_H
 
@@ -31,33 +31,34 @@
 
 enum { PATTERN_RANGES = 64, HOPS_ALL = -1 };
 
-// What serves the edges between two ranks: the rows of their sources; sums of them, made by the
-// sender, for their targets; or the fewest of both together, a minimum vertex cover (ALGORITHMS A.3
-// v). Aggregation is linear, so a partial sum is a row like any other.
+// Which rows travel for the edges between two ranks: the rows of their sources; partial aggregates,
+// which the sender sums for their targets; or the fewest of both together, a minimum vertex cover
+// (ALGORITHMS A.3 v). Aggregation is linear, so a partial aggregate is a row like any other.
 typedef enum Cover { COVER_SOURCES, COVER_TARGETS, COVER_MIN } Cover;
 
-// Which of a shard's edges a Pattern holds, and what travels for them.
+// Which of a shard's edges a Pattern holds, and which rows travel for them.
 typedef struct PatternKind {
     int relation;                 // of the shard: which rows read which
-    int target_hops, source_hops; // only rows at most so many hops from training nodes; HOPS_ALL
+    int target_hops, source_hops; // rows at most this many hops from training nodes; or HOPS_ALL
     Cover cover;
 } PatternKind;
 
-// Which rows travel between the ranks, and in which order: all that an exchange knows of a Pattern.
-// A halo row is one row on its way to one rank: an own source, or a partial aggregate of them.
+// Which rows travel between the ranks, and in which order. An exchange reads only this part of a
+// Pattern. A halo row is one row sent to one rank: an own source of the sender, or a partial
+// aggregate of such sources.
 typedef struct HaloPlan {
     const Comm *comm;        // borrowed, outlives the plan
     int rank, size;          // of comm
     int64_t sources;         // S sources on this rank: own rows [0, S)
-    int64_t partials;        // partial aggregates made here for others
-    int64_t halo_count;      // H rows that arrive
+    int64_t partials;        // partial aggregates that this rank computes for others
+    int64_t halo_count;      // H halo rows that this rank receives
     int64_t *receive_offset; // [size] offsets: group g (0..size-2) comes from the ring_sender
     int64_t *send_offset;    // [size] offsets: group g goes to the ring_reader
     int32_t *send_row;       // [send_offset[size-1]] ascending inside a group: [sources | partials]
-    int64_t *source_id;      // [S + partials] of what may be sent: global ids of own sources; of a
-                             // partial aggregate -1 - id of its target
-    int64_t *halo_id;        // [H] likewise of what arrives
-    int64_t *sources_read;   // [size-1] rows of each group if sources alone travelled
+    int64_t *source_id;      // [S + partials] ids of rows that may be sent: the global id of an own
+                             // source; -1 - id of its target for a partial aggregate
+    int64_t *halo_id;        // [H] ids of the halo rows, likewise
+    int64_t *sources_read;   // [size-1] size of each group under COVER_SOURCES
 } HaloPlan;
 
 typedef struct Pattern {
@@ -65,58 +66,60 @@ typedef struct Pattern {
     PatternKind kind;
     int64_t rows;                  // N targets on this rank: own rows [0, N)
     Csr own;                       // [N] rows over [0, S)
-    Csr halo;                      // [halo.rows] over [0, H); only rows that have any
-    int32_t *halo_row;             // [halo.rows] ascending: which target each is
+    Csr halo;                      // [halo.rows] over [0, H); only rows that read a halo row
+    int32_t *halo_row;             // [halo.rows] ascending: the target of each of these rows
     Csr partial;                   // [partials] over [0, S)
-    int range_count;               // rows without halo columns, as ranges
-    Range central[PATTERN_RANGES]; // if more were needed the shorter ones are left out (they then
-                                   // wait for the halo)
-    bool borrowed_own; // arrays that point into the shard or another Pattern are not freed
+    int range_count;               // of central
+    Range central[PATTERN_RANGES]; // rows without halo columns; if there are more ranges, the
+                                   // shortest are left out and treated as marginal
+    bool borrowed_own;             // own points into the shard or another Pattern: not freed
 } Pattern;
 
-// Builds a Pattern from the shard's edges; tells every owner what to send. `like` (may be NULL)
-// outlives the new Pattern, which borrows its own edges where they are the same. Collective.
-Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *like,
+// Builds a Pattern from the shard's edges and tells every owner which rows to send. `share_with`
+// (may be NULL) is a Pattern that outlives the new one; if their own edges are the same, the new
+// Pattern borrows them. Collective.
+Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
                      const Comm *comm);
 void pattern_free(Pattern *pattern);
-// Asserts laws 1 to 7 on this rank; with `deep` also across ranks (collective). For builders and
+// Checks laws 1 to 7 on this rank; with `deep` also across ranks (collective). For pattern_new and
 // tests.
 bool pattern_is_valid(const Pattern *pattern, bool deep);
-// What pattern_new takes at most, found before it is called: what stays, and the most that is there
-// while it works, what stays included (the boundary, the cover's work space, what is asked). A pass
-// over the edges.
+// Upper bounds on the memory of pattern_new, computed before it is called: `kept` is the memory of
+// the Pattern; `most` is the peak during the call, `kept` included (boundary, work space of the
+// cover, requests). One pass over the edges.
 typedef struct PatternBytes {
     size_t kept, most;
 } PatternBytes;
-PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool like);
-void pattern_plan(MemoryPlan *plan, const Pattern *pattern); // what one that is made has taken
-// Own rows at most `hops` from a training node.
+PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool share_with);
+void pattern_plan(MemoryPlan *plan, const Pattern *pattern); // adds the memory of `pattern`
+// The number of own rows at most `hops` from a training node.
 int64_t set_reach(const RowSet *set, int hops);
 
-// ---- lists in the order of the ring: group g of a receive list comes from the rank's ring_sender,
-// of a send list goes to its ring_reader
-// Elements of `bytes` bytes, one for each entry of the lists, from owners (send list) to readers
-// (receive list) and back. Of the plan offsets and communicator are read. Collective.
+// ---- lists in ring order: group g of a receive list comes from the rank's ring_sender; group g of
+// a send list goes to its ring_reader
+// Sends one element of `bytes` bytes per list entry, from owners (send list) to readers (receive
+// list) or back. Reads only the offsets and the communicator of the plan. Collective.
 void ring_to_readers(const HaloPlan *plan, const void *sent, void *received, size_t bytes);
 void ring_to_owners(const HaloPlan *plan, const void *received, void *sent, size_t bytes);
-// The offsets that the owners' lists have, from those of the readers'; to be freed. Collective.
+// Returns the offsets of the send list, given those of the receive list. The caller frees them.
+// Collective.
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset);
 
 typedef struct Block {
     const Pattern *pattern; // borrowed
     float *left;            // [own rows of the set it writes] or NULL (1); owned
     float *right;           // [own rows of the set it reads] or NULL (1); owned
-    bool self;              // adds the diagonal: A + I; only where both sets are the same
+    bool self;              // adds the identity: A + I; only if both sets are the same
 } Block;
 
-// Normalisations are a table (block.c): name -> diagonals and self, from the shard's global degrees
-// (ALGORITHMS A.3).
+// Normalisations are a table (block.c): name -> diagonals and self, computed from the shard's
+// global degrees (ALGORITHMS A.3).
 extern const Family normalisation_family;
 bool block_init(Block *block, const char *normalisation, const Pattern *pattern, const Shard *shard,
                 Error *err);
 void block_clear(Block *block);
-// The same operator on other rows, and the operator of the way back: diagonals swapped, on a
-// transposed Pattern. Both borrow their diagonals from `block`.
+// The same operator on another Pattern, and its transpose: diagonals swapped, on the transposed
+// Pattern. Both borrow their diagonals from `block`.
 Block block_on(const Block *block, const Pattern *pattern);
 Block block_transpose(const Block *block, const Pattern *transposed);
 

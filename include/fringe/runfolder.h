@@ -32,7 +32,7 @@ typedef struct RunClaim {
     RunKind kind;
     bool resume;     // the folder must hold a run of this kind, or none
     bool may_number; // the folder is only the default: while a living run uses it, the first empty
-                     // one of NAME-2, NAME-3, ... is taken instead
+                     // one of NAME-2, NAME-3, ... is claimed instead
     double wait;     // seconds to wait for the lock
 } RunClaim;
 

@@ -11,12 +11,12 @@ static const char *describe(void) {
     return text;
 }
 
-static void *take_pinned(size_t bytes, const char *what) {
+static void *fenced_alloc_pinned(size_t bytes, const char *what) {
     return backend_cpu.alloc_pinned(bytes, what);
 }
 
 // Commands may still name it.
-static void give_pinned(void *pinned) {
+static void free_pinned(void *pinned) {
     if (pinned != NULL)
         fenced_finish(NULL);
     backend_cpu.free_pinned(pinned);
@@ -29,8 +29,8 @@ const Backend backend_fenced = {
     .host_is_device = false,
     .alloc = fenced_alloc,
     .free = fenced_free,
-    .alloc_pinned = take_pinned,
-    .free_pinned = give_pinned,
+    .alloc_pinned = fenced_alloc_pinned,
+    .free_pinned = free_pinned,
     .upload = fenced_upload,
     .download = fenced_download,
     .copy = fenced_copy,

@@ -1,5 +1,6 @@
-// The adaptive rule: one problem per layer and direction on rank 0, solved at once, and given to
-// fringe-solver with that solution where it is not proven the best. Taking the widths waits for it.
+// The adaptive rule. Rank 0 solves one problem per layer and direction at the request. If a
+// solution is not proven optimal, fringe-solver gets the problem and this solution; the decision
+// waits for it.
 
 #include "internal.h"
 
@@ -7,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- posing the problem (rank 0)
+// ---- building the problem (rank 0)
 
-// Links of ring rounds: pairs (source, target) that have rows.
+// quantization.wait: round. The links are the pairs (source, target) that have rows.
 static void pose_rounds(const Assigner *a, ChannelAssignment *assigned, Problem *p) {
     int size = a->comm->size, rounds = size - 1, link = 0;
     int64_t group = 0;
@@ -28,7 +29,7 @@ static void pose_rounds(const Assigner *a, ChannelAssignment *assigned, Problem 
     }
 }
 
-// Links want groups of one theta by beta descending (bitwidth.h).
+// A link needs its groups of one theta by beta descending (bitwidth.h).
 static int by_theta_and_beta(const void *a, const void *b, void *context) {
     const Group *group = context;
     int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
@@ -38,7 +39,7 @@ static int by_theta_and_beta(const void *a, const void *b, void *context) {
     return x->beta != y->beta ? (x->beta > y->beta ? -1 : 1) : (i > j) - (i < j);
 }
 
-// Links of senders: everything a rank sends, one message after the other.
+// quantization.wait: sender. A link is everything that one rank sends, one message after the other.
 static void pose_senders(const Assigner *a, ChannelAssignment *assigned, Group *by_rank,
                          Problem *p) {
     int size = a->comm->size, rounds = size - 1, link = 0;
@@ -98,7 +99,7 @@ static void pose(const Assigner *a, ChannelAssignment *assigned, Group *by_rank,
         p->group[g] = by_rank[assigned->place[g]];
 }
 
-// ---- asking
+// ---- the request
 
 double assigned_hidden(const Assigner *a, ChannelAssignment *assigned) {
     const ConfigDoubles *pinned = &a->config->quantization.link;
@@ -113,7 +114,7 @@ double assigned_hidden(const Assigner *a, ChannelAssignment *assigned) {
     return assigned->hidden;
 }
 
-// Rank 0 gets the assigned's problem. Collective.
+// Builds the problem of one channel on rank 0. Collective.
 static void pose_of(Assigner *a, ChannelAssignment *assigned) {
     bool first = a->comm->rank == 0;
     double hidden = assigned_hidden(a, assigned);
@@ -133,7 +134,7 @@ static void solve_aside(void *assigner) {
         problem_solve(&a->assigned[i].problem, &a->assigned[i].solution);
 }
 
-void assigned_ask_solver(Assigner *a, ChannelAssignment *assigned) {
+void assigned_start_solver(Assigner *a, ChannelAssignment *assigned) {
     if (strcmp(a->config->quantization.solver, "glpk") == 0 &&
         solution_is_open(&assigned->solution, &assigned->problem) &&
         !solver_start(&assigned->solver, &assigned->problem, assigned->solution.choice,
@@ -142,7 +143,7 @@ void assigned_ask_solver(Assigner *a, ChannelAssignment *assigned) {
                  "fringe-solver could not be started; the exact solution is used");
 }
 
-bool adaptive_ask(Assigner *a, Error *err) {
+bool adaptive_request(Assigner *a, Error *err) {
     (void)err;
     link_measure(a);
     for (int i = 0; i < a->channels; i++)
@@ -150,12 +151,12 @@ bool adaptive_ask(Assigner *a, Error *err) {
     if (a->comm->rank == 0)
         comm_aside(a->comm, solve_aside, a);
     for (int i = 0; i < a->channels && a->comm->rank == 0; i++)
-        assigned_ask_solver(a, &a->assigned[i]);
-    comm_barrier(a->comm); // that rank 0 solves is not the next exchange's waiting
+        assigned_start_solver(a, &a->assigned[i]);
+    comm_barrier(a->comm); // so that the next exchange does not measure the time rank 0 solves
     return true;
 }
 
-// ---- deciding
+// ---- the decision
 
 static void report(const ChannelAssignment *assigned, AssignmentPart *part) {
     snprintf(part->by, sizeof part->by, "%s", assigned->solution.by);

@@ -1,5 +1,5 @@
-// The life of an assignment: asked before one epoch, decided while training goes on, taken before a
-// later one, measured after that.
+// The life of an assignment: it is requested before one epoch, decided while training continues,
+// applied before a later epoch, and measured after that epoch.
 
 #include "internal.h"
 
@@ -56,15 +56,15 @@ void assigner_free(Assigner *a) {
     memory_free(a);
 }
 
-// ---- asking, deciding, taking
+// ---- request, decision, application
 
-static bool ask(Assigner *a, int64_t epoch, Error *err) {
+static bool request(Assigner *a, int64_t epoch, Error *err) {
     a->requested = epoch;
     a->pending = SOLUTION_PENDING;
     a->assignment = (Assignment){.requested = epoch, .parts = a->channels};
     for (int i = 0; i < a->channels; i++)
         a->assignment.part[i].id = a->assigned[i].of.id;
-    return a->rule->ask(a, err);
+    return a->rule->request(a, err);
 }
 
 bool assigner_decide(Assigner *a, Error *err) {
@@ -89,7 +89,7 @@ static void count_widths(const Assigner *a, const ChannelAssignment *assigned,
     comm_sum_int64(a->comm, part->rows, WIDTH_MOST + 1);
 }
 
-static void take(Assigner *a, int64_t epoch) {
+static void apply(Assigner *a, int64_t epoch) {
     a->pending = NOTHING_PENDING;
     a->applied = a->assignment.applied = epoch;
     for (int i = 0; i < a->channels; i++) {
@@ -104,7 +104,7 @@ static void take(Assigner *a, int64_t epoch) {
 
 bool assigner_before(Assigner *a, int64_t epoch, Error *err) {
     double begin = clock_seconds();
-    if (a->pending == NOTHING_PENDING && a->rule->due(a, epoch) && !ask(a, epoch, err))
+    if (a->pending == NOTHING_PENDING && a->rule->due(a, epoch) && !request(a, epoch, err))
         return false;
     int64_t delay = a->rule->at_once ? 0 : a->config->quantization.delay;
     bool due =
@@ -112,7 +112,7 @@ bool assigner_before(Assigner *a, int64_t epoch, Error *err) {
     if (a->pending != NOTHING_PENDING && due) {
         if (!assigner_decide(a, err))
             return false;
-        take(a, epoch);
+        apply(a, epoch);
     }
     a->assignment.seconds += clock_seconds() - begin;
     return true;

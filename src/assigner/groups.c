@@ -1,8 +1,8 @@
-// From ranges to groups and back (ALGORITHMS A.5, A.6). A message k counts
-// beta_k = c_k (D / 6) mean(range_k^2), where the reader's c_k says what its noise meets:
-// the sum over the reading rows v of coefficient^2 (paper), or the square of their sum (safe). A
-// message is a row already scaled by R, so the coefficient is left[v] times the edge's weight, or
-// times the sum of the weights where the edge is stored more than once.
+// From ranges to groups, and from choices to widths (ALGORITHMS A.5, A.6). Halo row k has the
+// sensitivity beta_k = c_k (D / 6) mean(range_k^2). The reader computes c_k: the sum over the rows
+// v that read it of coefficient^2 (paper), or the squared sum of |coefficient| (safe). The sender
+// has already scaled the row by R, so the coefficient is left[v] times the edge's weight, or times
+// the sum of the weights if the edge is stored more than once.
 
 #include "internal.h"
 
@@ -84,14 +84,15 @@ void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_si
     memory_free(mine);
 }
 
-// And the sensitivity of every row while groups are made.
+// The lists of groups_alloc, and the sensitivity of every row while groups are built.
 void assigner_plan(MemoryPlan *plan, const HaloPlan *halo, const Config *config, const Comm *comm) {
     ChannelAssignment assigned = {.plan = halo};
     groups_alloc(&assigned, plan, comm, config->quantization.group_size);
     memory_plan_add(plan, "sensitivities", memory_product(assigned.rows, sizeof(double)));
 }
 
-// Edges stored more than once stand side by side, as columns ascend inside a row (law 3).
+// Adds a row's coefficients to its halo columns. Copies of an edge are neighbours, because columns
+// ascend inside a row (law 3).
 static void add_row(const Csr *halo, int64_t row, float left, bool safe, float *read) {
     int64_t end = halo->offset[row + 1];
     for (int64_t e = halo->offset[row], next; e < end; e = next) {
@@ -115,14 +116,14 @@ void groups_coefficients(ChannelAssignment *assigned, bool safe) {
 }
 
 void groups_clear(ChannelAssignment *assigned) {
-    void *taken[] = {assigned->row_piece, assigned->piece,  assigned->start,
+    void *owned[] = {assigned->row_piece, assigned->piece,  assigned->start,
                      assigned->sent,      assigned->choice, assigned->begin,
                      assigned->next,      assigned->order,  assigned->coefficient};
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        memory_free(taken[i]);
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        memory_free(owned[i]);
 }
 
-// Squares of large ranges overflow; whatever sums of them a group makes is a number (bitwidth.h).
+// Squares of large ranges overflow. The cap keeps the sums of a group finite (bitwidth.h).
 static double bounded(double beta) { return beta <= 1e80 ? beta : 1e80; }
 
 static int larger_beta_first(const void *a, const void *b, void *context) {
@@ -149,7 +150,7 @@ void groups_gather(ChannelAssignment *assigned, const Comm *comm, int64_t group_
     RangeStatistics *ranges = channel_ranges(assigned->of.channel);
     int rounds = comm->size - 1;
     double factor = (double)channel_columns(assigned->of.channel) / 6 /
-                    (double)ranges->exchanges; // of an epoch at least, where there are rows
+                    (double)ranges->exchanges; // at least 1 if there are rows
     double *beta = ALLOC(double, assigned->rows, "sensitivities");
     for (int64_t k = 0; k < assigned->rows; k++) {
         beta[k] = bounded((double)assigned->coefficient[k] * factor * (double)ranges->square[k]);

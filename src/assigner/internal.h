@@ -1,5 +1,5 @@
-// What the files of the assigner share. A ChannelAssignment is one channel and what its assignment
-// needs; lists of rows and groups are in the order of the ring (law 4) on each rank, and by rank on
+// Shared by the files of the assigner. A ChannelAssignment is one channel with the data for its
+// assignment. Lists of rows and groups are in ring order (law 4) on each rank, and in rank order on
 // rank 0.
 #ifndef FRINGE_SRC_ASSIGNER_INTERNAL_H
 #define FRINGE_SRC_ASSIGNER_INTERNAL_H
@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-typedef struct SolverRun { // fringe-solver on one problem (solver.c)
+typedef struct SolverRun { // a process of fringe-solver for one problem (solver.c)
     pid_t pid;             // 0: none
     FILE *solution;
     double deadline; // clock_seconds()
@@ -21,19 +21,19 @@ typedef struct ChannelAssignment {
     char name[EXCHANGE_NAME];
     int64_t rows;             // of the send list
     float *coefficient;       // [rows] c_k
-    int32_t *order;           // [rows] places in the send list, by beta inside each ring round
+    int32_t *order;           // [rows] entries of the send list, by beta inside each ring round
     int64_t *begin;           // [size] first group of each ring round
     uint8_t *choice;          // [begin[size - 1]] of this rank's groups
-    uint8_t *next;            // [rows] widths to be taken
-    double transfer, covered; // channel_seconds() when counting started
+    uint8_t *next;            // [rows] widths to be applied
+    double transfer, covered; // channel_seconds() when the last assignment was applied
     int64_t exchanges;        // since then
-    double hidden;            // seconds of an exchange that computation covered when last asked
+    double hidden;            // covered seconds of an exchange at the last request
     // rank 0 only
     int64_t *sent;      // [size, size - 1] rows that each rank sends in each round
     int64_t *start;     // [size, size - 1] first group of each rank and round, by rank; + 1
-    int64_t *piece;     // [size + 1] the same of whole ranks
-    int64_t *row_piece; // [size + 1] rows of whole ranks
-    int64_t *place;     // [problem.groups] which of the groups by rank each of the problem's is
+    int64_t *piece;     // [size + 1] first group of each rank
+    int64_t *row_piece; // [size + 1] first row of each rank
+    int64_t *place;     // [problem.groups] index of each group of the problem in rank order
     Problem problem;
     Solution solution;
     SolverRun solver;
@@ -53,24 +53,24 @@ struct Assigner {
     int64_t requested, applied; // epochs of the last assignment
     Assignment assignment;
     double *theta, *gamma;    // rank 0: [size, size - 1] by source and ring round
-    int64_t replays, *replay; // taken epochs of the run that is replayed, ascending
+    int64_t replays, *replay; // epochs in which the replayed run applied widths, ascending
 };
 
-// Rules say which row gets which width: a table (rules.c); uniform is the smallest member and the
-// one to copy. All collective.
+// A rule chooses the width of each row. Rules are a table (rules.c); uniform is the smallest member
+// and the one to copy. All functions but `check` are collective.
 typedef struct Rule {
     const char *name;
-    bool at_once;  // taken when asked; else quantization.delay later
-    bool periodic; // asked every quantization.period epochs
-    bool (*check)(const Config *config, Error *err); // the files that it needs; NULL: none
-    bool (*open)(Assigner *assigner, Error *err);    // them; NULL: none
+    bool at_once;  // applied when requested; else quantization.delay epochs later
+    bool periodic; // requested every quantization.period epochs
+    bool (*check)(const Config *config, Error *err); // checks the files it needs; NULL: none
+    bool (*open)(Assigner *assigner, Error *err);    // opens these files; NULL: none
     bool (*due)(const Assigner *assigner, int64_t epoch);
-    bool (*ask)(Assigner *assigner, Error *err); // before epoch assigner->requested
-    bool (*decide)(Assigner *assigner,
-                   Error *err); // fills ChannelAssignment.next and the parts of the report
+    bool (*request)(Assigner *assigner, Error *err); // before epoch assigner->requested
+    // Fills ChannelAssignment.next and the parts of the report.
+    bool (*decide)(Assigner *assigner, Error *err);
 } Rule;
 const Rule *rule_find(const char *word, Error *err);
-bool adaptive_ask(Assigner *assigner, Error *err); // adaptive.c
+bool adaptive_request(Assigner *assigner, Error *err); // adaptive.c
 bool adaptive_decide(Assigner *assigner, Error *err);
 bool replay_open(Assigner *assigner, Error *err); // replay.c
 bool replay_check(const Config *config, Error *err);
@@ -78,24 +78,27 @@ bool replay_due(const Assigner *assigner, int64_t epoch);
 bool replay_decide(Assigner *assigner, Error *err);
 
 // ---- assigner.c
-bool assigner_decide(Assigner *assigner, Error *err); // what is asked, at once. Collective.
-void assigned_apply(
-    ChannelAssignment *assigned); // ChannelAssignment.next comes into use. Collective.
+// Decides a pending assignment now. Collective.
+bool assigner_decide(Assigner *assigner, Error *err);
+// Sets the widths of the channel to ChannelAssignment.next. Collective.
+void assigned_apply(ChannelAssignment *assigned);
 
 // ---- adaptive.c
-// Seconds of an exchange that the own part covers on every rank, since the last assignment, or
-// before it where none has been yet; 0 unless quantization.time is hidden. Collective.
+// Seconds of an exchange that computation on own rows covers on every rank: the mean since the last
+// assignment was applied, or the value before it if there was no exchange yet; 0 unless
+// quantization.time is hidden. Collective.
 double assigned_hidden(const Assigner *assigner, ChannelAssignment *assigned);
-// Starts fringe-solver where quantization.solver asks for it and the assigned's solution is not
-// proven the best. Rank 0.
-void assigned_ask_solver(Assigner *assigner, ChannelAssignment *assigned);
+// Starts fringe-solver if quantization.solver is glpk and the solution is not proven optimal. Rank
+// 0.
+void assigned_start_solver(Assigner *assigner, ChannelAssignment *assigned);
 
 // ---- groups.c
 void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_size);
 void groups_coefficients(ChannelAssignment *assigned, bool safe);
-// Sorts the send list by beta; rank 0 gets (beta, rows) of all groups, by rank. Restarts tracing.
+// Sorts the send list by beta and gathers (beta, rows) of all groups on rank 0, in rank order.
+// Restarts the tracing of ranges.
 void groups_gather(ChannelAssignment *assigned, const Comm *comm, int64_t group_size, Group *group);
-// Choices of rank 0 (indices into width) to ChannelAssignment.next on all ranks.
+// Sends the choices of rank 0 (indices into width) to ChannelAssignment.next on all ranks.
 void groups_spread(ChannelAssignment *assigned, const Comm *comm, int64_t group_size,
                    const uint8_t *choice, const int *width);
 
@@ -106,35 +109,37 @@ typedef struct PairTime { // of an ordered pair of ranks
     double theta, gamma;
     double bytes; // of the longer message that was timed
 } PairTime;
-// The line through the seconds of a small and a large message, of at least as many bytes. It meets
-// the large one; theta is above 0 and gamma not below, whatever the times are (ALGORITHMS A.6).
+// Fits a line through the seconds of a small and of a large message. It goes through the large one;
+// theta > 0 and gamma >= 0 for any times (ALGORITHMS A.6).
 PairTime link_fit(double small, int64_t small_bytes, double large, int64_t large_bytes);
-// Pairs of which too little was timed become ordinary ones: the median of the others.
+// Gives pairs whose timed messages were too small the median of the others.
 void link_fill_in(PairTime *all, int64_t pairs);
-// Times of all pairs, by receiver and ring round (in round g rank r receives from r - 1 - g), to
-// theta and gamma, which are by source.
+// Copies the times of all pairs, ordered by receiver and ring round (in round g rank r receives
+// from r - 1 - g), to theta and gamma, which are ordered by source.
 void link_keep(Assigner *assigner, const PairTime *all);
 void link_measure(Assigner *assigner); // fills theta, gamma and the report's link model
 
 // ---- solver.c
 bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbent, double limit);
-// Waits for the solution; keeps `solution` as it is where the solver was no help, and says why.
-// That GLPK ended before its time is said, too, whatever it had found.
+// Waits for the solver's solution. If the solver did not help, keeps `solution` and writes the
+// reason to `warning`; also warns if GLPK ended too early, whatever it found.
 void solver_finish(SolverRun *run, const Problem *problem, Solution *solution, const Comm *comm,
                    char warning[256]);
 void solver_stop(SolverRun *run);
 
-// ---- state.c: what all ranks hold per message, on rank 0 by rank. Collective.
-int64_t assigned_messages(const ChannelAssignment *assigned,
-                          const Comm *comm); // of all ranks; 0 but on rank 0
+// ---- state.c: per-row lists of all ranks, on rank 0 in rank order. Collective.
+// The number of rows that all ranks send; 0 on other ranks than rank 0. Local.
+int64_t assigned_messages(const ChannelAssignment *assigned, const Comm *comm);
 void assigned_gather_rows(const ChannelAssignment *assigned, const Comm *comm, const void *mine,
                           void *all, size_t bytes);
 void assigned_scatter_rows(const ChannelAssignment *assigned, const Comm *comm, const void *all,
                            void *mine, size_t bytes);
-bool widths_check(const Tensor *tensor, const char *path, Error *err); // all known. Local.
+// Checks that every width of the tensor is one that the codec has. Local.
+bool widths_check(const Tensor *tensor, const char *path, Error *err);
 
 // ---- lists.c. Collective.
-// One piece from each rank to rank 0, by rank, and back; offset [size + 1] in elements, rank 0.
+// Gather one piece from each rank on rank 0, in rank order, and scatter it; offset [size + 1] in
+// elements, rank 0.
 void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,
                  const int64_t *offset, size_t bytes);
 void list_scatter(const Comm *comm, const void *all, const int64_t *offset, void *mine,

@@ -1,10 +1,9 @@
 // The link model: time of a message = theta bytes + gamma, for every ordered pair of ranks. Each
-// ring round is timed by itself at two sizes, with all ranks in it, because pairs share links; the
-// least of a few times is taken, because anything else that runs only adds to it. The sizes are
-// those of real messages at the narrowest and the widest width, capped so that measuring stays
-// short; ALGORITHMS A.6 says when a line through them does not hold for longer ones. Pairs that
-// send nothing in the channel that is timed, or too little to tell bytes from messages, are taken
-// for ordinary ones: for the median of the others.
+// ring round is timed separately at two sizes, with all ranks in it, because pairs share links. The
+// shortest of a few times counts, because other activity only adds time. The sizes are those of
+// real messages at the narrowest and the widest width, capped to keep the measurement short;
+// ALGORITHMS A.6 says when the line does not hold for longer messages. Pairs that send nothing in
+// the timed channel, or too little to tell theta from gamma, get the median of the others.
 
 #include "internal.h"
 
@@ -12,14 +11,14 @@
 #include <string.h>
 
 enum { TIMES = 2, LEAST = 4 << 10, SMALL_MOST = 32 << 10, LARGE_MOST = 128 << 10 };
-static const double least_theta = 1e-12; // seconds per byte; a problem wants some
+static const double least_theta = 1e-12; // seconds per byte; a problem requires theta > 0
 
 static int64_t capped(const Channel *channel, int round, bool sent, int bits, int64_t most) {
     int64_t bytes = channel_round_bytes(channel, round, sent, bits);
     return bytes < most ? bytes : most;
 }
 
-// Least seconds of a round at one size; *bytes: what reaches this rank.
+// The shortest time of a round at one size. *bytes: what this rank receives.
 static double time_round(Channel *channel, int round, int bits, int64_t most, int64_t *bytes) {
     double least = 0;
     *bytes = capped(channel, round, false, bits, most);
@@ -114,7 +113,7 @@ void link_measure(Assigner *a) {
     if (pinned->count == 0)
         measure(a, mine);
     else
-        for (int g = 0; g < rounds; g++) // known as if measured
+        for (int g = 0; g < rounds; g++) // quantization.link replaces the measurement
             mine[g] = (PairTime){fmax(pinned->value[0], least_theta), pinned->value[1], LEAST};
     for (int r = 0; r <= a->comm->size; r++)
         offset[r] = (int64_t)r * rounds;

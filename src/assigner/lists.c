@@ -1,8 +1,8 @@
-// Lists between rank 0 and the others: one piece a rank, in the order of ranks.
+// Lists between rank 0 and the others: one piece per rank, in rank order.
 
 #include "internal.h"
 
-// Offsets in bytes: of the pieces on rank 0, or of the one piece elsewhere.
+// Offsets in bytes: of all pieces on rank 0, of its own piece on another rank.
 static int64_t *byte_offsets(const Comm *comm, const int64_t *offset, int64_t count, size_t bytes) {
     int64_t *out = ALLOC(int64_t, comm->size + 1, "lists");
     for (int r = 0; r <= comm->size; r++)

@@ -1,5 +1,6 @@
-// The rule replay:RUN: what another run used, from its assignments/epoch-N.safetensors (report
-// writes them): a tensor of bytes per channel, one byte per message, by rank. Rank 0 reads.
+// The rule replay:RUN: applies the widths that another run used. Rank 0 reads them from that run's
+// assignments/epoch-N.safetensors (written by report): one tensor per channel, one byte per row, in
+// rank order.
 
 #include "internal.h"
 
@@ -19,8 +20,8 @@ static void replay_folder(const Config *config, char *out, size_t size) {
     path_join(out, size, replayed_run(config), "assignments");
 }
 
-// A run that starts anew moves the assignments in its folder away, and one that is resumed would
-// read those that it writes.
+// A run cannot replay its own folder: a run that starts again moves the assignments there away, and
+// a resumed run would read those that it writes.
 static bool is_own_folder(const Config *config) {
     char *own = realpath(config->run.dir, NULL);
     char *replayed = realpath(replayed_run(config), NULL);
@@ -30,12 +31,12 @@ static bool is_own_folder(const Config *config) {
     return same;
 }
 
-// The epochs that have one, ascending; 0 with an error if none has.
+// Lists the epochs that have an assignment, ascending; returns 0 with an error if there is none.
 static int list_epochs(int64_t epochs[REPLAY_MOST], const char *folder, Error *err) {
     DIR *open_folder = opendir(folder);
     if (open_folder == NULL) {
         error_set(err, EXIT_NO_INPUT,
-                  "%s is not there; quantization.assign replay: wants the folder of a run that "
+                  "%s does not exist; quantization.assign replay: needs the folder of a run that "
                   "assigned widths",
                   folder);
         return 0;

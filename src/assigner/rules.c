@@ -1,4 +1,4 @@
-// The table of rules. uniform is the smallest: all rows keep quantization.initial_bits.
+// The table of rules. uniform is the smallest member: all rows keep quantization.initial_bits.
 
 #include "internal.h"
 
@@ -14,12 +14,13 @@ static bool nothing(Assigner *a, Error *err) {
     return true;
 }
 
-// Re-assign before epochs 1 + period, 1 + 2 period, ...
+// Requests an assignment before epochs 1 + period, 1 + 2 period, ...
 static bool periodic(const Assigner *a, int64_t epoch) {
     return epoch > 1 && (epoch - 1) % a->config->quantization.period == 0;
 }
 
-// ---- random: every row draws one of the widths, by the counters of its rounding (ALGORITHMS 0)
+// ---- random: each row draws one of the widths; the random numbers are keyed like those of
+// rounding (ALGORITHMS 0)
 
 static bool random_decide(Assigner *a, Error *err) {
     (void)err;
@@ -33,7 +34,7 @@ static bool random_decide(Assigner *a, Error *err) {
             int reader = ring_reader(a->comm->rank, g, a->comm->size);
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 int64_t id = p->source_id[p->send_row[k]];
-                int peer = id < 0 ? a->comm->rank : reader; // of a partial sum its sender
+                int peer = id < 0 ? a->comm->rank : reader; // the sender, for a partial aggregate
                 double u = random_uniform32(stream, id, peer, 0);
                 assigned->next[k] = (uint8_t)widths->value[(int)(u * widths->count)];
             }
@@ -44,19 +45,23 @@ static bool random_decide(Assigner *a, Error *err) {
 }
 
 static const Rule rules[] = {
-    {.name = "uniform", .due = never, .ask = nothing, .decide = nothing},
+    {.name = "uniform", .due = never, .request = nothing, .decide = nothing},
     {.name = "adaptive",
      .periodic = true,
      .due = periodic,
-     .ask = adaptive_ask,
+     .request = adaptive_request,
      .decide = adaptive_decide},
-    {.name = "random", .periodic = true, .due = periodic, .ask = nothing, .decide = random_decide},
+    {.name = "random",
+     .periodic = true,
+     .due = periodic,
+     .request = nothing,
+     .decide = random_decide},
     {.name = "replay:RUN",
      .at_once = true,
      .check = replay_check,
      .open = replay_open,
      .due = replay_due,
-     .ask = nothing,
+     .request = nothing,
      .decide = replay_decide},
 };
 const Family rule_family = FAMILY("quantization.assign", NULL, rules);

@@ -1,5 +1,5 @@
-// fringe-solver as a child process: the problem on its input, the solution in a file without a
-// name. Whatever happens to it, the solution that was found first stays.
+// Runs fringe-solver as a child process. It reads the problem on stdin and writes its solution to
+// an unnamed temporary file. If it fails in any way, the exact solution stays in use.
 
 #include "internal.h"
 
@@ -12,14 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NICE = 19 };                    // training goes first: the solver gets what it leaves
+enum { NICE = 19 };                    // the lowest priority: training goes first
 static const double grace_seconds = 2; // beyond its limit
 
 // $FRINGE_SOLVER, or the program beside this one, or one in PATH.
 static void solver_path(char *out, size_t size) {
-    const char *said = getenv("FRINGE_SOLVER");
-    if (said != NULL && said[0] != 0) {
-        snprintf(out, size, "%s", said);
+    const char *given = getenv("FRINGE_SOLVER");
+    if (given != NULL && given[0] != 0) {
+        snprintf(out, size, "%s", given);
         return;
     }
     char own[PATH_MAX];
@@ -76,7 +76,8 @@ void solver_stop(SolverRun *run) {
     *run = (SolverRun){0};
 }
 
-// Its exit status; -1: it had to be stopped. Answers for this rank meanwhile.
+// Returns the exit status of the solver, or -1 if it must be stopped. Answers heartbeats while it
+// waits.
 static int wait_for(SolverRun *run, const Comm *comm) {
     int status = 0;
     pid_t ended;
@@ -92,8 +93,8 @@ static int wait_for(SolverRun *run, const Comm *comm) {
 
 // trouble: see Solution.
 static void say_trouble(char warning[256], const char *who, int trouble, const char *then) {
-    snprintf(warning, 256, "%s %s %d; %s", who, trouble > 0 ? "was ended by signal" : "left with",
-             abs(trouble), then);
+    snprintf(warning, 256, "%s %s %d; %s", who,
+             trouble > 0 ? "was killed by signal" : "exited with status", abs(trouble), then);
 }
 
 static void use_solution(const SolverRun *run, const Problem *problem, Solution *solution,
@@ -109,7 +110,7 @@ static void use_solution(const SolverRun *run, const Problem *problem, Solution 
     }
     if (found.trouble != 0)
         say_trouble(warning, "GLPK", found.trouble,
-                    "the exact solution is used where it found nothing better");
+                    "the exact solution is used unless it found a better one");
     if (value_gains(&found.value, &solution->value)) {
         memcpy(solution->choice, found.choice, (size_t)problem->groups);
         solution->value = found.value;
@@ -125,7 +126,7 @@ void solver_finish(SolverRun *run, const Problem *problem, Solution *solution, c
         return;
     int status = wait_for(run, comm);
     if (status == -1)
-        snprintf(warning, 256, "fringe-solver did not end in its limit; the exact solution is used");
+        snprintf(warning, 256, "fringe-solver exceeded its time limit; the exact solution is used");
     else if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         snprintf(warning, 256, "fringe-solver is not installed; the exact solution is used");
     else if (status != 0)

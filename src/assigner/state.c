@@ -1,5 +1,5 @@
-// What an assigner gives away: the widths in use, for reports and replays, and its whole state, a
-// section of checkpoints. What is known of messages lies with the ranks that send them.
+// Two exports of the assigner: the widths in use, for reports and replays; and its state, a section
+// of checkpoints. The sender of a row holds the row's widths and ranges.
 
 #include "internal.h"
 
@@ -24,7 +24,7 @@ bool widths_check(const Tensor *tensor, const char *path, Error *err) {
     const uint8_t *bits = tensor->data;
     for (int64_t i = 0; i < tensor->shape[0]; i++)
         if (!width_known(bits[i]))
-            return error_set(err, EXIT_DATA, "%s: message %lld of %s has a width of %d bits", path,
+            return error_set(err, EXIT_DATA, "%s: row %lld of %s has a bit width of %d", path,
                              (long long)i, tensor->name, bits[i]);
     return true;
 }
@@ -36,7 +36,7 @@ static Tensor tensor_of(const ChannelAssignment *assigned, const char *what, Ten
     return tensor;
 }
 
-// Gathers one list of a assigned on rank 0; memory_free((void *)tensor.data).
+// Gathers one list of a channel on rank 0. The caller frees it: memory_free((void *)tensor.data).
 static Tensor gathered(const Assigner *a, const ChannelAssignment *assigned, const char *what,
                        TensorType type, const void *mine) {
     int64_t count = assigned_messages(assigned, a->comm);
@@ -58,7 +58,8 @@ void assigner_widths_free(Tensor tensor[ASSIGNED_CHANNELS], int count) {
         memory_free((void *)tensor[i].data);
 }
 
-// ---- checkpoints
+// ---- the section of checkpoints: counters, numbers and texts of the report, then three lists of
+// each channel
 
 enum { LISTS = 3, COUNTERS = 3 };
 static const struct {
@@ -72,8 +73,8 @@ static const void *list_of(const ChannelAssignment *assigned, int list) {
                        : channel_ranges(assigned->of.channel)->square;
 }
 
-// What is known of an assignment before it is taken, for the report, but times of this process.
-// Rank 0 holds it.
+// The fields of an assignment that the report needs and that are known before it is applied, except
+// times of this process. Rank 0 holds it.
 enum { NUMBERS = 6, PART_NUMBERS = 6, TEXTS = 256, PART_TEXTS = 16 };
 typedef struct Known {
     double number[NUMBERS + PART_NUMBERS * ASSIGNED_CHANNELS];
@@ -82,7 +83,8 @@ typedef struct Known {
 static int64_t known_numbers(const Assigner *a) { return NUMBERS + PART_NUMBERS * a->channels; }
 static int64_t known_texts(const Assigner *a) { return TEXTS + PART_TEXTS * a->channels; }
 
-// The members of a Known, from or to the assigner.
+// Copies the fields from the assigner to a Known (`store`), or back: numbers of the link model,
+// then of each channel, and likewise texts.
 static void known_copy(Assigner *a, Known *known, bool store) {
     Assignment *of = &a->assignment;
     double *number[NUMBERS + PART_NUMBERS * ASSIGNED_CHANNELS];
@@ -104,8 +106,8 @@ static void known_copy(Assigner *a, Known *known, bool store) {
         *(store ? &known->number[i] : number[i]) = *(store ? number[i] : &known->number[i]);
 }
 
-// Finishes a pending assignment before writing, so that no checkpoint has a request to the solver
-// that is still open.
+// Finishes a pending assignment before writing, so that a checkpoint never contains an outstanding
+// solver request.
 static bool decide_first(Assigner *a, Error *err) {
     double begin = clock_seconds();
     bool pending = a->pending == SOLUTION_PENDING;
@@ -121,7 +123,7 @@ static void name_of(char out[64], const ChannelAssignment *assigned, int list) {
     snprintf(out, 64, "%s%s", assigned->name, lists[list].name);
 }
 
-// Numbers come first, where they are aligned in the file.
+// Wider types come first, so that they are aligned in the file.
 static bool save(void *owner, StateWriter *writer, Error *err) {
     Assigner *a = owner;
     int64_t counters[COUNTERS + ASSIGNED_CHANNELS] = {a->requested, 0, a->applied};
@@ -153,8 +155,8 @@ static const Tensor *need(const Assigner *a, const Tensors *file, const ChannelA
     return tensors_need(file, name, lists[list].type, 1, shape, err);
 }
 
-static bool check_lot(const Assigner *a, const Tensors *file, const ChannelAssignment *assigned,
-                      Error *err) {
+static bool check_lists(const Assigner *a, const Tensors *file, const ChannelAssignment *assigned,
+                        Error *err) {
     for (int list = 0; list < LISTS; list++) {
         const Tensor *tensor = need(a, file, assigned, list, err);
         if (tensor == NULL || (tensor->type == TENSOR_U8 && !widths_check(tensor, file->path, err)))
@@ -170,10 +172,10 @@ static bool check(const Assigner *a, const Tensors *file, Error *err) {
         return false;
     int64_t pending = ((const int64_t *)counters->data)[1];
     if (pending != NOTHING_PENDING && pending != WIDTHS_DECIDED)
-        return error_set(err, EXIT_DATA, "%s: counters has a state %lld that is not known",
-                         file->path, (long long)pending);
+        return error_set(err, EXIT_DATA, "%s: counters has the unknown state %lld", file->path,
+                         (long long)pending);
     for (int i = 0; i < a->channels; i++)
-        if (!check_lot(a, file, &a->assigned[i], err))
+        if (!check_lists(a, file, &a->assigned[i], err))
             return false;
     int64_t numbers = known_numbers(a), texts = known_texts(a);
     return tensors_need(file, "report.numbers", TENSOR_F64, 1, &numbers, err) != NULL &&
@@ -198,9 +200,10 @@ static bool get(const StateReader *reader, const ChannelAssignment *assigned, in
     return state_get_by_rank(reader, name, lists[list].type, assigned->rows, mine, err);
 }
 
-// The widths in use are taken at once.
-static bool restore_lot(ChannelAssignment *assigned, int64_t exchanges, const StateReader *reader,
-                        Error *err) {
+// Restores the lists of one channel: applies the widths in use, then reads the next widths and the
+// ranges.
+static bool restore_lists(ChannelAssignment *assigned, int64_t exchanges, const StateReader *reader,
+                          Error *err) {
     RangeStatistics *ranges = channel_ranges(assigned->of.channel);
     if (!get(reader, assigned, 0, assigned->next, err))
         return false;
@@ -210,7 +213,7 @@ static bool restore_lot(ChannelAssignment *assigned, int64_t exchanges, const St
            get(reader, assigned, 2, ranges->square, err);
 }
 
-// All of the file is checked before anything changes.
+// Checks the whole file before it changes anything.
 static bool restore(void *owner, const StateReader *reader, Error *err) {
     Assigner *a = owner;
     int64_t counters[COUNTERS + ASSIGNED_CHANNELS];
@@ -225,7 +228,7 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
     a->assignment = (Assignment){.requested = a->requested, .parts = a->channels};
     for (int i = 0; i < a->channels; i++) {
         a->assignment.part[i].id = a->assigned[i].of.id;
-        if (!restore_lot(&a->assigned[i], counters[COUNTERS + i], reader, err))
+        if (!restore_lists(&a->assigned[i], counters[COUNTERS + i], reader, err))
             return false;
     }
     if (reader->file != NULL)

@@ -43,8 +43,8 @@ static void transfer(const Comm *comm, int to, const char *sent, size_t sent_byt
     }
 }
 
-// Dissemination barrier: after round k each rank has heard, directly or not, from 2^(k+1) - 1
-// others.
+// Dissemination barrier: after round k each rank knows, directly or not, that 2^(k+1) - 1 others
+// have arrived.
 void comm_barrier(const Comm *comm) {
     for (int distance = 1; distance < comm->size; distance *= 2) {
         int to = (comm->rank + distance) % comm->size;

@@ -49,8 +49,8 @@ static void find_node(Comm *comm) {
 enum { start_seconds = 600 };
 static void late_start(int number) {
     (void)number;
-    static const char text[] = "fringe: the ranks did not find each other within 600 seconds; a "
-                               "host hangs, or a firewall keeps two of them apart\n";
+    static const char text[] = "fringe: the ranks did not connect within 600 seconds; a host "
+                               "hangs, or a firewall blocks a connection\n";
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
     _exit(EXIT_HUNG);
@@ -164,8 +164,8 @@ static void (*beside)(void); // NULL: nothing
 
 void comm_wait_beside(void (*work)(void)) { beside = work; }
 
-// What a waiting main thread does for others: it answers heartbeat requests, does the work beside,
-// and ends the job if a helper thread has asked for that.
+// Called while the main thread waits: answers heartbeat requests, does the work of
+// comm_wait_beside, and ends the job if a helper thread has requested that.
 static void answer(void) {
     int code = helper_abort_requested();
     if (code != 0)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// ---- the closest word: by edit distance (optimal string alignment: insertions, deletions,
+// ---- the closest word by edit distance (optimal string alignment: insertions, deletions,
 // exchanges and swaps of neighbours count 1 each)
 
 enum { LONGEST = 63 };

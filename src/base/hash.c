@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
-// The library's functions for the widest vectors of this CPU, the same hashes six times as fast;
-// the header above alone calls those that every x86-64 has.
+// The library's dispatch functions use the widest vectors of this CPU and give the same hashes six
+// times as fast. The functions of the header above use only the vectors of every x86-64 CPU.
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
 #include <xxh_x86dispatch.h>
 #endif

@@ -3,7 +3,7 @@
 // comm call or comm_beat. Messages are three integers and always eager. If one cannot be delivered,
 // its receiver is unresponsive and will also miss its reply deadline.
 //
-//   wait begins      + 0.70 timeout: ask all      + 0.25 timeout: name the silent ones, end the job
+//   wait begins      + 0.70 timeout: request      + 0.25 timeout: name silent ranks, end the job
 //
 // If all ranks answered, the next round begins 0.70 timeout after this one, so a rank that falls
 // silent is named after at most 0.99 timeout. Ranks that wait at the same time check in turn (0.01
@@ -19,12 +19,12 @@
 #include <string.h>
 
 enum { TAG_ASK = 1, TAG_ANSWER = 2 };
-enum { STANDSTILL_ROUNDS = 10 }; // this many tell a deadlock from a slow network
+enum { STANDSTILL_ROUNDS = 10 }; // enough to distinguish a deadlock from a slow network
 static const double ask_after = 0.70, judge_after = 0.25, judge_apart = 0.01;
 static const double own_pause = 0.05; // longer between two polls: this rank did not run
 
 typedef struct Heartbeat {
-    int64_t round;    // of the asker
+    int64_t round;    // of the requesting rank
     int64_t waiting;  // the answering rank is inside a wait
     int64_t finished; // waits that it has finished so far
 } Heartbeat;
@@ -35,12 +35,12 @@ static struct Monitor {
     int rank, size; // size 0: not started
     bool waiting;
     int64_t finished;
-    // asking
+    // requests
     int64_t round;
     Heartbeat question;
     MPI_Request *question_request; // [size]
     Heartbeat *heard;              // [size] the last answer of each
-    // answering
+    // answers
     int owed_count;
     int64_t *owed;               // [size] round of the rank's unanswered request, 0: none
     Heartbeat *answer;           // [size]
@@ -72,7 +72,7 @@ void heartbeat_start(const Comm *comm) {
 
 void heartbeat_stop(void) {
     heartbeat_answer();
-    bool flying = false; // an answer in flight is still read by MPI
+    bool flying = false; // MPI still reads the answer in flight
     for (int r = 0; r < monitor.size; r++) {
         int sent = 1;
         MPI_Test(&monitor.answer_request[r], &sent, MPI_STATUS_IGNORE);
@@ -176,10 +176,10 @@ static _Noreturn void name_silent(double seconds, const char *what) {
         count += is_silent(r);
     }
     terminal_say_last(
-        "rank %d: waited %.2f s for %s; rank%s %s of %d give%s no sign of life: stopped, hung "
-        "or out of reach\n",
+        "rank %d: waited %.2f s for %s; rank%s %s of %d %s not answer: stopped, hung or "
+        "unreachable\n",
         monitor.rank, seconds, what, count == 1 ? "" : "s", names, monitor.size,
-        count == 1 ? "s" : "");
+        count == 1 ? "does" : "do");
     comm_abort(EXIT_HUNG);
 }
 
@@ -199,7 +199,7 @@ static void look_for_standstill(HeartbeatWatch *watch, double seconds, const cha
     if (watch->standstill < STANDSTILL_ROUNDS)
         return;
     terminal_say_last(
-        "rank %d: waited %.1f s for %s; every rank waits and none gets a message: the ranks "
+        "rank %d: waited %.1f s for %s; every rank waits and none receives a message: the ranks "
         "are not at the same step\n",
         monitor.rank, seconds, what);
     comm_abort(EXIT_HUNG);

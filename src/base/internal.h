@@ -19,7 +19,7 @@ void file_unmap(void *mapping, size_t bytes); // NULL is allowed
 // Bytes of the well-formed UTF-8 character at `at`, or 0 (text.c).
 size_t utf8_length(const unsigned char *at, size_t left);
 unsigned utf8_point(const unsigned char *at, size_t length);
-// True if a terminal obeys this character or reorders others because of it.
+// True if this character controls a terminal or changes the order of others.
 bool utf8_is_command(const unsigned char *at, size_t length);
 // False with line and column if the text is not JSON (json_scan.c).
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
@@ -28,21 +28,21 @@ bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 // --- heartbeats (heartbeat.c): one state per process, on a communicator of their own
 void heartbeat_start(const Comm *comm);
 void heartbeat_stop(void);
-// Answers the ranks that asked and records the answers received.
+// Answers the requests of other ranks and records the answers received.
 void heartbeat_answer(void);
 
 // One wait, as heartbeat.c sees it.
 typedef struct HeartbeatWatch {
     double since;   // the wait began
     double base;    // the last proof that all ranks are alive: the beginning, then each full round
-    double asked;   // when the open round began
+    double asked;   // when the open round of requests began
     double looked;  // the last call of heartbeat_watch
     bool open;      // a round of requests is open
     int standstill; // successive full rounds in which every rank waited and none made progress
     int64_t finished; // waits that all ranks together had finished at the last full round
 } HeartbeatWatch;
 HeartbeatWatch heartbeat_watch_begin(void);
-// Asks for heartbeats when it is time; ends the job if a rank does not answer.
+// Sends heartbeat requests when due; ends the job if a rank does not answer.
 void heartbeat_watch(HeartbeatWatch *watch, double timeout, const char *what);
 void heartbeat_watch_end(void);
 

@@ -44,7 +44,7 @@ static void new_line(JsonWriter *writer) {
 }
 
 // Bytes that are not UTF-8 (file names may hold them) become U+FFFD, so that the text stays JSON.
-// Characters that a terminal obeys are escaped too, since users print JSON files with cat.
+// Characters that control a terminal are escaped too, since users print JSON files with cat.
 static void put_quoted(JsonWriter *writer, const char *value) {
     put(writer, "\"");
     for (const unsigned char *at = (const unsigned char *)value; *at != 0;) {

@@ -1,6 +1,6 @@
 // Counted memory. The idea: each block is preceded by 64 bytes that hold its size and name, so that
-// giving it back needs no table. Large blocks come straight from the kernel, already zero, and ask
-// for huge pages: a sparse aggregate reads rows at random and would otherwise miss the TLB.
+// freeing it needs no table. Large blocks come directly from the kernel, already zero, and with
+// huge pages: a sparse aggregate reads rows at random and would otherwise miss the TLB.
 
 #include "fringe/base/memory.h"
 
@@ -12,14 +12,14 @@
 #include <sys/resource.h>
 
 typedef struct Block { // 64 bytes before the pointer that the caller sees
-    size_t bytes;      // as asked for
-    size_t mapped;     // length of the mapping, or 0: taken from the heap
+    size_t bytes;      // as requested
+    size_t mapped;     // length of the mapping, or 0: from the heap
     const char *what;
     size_t unused[5];
 } Block;
 _Static_assert(sizeof(Block) == 64, "a block's head keeps its data aligned");
 
-// AddressSanitizer watches only the heap, so with it all blocks come from there.
+// AddressSanitizer checks only the heap, so with it all blocks come from there.
 #ifdef __SANITIZE_ADDRESS__
 static const size_t map_from = SIZE_MAX;
 #else

@@ -1,5 +1,5 @@
-// Sections of state. Rank 0 joins distributed elements and hands them out again. It asks each time
-// how many each rank has, so that no section keeps a table of it.
+// Sections of state. Rank 0 gathers distributed elements when it saves and scatters them when it
+// restores. Each time the ranks report their numbers of elements, so that no section keeps a table.
 
 #include "fringe/base/state.h"
 

@@ -67,7 +67,8 @@ static bool read_shape(const Tensors *tensors, Tensor *tensor, const Json *entry
         if (tensor->rank == TENSOR_RANK)
             return damaged(tensors, tensor->name, "has more than 3 dimensions", err);
         if (!json_is_int64(extent, &count) || count < 0)
-            return damaged(tensors, tensor->name, "'shape' holds something that is no count", err);
+            return damaged(tensors, tensor->name, "'shape' has an element that is not a count",
+                           err);
         tensor->shape[tensor->rank++] = count;
         empty = empty || count == 0;
         if (count > 0 && __builtin_mul_overflow(*bytes, count, bytes))
@@ -187,7 +188,7 @@ static Json *parse_header(const Tensors *tensors, size_t *data_begin, Error *err
         length |= (uint64_t)bytes[i] << (8 * i);
     if (length > tensors->bytes - HEAD) {
         error_set(err, EXIT_DATA,
-                  "%s: announces a header of %llu bytes but has %zu; it is truncated or no "
+                  "%s: announces a header of %llu bytes but has %zu; it is truncated or not a "
                   "safetensors file",
                   tensors->path, (unsigned long long)length, tensors->bytes);
         return NULL;

@@ -61,7 +61,7 @@ static void write_text(void *context, const void *payload, size_t bytes, Error *
     while (bytes > 0) {
         ssize_t put = write(descriptor, text, bytes);
         if (put < 0 && !wait_for(descriptor)) {
-            error_set(err, EXIT_IO, "what was printed could not be written to %s: %s",
+            error_set(err, EXIT_IO, "the output could not be written to %s: %s",
                       context == stdout ? "stdout" : "stderr", strerror(errno));
             return;
         }

@@ -1,6 +1,6 @@
 // Events of all ranks on one clock. Ranks on the same running kernel share a monotonic clock. Other
 // offsets are measured as in network time protocols: the shortest round trip was most likely
-// symmetric, so the other clock's reading belongs to its middle.
+// symmetric, so the other clock was read at its middle.
 
 #include "fringe/base/trace.h"
 #include "fringe/base/clock.h"

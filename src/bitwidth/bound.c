@@ -1,5 +1,5 @@
-// A lower bound that needs no search (ALGORITHMS A.7): any prices of the links' times that are at
-// least 0 and sum to the price of the round's time give a bound; the LP relaxation gives the best.
+// A lower bound without search (ALGORITHMS A.7). Prices of the links' times that are at least 0 and
+// sum to the price of the round's time give a bound; the LP relaxation gives the best prices.
 
 #include "internal.h"
 
@@ -9,7 +9,7 @@ typedef struct Relaxation {
     const Problem *problem;
     Normalizers normalizers;
     Weights weights;
-    Round *round; // [rounds] with their hulls, which no price of time changes
+    Round *round; // [rounds] with their hulls, which do not depend on the price of time
 } Relaxation;
 
 static void relaxation_init(Relaxation *x, const Problem *problem) {
@@ -38,7 +38,7 @@ static double round_bound(Round *round, Weights weights) {
     else
         for (int c = 0; c < round->links; c++)
             dual += round->hull[c].value[round->hull[c].steps];
-    return dual - 1e-13 * fabs(dual); // rounding of sums
+    return dual - 1e-13 * fabs(dual); // rounding errors of sums
 }
 
 // max(T, hidden) >= s T + (1 - s) hidden for s in [0, 1]: the bound at price = s * weights.seconds.

@@ -1,6 +1,6 @@
-// The best choice of a problem. Rounds share only constants, so each is solved by itself. Time that
-// computation covers (`hidden`) couples them; then a price of time is searched at which all rounds
-// together take as long as the covered time.
+// The best choice of a problem. Without hidden time, rounds are independent, so each is solved
+// separately. Time that computation covers (`hidden`) couples them: then a search finds the price
+// of time at which all rounds together take as long as the covered time.
 
 #include "internal.h"
 
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double blur = 1e-7;      // of the objective: more than rounding of costs can change
-static const double rounding = 1e-13; // of sums of doubles near 1
+static const double blur = 1e-7;      // relative to the objective: rounding of costs is smaller
+static const double rounding = 1e-13; // rounding errors of sums near 1
 
-// Minimises weights.variance * V + weights.seconds * T. Returns how far below it the optimum may
-// be.
+// Minimises weights.variance * V + weights.seconds * T. Returns an upper bound on how far the
+// optimum is below the minimum found.
 static double solve_rounds(const Problem *problem, Weights weights, uint8_t *choice) {
     double gap = 0;
     for (int r = 0; r < problem->rounds; r++) {
@@ -24,8 +24,9 @@ static double solve_rounds(const Problem *problem, Weights weights, uint8_t *cho
     return gap;
 }
 
-// Corrects what rounding of sums may hide: among groups of one theta and of as many rows as the
-// first, a larger beta gets at least as many bits. Times stay the same, and V does not grow.
+// Repairs the order that rounding errors may break: among groups of one theta with as many rows as
+// the first, a larger beta gets at least as many bits. Counts the choices of each width and deals
+// them again, widest first. Times stay the same, and V does not grow.
 static void put_in_order(const Problem *problem, uint8_t *choice) {
     for (int c = 0; c < problem->links; c++)
         for (int64_t g = problem->link[c].begin, end; g < problem->link[c].end; g = end) {
@@ -67,9 +68,9 @@ static void say_proven(Solution *solution, double bound) {
         snprintf(solution->by, sizeof solution->by, "exact");
 }
 
-// --- time that is covered
+// --- hidden time
 
-typedef struct Side { // a choice that is best under some price of time
+typedef struct Side { // a choice that is optimal under some price of time
     uint8_t *choice;
     Value value;
 } Side;
@@ -83,8 +84,8 @@ typedef struct Search {
     Side longer, shorter; // choices that take more, or less, time than is covered
 } Search;
 
-// Solves under one price of time into `side`. max(T, hidden) >= s T + (1 - s) hidden for s in [0,
-// 1] makes each such solution a lower bound, which is returned.
+// Solves under one price of time into `side`. Returns a lower bound of the objective: for s in [0,
+// 1], max(T, hidden) >= s T + (1 - s) hidden.
 static double solve_at(Search *search, double price, Side *side) {
     const Problem *p = search->problem;
     Weights w = search->weights;
@@ -113,12 +114,12 @@ static double round_rate(const Problem *p, int round, const uint8_t *from, const
 static void mix(Search *search) {
     const Problem *p = search->problem;
     uint8_t *from = search->shorter.choice, *to = search->longer.choice;
-    bool *taken = ALLOC(bool, p->rounds, "rounds of a problem");
+    bool *changed = ALLOC(bool, p->rounds, "rounds of a problem");
     for (int step = 0; step < p->rounds; step++) {
         int best = -1;
         double best_rate = -INFINITY;
         for (int r = 0; r < p->rounds; r++) {
-            double rate = taken[r] ? -INFINITY : round_rate(p, r, from, to);
+            double rate = changed[r] ? -INFINITY : round_rate(p, r, from, to);
             if (rate > best_rate) {
                 best = r;
                 best_rate = rate;
@@ -126,13 +127,13 @@ static void mix(Search *search) {
         }
         if (best < 0)
             break;
-        taken[best] = true;
+        changed[best] = true;
         for (int c = p->round_begin[best]; c < p->round_begin[best + 1]; c++)
             for (int64_t g = p->link[c].begin; g < p->link[c].end; g++)
                 from[g] = to[g];
         offer(p, search->solution, "prices", from);
     }
-    memory_free(taken);
+    memory_free(changed);
 }
 
 static void swap(Side *a, Side *b) {
@@ -141,9 +142,8 @@ static void swap(Side *a, Side *b) {
     *b = c;
 }
 
-// Returns the highest price of time that is useful; `shorter` becomes its solution. Where the
-// variance only breaks ties, this is a price at which the rounds fit into the covered time, if they
-// can.
+// Returns the highest useful price of time; `shorter` becomes its solution. If the variance only
+// breaks ties, this is a price at which the rounds fit into the covered time, if one exists.
 static double highest_price(Search *search, double *bound) {
     double price = search->weights.seconds;
     *bound = solve_at(search, price, &search->shorter);
@@ -161,7 +161,7 @@ static double search_price(Search *search) {
     double bound, hidden = search->problem->hidden, v = search->weights.variance;
     highest_price(search, &bound);
     if (search->shorter.value.seconds >= hidden)
-        return bound; // the best choice takes longer than is covered: the plain sum counts
+        return bound; // the best choice takes longer than the covered time: max(T, hidden) is T
     solve_at(search, 0, &search->longer);
     Side middle = {.choice = ALLOC(uint8_t, search->problem->groups, "choice under a price")};
     for (int i = 0; i < 40 && search->longer.value.seconds > hidden; i++) {
@@ -185,7 +185,7 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
     search.weights = problem_weights(problem, &search.normalizers);
     double dv = search.normalizers.v_nad - search.normalizers.v_ut;
     search.tied = search.weights.variance == 0 && dv > 0;
-    if (search.tied) // lambda = 0: among choices of equal time the least variance
+    if (search.tied) // lambda = 0: prefer the least variance among choices of equal time
         search.weights.variance = 1 / dv;
     search.longer.choice = ALLOC(uint8_t, problem->groups, "choice under a price");
     search.shorter.choice = ALLOC(uint8_t, problem->groups, "choice under a price");
@@ -193,7 +193,7 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
     memory_free(search.shorter.choice);
     memory_free(search.longer.choice);
     if (search.tied)
-        return 0; // bounds the time only: the variance is not proven to be the least
+        return 0; // the bound holds for the time only: the least variance is not proven
     say_proven(solution, bound);
     return bound;
 }

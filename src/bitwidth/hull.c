@@ -1,14 +1,13 @@
-// The LP relaxation of a link. The idea: an LP uses only those widths of a group that lie on the
-// lower convex hull of (cost, value). The hull's steps of all groups, sorted by their gain per
-// second, are the whole relaxed front of the link, because only the sum of costs couples the
-// groups.
+// The LP relaxation of a link. An LP uses only those widths of a group that lie on the lower convex
+// hull of (cost, value). Only the sum of costs couples the groups; so the steps of all groups'
+// hulls, sorted by their gain per second, are the relaxed front of the link.
 
 #include "internal.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double quanta = 1099511627776.0; // 2^40 in the longest time of a link
+static const double quanta = 1099511627776.0; // 2^40: quanta in the longest time of a link
 
 void hull_init(LpHull *hull, const Problem *problem, const Link *link) {
     int64_t groups = link->end - link->begin, steps = groups * (problem->widths - 1);
@@ -49,7 +48,8 @@ double hull_seconds(const LpHull *hull, double cost) {
     return hull->link->gamma + hull->quantum * cost;
 }
 
-// Appends the steps of one group's lower convex hull; returns their number.
+// Writes the steps of one group's lower convex hull to `step`; returns their number. Adds the
+// widths in ascending order, each as a new corner, and removes the corners that it hides.
 static int group_steps(LpHull *hull, int64_t group, Step *step) {
     const Problem *p = hull->problem;
     double beta = p->group[hull->link->begin + group].beta;
@@ -62,9 +62,9 @@ static int group_steps(LpHull *hull, int64_t group, Step *step) {
     corner[0] = 0;
     for (int b = 1; b < p->widths; b++) {
         if (value[b] >= value[corner[steps]])
-            continue;
+            continue; // wider, but not better
         double rate = 0;
-        for (;;) { // removes corners that lie above the hull with the new one
+        for (;;) { // remove the corners that lie above the hull with the new one
             int last = corner[steps];
             bool free_step = cost[b] == cost[last];
             rate = free_step ? INFINITY
@@ -73,7 +73,7 @@ static int group_steps(LpHull *hull, int64_t group, Step *step) {
                 break;
             steps--;
         }
-        if (rate == INFINITY) { // only the first corner is left, and it costs the same
+        if (rate == INFINITY) { // it costs the same as the only corner left: replace that one
             corner[0] = b;
             continue;
         }
@@ -148,7 +148,7 @@ double hull_rate(const LpHull *hull, double seconds) {
 }
 
 double hull_dual(const LpHull *hull, double price) {
-    int64_t low = 0, high = hull->steps; // takes the steps that gain more than they cost
+    int64_t low = 0, high = hull->steps; // bisect: use the steps that gain more than they cost
     while (low < high) {
         int64_t middle = (low + high) / 2;
         if (hull->step[middle].rate > price)
@@ -157,12 +157,12 @@ double hull_dual(const LpHull *hull, double price) {
             high = middle;
     }
     // Rounding up adds at most one quantum to the cost of each group.
-    double dearer =
+    double rounded_up =
         hull->rounded ? hull->quantum * (double)(hull->link->end - hull->link->begin) : 0;
-    return hull->value[low] + price * (hull->seconds[low] - dearer);
+    return hull->value[low] + price * (hull->seconds[low] - rounded_up);
 }
 
-double hull_fill(const LpHull *hull, double seconds, uint8_t *choice, double *taken) {
+double hull_fill(const LpHull *hull, double seconds, uint8_t *choice, double *used) {
     int64_t groups = hull->link->end - hull->link->begin;
     memcpy(choice, hull->lowest, (size_t)groups);
     double cost = hull->lowest_cost, value = hull->value[0];
@@ -174,6 +174,6 @@ double hull_fill(const LpHull *hull, double seconds, uint8_t *choice, double *ta
         cost += step->cost;
         value -= step->gain;
     }
-    *taken = hull_seconds(hull, cost);
+    *used = hull_seconds(hull, cost);
     return value;
 }

@@ -1,6 +1,6 @@
-// What the files of this room share. Costs are whole numbers in doubles, so that sums are exact in
-// any order and equal times compare equal. A cost is in bytes where a link has one theta, else in
-// multiples of 2^-40 of the link's longest time, rounded up.
+// Shared by the files of this room. Costs are whole numbers in doubles, so that sums are exact in
+// any order and equal times compare equal. If a link has one theta, costs are in bytes; otherwise
+// they are multiples (quanta) of 2^-40 of the link's longest time, rounded up.
 #ifndef FRINGE_BITWIDTH_INTERNAL_H
 #define FRINGE_BITWIDTH_INTERNAL_H
 
@@ -8,7 +8,7 @@
 
 // --- problem.c
 
-// Whether `a` has the smaller objective; among equal ones the smaller V, then the smaller T.
+// True if `a` has the smaller objective; if equal, the smaller V, then the smaller T.
 bool value_better(const Value *a, const Value *b);
 
 // --- hull.c: the LP relaxation of a link
@@ -20,8 +20,8 @@ typedef struct Step { // one group from one width to a wider one
     uint8_t from, to;
 } Step;
 
-// The LP relaxation of a link: its steps are taken in order of their rate. After k of them the link
-// takes seconds[k], and its variance costs value[k]. In between, the LP takes a part of a step.
+// The LP relaxation of a link applies steps in order of their rate. After k steps the link needs
+// seconds[k], and its variance costs value[k]. Between two times, the LP applies a part of a step.
 typedef struct LpHull {
     const Problem *problem;
     const Link *link;
@@ -33,7 +33,7 @@ typedef struct LpHull {
     Step *step;         // [steps] by rate descending
     double *seconds;    // [steps + 1] ascending
     double *value;      // [steps + 1] descending
-    uint8_t *lowest;    // [groups of the link] the widest width that costs no more than the first
+    uint8_t *lowest;    // [groups of the link] widest width of those that cost as little as width 0
     double lowest_cost; // of all groups at `lowest`
     Step *scratch;      // for sorting
 } LpHull;
@@ -42,26 +42,26 @@ void hull_clear(LpHull *hull);
 void hull_build(LpHull *hull, double weight);
 double hull_cost(const LpHull *hull, int64_t group, int width);
 double hull_seconds(const LpHull *hull, double cost); // gamma + quantum * cost
-// Number of steps that are whole within `seconds`, which is not below seconds[0].
+// The number of whole steps that fit into `seconds`, which is at least seconds[0].
 int64_t hull_whole(const LpHull *hull, double seconds);
 double hull_value(const LpHull *hull, double seconds); // of the LP
-double hull_rate(const LpHull *hull, double seconds);  // gain per second of a little more time
+double hull_rate(const LpHull *hull, double seconds);  // gain per additional second
 // A lower bound of value + price * seconds over the link's choices.
 double hull_dual(const LpHull *hull, double price);
-// Takes whole steps within `seconds`, in order and as far as each still fits. Writes the choices of
-// the link's groups; returns their value, and the seconds in *taken.
-double hull_fill(const LpHull *hull, double seconds, uint8_t *choice, double *taken);
+// Applies every whole step, in order, that still fits into `seconds`. Writes the choices of the
+// link's groups; returns their value, and their seconds in *used.
+double hull_fill(const LpHull *hull, double seconds, uint8_t *choice, double *used);
 
-// --- pareto.c: the part of a link's Pareto front that can matter
+// --- pareto.c: the part of a link's Pareto front that a better solution of the round can use
 
-typedef struct Point { // difference from the choice that is best under the link's price
+typedef struct Point { // difference from the base choice, the best one under the link's price
     double cost, value;
 } Point;
 
-// What a front may leave out.
+// The choices that a front must contain.
 typedef struct Window {
     double price;       // objective per second of this link: its dual variable
-    double slack;       // choices that lose more than this against the dual are left out
+    double slack;       // choices whose loss against the dual is larger are left out
     double least, most; // range of the seconds that the best choice of the round can take
 } Window;
 
@@ -70,11 +70,11 @@ typedef struct ParetoFront {
     int64_t points;
     Point *point; // [points] by cost ascending, value descending
     double base_cost, base_value;
-    double slack;      // the one applied; less than requested where there were too many states
+    double slack;      // the one applied; smaller than Window.slack if there were too many states
     uint8_t *base;     // [groups of the link]
-    int32_t undecided; // groups with a choice left
+    int32_t undecided; // groups that keep more than one width
     struct Undecided *group;
-    int64_t *layer; // [undecided + 1] where the back pointers of a layer begin
+    int64_t *layer; // [undecided + 1] where the back pointers of each layer (group) begin
     uint32_t *back; // parent << 3 | option
     int64_t back_room, point_room;
     Point *next; // scratch, as long as point
@@ -98,8 +98,8 @@ typedef struct Round {
 } Round;
 void round_init(Round *round, const Problem *problem, int which);
 void round_clear(Round *round);
-// Writes the best choice of the round's groups under these weights. Returns by how much another
-// choice could be better at most: 0 if this one is proven to be the best.
+// Writes the best choice of the round's groups under these weights. Returns an upper bound on how
+// much better another choice can be: 0 if this one is proven optimal.
 double round_solve(Round *round, Weights weights, uint8_t *choice);
 
 // --- relax.c: the LP relaxation of a round

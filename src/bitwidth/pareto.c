@@ -2,11 +2,14 @@
 //
 // Under the link's price every group has a best width; any other width has the loss
 //   r = value - value_best + price * (seconds - seconds_best) >= 0.
-// The losses of all groups of a round, and price * (Z - seconds) of every link, add up to the
-// objective's distance from the dual bound. So a width or a state whose loss exceeds the distance
-// of a known choice (the slack) is part of no better choice, whatever the other links choose. Most
-// groups keep a single width. The others are added one by one, in order of decreasing minimum loss;
-// dominated states are pruned.
+// The losses of all groups of a round, plus price * (Z - seconds) of every link, are the distance
+// of the objective from the dual bound. So if the loss of a width or of a state exceeds the
+// distance of a known choice (the slack), no better choice contains it, whatever the other links
+// choose.
+//
+// Steps: (1) find the base choice and the widths that remain for each group; most groups keep a
+// single width; (2) add the undecided groups one by one, in order of decreasing minimum loss. The
+// states of a layer are the sums of its groups' options; dominated states are pruned.
 
 #include "internal.h"
 
@@ -16,17 +19,17 @@
 #include <string.h>
 
 enum {
-    MOST_STATES = 1 << 19, // of a link, shared evenly by the layers of its groups
-    FEWEST_STATES = 1024,  // of a layer, even where that exceeds its share
+    MOST_STATES = 1 << 19, // of a link, divided evenly among its layers
+    FEWEST_STATES = 1024,  // of a layer, even if that exceeds its share
     OPTION_BITS = 3        // of a back pointer
 };
 
 typedef struct Undecided {
     int32_t group;
-    bool odd; // not as many rows as the link's first group
+    bool odd; // has another number of rows than the link's first group
     int options;
     double least_loss;
-    Point option[PROBLEM_WIDTHS]; // against the base choice
+    Point option[PROBLEM_WIDTHS]; // the widths that remain: difference from the base choice
     uint8_t width[PROBLEM_WIDTHS];
 } Undecided;
 
@@ -68,9 +71,10 @@ static void make_room(ParetoFront *f, int64_t points, int64_t back_used, int64_t
     }
 }
 
-// --- the groups
+// --- step 1: the widths of each group
 
-// Finds the base choice of one group, and the other widths that may be part of a better choice.
+// Finds the base choice of one group, and the other widths that may be part of a better choice:
+// those whose loss is within the slack and that no other width dominates.
 static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
     const LpHull *hull = f->hull;
     const Problem *p = hull->problem;
@@ -92,7 +96,7 @@ static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
     f->base_value += at[base].value;
     for (int b = 0; b < p->widths; b++) {
         bool useless = loss[b] - loss[base] > f->slack;
-        for (int o = 0; o < p->widths && !useless; o++) // the first of equals stays
+        for (int o = 0; o < p->widths && !useless; o++) // dominated? The first of equals stays.
             useless = at[o].cost <= at[b].cost && at[o].value <= at[b].value &&
                       (o < b || at[o].cost < at[b].cost || at[o].value < at[b].value) && o != b;
         if (useless && b != base)
@@ -104,8 +108,8 @@ static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
     }
 }
 
-// Groups of another size come last, because sums of equal costs coincide more often. Within both
-// kinds, groups of large minimum loss come first, because they leave few states.
+// Groups of odd size come last, because sums of equal sizes coincide more often. Otherwise groups
+// of large minimum loss come first, because they leave few states.
 static int by_loss(const void *left, const void *right) {
     const Undecided *a = left, *b = right;
     if (a->odd != b->odd)
@@ -127,15 +131,16 @@ static void find_undecided(ParetoFront *f, double price) {
     qsort(f->group, (size_t)f->undecided, sizeof *f->group, by_loss);
 }
 
-// --- the states
+// --- step 2: the states
 
 typedef struct Limits { // of one layer
     double price;       // per unit of cost
-    double most;        // a state of more cost cannot end within the window
-    double least;       // states up to it end before the window begins, whatever follows
+    double most;        // states of a higher cost end after the window
+    double least;       // states up to this cost end before the window, whatever follows
 } Limits;
 
-// Adds one group: merges the lists `state + option` by cost. Returns the number of states.
+// Adds one group: each of its options gives a list `state + option`, ascending by cost; merges
+// these lists by cost and keeps the states that nothing prunes. Returns the number of states.
 static int64_t merge(const ParetoFront *f, const Undecided *u, const Limits *limits,
                      uint32_t *back) {
     int64_t head[PROBLEM_WIDTHS] = {0}, count = 0;
@@ -145,7 +150,7 @@ static int64_t merge(const ParetoFront *f, const Undecided *u, const Limits *lim
             (Point){f->point[0].cost + u->option[k].cost, f->point[0].value + u->option[k].value};
     double lowest = INFINITY;
     for (;;) {
-        int k = 0;
+        int k = 0; // the list whose first state costs least
         for (int j = 1; j < u->options; j++)
             if (first[j].cost < first[k].cost ||
                 (first[j].cost == first[k].cost && first[j].value < first[k].value))
@@ -154,22 +159,22 @@ static int64_t merge(const ParetoFront *f, const Undecided *u, const Limits *lim
         if (state.cost > limits->most) // also when all lists are at their end
             return count;
         uint32_t parent = (uint32_t)head[k] << OPTION_BITS | (uint32_t)k;
-        head[k]++;
+        head[k]++; // advance this list
         first[k] = head[k] < f->points ? (Point){f->point[head[k]].cost + u->option[k].cost,
                                                  f->point[head[k]].value + u->option[k].value}
                                        : (Point){INFINITY, INFINITY};
         if (state.value >= lowest || state.value + limits->price * state.cost > f->slack)
-            continue;
+            continue; // dominated, or its loss exceeds the slack
         lowest = state.value;
         if (count > 0 && state.cost <= limits->least)
-            count = 0; // a lower cost is of no use below the window: drop the states before
+            count = 0; // below the window only the value counts: drop the earlier states
         f->next[count] = state;
         back[count++] = parent;
     }
 }
 
-// Drops states of large loss until at most `most` are left. The front stays complete up to
-// f->slack.
+// Halves f->slack and drops the states whose loss exceeds it, until at most `most` are left. The
+// front stays complete up to f->slack.
 static int64_t thin(ParetoFront *f, int64_t count, uint32_t *back, double price, int64_t most) {
     double least = INFINITY;
     for (int64_t i = 0; i < count; i++)
@@ -211,7 +216,7 @@ void front_build(ParetoFront *f, const Window *window) {
     double price = window->price * hull->quantum;
     f->slack = window->slack;
     find_undecided(f, price);
-    // Seconds become costs, in a slightly wider window: users of the points compare seconds again.
+    // Convert the window from seconds to costs, a little wider: callers compare seconds again.
     double gamma = hull->link->gamma, wide = 4 * DBL_EPSILON;
     double most = (window->most * (1 + wide) - gamma) / hull->quantum - f->base_cost + 0.5;
     double least = (window->least * (1 - wide) - gamma) / hull->quantum - f->base_cost - 0.5;
@@ -222,7 +227,7 @@ void front_build(ParetoFront *f, const Window *window) {
     }
     f->points = 0;
     make_room(f, 1, 0, 1);
-    f->point[0] = (Point){0, 0};
+    f->point[0] = (Point){0, 0}; // the base choice
     f->points = 1;
     f->layer[0] = 0;
     for (int32_t i = 0; i < f->undecided && f->points > 0; i++) {
@@ -240,6 +245,7 @@ double front_value(const ParetoFront *f, int64_t point) {
     return f->base_value + f->point[point].value;
 }
 
+// Follows the back pointers from the last group to the first.
 void front_choice(const ParetoFront *f, int64_t point, uint8_t *choice) {
     memcpy(choice, f->base, (size_t)(f->hull->link->end - f->hull->link->begin));
     for (int32_t i = f->undecided - 1; i >= 0; i--) {

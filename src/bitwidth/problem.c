@@ -1,11 +1,12 @@
-// Problems, values and solutions: arrays, promises, and the objective by its definition.
+// Problems, values and solutions: their arrays, the checks of a problem, and the objective by its
+// definition.
 
 #include "internal.h"
 
 #include <math.h>
 #include <string.h>
 
-// Normalizers of a term that differ by less are taken as equal, so that quotients stay finite.
+// Two normalizers that differ by less count as equal, so that quotients stay finite.
 static const double tiny = 1e-280;
 static const double smallest_theta = 1e-60, largest_theta = 1e60;
 static const double largest_gamma = 1e60, largest_beta = 1e100;
@@ -40,7 +41,7 @@ void problem_uniform(const Problem *problem, int width, uint8_t *choice) {
     memset(choice, width, (size_t)problem->groups);
 }
 
-// --- the promises of the struct
+// --- the checks of a problem
 
 static bool check_head(const Problem *p, Error *err) {
     if (p->widths < 1 || p->widths > PROBLEM_WIDTHS)
@@ -77,7 +78,7 @@ static bool check_group(const Problem *p, const Link *link, int64_t g, Error *er
     if (g > link->begin && group->theta == group[-1].theta && group->beta > group[-1].beta)
         return error_set(err, EXIT_DATA,
                          "group %lld has a larger beta than the group before it; groups of one "
-                         "theta go by beta descending",
+                         "theta must have descending betas",
                          (long long)g);
     return true;
 }
@@ -92,11 +93,12 @@ static bool check_link(const Problem *p, int c, Error *err) {
         return error_set(err, EXIT_DATA, "link %d has gamma %g seconds; it lies in [0, %g]", c,
                          link->gamma, largest_gamma);
     if (link->begin != begin || link->end < begin || link->end > p->groups)
-        return error_set(err, EXIT_DATA,
-                         "link %d has the groups [%lld, %lld); links lie one after the other and "
-                         "the next begins at %lld of %lld",
-                         c, (long long)link->begin, (long long)link->end, (long long)begin,
-                         (long long)p->groups);
+        return error_set(
+            err, EXIT_DATA,
+            "link %d has the groups [%lld, %lld); its groups must begin at %lld, where "
+            "the link before it ends, and there are %lld groups",
+            c, (long long)link->begin, (long long)link->end, (long long)begin,
+            (long long)p->groups);
     double bytes = 0;
     for (int64_t g = begin; g < link->end; g++) {
         if (!check_group(p, link, g, err))
@@ -135,8 +137,8 @@ double width_variance(int bits) {
     return 1 / (levels * levels);
 }
 
-// Adds up the bytes under one theta before they become seconds: sums of whole numbers do not depend
-// on the order of the groups.
+// Adds the bytes of groups of one theta before it converts them to seconds: sums of whole numbers
+// do not depend on the order of the groups.
 double link_seconds(const Problem *p, const Link *link, const uint8_t *choice) {
     double seconds = link->gamma;
     for (int64_t g = link->begin; g < link->end;) {

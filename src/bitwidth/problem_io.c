@@ -15,9 +15,9 @@
 //   2.5 1e-9 100 1
 //   end
 //
-// The line "trouble" is there only if a process of GLPK ended too early; "exit 71" is its other
-// kind. Doubles have 17 digits, so they come back bit for bit. A reader loads the whole text first,
-// and refuses a count that is larger than the text can hold before it allocates anything for it.
+// The line "trouble" exists only if a process of GLPK ended too early: "signal N" or "exit N".
+// Doubles have 17 digits, so they are read back bit for bit. A reader loads the whole text first
+// and refuses a count that is larger than the text can hold before it allocates memory for it.
 
 #include "internal.h"
 #include "tokenizer.h"
@@ -97,8 +97,8 @@ static bool read_head(Words *w, Problem *head) {
     if (!words_name(w, "fringe-problem") || !words_small(w, "a version", &version))
         return false;
     if (version != 1)
-        return error_set(w->err, EXIT_DATA, "the problem has version %d; this program knows 1",
-                         version);
+        return error_set(w->err, EXIT_DATA,
+                         "the problem has version %d; this program reads version 1", version);
     if (!words_name(w, "layer") || !words_small(w, "a layer", &head->layer) ||
         !words_name(w, "direction") || !words_small(w, "a direction", &head->direction) ||
         !words_name(w, "lambda") || !words_double(w, "a number", &head->lambda) ||
@@ -221,8 +221,8 @@ static bool read_solution(Words *w, Solution *solution, const Problem *problem) 
     if (!words_name(w, "fringe-solution") || !words_small(w, "a version", &version))
         return false;
     if (version != 1)
-        return error_set(w->err, EXIT_DATA, "the solution has version %d; this program knows 1",
-                         version);
+        return error_set(w->err, EXIT_DATA,
+                         "the solution has version %d; this program reads version 1", version);
     if (!words_name(w, "by"))
         return false;
     words_next(w);

@@ -1,6 +1,6 @@
 // The LP relaxation of a round: F(Z) = sum over links of V_c(Z) + mu Z is convex in the round's
-// time Z, because each V_c is falling and convex (its hull). The minimum lies where the sum of the
-// links' rates falls to mu. The rates there are the dual variables: one price of time per link.
+// time Z, because each V_c is decreasing and convex (its hull). The minimum is where the sum of the
+// links' rates drops to mu. The rates there are the dual variables: one price of time per link.
 
 #include "internal.h"
 
@@ -13,8 +13,8 @@ static double rates(const Round *round, double seconds) {
     return sum;
 }
 
-// Sets the price of each link if the minimum is the shortest possible time: the rates, and the rest
-// of mu for the slowest link, which allows no shorter time.
+// Sets the prices if the minimum is the shortest possible time: each link's price is its rate, and
+// the slowest link, which allows no shorter time, also gets the rest of mu.
 static double price_at_the_start(Round *round, double mu, double seconds) {
     int slowest = 0;
     double sum = 0;
@@ -69,11 +69,11 @@ double round_relaxed(const Round *round, Weights weights, double seconds) {
 }
 
 double round_fill(Round *round, Weights weights, double seconds, uint8_t *choice) {
-    double sum = 0, slowest = 0, taken;
+    double sum = 0, slowest = 0, used;
     for (int c = 0; c < round->links; c++) {
         const LpHull *hull = &round->hull[c];
-        sum += hull_fill(hull, seconds, choice + hull->link->begin, &taken);
-        slowest = fmax(slowest, taken);
+        sum += hull_fill(hull, seconds, choice + hull->link->begin, &used);
+        slowest = fmax(slowest, used);
     }
     return sum + weights.seconds * slowest;
 }

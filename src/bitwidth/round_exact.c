@@ -1,6 +1,8 @@
-// Solves one round exactly (ALGORITHMS A.7) in three steps: a first choice by rounding the
-// relaxation, the fronts of the links within the window of better choices, and a sweep over all
-// times of these fronts.
+// Solves one round exactly (ALGORITHMS A.7) in three steps:
+//  1. round the LP relaxation to a first choice, the known one;
+//  2. build the fronts of the links within the window: a better choice than the known one lies
+//  there;
+//  3. sweep over all times of these fronts for the best choice.
 
 #include "internal.h"
 
@@ -34,19 +36,19 @@ void round_clear(Round *round) {
 
 // --- only one of the two terms counts
 
-// Time costs nothing: the largest width, or the smallest where beta is 0.
-static void take_widest(const Round *round, uint8_t *choice) {
+// Time costs nothing: the largest width, or the smallest if beta is 0.
+static void choose_widest(const Round *round, uint8_t *choice) {
     const Problem *p = round->problem;
     for (int c = 0; c < round->links; c++)
         for (int64_t g = round->hull[c].link->begin; g < round->hull[c].link->end; g++)
             choice[g] = (uint8_t)(p->group[g].beta > 0 ? p->widths - 1 : 0);
 }
 
-// Finds the least variance of a link within `seconds`, in which the cheapest choice fits.
+// Finds the least variance of a link within `seconds`; the fastest choice must fit into them.
 static void fill_exactly(Round *round, int c, double seconds, uint8_t *choice) {
     const LpHull *hull = &round->hull[c];
     ParetoFront *front = &round->front[c];
-    double taken, known = hull_fill(hull, seconds, choice, &taken);
+    double used, known = hull_fill(hull, seconds, choice, &used);
     if (seconds < hull->seconds[0] || hull->seconds[hull->steps] <= seconds)
         return;
     double slack = known - hull_value(hull, seconds) + 1e-13 * hull->value[0];
@@ -60,7 +62,7 @@ static void fill_exactly(Round *round, int c, double seconds, uint8_t *choice) {
 }
 
 // Variance costs nothing: the shortest time, and within it the least variance.
-static void take_fastest(Round *round, uint8_t *choice) {
+static void choose_fastest(Round *round, uint8_t *choice) {
     double seconds = 0;
     for (int c = 0; c < round->links; c++) {
         LpHull *hull = &round->hull[c];
@@ -77,9 +79,10 @@ static void take_fastest(Round *round, uint8_t *choice) {
     }
 }
 
-// --- both count
+// --- both terms count
 
-// Tries the relaxation's best time and the hulls' corners around it; writes the best choice found.
+// Step 1: tries the relaxation's best time and the hulls' corners around it; writes the best
+// choice.
 static double round_known(Round *round, Weights weights, double relaxed, uint8_t *choice) {
     double best = INFINITY, best_seconds = relaxed;
     for (int i = -1; i < 2 * round->links; i++) {
@@ -103,8 +106,8 @@ static double round_known(Round *round, Weights weights, double relaxed, uint8_t
     return round_fill(round, weights, best_seconds, choice);
 }
 
-// The end of the window on one side of the relaxation's best time: beyond it every choice costs
-// more than `known`.
+// Step 2: the end of the window on one side of the relaxation's best time. Beyond it every choice
+// costs more than `known`.
 static double window_end(const Round *round, Weights weights, double inside, double outside,
                          double known) {
     if (round_relaxed(round, weights, outside) <= known)
@@ -119,8 +122,9 @@ static double window_end(const Round *round, Weights weights, double inside, dou
     return outside;
 }
 
-// Walks through all times of the fronts in ascending order. Returns the least cost and its time in
-// *seconds, or infinity if a front is empty.
+// Step 3: tries all times of the fronts in ascending order; at each time every link uses its last
+// point within it. Returns the least cost and its time in *seconds, or infinity if a front is
+// empty.
 static double sweep(Round *round, Weights weights, double *seconds) {
     double now = 0, best = INFINITY;
     for (int c = 0; c < round->links; c++) {
@@ -151,7 +155,8 @@ static double sweep(Round *round, Weights weights, double *seconds) {
     }
 }
 
-static void take_points(const Round *round, double seconds, uint8_t *choice) {
+// Writes the choice of each link's last point within `seconds`.
+static void choose_points(const Round *round, double seconds, uint8_t *choice) {
     for (int c = 0; c < round->links; c++) {
         const ParetoFront *f = &round->front[c];
         int64_t at = 0;
@@ -161,8 +166,8 @@ static void take_points(const Round *round, double seconds, uint8_t *choice) {
     }
 }
 
-// How much better a choice could be because costs were rounded up.
-static double blurred(const Round *round) {
+// How much better a choice could be because costs are rounded up.
+static double rounding_gap(const Round *round) {
     double sum = 0;
     for (int c = 0; c < round->links; c++) {
         const LpHull *hull = &round->hull[c];
@@ -176,11 +181,11 @@ double round_solve(Round *round, Weights weights, uint8_t *choice) {
     if (round->links == 0)
         return 0;
     if (weights.seconds == 0) {
-        take_widest(round, choice);
+        choose_widest(round, choice);
         return 0;
     }
     if (weights.variance == 0) {
-        take_fastest(round, choice);
+        choose_fastest(round, choice);
         return 0;
     }
     double shortest = 0, longest = 0, dual;
@@ -192,7 +197,7 @@ double round_solve(Round *round, Weights weights, uint8_t *choice) {
     }
     double relaxed = round_relax(round, weights, &dual);
     double known = round_known(round, weights, relaxed, choice);
-    double unsure = 1e-13 * (known + fabs(dual)); // rounding of sums
+    double unsure = 1e-13 * (known + fabs(dual)); // rounding errors of sums
     Window window = {.slack = fmax(known - dual, 0) + unsure};
     window.least = window_end(round, weights, relaxed, shortest, known + unsure);
     window.most = window_end(round, weights, relaxed, longest, known + unsure);
@@ -204,8 +209,8 @@ double round_solve(Round *round, Weights weights, uint8_t *choice) {
     }
     double seconds = 0, found = sweep(round, weights, &seconds);
     if (found < known) {
-        take_points(round, seconds, choice);
+        choose_points(round, seconds, choice);
         known = found;
     }
-    return (kept < window.slack ? fmax(known - (dual + kept), 0) : 0) + blurred(round);
+    return (kept < window.slack ? fmax(known - (dual + kept), 0) : 0) + rounding_gap(round);
 }

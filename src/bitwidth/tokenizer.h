@@ -1,4 +1,4 @@
-// Reads a text as words between spaces and line breaks. An unexpected word is refused with its
+// Splits a text into words at spaces and line breaks. The error for an unexpected word gives its
 // line.
 #ifndef FRINGE_BITWIDTH_TOKENIZER_H
 #define FRINGE_BITWIDTH_TOKENIZER_H
@@ -22,8 +22,8 @@ bool words_open(Words *words, const char *what, FILE *file, Error *err);
 void words_close(Words *words);
 // Puts the next word into words->word, or the empty word at the end of the text.
 void words_next(Words *words);
-// Each expects something as the next word: this name, a whole number in [low, high], an int, a
-// finite number. False with a sentence if it is something else.
+// Each reads the next word and expects this name, a whole number in [low, high], an int, or a
+// finite number. False with a sentence if the word is something else.
 bool words_name(Words *words, const char *name);
 bool words_int(Words *words, const char *what, int64_t low, int64_t high, int64_t *out);
 bool words_small(Words *words, const char *what, int *out);

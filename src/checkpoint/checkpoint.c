@@ -10,8 +10,8 @@
 //   <run>/checkpoints/LATEST                         "epoch-N"
 //
 // It is written under a temporary name, every file is synced, then the folder is renamed. So the
-// newest folder whose hashes agree is always the state after some epoch, whenever the writer died.
-// Rank 0 writes: weights are replicated, and it gathers all other state.
+// newest folder whose hashes agree is always the state after some epoch, even if the writer
+// crashed. Rank 0 writes: weights are replicated, and it gathers all other state.
 #include "internal.h"
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, const char *
 
 // ---- writing
 
-// Whether a valid checkpoint with the same contents is there, by the hashes in its manifest.
+// True if a valid checkpoint with the same contents exists, by the hashes in its manifest.
 static bool is_there(const char *folder, const char *temporary) {
     Manifest manifest;
     char theirs[33], ours[33], path[CHECKPOINT_PATH];

@@ -95,8 +95,8 @@ static void add(void *context, const char *sentence) {
 static void compare_data(const Training *t, const Identity *was, Differences *d) {
     char sentence[128];
     const Shard *is = t->shard;
-    snprintf(sentence, sizeof sentence, "it ran on %lld rank%s, now %d", (long long)was->parts,
-             was->parts == 1 ? "" : "s", is->parts);
+    snprintf(sentence, sizeof sentence, "it ran on %lld rank%s, this run has %d",
+             (long long)was->parts, was->parts == 1 ? "" : "s", is->parts);
     if (was->parts != is->parts)
         add(d, sentence);
     if (strcmp(was->data, is->dataset_hash) != 0)
@@ -107,7 +107,7 @@ static void compare_data(const Training *t, const Identity *was, Differences *d)
 
 static void compare_seed(const Training *t, const Identity *was, Differences *d) {
     char sentence[128];
-    snprintf(sentence, sizeof sentence, "its seed was %lld, is %lld", (long long)was->seed,
+    snprintf(sentence, sizeof sentence, "its seed was %lld and is now %lld", (long long)was->seed,
              (long long)t->seed);
     if (was->seed != (int64_t)t->seed)
         add(d, sentence);
@@ -145,7 +145,7 @@ bool identity_check(const Training *t, const Identity *was, const char *folder, 
     return d.count == 0 ||
            error_set(
                err, EXIT_CONFIG,
-               "%.400s belongs to another training: %s%s; to continue it, set that back, else "
-               "give another run.dir, or start again without --resume",
+               "%.400s belongs to another training: %s%s; to continue it, undo these changes; "
+               "otherwise use another run.dir, or start again without --resume",
                folder, d.text, more);
 }

@@ -50,7 +50,7 @@ void checkpoint_manifest_clear(Manifest *manifest);
 bool checkpoint_manifest_needs(const Manifest *manifest, const char *folder, const char *section,
                                Error *err);
 // Checks a file of weights that the user named: if a manifest lies beside it, the checkpoint must
-// be undamaged, for no other weights replace it. Local.
+// be undamaged, because no other weights can replace it. Local.
 bool checkpoint_check_named(const char *file, Error *err);
 
 #endif

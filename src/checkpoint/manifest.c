@@ -160,7 +160,7 @@ static bool read_counters(const Json *document, TrainerCounters *counters) {
            read_metrics(document, "last_metrics", counters->last_metrics);
 }
 
-// ---- are the values possible?
+// ---- checks of the values
 
 // All metrics but the loss are shares, or NaN if not measured.
 static bool metrics_fit(const Metrics metrics[4]) {
@@ -208,7 +208,8 @@ static bool check_file(Manifest *m, const char *folder, const char *name, const 
     char path[CHECKPOINT_PATH], hash[33];
     if (name[0] == 0 || name[0] == '.' || strlen(name) > 100 || strchr(name, '/') != NULL ||
         !is_hash(said))
-        return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' names no file", folder);
+        return error_set(err, EXIT_DATA,
+                         "%s/checkpoint.json: an entry of 'files' is not a file name", folder);
     snprintf(m->file[m->files++], CHECKPOINT_NAME, "%s", name);
     path_join(path, sizeof path, folder, name);
     if (!hash_file(path, hash, err))
@@ -231,7 +232,7 @@ bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char
     for (int i = 0; i < m->files; i++)
         if (strcmp(m->file[i], file) == 0)
             return true;
-    return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' lacks %s", folder, file);
+    return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' does not list %s", folder, file);
 }
 
 // Version 1 has an object of names and hashes instead of a list. Every checkpoint has weights.
@@ -239,7 +240,7 @@ static bool check_files(Manifest *m, const char *folder, Error *err) {
     const Json *files = json_get(m->document, "files");
     JsonType list = m->version == 1 ? JSON_OBJECT : JSON_ARRAY;
     if (files == NULL || json_type(files) != list || json_size(files) > CHECKPOINT_FILES)
-        return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' is no list", folder);
+        return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' is not a list", folder);
     for (const Json *f = json_first(files); f != NULL; f = json_next(f)) {
         bool old = list == JSON_OBJECT && json_type(f) == JSON_STRING;
         if (!check_file(m, folder, old ? json_key(f) : text_of(f, "name"),
@@ -262,10 +263,11 @@ static bool check_version(Manifest *m, char *text, size_t bytes, const char *pat
         return error_set(err, EXIT_DATA,
                          "%s: its checksum is not that of its text; the file is damaged", path);
     if (m->version > CHECKPOINT_VERSION)
-        return error_set(err, EXIT_CONFIG,
-                         "%s: version %lld is of a newer fringe, this one reads version %d; go on "
-                         "with the newer one",
-                         path, (long long)m->version, CHECKPOINT_VERSION);
+        return error_set(
+            err, EXIT_CONFIG,
+            "%s: version %lld is of a newer fringe, this one reads version %d; continue "
+            "with the newer one",
+            path, (long long)m->version, CHECKPOINT_VERSION);
     return true;
 }
 

@@ -19,7 +19,7 @@ static bool cannot_tell(const char *folder, const Error *trouble, Error *err) {
     if (trouble->code == EXIT_CONFIG)
         return error_set(err, EXIT_CONFIG, "%s", trouble->text);
     return error_set(err, (ExitCode)trouble->code,
-                     "%s; is the checkpoint whole? try again, or remove %s to do without it",
+                     "%s; is the checkpoint damaged? try again, or remove %s to ignore it",
                      trouble->text, folder);
 }
 
@@ -46,8 +46,8 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
 static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
     return newest->found || newest->damaged == 0 ||
            error_set(err, EXIT_DATA,
-                     "%s/checkpoints: none of its %d checkpoints is whole (%.*s); put a copy "
-                     "of one back, or start again without --resume",
+                     "%s/checkpoints: all %d checkpoints are damaged (%.*s); restore a copy of "
+                     "one, or start again without --resume",
                      run_dir, newest->damaged, (int)strcspn(newest->warnings.text, "\n"),
                      newest->warnings.text);
 }
@@ -61,7 +61,7 @@ static bool check_version(const Newest *newest, Error *err) {
                      newest->folder, newest->folder);
 }
 
-// Whether it is the file of one of the sections.
+// True if it is the file of one of the sections.
 static bool is_file_of(const char *file, const StateSections *sections) {
     char own[CHECKPOINT_PATH];
     for (int i = 0; i < sections->count; i++) {
@@ -78,8 +78,8 @@ static bool check_sections(const Newest *newest, const StateSections *sections, 
     for (int i = 0; i < m->files; i++)
         if (!is_file_of(m->file[i], sections))
             return error_set(err, EXIT_CONFIG,
-                             "%s: holds %s, which a newer fringe wrote and this one does not "
-                             "know; go on with the newer one",
+                             "%s: holds %s, which a newer version of fringe wrote; continue "
+                             "with that version",
                              newest->folder, m->file[i]);
     for (int i = 0; i < sections->count; i++)
         if (!checkpoint_manifest_needs(m, newest->folder, sections->section[i].name, err))
@@ -155,9 +155,9 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
     const char *section = best ? "best" : "model";
     char found[CHECKPOINT_PATH];
     if (!file_exists(where))
-        return error_set(err, EXIT_NO_INPUT,
-                         "%s is not there; give a run folder, a checkpoint or a .safetensors file",
-                         where);
+        return error_set(
+            err, EXIT_NO_INPUT,
+            "%s does not exist; give a run folder, a checkpoint or a .safetensors file", where);
     if (!file_is_folder(where)) {
         snprintf(path, size, "%s", where);
         return checkpoint_check_named(path, err);
@@ -171,7 +171,7 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
     if (!find_newest(&newest, where, err))
         return false;
     if (!newest.found)
-        return error_set(err, EXIT_NO_INPUT, "%s holds no whole checkpoint%s%s", where,
+        return error_set(err, EXIT_NO_INPUT, "%s has no undamaged checkpoint%s%s", where,
                          newest.damaged > 0 ? ": " : "", newest.warnings.text);
     checkpoint_manifest_clear(&newest.manifest);
     checkpoint_file(found, newest.folder, section);

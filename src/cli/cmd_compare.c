@@ -139,7 +139,7 @@ static void report_comparison(Session *s, Comparison *comparison) {
         s->err = ended;
 }
 
-// Skips a single-rank baseline for which one rank lacks the memory. Collective.
+// Skips a single-rank baseline that does not fit into the memory of one rank. Collective.
 static bool leave_out(Session *s, const Variant *variant) {
     if (!variant->single_rank || s->err.code != EXIT_MEMORY)
         return false;
@@ -170,7 +170,7 @@ static bool compare(Session *s, const Options *options) {
     ok = ok && prepare_variants(s, variant, count, options, base);
     for (int i = 0; i < count && ok; i++)
         ok = run_variant(s, &variant[i], options, &comparison) || leave_out(s, &variant[i]);
-    if (comparison.count > 0) // on rank 0 alone
+    if (comparison.count > 0) // only on rank 0
         report_comparison(s, &comparison);
     comparison_clear(&comparison);
     return comm_agree(&s->comm, &s->err);

@@ -1,5 +1,5 @@
-// fringe doctor: checks by trying what a training needs from a machine, and prints how to repair
-// what is wrong. A check is a row of the table.
+// fringe doctor: tries what a training needs from a machine, and prints how to repair what fails. A
+// check is a row of the table.
 
 #include "internal.h"
 
@@ -24,7 +24,7 @@ typedef struct Check {
 
 static double gibibytes(double bytes) { return bytes / (1 << 30); }
 
-// Two ranks really start, talk and stop.
+// Starts two ranks, which exchange a message and stop.
 static Health check_mpi(const Config *config, Finding *finding) {
     (void)config;
     char version[COMM_LIBRARY], program[4096];
@@ -37,7 +37,7 @@ static Health check_mpi(const Config *config, Finding *finding) {
     if (code == EXIT_UNAVAILABLE)
         CURE("install mpirun: apt install openmpi-bin");
     else if (code != 0)
-        CURE("run \"fringe probe --ranks 2\" and read what mpirun says");
+        CURE("run \"fringe probe --ranks 2\" and read the messages of mpirun");
     return code == 0 ? HEALTH_OK : HEALTH_FAIL;
 }
 
@@ -102,7 +102,7 @@ static Health check_shared_memory(const Config *config, Finding *finding) {
     (void)config;
     struct statvfs disk;
     if (statvfs("/dev/shm", &disk) != 0) {
-        SAY("/dev/shm is not there");
+        SAY("/dev/shm does not exist");
         CURE("mount it: mount -t tmpfs tmpfs /dev/shm");
         return HEALTH_FAIL;
     }
@@ -116,7 +116,7 @@ static Health check_shared_memory(const Config *config, Finding *finding) {
 static Health check_folder(const char *folder, Finding *finding) {
     struct statvfs disk;
     Error err = {0};
-    char parent[2048], above[2048]; // the nearest one that is there
+    char parent[2048], above[2048]; // the nearest folder that exists
     snprintf(parent, sizeof parent, "%s", folder);
     while (!file_is_folder(parent)) {
         path_folder(above, sizeof above, parent);

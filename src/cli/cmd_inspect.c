@@ -47,7 +47,7 @@ ExitCode cmd_inspect(const Options *options, int *argc, char ***argv) {
     if (config_load(&config, NULL, NULL, 0, &err)) {
         config_resolve(&config, options->argument[0], path, sizeof path);
         if (!file_exists(path))
-            error_set(&err, EXIT_NO_INPUT, "%s is not there", options->argument[0]);
+            error_set(&err, EXIT_NO_INPUT, "%s does not exist", options->argument[0]);
         else
             inspect(path, &err);
     }

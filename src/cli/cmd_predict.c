@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ROWS_A_BEAT = 1024 }; // copied between two heartbeats
+enum { ROWS_A_BEAT = 1024 }; // copied between two calls of comm_beat
 
 // offset[r]: bytes that the ranks below r send, `bytes` per row. Collective.
 static int64_t *row_offsets(const Session *s, int64_t bytes) {

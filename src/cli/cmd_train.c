@@ -92,7 +92,7 @@ static void resume_trace(Run *run) {
     comm_broadcast(&s->comm, &kept, sizeof kept, 0);
     run->traced = kept || done >= asked->value[1];
     if (s->comm.rank == 0)
-        terminal_say(kept ? "warning    trace.json stays as it was before the resume\n"
+        terminal_say(kept ? "warning    trace.json is kept as it was before the resume\n"
                           : "warning    epochs %lld to %lld are not in trace.json: they ran before "
                             "the resume\n",
                      (long long)asked->value[0],
@@ -157,7 +157,7 @@ static bool save(Run *run) {
 static bool stop(Run *run) {
     return save(run) && error_set(&run->session->err, EXIT_STOPPED,
                                   "stopped on request after epoch %lld; the checkpoint is in %s; "
-                                  "go on with --resume auto",
+                                  "continue with --resume auto",
                                   (long long)run->saved, run->config.run.dir);
 }
 
@@ -188,7 +188,7 @@ static void report_traced(Run *run) {
     if (run->report != NULL) {
         report_trace(run->report, events, offset, &run->session->err);
         if (lost > 0)
-            terminal_say("warning    trace.json lacks %lld events; name fewer epochs in "
+            terminal_say("warning    trace.json is missing %lld events; name fewer epochs in "
                          "run.trace\n",
                          (long long)lost);
     } else {

@@ -41,7 +41,8 @@ static void check_names(const Early *early) {
     join(early, &found);
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (c->data.split_keys.word[i][0] == 0) {
-            error_set(&found, EXIT_CONFIG, "data.split_keys: entry %d is no name of an array", i);
+            error_set(&found, EXIT_CONFIG, "data.split_keys: entry %d is not the name of an array",
+                      i);
             join(early, &found);
         }
 }
@@ -64,15 +65,15 @@ static void check_layer(const Early *early, const Options *options) {
     else if (options->layer > 0 && model_shape(&shape, early->config, 1, 2, false, &(Error){0}) &&
              options->layer < shape.leading - 1)
         error_set(&found, EXIT_USAGE,
-                  "--layer: expected %d to %d, found %d: layers below are aggregates that are made "
-                  "at set-up and not kept (lossless.input_features=exchange makes them)",
+                  "--layer: expected %d to %d, found %d: the rows of lower layers are computed at "
+                  "set-up and not stored (lossless.input_features=exchange computes them)",
                   shape.leading - 1, last, options->layer);
     join(early, &found);
 }
 
 // ---- the disk
 
-// Whether the name is a word of "reddit-small, reddit-medium, ...".
+// True if the name is a word of "reddit-small, reddit-medium, ...".
 static bool can_be_made(const char *name) {
     const char *list = dataset_generator_list(), *at = strstr(list, name);
     return at != NULL && (at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL;
@@ -87,7 +88,7 @@ static bool tell_how_to_make(const Config *config, const char *name, Error *err)
         path_join(folder, sizeof folder, config->data.cache, "generated");
         snprintf(into, sizeof into, " -o %s/%s", folder, name);
     }
-    return error_set(err, EXIT_NO_INPUT, "%s is not there; make it with: fringe generate %s%s",
+    return error_set(err, EXIT_NO_INPUT, "%s does not exist; make it with: fringe generate %s%s",
                      config->data.path, name, into);
 }
 
@@ -112,7 +113,7 @@ static bool check_graph(const Config *config, Error *err) {
         return tell_how_to_make(config, name, err);
     const char *data = getenv("FRINGE_DATA");
     return error_set(err, EXIT_NO_INPUT,
-                     "%s is not there; data.path is looked for beside the config, then in the "
+                     "%s does not exist; fringe looks for data.path beside the config, then in the "
                      "folder FRINGE_DATA (%s)",
                      path, data != NULL ? data : "which is not set");
 }
@@ -163,7 +164,7 @@ static void check_weights(const Early *early, const Options *options) {
     const char *where = options->weights != NULL ? options->weights : early->config->run.dir;
     Error found = {0};
     if (!file_exists(where))
-        error_set(&found, EXIT_NO_INPUT, "%s: %s is not there",
+        error_set(&found, EXIT_NO_INPUT, "%s: %s does not exist",
                   options->weights != NULL ? "--weights" : "run.dir", where);
     join(early, &found);
 }

@@ -1,5 +1,6 @@
-// The keeper forwards what mpirun and the ranks print, because mpirun silently drops what it cannot
-// write. A stopped terminal blocks only the keeper; mpirun buffers what it cannot forward.
+// The keeper forwards the output of mpirun and the ranks, because mpirun silently drops output that
+// it cannot write. A stopped terminal blocks only the keeper; mpirun buffers what it cannot
+// forward.
 
 #include "internal.h"
 
@@ -96,7 +97,7 @@ bool forward_check(const Forward *forward, Error *err) {
     static const char *const names[2] = {"stdout", "stderr"};
     for (int i = 0; i < 2; i++)
         if (forward->lost[i] != 0)
-            error_set(err, EXIT_IO, "what was printed could not be written to %s: %s", names[i],
+            error_set(err, EXIT_IO, "the output could not be written to %s: %s", names[i],
                       strerror(forward->lost[i]));
     return err->code == 0;
 }

@@ -64,7 +64,7 @@ bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job a
 // Starts mpirun with this command line, forwards signals, and returns the exit code. A command that
 // trains gets INT, TERM and HUP as USR1.
 ExitCode launch(const Options *options, int threads, char **argv);
-bool launch_is_kept(void);         // whether a keeper started this rank and writes to the terminal
+bool launch_is_kept(void);         // true if a keeper started this rank and writes to the terminal
 void launch_die_with_parent(void); // a rank that a keeper started ends with its mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);
@@ -99,9 +99,9 @@ bool forward_check(const Forward *forward, Error *err); // EXIT_IO if something 
 typedef struct HangWatch {
     double looked, seen; // clock: of the last look, and when a child was last seen alive
 } HangWatch;
-// Whether process `mpirun` has had children, and for 10 s has neither had a living child nor
-// printed anything. `heard`: when it printed last. Call it often: it looks at every call until it
-// has seen a child, then once a second. False where the kernel does not list children.
+// True if process `mpirun` has had children, and for 10 s has neither had a living child nor
+// printed anything. `heard`: when it printed last. Call it often: it checks at every call until it
+// has seen a child, then once a second. False if the kernel does not list children.
 bool mpirun_hangs(HangWatch *watch, int mpirun, double heard);
 
 // --- session.c: all ranks with one config, and a shard for each
@@ -139,7 +139,7 @@ void stop_listen(void); // before MPI starts its threads, which inherit the mask
 // save, and a request ends the process at once.
 void stop_waits_for_epoch(void);
 bool stop_asked(void);
-// Whether this is a repeated INT or TERM, at least a second after the first one, so that the
+// True if this is a repeated INT or TERM, at least a second after the first one, so that the
 // process must end at once. One that comes sooner is the same request, sent twice.
 // Async-signal-safe.
 bool stop_insists(int number);

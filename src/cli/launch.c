@@ -38,7 +38,7 @@ void launch_die_with_parent(void) {
     if (!is_set(mark))
         return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == 1) // it died before we asked
+    if (getppid() == 1) // the parent died before prctl
         _exit(EXIT_HUNG);
 }
 
@@ -122,7 +122,7 @@ static void build(Words *words, const Options *options, char *program, char **ar
 static struct Keeper {
     bool saves;                     // the command finishes an epoch and saves
     volatile sig_atomic_t child;    // mpirun
-    volatile sig_atomic_t asked;    // whether the ranks were asked to stop
+    volatile sig_atomic_t asked;    // 1 after the ranks got a stop request
     volatile sig_atomic_t ended_by; // the signal that was to end it at once
 } keeper;
 
@@ -134,9 +134,9 @@ static void ask_to_stop(int number) {
     if (first)
         terminal_say_now(
             number == SIGINT
-                ? "\nfringe: stopping; an epoch that has begun is finished and saved first; Ctrl-C "
+                ? "\nfringe: stopping; the current epoch is finished and saved first; Ctrl-C "
                   "again ends at once\n"
-                : "fringe: stopping; an epoch that has begun is finished and saved first\n");
+                : "fringe: stopping; the current epoch is finished and saved first\n");
 }
 
 // Repeats the request, because mpirun loses signals that arrive before its ranks have started.
@@ -186,7 +186,7 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
-    prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then takes its ranks along
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then ends its ranks
     signal(SIGUSR1, SIG_IGN);         // until mpirun handles it, and after it has stopped doing so
     sigprocmask(SIG_SETMASK, before, NULL);
     execvp(command[0], command);
@@ -195,8 +195,8 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
 
 // mpirun hung after its ranks had ended, so their exit codes are unknown.
 static ExitCode explain_hung(void) {
-    fprintf(stderr, "fringe: mpirun did not end when its ranks had, and was killed; --resume auto "
-                    "goes on from the last checkpoint, if there is one\n");
+    fprintf(stderr, "fringe: mpirun did not end after its ranks and was killed; --resume auto "
+                    "continues from the last checkpoint, if there is one\n");
     return keeper.asked ? EXIT_STOPPED : EXIT_HUNG;
 }
 
@@ -206,7 +206,7 @@ static ExitCode explain(int status, bool hung) {
     if (keeper.ended_by != 0 && code != EXIT_STOPPED) {
         fprintf(stderr, "fringe: ended at once by signal %d (%s)%s\n", (int)keeper.ended_by,
                 strsignal((int)keeper.ended_by),
-                keeper.saves ? "; --resume auto goes on from the last checkpoint" : "");
+                keeper.saves ? "; --resume auto continues from the last checkpoint" : "");
         return (ExitCode)(128 + keeper.ended_by);
     }
     if (hung)
@@ -219,11 +219,12 @@ static ExitCode explain(int status, bool hung) {
         fprintf(stderr, "fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
                         "drop --ranks\n");
     else if (code > 128)
-        fprintf(stderr, "fringe: a rank or mpirun was ended by signal %d (%s)%s\n", code - 128,
+        fprintf(stderr, "fringe: a rank or mpirun was killed by signal %d (%s)%s\n", code - 128,
                 strsignal(code - 128),
-                code == 128 + SIGKILL ? "; was memory short? see dmesg, or use more ranks" : "");
+                code == 128 + SIGKILL ? "; out of memory? see dmesg, or use more ranks" : "");
     else if (code != 0 && (code < EXIT_USAGE || code > EXIT_MISMATCH))
-        fprintf(stderr, "fringe: mpirun left with %d; fringe doctor looks for the cause\n", code);
+        fprintf(stderr, "fringe: mpirun exited with status %d; fringe doctor looks for the cause\n",
+                code);
     return (ExitCode)(code == 127 ? EXIT_UNAVAILABLE : code);
 }
 

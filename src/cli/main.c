@@ -121,7 +121,7 @@ static ExitCode check_output(ExitCode code) {
     Error err = {0};
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code != EXIT_OK)
         return code;
-    error_set(&err, EXIT_IO, "what was printed could not be written to stdout; is its disk full?");
+    error_set(&err, EXIT_IO, "the output could not be written to stdout; is its disk full?");
     return fail(&err);
 }
 

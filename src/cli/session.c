@@ -57,7 +57,7 @@ static bool check_lonely(Session *s) {
     if (s->comm.size == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL && tasks != NULL &&
         atoi(tasks) > 1)
         error_set(&s->err, EXIT_UNAVAILABLE,
-                  "srun started %s tasks that do not know of each other; try srun --mpi=pmix, or "
+                  "srun started %s tasks that are not connected; try srun --mpi=pmix, or "
                   "fringe with --ranks %s in the batch script",
                   tasks, tasks);
     return comm_agree(&s->comm, &s->err);

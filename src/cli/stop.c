@@ -14,7 +14,7 @@
 
 static atomic_bool asked, training;
 
-// Whether this is rank 0, from variables that are set before MPI starts.
+// True on rank 0, from variables that are set before MPI starts.
 static bool is_first(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -50,11 +50,12 @@ _Noreturn static void end_at_once(int number) {
     _exit(128 + number);
 }
 
-// Promises nothing more, because mpirun also sends TERM when another rank has died.
+// Promises no more than that, because mpirun also sends TERM when another rank has died.
 static void say_what_was_asked(int number) {
-    terminal_say_now(number == SIGINT ? "\nfringe: asked to finish this epoch, save and stop; "
-                                        "Ctrl-C again ends at once\n"
-                                      : "fringe: asked to finish this epoch, save and stop\n");
+    terminal_say_now(number == SIGINT
+                         ? "\nfringe: stop requested; this epoch is finished and saved first; "
+                           "Ctrl-C again ends at once\n"
+                         : "fringe: stop requested; this epoch is finished and saved first\n");
 }
 
 static void *listen(void *context) {

@@ -6,20 +6,26 @@
 
 bool width_known(int bits) { return (bits >= 1 && bits <= 8) || bits == WIDTH_MOST; }
 
+static size_t place_bytes(int64_t count) { return memory_product(count, sizeof(int32_t)); }
+
 // Encoding and decoding read the places.
 static void upload(Widths *widths) {
-    widths->backend->message_upload(widths->place, widths->host_place, widths_bytes(widths->count));
+    widths->backend->message_upload(widths->place, widths->host_place, place_bytes(widths->count));
 }
 
-void widths_init(Widths *widths, const Backend *backend, int64_t count, int bits) {
+void widths_alloc(Widths *widths, const Allocator *allocator, int64_t count) {
     const char *what = "widths of messages";
-    assert(count >= 0 && count <= INT32_MAX && width_known(bits));
-    *widths = (Widths){.backend = backend, .count = count};
-    widths->place = backend->alloc(widths_bytes(count), what);
-    widths->host_place = pinned_side(backend, widths->place, widths_bytes(count), what);
-    for (int64_t i = 0; i < count; i++)
+    assert(count >= 0 && count <= INT32_MAX);
+    *widths = (Widths){.backend = allocator->backend, .count = count};
+    widths->place = alloc_device(allocator, place_bytes(count), what);
+    widths->host_place = alloc_pinned_side(allocator, widths->place, place_bytes(count), what);
+}
+
+void widths_fill(Widths *widths, int bits) {
+    assert(width_known(bits));
+    for (int64_t i = 0; i < widths->count; i++)
         widths->host_place[i] = (int32_t)i;
-    widths->of[bits] = count;
+    widths->of[bits] = widths->count;
     upload(widths);
 }
 
@@ -30,8 +36,6 @@ void widths_clear(Widths *widths) {
     }
     *widths = (Widths){0};
 }
-
-size_t widths_bytes(int64_t count) { return memory_product(count, sizeof(int32_t)); }
 
 void widths_set(Widths *widths, const uint8_t *bits) {
     int64_t next[WIDTH_MOST + 1] = {0}, before = 0;

@@ -1,6 +1,6 @@
 // The table of all keys of a config, except those that members of families add (members.c): name,
-// place in Config, allowed values and help. The loader, `fringe config show`, the JSON schema and
-// docs/config.md walk this table.
+// field of Config, allowed values and help. The loader, `fringe config show`, the JSON schema and
+// docs/config.md use this table.
 
 #include "internal.h"
 
@@ -29,7 +29,7 @@ const Key config_own_keys[] = {
      "Three arrays of node ids: training, validation, test. Each is a name in the .npz, or a "
      ".npy file."},
     {"data.undirected", KEY_BOOL, AT(data.undirected), "false", ANY, ANY, ANY,
-     "Edge lists: each line stands for both directions."},
+     "Edge lists: each line is an edge in both directions."},
     {"data.transforms", KEY_WORDS, AT(data.transforms), "[]", ANY, ANY, ANY,
      "Preprocessing steps, applied in order."},
     {"data.cache", KEY_TEXT, AT(data.cache), "\"\"", ANY, ANY, ANY,
@@ -39,14 +39,14 @@ const Key config_own_keys[] = {
     {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
      "Partitioning method. metis: fewest edges between parts; best and slowest. fennel, "
      "fennel:N: streams the nodes in one pass or N passes, for graphs that are too large for "
-     "METIS. random, blocks: parts of equal size, whatever the edges. file:PATH: one part number "
+     "METIS. random, blocks: parts of equal size that ignore the edges. file:PATH: one part number "
      "per line."},
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
      "Seed of the partition; separate from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
      "What metis balances besides the number of nodes."},
     {"partition.reorder", KEY_BOOL, AT(partition.reorder), "true", ANY, ANY, ANY,
-     "Renumber the rows of a part so that neighbours lie close together."},
+     "Renumber the rows of a part so that neighbours are close in memory."},
 
     {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
      "Type of convolution. gcn and sage-gcn add the node itself, so stored self-loops would "
@@ -58,13 +58,13 @@ const Key config_own_keys[] = {
     {"model.post", KEY_WORDS, AT(model.post), "[\"dropout\", \"norm\", \"activation\"]", ANY,
      "norm activation dropout", ANY, "Steps after each convolution except the last, in order."},
     {"model.norm", KEY_WORD, AT(model.norm), "\"layer\"", ANY, "layer none", ANY,
-     "Which norm \"norm\" in model.post means."},
+     "The normalization that \"norm\" in model.post applies."},
     {"model.activation", KEY_WORD, AT(model.activation), "\"relu\"", ANY, "relu none", ANY,
-     "Which function \"activation\" in model.post means."},
+     "The function that \"activation\" in model.post applies."},
     {"model.dropout", KEY_DOUBLE, AT(model.dropout), "0.5", "[0, 1)", ANY, ANY,
      "Probability that \"dropout\" in model.post sets an element to zero."},
     {"model.input_dropout", KEY_DOUBLE, AT(model.input_dropout), "0", "[0, 1)", ANY, ANY,
-     "The same for the input of the first convolution."},
+     "Dropout probability of the input of the first convolution."},
     {"model.bias", KEY_BOOL, AT(model.bias), "true", ANY, ANY, ANY, "Layers have a bias."},
     {"model.gain", KEY_DOUBLE, AT(model.gain), "1", "(0, 100]", ANY, ANY,
      "Factor on the bound of the Xavier-uniform initial weights."},
@@ -105,12 +105,12 @@ const Key config_own_keys[] = {
      "else accuracy."},
 
     {"quantization.codec", KEY_WORD, AT(quantization.codec), "\"fp32\"", ANY, ANY, ANY,
-     "Encoding of rows in messages: fp32 | bf16 | integer (few bits, unbiased stochastic "
+     "Encoding of halo rows: fp32 | bf16 | integer (1 to 8 or 16 bits, unbiased stochastic "
      "rounding). The mode sets the default."},
     {"quantization.assign", KEY_TEXT, AT(quantization.assign), "\"adaptive\"", ANY, ANY, ANY,
-     "Codec integer: how rows get their bit widths. adaptive (solved again every "
-     "quantization.period) | uniform (quantization.initial_bits) | random | replay:RUN (those of "
-     "an earlier run)."},
+     "How codec integer chooses the bit widths of rows: adaptive (solves a problem every "
+     "quantization.period epochs) | uniform (quantization.initial_bits) | random | replay:RUN "
+     "(the widths of an earlier run)."},
     {"quantization.bits", KEY_INTS, AT(quantization.bits), "[2, 4, 8]", "[1, 16]", ANY, "bits",
      "Bit widths to choose from, ascending: 1 to 8, and 16."},
     {"quantization.initial_bits", KEY_INT, AT(quantization.initial_bits), "8", "[1, 16]", ANY,
@@ -121,19 +121,19 @@ const Key config_own_keys[] = {
      "epochs", "Epochs between two assignments, and before the first one."},
     {"quantization.delay", KEY_INT, AT(quantization.delay), "3", "[0, 1000000]", ANY, "epochs",
      "Epochs between starting the solver and applying its solution, at most until the next "
-     "assignment; training goes on meanwhile."},
+     "assignment; training continues in the meantime."},
     {"quantization.group_size", KEY_INT, AT(quantization.group_size), "100", "[1, 1000000000]", ANY,
      "rows", "Rows that share one bit width; rows of similar sensitivity form a group."},
     {"quantization.lambda", KEY_DOUBLE, AT(quantization.lambda), "0.5", "[0, 1]", ANY, ANY,
-     "Weight of the quantization variance against transfer time: 1 minimizes the variance only, "
-     "0 the time only."},
+     "Weight of the quantization variance against transfer time: 1 minimizes only the variance, "
+     "0 only the time."},
     {"quantization.sensitivity", KEY_WORD, AT(quantization.sensitivity), "\"paper\"", ANY,
      "paper safe", ANY,
-     "Sensitivity of a row: sum of its squared edge coefficients (paper) or square of their sum "
-     "(safe, an upper bound)."},
+     "Sensitivity of a row: the sum of its squared edge coefficients (paper) or the square of the "
+     "sum of their magnitudes (safe, an upper bound)."},
     {"quantization.time", KEY_WORD, AT(quantization.time), "\"sum\"", ANY, "sum hidden", ANY,
-     "Transfer time in the objective: all of it (sum), or only what computation does not hide "
-     "(hidden)."},
+     "Transfer time in the objective: all of it (sum), or only the part that computation does not "
+     "hide (hidden)."},
     {"quantization.wait", KEY_WORD, AT(quantization.wait), "\"round\"", ANY, "round sender", ANY,
      "Unit of the time constraint: one ring step (round: pairs in parallel) or one rank (sender: "
      "all its messages in sequence)."},
@@ -142,8 +142,8 @@ const Key config_own_keys[] = {
      "quantization.time=hidden also the seconds of an exchange that computation hides. Empty: "
      "measured at each assignment. For reproducible bytes set it and quantization.solver=exact."},
     {"quantization.solver", KEY_WORD, AT(quantization.solver), "\"glpk\"", ANY, "glpk exact", ANY,
-     "exact: uses the widths of the built-in solver. glpk: where these are not proven optimal, "
-     "which is rare, fringe-solver searches for better ones. It never runs with "
+     "exact: uses the widths of the built-in solver. glpk: if these are not proven optimal, which "
+     "is rare, fringe-solver searches for better ones. It never runs with "
      "quantization.time=hidden or with quantization.lambda 0 or 1."},
     {"quantization.solver_limit", KEY_DOUBLE, AT(quantization.solver_limit), "1", "[0.01, 100000]",
      ANY, "seconds", "Time limit of fringe-solver for each problem (one per layer and direction)."},
@@ -154,21 +154,23 @@ const Key config_own_keys[] = {
      "dropout both ranks apply the same seeded mask to cached halo features instead. exchange: "
      "every epoch. The mode sets the default."},
     {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY, "aggregate-first auto", ANY,
-     "auto: a layer multiplies by its weights before it aggregates where that makes rows "
-     "narrower. The mode sets the default."},
+     "auto: a layer multiplies by its weights before it aggregates if that makes rows narrower. "
+     "aggregate-first: never. The mode sets the default."},
     {"lossless.receptive_field", KEY_WORD, AT(lossless.receptive_field), "\"auto\"", ANY,
      "all auto", ANY,
      "auto: training neither computes nor sends rows outside the receptive field of the training "
-     "nodes; evaluation uses all rows. The mode sets the default."},
+     "nodes; evaluation uses all rows. all: training uses all rows too. The mode sets the "
+     "default."},
     {"lossless.cover", KEY_WORD, AT(lossless.cover), "\"min\"", ANY, "sources targets min", ANY,
-     "What one rank sends another: rows of sources | partial sums for targets | min (the mix "
-     "with the fewest rows). The mode sets the default."},
+     "The rows that one rank sends to another: rows of sources (sources) | partial aggregates for "
+     "targets (targets) | the fewest rows of both kinds, a minimum vertex cover (min). The mode "
+     "sets the default."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
      "Order of the steps of an exchange: blocking | overlap | central (overlaps with central "
      "rows only, as AdaQP does). The mode sets the default."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
-     "Longest wait for a rank; then the job names it and ends."},
+     "Longest wait for a rank; after it, the job reports the rank and ends."},
     {"comm.chunk", KEY_INT, AT(comm.chunk), "65280", "[4096, 1073741824]", ANY, "bytes",
      "Messages are sent in chunks of this size. Over TCP Open MPI sends up to 65280 bytes at "
      "once; larger chunks need a handshake with the receiver, which is slower."},
@@ -178,13 +180,13 @@ const Key config_own_keys[] = {
      "Without --resume a run starts from the beginning, and the files of earlier runs move to "
      "DIR.1, DIR.2, ..."},
     {"run.seed", KEY_INT, AT(run.seed), "0", "[0, 9007199254740991]", ANY, ANY,
-     "Seed of weights and dropout; run i of --runs uses seed + i."},
+     "Seed of initial weights, dropout and rounding; run i of --runs uses seed + i."},
     {"run.threads", KEY_INT, AT(run.threads), "0", "[0, 1024]", ANY, "threads",
      "Threads per rank; 0: cores / ranks on the machine."},
     {"run.checkpoint_every", KEY_INT, AT(run.checkpoint_every), "100", "[0, 1000000000]", ANY,
      "epochs",
-     "Epochs between two checkpoints; 0: only at the end and when stopped. The end always writes "
-     "one."},
+     "Epochs between two checkpoints; 0: only at the end and when stopped. A run always writes one "
+     "at its end."},
     {"run.checkpoint_minutes", KEY_DOUBLE, AT(run.checkpoint_minutes), "30", "[0, 1000000]", ANY,
      "minutes",
      "Longest time between two checkpoints; 0: no limit. With quantization.solver=glpk such a "
@@ -203,8 +205,8 @@ const Key config_own_keys[] = {
      "First and last epoch whose timers and messages are written to trace.json (for Perfetto); "
      "empty: none."},
     {"run.backend", KEY_WORD, AT(run.backend), "\"cpu\"", ANY, ANY, ANY,
-     "Backend: whose kernels and memory a training uses. fenced is for tests: the CPU's kernels, "
-     "run late, on memory that nobody else can touch."},
+     "Backend: the kernels and the memory that a training uses. fenced is for tests: it runs the "
+     "CPU's kernels late, on memory that no other code can access."},
     {"run.simd", KEY_WORD, AT(run.simd), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
      "Vector instructions of the kernels; results do not depend on them."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,

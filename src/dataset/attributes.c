@@ -135,7 +135,7 @@ static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, Error *er
     memory_free(value);
     if (ok && split == SPLIT_TRAIN &&
         memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
-        return error_set(err, EXIT_DATA, "it is empty; nothing could be learned");
+        return error_set(err, EXIT_DATA, "it is empty, so there is nothing to learn from");
     return ok;
 }
 
@@ -152,7 +152,7 @@ static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const c
             return false;
     } else if (npz == NULL) {
         return error_set(err, EXIT_DATA,
-                         "the split '%s' is not to be found: data.splits names no .npz file", key);
+                         "the split '%s' cannot be found: data.splits names no .npz file", key);
     } else if (!npz_read(npz, key, &npy, err)) {
         return false;
     }

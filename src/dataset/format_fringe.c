@@ -92,10 +92,11 @@ static bool only_ours(const char *folder, Error *err) {
         bool ours = false;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             ours |= strcmp(name, known[i]) == 0;
-        ok = ours || error_set(err, EXIT_CANNOT_WRITE,
-                               "%s: holds %s, which is not of a dataset; move it away or choose "
-                               "another folder",
-                               folder, SHOWN(name));
+        ok = ours ||
+             error_set(err, EXIT_CANNOT_WRITE,
+                       "%s: holds %s, which does not belong to a dataset; move it away or choose "
+                       "another folder",
+                       folder, SHOWN(name));
     }
     closedir(open_folder);
     return ok;
@@ -111,7 +112,7 @@ static bool take_place(const char *made, const char *folder, Error *err) {
     directory_file(folder, manifest_name, manifest);
     if (!file_exists(manifest))
         return error_set(err, EXIT_CANNOT_WRITE,
-                         "%s is there and is not a dataset; remove it or choose another folder",
+                         "%s exists and is not a dataset; remove it or choose another folder",
                          folder);
     if (!only_ours(folder, err) || !file_exchange(made, folder, &exchanged, err))
         return false;

@@ -167,7 +167,7 @@ static bool parse_dict(Npy *npy, Literal *text, Error *err) {
     if (text->at != text->end)
         return error_set(err, EXIT_DATA, "something follows the header's dict");
     if (seen != 7)
-        return error_set(err, EXIT_DATA, "the header lacks '%s'",
+        return error_set(err, EXIT_DATA, "the header has no '%s'",
                          (seen & 1) == 0   ? "descr"
                          : (seen & 2) == 0 ? "fortran_order"
                                            : "shape");

@@ -188,7 +188,7 @@ static bool member_is_sound(const zip_stat_t *stat, int64_t archive_bytes, Error
         (stored ? stat->size != stat->comp_size
                 : stat->size / DEFLATE_EXPANDS > stat->comp_size + 1))
         return error_set(err, EXIT_DATA,
-                         "the archive says %llu bytes in %llu, which cannot be true",
+                         "the archive claims %llu bytes in %llu, which is impossible",
                          (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
     return true;
 }

@@ -111,7 +111,7 @@ static bool symmetrize(Dataset *dataset, const char *argument, int64_t seed, Err
 static float *features(Dataset *dataset, Error *err) {
     if (dataset->x == NULL) {
         error_set(err, EXIT_CONFIG,
-                  "the dataset has no features; make some with random:D or "
+                  "the dataset has no features; create them with random:D or "
                   "degree, or name a file in data.features");
         return NULL;
     }
@@ -181,7 +181,7 @@ static bool standardize(Dataset *dataset, const char *argument, int64_t seed, Er
         return false;
     if (memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
         return error_set(err, EXIT_CONFIG,
-                         "standardize takes mean and deviation from the training nodes, but there "
+                         "standardize needs mean and deviation of the training nodes, but there "
                          "are none; name a split in data.splits");
 #pragma omp parallel for schedule(dynamic)
     for (int64_t begin = 0; begin < dataset->features; begin += WIDTH)
@@ -195,7 +195,7 @@ static bool standardize(Dataset *dataset, const char *argument, int64_t seed, Er
 // Memory for new features; an error if there are any, which would be lost silently.
 static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
     if (dataset->x != NULL) {
-        error_set(err, EXIT_CONFIG, "the dataset has %lld features already; leave this step out",
+        error_set(err, EXIT_CONFIG, "the dataset already has %lld features; remove this step",
                   (long long)dataset->features);
         return NULL;
     }

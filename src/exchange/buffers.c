@@ -41,6 +41,16 @@ ExchangeBuffers *exchange_buffers_new(const Backend *backend) {
     return buffers;
 }
 
+static void alloc_buffers(ExchangeBuffers *buffers, const Allocator *allocator) {
+    for (int side = 0; side < SIDES; side++) {
+        size_t bytes = buffers->size.message[side];
+        DeviceByte *device = alloc_device(allocator, bytes, "messages");
+        buffers->device_message[side] = device;
+        buffers->message[side] = alloc_pinned_side(allocator, device, bytes, "messages");
+    }
+    buffers->received = alloc_device(allocator, buffers->size.received, "halo rows");
+}
+
 static void free_buffers(ExchangeBuffers *buffers) {
     for (int side = 0; side < SIDES; side++) {
         pinned_side_free(buffers->backend, buffers->message[side]);
@@ -67,17 +77,10 @@ void buffers_fit(ExchangeBuffers *buffers, const BufferSizes *size) {
     if (buffers->received != NULL && memcmp(&before, &buffers->size, sizeof before) == 0)
         return;
     free_buffers(buffers);
-    for (int side = 0; side < SIDES; side++) {
-        size_t bytes = buffers->size.message[side];
-        buffers->device_message[side] = buffers->backend->alloc(bytes, "messages");
-        buffers->message[side] =
-            pinned_side(buffers->backend, buffers->device_message[side], bytes, "messages");
-    }
-    buffers->received = buffers->backend->alloc(buffers->size.received, "halo rows");
+    alloc_buffers(buffers, &(Allocator){.backend = buffers->backend});
 }
 
-void exchange_buffers_plan(MemoryPlan *plan, const BufferSizes *size) {
-    for (int side = 0; side < SIDES; side++)
-        memory_plan_add(plan, "messages", size->message[side]);
-    memory_plan_add(plan, "halo rows", size->received);
+void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const BufferSizes *size) {
+    ExchangeBuffers buffers = {.size = *size};
+    alloc_buffers(&buffers, &(Allocator){.backend = backend, .plan = plan});
 }

@@ -19,22 +19,41 @@
 
 // --- making
 
-static void alloc_side(Channel *channel, int side) {
-    const HaloPlan *p = channel->plan;
+static void alloc_widths(Channel *channel, const Allocator *allocator, int side) {
+    const char *what = "widths of messages";
     Side *s = &channel->side[side];
-    s->place = ALLOC(size_t, channel->ring.rounds + 1, "messages");
-    for (int g = 0; g < channel->ring.rounds; g++)
-        s->place[g + 1] =
-            s->place[g] +
-            message_room(&channel->options, channel_group_rows(p, side, g), channel->columns);
-    if (!channel->options.codec->has_widths)
-        return;
-    s->bits = ALLOC(uint8_t, channel_side_rows(p, side), "widths of messages");
-    memset(s->bits, channel->options.width, (size_t)channel_side_rows(p, side));
-    s->widths = ALLOC(Widths, channel->ring.rounds, "widths of messages");
-    for (int g = 0; g < channel->ring.rounds; g++)
-        widths_init(&s->widths[g], channel->buffers->backend, channel_group_rows(p, side, g),
-                    channel->options.width);
+    int rounds = channel->ring.rounds;
+    s->bits = alloc_host(allocator, (size_t)channel_side_rows(channel->plan, side), what);
+    s->widths = alloc_host(allocator, memory_product(rounds, sizeof *s->widths), what);
+    for (int g = 0; g < rounds; g++)
+        widths_alloc(s->widths != NULL ? &s->widths[g] : &(Widths){0}, allocator,
+                     channel_group_rows(channel->plan, side, g));
+}
+
+// Everything that the channel allocates itself.
+static void alloc_channel(Channel *channel, const Allocator *allocator) {
+    ring_transfer_alloc(&channel->ring, allocator->plan, channel->plan->size,
+                        channel->options.chunk);
+    size_t places = (size_t)(channel->ring.rounds + 1) * sizeof(size_t);
+    for (int side = 0; side < SIDES; side++) {
+        channel->side[side].place = alloc_host(allocator, places, "messages");
+        if (channel->options.codec->has_widths)
+            alloc_widths(channel, allocator, side);
+    }
+    channel_alloc_device(channel, allocator);
+    row_memories_alloc(&channel->memories, channel, allocator);
+}
+
+static void fill_side(Channel *channel, int side) {
+    Side *s = &channel->side[side];
+    for (int g = 0; g < channel->ring.rounds; g++) {
+        int64_t rows = channel_group_rows(channel->plan, side, g);
+        s->place[g + 1] = s->place[g] + message_room(&channel->options, rows, channel->columns);
+        if (s->widths != NULL)
+            widths_fill(&s->widths[g], channel->options.width);
+    }
+    if (s->bits != NULL)
+        memset(s->bits, channel->options.width, (size_t)channel_side_rows(channel->plan, side));
 }
 
 static void free_side(Side *side, int rounds) {
@@ -77,28 +96,28 @@ void channel_lay_out(Channel *channel, const Codec *codec) {
         lay_out_side(channel, side);
 }
 
+static Channel channel_of(const HaloPlan *plan, const CodecOptions *options, int64_t columns) {
+    return (Channel){.plan = plan, .options = *options, .exact = exact_codec(), .columns = columns};
+}
+
 Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const CodecOptions *options,
                      int64_t columns, ExchangeId id) {
     assert(columns > 0 && id.layer >= 0 && id.layer < 256);
     assert(id.direction == FORWARD || id.direction == BACKWARD);
     Channel *channel = ALLOC(Channel, 1, "channel");
-    *channel = (Channel){.buffers = buffers,
-                         .plan = plan,
-                         .options = *options,
-                         .exact = exact_codec(),
-                         .columns = columns,
-                         .id = id,
-                         .poll = {channel_progress, channel}};
-    ring_transfer_init(&channel->ring, plan->comm, options->chunk);
+    *channel = channel_of(plan, options, columns);
+    channel->buffers = buffers;
+    channel->id = id;
+    channel->poll = (Poll){channel_progress, channel};
     BufferSizes size = buffer_sizes(plan, options, columns);
     buffers_fit(buffers, &size);
-    channel_alloc_device(channel);
-    alloc_side(channel, OUTGOING);
-    alloc_side(channel, INCOMING);
-    if (options->codec->has_widths)
-        channel->ranges.square =
-            ALLOC(float, channel_side_rows(plan, OUTGOING), "ranges of messages");
-    row_memories_init(&channel->memories, channel);
+    alloc_channel(channel, &(Allocator){.backend = buffers->backend});
+    ring_transfer_open(&channel->ring, plan->comm);
+    for (int i = 0; i < 2; i++)
+        channel->made[i] = buffers->backend->event_new();
+    fill_side(channel, OUTGOING);
+    fill_side(channel, INCOMING);
+    row_memories_fill(&channel->memories, channel);
     return channel;
 }
 
@@ -109,7 +128,6 @@ void channel_free(Channel *channel) {
     if (channel->buffers->user == channel)
         channel->buffers->user = NULL;
     row_memories_clear(&channel->memories, channel->buffers->backend);
-    memory_free(channel->ranges.square);
     channel_free_device(channel);
     free_side(&channel->side[INCOMING], channel->ring.rounds);
     free_side(&channel->side[OUTGOING], channel->ring.rounds);
@@ -117,19 +135,12 @@ void channel_free(Channel *channel) {
     memory_free(channel);
 }
 
-void channel_plan(MemoryPlan *plan, BufferSizes *most, const HaloPlan *halo,
+void channel_plan(MemoryPlan *plan, BufferSizes *most, const Backend *backend, const HaloPlan *halo,
                   const CodecOptions *options, int64_t columns) {
     BufferSizes size = buffer_sizes(halo, options, columns);
     buffer_sizes_add(most, &size);
-    int64_t sent = channel_side_rows(halo, OUTGOING), received = channel_side_rows(halo, INCOMING);
-    size_t widths = options->codec->has_widths
-                        ? widths_bytes(sent + received) + (size_t)(sent + received) +
-                              2 * (size_t)sent * sizeof(float)
-                        : 0;
-    memory_plan_add(plan, "messages",
-                    widths + ring_transfer_bytes(halo->size) +
-                        (size_t)halo->size * (SIDES * sizeof(size_t) + sizeof(int64_t)));
-    row_memories_plan(plan, halo, options, columns);
+    Channel channel = channel_of(halo, options, columns);
+    alloc_channel(&channel, &(Allocator){.backend = backend, .plan = plan});
 }
 
 // --- time

@@ -69,7 +69,7 @@ static inline int64_t channel_side_rows(const HaloPlan *plan, int side) {
 void channel_add_ranges(Channel *channel, const Poll *poll); // of the exchange that was just packed
 
 // ---- device.c
-void channel_alloc_device(Channel *channel);
+void channel_alloc_device(Channel *channel, const Allocator *allocator);
 void channel_free_device(Channel *channel);
 void channel_encode_begin(Channel *channel);                // before the first message is encoded
 void channel_download_message(Channel *channel, int group); // behind its encoding

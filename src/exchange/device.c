@@ -20,26 +20,27 @@ static size_t bad_bytes(const Channel *channel) {
     return (size_t)channel->ring.rounds * sizeof(int64_t);
 }
 
-void channel_alloc_device(Channel *channel) {
-    const Backend *b = channel->buffers->backend;
+void channel_alloc_device(Channel *channel, const Allocator *allocator) {
     const HaloPlan *p = channel->plan;
     size_t ids = (size_t)(p->sources + p->partials) * sizeof(int64_t);
-    channel->send_row =
-        mirror_alloc(b, p->send_row, (size_t)rows_sent(channel) * sizeof(int32_t), "send lists");
-    channel->source_id = mirror_alloc(b, p->source_id, ids, "send lists");
-    channel->device_bad = b->alloc(bad_bytes(channel), "messages");
-    channel->bad = pinned_side(b, channel->device_bad, bad_bytes(channel), "messages");
-    for (int i = 0; i < 2; i++)
-        channel->made[i] = b->event_new();
+    size_t places = (size_t)rows_sent(channel) * sizeof(int32_t);
+    channel->send_row = alloc_mirror(allocator, p->send_row, places, "send lists");
+    channel->source_id = alloc_mirror(allocator, p->source_id, ids, "send lists");
+    channel->device_bad = alloc_device(allocator, bad_bytes(channel), "messages");
+    channel->bad =
+        alloc_pinned_side(allocator, channel->device_bad, bad_bytes(channel), "messages");
     if (!channel->options.codec->has_widths)
         return;
-    channel->device_range = b->alloc(range_bytes(channel), "ranges of messages");
+    const char *what = "ranges of messages";
+    channel->device_range = alloc_device(allocator, range_bytes(channel), what);
     channel->range =
-        pinned_side(b, channel->device_range, range_bytes(channel), "ranges of messages");
+        alloc_pinned_side(allocator, channel->device_range, range_bytes(channel), what);
+    channel->ranges.square = alloc_host(allocator, range_bytes(channel), what);
 }
 
 void channel_free_device(Channel *channel) {
     const Backend *b = channel->buffers->backend;
+    memory_free(channel->ranges.square);
     pinned_side_free(b, channel->range);
     b->free(channel->device_range);
     for (int i = 0; i < 2; i++)

@@ -10,16 +10,20 @@ static int slots(const RingTransfer *ring) { return ring->window * SIDES * TRANS
 
 static int window_of(int size) { return size - 1 < TRANSFER_ROUNDS ? size - 1 : TRANSFER_ROUNDS; }
 
-void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t chunk) {
+void ring_transfer_alloc(RingTransfer *ring, MemoryPlan *plan, int size, int64_t chunk) {
+    const char *what = "messages in flight";
     assert(chunk > 0 && chunk < INT32_MAX);
-    *ring =
-        (RingTransfer){.rounds = comm->size - 1, .window = window_of(comm->size), .chunk = chunk};
-    comm_duplicate(&ring->comm, comm);
+    *ring = (RingTransfer){.rounds = size - 1, .window = window_of(size), .chunk = chunk};
+    size_t n = (size_t)slots(ring);
     ring->transfer =
-        memory_alloc(memory_product(ring->rounds, sizeof *ring->transfer), "messages in flight");
-    ring->request = ALLOC(MPI_Request, slots(ring), "messages in flight");
-    ring->arrived = ALLOC(int, slots(ring), "messages in flight");
-    ring->status = ALLOC(MPI_Status, slots(ring), "messages in flight");
+        memory_or_plan(plan, memory_product(ring->rounds, sizeof *ring->transfer), what);
+    ring->request = memory_or_plan(plan, n * sizeof *ring->request, what);
+    ring->arrived = memory_or_plan(plan, n * sizeof *ring->arrived, what);
+    ring->status = memory_or_plan(plan, n * sizeof *ring->status, what);
+}
+
+void ring_transfer_open(RingTransfer *ring, const Comm *comm) {
+    comm_duplicate(&ring->comm, comm);
     for (int i = 0; i < slots(ring); i++)
         ring->request[i] = MPI_REQUEST_NULL;
     for (int g = 0; g < ring->rounds; g++) {
@@ -35,12 +39,6 @@ void ring_transfer_clear(RingTransfer *ring) {
     memory_free(ring->request);
     memory_free(ring->transfer);
     comm_release(&ring->comm);
-}
-
-size_t ring_transfer_bytes(int size) {
-    size_t requests = (size_t)window_of(size) * SIDES * TRANSFER_CHUNKS;
-    return (size_t)(size - 1) * SIDES * sizeof(Transfer) +
-           requests * (sizeof(MPI_Request) + sizeof(int) + sizeof(MPI_Status));
 }
 
 static MPI_Request *request_of(const RingTransfer *ring, int round, int side, int64_t chunk) {

@@ -42,11 +42,12 @@ typedef struct RingTransfer {
     int64_t messages, bytes_sent, bytes_received;
 } RingTransfer;
 
-// Collective. The transfers' payloads and bytes are filled in by the owner before
-// ring_transfer_post.
-void ring_transfer_init(RingTransfer *ring, const Comm *comm, int64_t chunk);
+// Allocates or plans the tables of a transfer between `size` ranks.
+void ring_transfer_alloc(RingTransfer *ring, MemoryPlan *plan, int size, int64_t chunk);
+// Makes one that is allocated ready. The transfers' payloads and bytes are filled in by the owner
+// before ring_transfer_post. Collective.
+void ring_transfer_open(RingTransfer *ring, const Comm *comm);
 void ring_transfer_clear(RingTransfer *ring);
-size_t ring_transfer_bytes(int size); // that ring_transfer_init takes
 
 void ring_transfer_post(RingTransfer *ring); // the first rounds; the last exchange must be over
 void ring_transfer_progress(

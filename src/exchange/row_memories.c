@@ -24,67 +24,67 @@ static int64_t longest_message(const HaloPlan *plan) {
 
 // --- making
 
-static void alloc_side(RowMemories *m, const Channel *channel, int side) {
+static void alloc_side(RowMemories *m, const Channel *channel, const Allocator *allocator,
+                       int side) {
+    const char *what = "memories of rows";
     int rounds = channel->plan->size - 1;
-    m->place[side] = ALLOC(size_t, rounds + 1, "memories of rows");
-    for (int g = 0; g < rounds; g++)
-        m->place[side][g + 1] =
-            m->place[side][g] +
-            aligned(m->of->bytes(channel_group_rows(channel->plan, side, g), channel->columns));
-    m->memory[side] = channel->buffers->backend->alloc(m->place[side][rounds], "memories of rows");
+    size_t end = 0;
+    m->place[side] = alloc_host(allocator, (size_t)(rounds + 1) * sizeof end, what);
+    for (int g = 0; g < rounds; g++) {
+        end += aligned(m->of->bytes(channel_group_rows(channel->plan, side, g), channel->columns));
+        if (m->place[side] != NULL)
+            m->place[side][g + 1] = end;
+    }
+    m->memory[side] = alloc_device(allocator, end, what);
 }
 
-static void alloc_ids(RowMemories *m, const Channel *channel) {
-    const Backend *b = channel->buffers->backend;
-    const HaloPlan *plan = channel->plan;
-    int64_t most = longest_message(plan), sent = channel_side_rows(plan, OUTGOING);
-    m->row = ALLOC(int32_t, most, "memories of rows");
-    m->gid = ALLOC(int64_t, sent, "memories of rows");
-    for (int64_t k = 0; k < most; k++)
-        m->row[k] = (int32_t)k;
-    for (int64_t k = 0; k < sent; k++)
-        m->gid[k] = plan->source_id[plan->send_row[k]];
-    m->device_row = mirror_alloc(b, m->row, (size_t)most * sizeof *m->row, "memories of rows");
-    m->device_gid = mirror_alloc(b, m->gid, (size_t)sent * sizeof *m->gid, "memories of rows");
+static size_t row_bytes(const Channel *channel) {
+    return (size_t)longest_message(channel->plan) * sizeof(int32_t);
 }
 
-void row_memories_init(RowMemories *m, const Channel *channel) {
+static size_t gid_bytes(const Channel *channel) {
+    return (size_t)channel_side_rows(channel->plan, OUTGOING) * sizeof(int64_t);
+}
+
+void row_memories_alloc(RowMemories *m, const Channel *channel, const Allocator *allocator) {
+    const char *what = "memories of rows";
     *m = (RowMemories){.of = memory_of(&channel->options)};
     if (m->of == NULL)
         return;
     for (int side = 0; side < SIDES; side++)
-        alloc_side(m, channel, side);
-    m->rows = rows_alloc(channel->buffers->backend, longest_message(channel->plan),
-                         channel->columns, "memories of rows");
-    alloc_ids(m, channel);
+        alloc_side(m, channel, allocator, side);
+    m->rows = alloc_rows(allocator, longest_message(channel->plan), channel->columns, what);
+    m->device_row = alloc_device(allocator, row_bytes(channel), what);
+    m->device_gid = alloc_device(allocator, gid_bytes(channel), what);
+    m->row = alloc_pinned_side(allocator, m->device_row, row_bytes(channel), what);
+    m->gid = alloc_pinned_side(allocator, m->device_gid, gid_bytes(channel), what);
+}
+
+void row_memories_fill(RowMemories *m, const Channel *channel) {
+    const Backend *b = channel->buffers->backend;
+    const HaloPlan *plan = channel->plan;
+    if (m->of == NULL)
+        return;
+    for (int64_t k = 0; k < longest_message(plan); k++)
+        m->row[k] = (int32_t)k;
+    for (int64_t k = 0; k < channel_side_rows(plan, OUTGOING); k++)
+        m->gid[k] = plan->source_id[plan->send_row[k]];
+    b->message_upload(m->device_row, m->row, row_bytes(channel));
+    b->message_upload(m->device_gid, m->gid, gid_bytes(channel));
 }
 
 void row_memories_clear(RowMemories *m, const Backend *backend) {
     if (m->of == NULL)
         return;
-    mirror_free(backend, m->device_gid);
-    mirror_free(backend, m->device_row);
-    memory_free(m->gid);
-    memory_free(m->row);
+    pinned_side_free(backend, m->gid);
+    pinned_side_free(backend, m->row);
+    backend->free(m->device_gid);
+    backend->free(m->device_row);
     rows_free(backend, &m->rows);
     for (int side = 0; side < SIDES; side++) {
         backend->free(m->memory[side]);
         memory_free(m->place[side]);
     }
-}
-
-void row_memories_plan(MemoryPlan *plan, const HaloPlan *halo, const CodecOptions *options,
-                       int64_t columns) {
-    const RowMemory *memory = memory_of(options);
-    if (memory == NULL)
-        return;
-    int64_t most = longest_message(halo);
-    size_t bytes = rows_bytes(most, columns) + (size_t)most * sizeof(int32_t) +
-                   (size_t)channel_side_rows(halo, OUTGOING) * sizeof(int64_t);
-    for (int side = 0; side < SIDES; side++)
-        for (int g = 0; g + 1 < halo->size; g++)
-            bytes += aligned(memory->bytes(channel_group_rows(halo, side, g), columns));
-    memory_plan_add(plan, "memories of rows", bytes);
 }
 
 // --- the steps

@@ -14,14 +14,13 @@ typedef struct RowMemories {
     Rows rows;                 // [rows of the longest message sent, columns] owned
     int32_t *row;              // owned: 0, 1, 2, ... as the send list of `rows`
     int64_t *gid;              // [rows sent] owned: their ids, by place in the send list
-    const DeviceInt32 *device_row; // mirrors of both
-    const DeviceInt64 *device_gid;
+    DeviceInt32 *device_row;   // owned: both on the device
+    DeviceInt64 *device_gid;
 } RowMemories;
 
-void row_memories_init(RowMemories *memories, const Channel *channel);
+void row_memories_alloc(RowMemories *memories, const Channel *channel, const Allocator *allocator);
+void row_memories_fill(RowMemories *memories, const Channel *channel);
 void row_memories_clear(RowMemories *memories, const Backend *backend);
-void row_memories_plan(MemoryPlan *plan, const HaloPlan *halo, const CodecOptions *options,
-                       int64_t columns);
 
 // These do nothing where nothing is remembered.
 // Makes the rows of *source, asks the memory what is encoded in their place, and lets *source name

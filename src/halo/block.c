@@ -1,5 +1,5 @@
-// Pattern + diagonals -> Block. The normalisations are a table (ALGORITHMS A.3); d_in and d_out are
-// sums of edge weights over the whole graph (counts where there are none), without added
+// Pattern + diagonals -> Block. The normalisations are a table (ALGORITHMS A.3). d_in and d_out are
+// sums of edge weights (edge counts without weights) over the whole graph, without added
 // self-loops. `mean` is the smallest row and the one to copy.
 #include "fringe/halo.h"
 #include <math.h>
@@ -27,12 +27,12 @@ static const struct Normalisation {
     {"mean", false, MEAN, ONE},
     // self; left = 1/(d_in + 1): GraphSAGE-gcn, AdaQP's SAGE
     {"mean-self", true, MEAN_WITH_SELF, ONE},
-    // self; nothing is divided: GIN with ε = 0
+    // self; no division: GIN with ε = 0
     {"sum", true, ONE, ONE},
 };
 const Family normalisation_family = FAMILY("normalisation", NULL, normalisations);
 
-// What the diagonal divides by; in double, so that a degree is exact.
+// The divisor of a diagonal entry; in double, so that degrees are exact.
 static double divisor(Diagonal diagonal, double in, double out) {
     switch (diagonal) {
     case ROOT_IN:
@@ -49,7 +49,7 @@ static double divisor(Diagonal diagonal, double in, double out) {
     return 1;
 }
 
-// Negative weights may leave a row with nothing to divide by; that is the graph's fault.
+// Negative weights may make a divisor 0 or negative; that is an error of the dataset.
 static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, const char *name,
                           Error *err) {
     *out = NULL;
@@ -61,8 +61,8 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, con
         if (!(d > 0)) {
             memory_free(value);
             return error_set(err, EXIT_DATA,
-                             "%s: the edge weights at node %lld sum to %g, so its messages cannot "
-                             "be normalised; weights must be positive (or use data.transforms "
+                             "%s: the edge weights at node %lld sum to %g, so its row cannot be "
+                             "normalised; weights must be positive (or use data.transforms "
                              "\"binary\")",
                              name, (long long)set->gid[i], set->degree_in[i]);
         }

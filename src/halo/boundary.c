@@ -1,10 +1,11 @@
-// The boundary of a part: its edges from remote sources, group by group of senders, and for each of
-// them what serves it: the source's row, or a partial sum that the sender makes for the target.
+// The boundary of a part: its edges from remote sources, sender by sender, and for each edge the
+// row that travels for it: the row of the source, or a partial aggregate for the target.
 #include "cover.h"
 #include "internal.h"
 #include <string.h>
 
-// The group of ring order that each remote source belongs to, or -1 where its owner leaves it out.
+// The group (in ring order) of each remote source, or -1 if its owner does not count it as a
+// source.
 static int32_t *groups_of_sources(const ShardRelation *edges, const int64_t *limit, int rank,
                                   int size) {
     int32_t *group = ALLOC(int32_t, edges->remote, "boundary");
@@ -52,7 +53,7 @@ void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t
     memory_free(group);
 }
 
-// The edges of one group as a bipartite graph: its targets by number, its sources from 0.
+// The edges of one group as a bipartite graph: its targets and its sources, each counted from 0.
 static Csr group_graph(const Boundary *b, int group, int64_t first_source) {
     int64_t begin = b->edge_begin[group], end = b->edge_begin[group + 1], targets = 0;
     for (int64_t e = begin; e < end; e++)
@@ -76,7 +77,7 @@ static void cover_group(Boundary *b, const ShardRelation *edges, int group) {
     cover_minimum(&graph, sources, in_cover, b->as_row + first);
     for (int64_t e = begin; e < end; e++) {
         t += e == begin || b->target[e] != b->target[e - 1];
-        b->as_sum[e] = in_cover[t] && !b->as_row[b->source[e]]; // what travels anyhow is not summed
+        b->as_sum[e] = in_cover[t] && !b->as_row[b->source[e]]; // a row that travels is not summed
     }
     memory_free(in_cover);
     csr_free(&graph);
@@ -98,8 +99,8 @@ void boundary_cover(Boundary *b, const ShardRelation *edges, Cover cover) {
 }
 
 void boundary_clear(Boundary *b) {
-    void *taken[] = {b->edge_begin, b->target, b->source, b->weight, b->as_row, b->as_sum, b->used};
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        memory_free(taken[i]);
+    void *owned[] = {b->edge_begin, b->target, b->source, b->weight, b->as_row, b->as_sum, b->used};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        memory_free(owned[i]);
     *b = (Boundary){0};
 }

@@ -1,16 +1,17 @@
-// boundary graph -> minimum vertex cover. In a bipartite graph it is as large as a maximum matching
-// (König 1931, "Gráfok és mátrixok"), and the matching shows it: from the sources without partner
-// walk alternating paths, to targets by any edge, back to sources by matched ones; the cover is the
-// targets that are reached and the sources that are not. A source without partner is in no minimum
-// cover, so its targets are in all of them, so their partners are in none, and so on: the targets
-// reached are in every minimum cover, and this one has no others.
-//
-// The matching: first greedy as Karp and Sipser (1981, "Maximum matchings in sparse random
-// graphs"), which leaves little to do (10^7 edges with hubs: 3 phases instead of 36 after a plain
-// greedy one). Then phases of Hopcroft and Karp (1973, SIAM J. Comput. 2(4)): a breadth-first
-// search from all sources without partner finds how long the shortest augmenting path is, then
-// depth-first searches flip disjoint paths of that length until none is left. The search that finds
-// no path any more is König's walk: its levels are the cover.
+// boundary graph -> minimum vertex cover, in three steps:
+//  1. a greedy matching by Karp and Sipser (1981, "Maximum matchings in sparse random graphs"). It
+//     leaves little work (10^7 edges with hubs: 3 phases of step 2 instead of 36 after a plain
+//     greedy matching);
+//  2. phases of Hopcroft and Karp (1973, SIAM J. Comput. 2(4)) until the matching is maximum: a
+//     breadth-first search from all unmatched sources finds the length of the shortest augmenting
+//     paths; depth-first searches flip disjoint paths of that length until none is left;
+//  3. the cover, by König (1931, "Gráfok és mátrixok"): alternating paths from the unmatched
+//     sources go to targets by any edge and back to sources by matched edges. The cover has the
+//     targets that are reached and the sources that are not. The last breadth-first search of
+//     step 2 has already walked these paths: its levels say which sources are reached.
+// An unmatched source is in no minimum cover, so its targets are in every minimum cover, so their
+// partners are in none, and so on. Hence every minimum cover contains the reached targets, and this
+// cover contains no other targets.
 #include "cover.h"
 #include <string.h>
 
@@ -21,17 +22,18 @@ typedef struct Side { // the sources or the targets
     int64_t *offset;  // [count+1]
     int32_t *column;  // [offset[count]] of the other side, ascending inside a row
     int32_t *partner; // [count] or NONE
-    int32_t *degree;  // [count] neighbours without partner, in the greedy matching
-    int32_t *line;    // [count] vertices that wait for their turn
-    int64_t waiting;
+    int32_t *degree;  // [count] unmatched neighbours, in the greedy matching
+    int32_t *line;    // [count] step 1: stack of vertices with one unmatched neighbour; step 2:
+                      // the queue of the breadth-first search, then the path of a depth-first one
+    int64_t waiting;  // vertices on that stack
 } Side;
 
 typedef struct Matching {
     Csr by_source;       // the boundary's edges; owned
     Side source, target; // edges of source: those of by_source; of target: the boundary's
     int32_t *level;      // [sources] matched edges on the shortest alternating path to it, or NONE
-    int32_t last;        // level from which a free target was seen: paths go no deeper
-    int64_t *arc;        // [sources] edge to try next in this phase: those before lead nowhere
+    int32_t last;        // level of the sources next to an unmatched target: the last of a path
+    int64_t *arc;        // [sources] edge to try next in this phase; earlier ones are dead ends
 } Matching;
 
 static Side side_of(const Csr *edges) {
@@ -72,7 +74,7 @@ static void matching_clear(Matching *m) {
     csr_free(&m->by_source);
 }
 
-// --- greedy
+// --- step 1: greedy matching
 
 static void find_degrees(Side *side) {
     for (int64_t v = 0; v < side->count; v++) {
@@ -82,7 +84,8 @@ static void find_degrees(Side *side) {
     }
 }
 
-// v found a partner: each neighbour has one free neighbour less, and waits when one is left.
+// v is matched now: each of its neighbours has one unmatched neighbour less. A neighbour that has
+// only one left goes on the stack.
 static void leave(const Side *own, int32_t v, Side *other) {
     for (int64_t e = own->offset[v]; e < own->offset[v + 1]; e++) {
         int32_t w = own->column[e];
@@ -91,7 +94,7 @@ static void leave(const Side *own, int32_t v, Side *other) {
     }
 }
 
-// Joins v with the free neighbour that the fewest others could take.
+// Matches v with its unmatched neighbour of least degree.
 static void match_one(Side *own, int32_t v, Side *other) {
     if (own->partner[v] != NONE)
         return;
@@ -109,8 +112,8 @@ static void match_one(Side *own, int32_t v, Side *other) {
     leave(other, best, own);
 }
 
-// A vertex with one free neighbour may take it: some maximum matching does. Only where no vertex
-// has one left is there a choice that may be wrong.
+// Some maximum matching contains the edge of a vertex that has one unmatched neighbour, so such
+// vertices come first. Only a match made while there is no such vertex can be wrong.
 static void match_greedily(Side *source, Side *target) {
     find_degrees(source);
     find_degrees(target);
@@ -124,10 +127,11 @@ static void match_greedily(Side *source, Side *target) {
     }
 }
 
-// --- phases
+// --- step 2: phases
 
-// Breadth-first from all sources without partner. True if a free target is seen; the search then
-// goes no deeper. False: `level` tells every source that alternating paths reach.
+// Breadth-first search from all unmatched sources. Returns true if it sees an unmatched target; the
+// search then goes no deeper. If it returns false, `level` is set for every source that alternating
+// paths reach.
 static bool find_levels(Matching *m) {
     Side *source = &m->source;
     int64_t count = 0;
@@ -153,7 +157,7 @@ static bool find_levels(Matching *m) {
     return m->last != INT32_MAX;
 }
 
-// Every source on the path, which ends at the free target of the last one's arc, takes its arc.
+// Matches every source on the path with the target of its arc; the last target is unmatched.
 static void flip(Matching *m, int64_t depth) {
     while (depth > 0) {
         int32_t s = m->source.line[--depth], t = m->source.column[m->arc[s]];
@@ -162,16 +166,17 @@ static void flip(Matching *m, int64_t depth) {
     }
 }
 
-// Depth-first from a source without partner, one level a step, to a free target. The line is the
-// path. Paths of a phase are disjoint by themselves: the partner of a target on a flipped path is
-// no longer one level deeper than the sources that could go there.
+// Depth-first search from an unmatched source to an unmatched target, one level deeper at each
+// step. `line` is the path. The paths of a phase are disjoint without further checks: the new
+// partner of a target on a flipped path is not one level deeper than the sources that could go
+// there.
 static void augment(Matching *m, int32_t root) {
     int32_t *line = m->source.line;
     int64_t depth = 0;
     line[depth++] = root;
     while (depth > 0) {
         int32_t s = line[depth - 1];
-        if (m->arc[s] == m->source.offset[s + 1]) { // leads nowhere
+        if (m->arc[s] == m->source.offset[s + 1]) { // dead end: go back
             if (--depth > 0)
                 m->arc[line[depth - 1]]++;
             continue;
@@ -188,7 +193,7 @@ static void augment(Matching *m, int32_t root) {
     }
 }
 
-static void match_most(Matching *m) {
+static void match_maximum(Matching *m) {
     match_greedily(&m->source, &m->target);
     while (find_levels(m)) {
         memcpy(m->arc, m->source.offset, (size_t)m->source.count * sizeof *m->arc);
@@ -203,13 +208,13 @@ int64_t cover_minimum(const Csr *boundary, int64_t sources, uint8_t *target, uin
     assert(sources >= 0 && sources <= INT32_MAX);
     Matching m;
     matching_init(&m, boundary, sources);
-    match_most(&m);
-    int64_t size = 0;
+    match_maximum(&m);
+    int64_t size = 0; // step 3
     for (int64_t s = 0; s < sources; s++) {
         source[s] = m.level[s] == NONE;
         size += source[s];
     }
-    for (int64_t t = 0; t < boundary->rows; t++) { // reached where its partner is
+    for (int64_t t = 0; t < boundary->rows; t++) { // a target is reached if its partner is
         int32_t partner = m.target.partner[t];
         target[t] = partner != NONE && m.level[partner] != NONE;
         size += target[t];

@@ -1,19 +1,19 @@
-// cover: which rows travel from one rank to another. The edges between the sources of the sender
-// and the targets of the reader form a bipartite graph; a set of vertices that holds an end of
-// every edge (a vertex cover) can stand for all of them: its sources travel as rows, its targets
-// are served by partial sums that the sender forms. The smallest such set is the fewest rows. Pure:
-// no communication, no random numbers; the answer depends on the graph alone.
+// cover: which rows travel from one rank to another. The edges between the sender's sources and the
+// reader's targets form a bipartite graph. A vertex cover contains an end of every edge, so it
+// serves all edges: its sources travel as rows; for each of its targets the sender sends a partial
+// aggregate. A minimum vertex cover therefore needs the fewest rows. No communication and no random
+// numbers: the result depends only on the graph.
 #ifndef FRINGE_HALO_COVER_H
 #define FRINGE_HALO_COVER_H
 
 #include "fringe/base.h"
 
-// Finds the minimum vertex cover that has the fewest targets (there is exactly one) and returns its
-// size, which is also the size of a maximum matching. target [boundary->rows] and source [sources]
-// get 1 for members, 0 for others; what has no edge is never a member. boundary: rows are targets,
-// columns sources, both fewer than 2^31; weights are not read. Takes 4 bytes an edge, 32 a
-// source and 12 a target while it runs. O(E sqrt(V)) at worst, a few passes over the edges in
-// practice.
+// Finds the minimum vertex cover with the fewest targets (it is unique) and returns its size, which
+// is also the size of a maximum matching. target [boundary->rows] and source [sources] get 1 for
+// members and 0 for others; a vertex without edges is never a member. boundary: rows are targets,
+// columns are sources, both fewer than 2^31; weights are not read. Needs 4 bytes per edge, 32 per
+// source and 12 per target while it runs. O(E sqrt(V)) in the worst case, a few passes over the
+// edges in practice.
 int64_t cover_minimum(const Csr *boundary, int64_t sources, uint8_t *target, uint8_t *source);
 
 #endif

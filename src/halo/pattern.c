@@ -1,8 +1,11 @@
-// shard -> Pattern: the shard's edges cut into those between own rows and those across the
-// boundary; of the latter the columns that arrive (boundary.c says which rows and partial sums
-// serve them); then every reader tells the owners what to send, and they make their send lists and
-// the edges of the partial sums. Where no edge of a row is left out its own edges are the shard's
-// or another Pattern's, borrowed.
+// shard -> Pattern, in four steps:
+//  1. split the shard's edges into edges between own rows and boundary edges;
+//  2. choose for each boundary edge the row that travels for it (boundary.c) and number the halo
+//     columns;
+//  3. send requests to the owners of these rows (requests.c);
+//  4. build the send lists and the edges of the partial aggregates from the requests of the
+//  readers.
+// If a Pattern keeps all own edges of its rows, it borrows them from the shard or another Pattern.
 #include "internal.h"
 #include <string.h>
 
@@ -12,7 +15,8 @@ int64_t set_reach(const RowSet *set, int hops) {
 
 // ---- edges between own rows
 
-// Edges of row i whose column is below `sources`: columns ascend, so these are its first ones.
+// The end of the edges of row i whose column is below `sources`. Columns ascend, so these edges
+// come first.
 static int64_t own_end(const ShardRelation *edges, int64_t i, int64_t sources) {
     int64_t e = edges->offset[i + 1];
     while (e > edges->offset[i] && edges->column[e - 1] >= sources)
@@ -27,6 +31,7 @@ bool edges_leave_out(const ShardRelation *edges, int64_t rows, int64_t sources, 
     return false;
 }
 
+// Copies the edges of each row up to its own_end.
 static void copy_own(Pattern *pattern, const ShardRelation *edges) {
     int64_t count = 0, n = pattern->rows;
     for (int64_t i = 0; i < n; i++)
@@ -43,26 +48,28 @@ static void copy_own(Pattern *pattern, const ShardRelation *edges) {
     }
 }
 
-static void take_own(Pattern *pattern, const ShardRelation *edges, int64_t own,
-                     const Pattern *like) {
+// Borrows the own edges from the shard, else from `share_with`, else copies them.
+static void build_own(Pattern *pattern, const ShardRelation *edges, int64_t own,
+                      const Pattern *share_with) {
     bool whole = !edges_leave_out(edges, pattern->rows, pattern->plan.sources, own);
     pattern->borrowed_own = true;
     if (whole && edges->remote == 0) // fields of a Csr are not const; nobody writes to these
         pattern->own =
             (Csr){pattern->rows, (int64_t *)(uintptr_t)edges->offset,
                   (int32_t *)(uintptr_t)edges->column, (float *)(uintptr_t)edges->weight};
-    else if (whole && like != NULL && like->kind.relation == pattern->kind.relation &&
-             like->rows >= pattern->rows && like->plan.sources == own)
-        pattern->own = (Csr){pattern->rows, like->own.offset, like->own.column, like->own.weight};
+    else if (whole && share_with != NULL && share_with->kind.relation == pattern->kind.relation &&
+             share_with->rows >= pattern->rows && share_with->plan.sources == own)
+        pattern->own = (Csr){pattern->rows, share_with->own.offset, share_with->own.column,
+                             share_with->own.weight};
     else {
         pattern->borrowed_own = false;
         copy_own(pattern, edges);
     }
 }
 
-// ---- what arrives
+// ---- halo columns and their edges
 
-// One more than the last edge of the boundary that has the target of edge e.
+// The end of the boundary edges that have the same target as edge e.
 static int64_t target_end(const Boundary *b, int64_t e, int64_t end) {
     int64_t next = e + 1;
     while (next < end && b->target[next] == b->target[e])
@@ -89,8 +96,8 @@ static int64_t count_columns(const Boundary *b) {
     return count;
 }
 
-// Halo columns: of each group the rows of sources that travel, then the partial sums. column: [all
-// remote sources] where the row of each is.
+// Numbers the halo columns: in each group first the rows of sources, then the partial aggregates.
+// column: [all remote sources] the halo column of each.
 static void number_columns(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
                            const int64_t *own_gid, int32_t *column) {
     int64_t count = 0;
@@ -114,7 +121,7 @@ static void number_columns(Pattern *pattern, const Boundary *b, const ShardRelat
     pattern->plan.halo_id = id;
 }
 
-// Entries of each target in the halo Csr (left in entries[target + 1], of `rows` targets).
+// Counts the entries of each target in the halo Csr: entries[target].
 static void count_entries(const Boundary *b, int64_t *entries) {
     for (int g = 0; g < b->groups; g++)
         for (int64_t e = b->edge_begin[g], next; e < b->edge_begin[g + 1]; e = next) {
@@ -125,8 +132,8 @@ static void count_entries(const Boundary *b, int64_t *entries) {
         }
 }
 
-// Turns counts into the offsets of the rows that have any, and leaves in entries[target] where the
-// next entry of a target goes.
+// Lists the rows that have entries and turns the counts into their offsets. On return
+// entries[target] is the position of the target's next entry.
 static void list_halo_rows(Pattern *pattern, int64_t *entries, bool weighted) {
     int64_t rows = 0, count = 0;
     for (int64_t i = 0; i < pattern->rows; i++) {
@@ -153,7 +160,7 @@ static void put_entry(Csr *csr, int64_t *at, int32_t column, float weight) {
     ++*at;
 }
 
-// Groups come in order and sums after rows, so columns ascend (law 3).
+// Writes the entries group by group, rows before partial aggregates, so columns ascend (law 3).
 static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column,
                       int64_t *entries) {
     for (int g = 0; g < b->groups; g++) {
@@ -174,8 +181,8 @@ static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column
     }
 }
 
-static void take_halo(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
-                      const int64_t *own_gid) {
+static void build_halo(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
+                       const int64_t *own_gid) {
     int32_t *column = ALLOC(int32_t, edges->remote, "halo columns");
     int64_t *entries = ALLOC(int64_t, pattern->rows, "halo columns");
     number_columns(pattern, b, edges, own_gid, column);
@@ -186,17 +193,17 @@ static void take_halo(Pattern *pattern, const Boundary *b, const ShardRelation *
     memory_free(column);
 }
 
-// Rows without halo columns as ranges (law 2), ascending. Where there are more than fit the shorter
-// ones are left out: they then wait for the halo, which changes no bit.
+// Finds the ascending ranges of rows without halo columns (law 2). If there are more than
+// PATTERN_RANGES, the shortest are left out: their rows wait for the halo, which changes no bit.
 static void find_central(Pattern *pattern) {
-    int64_t begin = 0;
+    int64_t begin = 0; // of the range between two halo rows
     for (int64_t k = 0; k <= pattern->halo.rows; k++) {
         int64_t end = k < pattern->halo.rows ? pattern->halo_row[k] : pattern->rows;
         Range range = {begin, end};
         begin = end + 1;
         if (range.begin >= range.end)
             continue;
-        if (pattern->range_count == PATTERN_RANGES) { // drop the shortest of all
+        if (pattern->range_count == PATTERN_RANGES) { // make room: drop the shortest range
             int shortest = 0;
             for (int r = 1; r < PATTERN_RANGES; r++)
                 if (pattern->central[r].end - pattern->central[r].begin <
@@ -212,18 +219,18 @@ static void find_central(Pattern *pattern) {
     }
 }
 
-// ---- making
+// ---- building
 
 typedef struct Making {
     Pattern *pattern;
     const Shard *shard;
-    const Pattern *like;
+    const Pattern *share_with;
     const int64_t *limit; // [size] sources of all ranks
-    Requests asks, asked;
+    Requests sent, received;
 } Making;
 
-// What a rank finds out by itself.
-static void look_across(void *context) {
+// Steps 1 to 3, without communication.
+static void build_reader_side(void *context) {
     Making *m = context;
     Pattern *pattern = m->pattern;
     const ShardRelation *edges = &m->shard->relation[pattern->kind.relation];
@@ -232,23 +239,24 @@ static void look_across(void *context) {
     boundary_init(&boundary, edges, own, pattern->rows, m->limit, pattern->plan.rank,
                   pattern->plan.size);
     boundary_cover(&boundary, edges, pattern->kind.cover);
-    take_own(pattern, edges, own, m->like);
-    take_halo(pattern, &boundary, edges, m->shard->set[edges->to].gid);
+    build_own(pattern, edges, own, m->share_with);
+    build_halo(pattern, &boundary, edges, m->shard->set[edges->to].gid);
     find_central(pattern);
-    requests_write(&m->asks, pattern, &boundary, m->shard);
+    requests_write(&m->sent, pattern, &boundary, m->shard);
     boundary_clear(&boundary);
 }
 
-static void hear_readers(void *context) {
+// Step 4.
+static void build_sender_side(void *context) {
     Making *m = context;
     const ShardRelation *edges = &m->shard->relation[m->pattern->kind.relation];
-    requests_take(m->pattern, m->shard, &m->asked, edges->weight != NULL);
-    requests_clear(&m->asked);
+    requests_apply(m->pattern, m->shard, &m->received, edges->weight != NULL);
+    requests_clear(&m->received);
 }
 
-// Where a rank works alone it does so aside: one that reads far more than the others takes its
-// time.
-Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *like,
+// The local steps run in a helper thread (comm_aside): a rank that reads many more rows than the
+// others needs longer, and it must keep answering heartbeats.
+Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
                      const Comm *comm) {
     assert(shard->part == comm->rank && shard->parts == comm->size);
     assert(kind->relation >= 0 && kind->relation < shard->relations);
@@ -265,11 +273,11 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
                                .sources_read = ALLOC(int64_t, size, "groups of the halo")};
     int64_t *limit = ALLOC(int64_t, size, "sources of all ranks");
     comm_all_gather(comm, &pattern->plan.sources, limit, sizeof *limit);
-    Making making = {.pattern = pattern, .shard = shard, .like = like, .limit = limit};
-    comm_aside(comm, look_across, &making);
-    requests_exchange(&making.asked, &making.asks, comm);
-    requests_clear(&making.asks);
-    comm_aside(comm, hear_readers, &making);
+    Making making = {.pattern = pattern, .shard = shard, .share_with = share_with, .limit = limit};
+    comm_aside(comm, build_reader_side, &making);
+    requests_exchange(&making.received, &making.sent, comm);
+    requests_clear(&making.sent);
+    comm_aside(comm, build_sender_side, &making);
     memory_free(limit);
     CHECK(pattern_is_valid(pattern, true), EXIT_INTEGRITY,
           "the shards of the ranks do not fit each other; remove the folder data.cache");
@@ -277,10 +285,10 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
 }
 
 static void plan_clear(HaloPlan *plan) {
-    void *taken[] = {plan->receive_offset, plan->sources_read, plan->send_offset,
+    void *owned[] = {plan->receive_offset, plan->sources_read, plan->send_offset,
                      plan->send_row,       plan->source_id,    plan->halo_id};
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        memory_free(taken[i]);
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        memory_free(owned[i]);
 }
 
 void pattern_free(Pattern *pattern) {

@@ -1,12 +1,12 @@
-// What Patterns take, before and after they are made. Before: how many edges cross the boundary is
-// known, and in which groups, but not which of them partial sums will serve. For each edge a halo
-// column or a member of a request is written, never both, and both have 4 bytes: so what is taken
-// depends little on the cover, and the bound is near.
+// The memory of Patterns, before and after they are built. Before, the number of boundary edges of
+// each group is known, but not which of them partial aggregates will serve. Each edge becomes
+// either an entry of the halo Csr or a member of a request, and both have 4 bytes. So the memory
+// depends little on the cover, and the bound is close.
 #include "internal.h"
 
-typedef struct Across { // edges of the first rows from remote sources
-    size_t edges;
-    size_t largest, sources; // of the group that has most: edges, sources
+typedef struct Across {      // the boundary edges of the first rows
+    size_t edges;            // of all groups
+    size_t largest, sources; // the most edges, and the most sources, of any group
 } Across;
 
 static Across count_across(const Shard *shard, const ShardRelation *edges, int64_t rows) {
@@ -34,27 +34,28 @@ static Across count_across(const Shard *shard, const ShardRelation *edges, int64
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-// cover.h, and the graph of one group beside it.
+// Work space of cover_minimum (cover.h) and the graph of one group.
 static size_t cover_bytes(const Across *in, size_t rows) {
     return in->largest * 2 * sizeof(int32_t) + in->sources * 32 + smaller(rows, in->largest) * 21;
 }
 
-// Own edges are borrowed where all columns of a row are sources.
-static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool like, size_t across) {
+// 0 if the own edges are borrowed: all columns of the rows are sources.
+static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool share_with,
+                        size_t across) {
     const ShardRelation *edges = &shard->relation[kind->relation];
     const RowSet *from = &shard->set[edges->from];
     int64_t rows = set_reach(&shard->set[edges->to], kind->target_hops);
     bool whole = !edges_leave_out(edges, rows, set_reach(from, kind->source_hops), from->own);
-    if (whole && (edges->remote == 0 || (like && kind->relation == IN_EDGES)))
+    if (whole && (edges->remote == 0 || (share_with && kind->relation == IN_EDGES)))
         return 0;
     size_t entry = sizeof(int32_t) + (edges->weight != NULL ? sizeof(float) : 0);
     return ((size_t)edges->offset[rows] - across) * entry + ((size_t)rows + 1) * sizeof(int64_t);
 }
 
-// Arrays come and go on a thread of their own: what lies between them, found by measuring.
+// What the heap adds: a helper thread allocates and frees arrays, which leaves gaps. Measured.
 static size_t heap(size_t bytes) { return bytes / 8 + smaller(bytes / 4, 256 << 10); }
 
-PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool like) {
+PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool share_with) {
     const ShardRelation *edges = &shard->relation[kind->relation];
     const ShardRelation *readers = shard_transposed(shard, kind->relation);
     const RowSet *from = &shard->set[edges->from];
@@ -65,11 +66,11 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool lik
         out = count_across(shard, readers, from->own);
     size_t weight = edges->weight != NULL ? sizeof(float) : 0, entry = sizeof(int32_t) + weight;
     size_t sums = kind->cover == COVER_SOURCES ? 0 : kind->cover == COVER_MIN ? remote : in.edges;
-    size_t made = kind->cover == COVER_SOURCES ? 0 : out.edges * entry; // partial sums of others
+    size_t made = kind->cover == COVER_SOURCES ? 0 : out.edges * entry; // partial aggregates
     size_t sent = smaller(out.edges, (size_t)from->own * (size_t)shard->parts);
     size_t lists = sent * sizeof(int32_t);
-    size_t own = own_bytes(shard, kind, like, in.edges);
-    // halo columns, or members of requests in their place
+    size_t own = own_bytes(shard, kind, share_with, in.edges);
+    // entries of the halo Csr, or members of requests instead of them
     size_t halo = in.edges * entry + smaller(rows, in.edges) * (sizeof(int64_t) + sizeof(int32_t)) +
                   remote * sizeof(int64_t);
     size_t asks = remote * sizeof(int32_t) + sums * 3 * sizeof(int32_t);

@@ -1,10 +1,10 @@
-// Lists between ranks. Send and receive lists lie in the order of the ring (law 4), the collectives
-// want the order of ranks: so a list is cut into its groups and put together by rank, sent, and put
-// back.
+// Lists between ranks. Send and receive lists are in ring order (law 4), but the collectives need
+// rank order. So the groups of a list are copied into rank order, sent, and copied back into ring
+// order.
 #include "fringe/halo.h"
 #include <string.h>
 
-// The group in which this rank sends to (or hears from) `peer`.
+// The group in which this rank sends to (or receives from) `peer`.
 static int group_of(const Comm *comm, int peer, bool sending) {
     return sending ? ring_group(peer, comm->rank, comm->size)
                    : ring_group(comm->rank, peer, comm->size);
@@ -31,7 +31,7 @@ static void list_clear(List *list) {
     memory_free(list->offset);
 }
 
-// Between the ring order of `ring` and the rank order of `list`.
+// Copies the groups between `ring` (ring order) and `list` (rank order).
 static void copy_groups(const Comm *comm, const int64_t *ring_offset, bool sending, List *list,
                         unsigned char *ring, bool into_list, size_t bytes) {
     for (int r = 0; r < comm->size; r++) {
@@ -70,14 +70,14 @@ void ring_to_owners(const HaloPlan *plan, const void *received, void *sent, size
 
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset) {
     int size = comm->size;
-    int64_t *offset = ALLOC(int64_t, size, "lists"), *ask = ALLOC(int64_t, size, "lists");
-    int64_t *asked = ALLOC(int64_t, size, "lists");
+    int64_t *offset = ALLOC(int64_t, size, "lists"), *reads = ALLOC(int64_t, size, "lists");
+    int64_t *sends = ALLOC(int64_t, size, "lists"); // by rank, as `reads`
     for (int g = 0; g + 1 < size; g++)
-        ask[ring_sender(comm->rank, g, size)] = receive_offset[g + 1] - receive_offset[g];
-    comm_all_to_all(comm, ask, asked, sizeof *ask);
+        reads[ring_sender(comm->rank, g, size)] = receive_offset[g + 1] - receive_offset[g];
+    comm_all_to_all(comm, reads, sends, sizeof *reads);
     for (int g = 0; g + 1 < size; g++)
-        offset[g + 1] = offset[g] + asked[ring_reader(comm->rank, g, size)];
-    memory_free(asked);
-    memory_free(ask);
+        offset[g + 1] = offset[g] + sends[ring_reader(comm->rank, g, size)];
+    memory_free(sends);
+    memory_free(reads);
     return offset;
 }

@@ -1,6 +1,6 @@
-// The numbering law of halo.h, sentence by sentence. On this rank: sizes, offsets, order. Across
-// ranks (deep): every owner names the global ids it would send, and the reader compares them with
-// its own list of halo rows; that is laws 4 and 5 at once.
+// Checks the numbering law of halo.h. On this rank: sizes, offsets and order. Across ranks (deep):
+// every owner sends the global ids of its send lists, and the reader compares them with the ids of
+// its halo rows, which checks laws 4 and 5 together.
 #include "fringe/halo.h"
 #include <string.h>
 
@@ -71,7 +71,7 @@ static bool local_is_valid(const Pattern *p) {
            ranges_are_valid(p);
 }
 
-// Ids travel over the send lists and arrive as the reader's list. Collective.
+// Sends the ids of the send lists and compares them with halo_id. Collective.
 static bool ids_agree(const HaloPlan *plan) {
     const Comm *comm = plan->comm;
     int64_t *offset = ring_offsets_at_owners(comm, plan->receive_offset);
@@ -110,6 +110,6 @@ bool pattern_is_valid(const Pattern *pattern, bool deep) {
     Check check = {.pattern = pattern};
     comm_aside(comm, check_aside, &check);
     int64_t wrong = !check.valid;
-    comm_sum_int64(comm, &wrong, 1); // a rank that fails must not leave the others waiting
+    comm_sum_int64(comm, &wrong, 1); // all ranks learn it, so none waits for one that failed
     return wrong == 0 && ids_agree(&pattern->plan);
 }

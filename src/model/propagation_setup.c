@@ -111,41 +111,68 @@ static CodecOptions exact_options(const Model *m) {
     return (CodecOptions){.codec = codec_find("fp32", &none), .chunk = m->parts.options.chunk};
 }
 
-static void propagation_make(Model *m, Propagation *over, const Pattern *pattern, int l,
-                             int direction, bool of_training) {
-    Block block =
-        direction == FORWARD ? block_on(&m->block, pattern) : block_transpose(&m->block, pattern);
-    int64_t columns = aggregated(&m->shape, l, direction);
-    over->op = operator_find(m, &block);
-    if (model_exchanged(&m->shape, l, direction) == 0)
-        return;
-    ExchangeBuffers *buffers = m->buffers;
-    if (of_training && m->parts.schedule->keeps_in_flight)
-        buffers = over->buffers = exchange_buffers_new(m->parts.backend);
-    CodecOptions options = of_training ? m->parts.options : exact_options(m);
-    over->channel =
-        channel_new(buffers, &pattern->plan, &options, columns, (ExchangeId){l, direction});
-    over->partials = rows_alloc(m->parts.backend, pattern->partial.rows, columns, "partial sums");
-}
+// One of the propagations of a layer: forward and backward of training, and of evaluation.
+typedef struct Site {
+    const Pattern *pattern;
+    ExchangeId id;
+    bool of_training;
+} Site;
+enum { SITES = 3 };
 
-// May evaluation take the channel of training? Not while messages of training may be in flight.
+// May evaluation use the channel of training? Not while messages of training may be in flight.
 static bool evaluates_on_training(const ModelParts *parts, int l) {
     return parts->patterns->of[l][FORWARD] == parts->patterns->full &&
            !parts->schedule->keeps_in_flight;
 }
 
-static void make_layer(Model *m, int l) {
+// False if the layer has no such propagation, or evaluation uses that of training.
+static bool site_of(Site *site, const Model *m, int l, int which) {
     const ModelPatterns *patterns = m->parts.patterns;
-    Layer *layer = &m->layer[l];
-    for (int d = 0; d < 2; d++)
-        if (patterns->of[l][d] != NULL)
-            propagation_make(m, &layer->propagation[d], patterns->of[l][d], l, d, true);
-    if (l < m->shape.leading)
+    bool of_training = which < 2;
+    int direction = of_training ? which : FORWARD;
+    *site = (Site){.pattern = of_training ? patterns->of[l][direction] : patterns->full,
+                   .id = {l, direction},
+                   .of_training = of_training};
+    if (!of_training && (l < m->shape.leading || evaluates_on_training(&m->parts, l)))
+        return false;
+    return site->pattern != NULL;
+}
+
+static CodecOptions options_at(const Model *m, const Site *site) {
+    return site->of_training ? m->parts.options : exact_options(m);
+}
+
+// Messages that stay in flight need buffers of their own.
+static bool has_own_buffers(const Model *m, const Site *site) {
+    return site->of_training && m->parts.schedule->keeps_in_flight;
+}
+
+static void propagation_make(Model *m, Propagation *over, const Site *site) {
+    const Pattern *pattern = site->pattern;
+    Block block = site->id.direction == FORWARD ? block_on(&m->block, pattern)
+                                                : block_transpose(&m->block, pattern);
+    int64_t columns = aggregated(&m->shape, site->id.layer, site->id.direction);
+    over->op = operator_find(m, &block);
+    if (model_exchanged(&m->shape, site->id.layer, site->id.direction) == 0)
         return;
-    if (evaluates_on_training(&m->parts, l))
+    if (has_own_buffers(m, site))
+        over->buffers = exchange_buffers_new(m->parts.backend);
+    CodecOptions options = options_at(m, site);
+    over->channel = channel_new(over->buffers != NULL ? over->buffers : m->buffers, &pattern->plan,
+                                &options, columns, site->id);
+    over->partials = rows_alloc(m->parts.backend, pattern->partial.rows, columns, "partial sums");
+}
+
+static void make_layer(Model *m, int l) {
+    Layer *layer = &m->layer[l];
+    Propagation *over[SITES] = {
+        [FORWARD] = &layer->propagation[FORWARD], &layer->propagation[BACKWARD], &layer->infer};
+    Site site;
+    for (int which = 0; which < SITES; which++)
+        if (site_of(&site, m, l, which))
+            propagation_make(m, over[which], &site);
+    if (l >= m->shape.leading && evaluates_on_training(&m->parts, l))
         layer->infer = layer->propagation[FORWARD];
-    else
-        propagation_make(m, &layer->infer, patterns->full, l, FORWARD, false);
 }
 
 static void propagation_clear(const Backend *backend, Propagation *over) {
@@ -243,23 +270,36 @@ void propagations_features(Model *m) {
 
 // ---- the plan
 
-static void propagation_plan(MemoryPlan *plan, BufferSizes *most, const Pattern *pattern,
-                             const CodecOptions *options, int64_t columns) {
-    channel_plan(plan, most, &pattern->plan, options, columns);
-    memory_plan_add(plan, "messages", rows_bytes(pattern->partial.rows, columns));
+static void propagation_plan(MemoryPlan *plan, BufferSizes *most, const Model *m,
+                             const Pattern *pattern, const CodecOptions *options, int64_t columns) {
+    channel_plan(plan, most, m->parts.backend, &pattern->plan, options, columns);
+    alloc_rows(&(Allocator){.backend = m->parts.backend, .plan = plan}, pattern->partial.rows,
+               columns, "partial sums");
 }
 
-// A channel of training: one whose messages may stay in flight has buffers of its own.
-static void training_plan(MemoryPlan *plan, BufferSizes *most, const Model *m, int l, int d) {
-    const ModelParts *parts = &m->parts;
+static void site_plan(MemoryPlan *plan, BufferSizes *shared, const Model *m, const Site *site) {
+    int64_t columns = model_exchanged(&m->shape, site->id.layer, site->id.direction);
     BufferSizes own = {0};
-    bool keeps = parts->schedule->keeps_in_flight;
-    if (parts->patterns->of[l][d] == NULL || model_exchanged(&m->shape, l, d) == 0)
+    bool owns = has_own_buffers(m, site);
+    if (columns == 0)
         return;
-    propagation_plan(plan, keeps ? &own : most, parts->patterns->of[l][d], &parts->options,
-                     model_exchanged(&m->shape, l, d));
-    if (keeps)
-        exchange_buffers_plan(plan, &own);
+    CodecOptions options = options_at(m, site);
+    propagation_plan(plan, owns ? &own : shared, m, site->pattern, &options, columns);
+    if (owns)
+        exchange_buffers_plan(plan, m->parts.backend, &own);
+}
+
+// What propagations_features needs at set-up.
+static void features_plan(MemoryPlan *plan, const Model *m) {
+    const ModelPatterns *patterns = m->parts.patterns;
+    CodecOptions exact = exact_options(m);
+    BufferSizes most = {0};
+    if (m->shape.layer0 != LAYER0_EXCHANGED)
+        propagation_plan(plan, &most, m, patterns->full, &exact, m->shape.width[0]);
+    if (m->shape.layer0 == LAYER0_KEPT)
+        channel_plan(plan, &most, m->parts.backend, &patterns->of[0][FORWARD]->plan, &exact,
+                     m->shape.width[0]);
+    exchange_buffers_plan(plan, m->parts.backend, &most);
 }
 
 // Does a Pattern before the i-th have the same own edges?
@@ -271,30 +311,22 @@ static bool shares_kernel(const ModelPatterns *patterns, int i) {
 }
 
 void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
-    const ModelShape *shape = &m->shape;
-    const ModelParts *parts = &m->parts;
-    const ModelPatterns *patterns = parts->patterns;
-    CodecOptions exact = exact_options(m);
-    BufferSizes most = {0}, features = {0};
-    if (shape->layer0 != LAYER0_EXCHANGED) // at set-up
-        propagation_plan(plan, &features, patterns->full, &exact, shape->width[0]);
-    if (shape->layer0 == LAYER0_KEPT)
-        channel_plan(plan, &features, &patterns->of[0][FORWARD]->plan, &exact, shape->width[0]);
-    for (int l = 0; l < shape->layers; l++) {
-        for (int d = 0; d < 2; d++)
-            training_plan(plan, &most, m, l, d);
-        if (l >= shape->leading && !evaluates_on_training(parts, l))
-            propagation_plan(plan, &most, patterns->full, &exact,
-                             model_exchanged(shape, l, FORWARD));
-    }
-    exchange_buffers_plan(plan, &features);
-    exchange_buffers_plan(plan, &most);
+    const ModelPatterns *patterns = m->parts.patterns;
+    BufferSizes shared = {0};
+    Site site;
+    features_plan(plan, m);
+    for (int l = 0; l < m->shape.layers; l++)
+        for (int which = 0; which < SITES; which++)
+            if (site_of(&site, m, l, which))
+                site_plan(plan, &shared, m, &site);
+    exchange_buffers_plan(plan, m->parts.backend, &shared);
     for (int i = 0; i < patterns->count; i++) {
         const Pattern *p = patterns->made[i];
         if (!shares_kernel(patterns, i))
             memory_plan_add(plan, "repacked columns",
-                            parts->backend->aggregate_bytes(
-                                p->plan.sources, widest(shape, parts, p), config->run.panels));
+                            m->parts.backend->aggregate_bytes(p->plan.sources,
+                                                              widest(&m->shape, &m->parts, p),
+                                                              config->run.panels));
     }
 }
 

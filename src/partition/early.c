@@ -28,7 +28,7 @@ static bool check_part_file(const Config *config, const char *argument, int part
     if (parts > 0)
         snprintf(count, sizeof count, "%d", parts);
     return error_set(err, EXIT_NO_INPUT,
-                     "partition.method: %s is not there, nor %s.part.%s; they are looked for "
+                     "partition.method: neither %s nor %s.part.%s exists; fringe looks for them "
                      "beside the config, then in the folder FRINGE_DATA",
                      argument, argument, count);
 }

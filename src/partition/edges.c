@@ -91,7 +91,7 @@ void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part
     list_remote(edges, adjacency, part, order, p, slot);
     int64_t own = order->begin[p + 1] - order->begin[p];
     CHECK(own + edges->remote <= INT32_MAX, EXIT_MEMORY,
-          "part %d has %lld rows with its halo, more than 2^31 - 1; cut into more parts", p,
+          "part %d has %lld rows with its halo rows, more than 2^31 - 1; cut into more parts", p,
           (long long)(own + edges->remote));
     Csr csr = csr_unsorted(adjacency, part, order, p, slot), by_column;
     csr_transpose(&by_column, &csr, own + edges->remote);

@@ -233,8 +233,9 @@ static bool cut_fennel(int32_t *part, const CutInput *input, Warnings *warnings,
     bool symmetric = graph != NULL ? graph->symmetric : csr_is_symmetric(&out);
     bool both = !symmetric && graph != NULL;
     if (!symmetric && !both)
-        warnings_add(warnings, "fennel followed the edges of a directed graph from their sources "
-                               "alone: those of the other direction are not in memory");
+        warnings_add(warnings,
+                     "fennel read the edges of a directed graph only by source: the edges "
+                     "by target are not in memory");
     Fennel f = {.way = {&out, both ? &graph->in : NULL},
                 .ways = both ? 2 : 1,
                 .parts = input->parts,

@@ -55,7 +55,7 @@ static void open_mine(void *context) {
         opening->opened = shard_open(opening->shard, opening->folder, opening->rank, &opening->err);
     else
         error_set(&opening->err, EXIT_MISMATCH,
-                  "%s, which rank 0 wrote, is not there for this rank; data.cache must be one "
+                  "%s, which rank 0 wrote, does not exist for this rank; data.cache must be one "
                   "folder that all machines see",
                   opening->folder);
 }

@@ -1,6 +1,6 @@
 // The table of partitioners. `blocks` is the smallest member and the one to copy: fill part[] for
 // every node, add warnings to `warnings`, and add a row to the table. cut_graph checks every
-// result: ids in range, and no empty part except with file:.
+// result: ids in range, and no empty part except with file:PATH.
 #include "internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
     int64_t most = dataset->nodes < PARTS_MOST ? dataset->nodes : PARTS_MOST;
     if (parts < 1 || parts > most)
         return error_set(err, EXIT_CONFIG,
-                         "%s: %lld nodes cannot be cut into %d parts; ask for 1 to %lld ranks",
+                         "%s: %lld nodes cannot be cut into %d parts; use 1 to %lld ranks",
                          dataset->name, (long long)dataset->nodes, parts, (long long)most);
     assert(graph != NULL || method->reads != READS_GRAPH);
     CutInput input = {dataset, method->reads != READS_NODES ? graph : NULL, parts, config,

@@ -1,7 +1,7 @@
 // The only file that calls METIS (Karypis & Kumar, SIAM J. Sci. Comput. 1998; METIS 5.1 manual).
-// METIS needs a symmetric graph without loops and duplicates; anything else gives garbage or a
-// crash (TRAPS 11). So its graph is built here (union of both directions), its sizes are checked
-// before the call, and the result is checked after it.
+// METIS needs a symmetric graph without loops and duplicates; any other graph gives garbage or a
+// crash (TRAPS 11). So this file works in four steps: build the graph for METIS (the union of both
+// directions), check its sizes and its memory, call METIS, check the result.
 #include "internal.h"
 #include <math.h>
 #include <metis.h>
@@ -82,7 +82,7 @@ static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) 
     return true;
 }
 
-// ---- memory that METIS takes
+// ---- the memory of METIS
 
 // Matches every node with its first free neighbour: match[i], or i if there is none.
 static int32_t *match_nodes(const MetisGraph *metis) {
@@ -150,11 +150,11 @@ static double distinct(double entries, double nodes) {
     return nodes * nodes * -expm1(-entries / (nodes * nodes));
 }
 
-// METIS stores a weight per entry, a list of coarser graphs with two numbers per entry, down to
-// some hundred nodes (the k-way ones, then those of the bisections, which copy the coarsest k-way
-// one), and some 22 numbers per node (weights, maps, matching, boundary, gains). The estimate lets
-// every coarser graph shrink as the first one does, as long as distinct entries are possible; the
-// real ones have fewer entries. Measured in LIMITS 5.
+// METIS stores a weight per entry; a list of coarser graphs with two numbers per entry, down to
+// some hundred nodes (first the k-way graphs, then those of the bisections, which copy the coarsest
+// k-way graph); and some 22 numbers per node (weights, maps, matching, boundary, gains). The
+// estimate assumes that every coarser graph shrinks as much as the first one, as long as distinct
+// entries are possible; the real ones have fewer entries. Measured in LIMITS 5.
 static size_t metis_bytes(const MetisGraph *metis, int parts) {
     double nodes = metis->nodes, entries = metis->offset[metis->nodes], left = entries;
     double numbers = entries + 22 * nodes, copied = 0;
@@ -283,7 +283,7 @@ static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *inpu
     if (!ok)
         return false;
     CHECK(cut == metis_count_cut(metis, out), EXIT_BUG,
-          "METIS says it cut %lld edges, but it is %lld", (long long)cut,
+          "METIS reports a cut of %lld edges, but the cut has %lld", (long long)cut,
           (long long)metis_count_cut(metis, out));
     int filled = fill_empty_parts(out, metis->nodes, input->parts);
     if (filled > 0)

@@ -77,7 +77,7 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
     if (file != NULL)
         fclose(file);
     if (ok && count < last)
-        terminal_say("warning    %s lacks %lld of the %lld epochs before the resume\n",
+        terminal_say("warning    %s is missing %lld of the %lld epochs before the resume\n",
                      SHOWN(report->path), (long long)(last - count), (long long)last);
     return ok;
 }
@@ -97,7 +97,7 @@ static bool cut_assignments(const Report *report, Error *err) {
     return report_cut_assignments(assignments, report->resumed_at, err);
 }
 
-// What report_open does in a helper thread, because disks may be slow and there is no writer yet.
+// The part of report_open in a helper thread, because disks may be slow and there is no writer yet.
 typedef struct Opening {
     Report *report;
     Error *err;
@@ -212,7 +212,7 @@ static void append(void *context, const void *line, size_t bytes, Error *err) {
     ssize_t written = write(report->metrics, line, bytes);
     if (written != (ssize_t)bytes)
         error_set(err, EXIT_CANNOT_WRITE,
-                  "%s: cannot write: %s; make room and go on with "
+                  "%s: cannot write: %s; free disk space and continue with "
                   "--resume auto",
                   report->path, written < 0 ? strerror(errno) : "the disk is full");
 }

@@ -51,12 +51,12 @@ static void warn_of_period(const Config *c, const RunSummary *summary) {
             (long long)c->quantization.period);
 }
 
-// Where features alone decide what is exchanged, that was exchanged at set-up, in fp32.
+// Warns if an epoch exchanges no rows: the features were then exchanged at set-up, in fp32.
 static void warn_of_silence(const Config *c, const RunSummary *summary) {
     if (summary->exchanges == 0 && strcmp(c->quantization.codec, "fp32") != 0)
         terminal_say(
             "warning    an epoch of this model exchanges no rows, so quantization.codec=%s "
-            "has nothing to shorten (mode %s)\n",
+            "has no effect (mode %s)\n",
             c->quantization.codec, c->mode);
 }
 

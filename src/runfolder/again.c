@@ -1,4 +1,4 @@
-// Starting again: moves all files of earlier runs out of the way.
+// A run that starts from the beginning: moves all files of earlier runs out of the way.
 
 #include "internal.h"
 
@@ -104,10 +104,10 @@ static void tell(const RunFolder *folder, const char *to) {
     const char *base = path_name(folder->path), *name = path_name(to);
     size_t same = strlen(base);
     if (same > 0 && strncmp(name, base, same) == 0 && name[same] == '.' && base[0] != '.')
-        terminal_say("warning    %s: the run before is now in %s%s\n", SHOWN(folder->path),
+        terminal_say("warning    %s: the previous run is now in %s%s\n", SHOWN(folder->path),
                      SHOWN(folder->path), SHOWN(name + same));
     else
-        terminal_say("warning    %s: the run before is now in %s\n", SHOWN(folder->path),
+        terminal_say("warning    %s: the previous run is now in %s\n", SHOWN(folder->path),
                      SHOWN(to));
 }
 

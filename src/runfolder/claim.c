@@ -1,4 +1,4 @@
-// Claims a folder: make it, check whose it is, mark it, lock it.
+// Claims a folder: makes it, checks to whom it belongs, marks it and locks it.
 
 #include "internal.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-// ---- whose is it?
+// ---- to whom does the folder belong?
 
 // Adds a name to a list for a sentence if there is room.
 static void say(char *list, size_t size, const char *name) {

@@ -16,8 +16,8 @@ typedef struct NameList {
 // Lists the files and folders of the table in `real`, each as the smallest unit that moves.
 bool names_list(NameList *list, const char *real, RunKind kind, Error *err);
 void names_clear(NameList *list);
-// True for the marker, the lock, the note of a move, and their temporary files. They say whose the
-// folder is and never move.
+// True for the marker, the lock, the note of a move, and their temporary files. They belong to the
+// folder and never move.
 bool names_stays(const char *name);
 // True if the list holds only these: the folder then counts as empty.
 bool names_are_none(const NameList *list);
@@ -31,7 +31,7 @@ typedef enum LockAnswer { LOCK_TAKEN, LOCK_BUSY, LOCK_FAILED } LockAnswer;
 LockAnswer lock_try(RunLock **lock, const char *real, char *holder, size_t size, Error *err);
 void lock_release(RunLock *lock);
 
-// ---- marker.c: whose folder it is
+// ---- marker.c: to whom the folder belongs
 // True if the folder is fringe's; *kind is what it holds.
 bool marker_read(const char *real, RunKind *kind);
 bool marker_make(const char *real, RunKind kind,

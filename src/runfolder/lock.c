@@ -2,8 +2,8 @@
 // process in any case. The file's text only tells others who holds it.
 //
 // On a file system without locks the file itself is the lock: it is made exclusively, and a thread
-// renews it every renew_seconds. A file that was not renewed for stale_seconds is left over, and so
-// is one of an ended process of this machine.
+// renews it every renew_seconds. A file is stale if it was not renewed for stale_seconds, or if its
+// process ran on this machine and has ended.
 
 #include "internal.h"
 
@@ -65,7 +65,7 @@ static void read_holder(const char *path, char *holder, size_t size) {
         if (*c < ' ' || *c > '~')
             *c = '?';
     if (holder[0] == 0)
-        snprintf(holder, size, "a process that has not said its name");
+        snprintf(holder, size, "an unknown process");
 }
 
 // True if the process that wrote the text has ended. A line without a newline is still being
@@ -143,7 +143,7 @@ static bool take_over(const char *path, time_t now) {
     if (!stale)
         (void)!link(away, path);
     else
-        terminal_say("warning    %s is left over from a run that is no more\n", SHOWN(path));
+        terminal_say("warning    %s was left by a run that has ended\n", SHOWN(path));
     unlink(away);
     return stale;
 }

@@ -29,7 +29,7 @@ static Json *read_json(const char *real, const char *name) {
     return document;
 }
 
-// True if the text begins like ours or is cut short there by a crash, before anything else was
+// True if the text begins like a marker. A crash may have cut it short, before anything else was
 // written.
 static bool is_marker(const char *path) {
     static const char beginning[] = "{\"format\": \"" MARKER_FORMAT "\"";

@@ -95,7 +95,7 @@ static bool find_target(const char *real, char target[RUNFOLDER_PATH], Error *er
     return err->code == 0 &&
            (make_target(real, real, "before.", target, err) ||
             error_set(err, EXIT_CANNOT_WRITE,
-                      "%s: the runs before cannot be moved aside: %s; give another run.dir", real,
+                      "%s: the previous runs cannot be moved aside: %s; give another run.dir", real,
                       strerror(errno)));
 }
 
@@ -114,7 +114,7 @@ static bool move_one(const char *real, const char *target, const char *name, Err
     path_join(from, sizeof from, real, name);
     path_join(to, sizeof to, target, name);
     if (file_exists(to))
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: is there already; move it away", to);
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: already exists; move it away", to);
     return file_rename_unsynced(from, to, err);
 }
 

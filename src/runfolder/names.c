@@ -18,8 +18,8 @@ typedef struct Made {
 
 static const Made made[] = {
     {MARKER_NAME, "marks the folder as fringe's"},
-    {LOCK_NAME, "locked while a run works here; says which one"},
-    {MOVING_NAME, "where earlier runs are being moved to"},
+    {LOCK_NAME, "locked while a run works here; names that run"},
+    {MOVING_NAME, "target folder of a move of earlier runs"},
     {"run.json", "config, versions, machine, exchanges, result"},
     {"metrics.jsonl", "one object per epoch"},
     {"trace.json", "events of the epochs in run.trace, for Perfetto"},
@@ -29,9 +29,9 @@ static const Made made[] = {
     {"checkpoints/LATEST", "names the newest checkpoint"},
     {"checkpoints/.writing*", "a checkpoint being written"},
     {"checkpoints/.removing*", "a checkpoint being removed"},
-    {"checkpoints.before", "checkpoints of an earlier run, as older versions kept them"},
+    {"checkpoints.before", "checkpoints of an earlier run, from an older version"},
     {"assignments/epoch-#.json", "how bit widths were found"},
-    {"assignments/epoch-#.safetensors", "those bit widths"},
+    {"assignments/epoch-#.safetensors", "the bit widths of that assignment"},
     {"predictions/classes.npy", "predicted classes"},
     {"predictions/scores.npy", "predicted scores"},
     {"predictions/embeddings-#.npy", "rows that enter a layer"},

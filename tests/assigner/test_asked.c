@@ -79,7 +79,7 @@ static void what_is_proven_is_not_asked(void **state) {
         assert_true(problem_is_open(&asked.assigned.problem));
         assert_int_equal(gap > 1e-6 * solution->value.objective, i >= 2);
         assert_int_equal(strcmp(solution->by, "exact") == 0, i < 2);
-        assigned_ask_solver(&asked.assigner, &asked.assigned);
+        assigned_start_solver(&asked.assigner, &asked.assigned);
         assert_int_equal(asked.assigned.solver.pid > 0, i == 2);
         assert_string_equal(asked.assigner.assignment.warning, "");
         withdraw(&asked);
@@ -96,7 +96,7 @@ static void try_solver(const char *path, const char *want) {
     ChannelAssignment *assigned = &asked.assigned;
     uint8_t *before = ALLOC(uint8_t, assigned->problem.groups, "test");
     memcpy(before, assigned->solution.choice, (size_t)assigned->problem.groups);
-    assigned_ask_solver(&asked.assigner, assigned);
+    assigned_start_solver(&asked.assigner, assigned);
     assert_true(assigned->solver.pid > 0);
     double begin = clock_seconds();
     pid_t pid = assigned->solver.pid;
@@ -113,14 +113,14 @@ static void try_solver(const char *path, const char *want) {
 
 static void solvers_that_are_no_help_cost_nothing(void **state) {
     (void)state;
-    try_solver("/bin/false", "fringe-solver left with 1");
+    try_solver("/bin/false", "fringe-solver exited with status 1");
     try_solver("/nothing/here", "fringe-solver is not installed");
     play_solver("sleeps", "exec sleep 60");
-    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver did not end in its limit");
+    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver exceeded its time limit");
     play_solver("rubbish", "echo rubbish");
     try_solver(getenv("FRINGE_SOLVER"), "fringe-solver's solution is not valid (");
     play_solver("dies", "kill -9 $$");
-    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver was ended by signal 9");
+    try_solver(getenv("FRINGE_SOLVER"), "fringe-solver was killed by signal 9");
 }
 
 // nice() says -1 for a failure, and for the niceness that a process of -20 gets.
@@ -129,7 +129,7 @@ static void a_process_that_goes_first_asks_too(void **state) {
     int before = getpriority(PRIO_PROCESS, 0);
     if (setpriority(PRIO_PROCESS, 0, -20) != 0)
         skip();
-    try_solver("/bin/false", "fringe-solver left with 1");
+    try_solver("/bin/false", "fringe-solver exited with status 1");
     setpriority(PRIO_PROCESS, 0, before);
 }
 
@@ -153,12 +153,12 @@ static void a_better_solution_is_taken(void **state) {
     problem_uniform(&assigned->problem, 1, assigned->solution.choice);
     assigned->solution.value = problem_value(&assigned->problem, assigned->solution.choice);
     double known = assigned->solution.value.objective, begin = clock_seconds();
-    assigned_ask_solver(&asked.assigner, assigned);
+    assigned_start_solver(&asked.assigner, assigned);
     solver_finish(&assigned->solver, &assigned->problem, &assigned->solution, &test_comm, warning);
     assert_true(clock_seconds() - begin >= 0.5);
     assert_true(assigned->solution.value.objective < known);
     assert_string_equal(assigned->solution.by, "glpk");
-    assert_non_null(strstr(warning, "GLPK was ended by signal 6"));
+    assert_non_null(strstr(warning, "GLPK was killed by signal 6"));
     withdraw(&asked);
 }
 

@@ -1,7 +1,7 @@
 // ranks: 1 2 3 4 8
 // If this failed, the link model would not be one: another line than the times lie on, times that
 // are not above zero, or pairs that were not measured taken for links that cost nothing.
-#include "fixture.h"
+#include "cells.h"
 
 static const int64_t sizes[][2] = {{1000, 4000}, {32768, 131072}, {40, 41}, {5000, 131072}};
 enum { SIZES = sizeof sizes / sizeof *sizes };

@@ -1,7 +1,7 @@
 // ranks: 1 2 3 4 8
 // If this failed, the rules beside the adaptive one would give other widths than they say, or the
 // two ends of a message different ones.
-#include "fixture.h"
+#include "cells.h"
 
 static void uniform_keeps_the_first_width(void **state) {
     (void)state;

@@ -1,6 +1,6 @@
 // ranks: 1 2 3 4 8
 // If this failed, an assigner would not go on from its file as it was, or take a damaged one.
-#include "fixture.h"
+#include "cells.h"
 
 #include <stdio.h>
 

@@ -28,14 +28,14 @@ expect() {
 
 # A rank that shares its core may run up to a second later than it could.
 expect "a stopped rank is named within the timeout" 3 81 4 \
-    'rank [02]: waited .* rank 1 of 3 gives no sign of life' stop 1 3
-expect "so is rank 0" 2 81 4 'rank 0 of 2 gives no sign of life' stop 0 3
+    'rank [02]: waited .* rank 1 of 3 does not answer' stop 1 3
+expect "so is rank 0" 2 81 4 'rank 0 of 2 does not answer' stop 0 3
 expect "so is a rank that the question cannot reach" 2 81 4 \
-    'rank 0: waited .* rank 1 of 2 gives no sign of life' full 1 3
+    'rank 0: waited .* rank 1 of 2 does not answer' full 1 3
 expect "a rank that computes without answering is named" 4 81 4 \
-    'rank 3 of 4 gives no sign of life' sleep 3 3
+    'rank 3 of 4 does not answer' sleep 3 3
 expect "ranks at different steps do not wait for ever" 2 81 15 \
-    'every rank waits and none gets a message' apart 0 0.4
+    'every rank waits and none receives a message' apart 0 0.4
 expect "a rank that stops at the very end holds nobody" 3 81 1 \
     'the ranks did not end together' end 1 2
 expect "a failed check says rank, file and line" 3 70 0 \

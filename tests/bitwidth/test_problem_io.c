@@ -229,7 +229,7 @@ static void absurd_counts_are_refused(void **state) {
         {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n1 1 900000000000000000 0\nend\n",
          "at most 2^53"},
         {HEAD "rounds 1 links 1 groups 2\nround 1\nlink 0 1 0 2\n1 1 1 0\n2 1 1 0\nend\n",
-         "beta descending"},
+         "descending betas"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Problem p;

@@ -59,7 +59,8 @@ static void a_run_without_a_whole_one_does_not_start_over(void **state) {
     Warnings warnings = {0};
     damage("epoch-2/optimizer.safetensors");
     damage("epoch-4/checkpoint.json");
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA, "none of its 2 checkpoints");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA,
+                   "all 2 checkpoints are damaged");
     assert_non_null(strstr(err.text, "start again without --resume"));
 }
 
@@ -86,7 +87,8 @@ static void many_checkpoints_are_all_seen(void **state) {
         snprintf(name, sizeof name, "epoch-%d", epoch);
         assert_ok(file_make_folder(in_run(name), &err), &err);
     }
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA, "none of its 1502 checkpoints");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA,
+                   "all 1502 checkpoints are damaged");
     assert_non_null(strstr(err.text, "epoch-1509/checkpoint.json"));
 }
 

@@ -93,7 +93,7 @@ static void another_seed_is_named(void **state) {
     Training training = training_of(t);
     training.seed = 7;
     assert_refused(checkpoint_restore(&training, run_dir, &found, &warnings, &err), &err,
-                   EXIT_CONFIG, ": its seed was 3, is 7; to continue");
+                   EXIT_CONFIG, ": its seed was 3 and is now 7; to continue");
     trainer_free(t);
 }
 
@@ -112,8 +112,9 @@ static void other_data_and_another_cut_are_named(void **state) {
     memset(graph.shard.partition_hash, '1', 32);
     assert_shard_refused(t, ": the data are the same, but their partition differs; to continue");
     graph.shard.parts += 2; // another number of parts is another cut
-    assert_shard_refused(t, test_comm.size == 1 ? ": it ran on 1 rank, now 3; to continue"
-                                                : ": it ran on 2 ranks, now 4; to continue");
+    assert_shard_refused(t, test_comm.size == 1
+                                ? ": it ran on 1 rank, this run has 3; to continue"
+                                : ": it ran on 2 ranks, this run has 4; to continue");
     graph.shard.parts = kept.parts;
     memset(graph.shard.dataset_hash, '1', 32);
     assert_shard_refused(t, ": the data differ; to continue");

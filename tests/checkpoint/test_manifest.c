@@ -117,8 +117,8 @@ static const struct {
     {"\"config\": {", "\"config\": 1, \"was\": {", "not a checkpoint manifest"},
     {"\"format\": \"fringe", "\"format\": \"other", "not a checkpoint manifest"},
     {"\"version\": 2", "\"version\": 0", "not a checkpoint manifest"},
-    {"\"model.safetensors\"", "\"../LATEST\"", "names no file"},
-    {"\"model.safetensors\"", "7", "names no file"},
+    {"\"model.safetensors\"", "\"../LATEST\"", "not a file name"},
+    {"\"model.safetensors\"", "7", "not a file name"},
     {"\"model.safetensors\"", "\"best.safetensors\"", "best.safetensors: its hash"},
 };
 
@@ -210,7 +210,7 @@ static void a_file_that_is_not_known_is_not_lost(void **state) {
              "\"files\": [{\"name\": \"stale.safetensors\", \"hash\": \"%s\"},", hash);
     put_edited("\"files\": [", files, true);
     assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG,
-                   "holds stale.safetensors, which a newer fringe wrote");
+                   "holds stale.safetensors, which a newer version of fringe wrote");
     weights_are_found("epoch-4/model.safetensors");
     comm_barrier(&test_comm);
     if (test_comm.rank == 0)

@@ -164,7 +164,7 @@ static void refused_to(Trainer *t, const char *dir, ExitCode code, const char *p
 static void who_has_no_such_section_is_refused(void **state) {
     (void)state;
     refused_to(new_trainer(), run_dir, EXIT_CONFIG,
-               "holds memory.safetensors, which a newer fringe wrote");
+               "holds memory.safetensors, which a newer version of fringe wrote");
 }
 
 static void who_has_one_more_is_refused(void **state) {
@@ -175,7 +175,7 @@ static void who_has_one_more_is_refused(void **state) {
     Trainer *t = new_trainer();
     assert_ok(save_training(t, dir, 2, &err), &err);
     trainer_free(t);
-    refused_to(trainer_with(&m), dir, EXIT_DATA, "'files' lacks memory.safetensors");
+    refused_to(trainer_with(&m), dir, EXIT_DATA, "'files' does not list memory.safetensors");
 }
 
 static void one_of_another_size_is_refused(void **state) {

@@ -126,7 +126,7 @@ for epoch in 14 22; do
     same "and assigns the same before epoch $epoch" whole/assignments/epoch-$epoch.safetensors \
         replayed/assignments/epoch-$epoch.safetensors
 done
-expect "a run without assignments is no replay" 66 'tiny/assignments is not there' \
+expect "a run without assignments is no replay" 66 'tiny/assignments does not exist' \
     "$FRINGE" train tiny.json $exact --ranks 1 --set run.dir=no --set quantization.assign=replay:tiny
 expect "no run replays itself" 78 'is the folder of this run itself' \
     "$FRINGE" train tiny.json $exact --set run.dir=whole --set quantization.assign=replay:whole

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# timed
 # If this failed, a mistake in a config would be told after the graph was loaded, the parts were cut
 # or the job had waited in a queue.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -62,7 +63,7 @@ value "a step that is not there" 78 "data.transforms: expected a list of symmetr
     data.transforms=foo
 value "a step without its argument" 78 "data.transforms: 'random:x' needs a width" \
     'data.transforms=["symmetrize", "random:x"]'
-value "a split without a name" 78 'data.split_keys: entry 1 is no name' 'data.split_keys=["a","","b"]'
+value "a split without a name" 78 'data.split_keys: entry 1 is not the name' 'data.split_keys=["a","","b"]'
 
 expect "all mistakes at once" 78 'partition.method' early "$FRINGE" config check tiny.json --files \
     --set partition.method=spectral --set data.transforms=foo --set data.format=csv --set train.rte=1 \
@@ -79,9 +80,9 @@ disk "splits that are not there" 66 'data.splits: .*none.npz: cannot open' data.
 disk "a split that is not there" 66 'data.split_keys: .*b.npy: cannot open' \
     'data.split_keys=["a","b.npy","c"]'
 disk "weights that are not there" 66 'model.weights: .*none.st: cannot open' model.weights=none.st
-disk "a part file that is not there" 66 'partition.method: none is not there, nor none.part' \
+disk "a part file that is not there" 66 'partition.method: neither none nor none.part' \
     partition.method=file:none
-disk "a run to replay that is not there" 66 'nowhere/assignments is not there' \
+disk "a run to replay that is not there" 66 'nowhere/assignments does not exist' \
     quantization.assign=replay:nowhere
 mkdir -p unassigned/assignments
 disk "a run to replay that assigned nothing" 66 'that run assigned no widths' \
@@ -92,7 +93,7 @@ disk "a run.dir that is a file" 73 'run.dir: afile: is not a folder' run.dir=afi
 disk "a run.dir behind a link to nowhere" 73 'run.dir: dangling: is not a folder' \
     run.dir=dangling/x
 disk "a cache where nobody makes folders" 73 'data.cache: /proc/y: cannot make' data.cache=/proc/y
-disk "data that is not there" 66 'tiny.json: .*/nodata is not there; data.path is looked for' \
+disk "data that is not there" 66 'tiny.json: .*/nodata does not exist; fringe looks for data.path' \
     data.path=nodata
 disk "data whose format is not said" 78 'its name does not say what format it has' data.path=afile
 disk "a folder that is no dataset" 66 'other/dataset.json: cannot open' data.path=other
@@ -115,9 +116,9 @@ same "nothing is made" ../before.$$ ../after.$$
 rm ../before.$$ ../after.$$
 expect "a part file for another number of parts" 66 'nor cut.part.3' "$FRINGE" train tiny.json \
     --ranks 3 --set partition.method=file:cut
-expect "weights to evaluate that are not there" 66 'weights: none is not there' early "$FRINGE" \
+expect "weights to evaluate that are not there" 66 'weights: none does not exist' early "$FRINGE" \
     evaluate tiny.json --weights none
-expect "a run to evaluate that is not there" 66 'run.dir: runs/tiny is not there' early "$FRINGE" \
+expect "a run to evaluate that is not there" 66 'run.dir: runs/tiny does not exist' early "$FRINGE" \
     evaluate tiny.json
 expect "predictions that cannot be written" 73 'output: /proc/p: cannot make' early "$FRINGE" \
     predict tiny.json --output /proc/p --weights tiny

@@ -29,7 +29,7 @@ rm -r other
 mkdir logs && echo hello >logs/slurm-1.out
 expect "other files stay and are told" 0 'warning .*not fringe.s; they stay: slurm-1.out' \
     train --set run.dir=logs
-expect "and stay when the run before moves" 0 'warning .*logs: the run before is now in logs.1$' \
+expect "and stay when the run before moves" 0 'warning .*logs: the previous run is now in logs.1$' \
     train --set run.dir=logs
 [ -s logs/slurm-1.out ] && [ ! -e logs.1/slurm-1.out ] || fail "a file of other people moved"
 echo mine >logs/assignments
@@ -90,7 +90,7 @@ expect "a comparison is not resumed as a run" 78 'holds a comparison' \
     train --set run.dir=runs/x --resume auto
 mkdir -p here && cp -r tiny tiny.json here
 expect "in ." 0 'result' bash -c "cd here && '$FRINGE' train tiny.json --set run.dir=."
-expect "in . again" 0 "run before is now in $work/here.1\$" \
+expect "in . again" 0 "previous run is now in $work/here.1\$" \
     bash -c "cd here && '$FRINGE' train tiny.json --set run.dir=."
 ln -s runs/x.1 link
 expect "through a link" 0 "is now in $work/runs/x.1.1\$" train --set run.dir=link
@@ -214,13 +214,13 @@ expect "without locks" 73 "another run works there \(pid $holder on" bash -c "$t
 kill -9 $holder
 wait $holder 2>/dev/null
 cp unlocked/.lock held
-expect "a lock whose process is no more" 0 'left over' bash -c "$try"
+expect "a lock whose process is no more" 0 'was left by a run that has ended' bash -c "$try"
 [ ! -e unlocked/.lock ] || fail "it is removed at the end"
 sed '2s/^/other-/' held >unlocked/.lock
 touch -d '50 seconds ago' unlocked/.lock
 expect "a lock that may still be renewed" 73 'another run works there' bash -c "$try"
 touch -d '70 seconds ago' unlocked/.lock
-expect "one that nobody renews" 0 'left over' bash -c "$try"
+expect "one that nobody renews" 0 'was left by a run that has ended' bash -c "$try"
 [ ! -e unlocked/.lock ] || fail "it is removed at the end"
 
 # --- one list of names

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# timed
 # If this failed, a stopped run would not go on as if nothing had happened, or would go on with
 # another model than the one it was written for.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -28,7 +29,7 @@ grep -q "after epoch $at;" out || fail "it says after which epoch it stopped"
 echo '{"epoch": 399, "loss": 0' >>cut/metrics.jsonl # a line the crash of a writer tore
 expect "--resume auto goes on" 0 'result' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=cut --resume auto
-grep -q 'lacks' out && fail "no epoch is lacking: $(grep lacks out)"
+grep -q 'is missing' out && fail "no epoch is missing: $(grep 'is missing' out)"
 timeless whole >a
 timeless cut >b
 same "a resumed run has the metrics of one that was never stopped" a b
@@ -45,11 +46,11 @@ expect "a finished run is finished" 0 'result .* epoch 400 ' \
 medians whole >b
 same "and keeps its result" a b
 sed '5s/epoch/e och/; 7s/.*/{/; 9s/.*//' whole/metrics.jsonl >damaged && cp damaged whole/metrics.jsonl
-expect "damaged lines are told" 0 'warning .*lacks 3 of the 400 epochs' \
+expect "damaged lines are told" 0 'warning .*is missing 3 of the 400 epochs' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
 same "and those behind them stay" damaged whole/metrics.jsonl
 sed -i 1,5d whole/metrics.jsonl
-expect "epochs that are not there are told" 0 'warning .*lacks 7 of the 400 epochs' \
+expect "epochs that are not there are told" 0 'warning .*is missing 7 of the 400 epochs' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
 ln -sf metrics.jsonl whole/metrics.jsonl
 expect "metrics that cannot be read are not cut" 74 'metrics.jsonl: cannot open' \
@@ -68,7 +69,7 @@ expect "resume with nothing there starts" 0 'nothing to resume' \
 expect "another model is not resumed" 78 'model.hidden was \[16\], is \[8\]; to continue' \
     "$FRINGE" train tiny.json --set run.dir=new --resume auto --set model.hidden=8
 expect "all that differs is said" 78 \
-    'new/checkpoints/epoch-20 belongs to .*: train.lr was 0.01, is 0.02; it ran on 1 rank, now 2; to' \
+    'new/checkpoints/epoch-20 belongs to .*: train.lr was 0.01, is 0.02; it ran on 1 rank, this run has 2; to' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=new --resume auto --set train.lr=0.02
 expect "more epochs are" 0 'result .* epoch 25 ' \
     "$FRINGE" train tiny.json --set run.dir=new --resume auto --set train.epochs=25

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long
+# long, timed
 # If this failed, a training would die, or stand still, because a disk is slow or a terminal stopped for a while, or lines
 # written meanwhile would be lost.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -97,7 +97,7 @@ for file in tiny.json metrics.jsonl; do # of the second mode, of the first
 done
 
 for ranks in 1 2; do
-    expect "no room for metrics.jsonl, $ranks ranks" 73 'fringe: .*full./metrics.jsonl: cannot write.*make room' \
+    expect "no room for metrics.jsonl, $ranks ranks" 73 'fringe: .*full./metrics.jsonl: cannot write.*free disk space' \
         disk metrics.jsonl 0 4000 "$FRINGE" $(run full$ranks --ranks $ranks --set train.epochs=200000 --set run.checkpoint_every=1)
     [ ! -e full$ranks/checkpoints/epoch-200000 ] || fail "and training goes on to its end"
     last=$(sed 's/epoch-//' full$ranks/checkpoints/LATEST)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long
+# long, timed
 # If this failed, a stop request would lose epochs, would not be answered, or would leave a broken
 # cache or processes behind.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -154,7 +154,7 @@ slowly "$FRINGE" train tiny.json --ranks 2 --set run.dir=dead-early >out 2>&1 </
 in_setup dead-early
 ranks=$(ranks_of dead-early)
 kill -KILL $(grep -vx "$(first_rank $ranks)" <<<"$ranks")
-ends "a rank that dies in set-up" 137 'ended by signal 9'
+ends "a rank that dies in set-up" 137 'killed by signal 9'
 ! grep -E "$false_words" out || fail "the rank that is left says what is not so"
 mpirun -n 2 "$FRINGE" train tiny.json $endless --set run.dir=dead >out 2>&1 </dev/null & pid=$!
 begun dead $pid
@@ -203,7 +203,7 @@ done
 
 mv hung.out out && pid=$hung
 if [ -r /proc/$$/task/$$/children ]; then
-    ends "an mpirun that hangs" 81 '^fringe: mpirun did not end when its ranks had'
+    ends "an mpirun that hangs" 81 '^fringe: mpirun did not end after its ranks'
 else
     echo "skipped: this kernel does not list the children of a process"
     kill -KILL $pid

@@ -51,7 +51,7 @@ expect "the trace is whole" 0 "^fine$" python3 -c "$check"
 # --- what a resume may do to it: epochs that ran before cannot be traced again
 again="train tiny.json --set train.eval_every=5 --set run.checkpoint_every=5"
 cp traced/trace.json whole.json
-expect "a resume beyond the traced epochs" 0 'trace.json stays' "$FRINGE" train tiny.json \
+expect "a resume beyond the traced epochs" 0 'trace.json is kept' "$FRINGE" train tiny.json \
     --ranks 3 --set run.dir=traced --set mode=adaqp --set lossless.input_features=exchange \
     --set run.trace=[4,6] --set train.epochs=12 --set train.eval_every=5 --resume auto
 same "leaves the trace as it was" whole.json traced/trace.json

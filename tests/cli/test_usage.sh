@@ -31,12 +31,12 @@ expect "an unknown verb of config" 64 'expected show, check, upgrade, schema or 
 expect "a config that is not there" 66 'none.json' "$FRINGE" train none.json
 expect "the same with ranks" 66 'none.json' "$FRINGE" train none.json --ranks 2
 echo '{}' >empty.json
-expect "data that is not there" 66 'reddit-none is not there; data.path is looked for' \
+expect "data that is not there" 66 'reddit-none does not exist; fringe looks for data.path' \
     "$FRINGE" train empty.json --set data.path=reddit-none
 expect "data that can be made" 66 'make it with: fringe generate reddit-small' \
     "$FRINGE" train empty.json --set data.path=reddit-small
 expect "no data at all" 78 'data.path: expected the path of a graph' "$FRINGE" train empty.json
-expect "inspecting nothing" 66 'is not there' "$FRINGE" inspect nothing
+expect "inspecting nothing" 66 'does not exist' "$FRINGE" inspect nothing
 expect "an unknown generator" 64 'reddit-small' "$FRINGE" generate reddit-smal
 
 cat >bad.json <<'JSON'
@@ -65,7 +65,7 @@ expect "what a config means" 0 '^train.epochs +. 20 epochs .default 200.' \
 # --- a full disk behind stdout
 full() { "$FRINGE" "$@" >/dev/full; }
 for words in --help --version "train --help" "config schema" "config show tiny.json"; do
-    expect "$words to a full disk" 74 '^fringe: what was printed could not be written' full $words
+    expect "$words to a full disk" 74 '^fringe: the output could not be written' full $words
 done
 expect "a mistake stays what it is" 66 'none.json' full train none.json
 

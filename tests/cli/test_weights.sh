@@ -11,7 +11,7 @@ expect "evaluate" 0 '^test +[0-9]+ ' "$FRINGE" evaluate tiny.json --set run.dir=
 expect "evaluate a run" 0 '^test +[0-9]+ ' "$FRINGE" evaluate two --best
 full() { "$FRINGE" "$@" >/dev/full; }
 expect "evaluate to a full disk" 74 'could not be written to stdout' full evaluate two --json
-expect "evaluate without weights" 66 'nowhere is not there' \
+expect "evaluate without weights" 66 'nowhere does not exist' \
     "$FRINGE" evaluate tiny.json --set run.dir=nowhere
 expect "a layer without embeddings" 64 'expected 1 to 1' "$FRINGE" predict two --layer 2
 expect "predict on one rank" 0 'p1/classes.npy \[600, 1\] int64' "$FRINGE" predict two -o p1 --layer 1

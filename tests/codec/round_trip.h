@@ -95,7 +95,8 @@ static inline RoundTrip round_trip_new(int64_t rows, int64_t columns, bool bf16,
         t.scale[r] = (float)(r % 7 - 3) / 3; // also 0 and negative
         t.bits[r] = (uint8_t)bits;
     }
-    widths_init(&t.widths, device(), rows, bits);
+    widths_alloc(&t.widths, &(Allocator){.backend = device()}, rows);
+    widths_fill(&t.widths, bits);
     t.shape = (MessageLayout){.rows = rows, .columns = columns, .values = integer_values(bf16)};
     t.bf16 = bf16;
     t.source = (MessageSource){.x = rows_alloc(device(), rows, columns, "x"),

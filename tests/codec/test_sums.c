@@ -37,7 +37,8 @@ static void scene_init(Scene *scene) {
 // What a reader gets of the listed rows: [count, COLUMNS].
 static Rows through(const Codec *codec, MessageSource source, const int32_t *row, int64_t count) {
     Widths widths = {0};
-    widths_init(&widths, device(), count, 4);
+    widths_alloc(&widths, &(Allocator){.backend = device()}, count);
+    widths_fill(&widths, 4);
     MessageLayout shape = {.rows = count, .columns = COLUMNS, .values = integer_values(true)};
     shape.widths = codec->has_widths ? &widths : NULL;
     unsigned char *message = memory_alloc(codec->bytes(&shape), "test");

@@ -111,7 +111,7 @@ static void other_folders_are_left_alone(void **state) {
     assert_ok(dataset_write(&made, test_path("ours"), &err), &err);
     test_write_text(test_path("ours/notes.md"), "what the columns mean");
     assert_refused(dataset_write(&made, test_path("ours"), &err), &err, EXIT_CANNOT_WRITE,
-                   "holds notes.md, which is not of a dataset");
+                   "holds notes.md, which does not belong to a dataset");
     assert_true(file_exists(test_path("ours/notes.md")));
     dataset_clear(&made);
 }

@@ -143,8 +143,8 @@ static void wrong_steps_are_named(void **state) {
         {"random", "expected one of"},
         {"random:0", "width"},
         {"random:x", "width"},
-        {"random:8", "2 features already"},
-        {"degree", "2 features already"},
+        {"random:8", "already has 2 features"},
+        {"degree", "already has 2 features"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Dataset d;

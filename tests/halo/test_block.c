@@ -124,8 +124,74 @@ static void test_negative_degree_is_refused(void **state) {
     assert_refused(block_init(&block, "gcn", &pattern, &shard, &err), &err, EXIT_DATA, "node 41");
 }
 
+// The rows of this rank of L A R (+ L R) times x, and zeros elsewhere; summed over ranks the whole.
+static void times(double *y, const Block *block, const double *x) {
+    const Pattern *p = block->pattern;
+    double right[N];
+    gather_right(right, block);
+    memset(y, 0, N * sizeof *y);
+    int64_t k = 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        int64_t v = p->plan.source_id[i], u;
+        for (int64_t e = p->own.offset[i]; e < p->own.offset[i + 1]; e++) {
+            u = p->plan.source_id[p->own.column[e]];
+            y[v] += right[u] * x[u];
+        }
+        if (k < p->halo.rows && p->halo_row[k] == i) {
+            for (int64_t e = p->halo.offset[k]; e < p->halo.offset[k + 1]; e++) {
+                u = p->plan.halo_id[p->halo.column[e]];
+                y[v] += right[u] * x[u];
+            }
+            k++;
+        }
+        y[v] = diagonal(block->left, i) * (y[v] + block->self * right[v] * x[v]);
+    }
+    comm_sum_double(&test_comm, y, N);
+}
+
+// How much a vector of ones has grown in the last of so many multiplications.
+static double growth(const Block *block) {
+    double x[N], y[N], before = 0, after = 0;
+    for (int i = 0; i < N; i++)
+        x[i] = 1;
+    for (int step = 0; step < 400; step++) {
+        before = after = 0;
+        times(y, block, x);
+        for (int i = 0; i < N; i++) {
+            before += x[i] * x[i];
+            after += y[i] * y[i];
+        }
+        for (int i = 0; i < N; i++)
+            x[i] = y[i] / sqrt(after);
+    }
+    return sqrt(after / before);
+}
+
+// Where every edge has its way back and no weight, a normalisation, however it shares what it
+// divides by between the two ends, has the largest eigenvalue 1: D^-1 A, A D^-1 and D^-1/2 A D^-1/2
+// have the same ones. One that divides nothing is left as it is.
+static void test_no_normalisation_lets_rows_grow_or_shrink(void **state) {
+    (void)state;
+    TestGraph graph;
+    test_graph_init(&graph, (TestGraphKind){.nodes = N, .degree = 5, .features = 1, .classes = 2},
+                    7, &test_comm);
+    for (int i = 0; i < normalisation_family.count; i++) {
+        Block block;
+        Error err = {0};
+        const char *name = family_word(&normalisation_family, i);
+        assert_ok(block_init(&block, name, graph.forward, &graph.shard, &err), &err);
+        bool divides = block.left != NULL || block.right != NULL;
+        double grown = growth(&block);
+        if (divides && fabs(grown - 1) > 1e-5) // diagonals are floats
+            fail_msg("%s: the largest eigenvalue is %.7g", name, grown);
+        block_clear(&block);
+    }
+    test_graph_clear(&graph);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_normalisations_are_the_papers_matrices),
+    cmocka_unit_test(test_no_normalisation_lets_rows_grow_or_shrink),
     cmocka_unit_test(test_unknown_normalisation_is_answered_with_the_list),
     cmocka_unit_test(test_negative_degree_is_refused),
 };

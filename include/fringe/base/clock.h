@@ -1,4 +1,4 @@
-// Time.
+// The clock.
 #ifndef FRINGE_BASE_CLOCK_H
 #define FRINGE_BASE_CLOCK_H
 

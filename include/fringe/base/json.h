@@ -1,6 +1,6 @@
-// JSON as the standard says: a strict scanner (UTF-8, grammar, depth, duplicate keys, number range,
-// with line and column) stands before cJSON, which accepts far more than JSON (TRAPS 15). cJSON is
-// known to src/base/json.c only.
+// Standard JSON: a strict scanner (UTF-8, grammar, depth, duplicate keys, number range, with line
+// and column) checks the text before cJSON, which accepts far more than JSON (TRAPS 15). Only
+// src/base/json.c uses cJSON.
 #ifndef FRINGE_BASE_JSON_H
 #define FRINGE_BASE_JSON_H
 

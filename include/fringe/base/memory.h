@@ -1,15 +1,14 @@
-// Counted memory. Every array of fringe is allocated here, 64-byte aligned, so that the epoch loop
-// can prove that it allocates none (memory_allocs stays) and the plan can be compared with the
-// actual use.
+// Counted memory. Every array of fringe is allocated here, 64-byte aligned. So tests can prove that
+// the epoch loop allocates none (memory_allocs stays) and compare the plan with the actual use.
 #ifndef FRINGE_BASE_MEMORY_H
 #define FRINGE_BASE_MEMORY_H
 
 #include "fringe/base/error.h"
 #include <stdint.h>
 
-// Allocates `bytes` of zeroed memory, 64-byte aligned; 0 bytes gives a valid pointer. `what` names
+// Allocates `bytes` of zeroed memory, 64-byte aligned; 0 bytes give a valid pointer. `what` names
 // it in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks
-// when the machine has none left; use memory_try for sizes that come from outside.
+// if the machine has none left; use memory_try for sizes that come from outside.
 void *memory_alloc(size_t bytes, const char *what);
 
 // The same for sizes read from a file: NULL and an EXIT_MEMORY error instead of an abort.
@@ -24,12 +23,12 @@ size_t memory_product(int64_t count, size_t size);
 #define ALLOC(type, count, what)                                                                   \
     ((type *)memory_alloc(memory_product((int64_t)(count), sizeof(type)), (what)))
 
-int64_t memory_allocs(void);   // how often memory was allocated since the start
+int64_t memory_allocs(void);   // number of allocations since the start
 size_t memory_in_use(void);    // bytes
 size_t memory_peak(void);      // bytes, the most ever in use
 size_t memory_available(void); // bytes this process may still use: cgroup limit or MemAvailable
 
-// The memory that a rank will need, item by item, known before anything large is taken.
+// The memory that a rank will need, item by item, known before anything large is allocated.
 enum { MEMORY_PLAN_ITEMS = 64 };
 typedef struct MemoryPlan {
     int count;
@@ -47,9 +46,9 @@ size_t memory_plan_total(const MemoryPlan *plan);
 
 // False with EXIT_MEMORY, the three largest items and `advice` if the total exceeds `limit` bytes.
 bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err);
-// The same for memory taken in addition to what is in use. Together they may take `limit` GiB; with
-// 0 the plan is checked against memory_available.
+// The same for memory in addition to the memory in use. Together they may use `limit` GiB; if
+// `limit` is 0, the plan is checked against memory_available.
 bool memory_plan_fits(const MemoryPlan *further, double limit, const char *advice, Error *err);
-size_t memory_foreseen(void); // bytes in use, the most that memory_plan_fits has foreseen
+size_t memory_foreseen(void); // largest use of memory that memory_plan_fits has predicted, in bytes
 
 #endif

@@ -3,7 +3,7 @@
 // on ranks, threads or parts. The layout of the counter never changes (ALGORITHMS 0):
 //
 //   key      64-bit seed
-//   word 0   row id, low 32 bits; for a partial sum -1 - its target, which no row has
+//   word 0   row id, low 32 bits; for a partial aggregate -1 - its target, which no row has
 //   word 1   row id, high 16 bits | peer << 16
 //   word 2   epoch
 //   word 3   purpose << 28 | layer << 20 | direction << 19 | column block

@@ -32,8 +32,9 @@ typedef struct StateSection {
     // All ranks take part in all of its collective steps even after a failure; false with an error
     // then. Collective.
     bool (*save)(void *owner, StateWriter *writer, Error *err);
-    // Restores the state from a file, which may lack it or hold another one (EXIT_DATA). On failure
-    // all ranks return false with the same error, and the owner is unusable. Collective.
+    // Restores the state from a file. EXIT_DATA if the file has no such state or one of another
+    // shape. On failure all ranks return false with the same error, and the owner is unusable.
+    // Collective.
     bool (*restore)(void *owner, const StateReader *reader, Error *err);
     void *owner; // borrowed, outlives the section
 } StateSection;

@@ -1,8 +1,8 @@
 // The terminal: printing while other ranks may wait for this one. Between terminal_start and
 // terminal_stop a writer thread prints (writer.h), so that a stopped terminal or an unread pipe
 // does not stop the training. Up to a megabyte of lines is queued; a caller that exceeds it waits
-// and answers for its rank meanwhile. Nothing is lost, and stdout and stderr keep their common
-// order. Outside of the two calls everything is printed at once.
+// and answers heartbeats while it waits. Nothing is lost, and stdout and stderr keep their common
+// order. Before terminal_start and after terminal_stop everything is printed at once.
 #ifndef FRINGE_BASE_TERMINAL_H
 #define FRINGE_BASE_TERMINAL_H
 

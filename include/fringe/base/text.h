@@ -1,11 +1,11 @@
-// Text from outside (names in files, config values, paths) may hold control characters that a
-// terminal obeys. Code that prints such text prints SHOWN(text).
+// Text from outside (names in files, config values, paths) may contain control characters that
+// change what a terminal shows. Code that prints such text prints SHOWN(text).
 #ifndef FRINGE_BASE_TEXT_H
 #define FRINGE_BASE_TEXT_H
 
 #include <stddef.h>
 
-// Copies `text` and escapes what a terminal would obey: control characters (U+0000 to U+001F,
+// Copies `text` and escapes what would change a terminal: control characters (U+0000 to U+001F,
 // U+007F to U+009F), direction marks and line separators as \uXXXX, bytes that are not UTF-8 as
 // \xXX. All other characters stay. Cuts to `size`, between two characters. Returns out.
 const char *text_shown(char *out, size_t size, const char *text);

@@ -1,6 +1,6 @@
 // Where the time of an epoch goes. A Timers adds up the seconds of named kinds of work. A Trace
 // records events with begin and end: every span of some epochs, and messages from post to receipt.
-// Its memory is taken once, and all ranks use the clock of rank 0.
+// Its memory is allocated once, and all ranks use the clock of rank 0.
 #ifndef FRINGE_BASE_TRACE_H
 #define FRINGE_BASE_TRACE_H
 
@@ -63,8 +63,8 @@ void timers_reset(Timers *timers); // the seconds
 // Sets the layer and direction of the work that follows; -1: none.
 void timers_place(Timers *timers, int layer, int direction);
 
-// Memory for `room` events: planned where there is a plan. trace_init allocates it and measures the
-// clock offset. Collective.
+// Allocates memory for `room` events, or only plans it if `plan` is not NULL. trace_init allocates
+// it and measures the clock offset. Collective.
 void trace_alloc(Trace *trace, MemoryPlan *plan, int64_t room);
 void trace_init(Trace *trace, const Comm *comm, int64_t room);
 void trace_clear(Trace *trace);

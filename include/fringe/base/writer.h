@@ -1,8 +1,8 @@
 // A thread that writes, so that the computing thread waits neither for a disk nor for a terminal. A
 // queue of fixed size stands between the two. The caller copies a job into the queue and goes on;
 // the thread does the jobs one by one, in the order in which they were put. A caller waits only if
-// the queue is full or if it must know that everything is written, and answers for its rank
-// meanwhile (comm_beat). The thread never calls MPI and takes no signals.
+// the queue is full or if it must know that everything is written, and answers heartbeats while it
+// waits (comm_beat). The thread never calls MPI and handles no signals.
 #ifndef FRINGE_BASE_WRITER_H
 #define FRINGE_BASE_WRITER_H
 
@@ -15,8 +15,8 @@ typedef struct Writer Writer;
 // frees what it owns.
 typedef void WriterJob(void *context, const void *payload, size_t bytes, Error *err);
 
-// Starts the thread. All memory is taken here: a queue of `room` bytes. A job takes its payload and
-// 32 to 64 bytes more. `comm` is borrowed.
+// Starts the thread and allocates all its memory: a queue of `room` bytes. A job uses 32 to 64
+// bytes more than its payload. `comm` is borrowed.
 Writer *writer_new(const Comm *comm, size_t room);
 // Waits until all jobs are done, then ends the thread; NULL is allowed.
 void writer_free(Writer *writer);

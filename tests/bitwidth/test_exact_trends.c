@@ -1,0 +1,105 @@
+// ranks: 1
+// If this failed, widths would not follow what they are chosen by: the weight of the variance, a
+// group's beta, time that costs nothing; or the same problem would be solved in two ways.
+#include "problems.h"
+
+// A10
+static void more_weight_of_the_variance_buys_bits(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        Recipe recipe = ring_recipe();
+        recipe.betas = (Betas)(seed % 3);
+        Problem p = problem_random(&recipe, seed);
+        Value before = {0};
+        Solution a;
+        solution_init(&a, &p);
+        for (int i = 0; i <= 20; i++) {
+            p.lambda = i / 20.0;
+            problem_solve(&p, &a);
+            if (i > 0) {
+                assert_true(a.value.variance <= before.variance * (1 + 1e-12));
+                assert_true(a.value.seconds >= before.seconds * (1 - 1e-12));
+            }
+            before = a.value;
+        }
+        for (int64_t g = 0; g < p.groups; g++)
+            assert_int_equal(a.choice[g], 2); // lambda = 1, every beta > 0
+        solution_clear(&a);
+        problem_clear(&p);
+    }
+}
+
+// lambda = 0: as fast as the smallest widths, and free bits are taken.
+static void free_bits_are_taken(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        Recipe recipe = ring_recipe();
+        recipe.lambda = 0;
+        recipe.by_sender = seed % 2 == 1;
+        Problem p = problem_random(&recipe, seed);
+        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        Value smallest = problem_value(&p, choice);
+        Solution a;
+        solution_init(&a, &p);
+        problem_solve(&p, &a);
+        assert_true(a.value.seconds <= smallest.seconds);
+        assert_true(a.value.objective == 0);
+        assert_true(a.value.variance < 0.9 * smallest.variance); // links differ by half a decade
+        memory_free(choice);
+        solution_clear(&a);
+        problem_clear(&p);
+    }
+}
+
+// A11
+static void larger_beta_never_gets_fewer_bits(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        Recipe recipe = ring_recipe();
+        recipe.betas = seed % 4 == 3 ? BETAS_CLOSE : (Betas)(seed % 4);
+        recipe.lambda = seed % 5 == 0 ? 0 : 0.1 * (double)(seed % 10);
+        Problem p = problem_random(&recipe, seed);
+        Solution a;
+        solution_init(&a, &p);
+        problem_solve(&p, &a);
+        for (int c = 0; c < p.links; c++)
+            for (int64_t g = p.link[c].begin; g < p.link[c].end; g++)
+                for (int64_t h = g + 1; h < p.link[c].end; h++)
+                    if (p.group[g].rows == p.group[h].rows && p.group[g].beta > p.group[h].beta)
+                        assert_true(a.choice[g] >= a.choice[h]);
+        solution_clear(&a);
+        problem_clear(&p);
+    }
+}
+
+// The same problem gives the same bytes, whatever was solved before.
+static void solutions_are_repeated(void **state) {
+    (void)state;
+    Recipe recipe = ring_recipe();
+    recipe.by_sender = true;
+    Problem p = problem_random(&recipe, 3), other = problem_random(&recipe, 4);
+    Solution a, b, c;
+    solution_init(&a, &p);
+    solution_init(&b, &p);
+    solution_init(&c, &other);
+    problem_solve(&p, &a);
+    problem_solve(&other, &c);
+    problem_solve(&p, &b);
+    assert_memory_equal(a.choice, b.choice, (size_t)p.groups);
+    assert_memory_equal(&a.value, &b.value, sizeof a.value);
+    assert_true(a.bound == b.bound);
+    solution_clear(&c);
+    solution_clear(&b);
+    solution_clear(&a);
+    problem_clear(&other);
+    problem_clear(&p);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(more_weight_of_the_variance_buys_bits),
+    cmocka_unit_test(free_bits_are_taken),
+    cmocka_unit_test(larger_beta_never_gets_fewer_bits),
+    cmocka_unit_test(solutions_are_repeated),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,23 @@
+// A config that a test writes, read back or refused.
+#ifndef FRINGE_TESTS_CONFIG_LOAD_H
+#define FRINGE_TESTS_CONFIG_LOAD_H
+
+#include "support.h"
+
+#include "config/internal.h"
+
+static inline void load(Config *config, const char *text, const char *const *settings, int count) {
+    Error err = {0};
+    test_write_text(test_path("some.json"), text);
+    assert_ok(config_load(config, test_path("some.json"), settings, count, &err), &err);
+}
+
+static inline void refused(const char *text, const char *part) {
+    Config config;
+    Error err = {0};
+    test_write_text(test_path("some.json"), text);
+    assert_refused(config_load(&config, test_path("some.json"), NULL, 0, &err), &err, EXIT_CONFIG,
+                   part);
+}
+
+#endif

@@ -1,0 +1,179 @@
+// ranks: 1 3
+// If this failed, some kind of layer of the table would give a gradient that is not that of its own
+// loss, or its loss, gradient or logits would depend on the number of ranks. What is asked here
+// must hold for every member, also for one whose formula the oracle does not know.
+#include "gradients.h"
+
+#include "fringe/base/random.h"
+
+static const Case *every_case(int layer) {
+    static Case c[3];
+    const char *name = family_word(&layer_family, layer);
+    c[0] = (Case){name,
+                  name,
+                  "both",
+                  false,
+                  SYMMETRIC,
+                  2,
+                  "dropout,norm,activation",
+                  0.3,
+                  0,
+                  "aggregate-first",
+                  NULL,
+                  NULL};
+    c[1] = (Case){name, name,   "both", false, DIRECTED_WEIGHTED, 3, "norm,activation", 0,
+                  0.2,  "auto", NULL,   NULL};
+    c[2] = (Case){name, name, "both", false, MULTI, 1, "", 0, 0, "auto", NULL, NULL};
+    return c;
+}
+enum { CASES = 3 };
+
+// What a model with these parameters says, on the ranks of a test graph.
+typedef struct Said {
+    int64_t parameters, nodes, classes;
+    float *p, *gradient;
+    double loss;
+    float *logits; // [nodes, classes], of this rank's nodes; 0 elsewhere
+    ModelShape shape;
+} Said;
+
+static double whole_loss(const Made *made, const Comm *comm, const float *p, float *gradient) {
+    double loss = model_loss_and_gradient(made->model, on_device(p), on_device(gradient), 11, 3);
+    gradsync_finish(made->sync, on_device(gradient));
+    comm_sum_double(comm, &loss, 1);
+    return loss;
+}
+
+static void said_clear(Said *said) {
+    memory_free(said->logits);
+    memory_free(said->gradient);
+    memory_free(said->p);
+}
+
+// ---- the gradient is that of the loss
+
+// A direction of length 1: that of one parameter's gradient, or past the last one random numbers.
+// Returns how long the gradient is that lies in it.
+static double direction(float *along, const Said *said, int which) {
+    RandomStream stream = random_stream(3, RANDOM_FEATURES, (uint32_t)which, 0, 0);
+    const Parameter *p =
+        which < said->shape.parameter_windows ? &said->shape.parameter[which] : NULL;
+    double length = 0;
+    for (int64_t k = 0; k < said->parameters; k++) {
+        bool inside = p != NULL && k >= p->begin && k < p->begin + p->rows * p->columns;
+        along[k] = p == NULL ? (float)random_uniform32(stream, k, 0, 0) - 0.5F
+                   : inside  ? said->gradient[k]
+                             : 0;
+        length += pow((double)along[k], 2);
+    }
+    length = sqrt(length);
+    for (int64_t k = 0; k < said->parameters && length > 0; k++)
+        along[k] = (float)((double)along[k] / length);
+    return length;
+}
+
+static double loss_at(const Made *made, const Said *said, const float *along, double step) {
+    float *p = ALLOC(float, said->parameters, "p"), *g = ALLOC(float, said->parameters, "g");
+    for (int64_t k = 0; k < said->parameters; k++)
+        p[k] = said->p[k] + (float)(step * (double)along[k]);
+    double loss = whole_loss(made, &test_comm, p, g);
+    memory_free(g);
+    memory_free(p);
+    return loss;
+}
+
+// 2 % of the parameter's gradient and 0.5 % of the whole one: losses of floats differ by 1e-7, and
+// kinks of the activation lie between.
+static void assert_slopes(const Case *c, const Made *made, const Said *said) {
+    enum { H = 500, RANDOM = 3 }; // one step is 1 / H
+    float *along = ALLOC(float, said->parameters, "direction");
+    double length = 0;
+    for (int64_t k = 0; k < said->parameters; k++)
+        length += pow((double)said->gradient[k], 2);
+    length = sqrt(length);
+    assert_true(isfinite(length) && length > 0);
+    for (int d = 0; d < said->shape.parameter_windows + RANDOM; d++) {
+        double slope = 0, part = direction(along, said, d);
+        for (int64_t k = 0; k < said->parameters; k++)
+            slope += (double)along[k] * (double)said->gradient[k];
+        double above = loss_at(made, said, along, 1.0 / H);
+        double found = (above - loss_at(made, said, along, -1.0 / H)) * H / 2;
+        if (!(fabs(found - slope) <= 0.02 * fmin(part, length) + 0.005 * length + 1e-4))
+            fail_msg("%s, direction %d: the gradient says %g, the loss %g; its length is %g",
+                     c->name, d, slope, found, length);
+    }
+    memory_free(along);
+}
+
+// ---- all ranks together say what one rank says
+
+static void say(Said *said, const Made *made, const TestGraph *w) {
+    const RowSet *own = &w->shard.set[NODES];
+    *said = (Said){.parameters = made->shape.parameter_count,
+                   .nodes = w->dataset.nodes,
+                   .classes = w->dataset.classes,
+                   .shape = made->shape};
+    said->p = ALLOC(float, said->parameters, "p");
+    said->gradient = ALLOC(float, said->parameters, "g");
+    said->logits = ALLOC(float, said->nodes * said->classes, "logits");
+    some_parameters(&made->shape, said->p);
+    said->loss = whole_loss(made, w->comm, said->p, said->gradient);
+    Rows z = model_infer(made->model, on_device(said->p));
+    for (int64_t r = 0; r < own->own; r++)
+        memcpy(said->logits + own->gid[r] * said->classes, floats(z) + r * z.stride,
+               (size_t)said->classes * sizeof(float));
+}
+
+// 1e-4: sums of a few hundred floats in another order, through three layers with norms.
+static void assert_alike(const Case *c, const TestGraph *w, const Said *got, const Said *alone) {
+    const RowSet *own = &w->shard.set[NODES];
+    if (!(fabs(got->loss - alone->loss) <= 1e-5 * fabs(alone->loss)))
+        fail_msg("%s: the loss of %d ranks is %.9g, of one %.9g", c->name, w->comm->size, got->loss,
+                 alone->loss);
+    double off = relative_error(got->gradient, alone->gradient, got->parameters);
+    if (!(off <= 1e-4))
+        fail_msg("%s: the gradient of %d ranks is off by %g", c->name, w->comm->size, off);
+    for (int64_t r = 0; r < own->own; r++) {
+        int64_t at = own->gid[r] * got->classes;
+        off = relative_error(got->logits + at, alone->logits + at, got->classes);
+        if (!(off <= 1e-3))
+            fail_msg("%s: the logits of node %lld are off by %g", c->name, (long long)own->gid[r],
+                     off);
+    }
+}
+
+static void try_case(const Case *c) {
+    TestGraph here, whole;
+    Comm one;
+    Made made, lone;
+    Said got, alone;
+    comm_self(&one);
+    Config config = case_config(c);
+    test_graph_init(&here, c->graph, 42, &test_comm);
+    test_graph_init(&whole, c->graph, 42, &one);
+    make(&made, c, &here, &config, "overlap");
+    make(&lone, c, &whole, &config, "overlap");
+    say(&got, &made, &here);
+    say(&alone, &lone, &whole);
+    assert_alike(c, &here, &got, &alone);
+    if (test_comm.size == 1) // more ranks have the gradient of one
+        assert_slopes(c, &made, &got);
+    said_clear(&alone);
+    said_clear(&got);
+    unmake(&lone);
+    unmake(&made);
+    test_graph_clear(&whole);
+    test_graph_clear(&here);
+}
+
+static void every_layer_has_the_gradient_of_its_loss(void **state) {
+    (void)state;
+    for (int i = 0; i < layer_family.count; i++)
+        for (int k = 0; k < CASES; k++)
+            try_case(&every_case(i)[k]);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_layer_has_the_gradient_of_its_loss),
+};
+TEST_MAIN(tests)
