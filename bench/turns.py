@@ -39,7 +39,15 @@ CELLS = {  # name: (generator, or a config of configs/; config; ranks; epochs; s
     "cora-2": ("cora-gcn.json", None, 2, 200, []),
     "reddit-small-1": ("reddit-small-gcn.json", None, 1, 10, []),
     "reddit-small-2": ("reddit-small-gcn.json", None, 2, 10, []),
+    "reddit-small-4": ("reddit-small-gcn.json", None, 4, 10, []),
+    "reddit-half-1": ("planted:nodes=116000,edges=13400000,communities=128",
+                      {"model": {"layers": 2, "hidden": [256]}}, 1, 5, []),
+    # two hosts of the network rig at the rate where vanilla communicates 75.2 % of an epoch (docs/results.md)
+    "rig-adaqp-2x1": ("reddit-small-gcn.json", None, 2, 24,
+                      ["mode=adaqp-published", "quantization.period=10", "quantization.link=[2.5e-8,1e-4]",
+                       "quantization.solver=exact", "run.threads=1"]),
 }
+RIGS = {"rig-adaqp-2x1": ["--hosts", "2", "--ppn", "1", "--pin", "--rate", "325mbit"]}  # cells that run on one
 QUIET = ["train.eval_every=1000000", "run.checkpoint_every=0", "run.log_every=0"]
 
 
@@ -97,7 +105,12 @@ class Bench:
         _, _, cell_ranks, cell_epochs, own = CELLS[cell]
         run = os.path.join(self.folder, "run")
         shutil.rmtree(run, ignore_errors=True)
-        words = ["train", self.config(which, cell), "--ranks", str(ranks or cell_ranks)]
+        words = ["train", self.config(which, cell)]
+        if cell in RIGS and ranks is None:
+            before = ["bash", os.path.join(ROOT, "bench", "netrig.sh"), "run", "--name", "turns", *RIGS[cell], "--",
+                      "-x", "OMP_NUM_THREADS=1", "-x", "XDG_CACHE_HOME", *before]
+        else:
+            words += ["--ranks", str(ranks or cell_ranks)]
         for setting in [*own, *QUIET, *settings, f"train.epochs={epochs or cell_epochs}", f"run.dir={run}"]:
             key, value = setting.split("=", 1)
             words += ["--set", f"{self.key(which, key)}={value}"]

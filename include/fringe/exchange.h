@@ -1,11 +1,12 @@
 // exchange: halo rows between ranks, one Channel per layer and direction, as a ring all-to-all: in
-// round r rank i sends to i+r and receives from i-r, so that no link is hit by everyone at once.
+// round r rank i sends to i+r and receives from i-r, so that the ranks do not all use one link at
+// once.
 //
-// The life of a channel: idle -pack-> packed -post-> flying -receive-> received -finish-> idle.
-// From post to finish it is in flight; that may outlast an epoch (Schedule.keeps_in_flight), for
-// as long as its buffers are its own. MPI moves messages only while somebody calls it, so whoever
-// waits or computes for long moves all channels in flight (exchange_progress); waits of base do it
-// by themselves. The messages that leave, those that arrive and the rows that are decoded have a
+// The life of a channel: idle -pack-> packed -post-> posted -receive-> received -finish-> idle.
+// From post to finish it is in flight; it may stay in flight beyond an epoch
+// (Schedule.keeps_in_flight) if its buffers are its own. MPI progresses messages only while it is
+// called, so code that waits or computes for long polls all channels in flight (exchange_progress);
+// waits of base do so by themselves. Sent messages, received messages and decoded rows have a
 // buffer each. One message per ordered pair holds all halo rows for that peer: a header (drawn in
 // message.h of the room) and a payload cut into chunks told apart by tag; the receives of a round
 // are posted before the sends, with a bounded window of requests. The receiver checks the header; a
@@ -20,34 +21,34 @@
 
 typedef struct Channel Channel;
 
-// The memory of the exchange that runs. Channels whose exchanges take turns share one, which is as
-// large as the largest of them needs; channels whose messages fly at once have one each.
+// The memory of one exchange at a time. Channels whose exchanges run one after the other share one,
+// as large as the largest of them needs; channels that are in flight at the same time have one
+// each.
 typedef struct ExchangeBuffers ExchangeBuffers;
 typedef struct BufferSizes {     // bytes
-    size_t message[2], received; // those that arrive and those that leave; decoded rows
+    size_t message[2], received; // received and sent; decoded rows
 } BufferSizes;
-ExchangeBuffers *
-exchange_buffers_new(const Backend *backend); // which encodes, decodes and reads the rows; borrowed
-void exchange_buffers_free(ExchangeBuffers *buffers); // after its channels
+ExchangeBuffers *exchange_buffers_new(const Backend *backend); // borrowed
+void exchange_buffers_free(ExchangeBuffers *buffers);          // after its channels
 void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const BufferSizes *size);
 
-// What a channel's codec is told. Exact exchanges (evaluation) are written in fp32 all the same.
+// The options of a channel's codec. Exact exchanges (evaluation) use fp32 instead.
 typedef struct CodecOptions {
     const Codec *codec;
     CodecValues values;      // the codec's own (codec_configure)
     int width;               // bits of every row until widths are assigned (codecs with widths)
     int64_t chunk;           // bytes per MPI message
-    const RowMemory *memory; // what both ends remember of rows; NULL: none
+    const RowMemory *memory; // memory of rows at both ends; NULL: none
 } CodecOptions;
 
 // A channel for rows of `columns` floats over the plan's send and receive lists. Both the plan
-// and the buffers are borrowed. The buffers are made large enough: no exchange may run on them, and
-// rows received in them are gone. Collective in order: all ranks make their channels in the same
-// order (tags).
+// and the buffers are borrowed. The buffers are enlarged if necessary: no exchange may be running
+// on them, and rows received in them are lost. Collective in order: all ranks make their channels
+// in the same order (tags).
 Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const CodecOptions *options,
                      int64_t columns, ExchangeId id);
-void channel_free(Channel *channel); // drains it, so collective where it is in flight
-// What the channel itself takes; `most`, of all channels that share buffers, is made large enough.
+void channel_free(Channel *channel); // drains it first, so collective if it is in flight
+// Plans the memory of the channel alone; enlarges `most`, the sizes of buffers that channels share.
 void channel_plan(MemoryPlan *plan, BufferSizes *most, const Backend *backend, const HaloPlan *halo,
                   const CodecOptions *options, int64_t columns);
 
@@ -55,10 +56,10 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const Backend *backend, c
 typedef struct ExchangeContext {
     uint64_t seed;
     uint32_t epoch;
-    bool exact; // fp32: nothing is rounded, and no range is added up
+    bool exact; // fp32: no rounding and no range statistics
 } ExchangeContext;
 
-// What is sent: own rows times right, and the partial sums that the plan asks for.
+// The rows to send: own rows times right, and the partial aggregates of the plan.
 typedef struct RowSource {
     Rows x;                   // [S, columns]
     const DeviceFloat *right; // [S] or NULL: 1
@@ -66,7 +67,7 @@ typedef struct RowSource {
 } RowSource;
 
 // The named steps. All ranks take the same steps. A row that is not finite ends the job
-// (EXIT_DIVERGED) and is named, unless the message is fp32.
+// with its name (EXIT_DIVERGED), unless the message is fp32.
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context);
 void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: exchange_progress for its ranks
@@ -75,26 +76,26 @@ void channel_receive(Channel *channel, int group);
 // [H, columns] received rows. Valid until the channel's next receive, and no longer than until
 // another channel packs into these buffers or is made for them.
 Rows channel_rows(const Channel *channel);
-void channel_finish(Channel *channel); // waits until the own messages have left; back to idle
+void channel_finish(Channel *channel); // waits until the own messages are sent; idle again
 
 // ---- channels in flight
 
 bool channel_in_flight(const Channel *channel); // between post and finish
-// Idle only: are the rows of its last exchange, or those of channel_restore, still there?
+// Idle only: true if the rows of its last exchange or of channel_restore are still there.
 bool channel_has_rows(const Channel *channel);
-// Receives and finishes what is in flight; channel_rows are then the rows that came, and work that
-// reads the rows before them is waited for. All ranks must drain the same channels in the same
+// Receives and finishes an exchange in flight, after the work that reads the previous rows;
+// channel_rows are then the received rows. All ranks must drain the same channels in the same
 // order.
 void channel_drain(Channel *channel);
-// A Poll function: moves the messages of all channels in flight along and answers for this rank;
-// never blocks. context: the Comm of the ranks, or NULL: nothing is answered.
+// A Poll function: progresses all channels in flight and answers heartbeats; never blocks. context:
+// the Comm of the ranks, or NULL: answers no heartbeats.
 void exchange_progress(void *comm);
 void exchange_drain(void);    // all of them, in the order in which they were posted
 int exchange_in_flight(void); // how many there are
 
-// What a resumed run needs of a channel: what its RowMemory holds, and, where `rows`, its received
-// rows. Puts tensors into a section, or takes them from it; their names begin with that of the
-// channel's exchange. Not in flight. Collective.
+// Writes the state of a channel for a checkpoint, or restores it: its row memories and, if `rows`,
+// its received rows, as tensors whose names begin with that of the exchange. Not in flight.
+// Collective.
 void channel_save(Channel *channel, bool rows, StateWriter *writer);
 bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Error *err);
 
@@ -107,9 +108,9 @@ const HaloPlan *channel_halo_plan(const Channel *channel);
 int64_t channel_columns(const Channel *channel);
 const uint8_t *channel_widths(const Channel *channel, bool sent);
 void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received);
-// Ranges that travelled: per row of the send list the sum of their squares over the training
-// exchanges since channel_ranges_reset. square: [rows sent], may be written by who restores a
-// state.
+// Statistics of the ranges that were sent: for each row of the send list the sum of squares over
+// the training exchanges since channel_ranges_reset. square: [rows sent]; restoring a state writes
+// it.
 typedef struct RangeStatistics {
     int64_t exchanges;
     float *square;
@@ -121,26 +122,26 @@ void channel_ranges_reset(Channel *channel);
 int64_t channel_row_bytes(const Channel *channel, int bits);
 // Bytes of the message of ring round `round` if all its rows had `bits` bits, headers apart.
 int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bits);
-// Seconds that round `round` takes alone, with all ranks in it: `sent` bytes leave this rank and
-// `received` reach it (at most what its messages may take). What is in them is not looked at. Only
-// while no other channel's exchange runs on its buffers. Drains all channels first, so that nothing
-// else moves. Collective: sent here is received there.
+// Measures the seconds of ring round `round` alone, with all ranks in it: this rank sends `sent`
+// bytes and receives `received` (at most the size of its messages); their contents do not matter.
+// No other channel's exchange may be running on its buffers. Drains all channels first. Collective:
+// `sent` of one rank is `received` of its reader.
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received);
 
-// What it moved since the start; bytes with headers; messages sent.
+// Totals since the start; bytes include headers; messages are those sent.
 typedef struct ChannelCount {
     int64_t bytes_sent, bytes_received, messages;
 } ChannelCount;
 ChannelCount channel_count(const Channel *channel);
-// Where time goes; borrowed; NULL: nowhere.
+// The timer of its steps; borrowed; NULL: none.
 void channel_set_timer(Channel *channel, StreamTimer *timer);
 
 // Seconds of this rank's exchanges since the start, added up by the steps and the schedule: what
 // the bench of the schedules compares (own is what could hide wait).
 typedef struct ChannelSeconds {
     double pack, wait, unpack, own, halo;
-    double covered;  // of own: while messages of the channel's own codec flew
-    double transfer; // from post until the last message had arrived, as far as polls could tell
+    double covered;  // of own: while messages of the channel's own codec were in flight
+    double transfer; // from post until polls saw that the last message had arrived
 } ChannelSeconds;
 ChannelSeconds channel_seconds(const Channel *channel);
 
@@ -155,22 +156,23 @@ typedef struct ExchangeWork {
     void *context;
 } ExchangeWork;
 
-// The two pieces of work as steps of a schedule: they are timed, and their Poll moves all channels
-// in flight. channel_do_halo hands groups [begin, end) of channel_rows on.
+// The two pieces of work as timed steps of a schedule; their Poll progresses all channels in
+// flight. channel_do_halo passes groups [begin, end) of channel_rows to the work.
 void channel_do_own(Channel *channel, const ExchangeWork *work, OwnPart part);
 void channel_do_halo(Channel *channel, const ExchangeWork *work, int begin, int end);
 
 // A schedule is the order of the steps: a table. blocking: pack, post, receive, own, halo. overlap:
-// pack, post, own (while the messages fly), then receive and add sender by sender. central: what
-// AdaQP overlaps, for comparison: pack, post, sums of the central rows, receive, the rest.
+// pack, post, own (while the messages are in flight), then receive and add sender by sender.
+// central: what AdaQP overlaps, for comparison: pack, post, sums of the central rows, receive, the
+// rest.
 typedef struct Schedule {
     const char *name;
-    bool hides; // messages behind computation; then the model hides the weight gradients', too
+    bool hides; // overlaps messages with computation; the model then overlaps weight gradients, too
     // `run` may return while its channel is in flight, or leave rows for a later epoch. Then every
     // channel of training has buffers of its own, evaluation has channels of its own, and a resumed
     // run needs the rows (channel_save).
     bool keeps_in_flight;
-    // Results are not those of blocking: a resumed training must have the same schedule.
+    // Results differ from those of blocking, so a resumed training must have the same schedule.
     bool changes_result;
     void (*run)(Channel *channel, const RowSource *rows, ExchangeContext context,
                 const ExchangeWork *work);

@@ -81,14 +81,13 @@ void model_shape_for_inference(ModelShape *shape);
 // Xavier-uniform from the counter RNG (bound gain * sqrt(6/(in+out))), zero biases, unit gamma,
 // zero beta: [parameter_count].
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);
-// In PyG's names and layout, as safetensors; load checks every shape.
-bool model_write(const ModelShape *shape, const float *parameters, const char *path, bool sync,
-                 Error *err);
+// Reads weights in PyG's names and layout from a safetensors file, and checks every shape.
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err);
-// The tensors of such a file, [parameter_windows] of them, which lie in turned [parameter_count].
+// Fills in the tensors of such a file and returns their number, parameter_windows; `turned`
+// [parameter_count] receives the data that they point to.
 int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor);
-bool model_take_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
-                        Error *err);
+bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
+                           Error *err);
 
 // Columns of the rows that layer `layer` exchanges in a training epoch; 0: it exchanges none.
 int64_t model_exchanged(const ModelShape *shape, int layer, int direction);

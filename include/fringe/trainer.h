@@ -41,7 +41,6 @@ void trainer_free(Trainer *trainer);
 const MemoryPlan *trainer_plan(const Trainer *trainer);
 const ModelShape *trainer_shape(const Trainer *trainer);
 const Model *trainer_model(const Trainer *trainer);
-const ModelPatterns *trainer_patterns(const Trainer *trainer);
 int trainer_threads(const Trainer *trainer);
 const char *
 trainer_kernels(const Trainer *trainer); // what tuning chose: "own forward: panels of 64; ..."

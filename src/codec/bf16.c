@@ -1,6 +1,5 @@
 // bf16: every value as the upper half of its float, rounded to nearest, halves to even; 2 bytes.
-// Deterministic, so biased by up to half an ulp (2^-9 of the value), which is what "half the bytes,
-// nothing to tune" costs.
+// Rounding is deterministic, so the error of a value has a bias of up to half an ulp (2^-9 of it).
 //
 //   payload   row 0: columns bf16 | row 1: columns bf16 | ...     little-endian, no padding
 

@@ -1,6 +1,6 @@
 // integer: stochastic rounding to 2^b values above the row's minimum, b a width per row (ALGORITHMS
-// A.1; codec.h draws the message). The backend does the rows of one width at a time; here is only
-// where they lie in the message.
+// A.1; codec.h draws the message). The backend encodes the rows of one width at a time; this file
+// computes their places in the message.
 
 #include "internal.h"
 
@@ -20,7 +20,7 @@ static bool parameters_are_bf16(const MessageLayout *layout) {
 
 static bool integer_configure(const Config *config, CodecValues *values, Error *err) {
     IntegerOptions options = {.bf16 = strcmp(config->quantization.scale_dtype, "bf16") == 0};
-    (void)err; // the keys have checked the word
+    (void)err; // the config has checked the word
     memcpy(values->values, &options, sizeof options);
     return true;
 }
@@ -72,7 +72,7 @@ static size_t integer_bytes(const MessageLayout *layout) {
     return bytes;
 }
 
-// Which width is the widest? 16 bits, but for rows of one column: there it is 7, three planes.
+// The longest row has 16 bits; with one column it has 7 bits, which are three planes.
 static size_t integer_bytes_most(const MessageLayout *layout) {
     int64_t most = 0;
     for (int bits = 1; bits <= WIDTH_MOST; bits++)

@@ -1,6 +1,5 @@
-// The memory of the exchange that runs. Messages are bytes and received rows are written whole,
-// padding and all, so it does not matter whose they were before: channels whose exchanges take
-// turns share them.
+// The memory of one exchange at a time. Messages and received rows, with their padding, are always
+// written completely, so channels whose exchanges run one after the other can share it.
 #include "buffers.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// What ExchangeBuffers are made of: for channels, and for tests that dirty them.
+// The contents of ExchangeBuffers, for channels and for tests that overwrite them.
 #ifndef FRINGE_SRC_EXCHANGE_BUFFERS_H
 #define FRINGE_SRC_EXCHANGE_BUFFERS_H
 
@@ -10,25 +10,25 @@ struct ExchangeBuffers {
     unsigned char *message[SIDES];     // owned: what MPI reads and writes
     DeviceByte *device_message[SIDES]; // owned: what is encoded and decoded, at the same places
     DeviceFloat *received;             // owned
-    Event *rows_ready;                 // owned: the rows that are sent are made
-    Event *rows_read;                  // owned: the work that reads received rows is done
-    Event *decoded;                    // owned: what has arrived is uploaded and decoded
-    const Channel *user;               // whose messages and rows are in them, or NULL
+    Event *rows_ready;                 // owned: the rows to send are computed
+    Event *rows_read;                  // owned: received rows have been read
+    Event *decoded;                    // owned: received messages are uploaded and decoded
+    const Channel *user;               // the channel whose messages and rows they hold, or NULL
 };
 
-// Does no exchange run on them?
+// True if no exchange is running on them.
 static inline bool buffers_are_free(const ExchangeBuffers *buffers) {
     return buffers->user == NULL || buffers->user->state == CHANNEL_IDLE;
 }
-// What exact exchanges are written with: fp32.
+// The codec of exact exchanges: fp32.
 const Codec *exact_codec(void);
-// Bytes that a group's message may take, at the widest or exact, so that the next one is aligned.
+// The most bytes that a group's message may take, rounded up to the alignment of the next one.
 size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns);
-// What a channel needs.
+// The sizes that a channel needs.
 BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int64_t columns);
-// As large as the larger of both, part by part.
+// Sets each part of *size to the larger of both.
 void buffer_sizes_add(BufferSizes *size, const BufferSizes *more);
-// Makes them large enough, while no exchange runs on them. What is in them is lost.
+// Enlarges them if necessary; their contents are lost. No exchange may be running on them.
 void buffers_fit(ExchangeBuffers *buffers, const BufferSizes *size);
 
 #endif

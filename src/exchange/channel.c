@@ -1,15 +1,14 @@
-// A channel: the rows of one layer and direction on their way to their readers. The idea: buffers
-// for what leaves, what arrives and what is decoded, and a life of four states, each step asserting
-// the one before it.
+// A channel: sends the rows of one layer and direction to their readers. It has a send buffer, a
+// receive buffer and decoded rows, and four states; each step asserts the state before it.
 //
 //   x --encode--> send buffer ==transfer==> receive buffer --check, decode--> received --> the halo
 //   part
 //
-//   idle -pack-> packed -post-> flying -receive 0, 1, ... P-2-> received -finish-> idle
-//                               |-------------- in flight (flying.c) -------------|
+//   idle -pack-> packed -post-> posted -receive 0, 1, ... P-2-> received -finish-> idle
+//                               |-------------- in flight (in_flight.c) -------------|
 //
-// Received rows are copies even where the codec is fp32: the next message may fly into the receive
-// buffer while they are being read.
+// Received rows are copies even if the codec is fp32: the next message may arrive in the receive
+// buffer while the rows are being read.
 
 #include "channel.h"
 #include "buffers.h"
@@ -30,7 +29,7 @@ static void alloc_widths(Channel *channel, const Allocator *allocator, int side)
                      channel_group_rows(channel->plan, side, g));
 }
 
-// Everything that the channel allocates itself.
+// Allocates or plans everything that belongs to the channel alone.
 static void alloc_channel(Channel *channel, const Allocator *allocator) {
     ring_transfer_alloc(&channel->ring, allocator->plan, channel->plan->size,
                         channel->options.chunk);
@@ -227,7 +226,8 @@ void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext conte
     assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
     assert(rows->sums.count == channel->plan->partials);
     double since = begin_step(channel);
-    Poll beat = {channel_progress, channel}; // nothing flies yet; answers for this rank
+    Poll beat = {channel_progress,
+                 channel}; // answers heartbeats; its own messages are not posted yet
     channel->buffers->user = channel;
     channel_lay_out(channel, context.exact ? channel->exact : channel->options.codec);
     channel->epoch = context.epoch;
@@ -262,13 +262,14 @@ void channel_post(Channel *channel) {
     for (int g = 0; g < channel->ring.rounds; g++)
         trace_message(channel, g, OUTGOING, channel->posted_at);
     channel->received = 0;
-    channel->state = CHANNEL_FLYING;
+    channel->state = CHANNEL_POSTED;
     if (channel->ring.rounds == 0)
         channel->state = CHANNEL_RECEIVED;
-    flying_add(channel);
+    in_flight_add(channel);
 }
 
-// Messages land in the order of the ring, or nearly: later ones are seen with the first that lacks.
+// Messages complete roughly in ring order; one that completes early is recorded when its
+// predecessor completes.
 static void note_landing(Channel *channel) {
     if (channel->posted_at == 0)
         return;
@@ -287,8 +288,8 @@ void channel_move(Channel *channel) {
     note_landing(channel);
 }
 
-// A header is looked at as soon as it has arrived: of a message that is too short the rest would
-// never come. `payload` NULL: only the header.
+// A header is checked as soon as it has arrived, because the rest of a message that is too short
+// would never arrive. `payload` NULL: checks only the header.
 static void check_message(Channel *channel, int group, const unsigned char *payload) {
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     MessageHeader expected = {
@@ -307,7 +308,7 @@ static void check_message(Channel *channel, int group, const unsigned char *payl
           EXIT_INTEGRITY, "%s", err.text);
 }
 
-// One wait ends with every chunk that lands, so that slow is told from hung.
+// Each chunk is a wait of its own, so that the time limit tells a slow network from a hung rank.
 typedef struct Landing {
     RingTransfer *ring;
     const Transfer *transfer;
@@ -331,20 +332,20 @@ void channel_wait_for(Channel *channel, int group, int side) {
     while (transfer->done < transfer->chunks) {
         Landing landing = {ring, transfer, transfer->done};
         comm_wait_until(channel->plan->comm, one_more, &landing, what);
-        if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_FLYING)
+        if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_POSTED)
             check_message(channel, group, NULL);
     }
 }
 
 void channel_receive(Channel *channel, int group) {
-    assert(channel->state == CHANNEL_FLYING && group == channel->received);
+    assert(channel->state == CHANNEL_POSTED && group == channel->received);
     double since = begin_step(channel);
     channel_wait_for(channel, group, INCOMING);
     note_landing(channel);
     end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
 
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
-    if (group == 0) // of which there may be no rows
+    if (group == 0) // it may have no rows
         channel_decode_begin(channel);
     if (transfer->bytes > 0) {
         since = clock_seconds();
@@ -372,7 +373,7 @@ void channel_finish(Channel *channel) {
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);
     end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
-    flying_remove(channel);
+    in_flight_remove(channel);
     channel->has_rows = true;
     channel->state = CHANNEL_IDLE;
 }

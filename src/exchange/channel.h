@@ -1,4 +1,4 @@
-// What a Channel is made of: for channel.c, and for tests that damage a message on its way.
+// The contents of a Channel, for this room and for tests that damage messages.
 #ifndef FRINGE_SRC_EXCHANGE_CHANNEL_H
 #define FRINGE_SRC_EXCHANGE_CHANNEL_H
 
@@ -9,11 +9,12 @@
 typedef enum ChannelState {
     CHANNEL_IDLE,
     CHANNEL_PACKED,
-    CHANNEL_FLYING,
+    CHANNEL_POSTED,
     CHANNEL_RECEIVED
 } ChannelState;
 
-// One side's messages: where they lie, and the widths of their rows, where the codec has any.
+// The messages of one side: their places in the buffer, and the widths of their rows if the codec
+// has widths.
 typedef struct Side {
     size_t *place;  // [rounds + 1] owned; of each group in its buffer
     uint8_t *bits;  // [rows] owned; NULL without widths
@@ -25,12 +26,12 @@ struct Channel {
     const HaloPlan *plan;     // borrowed
     CodecOptions options;
     const Codec *exact; // fp32
-    const Codec *codec; // of the exchange that runs: form.codec or exact
+    const Codec *codec; // of the current exchange: options.codec or exact
     int64_t columns;
     ExchangeId id;
     ChannelState state;
     int received;      // groups, in order
-    uint32_t epoch;    // of the exchange
+    uint32_t epoch;    // of the current exchange
     uint64_t sequence; // number of the exchange
     Side side[SIDES];
     const DeviceInt32 *send_row; // mirrors of the plan's send list and ids
@@ -40,15 +41,15 @@ struct Channel {
     float *range;              // the same on the host, when the exchange is packed
     DeviceInt64 *device_bad;   // [rounds] owned: 1 + place of a row that cannot be sent, or 0
     int64_t *bad;              // the same on the host, message by message
-    Event *made[2];            // owned: messages are made and downloaded, in turn
+    Event *made[2];            // owned: a message is encoded and downloaded; two in turn
     RingTransfer ring;
     RowMemories memories;
-    Channel *next_flying; // the one that was posted after it and is in flight, too
-    bool has_rows;        // those of an exchange that has ended, or of channel_restore
-    Poll poll;            // channel_progress on this channel
-    double posted_at;     // clock_seconds() of channel_post; 0: all have arrived since
-    int traced;           // messages that were seen to have arrived, in the order of the ring
-    StreamTimer *timer;   // borrowed; may be NULL
+    Channel *next_in_flight; // the next one in the list of channels in flight
+    bool has_rows;           // received rows of a finished exchange or of channel_restore
+    Poll poll;               // channel_progress on this channel
+    double posted_at;        // clock_seconds() of channel_post; 0: all have arrived since
+    int traced;              // messages recorded as received, in ring order
+    StreamTimer *timer;      // borrowed; may be NULL
     ChannelSeconds seconds;
 };
 
@@ -72,27 +73,27 @@ void channel_add_ranges(Channel *channel, const Poll *poll); // of the exchange 
 void channel_alloc_device(Channel *channel, const Allocator *allocator);
 void channel_free_device(Channel *channel);
 void channel_encode_begin(Channel *channel);                // before the first message is encoded
-void channel_download_message(Channel *channel, int group); // behind its encoding
-void channel_wait_made(Channel *channel, int group, const Poll *poll); // until that is over
-void channel_download_ranges(Channel *channel, const Poll *poll);      // of all messages; waits
+void channel_download_message(Channel *channel, int group); // after its encoding
+void channel_wait_made(Channel *channel, int group,
+                       const Poll *poll);                         // until the download is complete
+void channel_download_ranges(Channel *channel, const Poll *poll); // of all messages; blocks
 void channel_decode_begin(Channel *channel); // once, before the first message is decoded
 void channel_decode(Channel *channel, int group, const MessageLayout *layout);
-void channel_note_read(Channel *channel); // behind work that reads the received rows
-// Until no message that has arrived is read any more: before new ones may arrive.
+void channel_note_read(Channel *channel); // after the work that reads the received rows
+// Blocks until received messages are uploaded and decoded, so that new ones may arrive.
 void channel_wait_decoded(Channel *channel);
 // Where a group's message lies on the device.
 DeviceByte *channel_message(const Channel *channel, int side, int group);
 
-// ---- flying.c
-void flying_add(Channel *channel);
-void flying_remove(Channel *channel);
+// ---- in_flight.c
+void in_flight_add(Channel *channel);
+void in_flight_remove(Channel *channel);
 
 // ---- channel.c
-void channel_move(Channel *channel); // its messages along
-// Where the messages lie in the buffers and how long they are with a codec, the one in use from now
-// on.
+void channel_move(Channel *channel); // progresses its messages
+// Sets the places and lengths of the messages for a codec, which becomes the current one.
 void channel_lay_out(Channel *channel, const Codec *codec);
-// Waits until a message has arrived or left.
+// Blocks until a message has been received or sent.
 void channel_wait_for(Channel *channel, int group, int side);
 
 #endif

@@ -1,6 +1,6 @@
-// A channel's side of the device: what it has there beside its buffers (ranges and bad rows that
-// encoding notes, mirrors of the send list and its ids), and how the two streams and the host wait
-// for each other.
+// What a channel does on the device: its blocks there beside the buffers (ranges and bad rows of
+// the encoding, mirrors of the send list and its ids), and the waits between the two streams and
+// the host.
 //
 //   compute   rows made --rows_ready-->                              --> halo part of the aggregate
 //   message                  encode, download --made-->  upload, decode --decoded--^
@@ -51,7 +51,7 @@ void channel_free_device(Channel *channel) {
     mirror_free(b, channel->send_row);
 }
 
-// Encoding reads rows that computing made, and the buffers of the last exchange.
+// Encoding waits until the compute stream has made the rows.
 void channel_encode_begin(Channel *channel) {
     const ExchangeBuffers *buffers = channel->buffers;
     buffers->backend->event_record(buffers->rows_ready, STREAM_COMPUTE);
@@ -80,7 +80,7 @@ void channel_download_ranges(Channel *channel, const Poll *poll) {
     b->event_wait(channel->made[0], poll);
 }
 
-// Decoding overwrites the rows of the exchange before.
+// Decoding waits until the rows of the previous exchange, which it overwrites, have been read.
 void channel_decode_begin(Channel *channel) {
     const ExchangeBuffers *buffers = channel->buffers;
     buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_read);

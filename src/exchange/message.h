@@ -1,6 +1,6 @@
 // The header of a message: 64 bytes in front of the payload, a small MPI message of its own. The
-// receiver knows from its HaloPlan and its own count of exchanges what every field must be, so
-// nothing is taken from a header: it is compared.
+// receiver knows every field from its HaloPlan and its own count of exchanges, so it only compares
+// the header and uses nothing from it.
 //
 //    0        4        8        12       16       20       24               32
 //    | magic  |vers|la|di| epoch  | source | target | columns| sequence       |
@@ -39,8 +39,8 @@ _Static_assert(offsetof(MessageHeader, sequence) == 24, "sequence at byte 24");
 _Static_assert(offsetof(MessageHeader, bytes) == 40, "bytes at byte 40");
 _Static_assert(offsetof(MessageHeader, checksum) == 56, "checksum at byte 56");
 
-// Checksum of a payload: XXH3 of its blocks of 256 KiB, made by all threads and added up with odd
-// factors that depend on the block's place. Calls poll (may be NULL) now and then.
+// Checksum of a payload: XXH3 of its blocks of 256 KiB, computed by all threads and summed with
+// odd factors that depend on the block's place. Calls poll (may be NULL) now and then.
 uint64_t message_payload_checksum(const void *payload, size_t bytes, const Poll *poll);
 
 // Fills in magic, version and the header's own checksum; the rest must be set.

@@ -1,6 +1,6 @@
-// Timing single rounds of the ring with a channel's ring and buffers: what link models are
-// fitted on. Blocking, all ranks in the same round, because a polled overlap does not show what a
-// link can do.
+// Measures single ring steps with a channel's ring and buffers; the assigner fits link models to
+// the times. All ranks run the same step and block, because a polled overlap would hide the speed
+// of a link.
 
 #include "buffers.h"
 

@@ -30,7 +30,7 @@ void ring_transfer_open(RingTransfer *ring, const Comm *comm) {
         ring->transfer[g][INCOMING].peer = ring_sender(comm->rank, g, comm->size);
         ring->transfer[g][OUTGOING].peer = ring_reader(comm->rank, g, comm->size);
     }
-    ring->posted = ring->rounds; // none is under way
+    ring->posted = ring->rounds; // no exchange is in flight
 }
 
 void ring_transfer_clear(RingTransfer *ring) {
@@ -68,7 +68,7 @@ static void post_chunk(RingTransfer *ring, int round, int side) {
     }
 }
 
-// Posts chunks while there are some and the slot of the next one is free.
+// Posts chunks as long as the slot of the next one is free.
 static void fill(RingTransfer *ring, int round, int side) {
     Transfer *transfer = &ring->transfer[round][side];
     while (transfer->posted < transfer->chunks &&
@@ -123,8 +123,8 @@ static int round_of(const RingTransfer *ring, int place) {
     return last - (last - place + ring->window) % ring->window;
 }
 
-// A chunk that was longer than the message should be has arrived all the same: its header, which
-// says so, is checked before the message is used, and names who sent it.
+// A chunk longer than the expected message is truncated by MPI. That is no error here: the header
+// check, which comes before the message is used, finds it and names the sender.
 static void check_statuses(const RingTransfer *ring, int code, int count) {
     if (code != MPI_ERR_IN_STATUS)
         CHECK_MPI(code);
@@ -148,8 +148,7 @@ void ring_transfer_progress(RingTransfer *ring) {
         int place = ring->arrived[i] / TRANSFER_CHUNKS;
         Transfer *transfer = &ring->transfer[round_of(ring, place / SIDES)][place % SIDES];
         transfer->done++;
-        transfer->header_done |=
-            ring->arrived[i] % TRANSFER_CHUNKS == 0; // chunk 0 is its first there
+        transfer->header_done |= ring->arrived[i] % TRANSFER_CHUNKS == 0; // chunk 0 is the header
     }
     for (int i = 0; i < count; i++) {
         int transfer = ring->arrived[i] / TRANSFER_CHUNKS;

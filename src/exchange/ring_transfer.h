@@ -1,16 +1,17 @@
-// How the messages of one exchange travel: a ring of rounds, a window of them in flight, each
-// message cut into chunks. This room's only user of MPI; channel.c says what is in the messages.
+// The transfer of one exchange: a ring of rounds, a window of rounds in flight, each message cut
+// into chunks. The only file of this room that calls MPI; channel.c has the contents of the
+// messages.
 //
 //   round r        1         2         3       ...      (group r-1 of the HaloPlan, law 4)
 //   sends to     rank+1    rank+2    rank+3
-//   hears from   rank-1    rank-2    rank-3
+//   receives from rank-1    rank-2    rank-3
 //
 // A Transfer is one message: its header is chunk 0, its payload the chunks after it. At most
 // TRANSFER_CHUNKS chunks of a transfer and TRANSFER_ROUNDS rounds are in flight; the next one is
-// posted when one has arrived. Pieces are posted in order, so MPI's rule that messages of one pair
-// and tag do not overtake each other keeps apart what tags cannot (tags repeat after TRANSFER_TAGS
-// chunks, and in the next exchange). No rank can wait in a circle: the first round in flight is
-// posted everywhere, and all ranks work on rounds in the same order.
+// posted when one has arrived. Chunks are posted in order, and MPI does not let messages of one
+// pair and tag overtake each other, so repeated tags are no danger (they repeat after TRANSFER_TAGS
+// chunks, and in the next exchange). No deadlock is possible: all ranks work on rounds in the same
+// order, and each has posted its first round in flight.
 #ifndef FRINGE_SRC_EXCHANGE_RING_TRANSFER_H
 #define FRINGE_SRC_EXCHANGE_RING_TRANSFER_H
 
@@ -51,6 +52,6 @@ void ring_transfer_clear(RingTransfer *ring);
 
 void ring_transfer_post(RingTransfer *ring); // the first rounds; the last exchange must be over
 void ring_transfer_progress(
-    RingTransfer *ring); // notes what has arrived or left, posts what is next
+    RingTransfer *ring); // records what was received or sent, and posts the next chunks
 
 #endif

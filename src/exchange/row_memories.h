@@ -1,5 +1,5 @@
-// What one channel remembers of its rows: for each message of both sides the memory of its
-// RowMemory, and what encoding from it needs. Nothing of it is taken where there is no memory.
+// The row memories of one channel: a block of memory for each message of both sides, and buffers
+// for encoding. A channel without a RowMemory allocates none of it.
 #ifndef FRINGE_SRC_EXCHANGE_ROW_MEMORIES_H
 #define FRINGE_SRC_EXCHANGE_ROW_MEMORIES_H
 
@@ -8,7 +8,7 @@
 
 typedef struct RowMemories {
     const RowMemory *of;       // NULL: nothing is remembered
-    bool used;                 // by the exchange that runs: it is one of training
+    bool used;                 // by the current exchange, which is one of training
     size_t *place[SIDES];      // [rounds + 1] owned: where the memory of a group begins, in bytes
     DeviceByte *memory[SIDES]; // [place[rounds]] owned
     Rows rows;                 // [rows of the longest message sent, columns] owned
@@ -22,12 +22,12 @@ void row_memories_alloc(RowMemories *memories, const Channel *channel, const All
 void row_memories_fill(RowMemories *memories, const Channel *channel);
 void row_memories_clear(RowMemories *memories, const Backend *backend);
 
-// These do nothing where nothing is remembered.
-// Makes the rows of *source, asks the memory what is encoded in their place, and lets *source name
-// that. The place of the message is scratch.
+// The following do nothing without a RowMemory.
+// Replaces the rows of *source by the rows that the RowMemory encodes instead. Uses the message's
+// place in the send buffer as scratch.
 void row_memories_before_encode(Channel *channel, int group, MessageSource *source,
                                 const Poll *poll);
-// The sender decodes its own message, because its memory must be that of the reader.
+// The sender decodes its own message, so that its memory equals that of the reader.
 void row_memories_after_encode(Channel *channel, int group, const MessageLayout *layout,
                                const Poll *poll);
 void row_memories_after_decode(Channel *channel, int group);

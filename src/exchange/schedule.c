@@ -1,18 +1,18 @@
-// The schedules: the same named steps in different orders (DESIGN 4). Which of these is taken
-// changes no bit: rows add their halo columns in the same order (law 4), whatever arrives first.
+// The schedules: the same named steps in different orders (DESIGN 4). All of these give the
+// same bits: rows add their halo columns in the same order (law 4), whatever message arrives first.
 
 #include "channel.h"
 #include "schedules.h"
 
 static int groups_of(const Channel *channel) { return channel->plan->size - 1; }
 
-// Messages move while the own part is made, because its kernels call the Poll.
+// Messages progress during the own part, because its kernels call the Poll.
 void channel_do_own(Channel *channel, const ExchangeWork *work, OwnPart part) {
     double since = clock_seconds();
     work->own(work->context, part, &channel->poll);
     double seconds = clock_seconds() - since;
     channel->seconds.own += seconds;
-    if (channel->state == CHANNEL_FLYING && channel->codec == channel->options.codec)
+    if (channel->state == CHANNEL_POSTED && channel->codec == channel->options.codec)
         channel->seconds.covered += seconds;
 }
 

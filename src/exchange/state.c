@@ -1,5 +1,5 @@
-// What a checkpoint keeps of a channel. Each rank has its own rows and memories; whether there are
-// rows is the same on all ranks, since all take the same steps.
+// The state of a channel in a checkpoint. Each rank has its own rows and memories; either all ranks
+// have rows or none, because all take the same steps.
 
 #include "buffers.h"
 

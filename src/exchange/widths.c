@@ -1,4 +1,4 @@
-// The widths of a channel's rows, and the ranges that the assigner chooses them by.
+// The bit widths of a channel's rows, and the ranges from which the assigner chooses them.
 
 #include "buffers.h"
 

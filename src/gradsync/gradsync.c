@@ -45,7 +45,7 @@ typedef struct Chunk {
 } Chunk;
 
 struct GradSync {
-    Comm comm; // a communicator of its own: other messages fly meanwhile
+    Comm comm; // a communicator of its own: other messages are in flight at the same time
     int64_t count;
     int64_t made;           // elements [made, count) are made
     const Backend *backend; // borrowed

@@ -29,21 +29,8 @@ int model_tensors(const ModelShape *shape, const float *parameters, float *turne
     return shape->parameter_windows;
 }
 
-bool model_write(const ModelShape *shape, const float *parameters, const char *path, bool sync,
-                 Error *err) {
-    float *turned =
-        memory_try((size_t)shape->parameter_count * sizeof(float), "weights to write", err);
-    if (turned == NULL)
-        return false;
-    Tensor tensor[MODEL_PARAMETERS];
-    int count = model_tensors(shape, parameters, turned, tensor);
-    bool ok = tensors_write(path, tensor, count, NULL, sync, err);
-    memory_free(turned);
-    return ok;
-}
-
-bool model_take_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
-                        Error *err) {
+bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
+                           Error *err) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
         Tensor want = outside(p);
@@ -59,7 +46,7 @@ bool model_read(const ModelShape *shape, float *parameters, const char *path, Er
     Tensors file;
     if (!tensors_open(&file, path, err))
         return false;
-    bool ok = model_take_tensors(shape, parameters, &file, err);
+    bool ok = model_restore_tensors(shape, parameters, &file, err);
     tensors_close(&file);
     return ok;
 }

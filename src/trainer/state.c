@@ -18,7 +18,7 @@ static bool restore_weights(Trainer *t, float *weights, DeviceFloat *device,
                             const StateReader *reader, Error *err) {
     size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
     if (reader->file != NULL)
-        model_take_tensors(&t->shape, weights, reader->file, err);
+        model_restore_tensors(&t->shape, weights, reader->file, err);
     if (!comm_agree(t->comm, err))
         return false;
     comm_broadcast(t->comm, weights, bytes, 0);

@@ -256,7 +256,6 @@ void trainer_free(Trainer *t) {
 const MemoryPlan *trainer_plan(const Trainer *t) { return &t->plan; }
 const ModelShape *trainer_shape(const Trainer *t) { return &t->shape; }
 const Model *trainer_model(const Trainer *t) { return t->model; }
-const ModelPatterns *trainer_patterns(const Trainer *t) { return &t->patterns; }
 int trainer_threads(const Trainer *t) { return t->threads; }
 const char *trainer_kernels(const Trainer *t) { return t->kernels; }
 int64_t trainer_epochs_done(const Trainer *t) { return t->epoch; }

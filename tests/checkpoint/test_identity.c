@@ -134,13 +134,11 @@ static void use_weights(const char *name) {
     assert_ok(err.code == 0, &err);
 }
 
-static void write_weights(const char *name, uint64_t seed) {
+static void write_new_weights(const char *name, uint64_t seed) {
     Error err = {0};
     Trainer *t = trainer_new(&config, &graph.shard, &test_comm, seed, &err);
     if (test_comm.rank == 0)
-        assert_ok(model_write(trainer_shape(t), trainer_parameters(t, false), test_path(name),
-                              false, &err),
-                  &err);
+        assert_ok(write_weights(t, test_path(name), &err), &err);
     trainer_free(t);
     comm_barrier(&test_comm);
 }
@@ -148,9 +146,9 @@ static void write_weights(const char *name, uint64_t seed) {
 // The file is gone once the run has begun.
 static void start_from_weights(void) {
     Error err = {0};
-    write_weights("first.safetensors", 11);
-    write_weights("same.safetensors", 11);
-    write_weights("other.safetensors", 12);
+    write_new_weights("first.safetensors", 11);
+    write_new_weights("same.safetensors", 11);
+    write_new_weights("other.safetensors", 12);
     use_weights("first.safetensors");
     Trainer *t = new_trainer();
     Training training = training_of(t);
@@ -202,7 +200,7 @@ static void a_path_of_one_letter_is_remembered(void **state) {
     char before[1024];
     Warnings warnings = {0};
     assert_non_null(getcwd(before, sizeof before));
-    write_weights("w", 11);
+    write_new_weights("w", 11);
     assert_int_equal(chdir(test_path("")), 0);
     snprintf(config.model.weights, sizeof config.model.weights, "w");
     Trainer *t = new_trainer();

@@ -79,9 +79,7 @@ static void first_weights_are_those_of_rank_0(void **state) {
     assert_ok(other, &err);
     const char *path = test_path("first.safetensors");
     if (test_comm.rank == 0)
-        assert_ok(
-            model_write(trainer_shape(other), trainer_parameters(other, false), path, false, &err),
-            &err);
+        assert_ok(write_weights(other, path, &err), &err);
     snprintf(config.model.weights, sizeof config.model.weights, "%s%s", path,
              test_comm.rank == 0 ? "" : "-elsewhere");
     Trainer *t = new_trainer();

@@ -10,6 +10,17 @@ static inline Training training_of(Trainer *t) {
         .trainer = t, .config = &config, .shard = &graph.shard, .comm = &test_comm, .seed = 3};
 }
 
+// Writes weights as a file that model_read reads.
+static inline bool write_weights(const Trainer *t, const char *path, Error *err) {
+    const ModelShape *shape = trainer_shape(t);
+    float *turned = ALLOC(float, shape->parameter_count, "test");
+    Tensor tensor[MODEL_PARAMETERS];
+    int count = model_tensors(shape, trainer_parameters(t, false), turned, tensor);
+    bool ok = tensors_write(path, tensor, count, NULL, false, err);
+    memory_free(turned);
+    return ok;
+}
+
 static inline bool save_training(Trainer *t, const char *dir, int keep, Error *err) {
     Training training = training_of(t);
     return checkpoint_write(&training, dir, keep, err);

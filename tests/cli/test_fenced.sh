@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, the program would touch the memory of a device, or would miss a wait for one of its
 # streams: on the backend "fenced" it would not make the bytes that it makes on the CPU.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -134,7 +134,7 @@ static void sensitivities_are_planned(void **state) {
     for (int l = 0; l < trainer_shape(t)->layers; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(trainer_shape(t), l, d) > 0)
-                rows += trainer_patterns(t)->of[l][d]->plan.send_offset[test_comm.size - 1];
+                rows += t->patterns.of[l][d]->plan.send_offset[test_comm.size - 1];
     assert_int_equal(planned(t, "sensitivities"), rows * (4 + 4 + 8));
     assert_true((rows > 0) == (test_comm.size > 1));
     trainer_free(t);

@@ -42,7 +42,7 @@ void comm_aside(const Comm *comm, void (*work)(void *context), void *context);
 void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
                      const char *what);
 // From now on every turn of every wait, and comm_beat now and then, call this work, too: messages
-// that fly while their owner waits for something else. It never blocks or waits. NULL: none.
+// in flight while their owner waits for something else. It never blocks or waits. NULL: none.
 void comm_wait_beside(void (*work)(void));
 
 // Collectives. All ranks must call them, in the same order.

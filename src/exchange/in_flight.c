@@ -1,13 +1,13 @@
-// Channels in flight: a list of those that have posted their messages and not finished them, in the
-// order of their posts. Later rounds and chunks of a message are posted when earlier ones have
-// arrived, so a channel that nobody moves stands still; whoever polls moves all of them.
+// The list of channels in flight (posted and not finished), in the order of their posts. Later
+// rounds and chunks of a message are posted when earlier ones have arrived, so a channel progresses
+// only when it is polled; every poll progresses all channels in the list.
 
 #include "buffers.h"
 
 static Channel *first; // in flight; NULL: none is
 
 static void move_all(void) {
-    for (Channel *channel = first; channel != NULL; channel = channel->next_flying)
+    for (Channel *channel = first; channel != NULL; channel = channel->next_in_flight)
         channel_move(channel);
 }
 
@@ -22,30 +22,30 @@ void channel_progress(void *context) {
     exchange_progress((void *)channel->plan->comm);
 }
 
-// Where the link to a channel is, or the end of the list.
+// The link to a channel, or the end of the list.
 static Channel **link_to(const Channel *channel) {
     Channel **link = &first;
     while (*link != NULL && *link != channel)
-        link = &(*link)->next_flying;
+        link = &(*link)->next_in_flight;
     return link;
 }
 
-void flying_add(Channel *channel) {
+void in_flight_add(Channel *channel) {
     Channel **link = link_to(channel);
     assert(*link == NULL);
     *link = channel;
     comm_wait_beside(move_all);
 }
 
-void flying_remove(Channel *channel) {
+void in_flight_remove(Channel *channel) {
     Channel **link = link_to(channel);
     assert(*link == channel);
-    *link = channel->next_flying;
-    channel->next_flying = NULL;
+    *link = channel->next_in_flight;
+    channel->next_in_flight = NULL;
 }
 
 bool channel_in_flight(const Channel *channel) {
-    return channel->state == CHANNEL_FLYING || channel->state == CHANNEL_RECEIVED;
+    return channel->state == CHANNEL_POSTED || channel->state == CHANNEL_RECEIVED;
 }
 
 bool channel_has_rows(const Channel *channel) {
@@ -68,7 +68,7 @@ void exchange_drain(void) {
 
 int exchange_in_flight(void) {
     int count = 0;
-    for (const Channel *channel = first; channel != NULL; channel = channel->next_flying)
+    for (const Channel *channel = first; channel != NULL; channel = channel->next_in_flight)
         count++;
     return count;
 }
