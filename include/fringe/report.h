@@ -7,6 +7,7 @@
 
 #include "fringe/base.h"
 #include "fringe/config.h"
+#include "fringe/records.h"
 #include "fringe/trainer.h"
 
 typedef struct Report Report;
@@ -35,17 +36,6 @@ bool report_show_assignments(const char *run_dir, Error *err);
 bool report_sync(Report *report, Error *err);
 void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
                  size_t size);
-
-// One line of metrics.jsonl, read back. Times are in seconds. epoch is 0 if the line names none;
-// scores are NaN if nothing was evaluated.
-typedef struct EpochTimes {
-    int64_t epoch;
-    double bytes, seconds, compute, pack, wait, reduce, evaluation, assignment;
-    double validation, test; // accuracy, or micro-F1
-} EpochTimes;
-// Reads the first `most` epochs of the run in that folder.
-bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_t *count,
-                    Error *err);
 
 // The printed score of a split: its micro-F1, which equals the accuracy if nodes have one label;
 // NaN if the split is empty.
@@ -84,7 +74,7 @@ typedef struct ComparedVariant {
     char name[CONFIG_WORD]; // also its folder inside that of the comparison
     bool blocking;          // computation does not overlap with messages
     MeanDeviation test;     // at the last epoch, percent
-    EpochTimes mean;        // of an epoch
+    RecordedEpoch mean;     // of an epoch
     double epoch;           // seconds, the median
     double total;           // seconds of training and assignment, of a run
     double assigned;        // of these, of assignment
@@ -95,8 +85,8 @@ typedef struct Comparison {
     int ranks, runs;    // runs: of every variant
     int count;
     ComparedVariant variant[COMPARED_MOST]; // [count]
-    double target;     // validation score; NaN without validation nodes or before it is read
-    EpochTimes *times; // work space; owned
+    double target;        // validation score; NaN without validation nodes or before it is read
+    RecordedEpoch *times; // work space; owned
 } Comparison;
 void comparison_init(Comparison *comparison, const char *folder, int ranks, int runs);
 void comparison_clear(Comparison *comparison);

@@ -24,10 +24,10 @@ static int64_t read_run(const Comparison *c, const ComparedVariant *variant, int
     if (c->runs > 1)
         snprintf(number, sizeof number, "/run-%d", run + 1);
     snprintf(folder, sizeof folder, "%s/%s%s", c->folder, variant->name, number);
-    return report_history(folder, c->times, EPOCHS_MOST, &count, err) ? count : 0;
+    return record_history(folder, c->times, EPOCHS_MOST, &count, err) ? count : 0;
 }
 
-static void add_times(EpochTimes *sum, const EpochTimes *t, double share) {
+static void add_times(RecordedEpoch *sum, const RecordedEpoch *t, double share) {
     sum->bytes += t->bytes * share;
     sum->seconds += t->seconds * share;
     sum->compute += t->compute * share;
@@ -38,7 +38,7 @@ static void add_times(EpochTimes *sum, const EpochTimes *t, double share) {
     sum->assignment += t->assignment * share;
 }
 
-static double median_seconds(const EpochTimes *times, int64_t count) {
+static double median_seconds(const RecordedEpoch *times, int64_t count) {
     double *seconds = ALLOC(double, count, "seconds of epochs");
     for (int64_t e = 0; e < count; e++)
         seconds[e] = times[e].seconds;
@@ -49,7 +49,7 @@ static double median_seconds(const EpochTimes *times, int64_t count) {
 
 // Fills the times of a variant with means over its runs.
 static void read_variant(const Comparison *c, ComparedVariant *variant, Error *err) {
-    const EpochTimes *times = c->times;
+    const RecordedEpoch *times = c->times;
     for (int run = 0; run < c->runs; run++) {
         int64_t count = read_run(c, variant, run, err);
         variant->epoch += median_seconds(times, count) / c->runs;
@@ -77,7 +77,7 @@ bool comparison_add(Comparison *c, const char *name, bool blocking, const RunRes
     *variant = (ComparedVariant){.blocking = blocking, .test = test_of(result, c->runs)};
     snprintf(variant->name, sizeof variant->name, "%s", name);
     if (c->times == NULL)
-        c->times = ALLOC(EpochTimes, EPOCHS_MOST, "metrics");
+        c->times = ALLOC(RecordedEpoch, EPOCHS_MOST, "metrics");
     read_variant(c, variant, err);
     c->count += err->code == 0;
     return err->code == 0;
@@ -121,7 +121,7 @@ static void print_share(double seconds, double epoch) {
 
 // Where computation overlaps with messages, only the wait for them can be measured.
 static void print_variant(const ComparedVariant *variant, const ComparedVariant *first) {
-    const EpochTimes *t = &variant->mean;
+    const RecordedEpoch *t = &variant->mean;
     char test[32];
     snprintf(test, sizeof test, isnan(variant->test.mean) ? "  none" : "%6.2f +- %-5.2f",
              variant->test.mean, variant->test.count > 1 ? variant->test.deviation : 0.0);
@@ -159,7 +159,7 @@ void comparison_print(const Comparison *c) {
 
 static void put_variant(JsonWriter *w, const ComparedVariant *variant,
                         const ComparedVariant *first) {
-    const EpochTimes *t = &variant->mean;
+    const RecordedEpoch *t = &variant->mean;
     json_begin_object(w, NULL);
     json_put_string(w, "name", variant->name);
     json_put_double(w, "test_mean", variant->test.mean);

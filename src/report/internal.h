@@ -31,7 +31,6 @@ struct Report {
 bool report_write_run(Report *report, const RunResult *result, Error *err);
 // Removes the assignments that were applied after epoch `last`.
 bool report_cut_assignments(const char *folder, int64_t last, Error *err);
-EpochTimes report_times(const Json *record); // one line of metrics.jsonl, an object
 void report_machine(JsonWriter *writer, const Report *report);
 
 #endif

@@ -18,14 +18,14 @@ enum { WRITER_ROOM = 1 << 20 }; // bytes: lines of about a thousand epochs
 // --- opening
 
 // False if the line is incomplete, or not written by fringe.
-static bool read_line(const char *line, size_t bytes, EpochTimes *times) {
+static bool read_line(const char *line, size_t bytes, RecordedEpoch *times) {
     Error ignored = {0};
     Json *record = line[bytes - 1] == '\n' && bytes > 1
                        ? json_parse(line, bytes - 1, "metrics.jsonl", &ignored)
                        : NULL;
     bool ok = record != NULL && json_type(record) == JSON_OBJECT;
     if (ok)
-        *times = report_times(record);
+        *times = record_epoch(record);
     json_free(record);
     return ok;
 }
@@ -49,7 +49,7 @@ static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *ke
     char *line = NULL;
     size_t room = 0;
     int64_t count = 0, at = 0, before = 0;
-    EpochTimes times;
+    RecordedEpoch times;
     for (ssize_t bytes; (bytes = getline(&line, &room, file)) > 0;) {
         at += bytes;
         if (!read_line(line, (size_t)bytes, &times) || times.epoch <= before)

@@ -1,6 +1,6 @@
 // Reads metrics.jsonl back: the times and scores of a run, epoch by epoch.
 
-#include "internal.h"
+#include "fringe/records.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,17 +13,25 @@ static double member(const Json *object, const char *key, double otherwise) {
     return value != NULL && json_type(value) == JSON_NUMBER ? json_number(value) : otherwise;
 }
 
-EpochTimes report_times(const Json *record) {
-    const Json *time = json_get(record, "time"), *validation = json_get(record, "validation");
+static double score_of(const Json *line, const char *split) {
+    return member(json_get(line, split), "micro_f1", NAN);
+}
+
+RecordedEpoch record_epoch(const Json *line) {
+    const Json *time = json_get(line, "time");
     int64_t epoch = 0;
     double span[TIMER_KINDS];
-    if (json_get(record, "epoch") != NULL)
-        json_is_int64(json_get(record, "epoch"), &epoch);
+    if (json_get(line, "epoch") != NULL)
+        json_is_int64(json_get(line, "epoch"), &epoch);
     for (int kind = 0; kind < TIMER_KINDS; kind++)
         span[kind] = member(time, timer_names[kind], 0);
-    return (EpochTimes){
+    return (RecordedEpoch){
         .epoch = epoch,
-        .bytes = member(record, "bytes", 0),
+        .loss = member(line, "loss", NAN),
+        .lr = member(line, "rate", NAN),
+        .gradient_norm = member(line, "gradient_norm", NAN),
+        .bytes = member(line, "bytes", 0),
+        .reduce_bytes = member(line, "reduce_bytes", 0),
         .seconds = member(time, "epoch", 0),
         .compute = span[TIMER_AGGREGATE_OWN] + span[TIMER_AGGREGATE_HALO] + span[TIMER_DENSE] +
                    span[TIMER_POINTWISE],
@@ -32,12 +40,13 @@ EpochTimes report_times(const Json *record) {
         .reduce = span[TIMER_REDUCE],
         .evaluation = member(time, "evaluation", 0),
         .assignment = member(time, "assignment", 0),
-        .validation = member(validation, "micro_f1", NAN),
-        .test = member(json_get(record, "test"), "micro_f1", NAN),
+        .train = score_of(line, "train"),
+        .validation = score_of(line, "validation"),
+        .test = score_of(line, "test"),
     };
 }
 
-static bool read_lines(FILE *file, const char *path, EpochTimes *times, int64_t most,
+static bool read_lines(FILE *file, const char *path, RecordedEpoch *epoch, int64_t most,
                        int64_t *count, Error *err) {
     char *line = NULL;
     size_t room = 0;
@@ -46,14 +55,14 @@ static bool read_lines(FILE *file, const char *path, EpochTimes *times, int64_t 
         Json *record = json_parse(line, (size_t)bytes, path, err);
         ok = record != NULL && json_type(record) == JSON_OBJECT;
         if (ok)
-            times[(*count)++] = report_times(record);
+            epoch[(*count)++] = record_epoch(record);
         json_free(record);
     }
     free(line);
     return ok;
 }
 
-bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_t *count,
+bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int64_t *count,
                     Error *err) {
     char path[1100];
     path_join(path, sizeof path, run_dir, "metrics.jsonl");
@@ -62,7 +71,7 @@ bool report_history(const char *run_dir, EpochTimes *times, int64_t most, int64_
     FILE *file = file_stream(path, &size, err);
     if (file == NULL)
         return false;
-    bool ok = read_lines(file, path, times, most, count, err);
+    bool ok = read_lines(file, path, epoch, most, count, err);
     fclose(file);
     return ok;
 }

@@ -1,0 +1,55 @@
+// records: reads back the runs that fringe wrote. A run is a folder with run.json and
+// metrics.jsonl, finished or not; the folders of --runs, of a comparison and of a sweep hold
+// several runs. These functions read files, may take long, and change nothing. Local.
+#ifndef FRINGE_RECORDS_H
+#define FRINGE_RECORDS_H
+
+#include "fringe/base.h"
+
+// One line of metrics.jsonl. Times are in seconds, training without evaluation unless named.
+typedef struct RecordedEpoch {
+    int64_t epoch; // 0 if the line names none
+    double loss, lr, gradient_norm;
+    double bytes, reduce_bytes; // of halo rows, and of the sum of weight gradients; all ranks
+    double seconds, compute, pack, wait, reduce, evaluation, assignment;
+    double train, validation, test; // accuracy, or micro-F1; NaN if nothing was evaluated
+} RecordedEpoch;
+
+RecordedEpoch record_epoch(const Json *line); // of one line, an object
+// Reads the first `most` epochs of the run in that folder.
+bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int64_t *count,
+                    Error *err);
+
+typedef enum RecordState { RECORD_RUNNING, RECORD_FINISHED, RECORD_UNFINISHED } RecordState;
+
+typedef struct RunRecord {
+    char folder[1024];
+    RecordState state;    // running: a living process holds the lock of the folder
+    Json *json;           // run.json; owned
+    RecordedEpoch *epoch; // [epochs] metrics.jsonl; owned
+    int64_t epochs;
+} RunRecord;
+
+// Reads the run in that folder. EXIT_NO_INPUT without run.json; a missing metrics.jsonl is a run
+// without epochs. After an error the record is empty.
+bool record_read(RunRecord *record, const char *folder, Error *err);
+void record_clear(RunRecord *record);
+
+// A member of run.json by its path, "config.model.layer": NULL or NaN if it is missing or has
+// another type. The text lives as long as the record.
+const Json *record_member(const RunRecord *record, const char *path);
+const char *record_text(const RunRecord *record, const char *path);
+double record_number(const RunRecord *record, const char *path);
+
+typedef struct RunRecords {
+    RunRecord *run; // [count] owned
+    int count;
+} RunRecords;
+
+// Adds all runs at or below `folder`, in the order of their names with numbers by value (run-2
+// before run-10). EXIT_NO_INPUT if there is none. A run that cannot be read is reported on stderr
+// and left out.
+bool records_add(RunRecords *records, const char *folder, Error *err);
+void records_clear(RunRecords *records);
+
+#endif

@@ -1,0 +1,131 @@
+// Reads one run, and finds the runs below a folder.
+
+#include "fringe/records.h"
+#include "fringe/runfolder.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EPOCHS_MOST = 1000000, LEVELS_MOST = 4 }; // a sweep of comparisons of --runs
+
+// --- members
+
+const Json *record_member(const RunRecord *record, const char *path) {
+    const Json *at = record->json;
+    char words[256], *rest = words;
+    snprintf(words, sizeof words, "%s", path);
+    for (char *word; at != NULL && (word = strsep(&rest, ".")) != NULL;)
+        at = json_type(at) == JSON_OBJECT ? json_get(at, word) : NULL;
+    return at;
+}
+
+const char *record_text(const RunRecord *record, const char *path) {
+    const Json *value = record_member(record, path);
+    return value != NULL && json_type(value) == JSON_STRING ? json_string(value) : NULL;
+}
+
+double record_number(const RunRecord *record, const char *path) {
+    const Json *value = record_member(record, path);
+    return value != NULL && json_type(value) == JSON_NUMBER ? json_number(value) : NAN;
+}
+
+// --- one run
+
+static int64_t lines_of(const char *path) {
+    int64_t bytes, lines = 0;
+    FILE *file = file_stream(path, &bytes, &(Error){0});
+    if (file == NULL)
+        return 0;
+    for (int letter; (letter = getc_unlocked(file)) != EOF;)
+        lines += letter == '\n';
+    fclose(file);
+    return lines < EPOCHS_MOST ? lines : EPOCHS_MOST;
+}
+
+static bool read_epochs(RunRecord *record, Error *err) {
+    char path[1100];
+    path_join(path, sizeof path, record->folder, "metrics.jsonl");
+    int64_t most = file_exists(path) ? lines_of(path) : 0;
+    record->epoch = ALLOC(RecordedEpoch, most + 1, "epochs of a run");
+    return most == 0 || record_history(record->folder, record->epoch, most, &record->epochs, err);
+}
+
+static RecordState state_of(const RunRecord *record) {
+    if (runfolder_is_locked(record->folder))
+        return RECORD_RUNNING;
+    return record_member(record, "result") != NULL ? RECORD_FINISHED : RECORD_UNFINISHED;
+}
+
+bool record_read(RunRecord *record, const char *folder, Error *err) {
+    char path[1100];
+    *record = (RunRecord){0};
+    snprintf(record->folder, sizeof record->folder, "%s", folder);
+    path_join(path, sizeof path, folder, "run.json");
+    record->json = json_read(path, err);
+    if (record->json != NULL && json_type(record->json) != JSON_OBJECT)
+        error_set(err, EXIT_DATA, "%s: expected an object", path);
+    if (err->code == 0 && read_epochs(record, err)) {
+        record->state = state_of(record);
+        return true;
+    }
+    record_clear(record);
+    return false;
+}
+
+void record_clear(RunRecord *record) {
+    json_free(record->json);
+    memory_free(record->epoch);
+    *record = (RunRecord){0};
+}
+
+// --- several runs
+
+static void append(RunRecords *records, const RunRecord *record) {
+    RunRecord *longer = ALLOC(RunRecord, records->count + 1, "runs");
+    for (int i = 0; i < records->count; i++)
+        longer[i] = records->run[i];
+    longer[records->count++] = *record;
+    memory_free(records->run);
+    records->run = longer;
+}
+
+static int can_hold_runs(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && strcmp(entry->d_name, "checkpoints") != 0;
+}
+
+static void look(RunRecords *records, const char *folder, int level) {
+    char path[1024];
+    struct dirent **entry;
+    Error err = {0};
+    RunRecord record;
+    path_join(path, sizeof path, folder, "run.json");
+    if (file_exists(path) && record_read(&record, folder, &err))
+        append(records, &record);
+    if (err.code != 0)
+        terminal_say("warning    %s\n", SHOWN(err.text));
+    int count = level < LEVELS_MOST ? scandir(folder, &entry, can_hold_runs, versionsort) : 0;
+    for (int i = 0; i < count; i++) {
+        path_join(path, sizeof path, folder, entry[i]->d_name);
+        if (file_is_folder(path))
+            look(records, path, level + 1);
+        free(entry[i]);
+    }
+    if (count > 0)
+        free(entry);
+}
+
+bool records_add(RunRecords *records, const char *folder, Error *err) {
+    int before = records->count;
+    look(records, folder, 0);
+    return records->count > before ||
+           error_set(err, EXIT_NO_INPUT, "%s: there is no run in it", folder);
+}
+
+void records_clear(RunRecords *records) {
+    for (int i = 0; i < records->count; i++)
+        record_clear(&records->run[i]);
+    memory_free(records->run);
+    *records = (RunRecords){0};
+}

@@ -1,0 +1,64 @@
+// ranks: 1
+// If this failed, the tables and reports of runs would show other numbers than the runs wrote, or
+// miss runs.
+
+#include "support.h"
+
+#include "fringe/records.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void put(const char *run, const char *name, const char *text) {
+    char inside[512];
+    mkdir(test_path(run), 0777);
+    snprintf(inside, sizeof inside, "%s/%s", run, name);
+    test_write_text(test_path(inside), text);
+}
+
+static void a_run_is_read_with_its_epochs(void **state) {
+    (void)state;
+    Error err = {0};
+    RunRecord record;
+    put("run-2", "run.json",
+        "{\"config\": {\"mode\": \"adaqp\", \"run\": {\"seed\": 3}}, \"result\": {\"epochs\": 2}}");
+    put("run-2", "metrics.jsonl",
+        "{\"epoch\": 1, \"loss\": 2.5, \"bytes\": 10, \"time\": {\"epoch\": 0.5, \"wait\": 0.25}}\n"
+        "{\"epoch\": 2, \"loss\": 1.5, \"validation\": {\"micro_f1\": 0.75}}\n");
+    assert_ok(record_read(&record, test_path("run-2"), &err), &err);
+    assert_int_equal(record.state, RECORD_FINISHED);
+    assert_string_equal(record_text(&record, "config.mode"), "adaqp");
+    assert_true(record_number(&record, "config.run.seed") == 3);
+    assert_true(isnan(record_number(&record, "config.mode")));
+    assert_null(record_text(&record, "config.model.layer"));
+    assert_int_equal(record.epochs, 2);
+    assert_true(record.epoch[0].loss == 2.5 && record.epoch[0].wait == 0.25);
+    assert_true(isnan(record.epoch[0].validation));
+    assert_true(record.epoch[1].validation == 0.75);
+    record_clear(&record);
+}
+
+static void runs_are_found_in_the_order_of_their_numbers(void **state) {
+    (void)state;
+    Error err = {0};
+    RunRecords records = {0};
+    put("run-10", "run.json", "{\"config\": {}}");
+    put("run-2", "run.json", "{\"config\": {}}");
+    assert_ok(records_add(&records, test_folder(), &err), &err);
+    assert_int_equal(records.count, 2);
+    assert_non_null(strstr(records.run[0].folder, "run-2"));
+    assert_non_null(strstr(records.run[1].folder, "run-10"));
+    assert_int_equal(records.run[1].state, RECORD_UNFINISHED);
+    assert_int_equal(records.run[1].epochs, 0);
+    records_clear(&records);
+    assert_false(records_add(&records, "/nonexistent", &err));
+    assert_int_equal(err.code, EXIT_NO_INPUT);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_run_is_read_with_its_epochs),
+    cmocka_unit_test(runs_are_found_in_the_order_of_their_numbers),
+};
+
+TEST_MAIN(tests)
