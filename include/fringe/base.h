@@ -17,6 +17,7 @@
 #include "fringe/base/poll.h"
 #include "fringe/base/random.h"
 #include "fringe/base/ring.h"
+#include "fringe/base/screen.h"
 #include "fringe/base/sort.h"
 #include "fringe/base/sparse.h"
 #include "fringe/base/state.h"

@@ -2,10 +2,10 @@
 
 #include "fringe/base/terminal.h"
 #include "fringe/base/memory.h"
+#include "fringe/base/screen.h"
 #include "fringe/base/writer.h"
 #include "internal.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +16,7 @@
 
 enum { ROOM = 1 << 20, PIECE = 1 << 16 };
 
+static TerminalLevel level = TERMINAL_NORMAL;
 static Writer *writer; // NULL: outside of start and stop
 // The thread of stop requests holds it while it uses the writer, which then cannot be freed.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -48,31 +49,19 @@ void terminal_settle(void) {
         nanosleep(&moment, NULL);
 }
 
-// Other programs may have made the terminal nonblocking (O_NONBLOCK), so wait here.
-static bool wait_for(int descriptor) {
-    struct pollfd terminal = {.fd = descriptor, .events = POLLOUT};
-    return errno == EINTR || (errno == EAGAIN && poll(&terminal, 1, -1) > 0);
-}
-
 // Writes the text even if earlier text could not be written.
 static void write_text(void *context, const void *payload, size_t bytes, Error *err) {
-    int descriptor = fileno(context);
-    const char *text = payload;
-    while (bytes > 0) {
-        ssize_t put = write(descriptor, text, bytes);
-        if (put < 0 && !wait_for(descriptor)) {
-            error_set(err, EXIT_IO, "the output could not be written to %s: %s",
-                      context == stdout ? "stdout" : "stderr", strerror(errno));
-            return;
-        }
-        text += put > 0 ? put : 0;
-        bytes -= put > 0 ? (size_t)put : 0;
-    }
+    int failed = screen_write(context == stdout ? SCREEN_STDOUT : SCREEN_STDERR, payload, bytes);
+    if (failed != 0)
+        error_set(err, EXIT_IO, "the output could not be written to %s: %s",
+                  context == stdout ? "stdout" : "stderr", strerror(failed));
 }
 
 static void put(FILE *stream, const char *text, size_t bytes) {
-    if (writer == NULL)
-        fwrite(text, 1, bytes, stream);
+    if (writer == NULL && stream == stdout)
+        fwrite(text, 1, bytes, stream); // in the order of the caller's own printf
+    else if (writer == NULL)
+        screen_write(SCREEN_STDERR, text, bytes);
     for (size_t piece; writer != NULL && bytes > 0; text += piece, bytes -= piece) {
         piece = bytes < PIECE ? bytes : PIECE;
         writer_put(writer, write_text, stream, text, piece, &(Error){0});
@@ -102,6 +91,26 @@ void terminal_say(const char *format, ...) {
     va_end(arguments);
 }
 
+void terminal_set_level(TerminalLevel new) { level = new; }
+
+TerminalLevel terminal_level(void) { return level; }
+
+void terminal_note(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (level >= TERMINAL_NORMAL)
+        print(stderr, format, arguments);
+    va_end(arguments);
+}
+
+void terminal_detail(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (level >= TERMINAL_VERBOSE)
+        print(stderr, format, arguments);
+    va_end(arguments);
+}
+
 void terminal_print(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -109,9 +118,48 @@ void terminal_print(const char *format, ...) {
     va_end(arguments);
 }
 
+// --- stages
+
+// A record is one line, so the text must not hold another one.
+static void put_record(char kind, const char *text) {
+    char record[400];
+    int bytes = snprintf(record, sizeof record - 1, "%c%c%.*s", SCREEN_RECORD, kind,
+                         (int)strcspn(text, "\n"), text);
+    bytes = bytes < (int)sizeof record - 2 ? bytes : (int)sizeof record - 2;
+    record[bytes] = '\n';
+    if (level >= TERMINAL_NORMAL)
+        put(stderr, record, (size_t)bytes + 1);
+}
+
+void stage_begin(const char *label, const char *format, ...) {
+    char text[384];
+    int bytes = snprintf(text, sizeof text, "%s\t", label);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + bytes, sizeof text - (size_t)bytes, format, arguments);
+    va_end(arguments);
+    screen_tick_by_thread();
+    put_record(STAGE_BEGIN, text);
+}
+
+void stage_progress(const char *format, ...) {
+    char text[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    put_record(STAGE_PROGRESS, text);
+}
+
+void stage_end(const char *result) { put_record(STAGE_END, result); }
+
+// --- the last words
+
 // A writable pipe takes at least PIPE_BUF bytes, and no line is longer.
 void terminal_say_now(const char *text) {
     struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&terminal, 1, 500) > 0 && screen_is_live())
+        (void)!write(STDERR_FILENO, "\n", 1);
     if (poll(&terminal, 1, 500) > 0)
         (void)!write(STDERR_FILENO, text, strlen(text));
 }

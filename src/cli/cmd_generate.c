@@ -22,8 +22,10 @@ static bool generate(const Options *options, const char *folder, Error *err) {
     Dataset dataset = {0};
     char parent[2048];
     path_folder(parent, sizeof parent, folder);
-    bool ok = dataset_generate(&dataset, options->argument[0], options->seed, err) &&
-              file_make_folder(parent, err) && dataset_write(&dataset, folder, err);
+    bool ok = dataset_generate(&dataset, options->argument[0], options->seed, err);
+    stage_begin("write", "the dataset");
+    ok = ok && file_make_folder(parent, err) && dataset_write(&dataset, folder, err);
+    stage_end("");
     if (ok)
         printf("%s: %lld nodes, %lld edges, %lld features, %lld classes\n", SHOWN(folder),
                (long long)dataset.nodes, (long long)dataset.edges, (long long)dataset.features,

@@ -14,6 +14,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
               (threads_set((int)config.run.threads, 1), true) &&
               partition_build(&config, parts, folder, sizeof folder, &warnings, &err) &&
               dataset_name(&config, name, &err);
+    stage_end("");
     say_lines("warning    ", warnings.text);
     if (ok && partition_report(folder, name, &err))
         printf("folder     %s\n", SHOWN(folder));

@@ -1,4 +1,4 @@
-// The keeper forwards the output of mpirun and the ranks, because mpirun silently drops output that
+// The keeper draws the output of mpirun and the ranks, because mpirun silently drops output that
 // it cannot write. A stopped terminal blocks only the keeper; mpirun buffers what it cannot
 // forward.
 
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int stream[2] = {STDOUT_FILENO, STDERR_FILENO};
+static const int stream[2] = {STDOUT_FILENO, STDERR_FILENO}; // SCREEN_STDOUT, SCREEN_STDERR
 
 bool forward_open(Forward *forward) {
     *forward = (Forward){.from = {-1, -1}, .into = {-1, -1}};
@@ -35,16 +35,8 @@ void forward_in_child(const Forward *forward) {
 }
 
 static void write_all(Forward *forward, int which, const char *text, ssize_t bytes) {
-    while (bytes > 0 && forward->lost[which] == 0) {
-        ssize_t put = write(stream[which], text, (size_t)bytes);
-        struct pollfd terminal = {.fd = stream[which], .events = POLLOUT};
-        if (put < 0 && errno == EAGAIN) // another process made it non-blocking
-            poll(&terminal, 1, -1);
-        else if (put < 0 && errno != EINTR)
-            forward->lost[which] = errno;
-        text += put > 0 ? put : 0;
-        bytes -= put > 0 ? put : 0;
-    }
+    if (forward->lost[which] == 0)
+        forward->lost[which] = screen_write(which, text, (size_t)bytes);
 }
 
 // Forwards what has arrived; false when both pipes are closed.
@@ -79,6 +71,7 @@ int forward_until_end(Forward *forward, int child) {
         close(forward->into[i]);
     for (double end = 0; !ended || (open && clock_seconds() < end);) {
         open = open && hand_on(forward, 100);
+        screen_tick();
         if (!open)
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
         if (!ended && !forward->hung && mpirun_hangs(&watch, child, forward->heard)) {
@@ -90,6 +83,7 @@ int forward_until_end(Forward *forward, int child) {
         ended = true;
         end = clock_seconds() + 1;
     }
+    screen_clear();
     return status;
 }
 

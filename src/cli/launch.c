@@ -252,6 +252,7 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     if (pid == 0)
         become(words.word, &forward, &before);
     keeper.child = pid;
+    stage_begin("start", "%d ranks", options->ranks);
     listen_to_signals();
     if (keeper.saves)
         ask_again_regularly();

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const Command commands[] = {
-    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnu",
+    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnuqv",
      "train a model on the whole graph, on one or many ranks",
      "Trains as CONFIG says and writes run.json, metrics.jsonl and checkpoints to run.dir.\n"
      "Prints one line per logged epoch on stderr and the result on stdout.\n"
@@ -15,7 +15,7 @@ const Command commands[] = {
      "--resume auto continues from the newest checkpoint, bit for bit. Without it a run starts\n"
      "again, and the files of earlier runs in run.dir move to run.dir.1, run.dir.2, ...",
      cmd_train},
-    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmu",
+    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmuqv",
      "train in several modes and compare time and accuracy",
      "Trains CONFIG in each of --modes, one after the other, from the same initial weights, each\n"
      "in its own folder under run.dir. `alone` is a single-rank baseline with the whole graph: "
@@ -23,25 +23,25 @@ const Command commands[] = {
      "with one thread and once with all cores, while the other ranks sleep. Prints a table and\n"
      "writes it to compare.json. --resume auto continues with the mode that was interrupted.",
      cmd_compare},
-    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rswbj",
+    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rswbjqv",
      "print loss and metrics of trained weights",
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
      "CONFIG may be the folder of a run: then the config in its run.json is used.",
      cmd_evaluate},
-    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rswblo",
+    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rswbloqv",
      "write classes, scores and embeddings of every node",
      "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels),\n"
      "scores.npy (float32 [n, K], before softmax or sigmoid) and with --layer L also\n"
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
      cmd_predict},
-    {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "sk",
+    {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "skqv",
      "partition the graph and report the communication it needs",
      "Partitions the graph into --parts parts as partition.* says, and stores the result in\n"
      "data.cache, where training finds it. Prints own, central, marginal and halo rows, the edge\n"
      "cut, the balance, and how many rows each rank sends to each other rank.",
      cmd_partition},
-    {"generate", "NAME", 1, 1, false, 0, "od", "make a synthetic graph that resembles a public one",
+    {"generate", "NAME", 1, 1, false, 0, "odqv", "make a synthetic graph that resembles a public one",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
     {"inspect", "PATH", 1, 1, false, 0, "",

@@ -31,6 +31,8 @@ static const Option table[] = {
      "alone)"},
     {'j', "json", NULL, "print JSON"},
     {'f', "files", NULL, "also check data, weights and output folders on disk"},
+    {'q', "quiet", NULL, "print warnings, errors and results only"},
+    {'v', "verbose", NULL, "also print messages, memory, kernels and the parts of each epoch"},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
@@ -87,6 +89,12 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         return true;
     case 'm':
         options->modes = text;
+        return true;
+    case 'q':
+        terminal_set_level(TERMINAL_QUIET);
+        return true;
+    case 'v':
+        terminal_set_level(TERMINAL_VERBOSE);
         return true;
     case 'b':
         options->best = true;

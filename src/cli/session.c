@@ -16,6 +16,7 @@ void say_lines(const char *before, const char *lines) {
 
 void print_error(const Error *err) {
     fflush(stdout);
+    stage_end("");
     say_lines("fringe: ", err->text);
 }
 
@@ -75,6 +76,8 @@ static void warn_of_binding(const Session *s) {
 bool session_start(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
+    if (launch_is_kept())
+        screen_pass_records();
     comm_self(&session->comm); // mistakes in a config are reported before MPI starts
     if (!launch_inside_job() &&
         !load_config(&session->config, options, options->argument[0], 1, &session->err))
@@ -94,6 +97,8 @@ bool session_load(Session *session) {
     session->open =
         partition_load(&session->shard, &session->config, &session->comm, &warnings, &session->err);
     if (session->comm.rank == 0)
+        stage_end("");
+    if (session->comm.rank == 0)
         say_lines("warning    ", warnings.text);
     return session->open;
 }
@@ -108,6 +113,8 @@ ExitCode session_end(Session *session) {
     if (session->open)
         shard_clear(&session->shard);
     runfolder_release(&session->folder);
+    if (first)
+        stage_end("");
     if (first && err.code != 0)
         print_error(&err);
     bool reported = err.code != 0;
@@ -150,7 +157,7 @@ static void read_weights(void *context) {
     char path[2048];
     if (checkpoint_weights_path(w->where, w->best, path, sizeof path, err) &&
         model_read(w->shape, w->parameters, path, err))
-        terminal_say("weights    %s\n", SHOWN(path));
+        terminal_note("weights    %s\n", SHOWN(path));
 }
 
 float *load_weights(Session *s, const ModelShape *shape, const Options *options) {

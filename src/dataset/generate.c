@@ -293,6 +293,7 @@ bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *e
     *dataset = (Dataset){0};
     if (!find_recipe(&recipe, name, err))
         return false;
+    stage_begin("generate", "%s: nodes and edges", name);
     bool ok = alloc_arrays(dataset, &recipe, err);
     if (ok) {
         Planted planted = {.recipe = &recipe, .seed = (uint64_t)seed};
@@ -307,6 +308,7 @@ bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *e
         return false;
     }
     dataset_set_csr(dataset, &rows);
+    stage_begin("generate", "%s: features", name);
     if (recipe.features > 0)
         draw_features(&recipe, (uint64_t)seed, dataset);
     return true;

@@ -279,6 +279,7 @@ bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, E
             return false;
     for (int i = 0; i < words->count; i++) {
         const Step *step = family_find(&step_family, words->word[i], &argument, err);
+        stage_begin("prepare", "%s", SHOWN(words->word[i]));
         if (!step->apply(dataset, argument, seed, err))
             return error_prefix(err, "%s", words->word[i]);
     }

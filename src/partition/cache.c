@@ -162,6 +162,7 @@ static bool loading_fits(const Config *config, Error *err) {
 // form and is not copied.
 static bool load_original(Prepared *prepared, Error *err) {
     const Config *config = prepared->config;
+    stage_begin("read", "%s", SHOWN(prepared->name));
     if (!loading_fits(config, err) || !dataset_load(&prepared->dataset, config, err))
         return false;
     prepared->loaded = true;
@@ -181,6 +182,7 @@ static void prepared_clear(Prepared *prepared) {
 static bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings,
                           Error *err) {
     *prepared = (Prepared){.config = config, .cache = config->data.cache, .warnings = warnings};
+    stage_begin("read", "the source files");
     if (!config_make_cache(config, err) || !dataset_source_hash(config, prepared->source, err) ||
         !dataset_name(config, prepared->name, err))
         return false;
@@ -322,7 +324,9 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
         return false;
     bool ok = parts_folder(folder, size, &prepared, parts, err);
     if (ok && parts_are_whole(folder)) {
+        stage_begin("cut", "%s, %d parts", SHOWN(config->partition.method), parts);
         use_parts(&prepared, folder);
+        stage_end("found in the cache");
     } else if (ok) {
         if (file_exists(folder))
             warnings_add(warnings, "%s was damaged and is made again", folder);

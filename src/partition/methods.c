@@ -89,6 +89,8 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
                          "%s: %lld nodes cannot be cut into %d parts; use 1 to %lld ranks",
                          dataset->name, (long long)dataset->nodes, parts, (long long)most);
     assert(graph != NULL || method->reads != READS_GRAPH);
+    stage_begin("cut", "%s, %.3g M edges, %d parts", SHOWN(config->partition.method),
+                (double)dataset->edges / 1e6, parts);
     CutInput input = {dataset, method->reads != READS_NODES ? graph : NULL, parts, config,
                       argument};
     if (!method->cut(part, &input, warnings, err))

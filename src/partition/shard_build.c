@@ -309,10 +309,13 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
                    .folder = folder,
                    .slot = ALLOC(int32_t, dataset->nodes, "places of remote rows")};
     memset(maker.slot, 0xff, (size_t)dataset->nodes * sizeof maker.slot[0]);
+    stage_begin("write", "the shards of %d ranks", manifest->parts);
     Shard shard = shard_of_graph(dataset, graph, manifest);
     bool ok = true;
-    for (int p = 0; p < manifest->parts && ok; p++)
+    for (int p = 0; p < manifest->parts && ok; p++) {
+        stage_progress("%d of %d", p + 1, manifest->parts);
         ok = write_part(&maker, shard, p, err);
+    }
     memory_free(maker.slot);
     order_clear(&order);
     return ok && write_part_file(manifest, part, folder, err) &&

@@ -12,8 +12,24 @@ void terminal_start(const Comm *comm); // borrowed until terminal_stop
 // Waits until everything is written. False with EXIT_IO if a write failed.
 bool terminal_stop(Error *err);
 
-void terminal_say(const char *format, ...) __attribute__((format(printf, 1, 2)));   // stderr
+// What is printed on stderr besides warnings and errors: --quiet, the default, --verbose.
+typedef enum TerminalLevel { TERMINAL_QUIET, TERMINAL_NORMAL, TERMINAL_VERBOSE } TerminalLevel;
+void terminal_set_level(TerminalLevel level);
+TerminalLevel terminal_level(void);
+
+// On stderr: always (warnings and errors), unless --quiet, and with --verbose only.
+void terminal_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void terminal_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void terminal_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void terminal_print(const char *format, ...) __attribute__((format(printf, 1, 2))); // stdout
+
+// Stages: what a command is doing now. One stage at a time; the next one ends the one before. A
+// terminal shows the stage as a live line with its seconds (screen.h). `label`: at most 10 columns.
+// When the stage ends it leaves a line if it took long or if the text given to stage_end is not "".
+// Rank 0, or a command of one process; any thread.
+void stage_begin(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void stage_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void stage_end(const char *result);
 
 // Call before ending the process: gives queued text half a second to be written.
 void terminal_settle(void);

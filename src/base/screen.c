@@ -1,0 +1,360 @@
+// Draws text and stages on stdout and stderr.
+//
+// One lock protects everything here. It is held while a stopped terminal blocks, so callers that
+// must not wait print through a writer thread (terminal.h).
+
+#include "fringe/base/screen.h"
+#include "fringe/base/clock.h"
+#include "fringe/base/memory.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STREAMS = 2, STAGE_TEXT = 512, LABEL_TEXT = 32 };
+static const int descriptor[STREAMS] = {STDOUT_FILENO, STDERR_FILENO};
+static const double first_report = 2;   // seconds without output, of a stream without a live line
+static const double longest_pause = 60; // seconds between two reports of the same stage
+static const double shown_on_screen = 0.2, shown_in_file = 1; // shorter stages get no line
+
+typedef struct Stage {
+    bool runs;
+    char label[LABEL_TEXT], text[STAGE_TEXT], progress[STAGE_TEXT];
+    double began;
+} Stage;
+
+static struct Screen {
+    pthread_mutex_t lock;
+    bool known;             // what follows is set
+    bool terminal[STREAMS]; // else a pipe or a file
+    bool colour;
+    bool passes_records, ticks;
+    bool live; // the live line is drawn
+    Stage stage;
+    double spoken, pause; // clock of the last output; seconds until a long stage is reported
+    char *held[STREAMS];  // an unfinished line; owned
+    size_t held_bytes[STREAMS];
+    double held_since[STREAMS];
+    int failed; // errno of the last write that failed
+} screen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_set(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL && value[0] != 0;
+}
+
+static void find_out(void) {
+    const char *kind = getenv("TERM");
+    if (screen.known)
+        return;
+    screen.known = true;
+    for (int i = 0; i < STREAMS; i++)
+        screen.terminal[i] = isatty(descriptor[i]);
+    screen.colour = !is_set("NO_COLOR") && (kind == NULL || strcmp(kind, "dumb") != 0);
+    screen.spoken = clock_seconds();
+    screen.pause = first_report;
+    atexit(screen_clear);
+}
+
+// Asks every time, because windows change their size.
+static int width_of(int stream) {
+    const char *columns = getenv("COLUMNS");
+    struct winsize size = {0};
+    int width = columns != NULL ? atoi(columns) : 0;
+    if (width <= 0 && ioctl(descriptor[stream], TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    return width >= 20 && width < 10000 ? width : 80;
+}
+
+// --- writing
+
+// Other programs may have made the terminal nonblocking (O_NONBLOCK), so wait here.
+static bool wait_for(int stream) {
+    struct pollfd ready = {.fd = descriptor[stream], .events = POLLOUT};
+    return errno == EINTR || (errno == EAGAIN && poll(&ready, 1, -1) > 0);
+}
+
+static void put(int stream, const char *text, size_t bytes) {
+    while (bytes > 0) {
+        ssize_t written = write(descriptor[stream], text, bytes);
+        if (written < 0 && !wait_for(stream)) {
+            screen.failed = errno;
+            return;
+        }
+        text += written > 0 ? written : 0;
+        bytes -= written > 0 ? (size_t)written : 0;
+    }
+    screen.spoken = clock_seconds();
+}
+
+static void put_text(int stream, const char *text) { put(stream, text, strlen(text)); }
+
+// --- the live line
+
+static void erase(void) {
+    if (screen.live)
+        put_text(SCREEN_STDERR, "\r\033[K");
+    screen.live = false;
+}
+
+// "1:05" from a minute on
+static void print_seconds(char out[32], double seconds) {
+    long whole = (long)seconds;
+    if (whole >= 3600)
+        snprintf(out, 32, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+    else if (whole >= 60)
+        snprintf(out, 32, "%ld:%02ld", whole / 60, whole % 60);
+    else
+        snprintf(out, 32, "%.1f s", seconds);
+}
+
+// The line of the stage, without a newline.
+static void describe(char out[2 * STAGE_TEXT], const char *more) {
+    const Stage *stage = &screen.stage;
+    char seconds[32];
+    print_seconds(seconds, clock_seconds() - stage->began);
+    snprintf(out, 2 * STAGE_TEXT, "%-10s %s%s%s  %s", stage->label, stage->text,
+             stage->text[0] != 0 && more[0] != 0 ? ", " : "", more, seconds);
+}
+
+static void draw(void) {
+    char line[2 * STAGE_TEXT];
+    if (!screen.terminal[SCREEN_STDERR] || screen.passes_records || !screen.stage.runs ||
+        screen.held_bytes[SCREEN_STDERR] > 0)
+        return;
+    describe(line, screen.stage.progress);
+    int width = width_of(SCREEN_STDERR) - 1; // a full line would make some terminals scroll
+    if ((int)strlen(line) > width)
+        line[width] = 0;
+    erase();
+    put_text(SCREEN_STDERR, line);
+    screen.live = true;
+}
+
+// --- lines of text
+
+typedef struct Mark {
+    size_t begin, end;
+    const char *code; // NULL: none
+} Mark;
+
+static Mark mark_of(const char *line, size_t bytes) {
+    const char *best = memmem(line, bytes, " * ", 3);
+    if (bytes > 7 && memcmp(line, "warning", 7) == 0)
+        return (Mark){0, 7, "\033[33m"};
+    if (bytes > 7 && memcmp(line, "fringe:", 7) == 0)
+        return (Mark){0, 7, "\033[31m"};
+    if (bytes > 5 && memcmp(line, "epoch", 5) == 0 && best != NULL)
+        return (Mark){(size_t)(best - line) + 1, (size_t)(best - line) + 2, "\033[32m"};
+    return (Mark){0};
+}
+
+static void put_marked(int stream, const char *text, size_t bytes) {
+    Mark mark = mark_of(text, bytes);
+    if (mark.code == NULL || !screen.colour) {
+        put(stream, text, bytes);
+        return;
+    }
+    put(stream, text, mark.begin);
+    put_text(stream, mark.code);
+    put(stream, text + mark.begin, mark.end - mark.begin);
+    put_text(stream, "\033[0m");
+    put(stream, text + mark.end, bytes - mark.end);
+}
+
+static void put_line(int stream, const char *line, size_t bytes) {
+    char *broken = ALLOC(char, SCREEN_BROKEN(bytes), "a line of text");
+    size_t length = screen_break(broken, line, bytes, width_of(stream));
+    erase();
+    put_marked(stream, broken, length);
+    memory_free(broken);
+}
+
+// --- stages
+
+static void end_stage(const char *result) {
+    Stage *stage = &screen.stage;
+    bool terminal = screen.terminal[SCREEN_STDERR];
+    double least = terminal ? shown_on_screen : shown_in_file;
+    char line[2 * STAGE_TEXT];
+    if (!stage->runs)
+        return;
+    stage->runs = false;
+    erase();
+    if (result[0] == 0 && clock_seconds() - stage->began < least)
+        return;
+    describe(line, result);
+    if (terminal) {
+        put_line(SCREEN_STDERR, line, strlen(line));
+    } else {
+        put_text(SCREEN_STDERR, line);
+        put_text(SCREEN_STDERR, "\n");
+    }
+}
+
+// "label<tab>text"
+static void begin_stage(const char *text) {
+    Stage *stage = &screen.stage;
+    size_t label = strcspn(text, "\t");
+    end_stage("");
+    *stage = (Stage){.runs = true, .began = clock_seconds()};
+    snprintf(stage->label, sizeof stage->label, "%.*s", (int)label, text);
+    snprintf(stage->text, sizeof stage->text, "%s", text[label] == '\t' ? text + label + 1 : "");
+    screen.spoken = stage->began;
+    screen.pause = first_report;
+}
+
+// `record`: without its first character
+static void take_record(const char *record) {
+    const char *text = record[0] != 0 ? record + 1 : "";
+    if (record[0] == STAGE_BEGIN)
+        begin_stage(text);
+    else if (record[0] == STAGE_PROGRESS)
+        snprintf(screen.stage.progress, STAGE_TEXT, "%.*s", STAGE_TEXT - 1, text);
+    else
+        end_stage(text);
+}
+
+// --- what arrives
+
+static void take_line(int stream, const char *line, size_t bytes) {
+    char record[2 * STAGE_TEXT];
+    if (bytes > 0 && line[0] == SCREEN_RECORD && !screen.passes_records) {
+        snprintf(record, sizeof record, "%.*s", (int)bytes - 1, line + 1);
+        take_record(record);
+    } else if (screen.terminal[stream] && !screen.passes_records) {
+        put_line(stream, line, bytes);
+    } else {
+        put(stream, line, bytes);
+        put_text(stream, "\n");
+    }
+}
+
+static void hold(int stream, const char *text, size_t bytes) {
+    size_t before = screen.held_bytes[stream];
+    if (bytes == 0)
+        return;
+    char *longer = ALLOC(char, before + bytes, "an unfinished line");
+    if (before > 0)
+        memcpy(longer, screen.held[stream], before);
+    memcpy(longer + before, text, bytes);
+    memory_free(screen.held[stream]);
+    screen.held[stream] = longer;
+    screen.held_bytes[stream] = before + bytes;
+    screen.held_since[stream] = clock_seconds();
+}
+
+static void let_go(int stream) {
+    memory_free(screen.held[stream]);
+    screen.held[stream] = NULL;
+    screen.held_bytes[stream] = 0;
+}
+
+// A line whose end does not come is written as it is.
+static void put_held(int stream, double age) {
+    if (screen.held_bytes[stream] == 0 || clock_seconds() - screen.held_since[stream] < age)
+        return;
+    erase();
+    put(stream, screen.held[stream], screen.held_bytes[stream]);
+    let_go(stream);
+}
+
+// Takes the lines that are complete now, and holds the rest.
+static void take(int stream, const char *text, size_t bytes) {
+    const char *end;
+    while ((end = memchr(text, '\n', bytes)) != NULL) {
+        size_t line = (size_t)(end - text);
+        if (screen.held_bytes[stream] > 0) {
+            hold(stream, text, line);
+            take_line(stream, screen.held[stream], screen.held_bytes[stream]);
+            let_go(stream);
+        } else {
+            take_line(stream, text, line);
+        }
+        text = end + 1;
+        bytes -= line + 1;
+    }
+    hold(stream, text, bytes);
+}
+
+int screen_write(int stream, const char *text, size_t bytes) {
+    pthread_mutex_lock(&screen.lock);
+    find_out();
+    screen.failed = 0;
+    take(stream, text, bytes);
+    draw();
+    int failed = screen.failed;
+    pthread_mutex_unlock(&screen.lock);
+    return failed;
+}
+
+// --- the clock
+
+// In a pipe or file, a stage that has been silent for long says that it runs, ever more seldom.
+static void report_stage(void) {
+    char line[2 * STAGE_TEXT];
+    if (clock_seconds() - screen.spoken < screen.pause)
+        return;
+    describe(line, screen.stage.progress);
+    put_text(SCREEN_STDERR, line);
+    put_text(SCREEN_STDERR, " ...\n");
+    screen.pause = screen.pause < longest_pause ? 2 * screen.pause : longest_pause;
+}
+
+void screen_tick(void) {
+    pthread_mutex_lock(&screen.lock);
+    find_out();
+    for (int i = 0; i < STREAMS; i++)
+        put_held(i, 0.3);
+    if (screen.terminal[SCREEN_STDERR])
+        draw();
+    else if (screen.stage.runs && !screen.passes_records)
+        report_stage();
+    pthread_mutex_unlock(&screen.lock);
+}
+
+static void *tick(void *unused) {
+    static const struct timespec moment = {.tv_nsec = 100000000};
+    for (;;) {
+        screen_tick();
+        nanosleep(&moment, NULL);
+    }
+    return unused;
+}
+
+void screen_tick_by_thread(void) {
+    pthread_t thread;
+    sigset_t all, before;
+    pthread_mutex_lock(&screen.lock);
+    bool ticks = screen.ticks || screen.passes_records;
+    screen.ticks = true;
+    pthread_mutex_unlock(&screen.lock);
+    sigfillset(&all);
+    if (ticks)
+        return;
+    pthread_sigmask(SIG_SETMASK, &all, &before); // other threads handle signals
+    if (pthread_create(&thread, NULL, tick, NULL) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+// Without the lock, for signal handlers.
+bool screen_is_live(void) { return screen.live; }
+
+void screen_pass_records(void) { screen.passes_records = true; }
+
+void screen_clear(void) {
+    pthread_mutex_lock(&screen.lock);
+    for (int i = 0; i < STREAMS; i++)
+        put_held(i, 0);
+    screen.stage.runs = false;
+    erase();
+    pthread_mutex_unlock(&screen.lock);
+}
