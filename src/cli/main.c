@@ -41,7 +41,8 @@ const Command commands[] = {
      "data.cache, where training finds it. Prints own, central, marginal and halo rows, the edge\n"
      "cut, the balance, and how many rows each rank sends to each other rank.",
      cmd_partition},
-    {"generate", "NAME", 1, 1, false, 0, "odqv", "make a synthetic graph that resembles a public one",
+    {"generate", "NAME", 1, 1, false, 0, "odqv",
+     "make a synthetic graph that resembles a public one",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
     {"inspect", "PATH", 1, 1, false, 0, "",
