@@ -92,9 +92,10 @@ static const Command *command_find(const char *name, Error *err) {
             return &commands[i];
     }
     const char *closest = family_closest(name, names, command_count);
-    error_set(err, EXIT_USAGE, "no command \"%s\"%s%s%s; fringe --help lists all", name,
-              closest != NULL ? "; did you mean " : "", closest != NULL ? closest : "",
-              closest != NULL ? "?" : "");
+    if (closest != NULL)
+        error_set(err, EXIT_USAGE, "no command '%s'; did you mean %s?", name, closest);
+    else
+        error_set(err, EXIT_USAGE, "no command '%s'; fringe --help lists all", name);
     return NULL;
 }
 

@@ -151,7 +151,7 @@ static bool check_mode_of_run(const Config *config, const Json *inside, Error *e
         return true;
     return error_set(
         err, EXIT_CONFIG,
-        "%s: mode: \"%s\" is the mode of a run, whose config names every key, so \"%s\" "
+        "%s: mode: '%s' is the mode of a run, whose config names every key, so '%s' "
         "would change nothing; give the config that the run was made from",
         config->source, json_string(mode), config->mode);
 }
