@@ -38,6 +38,8 @@ void config_store_object(Config *config, const Json *object, const char *section
                          Complaints *complaints) {
     for (const Json *value = json_first(object); value != NULL; value = json_next(value)) {
         char path[256], into[CONFIG_WORD];
+        if (section[0] == 0 && strcmp(json_key(value), "$schema") == 0)
+            continue; // tells editors where the schema is
         snprintf(path, sizeof path, "%s%s%.100s", section, section[0] != 0 ? "." : "",
                  json_key(value));
         const char *new = complaints->old_names ? config_new_name(path) : NULL;

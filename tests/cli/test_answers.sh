@@ -50,5 +50,11 @@ row 64 'did you mean train?' trian tiny.json
 row 64 "--modes: there is no mode 'vanila'; did you mean vanilla?" compare tiny.json --modes vanila
 row 64 "there is no mode 'fast'; there are vanilla, lossless," compare tiny.json --modes fast
 
+# --- a config
+echo '{"$schema": "fringe.schema.json", "data": {"path": "tiny"}}' >schema.json
+row 0 'schema.json: ok' config check schema.json
+echo '{"data": {"$schema": "x", "path": "tiny"}}' >deep.json
+row 78 'data.$schema: unknown key' config check deep.json
+
 echo "$rows answers"
 finish

@@ -80,6 +80,20 @@ import json, sys
 schema = json.load(sys.stdin)
 epochs = schema["properties"]["train"]["properties"]["epochs"]
 assert epochs["type"] == "integer" and epochs["minimum"] == 0 and epochs["default"] == 200, epochs
-assert schema["additionalProperties"] is False' || fail "the schema says what the table says"
+assert schema["additionalProperties"] is False and "$schema" in schema["properties"]
+def words(section, name):
+    key = schema["properties"][section]["properties"][name] if section else schema["properties"][name]
+    for one in key.get("anyOf", [key]):
+        one = one.get("items", one)
+        if "enum" in one or "anyOf" in one:
+            return one["enum"] if "enum" in one else one["anyOf"][0]["enum"]
+for key, word in {"mode": "adaqp", "data.format": "npz", "data.transforms": "symmetrize",
+                  "partition.method": "metis", "model.layer": "sage-mean", "model.post": "dropout",
+                  "train.optimizer": "sgd", "train.lr_schedule": "cosine", "train.metric": "micro-f1",
+                  "quantization.codec": "integer", "quantization.assign": "adaptive",
+                  "comm.schedule": "blocking", "run.backend": "cpu", "run.simd": "avx2"}.items():
+    assert word in words(*key.rpartition(".")[::2]), key
+method = schema["properties"]["partition"]["properties"]["method"]
+assert {"pattern": "^file:.+"} in method["anyOf"], method' || fail "the schema says what the table says"
 fi
 finish
