@@ -89,8 +89,8 @@ disk "a run to replay that assigned nothing" 66 'that run assigned no widths' \
     quantization.assign=replay:unassigned
 disk "a run.dir where nobody makes folders" 73 'run.dir: /proc/x: cannot make the folder' \
     run.dir=/proc/x
-disk "a run.dir that is a file" 73 'run.dir: afile: is not a folder' run.dir=afile
-disk "a run.dir behind a link to nowhere" 73 'run.dir: dangling: is not a folder' \
+disk "a run.dir that is a file" 73 'run.dir: afile is a file, not a folder' run.dir=afile
+disk "a run.dir behind a link to nowhere" 73 'run.dir: dangling is not a folder' \
     run.dir=dangling/x
 disk "a cache where nobody makes folders" 73 'data.cache: /proc/y: cannot make' data.cache=/proc/y
 disk "data that is not there" 66 'tiny.json: .*/nodata does not exist; fringe looks for data.path' \
