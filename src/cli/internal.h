@@ -158,6 +158,19 @@ bool folder_start_again(Session *session);
 // --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
 
+// --- doctor_config.c: what one config needs from this machine
+
+typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
+typedef struct Finding {
+    char text[2048], cure[256]; // text: one sentence per line
+} Finding;
+typedef struct Check {
+    const char *name;
+    Health (*run)(const Config *config, const Options *options, Finding *finding);
+} Check;
+extern const Check doctor_config_checks[];
+extern const int doctor_config_check_count;
+
 ExitCode cmd_train(const Options *options, int *argc, char ***argv);
 ExitCode cmd_compare(const Options *options, int *argc, char ***argv);
 ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv);

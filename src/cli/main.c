@@ -35,7 +35,7 @@ const Command commands[] = {
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
      cmd_predict},
-    {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "skqv",
+    {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "skjqv",
      "partition the graph and report the communication it needs",
      "Partitions the graph into --parts parts as partition.* says, and stores the result in\n"
      "data.cache, where training finds it. Prints own, central, marginal and halo rows, the edge\n"
@@ -59,9 +59,10 @@ const Command commands[] = {
      "schema    prints the JSON schema of a config\n"
      "markdown  prints the page docs/config.md",
      cmd_config},
-    {"doctor", "[CONFIG]", 0, 1, false, 0, "s",
+    {"doctor", "[CONFIG]", 0, 1, false, 0, "rsj",
      "check that this machine can train, and say how to repair it",
-     "Checks MPI, cores, threads, kernels, shared memory and disks. Exits with 0, or with 69 if\n"
+     "Checks MPI, cores, threads, kernels, shared memory and disks; with CONFIG also its files,\n"
+     "and the cores and memory that it takes on --ranks ranks. Exits with 0, or with 69 if\n"
      "something must be repaired first.",
      cmd_doctor},
     {"probe", "", 0, 0, true, 0, "r", NULL, "Starts and stops MPI; fringe doctor uses it.",
@@ -92,9 +93,10 @@ static const Command *command_find(const char *name, Error *err) {
             return &commands[i];
     }
     const char *closest = family_closest(name, names, command_count);
-    error_set(err, EXIT_USAGE, "no command \"%s\"%s%s%s; fringe --help lists all", name,
-              closest != NULL ? "; did you mean " : "", closest != NULL ? closest : "",
-              closest != NULL ? "?" : "");
+    if (closest != NULL)
+        error_set(err, EXIT_USAGE, "no command '%s'; did you mean %s?", name, closest);
+    else
+        error_set(err, EXIT_USAGE, "no command '%s'; fringe --help lists all", name);
     return NULL;
 }
 

@@ -17,6 +17,13 @@ typedef char Choices[CHOICES_MOST][CONFIG_WORD];
 int config_choices(const Key *key, Choices out); // how many; 0: any word
 bool config_is_choice(const Key *key, const char *word);
 
+// What users of other programs call a key, or a word of a key (synonyms.c): the key or word it
+// means here, or a sentence that says why there is none. NULL: not known. `name` is without its
+// section.
+const char *synonym_of_key(const char *name);
+const char *synonym_of_word(const Key *key, const char *word, Choices choice);
+bool synonym_is_sentence(const char *answer);
+
 // A mode is a preset: settings that stand between the defaults and the file.
 enum { MODE_SETTINGS = 8 };
 typedef struct Mode {

@@ -75,28 +75,88 @@ static bool print_messages(const Manifest *m, const char *folder, Error *err) {
     return true;
 }
 
+static void print_whole(const Manifest *m, const char *name) {
+    printf("dataset    %s\n", SHOWN(name));
+    printf("graph      %" PRId64 " nodes, %" PRId64 " stored edges, %s\n", m->nodes, m->edges,
+           m->symmetric ? "symmetric" : "directed");
+    printf("parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
+    printf("edge cut   %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m->edge_cut,
+           m->undirected_edges, percent(m->edge_cut, m->undirected_edges));
+    printf("halo       remote-neighbour ratio %.1f%% (mean of halo rows / own rows)\n",
+           100 * ranks_halo_ratio(m->part, m->parts));
+    printf("messages   %" PRId64 " rows sent in each forward exchange\n",
+           ranks_rows_sent(m->part, m->parts));
+    printf("balance    nodes %.3f, edges %.3f, train nodes %.3f (largest part / mean)\n",
+           ranks_balance(m->part, m->parts, BALANCE_NODES),
+           ranks_balance(m->part, m->parts, BALANCE_EDGES),
+           ranks_balance(m->part, m->parts, BALANCE_TRAIN));
+}
+
 bool partition_report(const char *folder, const char *name, Error *err) {
     Manifest m;
     if (!manifest_read_all(&m, folder, err))
         return false;
-    printf("%s: %" PRId64 " nodes, %" PRId64 " stored edges, %s\n"
-           "%d parts by %s, seed %" PRId64 "\n",
-           SHOWN(name != NULL ? name : m.dataset_name), m.nodes, m.edges,
-           m.symmetric ? "symmetric" : "directed", m.parts, SHOWN(m.method), m.seed);
-    printf("edge cut: %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m.edge_cut,
-           m.undirected_edges, percent(m.edge_cut, m.undirected_edges));
-    printf("remote-neighbour ratio: %.1f%% (mean of halo rows / own rows)\n"
-           "rows sent in each forward exchange: %" PRId64 "\n",
-           100 * ranks_halo_ratio(m.part, m.parts), ranks_rows_sent(m.part, m.parts));
-    printf("balance (largest / mean): nodes %.3f, edges %.3f, train nodes %.3f\n",
-           ranks_balance(m.part, m.parts, BALANCE_NODES),
-           ranks_balance(m.part, m.parts, BALANCE_EDGES),
-           ranks_balance(m.part, m.parts, BALANCE_TRAIN));
+    print_whole(&m, name != NULL ? name : m.dataset_name);
     if (m.warnings.text[0] != '\0')
-        printf("warnings: %s\n", SHOWN(m.warnings.text));
+        printf("warnings   %s\n", SHOWN(m.warnings.text));
     printf("\n");
     print_parts(&m, folder);
     bool ok = print_messages(&m, folder, err);
+    manifest_clear(&m);
+    return ok;
+}
+
+// ---- as JSON
+
+static void put_part(JsonWriter *writer, const PartFigures *f) {
+    const struct {
+        const char *key;
+        int64_t value;
+    } row[] = {{"own", f->own},
+               {"central", f->central},
+               {"marginal", f->own - f->central},
+               {"boundary", f->boundary},
+               {"halo", f->halo},
+               {"halo_backward", f->halo_backward},
+               {"edges", f->edges},
+               {"edges_remote", f->edges_remote},
+               {"train", f->train},
+               {"bytes", f->bytes}};
+    json_begin_object(writer, NULL);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        json_put_int(writer, row[i].key, row[i].value);
+    json_end_object(writer);
+}
+
+static void put_whole(JsonWriter *writer, const Manifest *m, const char *name) {
+    json_put_string(writer, "dataset", name);
+    json_put_int(writer, "nodes", m->nodes);
+    json_put_int(writer, "edges", m->edges);
+    json_put_bool(writer, "symmetric", m->symmetric);
+    json_put_string(writer, "method", m->method);
+    json_put_int(writer, "seed", m->seed);
+    json_put_int(writer, "edge_cut", m->edge_cut);
+    json_put_int(writer, "joined_pairs", m->undirected_edges);
+    json_put_double(writer, "remote_neighbour_ratio", ranks_halo_ratio(m->part, m->parts));
+    json_put_int(writer, "rows_sent", ranks_rows_sent(m->part, m->parts));
+    json_put_double(writer, "balance_nodes", ranks_balance(m->part, m->parts, BALANCE_NODES));
+    json_put_double(writer, "balance_edges", ranks_balance(m->part, m->parts, BALANCE_EDGES));
+    json_put_double(writer, "balance_train", ranks_balance(m->part, m->parts, BALANCE_TRAIN));
+    json_put_string(writer, "warnings", m->warnings.text);
+}
+
+bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err) {
+    Manifest m;
+    char path[1024];
+    if (!manifest_read_all(&m, folder, err))
+        return false;
+    put_whole(writer, &m, name != NULL ? name : m.dataset_name);
+    json_begin_array(writer, "parts");
+    for (int p = 0; p < m.parts; p++)
+        put_part(writer, &m.part[p]);
+    json_end_array(writer);
+    messages_path(path, sizeof path, folder);
+    bool ok = m.parts < 2 || messages_put(writer, path, m.symmetric, err);
     manifest_clear(&m);
     return ok;
 }

@@ -164,7 +164,7 @@ expect "mistakes are told" 78 'quantization.bits: .* found 2 at place 2' "$FRING
     $short --set quantization.bits=[4,2] --set quantization.initial_bits=9 --set quantization.link=[1]
 grep -q 'quantization.initial_bits: .* found 9' out || fail "the second one, too"
 grep -q 'quantization.link: .* found 1' out || fail "and the third one"
-expect "so is a rule that is not there" 78 'quantization.assign: expected one of .* did you mean "adaptive"' \
+expect "so is a rule that is not there" 78 'quantization.assign: expected one of .* did you mean .adaptive' \
     "$FRINGE" train tiny.json $short --set quantization.assign=adaptiv
 expect "who diverges is told where" 80 \
     'layer [01], (for|back)ward, epoch [0-9]+: the row of node [0-9]+|loss or its gradient is not' \
