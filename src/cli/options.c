@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Option {
-    char letter;          // how commands[].options names it
-    const char *name;     // after --
-    const char *argument; // NULL: none
-    const char *help;
-} Option;
-
 static const Option table[] = {
     {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size"},
     {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated"},
@@ -35,6 +28,8 @@ static const Option table[] = {
     {'v', "verbose", NULL, "also print messages, memory, kernels and the parts of each epoch"},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
+
+const Option *option_at(int i) { return i < OPTIONS ? &table[i] : NULL; }
 
 static bool taken(const Command *command, const Option *option) {
     return strchr(command->options, option->letter) != NULL;
