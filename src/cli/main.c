@@ -76,18 +76,6 @@ const Command commands[] = {
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
-void help_print(void) {
-    printf("fringe trains graph neural networks on the whole graph, spread over MPI ranks.\n\n"
-           "usage: fringe COMMAND ... | fringe COMMAND --help | fringe --version\n\n");
-    for (int i = 0; i < command_count; i++)
-        if (commands[i].summary != NULL)
-            printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-    printf("\nTo begin:\n"
-           "  fringe generate reddit-small\n"
-           "  fringe train configs/reddit-small-gcn.json --ranks 2 --set train.epochs=10\n\n");
-    exit_codes_print();
-}
-
 const Command *command_find(const char *name, Error *err) {
     const char *names[16];
     for (int i = 0; i < command_count; i++) {

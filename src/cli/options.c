@@ -213,20 +213,3 @@ bool options_parse(Options *options, const Command *command, int argc, char **ar
     }
     return check_arguments(options, command, err);
 }
-
-void options_help(const Command *command) {
-    printf("usage: fringe %s %s%s\n\n%s\n", command->name, command->arguments,
-           command->options[0] != 0 ? " [OPTIONS]" : "", command->details);
-    printf("\n");
-    for (int i = 0; i < OPTIONS; i++) {
-        char left[32];
-        if (!taken(command, &table[i]))
-            continue;
-        snprintf(left, sizeof left, "--%s %s", table[i].name,
-                 table[i].argument != NULL ? table[i].argument : "");
-        printf("  %-18s %s\n", left, table[i].help);
-    }
-    printf("  %-18s %s\n", "--help", "print this text");
-    if (strcmp(command->name, "generate") == 0)
-        printf("\nNAME is one of %s.\n", dataset_generator_list());
-}

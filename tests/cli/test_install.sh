@@ -24,7 +24,7 @@ expect "the program of a build finds those of its source tree" 0 '^model.layer '
 
 # --- help
 expect "help COMMAND is COMMAND --help" 0 'usage: fringe train CONFIG' "$FRINGE" help train
-expect "help of a command that is not there" 64 'no command "trian"; did you mean train' "$FRINGE" help trian
+expect "help of a command that is not there" 64 'no command 'trian'; did you mean train' "$FRINGE" help trian
 expect "help alone" 0 'usage: fringe COMMAND' "$FRINGE" help
 "$FRINGE" help man >fringe.1
 for text in 'fringe train' '\\-\\-ranks' 'quantization.group_size' 'EXIT STATUS' '^\.TP$'; do
