@@ -113,6 +113,8 @@ typedef struct Session {
     Error err;
     double started;   // clock
     bool open;        // shard is mapped
+    bool compares;    // the output is a table, so the results of runs go to stderr
+    bool described;   // the facts of the training are printed
     RunFolder folder; // of train and compare: claimed by rank 0 for the life of the session
 } Session;
 

@@ -15,13 +15,13 @@ const Command commands[] = {
      "--resume auto continues from the newest checkpoint, bit for bit. Without it a run starts\n"
      "again, and the files of earlier runs in run.dir move to run.dir.1, run.dir.2, ...",
      cmd_train},
-    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmuqv",
+    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmujqv",
      "train in several modes and compare time and accuracy",
      "Trains CONFIG in each of --modes, one after the other, from the same initial weights, each\n"
      "in its own folder under run.dir. `alone` is a single-rank baseline with the whole graph: "
      "once\n"
-     "with one thread and once with all cores, while the other ranks sleep. Prints a table and\n"
-     "writes it to compare.json. --resume auto continues with the mode that was interrupted.",
+     "with one thread and once with all cores, while the other ranks sleep. Prints tables\n"
+     "and writes them to compare.json. --resume auto continues with the mode that was interrupted.",
      cmd_compare},
     {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rswbjqv",
      "print loss and metrics of trained weights",
