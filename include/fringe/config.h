@@ -190,6 +190,12 @@ void config_values(const Config *config, const MemberKeys *member, void *values)
 // and for those in the config of a run, which has every key.
 bool config_is_said(const Config *config, const char *path);
 
+// The key that a name without its section means, or a name that PyG, DGL or AdaQP has for it: "lr",
+// "epochs", "hidden_channels". NULL: none is known.
+const char *config_guess_key(const char *name);
+// The value of a key that a wrong word is close to, or means in those programs. False: none.
+bool config_guess_word(const char *path, const char *word, char out[CONFIG_WORD]);
+
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
 // (EXIT_NO_INPUT if the file does not exist). A mode's preset stands between defaults and file. The

@@ -63,6 +63,7 @@ typedef struct RunSummary {
     double baseline[4];          // of model_baseline
     int64_t own_least, own_most; // rows of a rank
     int64_t central, halo;       // rows, over all ranks
+    double halo_ratio;           // halo rows / own rows, mean over ranks
     size_t predicted;            // bytes of the largest MemoryPlan
     int exchanges;
     ExchangeSummary exchange[2 * MODEL_LAYERS]; // [exchanges]

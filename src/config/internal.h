@@ -14,6 +14,13 @@ extern const int config_own_key_count;
 // True if the key may have that word (choices.c). "file:PATH" stands for any path.
 bool config_is_choice(const Key *key, const char *word);
 
+// What users of other programs call a key, or a word of a key (synonyms.c): the key or word it
+// means here, or a sentence that says why there is none. NULL: not known. `name` is without its
+// section.
+const char *synonym_of_key(const char *name);
+const char *synonym_of_word(const Key *key, const char *word, Choices choice);
+bool synonym_is_sentence(const char *answer);
+
 // A mode is a preset: settings that stand between the defaults and the file.
 enum { MODE_SETTINGS = 8 };
 typedef struct Mode {

@@ -38,6 +38,8 @@ void config_store_object(Config *config, const Json *object, const char *section
                          Complaints *complaints) {
     for (const Json *value = json_first(object); value != NULL; value = json_next(value)) {
         char path[256], into[CONFIG_WORD];
+        if (section[0] == 0 && strcmp(json_key(value), "$schema") == 0)
+            continue; // tells editors where the schema is
         snprintf(path, sizeof path, "%s%s%.100s", section, section[0] != 0 ? "." : "",
                  json_key(value));
         const char *new = complaints->old_names ? config_new_name(path) : NULL;
@@ -151,7 +153,7 @@ static bool check_mode_of_run(const Config *config, const Json *inside, Error *e
         return true;
     return error_set(
         err, EXIT_CONFIG,
-        "%s: mode: \"%s\" is the mode of a run, whose config names every key, so \"%s\" "
+        "%s: mode: '%s' is the mode of a run, whose config names every key, so '%s' "
         "would change nothing; give the config that the run was made from",
         config->source, json_string(mode), config->mode);
 }

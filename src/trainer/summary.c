@@ -69,6 +69,8 @@ RunSummary trainer_summary(const Trainer *t) {
         summary.own_most = all[rank].own > summary.own_most ? all[rank].own : summary.own_most;
         summary.central += all[rank].central;
         summary.halo += all[rank].halo;
+        if (all[rank].own > 0)
+            summary.halo_ratio += (double)all[rank].halo / ((double)all[rank].own * t->comm->size);
         if ((size_t)all[rank].predicted > summary.predicted)
             summary.predicted = (size_t)all[rank].predicted;
     }
