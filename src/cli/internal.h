@@ -53,9 +53,26 @@ typedef struct Command {
 
 extern const Command commands[];
 extern const int command_count;
+const Command *command_find(const char *name, Error *err); // NULL: EXIT_USAGE
+
+typedef struct Option {   // options.c
+    char letter;          // how commands[].options names it
+    const char *name;     // after --
+    const char *argument; // NULL: none
+    const char *help;
+} Option;
+const Option *option_at(int i); // NULL: past the last one
 
 bool options_parse(Options *options, const Command *command, int argc, char **argv, Error *err);
 void options_help(const Command *command); // stdout
+
+// --- manual.c: what is printed from the tables of commands, options, exit codes and keys
+
+void exit_codes_print(void); // stdout, in lines of at most 80 columns
+// completion.c: a script that completes command lines, for bash and for zsh (stdout).
+void completion_print_bash(void);
+void completion_print_zsh(void);
+void help_print(void); // main.c: the text of fringe --help (stdout)
 
 // --- launch.c: this program under mpirun
 
@@ -180,6 +197,7 @@ ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_config(const Options *options, int *argc, char ***argv);
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
+ExitCode cmd_help(const Options *options, int *argc, char ***argv);
 ExitCode cmd_probe(const Options *options, int *argc, char ***argv);
 
 #endif

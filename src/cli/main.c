@@ -65,27 +65,18 @@ const Command commands[] = {
      "and the cores and memory that it takes on --ranks ranks. Exits with 0, or with 69 if\n"
      "something must be repaired first.",
      cmd_doctor},
+    {"help", "[COMMAND|man|bash|zsh]", 0, 1, false, 0, "",
+     "explain a command; print the manual or a completion script",
+     "COMMAND   prints the same as fringe COMMAND --help\n"
+     "man       prints the manual page; read it with: fringe help man | man -l -\n"
+     "bash, zsh prints a script that completes command lines in that shell",
+     cmd_help},
     {"probe", "", 0, 0, true, 0, "r", NULL, "Starts and stops MPI; fringe doctor uses it.",
      cmd_probe},
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
-static void help(void) {
-    printf("fringe trains graph neural networks on the whole graph, spread over MPI ranks.\n\n"
-           "usage: fringe COMMAND ... | fringe COMMAND --help | fringe --version\n\n");
-    for (int i = 0; i < command_count; i++)
-        if (commands[i].summary != NULL)
-            printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-    printf(
-        "\nTo begin:\n"
-        "  fringe generate reddit-small\n"
-        "  fringe train configs/reddit-small-gcn.json --ranks 2 --set train.epochs=10\n\n"
-        "exit codes: 0 ok, 64 usage, 65 bad data, 66 input missing, 69 unavailable, 70 our bug,\n"
-        "71 does not fit in memory, 73 cannot write, 74 I/O, 75 stopped after a checkpoint,\n"
-        "78 bad config, 80 diverged, 81 a rank is hung, 83 integrity, 84 ranks disagree\n");
-}
-
-static const Command *command_find(const char *name, Error *err) {
+const Command *command_find(const char *name, Error *err) {
     const char *names[16];
     for (int i = 0; i < command_count; i++) {
         names[i] = commands[i].name;
@@ -132,12 +123,11 @@ static ExitCode run(int argc, char **argv) {
     Error err = {0};
     Options options;
     if (argc < 2) {
-        help();
+        help_print();
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        help();
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help_print();
         return EXIT_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {

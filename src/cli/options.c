@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Option {
-    char letter;          // how commands[].options names it
-    const char *name;     // after --
-    const char *argument; // NULL: none
-    const char *help;
-} Option;
-
 static const Option table[] = {
     {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size"},
     {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated"},
@@ -35,6 +28,8 @@ static const Option table[] = {
     {'v', "verbose", NULL, "also print messages, memory, kernels and the parts of each epoch"},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
+
+const Option *option_at(int i) { return i < OPTIONS ? &table[i] : NULL; }
 
 static bool taken(const Command *command, const Option *option) {
     return strchr(command->options, option->letter) != NULL;
@@ -217,21 +212,4 @@ bool options_parse(Options *options, const Command *command, int argc, char **ar
         }
     }
     return check_arguments(options, command, err);
-}
-
-void options_help(const Command *command) {
-    printf("usage: fringe %s %s%s\n\n%s\n", command->name, command->arguments,
-           command->options[0] != 0 ? " [OPTIONS]" : "", command->details);
-    printf("\n");
-    for (int i = 0; i < OPTIONS; i++) {
-        char left[32];
-        if (!taken(command, &table[i]))
-            continue;
-        snprintf(left, sizeof left, "--%s %s", table[i].name,
-                 table[i].argument != NULL ? table[i].argument : "");
-        printf("  %-18s %s\n", left, table[i].help);
-    }
-    printf("  %-18s %s\n", "--help", "print this text");
-    if (strcmp(command->name, "generate") == 0)
-        printf("\nNAME is one of %s.\n", dataset_generator_list());
 }

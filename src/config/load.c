@@ -163,12 +163,11 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
     memset(config, 0, sizeof *config);
     Json *file = NULL;
     if (path != NULL) {
-        if (strlen(path) >= sizeof config->source)
+        if (!config_find(path, config->source, sizeof config->source))
             return error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
                              sizeof config->source - 1);
-        snprintf(config->source, sizeof config->source, "%s", path);
         Error read = {0};
-        file = json_read(path, &read);
+        file = json_read(config->source, &read);
         if (file == NULL) // invalid JSON is a bad config, not bad data
             return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
                              read.text);

@@ -75,25 +75,30 @@ static bool print_messages(const Manifest *m, const char *folder, Error *err) {
     return true;
 }
 
+static void print_whole(const Manifest *m, const char *name) {
+    printf("dataset    %s\n", SHOWN(name));
+    printf("graph      %" PRId64 " nodes, %" PRId64 " stored edges, %s\n", m->nodes, m->edges,
+           m->symmetric ? "symmetric" : "directed");
+    printf("parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
+    printf("edge cut   %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m->edge_cut,
+           m->undirected_edges, percent(m->edge_cut, m->undirected_edges));
+    printf("halo       remote-neighbour ratio %.1f%% (mean of halo rows / own rows)\n",
+           100 * ranks_halo_ratio(m->part, m->parts));
+    printf("messages   %" PRId64 " rows sent in each forward exchange\n",
+           ranks_rows_sent(m->part, m->parts));
+    printf("balance    nodes %.3f, edges %.3f, train nodes %.3f (largest part / mean)\n",
+           ranks_balance(m->part, m->parts, BALANCE_NODES),
+           ranks_balance(m->part, m->parts, BALANCE_EDGES),
+           ranks_balance(m->part, m->parts, BALANCE_TRAIN));
+}
+
 bool partition_report(const char *folder, const char *name, Error *err) {
     Manifest m;
     if (!manifest_read_all(&m, folder, err))
         return false;
-    printf("%s: %" PRId64 " nodes, %" PRId64 " stored edges, %s\n"
-           "%d parts by %s, seed %" PRId64 "\n",
-           SHOWN(name != NULL ? name : m.dataset_name), m.nodes, m.edges,
-           m.symmetric ? "symmetric" : "directed", m.parts, SHOWN(m.method), m.seed);
-    printf("edge cut: %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m.edge_cut,
-           m.undirected_edges, percent(m.edge_cut, m.undirected_edges));
-    printf("remote-neighbour ratio: %.1f%% (mean of halo rows / own rows)\n"
-           "rows sent in each forward exchange: %" PRId64 "\n",
-           100 * ranks_halo_ratio(m.part, m.parts), ranks_rows_sent(m.part, m.parts));
-    printf("balance (largest / mean): nodes %.3f, edges %.3f, train nodes %.3f\n",
-           ranks_balance(m.part, m.parts, BALANCE_NODES),
-           ranks_balance(m.part, m.parts, BALANCE_EDGES),
-           ranks_balance(m.part, m.parts, BALANCE_TRAIN));
+    print_whole(&m, name != NULL ? name : m.dataset_name);
     if (m.warnings.text[0] != '\0')
-        printf("warnings: %s\n", SHOWN(m.warnings.text));
+        printf("warnings   %s\n", SHOWN(m.warnings.text));
     printf("\n");
     print_parts(&m, folder);
     bool ok = print_messages(&m, folder, err);

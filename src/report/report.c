@@ -147,6 +147,7 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
 void report_close(Report *report) {
     if (report == NULL)
         return;
+    stage_drop();
     writer_free(report->writer);
     if (report->metrics >= 0)
         close(report->metrics);

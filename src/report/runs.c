@@ -32,6 +32,7 @@ static void print_cost(const RunResult *r, Print *print) {
 void report_print_result(const Report *report, const RunResult *r, bool is_output) {
     char scores[80];
     Print *print = is_output ? terminal_print : terminal_note;
+    stage_drop();
     report_print_times(&report->times);
     terminal_settle(); // mpirun forwards stdout and stderr apart: the last epoch must come first
     print("result     epoch %lld: %s (%s, seed %lld)\n", (long long)r->epochs,

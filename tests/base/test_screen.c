@@ -23,6 +23,12 @@ static void text_breaks_at_words_behind_its_label(void **state) {
     assert_string_equal(broken("", 20), "\n");
 }
 
+static void lists_of_two_columns_stay_so(void **state) {
+    (void)state;
+    assert_string_equal(broken("  --runs N  one two three four", 22),
+                        "  --runs N  one two\n            three four\n");
+}
+
 static void a_path_that_is_too_long_stands_alone(void **state) {
     (void)state;
     assert_string_equal(broken("folder     /a/very/long/path/of/a/run is full", 20),
@@ -38,6 +44,7 @@ static void columns_are_counted_not_bytes(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(text_breaks_at_words_behind_its_label),
+    cmocka_unit_test(lists_of_two_columns_stay_so),
     cmocka_unit_test(a_path_that_is_too_long_stands_alone),
     cmocka_unit_test(columns_are_counted_not_bytes),
 };
