@@ -84,7 +84,7 @@ static void print_parts(const Config *config, const Shard *shard, int ranks, int
     terminal_note("parts      %d ranks, %d thread%s each, cut by %s; %lld to %lld own rows\n",
                   ranks, threads, s, SHOWN(config->partition.method), (long long)summary->own_least,
                   (long long)summary->own_most);
-    terminal_note("           central rows %.1f %%, remote-neighbour ratio %.1f %%; %s each\n",
+    terminal_note("           central rows %.1f %%, remote-neighbour ratio %.1f %%; memory %s\n",
                   100.0 * (double)summary->central / (double)shard->set[NODES].total,
                   100.0 * summary->halo_ratio, memory);
 }
