@@ -34,7 +34,7 @@ size=$(du -cb "$prefix/share/fringe/data/villages" | tail -n 1 | cut -f 1)
 
 # --- help
 expect "help COMMAND is COMMAND --help" 0 'usage: fringe train CONFIG' "$FRINGE" help train
-expect "help of a command that is not there" 64 'no command 'trian'; did you mean train' "$FRINGE" help trian
+expect "help of a command that is not there" 64 'no command .trian.; did you mean train' "$FRINGE" help trian
 expect "help alone" 0 'usage: fringe COMMAND' "$FRINGE" help
 "$FRINGE" help man >fringe.1
 for text in 'fringe train' '\\-\\-ranks' 'quantization.group_size' 'EXIT STATUS' '^\.TP$'; do
