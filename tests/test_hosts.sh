@@ -46,10 +46,10 @@ same_run() { # NAME FOLDER
     done
 }
 
-expect "4 ranks on one host" 0 'result .* epoch 600 ' "$FRINGE" train own/tiny.json $settings \
+expect "4 ranks on one host" 0 'result +epoch 600: ' "$FRINGE" train own/tiny.json $settings \
     --ranks 4 --set run.dir=one
 whole() { (on_hosts whole); }
-expect "2 on each of two" 0 'result .* epoch 600 ' whole
+expect "2 on each of two" 0 'result +epoch 600: ' whole
 same_run "as on one host" whole
 
 # USR1 to mpirun reaches the ranks of both
@@ -62,7 +62,7 @@ status=0
 wait $pid || status=$?
 [ $status -eq 75 ] && echo "ok: USR1 stops both hosts" || fail "USR1: exit $status: $(cat out)"
 goes_on() { (on_hosts cut --resume auto); }
-expect "it goes on" 0 'result .* epoch 600 ' goes_on
+expect "it goes on" 0 'result +epoch 600: ' goes_on
 grep -q '^resume  *after epoch [1-9]' out || fail "it starts over: $(cat out)"
 same_run "as if never stopped" cut
 [ -z "$(ip netns pids $net-h2)" ] || fail "these stay on the second host: $(ip netns pids $net-h2)"

@@ -53,6 +53,14 @@ typedef struct Key {
     const char *help;
 } Key;
 
+enum { CHOICES_MOST = 24 };
+typedef char Choices[CHOICES_MOST][CONFIG_WORD];
+
+// For pages that list all keys.
+const Key *config_key_at(int i);                                 // NULL: past the last one
+int config_choices(const Key *key, Choices out);                 // how many; 0: any word
+void config_expectation(const Key *key, char *out, size_t size); // "a whole number in [1, 16]"
+
 // Keys that a member of a family adds to existing sections. Their values form a struct of the
 // member, which a Config stores as bytes.
 typedef struct MemberKeys {
@@ -182,12 +190,19 @@ void config_values(const Config *config, const MemberKeys *member, void *values)
 // and for those in the config of a run, which has every key.
 bool config_is_said(const Config *config, const char *path);
 
+// The key that a name without its section means, or a name that PyG, DGL or AdaQP has for it: "lr",
+// "epochs", "hidden_channels". NULL: none is known.
+const char *config_guess_key(const char *name);
+// The value of a key that a wrong word is close to, or means in those programs. False: none.
+bool config_guess_word(const char *path, const char *word, char out[CONFIG_WORD]);
+
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
 // (EXIT_NO_INPUT if the file does not exist). A mode's preset stands between defaults and file. The
 // file may also be the run.json of a run: then its member "config" is loaded, in which keys may
 // have names of older versions. After errors *config holds defaults for wrong keys and the values
-// of the others; if the file is no JSON, its mode is "".
+// of the others; if the file is no JSON, its mode is "". A path that does not exist may name a
+// config that came with the program: "villages" is configs/villages.json beside it.
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
 

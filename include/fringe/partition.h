@@ -123,5 +123,7 @@ bool partition_folder(const Config *config, int parts, char *out, size_t size, E
 // cut, balance, and the message matrix if there are few parts; read from the manifest of `folder`.
 // `name` is the dataset's name; NULL: the one when the cut was made.
 bool partition_report(const char *folder, const char *name, Error *err);
+// The same as members of the writer's open object, with all messages as [from, to, rows].
+bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err);
 
 #endif

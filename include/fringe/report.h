@@ -12,10 +12,12 @@
 
 typedef struct Report Report;
 
-// Prints data, parts, messages, memory, kernels and baseline of a training before it begins
-// (stderr).
+// Prints data, parts and baseline of a training before it begins, and with --verbose its messages,
+// memory and kernels (stderr).
 void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
                         const Trainer *trainer, const RunSummary *summary);
+// Warns of settings without an effect in this training.
+void report_warnings(const Config *config, const RunSummary *summary);
 
 // Begins to report into run.dir, which must be claimed (runfolder.h). `resume_epoch` >= 0: cuts
 // metrics.jsonl and assignments back to that epoch, and warns of missing epochs; -1: a new run,
@@ -34,15 +36,10 @@ bool report_show_assignments(const char *run_dir, Error *err);
 // Waits until everything reported is written and metrics.jsonl is flushed to disk; sends heartbeats
 // meanwhile. Call it before a checkpoint is written.
 bool report_sync(Report *report, Error *err);
-void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
-                 size_t size);
 
 // The printed score of a split: its micro-F1, which equals the accuracy if nodes have one label;
 // NaN if the split is empty.
 double report_score(const Metrics *metrics);
-// Writes "93.00 %", or "none" for NaN. Returns out.
-enum { REPORT_PERCENT = 16 };
-const char *report_percent(char out[REPORT_PERCENT], double share);
 const char *report_metric_name(const Shard *shard); // "accuracy" or "micro-F1"
 // Writes an object with all metrics of a split; they are null if it is empty.
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics);
@@ -57,15 +54,19 @@ typedef struct RunResult {
     size_t taken, resident;  // bytes, largest of all ranks: peak allocated, peak resident
     double seconds;          // wall clock since the start or the resume
 } RunResult;
+// For run.json: the times of all ranks, which it takes over. Call it before report_result.
+void report_rank_times(Report *report, RankTimes *ranks);
 bool report_result(Report *report, RunResult *result, Error *err); // waits until it is written
-void report_close(Report *report);                                 // likewise; NULL is allowed
+bool report_stopped(Report *report, Error *err); // run.json of a run that goes on later; likewise
+void report_close(Report *report);               // likewise; NULL is allowed
 
-// Prints the line of a run that has ended (stdout).
-void report_print_result(const Report *report, const RunResult *result);
-// For several runs with the seeds `first_seed`, first_seed + 1, ...: prints their line (stdout) and
-// writes the object of runs.json.
+// Prints the lines of a run that has ended: where its time went (stderr) and its result. Results go
+// to stdout if they are the output of the command, else to stderr.
+void report_print_result(const Report *report, const RunResult *result, bool is_output);
+// For several runs with the seeds `first_seed`, first_seed + 1, ...: prints their line, as above,
+// and writes the object of runs.json.
 void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
-                 const RunResult *result, int runs);
+                 const RunResult *result, int runs, bool is_output);
 
 // A comparison: the same training in several variants, which are modes and single-rank baselines.
 // Rank 0 only; functions that read files may take long.

@@ -23,11 +23,7 @@ static void solver_path(char *out, size_t size) {
         return;
     }
     char own[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    own[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(own, '/');
-    if (slash != NULL)
-        *slash = 0;
+    path_program_folder(own, sizeof own);
     snprintf(out, size, "%s/fringe-solver", own);
     if (!file_exists(out))
         snprintf(out, size, "fringe-solver");

@@ -259,6 +259,13 @@ bool file_replace(const char *path, const void *data, size_t bytes, Error *err) 
 
 // --- folders
 
+static bool no_folder(Error *err, const char *path) {
+    struct stat status;
+    bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    return error_set(err, EXIT_CANNOT_WRITE,
+                     regular ? "%s is a file, not a folder" : "%s is not a folder", path);
+}
+
 // Makes one level and flushes the folder that holds it, unless that folder cannot be read: then it
 // cannot be opened for the flush.
 static bool make_level(const char *path, Error *err) {
@@ -268,7 +275,8 @@ static bool make_level(const char *path, Error *err) {
         if (file_is_folder(path))
             return true;
         errno = reason;
-        return cannot(err, EXIT_CANNOT_WRITE, "make the folder", path);
+        return errno == EEXIST ? no_folder(err, path)
+                               : cannot(err, EXIT_CANNOT_WRITE, "make the folder", path);
     }
     step();
     path_folder(parent, sizeof parent, path);
@@ -310,7 +318,7 @@ bool file_check_folder(const char *path, Error *err) {
         return error_set(err, EXIT_CANNOT_WRITE, "'%s' cannot be the name of a folder", path);
     nearest(there, sizeof there, path);
     if (!file_is_folder(there))
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: is not a folder", there);
+        return no_folder(err, there);
     path_join(probe, sizeof probe, there, ".fringe-XXXXXX");
     if (mkdtemp(probe) == NULL)
         return strcmp(there, path) == 0

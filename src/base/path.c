@@ -2,8 +2,10 @@
 
 #include "fringe/base/file.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void path_join(char *out, size_t size, const char *folder, const char *name) {
     size_t length = strlen(folder);
@@ -28,4 +30,24 @@ void path_folder(char *out, size_t size, const char *path) {
 const char *path_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
+}
+
+void path_program_folder(char *out, size_t size) {
+    char own[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    snprintf(out, size, "%s", "");
+    if (length > 0)
+        path_folder(out, size, own);
+}
+
+bool path_shipped(char *out, size_t size, const char *name) {
+    char program[PATH_MAX], above[PATH_MAX], place[PATH_MAX + 32];
+    path_program_folder(program, sizeof program);
+    path_folder(above, sizeof above, program);
+    path_join(place, sizeof place, above, "share/fringe");
+    path_join(out, size, place, name);
+    if (!file_exists(out))
+        path_join(out, size, above, name);
+    return program[0] != 0 && file_exists(out);
 }

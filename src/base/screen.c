@@ -179,6 +179,11 @@ static void put_line(int stream, const char *line, size_t bytes) {
 
 // --- stages
 
+static void drop_stage(void) {
+    screen.stage.runs = false;
+    erase();
+}
+
 static void end_stage(const char *result) {
     Stage *stage = &screen.stage;
     bool terminal = screen.terminal[SCREEN_STDERR];
@@ -218,8 +223,10 @@ static void take_record(const char *record) {
         begin_stage(text);
     else if (record[0] == STAGE_PROGRESS)
         snprintf(screen.stage.progress, STAGE_TEXT, "%.*s", STAGE_TEXT - 1, text);
-    else
+    else if (record[0] == STAGE_END)
         end_stage(text);
+    else
+        drop_stage();
 }
 
 // --- what arrives

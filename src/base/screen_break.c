@@ -4,18 +4,31 @@
 
 #include <string.h>
 
-enum { LABEL = 11 }; // columns of a label, "warning    "
+enum { LABEL = 11, GAP_MOST = 24 }; // columns of a label, "warning    "; of other first columns
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+// Where the text behind the first two or more spaces inside the line begins, as in lists of two
+// columns; the line's end without any.
+static size_t behind_gap(const char *line, size_t bytes) {
+    size_t i = strspn(line, " ");
+    while (i + 2 < bytes && (line[i] != ' ' || line[i + 1] != ' '))
+        i++;
+    while (i < bytes && line[i] == ' ')
+        i++;
+    return i + 2 < bytes ? i : bytes;
+}
+
 // Columns that the lines after the first one are indented by.
 static int indent_of(const char *line, size_t bytes) {
-    size_t spaces = strspn(line, " ");
+    size_t spaces = strspn(line, " "), column = behind_gap(line, bytes);
     if (bytes > 8 && strncmp(line, "fringe: ", 8) == 0)
         return 8;
     if (bytes > LABEL && is_letter(line[0]) && line[LABEL - 1] == ' ' && line[LABEL] != ' ')
         return LABEL;
-    return spaces < 20 ? (int)spaces + 2 : 2;
+    if (column < GAP_MOST)
+        return (int)column;
+    return spaces < GAP_MOST ? (int)spaces : 2;
 }
 
 // Bytes that continue a character of UTF-8 take no column.

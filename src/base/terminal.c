@@ -153,6 +153,8 @@ void stage_progress(const char *format, ...) {
 
 void stage_end(const char *result) { put_record(STAGE_END, result); }
 
+void stage_drop(void) { put_record(STAGE_DROP, ""); }
+
 // --- the last words
 
 // A writable pipe takes at least PIPE_BUF bytes, and no line is longer.

@@ -55,7 +55,7 @@ bool words_refuse(Words *w, const char *expected) {
     for (char *c = w->word; *c != 0; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';
-    return error_set(w->err, EXIT_DATA, "%s, line %lld: expected %s, found \"%s\"", w->what,
+    return error_set(w->err, EXIT_DATA, "%s, line %lld: expected %s, found '%s'", w->what,
                      (long long)w->line, expected, w->word);
 }
 

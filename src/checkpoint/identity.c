@@ -124,7 +124,7 @@ static bool compare_first_weights(const Training *t, const Identity *was, Differ
             return error_prefix(err, "model.weights");
         same = strcmp(was->first_weights.hash, hash) == 0;
     }
-    snprintf(sentence, sizeof sentence, "model.weights was \"%.80s\", is \"%.80s\"", before, now);
+    snprintf(sentence, sizeof sentence, "model.weights was '%.80s', is '%.80s'", before, now);
     if (!same)
         add(d, sentence);
     return true;

@@ -63,7 +63,8 @@ static bool variant_config(Session *s, const Variant *variant, const Options *op
 // Rank 0 trains; the others sleep and end with rank 0's error.
 static void run_single_rank(Session *s, const Options *options, RunResult *result) {
     if (s->comm.rank == 0) {
-        Session single = {.config = s->config, .started = s->started};
+        Session single = {
+            .config = s->config, .started = s->started, .compares = true, .described = true};
         Warnings warnings = {0};
         comm_self(&single.comm);
         comm_set_timeout(&single.comm, s->config.comm.timeout);
@@ -99,8 +100,6 @@ static void read_targets_aside(void *context) {
 static bool run_variant(Session *s, const Variant *variant, const Options *options,
                         Comparison *comparison) {
     RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
-    if (s->comm.rank == 0)
-        terminal_say("compare    %s\n", SHOWN(variant->name));
     bool ok = variant_config(s, variant, options, comparison->folder);
     if (ok && variant->single_rank)
         run_single_rank(s, options, result);
@@ -114,31 +113,6 @@ static bool run_variant(Session *s, const Variant *variant, const Options *optio
     return comm_agree(&s->comm, &s->err);
 }
 
-// ---- the table (rank 0)
-
-static bool write_table(Session *s, const Comparison *comparison) {
-    JsonWriter writer;
-    char path[CONFIG_TEXT + 32];
-    json_writer_init(&writer, true);
-    comparison_put(&writer, comparison);
-    snprintf(path, sizeof path, "%s/compare.json", comparison->folder);
-    bool ok = session_replace(s, path, &writer);
-    json_writer_clear(&writer);
-    return ok;
-}
-
-// Reports the variants that have ended, even if an error ended the others.
-static void report_comparison(Session *s, Comparison *comparison) {
-    Error ended = s->err;
-    s->err = (Error){0};
-    Reading reading = {.comparison = comparison, .err = &s->err};
-    comm_aside(&s->comm, read_targets_aside, &reading);
-    comparison_print(comparison);
-    write_table(s, comparison);
-    if (ended.code != 0)
-        s->err = ended;
-}
-
 // Skips a single-rank baseline that does not fit into the memory of one rank. Collective.
 static bool leave_out(Session *s, const Variant *variant) {
     if (!variant->single_rank || s->err.code != EXIT_MEMORY)
@@ -147,6 +121,57 @@ static bool leave_out(Session *s, const Variant *variant) {
         terminal_say("warning    %s is left out: %s\n", variant->name, SHOWN(s->err.text));
     s->err = (Error){0};
     return true;
+}
+
+// Variants take about as long as those that have ended.
+static void announce(const Variant *variant, int number, int count, double began) {
+    char left[QUANTITY];
+    double each = number > 0 ? (clock_seconds() - began) / number : 0;
+    if (number > 0)
+        terminal_note("compare    %d of %d: %s, about %s left\n", number + 1, count,
+                      SHOWN(variant->name), quantity_clock(left, each * (count - number)));
+    else
+        terminal_note("compare    %d of %d: %s\n", number + 1, count, SHOWN(variant->name));
+}
+
+static bool run_variants(Session *s, const Variant *variant, int count, const Options *options,
+                         Comparison *comparison) {
+    double began = clock_seconds();
+    for (int i = 0; i < count; i++) {
+        if (s->comm.rank == 0)
+            announce(&variant[i], i, count, began);
+        if (!run_variant(s, &variant[i], options, comparison) && !leave_out(s, &variant[i]))
+            return false;
+    }
+    return true;
+}
+
+// ---- the table (rank 0)
+
+static bool write_table(Session *s, const Options *options, const Comparison *comparison) {
+    JsonWriter writer;
+    char path[CONFIG_TEXT + 32];
+    json_writer_init(&writer, true);
+    comparison_put(&writer, comparison);
+    snprintf(path, sizeof path, "%s/compare.json", comparison->folder);
+    bool ok = session_replace(s, path, &writer);
+    if (options->json)
+        terminal_print("%s\n", writer.text);
+    json_writer_clear(&writer);
+    return ok;
+}
+
+// Reports the variants that have ended, even if an error ended the others.
+static void report_comparison(Session *s, const Options *options, Comparison *comparison) {
+    Error ended = s->err;
+    s->err = (Error){0};
+    Reading reading = {.comparison = comparison, .err = &s->err};
+    comm_aside(&s->comm, read_targets_aside, &reading);
+    if (!options->json)
+        comparison_print(comparison);
+    write_table(s, options, comparison);
+    if (ended.code != 0)
+        s->err = ended;
 }
 
 // Checks the configs of all variants before the first one runs and before any file moves.
@@ -159,6 +184,15 @@ static bool prepare_variants(Session *s, const Variant *variant, int count, cons
     return options->resume || folder_start_again(s);
 }
 
+static void warn_of_one_rank(const Session *s, const Variant *variant, int count) {
+    int modes = 0;
+    for (int i = 0; i < count; i++)
+        modes += !variant[i].single_rank;
+    if (s->comm.size == 1 && modes > 1)
+        terminal_say("warning    one rank sends no messages, so modes differ little here; compare "
+                     "them with --ranks\n");
+}
+
 static bool compare(Session *s, const Options *options) {
     Variant variant[COMPARED_MOST];
     Comparison comparison;
@@ -167,11 +201,12 @@ static bool compare(Session *s, const Options *options) {
     snprintf(base, sizeof base, "%s", s->config.run.dir);
     comparison_init(&comparison, base, s->comm.size, options->runs);
     bool ok = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
+    s->compares = true;
     ok = ok && prepare_variants(s, variant, count, options, base);
-    for (int i = 0; i < count && ok; i++)
-        ok = run_variant(s, &variant[i], options, &comparison) || leave_out(s, &variant[i]);
+    warn_of_one_rank(s, variant, count);
+    ok = ok && run_variants(s, variant, count, options, &comparison);
     if (comparison.count > 0) // only on rank 0
-        report_comparison(s, &comparison);
+        report_comparison(s, options, &comparison);
     comparison_clear(&comparison);
     return comm_agree(&s->comm, &s->err);
 }

@@ -67,7 +67,7 @@ static bool run(const Options *options, Error *err) {
                        ? verbs[i].run(options, err)
                        : error_set(err, EXIT_USAGE, "config %s: too many arguments", verbs[i].name);
     return error_set(err, EXIT_USAGE,
-                     "config: expected show, check, upgrade, schema or markdown, found \"%s\"",
+                     "config: expected show, check, upgrade, schema or markdown, found '%s'",
                      options->argument[0]);
 }
 

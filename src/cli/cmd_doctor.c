@@ -1,5 +1,6 @@
 // fringe doctor: tries what a training needs from a machine, and prints how to repair what fails. A
-// check is a row of the table.
+// check is a row of the table. With a CONFIG the checks of doctor_config.c follow: whether this
+// machine can run that very config.
 
 #include "internal.h"
 
@@ -8,24 +9,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
-
-typedef struct Finding {
-    char text[512], cure[256];
-} Finding;
-
-typedef struct Check {
-    const char *name;
-    Health (*run)(const Config *config, Finding *finding);
-} Check;
-
 #define SAY(...) snprintf(finding->text, sizeof finding->text, __VA_ARGS__)
 #define CURE(...) snprintf(finding->cure, sizeof finding->cure, __VA_ARGS__)
 
 static double gibibytes(double bytes) { return bytes / (1 << 30); }
 
 // Starts two ranks, which exchange a message and stop.
-static Health check_mpi(const Config *config, Finding *finding) {
+static Health check_mpi(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     (void)config;
     char version[COMM_LIBRARY], program[4096];
     comm_library(version);
@@ -41,7 +32,8 @@ static Health check_mpi(const Config *config, Finding *finding) {
     return code == 0 ? HEALTH_OK : HEALTH_FAIL;
 }
 
-static Health check_slots(const Config *config, Finding *finding) {
+static Health check_slots(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     (void)config;
     const char *tasks = getenv("SLURM_NTASKS");
     if (tasks != NULL)
@@ -51,7 +43,8 @@ static Health check_slots(const Config *config, Finding *finding) {
     return HEALTH_OK;
 }
 
-static Health check_affinity(const Config *config, Finding *finding) {
+static Health check_affinity(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     (void)config;
     int allowed = threads_allowed(), cores = threads_on_node();
     SAY("this process may use %d of %d cores", allowed, cores);
@@ -60,7 +53,8 @@ static Health check_affinity(const Config *config, Finding *finding) {
     return allowed < cores ? HEALTH_WARN : HEALTH_OK;
 }
 
-static Health check_threads(const Config *config, Finding *finding) {
+static Health check_threads(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     const char *wanted = getenv("OMP_NUM_THREADS");
     int threads = threads_set((int)config->run.threads, 1);
     SAY("1 rank would use %d threads; OMP_NUM_THREADS is %s", threads,
@@ -70,7 +64,8 @@ static Health check_threads(const Config *config, Finding *finding) {
     return threads > threads_allowed() ? HEALTH_WARN : HEALTH_OK;
 }
 
-static Health check_kernels(const Config *config, Finding *finding) {
+static Health check_kernels(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     Error err = {0};
     const Backend *backend = backend_find(config->run.backend, &err);
     if (backend == NULL || !backend->start(config->run.simd, &err)) {
@@ -87,7 +82,8 @@ static Health check_kernels(const Config *config, Finding *finding) {
     return HEALTH_OK;
 }
 
-static Health check_memory(const Config *config, Finding *finding) {
+static Health check_memory(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     (void)config;
     double free_bytes = (double)memory_available();
     SAY("%.1f GiB for this process", gibibytes(free_bytes));
@@ -98,7 +94,8 @@ static Health check_memory(const Config *config, Finding *finding) {
 
 // Ranks of one machine communicate through /dev/shm: about 4 MiB per rank; a container has 64 MiB
 // unless told otherwise.
-static Health check_shared_memory(const Config *config, Finding *finding) {
+static Health check_shared_memory(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     (void)config;
     struct statvfs disk;
     if (statvfs("/dev/shm", &disk) != 0) {
@@ -123,26 +120,29 @@ static Health check_folder(const char *folder, Finding *finding) {
         snprintf(parent, sizeof parent, "%s", above);
     }
     if (!file_check_folder(folder, &err) || statvfs(parent, &disk) != 0) {
-        SAY("%s cannot be written", folder);
+        SAY("%s", err.code != 0 ? err.text : folder);
         CURE("set another folder: --set data.cache=FOLDER, --set run.dir=FOLDER");
         return HEALTH_FAIL;
     }
     double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
-    SAY("%s, %.1f GiB free", folder, gibibytes(bytes));
+    SAY("%s\n%.1f GiB free", folder, gibibytes(bytes));
     if (bytes < 1e9)
         CURE("make room, or set another folder");
     return bytes < 16e6 ? HEALTH_FAIL : bytes < 1e9 ? HEALTH_WARN : HEALTH_OK;
 }
 
-static Health check_cache(const Config *config, Finding *finding) {
+static Health check_cache(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     return check_folder(config->data.cache, finding);
 }
 
-static Health check_run_dir(const Config *config, Finding *finding) {
+static Health check_run_dir(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     return check_folder(config->run.dir, finding);
 }
 
-static Health check_data(const Config *config, Finding *finding) {
+static Health check_data(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
     const char *data = getenv("FRINGE_DATA");
     (void)config;
     if (data == NULL) {
@@ -165,29 +165,99 @@ static const Check checks[] = {
     {"shared memory", check_shared_memory},
     {"cache", check_cache},
     {"run.dir", check_run_dir},
-    {"data", check_data},
+    {"FRINGE_DATA", check_data},
 };
 
+// ---- all of them
+
+enum { TEXT_COLUMNS = 80 - 21 };
+
+// Prints text behind two columns; breaks its lines where the screen would.
+static void print_text(const char *word, const char *name, const char *text) {
+    char broken[SCREEN_BROKEN(sizeof((Finding *)NULL)->text)], *rest = broken;
+    size_t bytes = 0;
+    for (size_t length; *text != 0; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        bytes += screen_break(broken + bytes, text, length, TEXT_COLUMNS);
+    }
+    broken[bytes > 0 ? bytes - 1 : 0] = 0;
+    for (const char *line; (line = strsep(&rest, "\n")) != NULL; word = name = "")
+        printf("%-4s  %-13s  %s\n", word, name, SHOWN(line));
+}
+
+static void print_finding(const char *word, const char *name, const Finding *finding) {
+    char cure[sizeof finding->cure + 8];
+    print_text(word, name, finding->text);
+    snprintf(cure, sizeof cure, "cure: %s", finding->cure);
+    if (finding->cure[0] != 0)
+        print_text("", "", cure);
+}
+
+static void put_finding(JsonWriter *writer, const char *word, const char *name,
+                        const Finding *finding) {
+    json_begin_object(writer, NULL);
+    json_put_string(writer, "check", name);
+    json_put_string(writer, "health", word);
+    json_put_string(writer, "text", finding->text);
+    json_put_string(writer, "cure", finding->cure[0] != 0 ? finding->cure : NULL);
+    json_end_object(writer);
+}
+
+typedef struct Visit {
+    const Config *config;
+    const Options *options;
+    JsonWriter *writer; // NULL: text
+    Health worst;
+} Visit;
+
+static void visit(Visit *v, const Check *list, int count) {
+    static const char *const words[] = {"OK", "WARN", "FAIL"};
+    for (int i = 0; i < count; i++) {
+        Finding finding = {0};
+        Health health = list[i].run(v->config, v->options, &finding);
+        if (v->writer != NULL)
+            put_finding(v->writer, words[health], list[i].name, &finding);
+        else
+            print_finding(words[health], list[i].name, &finding);
+        v->worst = health > v->worst ? health : v->worst;
+    }
+}
+
+static void visit_all(Visit *v) {
+    visit(v, checks, FAMILY_COUNT(checks));
+    if (v->options->arguments > 0)
+        visit(v, doctor_config_checks, doctor_config_check_count);
+}
+
+static void visit_as_json(Visit *v) {
+    JsonWriter writer;
+    json_writer_init(&writer, true);
+    v->writer = &writer;
+    json_begin_object(&writer, NULL);
+    json_begin_array(&writer, "findings");
+    visit_all(v);
+    json_end_array(&writer);
+    json_put_bool(&writer, "can_train", v->worst != HEALTH_FAIL);
+    json_end_object(&writer);
+    printf("%s\n", writer.text);
+    json_writer_clear(&writer);
+}
+
+// Only wrong values of the config are errors; what is missing on disk is a finding.
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
-    static const char *const words[] = {"OK", "WARN", "FAIL"};
     Config config;
     Error err = {0};
-    if (!config_load(&config, options->arguments > 0 ? options->argument[0] : NULL,
-                     options->setting, options->settings, &err)) {
+    bool ok = options->arguments > 0
+                  ? load_config(&config, options, options->argument[0], options->ranks, &err)
+                  : config_load(&config, NULL, options->setting, options->settings, &err);
+    if (!ok) {
         print_error(&err);
         return (ExitCode)err.code;
     }
-    Health worst = HEALTH_OK;
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
-        Finding finding = {0};
-        Health health = checks[i].run(&config, &finding);
-        printf("%-4s  %-13s  %s\n", words[health], checks[i].name, SHOWN(finding.text));
-        if (finding.cure[0] != 0)
-            printf("%21scure: %s\n", "", SHOWN(finding.cure));
-        worst = health > worst ? health : worst;
-    }
-    return worst == HEALTH_FAIL ? EXIT_UNAVAILABLE : EXIT_OK;
+    Visit v = {.config = &config, .options = options};
+    (options->json ? visit_as_json : visit_all)(&v);
+    return v.worst == HEALTH_FAIL ? EXIT_UNAVAILABLE : EXIT_OK;
 }
 
 // The ranks that doctor starts.

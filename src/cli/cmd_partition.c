@@ -3,6 +3,23 @@
 
 #include "internal.h"
 
+static void print_json(const char *folder, const char *name, Error *err) {
+    JsonWriter writer;
+    json_writer_init(&writer, false);
+    json_begin_object(&writer, NULL);
+    json_put_string(&writer, "folder", folder);
+    bool ok = partition_put_report(&writer, folder, name, err);
+    json_end_object(&writer);
+    if (ok)
+        printf("%s\n", writer.text);
+    json_writer_clear(&writer);
+}
+
+static void print_text(const char *folder, const char *name, Error *err) {
+    if (partition_report(folder, name, err))
+        printf("\nfolder     %s\n", SHOWN(folder));
+}
+
 ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
     Config config;
@@ -16,8 +33,10 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
               dataset_name(&config, name, &err);
     stage_end("");
     say_lines("warning    ", warnings.text);
-    if (ok && partition_report(folder, name, &err))
-        printf("folder     %s\n", SHOWN(folder));
+    if (ok && options->json)
+        print_json(folder, name, &err);
+    else if (ok)
+        print_text(folder, name, &err);
     if (err.code != 0)
         print_error(&err);
     return (ExitCode)err.code;

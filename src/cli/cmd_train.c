@@ -73,9 +73,9 @@ static bool resume(Run *run) {
     if (ok && found)
         run->saved = trainer_epochs_done(run->trainer);
     if (s->comm.rank == 0 && ok)
-        terminal_say(found ? "resume     after epoch %lld\n"
-                           : "resume     nothing to resume in run.dir; begins from the start\n",
-                     (long long)trainer_epochs_done(run->trainer));
+        terminal_note(found ? "resume     after epoch %lld\n"
+                            : "resume     nothing to resume in run.dir; begins from the start\n",
+                      (long long)trainer_epochs_done(run->trainer));
     return ok;
 }
 
@@ -99,12 +99,27 @@ static void resume_trace(Run *run) {
                      (long long)(done < asked->value[1] ? done : asked->value[1]));
 }
 
+// Prints the facts of a training once, also where several runs or modes share them.
+static void describe(const Run *run) {
+    Session *s = run->session;
+    if (s->comm.rank != 0)
+        return;
+    stage_end("");
+    if (!s->described)
+        report_run_summary(&run->config, &s->shard, &s->comm, run->trainer, &run->summary);
+    if (run->number == 0)
+        report_warnings(&run->config, &run->summary);
+    s->described = true;
+}
+
 static bool begin(Run *run, const Options *options) {
     Session *s = run->session;
     run->saved = -1;
     run->saved_at = clock_seconds();
     if (!claim_own_folder(run, options))
         return false;
+    if (s->comm.rank == 0)
+        stage_begin("plan", "messages and memory");
     run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);
     if (run->trainer == NULL || !trainer_may_train(run->trainer, &s->err))
         return false;
@@ -114,8 +129,7 @@ static bool begin(Run *run, const Options *options) {
                                .comm = &s->comm,
                                .seed = (uint64_t)run->seed};
     run->summary = trainer_summary(run->trainer);
-    if (s->comm.rank == 0 && run->seed == s->config.run.seed)
-        report_run_summary(&run->config, &s->shard, &s->comm, run->trainer, &run->summary);
+    describe(run);
     if (options->resume && !resume(run))
         return false;
     if (run->saved < 0 && !checkpoint_start(&run->training, &s->err))
@@ -155,10 +169,12 @@ static bool save(Run *run) {
 }
 
 static bool stop(Run *run) {
-    return save(run) && error_set(&run->session->err, EXIT_STOPPED,
-                                  "stopped on request after epoch %lld; the checkpoint is in %s; "
-                                  "continue with --resume auto",
-                                  (long long)run->saved, run->config.run.dir);
+    if (save(run) && run->report != NULL)
+        report_stopped(run->report, &run->session->err);
+    return error_set(&run->session->err, EXIT_STOPPED,
+                     "stopped on request after epoch %lld; the checkpoint is in %s; "
+                     "continue with --resume auto",
+                     (long long)run->saved, run->config.run.dir);
 }
 
 static bool save_due(const Run *run, int64_t epoch) {
@@ -245,8 +261,8 @@ static bool still_wanted(Session *s) {
     int64_t asked = stop_asked();
     comm_sum_int64(&s->comm, &asked, 1);
     return asked == 0 || error_set(&s->err, EXIT_STOPPED,
-                                   "stopped on request; the runs that have ended are kept; go on "
-                                   "with --resume auto");
+                                   "stopped on request; the runs that have ended are kept; "
+                                   "continue with --resume auto");
 }
 
 static bool train_once(Run *run, const Options *options, RunResult *result) {
@@ -256,8 +272,11 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
     ok = ok && train(run);
     if (ok) {
         *result = result_of(run);
+        RankTimes *ranks = trainer_rank_times(run->trainer);
+        if (run->report != NULL)
+            report_rank_times(run->report, ranks);
         if (run->report != NULL && report_result(run->report, result, &s->err))
-            report_print_result(run->report, result);
+            report_print_result(run->report, result, !s->compares);
         ok = comm_agree(&s->comm, &s->err);
     }
     end(run);
@@ -271,7 +290,7 @@ static bool summarize(Session *s, const RunResult *result, int runs) {
     char path[1100];
     JsonWriter writer;
     json_writer_init(&writer, true);
-    report_runs(&writer, &s->shard, s->config.run.seed, result, runs);
+    report_runs(&writer, &s->shard, s->config.run.seed, result, runs, !s->compares);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
     bool ok = session_replace(s, path, &writer);
     json_writer_clear(&writer);
@@ -291,6 +310,9 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
     bool ok = true;
     for (int i = 0; i < options->runs && ok; i++) {
         Run run = run_number(s, i, options->runs);
+        if (options->runs > 1 && s->comm.rank == 0)
+            terminal_note("run        %d of %d, seed %lld\n", i + 1, options->runs,
+                          (long long)run.seed);
         ok = train_once(&run, options, &result[i]);
     }
     if (ok && options->runs > 1 && s->comm.rank == 0)

@@ -71,6 +71,24 @@ static void check_layer(const Early *early, const Options *options) {
     join(early, &found);
 }
 
+// `compare` takes the modes of a config, and "alone".
+static void check_modes(const Early *early, const Options *options) {
+    char words[512], list[FAMILY_WORDS], *rest = words, guess[CONFIG_WORD];
+    snprintf(words, sizeof words, "%s", options->modes != NULL ? options->modes : "");
+    for (char *word; (word = strsep(&rest, ",")) != NULL;) {
+        if (word[0] == 0 || strcmp(word, "alone") == 0 ||
+            family_knows(&mode_family, word, &(Error){0}))
+            continue;
+        if (config_guess_word("mode", word, guess))
+            error_join(early->err, EXIT_USAGE, "--modes: there is no mode '%s'; did you mean %s?",
+                       word, guess);
+        else
+            error_join(early->err, EXIT_USAGE,
+                       "--modes: there is no mode '%s'; there are %s, alone", word,
+                       family_words(&mode_family, list));
+    }
+}
+
 // ---- the disk
 
 // True if the name is a word of "reddit-small, reddit-medium, ...".
@@ -208,6 +226,7 @@ bool load_config(Config *config, const Options *options, const char *path, int r
         check_model(&early);
     if (whole)
         check_layer(&early, options);
+    check_modes(&early, options);
     if (whole)
         check_disk(&early, options, ranks);
     return err->code == 0;

@@ -53,9 +53,26 @@ typedef struct Command {
 
 extern const Command commands[];
 extern const int command_count;
+const Command *command_find(const char *name, Error *err); // NULL: EXIT_USAGE
+
+typedef struct Option {   // options.c
+    char letter;          // how commands[].options names it
+    const char *name;     // after --
+    const char *argument; // NULL: none
+    const char *help;
+} Option;
+const Option *option_at(int i); // NULL: past the last one
 
 bool options_parse(Options *options, const Command *command, int argc, char **argv, Error *err);
 void options_help(const Command *command); // stdout
+
+// --- manual.c: what is printed from the tables of commands, options, exit codes and keys
+
+void exit_codes_print(void); // stdout, in lines of at most 80 columns
+// completion.c: a script that completes command lines, for bash and for zsh (stdout).
+void completion_print_bash(void);
+void completion_print_zsh(void);
+void help_print(void); // main.c: the text of fringe --help (stdout)
 
 // --- launch.c: this program under mpirun
 
@@ -64,6 +81,13 @@ bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job a
 // Starts mpirun with this command line, forwards signals, and returns the exit code. A command that
 // trains gets INT, TERM and HUP as USR1.
 ExitCode launch(const Options *options, int threads, char **argv);
+// Lets threads spin only briefly at barriers, by the environment of programs that start later, if
+// `ranks` times `threads` do not leave a core to every other busy thread of this machine. The
+// user's OMP_WAIT_POLICY and GOMP_SPINCOUNT win. True if it changed the environment.
+bool spin_choose(int ranks, int threads);
+// The same for this process, a single rank: starts the program again if it must, before MPI starts.
+void spin_restart(int threads, char **argv);
+
 bool launch_is_kept(void);         // true if a keeper started this rank and writes to the terminal
 void launch_die_with_parent(void); // a rank that a keeper started ends with its mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
@@ -112,7 +136,10 @@ typedef struct Session {
     Shard shard;
     Error err;
     double started;   // clock
+    int threads;      // of each rank
     bool open;        // shard is mapped
+    bool compares;    // the output is a table, so the results of runs go to stderr
+    bool described;   // the facts of the training are printed
     RunFolder folder; // of train and compare: claimed by rank 0 for the life of the session
 } Session;
 
@@ -126,6 +153,8 @@ bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 void say_lines(const char *before, const char *lines); // prints each line with `before` in front
+// Warns if the user set OMP_NUM_THREADS, which has no effect.
+void warn_of_omp_threads(void);
 // file_replace in a helper thread, because disks may be slow. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
 // Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_free it.
@@ -156,6 +185,19 @@ bool folder_start_again(Session *session);
 // --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
 
+// --- doctor_config.c: what one config needs from this machine
+
+typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
+typedef struct Finding {
+    char text[2048], cure[256]; // text: one sentence per line
+} Finding;
+typedef struct Check {
+    const char *name;
+    Health (*run)(const Config *config, const Options *options, Finding *finding);
+} Check;
+extern const Check doctor_config_checks[];
+extern const int doctor_config_check_count;
+
 ExitCode cmd_train(const Options *options, int *argc, char ***argv);
 ExitCode cmd_compare(const Options *options, int *argc, char ***argv);
 ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv);
@@ -166,6 +208,7 @@ ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_report(const Options *options, int *argc, char ***argv);
 ExitCode cmd_config(const Options *options, int *argc, char ***argv);
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
+ExitCode cmd_help(const Options *options, int *argc, char ***argv);
 ExitCode cmd_probe(const Options *options, int *argc, char ***argv);
 
 #endif

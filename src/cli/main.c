@@ -15,13 +15,13 @@ const Command commands[] = {
      "--resume auto continues from the newest checkpoint, bit for bit. Without it a run starts\n"
      "again, and the files of earlier runs in run.dir move to run.dir.1, run.dir.2, ...",
      cmd_train},
-    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmuqv",
+    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmujqv",
      "train in several modes and compare time and accuracy",
      "Trains CONFIG in each of --modes, one after the other, from the same initial weights, each\n"
      "in its own folder under run.dir. `alone` is a single-rank baseline with the whole graph: "
      "once\n"
-     "with one thread and once with all cores, while the other ranks sleep. Prints a table and\n"
-     "writes it to compare.json. --resume auto continues with the mode that was interrupted.",
+     "with one thread and once with all cores, while the other ranks sleep. Prints tables\n"
+     "and writes them to compare.json. --resume auto continues with the mode that was interrupted.",
      cmd_compare},
     {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rswbjqv",
      "print loss and metrics of trained weights",
@@ -35,7 +35,7 @@ const Command commands[] = {
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
      cmd_predict},
-    {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "skqv",
+    {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "skjqv",
      "partition the graph and report the communication it needs",
      "Partitions the graph into --parts parts as partition.* says, and stores the result in\n"
      "data.cache, where training finds it. Prints own, central, marginal and halo rows, the edge\n"
@@ -65,32 +65,24 @@ const Command commands[] = {
      "schema    prints the JSON schema of a config\n"
      "markdown  prints the page docs/config.md",
      cmd_config},
-    {"doctor", "[CONFIG]", 0, 1, false, 0, "s",
+    {"doctor", "[CONFIG]", 0, 1, false, 0, "rsj",
      "check that this machine can train, and say how to repair it",
-     "Checks MPI, cores, threads, kernels, shared memory and disks. Exits with 0, or with 69 if\n"
+     "Checks MPI, cores, threads, kernels, shared memory and disks; with CONFIG also its files,\n"
+     "and the cores and memory that it takes on --ranks ranks. Exits with 0, or with 69 if\n"
      "something must be repaired first.",
      cmd_doctor},
+    {"help", "[COMMAND|man|bash|zsh]", 0, 1, false, 0, "",
+     "explain a command; print the manual or a completion script",
+     "COMMAND   prints the same as fringe COMMAND --help\n"
+     "man       prints the manual page; read it with: fringe help man | man -l -\n"
+     "bash, zsh prints a script that completes command lines in that shell",
+     cmd_help},
     {"probe", "", 0, 0, true, 0, "r", NULL, "Starts and stops MPI; fringe doctor uses it.",
      cmd_probe},
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
-static void help(void) {
-    printf("fringe trains graph neural networks on the whole graph, spread over MPI ranks.\n\n"
-           "usage: fringe COMMAND ... | fringe COMMAND --help | fringe --version\n\n");
-    for (int i = 0; i < command_count; i++)
-        if (commands[i].summary != NULL)
-            printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-    printf(
-        "\nTo begin:\n"
-        "  fringe generate reddit-small\n"
-        "  fringe train configs/reddit-small-gcn.json --ranks 2 --set train.epochs=10\n\n"
-        "exit codes: 0 ok, 64 usage, 65 bad data, 66 input missing, 69 unavailable, 70 our bug,\n"
-        "71 does not fit in memory, 73 cannot write, 74 I/O, 75 stopped after a checkpoint,\n"
-        "78 bad config, 80 diverged, 81 a rank is hung, 83 integrity, 84 ranks disagree\n");
-}
-
-static const Command *command_find(const char *name, Error *err) {
+const Command *command_find(const char *name, Error *err) {
     const char *names[16];
     for (int i = 0; i < command_count; i++) {
         names[i] = commands[i].name;
@@ -98,9 +90,10 @@ static const Command *command_find(const char *name, Error *err) {
             return &commands[i];
     }
     const char *closest = family_closest(name, names, command_count);
-    error_set(err, EXIT_USAGE, "no command \"%s\"%s%s%s; fringe --help lists all", name,
-              closest != NULL ? "; did you mean " : "", closest != NULL ? closest : "",
-              closest != NULL ? "?" : "");
+    if (closest != NULL)
+        error_set(err, EXIT_USAGE, "no command '%s'; did you mean %s?", name, closest);
+    else
+        error_set(err, EXIT_USAGE, "no command '%s'; fringe --help lists all", name);
     return NULL;
 }
 
@@ -136,12 +129,11 @@ static ExitCode run(int argc, char **argv) {
     Error err = {0};
     Options options;
     if (argc < 2) {
-        help();
+        help_print();
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        help();
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help_print();
         return EXIT_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {

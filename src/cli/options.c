@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Option {
-    char letter;          // how commands[].options names it
-    const char *name;     // after --
-    const char *argument; // NULL: none
-    const char *help;
-} Option;
-
 static const Option table[] = {
     {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size"},
     {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated"},
@@ -36,6 +29,8 @@ static const Option table[] = {
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
+const Option *option_at(int i) { return i < OPTIONS ? &table[i] : NULL; }
+
 static bool taken(const Command *command, const Option *option) {
     return strchr(command->options, option->letter) != NULL;
 }
@@ -47,7 +42,7 @@ static bool read_number(const char *name, const char *text, int64_t least, int64
     long long value = strtoll(text, &end, 10);
     if (*text == 0 || *end != 0 || value < least || value > most)
         return error_set(err, EXIT_USAGE,
-                         "--%s: expected a whole number from %lld to %lld, found \"%s\"", name,
+                         "--%s: expected a whole number from %lld to %lld, found '%s'", name,
                          (long long)least, (long long)most, text);
     *out = value;
     return true;
@@ -58,6 +53,25 @@ static bool store_int(const char *name, const char *text, int most, int *out, Er
     bool ok = read_number(name, text, 1, most, &value, err);
     *out = (int)value;
     return ok;
+}
+
+static void store_flag(Options *options, char letter) {
+    switch (letter) {
+    case 'q':
+        terminal_set_level(TERMINAL_QUIET);
+        break;
+    case 'v':
+        terminal_set_level(TERMINAL_VERBOSE);
+        break;
+    case 'b':
+        options->best = true;
+        break;
+    case 'f':
+        options->needs = NEEDS_TRAINING;
+        break;
+    default:
+        options->json = true;
+    }
 }
 
 static bool store(Options *options, const Option *option, const char *text, Error *err) {
@@ -80,7 +94,7 @@ static bool store(Options *options, const Option *option, const char *text, Erro
     case 'u':
         options->resume = true;
         return strcmp(text, "auto") == 0 ||
-               error_set(err, EXIT_USAGE, "--resume: expected auto, found \"%s\"", text);
+               error_set(err, EXIT_USAGE, "--resume: expected auto, found '%s'", text);
     case 'w':
         options->weights = text;
         return true;
@@ -90,20 +104,8 @@ static bool store(Options *options, const Option *option, const char *text, Erro
     case 'm':
         options->modes = text;
         return true;
-    case 'q':
-        terminal_set_level(TERMINAL_QUIET);
-        return true;
-    case 'v':
-        terminal_set_level(TERMINAL_VERBOSE);
-        return true;
-    case 'b':
-        options->best = true;
-        return true;
-    case 'f':
-        options->needs = NEEDS_TRAINING;
-        return true;
     default:
-        options->json = true;
+        store_flag(options, option->letter);
         return true;
     }
 }
@@ -121,23 +123,62 @@ static void fill(struct option longs[OPTIONS + 2], char shorts[16], const Comman
     longs[count] = (struct option){0};
 }
 
-static bool unknown(const Command *command, const char *word, Error *err) {
+// What mpirun, torchrun and other trainers call --ranks.
+static bool means_ranks(const Command *command, const char *bare) {
+    static const char *const names[] = {"n",         "np",        "nproc",        "nproc_per_node",
+                                        "num_parts", "num-parts", "n_partitions", "world_size",
+                                        "workers"};
+    size_t length = strcspn(bare, "=");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], bare, length) == 0)
+            return strchr(command->options, 'r') != NULL;
+    return false;
+}
+
+// "--epochs 3", "--lr=0.1" and "train.epochs=3" mean --set: writes the setting. `next` is the word
+// after it, or NULL.
+static bool means_setting(const Command *command, const char *word, const char *next,
+                          char setting[256]) {
+    char name[128];
+    const char *bare = strncmp(word, "--", 2) == 0 ? word + 2 : word, *value = strchr(word, '=');
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(bare, "="), bare);
+    const char *key = config_guess_key(name);
+    if (key == NULL || strchr(command->options, 's') == NULL)
+        return false;
+    value = value != NULL ? value + 1 : next != NULL && next[0] != '-' ? next : "VALUE";
+    snprintf(setting, 256, "%s=%s", key, value);
+    return true;
+}
+
+static bool unknown(const Command *command, const char *word, const char *next, Error *err) {
     const char *names[OPTIONS];
+    char meant[288] = "", setting[256];
     int count = 0;
     for (int i = 0; i < OPTIONS; i++)
         if (taken(command, &table[i]))
             names[count++] = table[i].name;
     const char *closest =
         strncmp(word, "--", 2) == 0 ? family_closest(word + 2, names, count) : NULL;
-    return error_set(err, EXIT_USAGE, "%s: no option %s%s%s%s; see fringe %s --help", command->name,
-                     word, closest != NULL ? "; did you mean --" : "",
-                     closest != NULL ? closest : "", closest != NULL ? "?" : "", command->name);
+    if (means_ranks(command, word + strspn(word, "-")))
+        snprintf(meant, sizeof meant, "; did you mean --ranks?");
+    else if (means_setting(command, word, next, setting))
+        snprintf(meant, sizeof meant, "; did you mean --set %s?", setting);
+    else if (closest != NULL)
+        snprintf(meant, sizeof meant, "; did you mean --%s?", closest);
+    else
+        snprintf(meant, sizeof meant, "; see fringe %s --help", command->name);
+    return error_set(err, EXIT_USAGE, "%s: no option %s%s", command->name, word, meant);
 }
 
 static bool check_arguments(const Options *options, const Command *command, Error *err) {
     if (options->help ||
         (options->arguments >= command->least && options->arguments <= command->most))
         return true;
+    char setting[256];
+    for (int i = command->most; i < options->arguments; i++)
+        if (means_setting(command, options->argument[i], NULL, setting))
+            return error_set(err, EXIT_USAGE, "%s: too many arguments; did you mean --set %s?",
+                             command->name, setting);
     return error_set(
         err, EXIT_USAGE, "%s: %s; usage: fringe %s %s; see fringe %s --help", command->name,
         options->arguments < command->least ? "an argument is missing" : "too many arguments",
@@ -152,7 +193,7 @@ bool options_parse(Options *options, const Command *command, int argc, char **ar
     opterr = 0;
     optind = 1;
     while (optind < argc) { // arguments and options may stand in any order
-        int chosen = getopt_long(argc, argv, shorts, longs, NULL);
+        int at = optind, chosen = getopt_long(argc, argv, shorts, longs, NULL);
         if (chosen == -1 && optind < argc) {
             if (options->arguments == CLI_ARGUMENTS)
                 return error_set(err, EXIT_USAGE, "%s: too many arguments", command->name);
@@ -163,29 +204,12 @@ bool options_parse(Options *options, const Command *command, int argc, char **ar
             options->output = optarg;
         } else if (chosen == ':') {
             return error_set(err, EXIT_USAGE, "%s: %s needs a value; see fringe %s --help",
-                             command->name, argv[optind - 1], command->name);
+                             command->name, argv[at], command->name);
         } else if (chosen == '?') {
-            return unknown(command, argv[optind - 1], err);
+            return unknown(command, argv[at], argv[at + 1], err);
         } else if (chosen >= 256 && !store(options, &table[chosen - 256], optarg, err)) {
             return false;
         }
     }
     return check_arguments(options, command, err);
-}
-
-void options_help(const Command *command) {
-    printf("usage: fringe %s %s%s\n\n%s\n", command->name, command->arguments,
-           command->options[0] != 0 ? " [OPTIONS]" : "", command->details);
-    printf("\n");
-    for (int i = 0; i < OPTIONS; i++) {
-        char left[32];
-        if (!taken(command, &table[i]))
-            continue;
-        snprintf(left, sizeof left, "--%s %s", table[i].name,
-                 table[i].argument != NULL ? table[i].argument : "");
-        printf("  %-18s %s\n", left, table[i].help);
-    }
-    printf("  %-18s %s\n", "--help", "print this text");
-    if (strcmp(command->name, "generate") == 0)
-        printf("\nNAME is one of %s.\n", dataset_generator_list());
 }

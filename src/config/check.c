@@ -53,7 +53,7 @@ void config_expectation(const Key *key, char *out, size_t size) {
 static void found(const Json *value, char *out, size_t size) {
     switch (json_type(value)) {
     case JSON_STRING:
-        snprintf(out, size, "\"%.80s\"", json_string(value));
+        snprintf(out, size, "'%.80s'", json_string(value));
         break;
     case JSON_NUMBER:
         snprintf(out, size, "%.17g", json_number(value));
@@ -73,14 +73,24 @@ static void found(const Json *value, char *out, size_t size) {
     }
 }
 
-// The closest of the key's choices, for "did you mean".
-static const char *suggest_choice(const Key *key, const Json *value, Choices choice) {
-    const char *words[CHOICES_MOST];
+// The choice that the word means elsewhere, or the closest one, for "did you mean". May be a
+// sentence.
+static const char *suggest_choice(const Key *key, const char *word, Choices choice) {
+    const char *words[CHOICES_MOST], *known = synonym_of_word(key, word, choice);
     int count = config_choices(key, choice);
     for (int i = 0; i < count; i++)
         words[i] = choice[i];
-    return json_type(value) == JSON_STRING ? family_closest(json_string(value), words, count)
-                                           : NULL;
+    return known != NULL ? known : family_closest(word, words, count);
+}
+
+bool config_guess_word(const char *path, const char *word, char out[CONFIG_WORD]) {
+    Choices choice;
+    const Key *key = config_key_find(path);
+    const char *closest = key != NULL ? suggest_choice(key, word, choice) : NULL;
+    if (closest == NULL || synonym_is_sentence(closest))
+        return false;
+    snprintf(out, CONFIG_WORD, "%s", closest);
+    return true;
 }
 
 static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
@@ -88,9 +98,13 @@ static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
     Choices choice;
     config_expectation(key, expected, sizeof expected);
     found(value, is, sizeof is);
-    const char *closest = suggest_choice(key, value, choice);
-    if (closest != NULL)
-        config_complain(complaints, "%s: expected %s, found %s; did you mean \"%s\"?", key->path,
+    const char *closest =
+        json_type(value) == JSON_STRING ? suggest_choice(key, json_string(value), choice) : NULL;
+    if (closest != NULL && synonym_is_sentence(closest))
+        config_complain(complaints, "%s: expected %s, found %s; %s", key->path, expected, is,
+                        closest);
+    else if (closest != NULL)
+        config_complain(complaints, "%s: expected %s, found %s; did you mean '%s'?", key->path,
                         expected, is, closest);
     else
         config_complain(complaints, "%s: expected %s, found %s", key->path, expected, is);
@@ -252,7 +266,7 @@ void config_check_together(const Config *config, Complaints *complaints) {
         for (int j = 0; j < i; j++)
             if (strcmp(post->word[i], post->word[j]) == 0)
                 config_complain(complaints,
-                                "model.post: expected each step once, found \"%s\" "
+                                "model.post: expected each step once, found '%s' "
                                 "twice",
                                 post->word[i]);
     check_quantization(config, complaints);

@@ -32,6 +32,8 @@ static int words_of_row(const char *choices, Choices out) {
     return count;
 }
 
+const Key *config_key_at(int i) { return i < config_key_count ? &config_keys[i] : NULL; }
+
 int config_choices(const Key *key, Choices out) {
     const Family *family = family_of(key);
     int count = 0;

@@ -11,11 +11,15 @@ extern int config_key_count;
 extern const Key config_own_keys[];
 extern const int config_own_key_count;
 
-// The words that a key may have (choices.c). "file:PATH" stands for any path.
-enum { CHOICES_MOST = 24 };
-typedef char Choices[CHOICES_MOST][CONFIG_WORD];
-int config_choices(const Key *key, Choices out); // how many; 0: any word
+// True if the key may have that word (choices.c). "file:PATH" stands for any path.
 bool config_is_choice(const Key *key, const char *word);
+
+// What users of other programs call a key, or a word of a key (synonyms.c): the key or word it
+// means here, or a sentence that says why there is none. NULL: not known. `name` is without its
+// section.
+const char *synonym_of_key(const char *name);
+const char *synonym_of_word(const Key *key, const char *word, Choices choice);
+bool synonym_is_sentence(const char *answer);
 
 // A mode is a preset: settings that stand between the defaults and the file.
 enum { MODE_SETTINGS = 8 };
@@ -42,8 +46,6 @@ void config_set_default(void *values, const Key *key);
 const Key *config_key_find(const char *path); // NULL if there is none
 bool config_is_list(KeyKind kind);
 bool config_is_text(KeyKind kind);
-// Describes the values of a key: "a whole number in [1, 16]", "one of layer, none".
-void config_expectation(const Key *key, char *out, size_t size);
 
 // Checks a value and stores it at the key's offset in `values`, a Config or a member's struct;
 // complains and stores nothing if it does not fit the key.
@@ -64,6 +66,9 @@ void config_default_cache(char *out, size_t size);
 // Refuses a folder in /tmp that another user may have filled (EXIT_CANNOT_WRITE). Creates nothing.
 bool config_check_cache(const Config *config, Error *err);
 
+// The path of a config: `path` itself if it exists, else the config of that name that came with the
+// program, else `path`. False if it is too long.
+bool config_find(const char *path, char *out, size_t size);
 // Fills run.dir and data.cache where they are empty and resolves every KEY_PATH.
 void config_resolve_paths(Config *config, Complaints *complaints);
 

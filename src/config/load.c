@@ -38,6 +38,8 @@ void config_store_object(Config *config, const Json *object, const char *section
                          Complaints *complaints) {
     for (const Json *value = json_first(object); value != NULL; value = json_next(value)) {
         char path[256], into[CONFIG_WORD];
+        if (section[0] == 0 && strcmp(json_key(value), "$schema") == 0)
+            continue; // tells editors where the schema is
         snprintf(path, sizeof path, "%s%s%.100s", section, section[0] != 0 ? "." : "",
                  json_key(value));
         const char *new = complaints->old_names ? config_new_name(path) : NULL;
@@ -151,7 +153,7 @@ static bool check_mode_of_run(const Config *config, const Json *inside, Error *e
         return true;
     return error_set(
         err, EXIT_CONFIG,
-        "%s: mode: \"%s\" is the mode of a run, whose config names every key, so \"%s\" "
+        "%s: mode: '%s' is the mode of a run, whose config names every key, so '%s' "
         "would change nothing; give the config that the run was made from",
         config->source, json_string(mode), config->mode);
 }
@@ -161,12 +163,11 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
     memset(config, 0, sizeof *config);
     Json *file = NULL;
     if (path != NULL) {
-        if (strlen(path) >= sizeof config->source)
+        if (!config_find(path, config->source, sizeof config->source))
             return error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
                              sizeof config->source - 1);
-        snprintf(config->source, sizeof config->source, "%s", path);
         Error read = {0};
-        file = json_read(path, &read);
+        file = json_read(config->source, &read);
         if (file == NULL) // invalid JSON is a bad config, not bad data
             return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
                              read.text);

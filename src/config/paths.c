@@ -35,6 +35,23 @@ void config_resolve(const Config *config, const char *path, char *out, size_t si
     absolute(out, size, file_exists(found) ? found : first);
 }
 
+bool config_find(const char *path, char *out, size_t size) {
+    static const char *const around[][2] = {{"", ""}, {"configs/", ""}, {"configs/", ".json"}};
+    char name[2048], found[8192];
+    if (strlen(path) >= size)
+        return false;
+    snprintf(out, size, "%s", path);
+    for (int i = 0; i < 3 && !file_exists(path); i++) {
+        snprintf(name, sizeof name, "%s%s%s", around[i][0], path, around[i][1]);
+        if (path[0] == '/' || path[0] == 0 || !path_shipped(found, sizeof found, name) ||
+            file_is_folder(found))
+            continue;
+        snprintf(out, size, "%s", found);
+        return strlen(found) < size;
+    }
+    return true;
+}
+
 bool config_split_is_file(const char *key) {
     size_t length = strlen(key);
     return length > 4 && strcmp(key + length - 4, ".npy") == 0;

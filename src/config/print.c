@@ -139,18 +139,39 @@ static void put_range(JsonWriter *writer, const char *range) {
     put_limit(writer, false, close == ']', high);
 }
 
-// Words with an argument cannot be listed in a schema.
-static void put_choices(JsonWriter *writer, const Key *key) {
-    Choices choice;
-    int count = config_choices(key, choice);
-    for (int i = 0; i < count; i++)
-        if (strchr(choice[i], ':') != NULL)
-            return;
-    if (count == 0)
-        return;
+static void put_enum(JsonWriter *writer, const Choices choice, int count) {
     json_begin_array(writer, "enum");
     for (int i = 0; i < count; i++)
-        json_put_string(writer, NULL, choice[i]);
+        if (strchr(choice[i], ':') == NULL)
+            json_put_string(writer, NULL, choice[i]);
+    json_end_array(writer);
+}
+
+// "file:PATH" becomes a pattern.
+static void put_pattern(JsonWriter *writer, const char *choice) {
+    char pattern[CONFIG_WORD + 8];
+    snprintf(pattern, sizeof pattern, "^%.*s:.+", (int)strcspn(choice, ":"), choice);
+    json_begin_object(writer, NULL);
+    json_put_string(writer, "pattern", pattern);
+    json_end_object(writer);
+}
+
+static void put_choices(JsonWriter *writer, const Key *key) {
+    Choices choice;
+    int count = config_choices(key, choice), patterns = 0;
+    for (int i = 0; i < count; i++)
+        patterns += strchr(choice[i], ':') != NULL;
+    if (count > 0 && patterns == 0)
+        put_enum(writer, choice, count);
+    if (patterns == 0)
+        return;
+    json_begin_array(writer, "anyOf");
+    json_begin_object(writer, NULL);
+    put_enum(writer, choice, count);
+    json_end_object(writer);
+    for (int i = 0; i < count; i++)
+        if (strchr(choice[i], ':') != NULL)
+            put_pattern(writer, choice[i]);
     json_end_array(writer);
 }
 
@@ -209,6 +230,10 @@ void config_print_schema(void) {
     json_put_string(&writer, "type", "object");
     json_put_bool(&writer, "additionalProperties", false);
     json_begin_object(&writer, "properties");
+    json_begin_object(&writer, "$schema");
+    json_put_string(&writer, "description", "Path or URL of this schema, for editors; not read.");
+    json_put_string(&writer, "type", "string");
+    json_end_object(&writer);
     config_walk(&writer, &standard, any, open_schema, close_schema, put_schema);
     json_end_object(&writer);
     json_end_object(&writer);

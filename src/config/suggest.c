@@ -29,12 +29,40 @@ static const char *elsewhere(const char *word) {
     return NULL;
 }
 
+// What follows the section's name, or the whole name.
+static const char *last_part(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot != NULL ? dot + 1 : path;
+}
+
+// The answer of the table of synonyms, or a key of this very name in any section.
+static const char *meant(const char *path) {
+    const char *known = synonym_of_key(last_part(path));
+    return known != NULL ? known : elsewhere(last_part(path));
+}
+
+const char *config_guess_key(const char *name) {
+    const char *known = config_key_find(name) != NULL ? name : meant(name);
+    return known != NULL && !synonym_is_sentence(known) ? known : NULL;
+}
+
+static bool complain_meant(const char *path, Complaints *complaints) {
+    const char *known = meant(path);
+    if (known == NULL)
+        return false;
+    if (synonym_is_sentence(known))
+        config_complain(complaints, "%s: unknown key; %s", path, known);
+    else
+        config_complain(complaints, "%s: unknown key; did you mean %s?", path, known);
+    return true;
+}
+
 bool config_is_section(const char *name) {
     const char *words[64];
     return words_of(name, words) > 0;
 }
 
-static void unknown_section(const char *section, Complaints *complaints) {
+static void unknown_section(const char *path, const char *section, Complaints *complaints) {
     static const char *const sections[] = {"data",         "partition", "model", "train",
                                            "quantization", "lossless",  "comm",  "run"};
     int count = sizeof sections / sizeof sections[0];
@@ -45,6 +73,8 @@ static void unknown_section(const char *section, Complaints *complaints) {
     else if (config_is_section(section))
         config_complain(complaints, "%s: expected an object with the keys of this section",
                         section);
+    else if (complain_meant(path, complaints))
+        return;
     else if (closest != NULL)
         config_complain(complaints, "%s: unknown section; did you mean %s?", section, closest);
     else
@@ -54,7 +84,8 @@ static void unknown_section(const char *section, Complaints *complaints) {
                         section);
 }
 
-// Suggests the same name in another section, the closest name of this section, or all its names.
+// Suggests a synonym, the same name in another section, the closest name of this section, or all
+// its names.
 void config_unknown(const char *path, Complaints *complaints) {
     const char *dot = strchr(path, '.'), *words[64];
     char section[CONFIG_WORD], list[640] = "";
@@ -67,13 +98,13 @@ void config_unknown(const char *path, Complaints *complaints) {
         return;
     }
     if (dot == NULL || count == 0) {
-        unknown_section(section, complaints);
+        unknown_section(path, section, complaints);
         return;
     }
-    const char *other = elsewhere(dot + 1), *closest = family_closest(dot + 1, words, count);
-    if (other != NULL)
-        config_complain(complaints, "%s: unknown key; did you mean %s?", path, other);
-    else if (closest != NULL)
+    if (complain_meant(path, complaints))
+        return;
+    const char *closest = family_closest(dot + 1, words, count);
+    if (closest != NULL)
         config_complain(complaints, "%s: unknown key; did you mean %s.%s?", path, section, closest);
     else {
         for (int i = 0; i < count; i++)

@@ -63,7 +63,7 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, con
             return error_set(err, EXIT_DATA,
                              "%s: the edge weights at node %lld sum to %g, so its row cannot be "
                              "normalised; weights must be positive (or use data.transforms "
-                             "\"binary\")",
+                             "'binary')",
                              name, (long long)set->gid[i], set->degree_in[i]);
         }
         bool root = diagonal == ROOT_IN || diagonal == ROOT_OUT;

@@ -105,7 +105,7 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
     int all = convolutions(shape, shape->layers);
     if (features < 1)
         return error_set(err, EXIT_DATA,
-                         "the dataset has no features; add \"random:64\" or \"degree\" "
+                         "the dataset has no features; add 'random:64' or 'degree' "
                          "to data.transforms, or name an .npy in data.features");
     if (classes < 1)
         return error_set(err, EXIT_DATA, "the dataset has no labels; name an .npy in data.labels");

@@ -316,6 +316,13 @@ static bool build_parts(Prepared *prepared, int parts, const char *folder, Error
     return install(temporary, folder, parts_are_whole, err);
 }
 
+static void begin_parts_stage(const Config *config, int parts) {
+    if (parts > 1)
+        stage_begin("cut", "%s, %d parts", SHOWN(config->partition.method), parts);
+    else
+        stage_begin("load", "the whole graph");
+}
+
 bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,
                      Error *err) {
     Prepared prepared;
@@ -324,7 +331,7 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
         return false;
     bool ok = parts_folder(folder, size, &prepared, parts, err);
     if (ok && parts_are_whole(folder)) {
-        stage_begin("cut", "%s, %d parts", SHOWN(config->partition.method), parts);
+        begin_parts_stage(config, parts);
         use_parts(&prepared, folder);
         stage_end("found in the cache");
     } else if (ok) {

@@ -113,6 +113,8 @@ bool messages_write(const Messages *forward, const Messages *backward, const cha
                     Error *err);
 // Prints the full matrices, for few parts; `path`: the file of messages_write.
 bool messages_print(const char *path, int parts, bool symmetric, Error *err);
+// Writes the lists "sent" and, unless it equals that, "sent_backward" of [from, to, rows].
+bool messages_put(JsonWriter *writer, const char *path, bool symmetric, Error *err);
 
 // ---- ranks.c: ranks.jsonl
 typedef struct PartFigures { // the statistics of one part

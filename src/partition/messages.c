@@ -34,7 +34,7 @@ void messages_clear(Messages *m) {
     *m = (Messages){0};
 }
 
-enum { LISTS = 3 };
+enum { LISTS = 3, MATRIX_COLUMNS = 80 };
 static const char *const list_names[LISTS] = {"from", "to", "rows"};
 
 bool messages_write(const Messages *forward, const Messages *backward, const char *path,
@@ -56,40 +56,69 @@ bool messages_write(const Messages *forward, const Messages *backward, const cha
 
 // ---- printing
 
-// One direction as a full matrix, to be freed; NULL if the file does not hold it.
-static int32_t *full_matrix(const Tensors *map, const char *way, int parts, Error *err) {
-    const int32_t *list[LISTS];
-    int64_t count = -1;
+typedef struct Lists {
+    const int32_t *list[LISTS]; // from, to, rows
+    int64_t count;
+} Lists;
+
+static bool find_lists(Lists *lists, const Tensors *map, const char *way, Error *err) {
+    lists->count = -1;
     for (int i = 0; i < LISTS; i++) {
         char name[32];
         snprintf(name, sizeof name, "%s.%s", way, list_names[i]);
-        const Tensor *tensor = tensors_need(map, name, TENSOR_I32, 1, &count, err);
+        const Tensor *tensor = tensors_need(map, name, TENSOR_I32, 1, &lists->count, err);
         if (tensor == NULL)
-            return NULL;
-        count = tensor->shape[0];
-        list[i] = tensor->data;
+            return false;
+        lists->count = tensor->shape[0];
+        lists->list[i] = tensor->data;
     }
+    return true;
+}
+
+// One direction as a full matrix, to be freed; NULL if the file does not hold it.
+static int32_t *full_matrix(const Tensors *map, const char *way, int parts, Error *err) {
+    Lists lists;
+    if (!find_lists(&lists, map, way, err))
+        return NULL;
     int32_t *full = ALLOC(int32_t, (int64_t)parts * parts, "message matrix");
-    for (int64_t k = 0; k < count; k++)
-        if (list[0][k] >= 0 && list[0][k] < parts && list[1][k] >= 0 && list[1][k] < parts)
-            full[list[0][k] * parts + list[1][k]] = list[2][k];
+    for (int64_t k = 0; k < lists.count; k++) {
+        int32_t from = lists.list[0][k], to = lists.list[1][k];
+        if (from >= 0 && from < parts && to >= 0 && to < parts)
+            full[from * parts + to] = lists.list[2][k];
+    }
     return full;
+}
+
+static int columns_of(int32_t largest) {
+    char text[16];
+    return 1 + snprintf(text, sizeof text, "%d", largest);
+}
+
+static void print_square(const int32_t *sent, int parts, int columns) {
+    printf("%4s", "");
+    for (int b = 0; b < parts; b++)
+        printf("%*d", columns, b);
+    for (int a = 0; a < parts; a++) {
+        printf("\n%4d", a);
+        for (int b = 0; b < parts; b++)
+            printf("%*d", columns, sent[a * parts + b]);
+    }
+    printf("\n");
 }
 
 static bool print_matrix(const Tensors *map, const char *way, const char *what, int parts,
                          Error *err) {
-    int32_t *sent = full_matrix(map, way, parts, err);
+    int32_t *sent = full_matrix(map, way, parts, err), largest = parts - 1;
     if (sent == NULL)
         return false;
-    printf("\n%s (row: from rank, column: to rank)\n%6s", what, "");
-    for (int b = 0; b < parts; b++)
-        printf(" %8d", b);
-    for (int a = 0; a < parts; a++) {
-        printf("\n%6d", a);
-        for (int b = 0; b < parts; b++)
-            printf(" %8d", sent[a * parts + b]);
+    for (int i = 0; i < parts * parts; i++)
+        largest = sent[i] > largest ? sent[i] : largest;
+    if (4 + parts * columns_of(largest) <= MATRIX_COLUMNS) {
+        printf("\n%s (row: from rank, column: to rank)\n", what);
+        print_square(sent, parts, columns_of(largest));
+    } else {
+        printf("\n%s: too wide to print; see --json\n", what);
     }
-    printf("\n");
     memory_free(sent);
     return true;
 }
@@ -102,6 +131,32 @@ bool messages_print(const char *path, int parts, bool symmetric, Error *err) {
         print_matrix(&map, "forward",
                      symmetric ? "rows sent, both directions" : "rows sent, forward", parts, err) &&
         (symmetric || print_matrix(&map, "backward", "rows sent, backward", parts, err));
+    tensors_close(&map);
+    return ok;
+}
+
+static bool put_way(JsonWriter *writer, const char *key, const Tensors *map, const char *way,
+                    Error *err) {
+    Lists lists;
+    if (!find_lists(&lists, map, way, err))
+        return false;
+    json_begin_array(writer, key);
+    for (int64_t k = 0; k < lists.count; k++) {
+        json_begin_array(writer, NULL);
+        for (int i = 0; i < LISTS; i++)
+            json_put_int(writer, NULL, lists.list[i][k]);
+        json_end_array(writer);
+    }
+    json_end_array(writer);
+    return true;
+}
+
+bool messages_put(JsonWriter *writer, const char *path, bool symmetric, Error *err) {
+    Tensors map;
+    if (!tensors_open(&map, path, err))
+        return false;
+    bool ok = put_way(writer, "sent", &map, "forward", err) &&
+              (symmetric || put_way(writer, "sent_backward", &map, "backward", err));
     tensors_close(&map);
     return ok;
 }

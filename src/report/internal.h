@@ -6,6 +6,38 @@
 
 enum { REPORT_SAMPLES = 4096 };
 
+// The last epochs, for the time that is left.
+enum { PACE_LAST = 15 };
+typedef struct PaceTimes {
+    double last[PACE_LAST]; // seconds; a ring
+    int64_t count;          // ever kept
+} PaceTimes;
+typedef struct Pace {
+    PaceTimes epoch, evaluation, assignment;
+} Pace;
+void pace_add(Pace *pace, const EpochRecord *record);
+// Seconds until `epochs` more are done; NaN before the third epoch.
+double pace_left(const Pace *pace, int64_t epochs);
+
+// Sums over the epochs of this process, in seconds.
+typedef struct RunTimes {
+    int64_t epochs;
+    double seconds, evaluation, assignment; // seconds: training
+    Timers timers;
+} RunTimes;
+void report_add_times(RunTimes *times, const EpochRecord *record);
+void report_print_times(const RunTimes *times); // stderr
+
+// One line without its newline, at most 80 columns where the numbers allow it.
+enum { REPORT_LINE = 320 };
+// `left`: seconds, or NaN if they are not known.
+void report_line(const EpochRecord *record, int64_t epochs, double left, char out[REPORT_LINE]);
+void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]); // with --verbose
+
+// The live line: percent and time left. Writes a few times a second at most.
+void report_begin_stage(const Report *report);
+void report_progress(Report *report, const EpochRecord *record, double left);
+
 struct Report {
     const Config *config;   // borrowed, outlives the report
     const Shard *shard;     // borrowed
@@ -20,10 +52,15 @@ struct Report {
     char path[1100];    // of metrics.jsonl
     JsonWriter line;    // kept between epochs, so that an epoch allocates no memory
     double opened;      // clock
-    int64_t epochs;     // number reported since then
-    double logged;      // seconds of reported epochs with their evaluations
-    int64_t bytes;      // of the last epoch, also of one before a resume
-    double *sample;     // [REPORT_SAMPLES] seconds of the first epochs, also before a resume; owned
+    char started[CLOCK_UTC], ended[CLOCK_UTC]; // of this process; "": it has not ended
+    Json *before;                              // run.json before a resume, or NULL; owned
+    RankTimes *ranks;                          // [size] at the end, else NULL; owned
+    int64_t epochs;                            // number reported since then
+    Pace pace;
+    RunTimes times;
+    double progressed; // clock of the last progress shown
+    int64_t bytes;     // of the last epoch, also of one before a resume
+    double *sample;    // [REPORT_SAMPLES] seconds of the first epochs, also before a resume; owned
     int samples;
 };
 
@@ -31,6 +68,10 @@ struct Report {
 bool report_write_run(Report *report, const RunResult *result, Error *err);
 // Removes the assignments that were applied after epoch `last`.
 bool report_cut_assignments(const char *folder, int64_t last, Error *err);
+// Adds start, end, command line and hosts of the run, and of each process that worked on it.
+void report_put_sessions(JsonWriter *writer, const Report *report);
+void report_put_rank_times(JsonWriter *writer, const Report *report);
+void report_copy_json(JsonWriter *writer, const char *key, const Json *value);
 void report_machine(JsonWriter *writer, const Report *report);
 
 #endif

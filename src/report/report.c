@@ -103,11 +103,21 @@ typedef struct Opening {
     Error *err;
 } Opening;
 
+// The processes that worked on the run before a resume. A damaged run.json costs only their times.
+static void read_before(Report *report) {
+    char path[1100];
+    Error ignored = {0};
+    path_join(path, sizeof path, report->folder, "run.json");
+    report->before = file_exists(path) ? json_read(path, &ignored) : NULL;
+}
+
 static void open_aside(void *context) {
     const Opening *opening = context;
     Report *report = opening->report;
     Error *err = opening->err;
     int made_here = report->resumed ? 0 : O_EXCL;
+    if (report->resumed)
+        read_before(report);
     if (report->resumed &&
         (!cut_back(report, report->resumed_at, err) || !cut_assignments(report, err)))
         return;
@@ -131,12 +141,14 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
                        .opened = clock_seconds()};
     snprintf(report->folder, sizeof report->folder, "%s", config->run.dir);
     path_join(report->path, sizeof report->path, report->folder, "metrics.jsonl");
+    clock_utc(report->started);
     report->sample = ALLOC(double, REPORT_SAMPLES, "seconds of epochs");
     json_writer_init(&report->line, false);
     comm_aside(comm, open_aside, &(Opening){report, err});
     if (report->metrics >= 0) {
         report->writer = writer_new(comm, WRITER_ROOM);
         report_write_run(report, NULL, err);
+        report_begin_stage(report);
         return report;
     }
     report_close(report);
@@ -146,10 +158,13 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
 void report_close(Report *report) {
     if (report == NULL)
         return;
+    stage_drop();
     writer_free(report->writer);
     if (report->metrics >= 0)
         close(report->metrics);
     json_writer_clear(&report->line);
+    json_free(report->before);
+    memory_free(report->ranks);
     memory_free(report->sample);
     memory_free(report);
 }
@@ -229,21 +244,29 @@ static bool line_due(const Report *report, const EpochRecord *record) {
            (report->epochs == 1 || record->epoch % every == 0 || trainer_finished(report->trainer));
 }
 
+static void print_epoch(Report *report, const EpochRecord *record) {
+    char line[REPORT_LINE];
+    int64_t epochs = report->config->train.epochs;
+    pace_add(&report->pace, record);
+    double left = pace_left(&report->pace, epochs - record->epoch);
+    report_progress(report, record, left);
+    if (!line_due(report, record))
+        return;
+    report_line(record, epochs, left, line);
+    terminal_note("%s\n", line);
+    report_parts_line(record, line);
+    terminal_detail("%s\n", line);
+}
+
 bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     reset(&report->line);
     put_record(&report->line, record);
     if (!put_line(report, err))
         return false;
     report->epochs++;
-    report->logged += record->seconds + record->eval_seconds;
     count_epoch(report, record->seconds, record->bytes);
-    if (line_due(report, record)) {
-        char line[512];
-        int64_t epochs = report->config->train.epochs;
-        double left = (double)(epochs - record->epoch) * report->logged / (double)report->epochs;
-        report_line(record, epochs, left, line, sizeof line);
-        terminal_say("%s\n", line);
-    }
+    report_add_times(&report->times, record);
+    print_epoch(report, record);
     return true;
 }
 
@@ -259,56 +282,8 @@ bool report_sync(Report *report, Error *err) {
     return writer_wait(report->writer, err);
 }
 
-// --- the line
-
-static void print_bytes(char *out, size_t size, double bytes) {
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-    int unit = 0;
-    for (; bytes >= 1000 && unit < 4; unit++)
-        bytes /= 1000;
-    snprintf(out, size, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
-}
-
-static void print_eta(char *out, size_t size, double seconds) {
-    long s = (long)(seconds + 0.5);
-    if (s >= 3600)
-        snprintf(out, size, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
-    else
-        snprintf(out, size, "%ld:%02ld", s / 60, s % 60);
-}
-
 double report_score(const Metrics *metrics) { return metrics->rows > 0 ? metrics->micro_f1 : NAN; }
 
 const char *report_metric_name(const Shard *shard) {
     return shard->multilabel ? "micro-F1" : "accuracy";
-}
-
-const char *report_percent(char out[REPORT_PERCENT], double share) {
-    if (isnan(share))
-        snprintf(out, REPORT_PERCENT, "none");
-    else
-        snprintf(out, REPORT_PERCENT, "%.2f %%", 100 * share);
-    return out;
-}
-
-void report_line(const EpochRecord *record, int64_t epochs, double eta_seconds, char *out,
-                 size_t size) {
-    const double *s = record->timers.seconds;
-    double compute =
-        s[TIMER_AGGREGATE_OWN] + s[TIMER_AGGREGATE_HALO] + s[TIMER_DENSE] + s[TIMER_POINTWISE];
-    double pack = s[TIMER_PACK] + s[TIMER_UNPACK], wait = s[TIMER_WAIT];
-    double rest = record->seconds - compute - pack - wait;
-    char metrics[96] = "", bytes[32], eta[32], validation[REPORT_PERCENT], test[REPORT_PERCENT];
-    if (record->evaluated)
-        snprintf(metrics, sizeof metrics, "  validation %7s  test %7s%s",
-                 report_percent(validation, report_score(&record->metrics[SPLIT_VAL])),
-                 report_percent(test, report_score(&record->metrics[SPLIT_TEST])),
-                 record->best ? " *" : "");
-    print_bytes(bytes, sizeof bytes, (double)record->bytes);
-    print_eta(eta, sizeof eta, eta_seconds);
-    snprintf(out, size,
-             "epoch %4lld/%lld  loss %.4f%s  %.4f s (compute %.4f pack %.4f wait %.4f rest %.4f)  "
-             "%s  ETA %s",
-             (long long)record->epoch, (long long)epochs, record->loss, metrics, record->seconds,
-             compute, pack, wait, rest > 0 ? rest : 0, bytes, eta);
 }

@@ -1,4 +1,5 @@
-// Prints the lines before the first epoch: data, parts, messages, memory, kernels and baseline.
+// Prints the lines before the first epoch: data, parts, baseline, and with --verbose messages,
+// memory and kernels.
 // Each line begins with one word, so that a program can find it.
 
 #include "internal.h"
@@ -10,18 +11,18 @@ static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 static void print_memory(const Trainer *trainer, const RunSummary *summary) {
     const MemoryPlan *plan = trainer_plan(trainer);
     bool printed[MEMORY_PLAN_ITEMS] = {false};
-    terminal_say("memory     predicted %.1f MiB for the largest rank; of rank 0:",
-                 mebibytes(summary->predicted));
+    terminal_detail("memory     predicted %.1f MiB for the largest rank; of rank 0:",
+                    mebibytes(summary->predicted));
     for (int place = 0; place < 3 && place < plan->count; place++) {
         int largest = -1;
         for (int i = 0; i < plan->count; i++)
             if (!printed[i] && (largest < 0 || plan->item[i].bytes > plan->item[largest].bytes))
                 largest = i;
         printed[largest] = true;
-        terminal_say("%s %s %.1f", place > 0 ? "," : "", plan->item[largest].what,
-                     mebibytes(plan->item[largest].bytes));
+        terminal_detail("%s %s %.1f MiB", place > 0 ? "," : "", plan->item[largest].what,
+                        mebibytes(plan->item[largest].bytes));
     }
-    terminal_say("\n");
+    terminal_detail("\n");
 }
 
 // Counts floats, because rows of different layers differ in width.
@@ -32,10 +33,9 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
         sources += (double)summary->exchange[i].sources * (double)summary->exchange[i].columns;
     }
     if (comm->size > 1)
-        terminal_say(
-            "messages   %d exchanges per epoch, %.3g floats (%.3g with lossless.cover=sources), "
-            "planned in %.2f s\n",
-            summary->exchanges, sent, sources, summary->patterns_seconds);
+        terminal_detail("messages   %d exchanges per epoch, %.3g floats "
+                        "(%.3g with lossless.cover=sources), planned in %.2f s\n",
+                        summary->exchanges, sent, sources, summary->patterns_seconds);
 }
 
 // Warns if the training is too short for the first assignment.
@@ -60,30 +60,57 @@ static void warn_of_silence(const Config *c, const RunSummary *summary) {
             c->quantization.codec, c->mode);
 }
 
+static void print_data(const Shard *shard) {
+    terminal_note("data       %s: %lld nodes, %lld edges (%s)\n", SHOWN(shard->dataset_name),
+                  (long long)shard->set[NODES].total, (long long)shard->edges,
+                  shard_is_symmetric(shard) ? "symmetric" : "directed");
+    terminal_note("           %lld features, %lld classes%s; train %lld, validation %lld, "
+                  "test %lld\n",
+                  (long long)shard->features, (long long)shard->classes,
+                  shard->multilabel ? " (several per node)" : "", (long long)shard->train_nodes,
+                  (long long)shard->val_nodes, (long long)shard->test_nodes);
+}
+
+// On one rank nothing is cut, so only its threads and its memory are named.
+static void print_parts(const Config *config, const Shard *shard, int ranks, int threads,
+                        const RunSummary *summary) {
+    char memory[QUANTITY];
+    quantity_memory(memory, (double)summary->predicted);
+    const char *s = threads == 1 ? "" : "s";
+    if (ranks == 1) {
+        terminal_note("parts      1 rank, %d thread%s; %s predicted\n", threads, s, memory);
+        return;
+    }
+    terminal_note("parts      %d ranks, %d thread%s each, cut by %s; %lld to %lld own rows\n",
+                  ranks, threads, s, SHOWN(config->partition.method), (long long)summary->own_least,
+                  (long long)summary->own_most);
+    terminal_note("           central rows %.1f %%, remote-neighbour ratio %.1f %%; memory %s\n",
+                  100.0 * (double)summary->central / (double)shard->set[NODES].total,
+                  100.0 * summary->halo_ratio, memory);
+}
+
+static void print_baseline(const Shard *shard, const RunSummary *summary) {
+    char validation[QUANTITY], test[QUANTITY];
+    terminal_note("baseline   %s: validation %s, test %s\n",
+                  shard->multilabel ? "the most frequent classes" : "the most frequent class",
+                  quantity_percent(validation, summary->baseline[SPLIT_VAL]),
+                  quantity_percent(test, summary->baseline[SPLIT_TEST]));
+}
+
 void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
                         const Trainer *trainer, const RunSummary *summary) {
-    terminal_say("data       %s: %lld nodes, %lld edges (%s), %lld features, %lld classes%s; "
-                 "train %lld, validation %lld, test %lld\n",
-                 SHOWN(shard->dataset_name), (long long)shard->set[NODES].total,
-                 (long long)shard->edges, shard_is_symmetric(shard) ? "symmetric" : "directed",
-                 (long long)shard->features, (long long)shard->classes,
-                 shard->multilabel ? " (several per node)" : "", (long long)shard->train_nodes,
-                 (long long)shard->val_nodes, (long long)shard->test_nodes);
-    terminal_say("parts      %d ranks x %d threads, %s: own %lld to %lld rows, central %.1f %%, "
-                 "remote-neighbour ratio %.1f %%\n",
-                 comm->size, trainer_threads(trainer), SHOWN(config->partition.method),
-                 (long long)summary->own_least, (long long)summary->own_most,
-                 100.0 * (double)summary->central / (double)shard->set[NODES].total,
-                 100.0 * (double)summary->halo / (double)shard->set[NODES].total);
+    print_data(shard);
+    print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);
+    print_memory(trainer, summary);
+    terminal_detail("kernels    %s\n", trainer_kernels(trainer));
+    print_baseline(shard, summary);
+    if (config->run.log_every > 0)
+        terminal_note("epochs     val and test: %s in %%; *: the best validation so far\n",
+                      report_metric_name(shard));
+}
+
+void report_warnings(const Config *config, const RunSummary *summary) {
     warn_of_period(config, summary);
     warn_of_silence(config, summary);
-    print_memory(trainer, summary);
-    terminal_say("kernels    %s\n", trainer_kernels(trainer));
-    char validation[REPORT_PERCENT], test[REPORT_PERCENT];
-    terminal_say("baseline   %s: validation %s, test %s %s\n",
-                 shard->multilabel ? "the classes that most training nodes have"
-                                   : "most frequent class",
-                 report_percent(validation, summary->baseline[SPLIT_VAL]),
-                 report_percent(test, summary->baseline[SPLIT_TEST]), report_metric_name(shard));
 }

@@ -6,32 +6,44 @@
 #include <math.h>
 #include <stdio.h>
 
-// "validation 93.00 % test 82.00 %"
-static const char *scores_of(char out[64], const Metrics metrics[4]) {
-    char validation[REPORT_PERCENT], test[REPORT_PERCENT];
-    snprintf(out, 64, "validation %s test %s",
-             report_percent(validation, report_score(&metrics[SPLIT_VAL])),
-             report_percent(test, report_score(&metrics[SPLIT_TEST])));
+// "validation 93.00 %, test 82.00 %"
+static const char *scores_of(char out[80], const Metrics metrics[4]) {
+    char validation[QUANTITY], test[QUANTITY];
+    snprintf(out, 80, "validation %s, test %s",
+             quantity_percent(validation, report_score(&metrics[SPLIT_VAL])),
+             quantity_percent(test, report_score(&metrics[SPLIT_TEST])));
     return out;
 }
 
-// The line leaves out what was not measured, such as a best validation or the time of an epoch.
-void report_print_result(const Report *report, const RunResult *r) {
-    char last[64], of_best[64], best[160] = "", early[128] = "", epoch[96] = "";
-    if (r->best_epoch > 0)
-        snprintf(best, sizeof best, "; best validation (epoch %lld) %s", (long long)r->best_epoch,
-                 scores_of(of_best, r->best));
-    if (r->stopped_early > 0)
-        snprintf(early, sizeof early, "; stopped early: no better validation in %lld evaluation%s",
-                 (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
-    if (!isnan(r->seconds_per_epoch))
-        snprintf(epoch, sizeof epoch, "; %.4f s and %.2f MB per epoch", r->seconds_per_epoch,
-                 (double)r->bytes_per_epoch / 1e6);
+typedef void Print(const char *format, ...);
+
+static void print_cost(const RunResult *r, Print *print) {
+    char seconds[QUANTITY], bytes[QUANTITY], memory[QUANTITY];
+    quantity_memory(memory, (double)r->taken);
+    if (isnan(r->seconds_per_epoch))
+        print("cost       %s per rank\n", memory);
+    else
+        print("cost       %s and %s of messages per epoch; %s per rank\n",
+              quantity_seconds(seconds, r->seconds_per_epoch),
+              quantity_bytes(bytes, (double)r->bytes_per_epoch), memory);
+}
+
+// Leaves out what was not measured, such as a best validation or the time of an epoch.
+void report_print_result(const Report *report, const RunResult *r, bool is_output) {
+    char scores[80];
+    Print *print = is_output ? terminal_print : terminal_note;
+    stage_drop();
+    report_print_times(&report->times);
     terminal_settle(); // mpirun forwards stdout and stderr apart: the last epoch must come first
-    terminal_print("result     seed %lld, %s: epoch %lld %s%s%s%s; %.0f MiB per rank\n",
-                   (long long)report->config->run.seed, report_metric_name(report->shard),
-                   (long long)r->epochs, scores_of(last, r->last), best, early, epoch,
-                   (double)r->taken / (1 << 20));
+    print("result     epoch %lld: %s (%s, seed %lld)\n", (long long)r->epochs,
+          scores_of(scores, r->last), report_metric_name(report->shard),
+          (long long)report->config->run.seed);
+    if (r->best_epoch > 0)
+        print("best       epoch %lld: %s\n", (long long)r->best_epoch, scores_of(scores, r->best));
+    if (r->stopped_early > 0)
+        print("stopped    early: no better validation in %lld evaluation%s\n",
+              (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
+    print_cost(r, print);
 }
 
 static void put_scores(JsonWriter *writer, const char *key, const double *test, int runs) {
@@ -53,7 +65,8 @@ static const char *mean_text(char out[48], MeanDeviation of) {
 }
 
 void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
-                 const RunResult *result, int runs) {
+                 const RunResult *result, int runs, bool is_output) {
+    Print *print = is_output ? terminal_print : terminal_note;
     double *last = ALLOC(double, runs, "results of runs");
     double *best = ALLOC(double, runs, "results of runs");
     char of_last[48], of_best[48];
@@ -61,9 +74,9 @@ void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
         last[i] = report_score(&result[i].last[SPLIT_TEST]);
         best[i] = report_score(&result[i].best[SPLIT_TEST]);
     }
-    terminal_print("runs       %d, test %s: last epoch %s, best validation %s\n", runs,
-                   report_metric_name(shard), mean_text(of_last, mean_deviation(last, runs)),
-                   mean_text(of_best, mean_deviation(best, runs)));
+    print("runs       %d: test %s %s; at the best validation %s\n", runs, report_metric_name(shard),
+          mean_text(of_last, mean_deviation(last, runs)),
+          mean_text(of_best, mean_deviation(best, runs)));
     json_begin_object(writer, NULL);
     json_put_string(writer, "metric", report_metric_name(shard));
     json_put_int(writer, "first_seed", first_seed);

@@ -46,7 +46,7 @@ static void wrong_names_are_answered(void **state) {
         }
     Error err = {0};
     family_find(&families[0], "cats", NULL, &err);
-    assert_non_null(strstr(err.text, "did you mean \"cat\"?"));
+    assert_non_null(strstr(err.text, "did you mean 'cat'?"));
 }
 
 static void the_automatic_word_is_known(void **state) {

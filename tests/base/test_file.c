@@ -213,7 +213,7 @@ static void folders_come_and_go(void **state) {
     test_write_text(test_path("outside"), "x");
     assert_int_equal(symlink(test_folder(), test_path("a/link")), 0);
     assert_refused(file_make_folder(test_path("a/b/file/d"), &blocked), &blocked, EXIT_CANNOT_WRITE,
-                   "cannot make the folder");
+                   "is a file, not a folder");
     blocked = (Error){0}; // nobody makes folders there
     assert_refused(file_make_folder("/sys/fringe", &blocked), &blocked, EXIT_CANNOT_WRITE,
                    "cannot make the folder");

@@ -211,7 +211,7 @@ static void absurd_counts_are_refused(void **state) {
     static const struct {
         const char *text, *part;
     } cases[] = {
-        {"", "expected fringe-problem, found \"\""},
+        {"", "expected fringe-problem, found ''"},
         {"fringe-problem 2\n", "version 2"},
         {"fringe-problem 1\nlayer 0 direction 0\nlambda 2 hidden 0\nwidths 9\n", "1 to 8 widths"},
         {HEAD "rounds 2000000000 links 0 groups 0\nend\n", "as many rounds as the text holds"},
@@ -263,7 +263,7 @@ static void solutions_to_other_problems_are_refused(void **state) {
         {ODD "trouble signal 65\ngroups 3\n000\nend\n", "a number of it"},
         {ODD "trouble exit 256\ngroups 3\n000\nend\n", "a number of it"},
         {ODD "trouble exit -1\ngroups 3\n000\nend\n", "a number of it"},
-        {ODD "trouble signal 6 6\ngroups 3\n000\nend\n", "expected groups, found \"6\""},
+        {ODD "trouble signal 6 6\ngroups 3\n000\nend\n", "expected groups, found '6'"},
         {ODD "trouble signal 6\ntrouble signal 6\ngroups 3\n000\nend\n", "expected groups"},
     };
     Recipe recipe = some;

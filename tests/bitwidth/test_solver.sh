@@ -172,9 +172,9 @@ refuse() { # CODE 'text' COMMAND...
     fi
 }
 echo hello >problem
-refuse 65 'line 1: expected fringe-problem, found "hello"' "$solver" --limit 1
+refuse 65 "line 1: expected fringe-problem, found 'hello'" "$solver" --limit 1
 : >problem
-refuse 65 'found ""' "$solver" --limit 1
+refuse 65 "found ''" "$solver" --limit 1
 "$helper" ring 3 5 100 plain 1 exact | head -n 20 >problem
 refuse 65 'the problem, line' "$solver" --limit 1
 "$helper" ring 3 5 100 plain 1 exact | sed 's/^lambda 0.5/lambda 5/' >problem

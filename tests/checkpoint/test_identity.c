@@ -186,7 +186,7 @@ static void other_first_weights_are_named(void **state) {
     for (int i = 0; i < 2; i++) {
         Error err = {0};
         use_weights(names[i]);
-        assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"");
+        assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was '");
     }
     Error err = {0};
     use_weights("absent.safetensors");
@@ -211,7 +211,7 @@ static void a_path_of_one_letter_is_remembered(void **state) {
     trainer_free(t);
     assert_int_equal(chdir(before), 0);
     use_weights("");
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was \"w\"");
+    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was 'w'");
 }
 
 static const struct CMUnitTest tests[] = {

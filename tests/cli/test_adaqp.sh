@@ -24,7 +24,7 @@ same_run() { # NAME FOLDER FOLDER: metrics, weights, moments, and what the assig
     done
 }
 
-expect "a run" 0 'result .* epoch 28 ' "$FRINGE" train tiny.json $exact \
+expect "a run" 0 'result +epoch 28: ' "$FRINGE" train tiny.json $exact \
     --set run.dir=whole --set run.checkpoint_every=1 --set run.keep_checkpoints=100
 expect "the same again" 0 'result' "$FRINGE" train tiny.json $exact --set run.dir=again
 same_run "two runs are the same" whole again
@@ -155,7 +155,7 @@ expect "inspect shows it" 0 'layer 1 backward +(prices|exact|uniform) .* hidden 
 [ ! -e asked ] || fail "GLPK was asked for what it does not know"
 
 # --- what has nothing to assign
-expect "one layer, links measured" 0 'result .* epoch 9 ' "$FRINGE" train tiny.json $exact \
+expect "one layer, links measured" 0 'result +epoch 9: ' "$FRINGE" train tiny.json $exact \
     --set quantization.link=[] --set quantization.delay=0 --set train.epochs=9 --set model.layers=1 \
     --set run.dir=flat
 
@@ -164,7 +164,7 @@ expect "mistakes are told" 78 'quantization.bits: .* found 2 at place 2' "$FRING
     $short --set quantization.bits=[4,2] --set quantization.initial_bits=9 --set quantization.link=[1]
 grep -q 'quantization.initial_bits: .* found 9' out || fail "the second one, too"
 grep -q 'quantization.link: .* found 1' out || fail "and the third one"
-expect "so is a rule that is not there" 78 'quantization.assign: expected one of .* did you mean "adaptive"' \
+expect "so is a rule that is not there" 78 'quantization.assign: expected one of .* did you mean .adaptive' \
     "$FRINGE" train tiny.json $short --set quantization.assign=adaptiv
 expect "who diverges is told where" 80 \
     'layer [01], (for|back)ward, epoch [0-9]+: the row of node [0-9]+|loss or its gradient is not' \

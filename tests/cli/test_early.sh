@@ -54,12 +54,12 @@ one_of='expected one of'
 for setting in partition.method=spectral data.format=csv quantization.assign=best quantization.codec=zip comm.schedule=never \
     model.layer=gat train.optimizer=nothing train.lr_schedule=nothing train.loss=nothing train.metric=nothing \
     mode=nothing lossless.cover=nothing; do
-    value "$setting" 78 "${setting%=*}: $one_of .*, found \"${setting#*=}\"" $setting
+    value "$setting" 78 "${setting%=*}: $one_of .*, found '${setting#*=}'" $setting
 done
-value "a near miss" 78 'quantization.codec: .* did you mean "integer"?' quantization.codec=intger
+value "a near miss" 78 "quantization.codec: .* did you mean 'integer'?" quantization.codec=intger
 value "a file: without a path" 78 "partition.method: $one_of .*file:PATH" partition.method=file:
 value "passes that are none" 78 'partition.method: fennel:0: .* a number from 1 to 100' partition.method=fennel:0
-value "a step that is not there" 78 "data.transforms: expected a list of symmetrize, .*found \"foo\"" \
+value "a step that is not there" 78 "data.transforms: expected a list of symmetrize, .*found 'foo'" \
     data.transforms=foo
 value "a step without its argument" 78 "data.transforms: 'random:x' needs a width" \
     'data.transforms=["symmetrize", "random:x"]'
@@ -89,8 +89,8 @@ disk "a run to replay that assigned nothing" 66 'that run assigned no widths' \
     quantization.assign=replay:unassigned
 disk "a run.dir where nobody makes folders" 73 'run.dir: /proc/x: cannot make the folder' \
     run.dir=/proc/x
-disk "a run.dir that is a file" 73 'run.dir: afile: is not a folder' run.dir=afile
-disk "a run.dir behind a link to nowhere" 73 'run.dir: dangling: is not a folder' \
+disk "a run.dir that is a file" 73 'run.dir: afile is a file, not a folder' run.dir=afile
+disk "a run.dir behind a link to nowhere" 73 'run.dir: dangling is not a folder' \
     run.dir=dangling/x
 disk "a cache where nobody makes folders" 73 'data.cache: /proc/y: cannot make' data.cache=/proc/y
 disk "data that is not there" 66 'tiny.json: .*/nodata does not exist; fringe looks for data.path' \

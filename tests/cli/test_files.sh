@@ -10,7 +10,7 @@ tiny
 settings="--ranks 3 --set mode=adaqp --set quantization.period=4 --set quantization.delay=2 --set quantization.group_size=7
     --set quantization.link=[1e-9,1e-5] --set quantization.solver=exact --set train.epochs=12 --set train.eval_every=4
     --set train.warmup=3 --set train.lr=0.04 --set run.trace=[10,11] --set run.log_every=3"
-expect "a run" 0 'result .*: epoch 12 ' "$FRINGE" train tiny.json $settings --set run.dir=run
+expect "a run" 0 'result +epoch 12: ' "$FRINGE" train tiny.json $settings --set run.dir=run
 cp out said
 expect "what it shows" 0 'convs.0' "$FRINGE" inspect run
 cp out shown
@@ -61,9 +61,19 @@ bytes_of = [line["bytes"] for line in lines]
 assert len(set(bytes_of[:6])) == 1 and len(set(bytes_of[6:10])) == 1 and bytes_of[6] < bytes_of[0] and bytes_of[10] < bytes_of[0]
 
 # --- run.json
-keys("run.json", run, "config_file", "resumed_at_epoch", "config", "versions", "machine", "data", "parts",
-     "patterns_seconds", "exchanges", "memory_plan", "result")
+keys("run.json", run, "config_file", "resumed_at_epoch", "started", "ended", "sessions", "config", "versions", "machine", "data", "parts",
+     "patterns_seconds", "exchanges", "memory_plan", "result", "rank_times")
 assert run["config_file"].endswith("tiny.json") and run["resumed_at_epoch"] == 0 and run["patterns_seconds"] > 0
+stamp = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+assert stamp.fullmatch(run["started"]) and stamp.fullmatch(run["ended"]) and run["started"] <= run["ended"]
+[session] = run["sessions"]
+keys("a session", session, "started", "ended", "resumed_at_epoch", "command", "hosts")
+assert session["command"][1:3] == ["train", "tiny.json"] and len(session["hosts"]) == 3 and all(session["hosts"])
+assert run["rank_times"]["epochs"] == 12 and len(run["rank_times"]["ranks"]) == 3
+for key, parts in (("compute", ("aggregate_own", "aggregate_halo", "dense", "pointwise")), ("wait", ("wait",))):
+    of_ranks = sum(rank[key] for rank in run["rank_times"]["ranks"]) / 3
+    of_lines = sum(line["time"][part] for line in lines for part in parts) / 12
+    assert near(of_ranks, of_lines, 1e-9), (key, of_ranks, of_lines)
 keys("config", run["config"], "mode", "data", "partition", "model", "train", "quantization", "lossless", "comm", "run")
 assert run["config"]["train"]["epochs"] == 12 and run["config"]["mode"] == "adaqp"
 assert run["config"]["quantization"]["link"] == [1e-9, 1e-5] and run["config"]["run"]["trace"] == [10, 11]
@@ -90,7 +100,7 @@ common = max(set(of(1)), key=of(1).count)
 for which, key in ((2, "baseline_validation"), (3, "baseline_test")):
     assert near(run["data"][key], of(which).count(common) / len(of(which)), 1e-12), key
 keys("parts", run["parts"], "count", "hash", "own_least", "own_most", "central", "halo")
-own = [int(n) for n in re.search(r"own (\d+) to (\d+) rows", said).groups()]
+own = [int(n) for n in re.search(r"(\d+) to (\d+) own rows", said).groups()]
 assert [run["parts"]["own_least"], run["parts"]["own_most"]] == own and 3 * own[0] <= 600 <= 3 * own[1]
 assert run["parts"]["count"] == 3 and 0 < run["parts"]["central"] < 600 and run["parts"]["halo"] > 0
 assert [e["layer"] for e in run["exchanges"]] == [1, 1] and [e["direction"] for e in run["exchanges"]] == ["forward", "backward"]
@@ -124,7 +134,7 @@ for name in SPLITS:
 # --- the lines: epochs 1, 3, 6, 9 and 12
 logged = re.findall(r"epoch +(\d+)/12  loss ([\d.]+)", said)
 assert [int(epoch) for epoch, _ in logged] == [1, 3, 6, 9, 12], logged
-assert all(text == f"{loss[int(epoch) - 1]:.4f}" for epoch, text in logged)
+assert all(text == f"{loss[int(epoch) - 1]:#.3g}" for epoch, text in logged)
 
 # --- assignments
 assert near(sum(e["rows"] for e in run["exchanges"]), 2 * 157, 1)

@@ -125,7 +125,7 @@ ends_as() { # NAME FOLDER: after the kill the run before is whole, in its place 
         stayed=$((stayed + 1))
         return
     fi
-    expect "$1" 0 'result .* epoch 20 ' train --set run.dir=$2 --resume auto
+    expect "$1" 0 'result +epoch 20: ' train --set run.dir=$2 --resume auto
     same "$1: all its metrics" b <(timeless $2)
     is_whole $2.1 || fail "$1: the run before is whole"
 }

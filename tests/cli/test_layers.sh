@@ -14,7 +14,7 @@ for key in ("hidden", "post", "norm", "layers"):
 json.dump(config, open("plain.json", "w"))
 PY
 expect "sgc with few bits" 0 'warning +an epoch of this model exchanges no rows.*integer.*mode adaqp' \
-    "$FRINGE" train plain.json --ranks 2 "${sgc[@]}" --set mode=adaqp --set run.dir=sgc --set train.epochs=4
+    "$FRINGE" train plain.json --verbose --ranks 2 "${sgc[@]}" --set mode=adaqp --set run.dir=sgc --set train.epochs=4
 grep -q '^messages   0 exchanges per epoch' out || fail "no exchange: $(grep messages out)"
 expect "evaluated from its folder, whose config has every key" 0 'test' "$FRINGE" evaluate sgc --ranks 3
 "$FRINGE" inspect sgc >out 2>&1 || fail "inspect: $(cat out)"
@@ -23,7 +23,7 @@ expect "those before are gone" 64 'layer: expected 2 to 2, found 1' "$FRINGE" pr
 expect "hidden means nothing to it" 78 'model.hidden: means nothing to model.layer=sgc' \
     "$FRINGE" config check plain.json "${sgc[@]}" --set 'model.hidden=[8]'
 expect "dropped features are exchanged at each step but the first, and narrow rows back" 0 '^messages   3 exchanges per epoch' \
-    "$FRINGE" train plain.json --ranks 2 "${sgc[@]}" --set model.input_dropout=0.3 --set run.dir=dropped \
+    "$FRINGE" train plain.json --verbose --ranks 2 "${sgc[@]}" --set model.input_dropout=0.3 --set run.dir=dropped \
     --set train.epochs=2
 
 # --- gin: keys of its own are shown, kept with the run, and part of what is learned

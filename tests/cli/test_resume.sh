@@ -37,11 +37,18 @@ for file in model optimizer best; do
     same "and its $file" whole/checkpoints/epoch-400/$file.safetensors \
         cut/checkpoints/epoch-400/$file.safetensors
 done
+python3 - <<'PY' || fail "run.json has the start of the first process and the end of the last"
+import json
+run = json.load(open("cut/run.json"))
+first, second = run["sessions"]
+assert run["started"] == first["started"] and run["ended"] == second["ended"] >= first["ended"]
+assert second["resumed_at_epoch"] > 0 == first["resumed_at_epoch"] and "--resume" in second["command"]
+PY
 
 # --- what a resume says of the epochs before it
 medians() { grep -E '"(seconds|bytes)_per_epoch"' "$1/run.json"; }
 medians whole >a
-expect "a finished run is finished" 0 'result .* epoch 400 ' \
+expect "a finished run is finished" 0 'result +epoch 400: ' \
     "$FRINGE" train tiny.json $long --ranks 2 --set run.dir=whole --resume auto
 medians whole >b
 same "and keeps its result" a b
@@ -71,7 +78,7 @@ expect "another model is not resumed" 78 'model.hidden was \[16\], is \[8\]; to 
 expect "all that differs is said" 78 \
     'new/checkpoints/epoch-20 belongs to .*: train.lr was 0.01, is 0.02; it ran on 1 rank, this run has 2; to' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=new --resume auto --set train.lr=0.02
-expect "more epochs are" 0 'result .* epoch 25 ' \
+expect "more epochs are" 0 'result +epoch 25: ' \
     "$FRINGE" train tiny.json --set run.dir=new --resume auto --set train.epochs=25
 mkdir -p file && touch file/in-the-way
 expect "a run.dir that cannot be" 73 'in-the-way' \
@@ -82,7 +89,7 @@ cp new/checkpoints/epoch-25/model.safetensors first.safetensors
 from="train tiny.json --set run.dir=from --set model.weights=first.safetensors"
 expect "a run from weights" 0 'result' "$FRINGE" $from
 rm first.safetensors
-expect "goes on without them" 0 'result .* epoch 30 ' \
+expect "goes on without them" 0 'result +epoch 30: ' \
     "$FRINGE" $from --resume auto --set train.epochs=30
 expect "and says where it cannot start without them" 66 'first.safetensors: cannot open' \
     "$FRINGE" $from --resume auto --set run.dir=nowhere

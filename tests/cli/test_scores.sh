@@ -33,15 +33,15 @@ PY
     python3 - evaluated out <<'PY' || fail "$1: another line"
 import json, re, sys
 said = json.load(open(sys.argv[1]))
-line = re.search(r"result .*: epoch \d+ validation (\S+) .*?test (\S+)", open(sys.argv[2]).read())
+line = re.search(r"result +epoch \d+: validation ([\w.]+).*?test ([\w.]+)", open(sys.argv[2]).read())
 for shown, split in zip(line.groups(), ("validation", "test")):
     share = said[split]["micro_f1"]
-    assert shown.rstrip(";") == ("none" if share is None else f"{100 * share:.2f}"), (shown, split, share)
+    assert shown == ("none" if share is None else f"{100 * share:.2f}"), (shown, split, share)
 PY
 }
 
 # --- no epoch at all: the first weights are evaluated, and no more is said
-expect "no epochs" 0 'result .*: epoch 0 validation [1-9][0-9]*\.[0-9]+ % test [0-9.]+ %; [0-9]+ MiB' \
+expect "no epochs" 0 'result +epoch 0: validation [1-9][0-9]*\.[0-9]+ %, test [0-9.]+ %' \
     "$FRINGE" train tiny.json --ranks 2 --set train.epochs=0 --set run.dir=none
 told "no epochs" none
 [ "$(figure none/run.json result best_epoch)" = null ] || fail "no epochs: no best one"
@@ -49,21 +49,21 @@ told "no epochs" none
 [ "$(figure none/run.json result best test accuracy)" = null ] || fail "no epochs: no best figures"
 
 # --- a resume that finds more epochs done than asked for, evaluated at another one
-expect "a run" 0 'epoch 40 .*best validation \(epoch [1-4]0\) validation' "$FRINGE" train tiny.json \
+expect "a run" 0 'best +epoch [1-4]0: validation' "$FRINGE" train tiny.json \
     --set train.epochs=40 --set train.eval_every=10 --set run.checkpoint_every=37 \
     --set run.keep_checkpoints=9 --set run.dir=more
 told "a run" more
 cp -r more stopped
 rm -r stopped/checkpoints/epoch-40
 printf 'epoch-37\n' >stopped/checkpoints/LATEST
-expect "fewer epochs than are done" 0 'result .*: epoch 37 ' "$FRINGE" train tiny.json --resume auto \
+expect "fewer epochs than are done" 0 'result +epoch 37: ' "$FRINGE" train tiny.json --resume auto \
     --set train.epochs=30 --set train.eval_every=10 --set run.keep_checkpoints=9 --set run.dir=stopped
 told "fewer epochs than are done" stopped
 [ "$(figure stopped/run.json result last test loss)" != "$(figure more/run.json result last test loss)" ] ||
     fail "the test cannot tell epoch 37 from epoch 40"
 
 # --- early stopping is told
-expect "early stopping" 0 'best validation \(epoch 1\) .*; stopped early: no better validation in 3 evaluations; ' \
+expect "early stopping" 0 'stopped +early: no better validation in 3 evaluations' \
     "$FRINGE" train tiny.json --set train.optimizer=sgd --set train.lr=1e-30 --set train.eval_every=1 \
     --set train.patience=3 --set run.dir=early
 [ "$(figure early/run.json result stopped_early)" = true ] || fail "run.json tells it"
@@ -87,10 +87,10 @@ PY
 splits() { printf 'data.split_keys=["%s/train.npy","%s/%s.npy","%s/%s.npy"]' "$work" "$work" "$1" "$work" "$2"; }
 expect "patience without validation" 78 'train.patience: .* has no validation nodes' "$FRINGE" train \
     tiny.json --ranks 2 --set "$(splits nothing some)" --set train.patience=5 --set run.dir=refused
-expect "no validation nodes" 0 'result .* epoch 20 validation none test [0-9.]+ %; [0-9.]+ s and' \
+expect "no validation nodes" 0 'result +epoch 20: validation none, test [0-9.]+ %' \
     "$FRINGE" train tiny.json --set "$(splits nothing some)" --set run.dir=blind --set run.log_every=5
 grep -q 'baseline .*: validation none, test [0-9]' out || fail "nor a baseline: $(cat out)"
-grep -qE 'epoch +20/20 .* validation +none  test +[0-9.]+ %' out || fail "nor one on the way: $(cat out)"
+grep -qE 'epoch +20/20 .* val +none  test +[0-9.]+ ' out || fail "nor one on the way: $(cat out)"
 told "no validation nodes" blind
 [ "$(figure blind/run.json result best_epoch)" = null ] || fail "no best epoch"
 [ "$(figure blind/run.json data baseline_validation)" = null ] || fail "no baseline"
@@ -98,11 +98,11 @@ tail -1 blind/metrics.jsonl >epoch-20
 [ "$(figure epoch-20 validation micro_f1) $(figure epoch-20 validation rows)" = "null 0" ] ||
     fail "metrics.jsonl has no figure: $(cat epoch-20)"
 expect "evaluate says so, too" 0 '^validation +0 +none +none +none +none$' "$FRINGE" evaluate blind
-expect "no test nodes" 0 'epoch 20 validation [0-9.]+ % test none; best validation \(epoch [0-9]+\) validation' \
+expect "no test nodes" 0 'result +epoch 20: validation [0-9.]+ %, test none' \
     "$FRINGE" train tiny.json --set "$(splits some nothing)" --set run.dir=untested
 told "no test nodes" untested
 [ "$(figure untested/run.json result test_accuracy)" = null ] || fail "no test accuracy"
-expect "several runs" 0 'runs +2, test accuracy: last epoch none, best validation none' "$FRINGE" train \
+expect "several runs" 0 'runs +2: test accuracy none; at the best validation none' "$FRINGE" train \
     tiny.json --set "$(splits some nothing)" --runs 2 --set run.dir=several
 [ "$(figure several/runs.json last mean)" = null ] || fail "no mean of nothing"
 expect "compare" 0 '^vanilla +none ' "$FRINGE" compare tiny.json --modes vanilla \

@@ -30,7 +30,7 @@ exec 3>&-
 wait
 [ "$(cat status)" -eq 0 ] || fail "exit $(cat status) after the terminal was stopped"
 seq 2000 | cmp - <(sed -n 's/^epoch *\([0-9]*\)\/.*/\1/p' log) || fail "the terminal lacks epochs"
-[ "$(tail -n 1 log | cut -c 1-6)" = result ] || fail "the last line is the result"
+[ "$(tail -n 1 log | cut -c 1-6)" = "cost  " ] || fail "the last line is the result"
 
 # --- a silent rank ends the job in time also where nobody reads the sentence that names it
 exec 3<>terminal
@@ -56,7 +56,7 @@ wait
 expect "a pipe that nobody holds any more" 74 '^$' \
     bash -c '"$@" > >(exec true) 2>&1; status=$?; echo; exit $status' - "$FRINGE" $(run gone --set run.log_every=1)
 [ "$(cat gone/checkpoints/LATEST)" = epoch-20 ] || fail "it ends the training"
-expect "stderr on a full disk" 74 '^result .* epoch 20 ' \
+expect "stderr on a full disk" 74 '^result +epoch 20: ' \
     bash -c 'exec "$@" 2>/dev/full' - "$FRINGE" $(run full --set run.log_every=1)
 
 for ranks in 1 2; do
@@ -84,7 +84,7 @@ done
 changed() { stat -c %Y slow-metrics.jsonl/"$1"; }
 [ $(($(changed checkpoints/LATEST) - $(changed metrics.jsonl))) -ge $((2 * patience - 1)) ] ||
     fail "a checkpoint does not wait until the metrics are on the disk"
-expect "several runs, and a slow disk for what they come to" 0 '^runs +2,' \
+expect "several runs, and a slow disk for what they come to" 0 '^runs +2:' \
     disk runs.json $((2 * patience)) 1e9 "$FRINGE" $(run several --ranks 2) --runs 2
 slow_read() { # FILE READS COMMAND...: reads before the one that takes its time; the keeper reads once, too
     env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ="$1" SLOW_AFTER="$2" SLOW_SECONDS=$((patience + 1)) \

@@ -90,7 +90,7 @@ ends "TERM to a mode that is alone" 75 'stopped on request after epoch [1-9][0-9
 "$FRINGE" train tiny.json --ranks 2 --set run.dir=late --set train.epochs=1 >out 2>&1 </dev/null & pid=$!
 begun late $pid
 while kill -USR1 $pid 2>/dev/null; do sleep 0.001; done
-ends "USR1 until all is over" 0 '^result .* epoch 1 '
+ends "USR1 until all is over" 0 '^result +epoch 1: '
 ! grep 'set-up' out || fail "what was trained was no set-up"
 
 # --- a terminal that nobody reads delays no request
@@ -180,7 +180,7 @@ for ((i = 0; i < ${FRINGE_STOPS:-50}; i++)); do
 done
 [ $((answered * 5)) -ge $((i * 4)) ] || fail "$answered of $i stops were answered"
 none_left setup-
-expect "the cache serves the next run" 0 'result .* epoch 20 ' \
+expect "the cache serves the next run" 0 'result +epoch 20: ' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=after
 ! grep -q damaged out || fail "an entry of the cache was damaged"
 expect "and the one that is cut anew" 0 'result' \

@@ -24,7 +24,7 @@ expect "an option without its value" 64 'needs a value' "$FRINGE" train x --rank
 for value in 0 -1 two 1.5 99999999999 ''; do
     expect "--ranks '$value'" 64 'expected a whole number from 1' "$FRINGE" train x --ranks "$value"
 done
-expect "--resume takes auto" 64 'expected auto, found "now"' "$FRINGE" train x --resume now
+expect "--resume takes auto" 64 "expected auto, found 'now'" "$FRINGE" train x --resume now
 expect "an unknown verb of config" 64 'expected show, check, upgrade, schema or markdown' \
     "$FRINGE" config shwo
 
@@ -44,7 +44,7 @@ cat >bad.json <<'JSON'
 JSON
 expect "all mistakes of a config" 78 'bad.json: model.layers: .*found 99' \
     "$FRINGE" train bad.json --ranks 2 --set run.seed=-1
-for text in 'train.epochs: expected .*found "many"' 'train.momentm: unknown key; did you mean train.momentum' \
+for text in "train.epochs: expected .*found 'many'" 'train.momentm: unknown key; did you mean train.momentum' \
     'modle: unknown section; did you mean model' '--set: run.seed: expected .*found -1' \
     'data.path: expected the path of a graph'; do
     grep -qE -- "$text" out || fail "all mistakes at once: /$text/ is missing"
@@ -53,7 +53,7 @@ done
 tiny
 expect "a layer that is not there" 78 'sage-mean' "$FRINGE" config check tiny.json \
     --set model.layer=gnc
-grep -q 'did you mean "gcn"' out || fail "a layer's suggestion"
+grep -q "did you mean 'gcn'" out || fail "a layer's suggestion"
 expect "a schedule that is not there" 78 'blocking, overlap' "$FRINGE" config check tiny.json \
     --set comm.schedule=overlapp
 expect "a backend that is not there" 78 'run.backend.*cpu' "$FRINGE" config check tiny.json \
@@ -80,6 +80,20 @@ import json, sys
 schema = json.load(sys.stdin)
 epochs = schema["properties"]["train"]["properties"]["epochs"]
 assert epochs["type"] == "integer" and epochs["minimum"] == 0 and epochs["default"] == 200, epochs
-assert schema["additionalProperties"] is False' || fail "the schema says what the table says"
+assert schema["additionalProperties"] is False and "$schema" in schema["properties"]
+def words(section, name):
+    key = schema["properties"][section]["properties"][name] if section else schema["properties"][name]
+    for one in key.get("anyOf", [key]):
+        one = one.get("items", one)
+        if "enum" in one or "anyOf" in one:
+            return one["enum"] if "enum" in one else one["anyOf"][0]["enum"]
+for key, word in {"mode": "adaqp", "data.format": "npz", "data.transforms": "symmetrize",
+                  "partition.method": "metis", "model.layer": "sage-mean", "model.post": "dropout",
+                  "train.optimizer": "sgd", "train.lr_schedule": "cosine", "train.metric": "micro-f1",
+                  "quantization.codec": "integer", "quantization.assign": "adaptive",
+                  "comm.schedule": "blocking", "run.backend": "cpu", "run.simd": "avx2"}.items():
+    assert word in words(*key.rpartition(".")[::2]), key
+method = schema["properties"]["partition"]["properties"]["method"]
+assert {"pattern": "^file:.+"} in method["anyOf"], method' || fail "the schema says what the table says"
 fi
 finish

@@ -4,7 +4,7 @@
 # what lies on the disk could not be looked at.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
-expect "a run on two ranks" 0 'result .* epoch 20 ' \
+expect "a run on two ranks" 0 'result +epoch 20: ' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=two
 
 expect "evaluate" 0 '^test +[0-9]+ ' "$FRINGE" evaluate tiny.json --set run.dir=two --ranks 2

@@ -65,9 +65,9 @@ static void families_say_what_keys_may_be(void **state) {
     load(&config, "{\"model\": {\"layer\": \"anything\"}}", NULL, 0); // nobody has said yet
     config_learn_families(families, 1);
     refused("{\"model\": {\"layer\": \"squar\"}}",
-            "model.layer: expected one of gcn, round, square, file:PATH, auto, found \"squar\"; "
+            "model.layer: expected one of gcn, round, square, file:PATH, auto, found 'squar'; "
             "did you "
-            "mean \"square\"?");
+            "mean 'square'?");
     refused("{\"model\": {\"layer\": \"file:\"}}", "file:PATH");
     load(&config, "{\"model\": {\"layer\": \"file:a/b\"}}", NULL, 0);
     assert_string_equal(config.model.layer, "file:a/b");
@@ -110,7 +110,7 @@ static void members_bring_keys_along(void **state) {
     config_values(&config, &spokes, &values);
     config_values(&config, &bell, &loud);
     assert_true(values.count == 8 && strcmp(values.rim, "iron") == 0 && loud == 0.25);
-    refused("{\"model\": {\"rim\": \"irn\"}}", "did you mean \"iron\"?");
+    refused("{\"model\": {\"rim\": \"irn\"}}", "did you mean 'iron'?");
     refused("{\"model\": {\"spokes\": 10}}", "model.spokes: expected a whole number in [1, 9]");
     char *json = config_to_json(&config); // in their sections, and read back
     assert_non_null(strstr(json, "\"rim\": \"iron\""));
@@ -159,15 +159,15 @@ static void all_mistakes_are_reported_at_once(void **state) {
                                " \"post\": [\"norm\", 5]}, \"comm\": 4}";
     static const char *const parts[] = {
         "some.json: train.epochs: expected a whole number in [0, 1000000000] (epochs), found "
-        "\"many\"",
+        "'many'",
         "train.lr: expected a number in [0, 1000], found -1",
         "train.epoch: unknown key; did you mean train.epochs?",
         "trian: unknown section; did you mean train?",
-        "model.norm: expected one of layer, none, found \"lay\"; did you mean \"layer\"?",
+        "model.norm: expected one of layer, none, found 'lay'; did you mean 'layer'?",
         "model.bias: expected true or false, found 1",
         "model.post: expected a list of norm, activation, dropout, found 5",
         "comm: expected an object",
-        "--set: train.clip_norm: expected a number in [0, 1e30], found \"x\"",
+        "--set: train.clip_norm: expected a number in [0, 1e30], found 'x'",
         "--set: what: expected section.key=value"};
     Config config;
     Error err = {0};
@@ -261,7 +261,7 @@ static void a_run_stands_for_its_config(void **state) {
     load(&config, text, &same, 1);
     Error err = {0};
     assert_refused(config_load(&config, test_path("some.json"), &another, 1, &err), &err,
-                   EXIT_CONFIG, "\"adaqp\" is the mode of a run");
+                   EXIT_CONFIG, "'adaqp' is the mode of a run");
 }
 
 // Each default stands in the table as the writer would write it, and is within its own range.

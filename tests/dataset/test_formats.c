@@ -353,7 +353,7 @@ static void what_is_not_there_is_said(void **state) {
     Config config = {.data.format = "ogb"};
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.bin"));
     err = (Error){0};
-    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_CONFIG, "found \"ogb\"");
+    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_CONFIG, "found 'ogb'");
     strcpy(config.data.format, "edges"); // named, so the extension does not matter
     test_write_text(test_path("graph.bin"), "0 1\n");
     err = (Error){0};

@@ -138,7 +138,7 @@ static void made_features(void **state) {
 static void wrong_steps_are_named(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {"symmetrise", "found \"symmetrise\"; did you mean \"symmetrize\"?"},
+        {"symmetrise", "found 'symmetrise'; did you mean 'symmetrize'?"},
         {"drop-loops:3", "expected one of"},
         {"random", "expected one of"},
         {"random:0", "width"},

@@ -5,7 +5,9 @@
 #include "support.h"
 
 #include "fringe/report.h"
+#include "report/internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static void one_row_is_measured_and_none_is_not(void **state) {
@@ -37,35 +39,98 @@ static EpochRecord example(void) {
 }
 
 // compute, pack, wait and rest add up to the epoch: 0.4 + 0.05 + 0.25 + 0.3
-static void the_line_splits_the_epoch(void **state) {
+static void the_parts_split_the_epoch(void **state) {
     (void)state;
-    char line[512];
+    char line[REPORT_LINE];
     EpochRecord record = example();
-    report_line(&record, 200, 3725, line, sizeof line);
-    assert_non_null(strstr(line, "epoch   10/200  loss 0.5000"));
-    assert_non_null(strstr(line, "1.0000 s (compute 0.4000 pack 0.0500 wait 0.2500 rest 0.3000)"));
-    assert_non_null(strstr(line, "2.5 MB"));
-    assert_non_null(strstr(line, "ETA 1:02:05"));
-    assert_null(strstr(line, "test"));
-    report_line(&record, 200, 7200, line, sizeof line);
-    assert_non_null(strstr(line, "ETA 2:00:00"));
+    report_parts_line(&record, line);
+    assert_string_equal(line,
+                        "           compute 0.400 s, pack 50.0 ms, wait 0.250 s, rest 0.300 s");
+}
+
+static void the_line_says_what_is_left(void **state) {
+    (void)state;
+    char line[REPORT_LINE];
+    EpochRecord record = example();
+    report_line(&record, 200, 3725, line);
+    assert_string_equal(line, "epoch  10/200  loss 0.500  1.00 s  2.5 MB  1:02:05 left");
+    report_line(&record, 200, NAN, line);
+    assert_string_equal(line, "epoch  10/200  loss 0.500  1.00 s  2.5 MB");
 }
 
 static void the_line_shows_metrics_of_its_own_splits(void **state) {
     (void)state;
-    char line[512];
+    char line[REPORT_LINE];
     EpochRecord record = example();
     record.evaluated = record.best = true;
     record.metrics[SPLIT_TRAIN] = (Metrics){.micro_f1 = 0.99, .rows = 8};
     record.metrics[SPLIT_VAL] = (Metrics){.micro_f1 = 0.875, .rows = 8};
     record.metrics[SPLIT_TEST] = (Metrics){.micro_f1 = 0.25, .rows = 8};
-    report_line(&record, 200, 59, line, sizeof line);
-    assert_non_null(strstr(line, "validation 87.50 %  test 25.00 % *"));
-    assert_non_null(strstr(line, "ETA 0:59"));
+    report_line(&record, 200, 59, line);
+    assert_string_equal(line, "epoch  10/200  loss 0.500  val 87.50  test 25.00 *  1.00 s  2.5 MB"
+                              "  0:59 left");
     record.best = false;
     record.metrics[SPLIT_VAL] = (Metrics){0}; // nothing was measured
-    report_line(&record, 200, 59, line, sizeof line);
-    assert_non_null(strstr(line, "validation    none  test 25.00 %  1.0000 s"));
+    report_line(&record, 200, 59, line);
+    assert_non_null(strstr(line, "val  none  test 25.00    1.00 s"));
+}
+
+// Bytes are left out first.
+static void the_line_fits_80_columns(void **state) {
+    (void)state;
+    char line[REPORT_LINE];
+    EpochRecord record = example();
+    record.epoch = 99999, record.loss = 0.00012345, record.seconds = 0.1234;
+    record.evaluated = record.best = true;
+    record.metrics[SPLIT_VAL] = record.metrics[SPLIT_TEST] = (Metrics){.micro_f1 = 1, .rows = 8};
+    report_line(&record, 100000, 360000, line);
+    assert_true(strlen(line) <= 80);
+    assert_null(strstr(line, "MB"));
+    assert_non_null(strstr(line, "100:00:00 left"));
+}
+
+// The first epoch is slow and counts for nothing after enough others.
+static void the_time_left_is_that_of_the_last_epochs(void **state) {
+    (void)state;
+    Pace pace = {0};
+    EpochRecord slow = {.seconds = 100}, fast = {.seconds = 1};
+    pace_add(&pace, &slow);
+    pace_add(&pace, &fast);
+    assert_true(isnan(pace_left(&pace, 10))); // too early to say
+    pace_add(&pace, &fast);
+    assert_true(pace_left(&pace, 10) == 10);
+    for (int epoch = 0; epoch < 40; epoch++) // from now on epochs are slower
+        pace_add(&pace, &(EpochRecord){.seconds = 3});
+    assert_true(pace_left(&pace, 10) == 30);
+}
+
+// Every second epoch is evaluated and every fourth one assigns widths.
+static void the_time_left_has_evaluations_and_assignments(void **state) {
+    (void)state;
+    Pace pace = {0};
+    for (int epoch = 0; epoch < 8; epoch++)
+        pace_add(&pace, &(EpochRecord){.seconds = 1,
+                                       .evaluated = epoch % 2 == 0,
+                                       .eval_seconds = 2,
+                                       .assign_seconds = epoch % 4 == 0 ? 8 : 0});
+    assert_true(pace_left(&pace, 10) == 10 + 5 * 2 + 2.5 * 8);
+}
+
+static void quantities_are_short(void **state) {
+    (void)state;
+    static const struct {
+        double seconds;
+        const char *text;
+    } of[] = {{0.00012, "0.12 ms"}, {0.0443, "44.3 ms"}, {0.157, "0.157 s"}, {0.9999, "1.00 s"},
+              {12.34, "12.3 s"},    {123.4, "123 s"},    {NAN, "none"}};
+    char out[QUANTITY];
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
+        assert_string_equal(quantity_seconds(out, of[i].seconds), of[i].text);
+    assert_string_equal(quantity_bytes(out, 999), "999 B");
+    assert_string_equal(quantity_bytes(out, 23512000), "23.5 MB");
+    assert_string_equal(quantity_memory(out, 1536.0 * 1024 * 1024), "1.5 GiB");
+    assert_string_equal(quantity_clock(out, 7200), "2:00:00");
+    assert_string_equal(quantity_percent(out, 0.5), "50.00 %");
 }
 
 static void versions_are_members_and_name_what_is_linked(void **state) {
@@ -93,7 +158,12 @@ static void versions_are_members_and_name_what_is_linked(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_row_is_measured_and_none_is_not),
-    cmocka_unit_test(the_line_splits_the_epoch),
+    cmocka_unit_test(the_parts_split_the_epoch),
+    cmocka_unit_test(the_line_says_what_is_left),
+    cmocka_unit_test(the_line_fits_80_columns),
+    cmocka_unit_test(the_time_left_is_that_of_the_last_epochs),
+    cmocka_unit_test(the_time_left_has_evaluations_and_assignments),
+    cmocka_unit_test(quantities_are_short),
     cmocka_unit_test(the_line_shows_metrics_of_its_own_splits),
     cmocka_unit_test(versions_are_members_and_name_what_is_linked),
 };

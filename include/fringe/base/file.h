@@ -54,6 +54,12 @@ void file_sweep(const char *folder);
 void path_join(char *out, size_t size, const char *folder, const char *name);
 void path_folder(char *out, size_t size, const char *path); // "a/b" -> "a", "b" -> "."
 const char *path_name(const char *path);                    // "a/b" -> "b"
+// The folder of the running program, without links; "" if it is unknown.
+void path_program_folder(char *out, size_t size);
+// The file or folder `name` that came with the program: PREFIX/share/fringe/NAME of an installed
+// one (PREFIX/bin/fringe), or NAME in the source tree around the build folder. False if there is
+// none.
+bool path_shipped(char *out, size_t size, const char *name);
 
 // Every write, sync and rename counts as one step. A test can have the process killed right after
 // the n-th step from now (0: never); FRINGE_TEST_STOP_STEP=n in the environment does the same from

@@ -18,7 +18,13 @@
 enum { SCREEN_STDOUT, SCREEN_STDERR };
 
 // A stage record is one line: this character, then a letter, then text.
-enum { SCREEN_RECORD = 0x1e, STAGE_BEGIN = 'b', STAGE_PROGRESS = 'p', STAGE_END = 'e' };
+enum {
+    SCREEN_RECORD = 0x1e,
+    STAGE_BEGIN = 'b',
+    STAGE_PROGRESS = 'p',
+    STAGE_END = 'e',
+    STAGE_DROP = 'd'
+};
 
 // Writes the text, which may hold stage records. Waits while the terminal is stopped. Returns 0, or
 // errno if it could not be written.

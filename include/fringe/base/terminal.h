@@ -30,6 +30,7 @@ void terminal_print(const char *format, ...) __attribute__((format(printf, 1, 2)
 void stage_begin(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void stage_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void stage_end(const char *result);
+void stage_drop(void); // it ends without a line
 
 // Call before ending the process: gives queued text half a second to be written.
 void terminal_settle(void);

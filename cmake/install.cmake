@@ -1,0 +1,51 @@
+# `cmake --install build --prefix X`, and packages (`cpack -G DEB` in the build folder). The program
+# finds fringe-solver beside itself, and configs and small graphs in ../share/fringe from there.
+# The manual page and the completion scripts are printed by the program that is installed.
+include(GNUInstallDirs)
+set(shared_folder ${CMAKE_INSTALL_DATAROOTDIR}/fringe)
+
+install(TARGETS fringe DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET fringe-solver)
+    install(TARGETS fringe-solver DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY configs data python DESTINATION ${shared_folder} PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
+install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
+# One file printed by `fringe help TOPIC`.
+set(generated)
+function(printed_file topic file)
+    set(path ${CMAKE_BINARY_DIR}/share/${file})
+    add_custom_command(OUTPUT ${path} DEPENDS fringe VERBATIM
+                       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/share
+                       COMMAND fringe help ${topic} > ${path})
+    set(generated ${generated} ${path} PARENT_SCOPE)
+endfunction()
+printed_file(man fringe.1)
+printed_file(bash fringe)
+printed_file(zsh _fringe)
+add_custom_target(manual ALL DEPENDS ${generated})
+install(FILES ${CMAKE_BINARY_DIR}/share/fringe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_BINARY_DIR}/share/fringe
+        DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions)
+foreach(folder site-functions vendor-completions) # zsh's own, and that of Debian's packages
+    install(FILES ${CMAKE_BINARY_DIR}/share/_fringe
+            DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/${folder})
+endforeach()
+
+# --- packages
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME fringe)
+set(CPACK_PACKAGE_CONTACT "fringe authors <root@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Distributed full-graph training of graph neural networks")
+set(CPACK_PACKAGE_DESCRIPTION "fringe cuts a graph into one part per MPI rank and trains a graph \
+neural network on all of it in every epoch, with quantized messages on slow networks.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # the libraries; mpirun is a program
+set(CPACK_DEBIAN_PACKAGE_DEPENDS openmpi-bin)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-numpy, bash-completion")
+include(CPack)

@@ -1,0 +1,14 @@
+// Writes quantities for people, short and in a unit that fits, such as "12.3 ms" or "23.5 MB".
+#ifndef FRINGE_BASE_QUANTITY_H
+#define FRINGE_BASE_QUANTITY_H
+
+enum { QUANTITY = 32 };
+
+// All return out.
+const char *quantity_seconds(char out[QUANTITY], double seconds); // "0.157 s"; "none" for NaN
+const char *quantity_bytes(char out[QUANTITY], double bytes);     // "23.5 MB", powers of 1000
+const char *quantity_memory(char out[QUANTITY], double bytes);    // "1.5 GiB", powers of 1024
+const char *quantity_clock(char out[QUANTITY], double seconds);   // "0:14", "1:02:05"
+const char *quantity_percent(char out[QUANTITY], double share);   // "93.00 %"; "none" for NaN
+
+#endif

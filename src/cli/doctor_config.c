@@ -1,0 +1,87 @@
+// What one config needs from this machine, for `fringe doctor CONFIG`: its files, cores for its
+// ranks and threads, and memory for its graph.
+
+#include "internal.h"
+
+#include <string.h>
+
+#define SAY(...) snprintf(finding->text, sizeof finding->text, __VA_ARGS__)
+#define CURE(...) snprintf(finding->cure, sizeof finding->cure, __VA_ARGS__)
+
+// "3.1 GiB", "12.0 MiB"
+typedef char Amount[32];
+static const char *amount(Amount out, double bytes) {
+    bool large = bytes >= 1 << 30;
+    snprintf(out, sizeof(Amount), "%.1f %s", bytes / (large ? 1 << 30 : 1 << 20),
+             large ? "GiB" : "MiB");
+    return out;
+}
+
+// What `needs` asks for on disk, with the sentences that `config check --files` has for it.
+static bool check_needs(const Options *options, int needs, Finding *finding) {
+    Config config;
+    Error err = {0};
+    Options with = *options;
+    with.needs = needs;
+    if (load_config(&config, &with, options->argument[0], options->ranks, &err))
+        return true;
+    SAY("%s", err.text);
+    return false;
+}
+
+static Health check_graph(const Config *config, const Options *options, Finding *finding) {
+    char name[DATASET_NAME];
+    if (!check_needs(options, NEEDS_DATA, finding))
+        return HEALTH_FAIL;
+    SAY("%s:\n%s", dataset_name(config, name, &(Error){0}) ? name : "graph", config->data.path);
+    return HEALTH_OK;
+}
+
+static Health check_start(const Config *config, const Options *options, Finding *finding) {
+    if (!check_needs(options, NEEDS_START, finding))
+        return HEALTH_FAIL;
+    SAY("%s", config->model.weights[0] != 0 ? config->model.weights : "random initial weights");
+    return HEALTH_OK;
+}
+
+static int ranks_of(const Options *options) { return options->ranks > 0 ? options->ranks : 1; }
+
+static Health check_cores(const Config *config, const Options *options, Finding *finding) {
+    int ranks = ranks_of(options), cores = threads_on_node();
+    int fair = cores / ranks > 0 ? cores / ranks : 1;
+    int threads = config->run.threads > 0 ? (int)config->run.threads : fair;
+    SAY("%d rank%s x %d thread%s on %d cores", ranks, ranks == 1 ? "" : "s", threads,
+        threads == 1 ? "" : "s", cores);
+    if (ranks * threads <= cores)
+        return HEALTH_OK;
+    CURE("several share a core, which is slow; fewer ranks, or run.threads=%d", fair);
+    return HEALTH_WARN;
+}
+
+// One process reads the whole graph. The plan is made from headers.
+static Health check_loading(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
+    MemoryPlan plan = {0};
+    double limit = config->run.memory_limit > 0 ? config->run.memory_limit * (1 << 30)
+                                                : (double)memory_available();
+    dataset_plan(&plan, config);
+    double need = (double)memory_plan_total(&plan);
+    if (!file_exists(config->data.path)) {
+        SAY("not known without the graph");
+        return HEALTH_OK;
+    }
+    SAY("reading the graph takes up to %s of %s", amount((Amount){0}, need),
+        amount((Amount){0}, limit));
+    if (need <= limit)
+        return HEALTH_OK;
+    CURE("free memory, raise run.memory_limit, or partition it on a larger machine");
+    return HEALTH_FAIL;
+}
+
+const Check doctor_config_checks[] = {
+    {"graph", check_graph},
+    {"weights", check_start},
+    {"cores", check_cores},
+    {"loading", check_loading},
+};
+const int doctor_config_check_count = FAMILY_COUNT(doctor_config_checks);

@@ -1,0 +1,119 @@
+// The lines that people read while a run trains: one per logged epoch, the live progress, and where
+// the time went.
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS = 80 };
+
+// --- an epoch
+
+static double compute_of(const double s[TIMER_KINDS]) {
+    return s[TIMER_AGGREGATE_OWN] + s[TIMER_AGGREGATE_HALO] + s[TIMER_DENSE] + s[TIMER_POINTWISE];
+}
+
+static double pack_of(const double s[TIMER_KINDS]) { return s[TIMER_PACK] + s[TIMER_UNPACK]; }
+
+// What the timers do not name, such as the sum of weight gradients and the optimizer.
+static double rest_of(const double s[TIMER_KINDS], double seconds) {
+    double rest = seconds - compute_of(s) - pack_of(s) - s[TIMER_WAIT];
+    return rest > 0 ? rest : 0;
+}
+
+static const char *score(char out[QUANTITY], const Metrics *metrics) {
+    double share = report_score(metrics);
+    snprintf(out, QUANTITY, isnan(share) ? "none" : "%.2f", 100 * share);
+    return out;
+}
+
+static void print_scores(char out[64], const EpochRecord *record) {
+    char validation[QUANTITY], test[QUANTITY];
+    out[0] = 0;
+    if (record->evaluated)
+        snprintf(out, 64, "  val %5.6s  test %5.6s %s",
+                 score(validation, &record->metrics[SPLIT_VAL]),
+                 score(test, &record->metrics[SPLIT_TEST]), record->best ? "*" : " ");
+}
+
+void report_line(const EpochRecord *record, int64_t epochs, double left, char out[REPORT_LINE]) {
+    char begin[160], scores[64], text[QUANTITY], seconds[QUANTITY + 2],
+        bytes[QUANTITY + 2] = "", remains[QUANTITY + 8] = "";
+    print_scores(scores, record);
+    int digits = snprintf(NULL, 0, "%lld", (long long)epochs);
+    snprintf(begin, sizeof begin, "epoch %*lld/%lld  loss %#.3g%s", digits,
+             (long long)record->epoch, (long long)epochs, record->loss, scores);
+    snprintf(seconds, sizeof seconds, "  %s", quantity_seconds(text, record->seconds));
+    if (record->bytes > 0)
+        snprintf(bytes, sizeof bytes, "  %s", quantity_bytes(text, (double)record->bytes));
+    if (!isnan(left))
+        snprintf(remains, sizeof remains, "  %s left", quantity_clock(text, left));
+    // What does not fit is left out, the least important first; metrics.jsonl has it.
+    char *piece[] = {bytes, seconds};
+    for (int i = 0; i < 2; i++)
+        if (strlen(begin) + strlen(seconds) + strlen(bytes) + strlen(remains) > COLUMNS)
+            piece[i][0] = 0;
+    snprintf(out, REPORT_LINE, "%s%s%s%s", begin, seconds, bytes, remains);
+}
+
+void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]) {
+    const double *s = record->timers.seconds;
+    double part[] = {compute_of(s), pack_of(s), s[TIMER_WAIT], rest_of(s, record->seconds)};
+    char text[4][QUANTITY];
+    for (int i = 0; i < 4; i++)
+        quantity_seconds(text[i], part[i]);
+    snprintf(out, REPORT_LINE, "           compute %s, pack %s, wait %s, rest %s", text[0], text[1],
+             text[2], text[3]);
+}
+
+// --- progress
+
+enum { PROGRESS_PAUSE = 10 }; // reports a second, at most
+
+void report_begin_stage(const Report *report) {
+    stage_begin("train", "%lld epochs", (long long)report->config->train.epochs);
+}
+
+void report_progress(Report *report, const EpochRecord *record, double left) {
+    char clock[QUANTITY];
+    double now = clock_seconds();
+    int64_t epochs = report->config->train.epochs;
+    if (now - report->progressed < 1.0 / PROGRESS_PAUSE)
+        return;
+    report->progressed = now;
+    double percent = 100.0 * (double)record->epoch / (double)epochs;
+    if (isnan(left))
+        stage_progress("%.0f %%", percent);
+    else
+        stage_progress("%.0f %%, %s left", percent, quantity_clock(clock, left));
+}
+
+// --- where the time went
+
+void report_add_times(RunTimes *times, const EpochRecord *record) {
+    times->epochs++;
+    times->seconds += record->seconds;
+    times->evaluation += record->evaluated ? record->eval_seconds : 0;
+    times->assignment += record->assign_seconds;
+    for (int kind = 0; kind < TIMER_KINDS; kind++)
+        times->timers.seconds[kind] += record->timers.seconds[kind];
+}
+
+// Of the epochs of this process, so not of those before a resume.
+void report_print_times(const RunTimes *times) {
+    char all[QUANTITY], evaluation[QUANTITY], assignment[QUANTITY];
+    const double *s = times->timers.seconds;
+    double share = times->seconds > 0 ? 100 / times->seconds : 0;
+    if (times->epochs == 0)
+        return;
+    terminal_note("time       %lld epochs %s: compute %.0f %%, pack %.0f %%, wait %.0f %%, "
+                  "rest %.0f %%\n",
+                  (long long)times->epochs, quantity_seconds(all, times->seconds),
+                  share * compute_of(s), share * pack_of(s), share * s[TIMER_WAIT],
+                  share * rest_of(s, times->seconds));
+    terminal_note("           evaluation %s, assignment of bit widths %s\n",
+                  quantity_seconds(evaluation, times->evaluation),
+                  quantity_seconds(assignment, times->assignment));
+}
