@@ -73,6 +73,12 @@ static void warn_of_binding(const Session *s) {
                      allowed, threads_on_node());
 }
 
+static void warn_of_trace(const Session *s, const Options *options) {
+    char sentence[256];
+    if (s->comm.rank == 0 && (options->needs & NEEDS_RUN) && trace_is_late(&s->config, sentence))
+        terminal_say("warning    %s\n", sentence);
+}
+
 bool session_start(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
@@ -89,6 +95,7 @@ bool session_start(Session *session, const Options *options, int *argc, char ***
         !session_config(session, options))
         return false;
     warn_of_binding(session);
+    warn_of_trace(session, options);
     return true;
 }
 
