@@ -205,6 +205,7 @@ ExitCode cmd_predict(const Options *options, int *argc, char ***argv);
 ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
+ExitCode cmd_report(const Options *options, int *argc, char ***argv);
 ExitCode cmd_config(const Options *options, int *argc, char ***argv);
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
 ExitCode cmd_help(const Options *options, int *argc, char ***argv);
