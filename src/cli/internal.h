@@ -104,6 +104,9 @@ void families_learn(void); // registers them with the config room, before any co
 // `ranks`: the number of ranks that will run; 0: unknown.
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err);
 
+// True with a sentence if run.trace names epochs that the training does not reach.
+bool trace_is_late(const Config *config, char sentence[256]);
+
 // --- forward.c: stdout and stderr of the mpirun that was started
 
 typedef struct Forward {

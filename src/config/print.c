@@ -237,7 +237,7 @@ void config_print_schema(void) {
     config_walk(&writer, &standard, any, open_schema, close_schema, put_schema);
     json_end_object(&writer);
     json_end_object(&writer);
-    puts(writer.text);
+    fputs(writer.text, stdout);
     json_writer_clear(&writer);
 }
 
