@@ -54,8 +54,11 @@ typedef struct RunResult {
     size_t taken, resident;  // bytes, largest of all ranks: peak allocated, peak resident
     double seconds;          // wall clock since the start or the resume
 } RunResult;
+// For run.json: the times of all ranks, which it takes over. Call it before report_result.
+void report_rank_times(Report *report, RankTimes *ranks);
 bool report_result(Report *report, RunResult *result, Error *err); // waits until it is written
-void report_close(Report *report);                                 // likewise; NULL is allowed
+bool report_stopped(Report *report, Error *err); // run.json of a run that goes on later; likewise
+void report_close(Report *report);               // likewise; NULL is allowed
 
 // Prints the lines of a run that has ended: where its time went (stderr) and its result. Results go
 // to stdout if they are the output of the command, else to stderr.

@@ -56,7 +56,7 @@ typedef struct ExchangeSummary {
                      // ranks, else NULL; owned
 } ExchangeSummary;
 
-enum { SUMMARY_PAIRS = 32 };
+enum { SUMMARY_PAIRS = 32, SUMMARY_HOST = 64 };
 
 // Facts about a training before its first epoch that take all ranks to know.
 typedef struct RunSummary {
@@ -68,9 +68,18 @@ typedef struct RunSummary {
     int exchanges;
     ExchangeSummary exchange[2 * MODEL_LAYERS]; // [exchanges]
     double patterns_seconds;                    // to make the Patterns, slowest rank
+    char (*host)[SUMMARY_HOST];                 // [ranks] rank 0, else NULL; owned
 } RunSummary;
 RunSummary trainer_summary(const Trainer *trainer); // Collective.
 void run_summary_clear(RunSummary *summary);
+
+// Seconds of one rank, means over the epochs that this process trained.
+typedef struct RankTimes {
+    int64_t epochs;
+    double compute, pack, wait, reduce;
+} RankTimes;
+// Of all ranks: [ranks] on rank 0, memory_free it; else NULL. Collective.
+RankTimes *trainer_rank_times(const Trainer *trainer);
 
 // One epoch; assigns widths before it and evaluates after it when due. False with EXIT_DIVERGED if
 // the loss is not finite, with EXIT_MISMATCH if at an evaluation the ranks do not hold the same

@@ -169,10 +169,12 @@ static bool save(Run *run) {
 }
 
 static bool stop(Run *run) {
-    return save(run) && error_set(&run->session->err, EXIT_STOPPED,
-                                  "stopped on request after epoch %lld; the checkpoint is in %s; "
-                                  "continue with --resume auto",
-                                  (long long)run->saved, run->config.run.dir);
+    if (save(run) && run->report != NULL)
+        report_stopped(run->report, &run->session->err);
+    return error_set(&run->session->err, EXIT_STOPPED,
+                     "stopped on request after epoch %lld; the checkpoint is in %s; "
+                     "continue with --resume auto",
+                     (long long)run->saved, run->config.run.dir);
 }
 
 static bool save_due(const Run *run, int64_t epoch) {
@@ -270,6 +272,9 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
     ok = ok && train(run);
     if (ok) {
         *result = result_of(run);
+        RankTimes *ranks = trainer_rank_times(run->trainer);
+        if (run->report != NULL)
+            report_rank_times(run->report, ranks);
         if (run->report != NULL && report_result(run->report, result, &s->err))
             report_print_result(run->report, result, !s->compares);
         ok = comm_agree(&s->comm, &s->err);

@@ -52,7 +52,10 @@ struct Report {
     char path[1100];    // of metrics.jsonl
     JsonWriter line;    // kept between epochs, so that an epoch allocates no memory
     double opened;      // clock
-    int64_t epochs;     // number reported since then
+    char started[CLOCK_UTC], ended[CLOCK_UTC]; // of this process; "": it has not ended
+    Json *before;                              // run.json before a resume, or NULL; owned
+    RankTimes *ranks;                          // [size] at the end, else NULL; owned
+    int64_t epochs;                            // number reported since then
     Pace pace;
     RunTimes times;
     double progressed; // clock of the last progress shown
@@ -65,6 +68,10 @@ struct Report {
 bool report_write_run(Report *report, const RunResult *result, Error *err);
 // Removes the assignments that were applied after epoch `last`.
 bool report_cut_assignments(const char *folder, int64_t last, Error *err);
+// Adds start, end, command line and hosts of the run, and of each process that worked on it.
+void report_put_sessions(JsonWriter *writer, const Report *report);
+void report_put_rank_times(JsonWriter *writer, const Report *report);
+void report_copy_json(JsonWriter *writer, const char *key, const Json *value);
 void report_machine(JsonWriter *writer, const Report *report);
 
 #endif

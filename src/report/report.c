@@ -103,11 +103,21 @@ typedef struct Opening {
     Error *err;
 } Opening;
 
+// The processes that worked on the run before a resume. A damaged run.json costs only their times.
+static void read_before(Report *report) {
+    char path[1100];
+    Error ignored = {0};
+    path_join(path, sizeof path, report->folder, "run.json");
+    report->before = file_exists(path) ? json_read(path, &ignored) : NULL;
+}
+
 static void open_aside(void *context) {
     const Opening *opening = context;
     Report *report = opening->report;
     Error *err = opening->err;
     int made_here = report->resumed ? 0 : O_EXCL;
+    if (report->resumed)
+        read_before(report);
     if (report->resumed &&
         (!cut_back(report, report->resumed_at, err) || !cut_assignments(report, err)))
         return;
@@ -131,6 +141,7 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
                        .opened = clock_seconds()};
     snprintf(report->folder, sizeof report->folder, "%s", config->run.dir);
     path_join(report->path, sizeof report->path, report->folder, "metrics.jsonl");
+    clock_utc(report->started);
     report->sample = ALLOC(double, REPORT_SAMPLES, "seconds of epochs");
     json_writer_init(&report->line, false);
     comm_aside(comm, open_aside, &(Opening){report, err});
@@ -152,6 +163,8 @@ void report_close(Report *report) {
     if (report->metrics >= 0)
         close(report->metrics);
     json_writer_clear(&report->line);
+    json_free(report->before);
+    memory_free(report->ranks);
     memory_free(report->sample);
     memory_free(report);
 }

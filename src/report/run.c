@@ -143,14 +143,14 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
 }
 
 // Copies a JSON value, because the config is already JSON text.
-static void put_json(JsonWriter *writer, const char *key, const Json *value) {
+void report_copy_json(JsonWriter *writer, const char *key, const Json *value) {
     bool object = json_type(value) == JSON_OBJECT;
     switch (json_type(value)) {
     case JSON_OBJECT:
     case JSON_ARRAY:
         (object ? json_begin_object : json_begin_array)(writer, key);
         for (const Json *at = json_first(value); at != NULL; at = json_next(at))
-            put_json(writer, object ? json_key(at) : NULL, at);
+            report_copy_json(writer, object ? json_key(at) : NULL, at);
         (object ? json_end_object : json_end_array)(writer);
         break;
     case JSON_STRING:
@@ -173,7 +173,7 @@ static void put_config(JsonWriter *writer, const Config *config) {
     char *text = config_to_json(config);
     Json *value = json_parse(text, strlen(text), "config", &ignored);
     assert(value != NULL);
-    put_json(writer, "config", value);
+    report_copy_json(writer, "config", value);
     json_free(value);
     memory_free(text);
 }
@@ -195,6 +195,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     json_begin_object(&writer, NULL);
     json_put_string(&writer, "config_file", report->config->source);
     json_put_int(&writer, "resumed_at_epoch", report->resumed_at);
+    report_put_sessions(&writer, report);
     put_config(&writer, report->config);
     json_begin_object(&writer, "versions");
     report_versions(&writer, backend_find(report->config->run.backend, err));
@@ -206,14 +207,28 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     put_memory_plan(&writer, report);
     if (result != NULL)
         put_result(&writer, report, result);
+    if (report->ranks != NULL)
+        report_put_rank_times(&writer, report);
     json_end_object(&writer);
     return writer_put(report->writer, replace, report, &writer, sizeof writer, err);
+}
+
+void report_rank_times(Report *report, RankTimes *ranks) {
+    memory_free(report->ranks);
+    report->ranks = ranks;
+}
+
+bool report_stopped(Report *report, Error *err) {
+    clock_utc(report->ended);
+    report_write_run(report, NULL, err);
+    return writer_wait(report->writer, err);
 }
 
 bool report_result(Report *report, RunResult *result, Error *err) {
     result->seconds_per_epoch =
         report->samples > 0 ? sort_median(report->sample, report->samples) : NAN;
     result->bytes_per_epoch = report->bytes;
+    clock_utc(report->ended);
     report_write_run(report, result, err);
     return writer_wait(report->writer, err);
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MARKER_FORMAT "fringe-run-folder"
@@ -85,14 +84,11 @@ bool marker_read(const char *real, RunKind *kind) {
 // ---- writing
 
 static void write_text(char *text, size_t size, RunKind kind) {
-    char start[32];
-    time_t now = time(NULL);
-    struct tm parts;
-    strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+    char start[CLOCK_UTC];
     snprintf(text, size,
              "{\"format\": \"" MARKER_FORMAT "\", \"version\": 1, \"kind\": \"%s\", "
              "\"fringe\": \"%s\", \"start\": \"%s\"}\n",
-             kind_names[kind], FRINGE_VERSION, start);
+             kind_names[kind], FRINGE_VERSION, clock_utc(start));
 }
 
 // A short write sets no errno; the next write does.

@@ -38,6 +38,8 @@ struct Trainer {
     bool stopped;         // early
     uint64_t *state_hash; // [size] of every rank, when they were last compared
     Timers timers;
+    double spent[TIMER_KINDS]; // seconds of this rank in the epochs of this process
+    int64_t timed;             // those epochs
     StreamTimer *timer; // adds to them
     Trace trace;        // of run.trace
     char kernels[256];

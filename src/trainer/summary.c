@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+#include <unistd.h>
+
 typedef struct RankSummary {
     int64_t own, central, halo, predicted;
 } RankSummary;
@@ -54,7 +56,21 @@ static void summarize_exchanges(RunSummary *summary, const Trainer *t) {
 void run_summary_clear(RunSummary *summary) {
     for (int i = 0; i < summary->exchanges; i++)
         memory_free(summary->exchange[i].pair);
+    memory_free(summary->host);
+    summary->host = NULL;
     summary->exchanges = 0;
+}
+
+static char (*gather_hosts(const Comm *comm))[SUMMARY_HOST] {
+    char mine[SUMMARY_HOST] = "";
+    char(*all)[SUMMARY_HOST] =
+        (char(*)[SUMMARY_HOST])ALLOC(char, comm->size *(int64_t)SUMMARY_HOST, "names of hosts");
+    gethostname(mine, sizeof mine - 1);
+    comm_all_gather(comm, mine, all, sizeof mine);
+    if (comm->rank == 0)
+        return all;
+    memory_free(all);
+    return NULL;
 }
 
 RunSummary trainer_summary(const Trainer *t) {
@@ -76,6 +92,24 @@ RunSummary trainer_summary(const Trainer *t) {
     }
     memory_free(all);
     summarize_exchanges(&summary, t);
+    summary.host = gather_hosts(t->comm);
     model_baseline(shard, t->comm, summary.baseline);
     return summary;
+}
+
+RankTimes *trainer_rank_times(const Trainer *t) {
+    double share = t->timed > 0 ? 1 / (double)t->timed : 0;
+    const double *s = t->spent;
+    RankTimes mine = {.epochs = t->timed,
+                      .compute = share * (s[TIMER_AGGREGATE_OWN] + s[TIMER_AGGREGATE_HALO] +
+                                          s[TIMER_DENSE] + s[TIMER_POINTWISE]),
+                      .pack = share * (s[TIMER_PACK] + s[TIMER_UNPACK]),
+                      .wait = share * s[TIMER_WAIT],
+                      .reduce = share * s[TIMER_REDUCE]};
+    RankTimes *all = ALLOC(RankTimes, t->comm->size, "times of all ranks");
+    comm_all_gather(t->comm, &mine, all, sizeof mine);
+    if (t->comm->rank == 0)
+        return all;
+    memory_free(all);
+    return NULL;
 }

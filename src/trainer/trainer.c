@@ -286,11 +286,14 @@ static double clip(Trainer *t) {
     return norm;
 }
 
-static void add_over_ranks(const Trainer *t, EpochRecord *record) {
+static void add_over_ranks(Trainer *t, EpochRecord *record) {
     int64_t bytes[3] = {record->bytes, record->reduce_bytes, record->eval_bytes};
     double seconds[3] = {
         comm_max_double(t->comm, record->seconds), comm_max_double(t->comm, record->eval_seconds),
         t->assigner != NULL ? comm_max_double(t->comm, record->assign_seconds) : 0};
+    for (int k = 0; k < TIMER_KINDS; k++)
+        t->spent[k] += record->timers.seconds[k];
+    t->timed++;
     comm_sum_int64(t->comm, bytes, 3);
     comm_sum_double(t->comm, record->timers.seconds, TIMER_KINDS);
     for (int k = 0; k < TIMER_KINDS; k++)

@@ -61,9 +61,19 @@ bytes_of = [line["bytes"] for line in lines]
 assert len(set(bytes_of[:6])) == 1 and len(set(bytes_of[6:10])) == 1 and bytes_of[6] < bytes_of[0] and bytes_of[10] < bytes_of[0]
 
 # --- run.json
-keys("run.json", run, "config_file", "resumed_at_epoch", "config", "versions", "machine", "data", "parts",
-     "patterns_seconds", "exchanges", "memory_plan", "result")
+keys("run.json", run, "config_file", "resumed_at_epoch", "started", "ended", "sessions", "config", "versions", "machine", "data", "parts",
+     "patterns_seconds", "exchanges", "memory_plan", "result", "rank_times")
 assert run["config_file"].endswith("tiny.json") and run["resumed_at_epoch"] == 0 and run["patterns_seconds"] > 0
+stamp = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+assert stamp.fullmatch(run["started"]) and stamp.fullmatch(run["ended"]) and run["started"] <= run["ended"]
+[session] = run["sessions"]
+keys("a session", session, "started", "ended", "resumed_at_epoch", "command", "hosts")
+assert session["command"][1:3] == ["train", "tiny.json"] and len(session["hosts"]) == 3 and all(session["hosts"])
+assert run["rank_times"]["epochs"] == 12 and len(run["rank_times"]["ranks"]) == 3
+for key, parts in (("compute", ("aggregate_own", "aggregate_halo", "dense", "pointwise")), ("wait", ("wait",))):
+    of_ranks = sum(rank[key] for rank in run["rank_times"]["ranks"]) / 3
+    of_lines = sum(line["time"][part] for line in lines for part in parts) / 12
+    assert near(of_ranks, of_lines, 1e-9), (key, of_ranks, of_lines)
 keys("config", run["config"], "mode", "data", "partition", "model", "train", "quantization", "lossless", "comm", "run")
 assert run["config"]["train"]["epochs"] == 12 and run["config"]["mode"] == "adaqp"
 assert run["config"]["quantization"]["link"] == [1e-9, 1e-5] and run["config"]["run"]["trace"] == [10, 11]

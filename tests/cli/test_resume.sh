@@ -37,6 +37,13 @@ for file in model optimizer best; do
     same "and its $file" whole/checkpoints/epoch-400/$file.safetensors \
         cut/checkpoints/epoch-400/$file.safetensors
 done
+python3 - <<'PY' || fail "run.json has the start of the first process and the end of the last"
+import json
+run = json.load(open("cut/run.json"))
+first, second = run["sessions"]
+assert run["started"] == first["started"] and run["ended"] == second["ended"] >= first["ended"]
+assert second["resumed_at_epoch"] > 0 == first["resumed_at_epoch"] and "--resume" in second["command"]
+PY
 
 # --- what a resume says of the epochs before it
 medians() { grep -E '"(seconds|bytes)_per_epoch"' "$1/run.json"; }

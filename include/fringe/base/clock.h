@@ -1,8 +1,14 @@
-// The clock.
+// Clocks.
 #ifndef FRINGE_BASE_CLOCK_H
 #define FRINGE_BASE_CLOCK_H
 
 // Seconds on a monotonic clock.
 double clock_seconds(void);
+
+// The time of day as ISO 8601 in UTC, "2026-11-22T18:40:12Z". Returns out.
+enum { CLOCK_UTC = 32 };
+const char *clock_utc(char out[CLOCK_UTC]);
+// Seconds from such a time until now; NaN if the text is NULL or no such time.
+double clock_age(const char *utc);
 
 #endif

@@ -1,0 +1,87 @@
+// The part of run.json that says when, where and by which command a run was trained. A run that was
+// resumed has several sessions: one for each process that worked on it.
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const Json *member_of(const Report *report, const char *key, JsonType type) {
+    const Json *whole = report->before;
+    const Json *value =
+        whole != NULL && json_type(whole) == JSON_OBJECT ? json_get(whole, key) : NULL;
+    return value != NULL && json_type(value) == type ? value : NULL;
+}
+
+// The words of this process's command line.
+static void put_command(JsonWriter *writer) {
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    char *word = NULL;
+    size_t room = 0;
+    json_begin_array(writer, "command");
+    while (file != NULL && getdelim(&word, &room, 0, file) > 0)
+        json_put_string(writer, NULL, word);
+    json_end_array(writer);
+    free(word);
+    if (file != NULL)
+        fclose(file);
+}
+
+static void put_hosts(JsonWriter *writer, const Report *report) {
+    json_begin_array(writer, "hosts");
+    for (int rank = 0; rank < report->comm->size; rank++)
+        json_put_string(writer, NULL, report->summary.host[rank]);
+    json_end_array(writer);
+}
+
+static const char *ended(const Report *report) {
+    return report->ended[0] != 0 ? report->ended : NULL;
+}
+
+static void put_this_session(JsonWriter *writer, const Report *report) {
+    json_begin_object(writer, NULL);
+    json_put_string(writer, "started", report->started);
+    json_put_string(writer, "ended", ended(report));
+    json_put_int(writer, "resumed_at_epoch", report->resumed_at);
+    put_command(writer);
+    put_hosts(writer, report);
+    json_end_object(writer);
+}
+
+void report_put_sessions(JsonWriter *writer, const Report *report) {
+    const Json *first = member_of(report, "started", JSON_STRING);
+    const Json *earlier = member_of(report, "sessions", JSON_ARRAY);
+    json_put_string(writer, "started", first != NULL ? json_string(first) : report->started);
+    json_put_string(writer, "ended", ended(report));
+    json_begin_array(writer, "sessions");
+    for (const Json *at = earlier != NULL ? json_first(earlier) : NULL; at != NULL;
+         at = json_next(at))
+        report_copy_json(writer, NULL, at);
+    put_this_session(writer, report);
+    json_end_array(writer);
+}
+
+// Means over the epochs of this process, in seconds. A finished run that is resumed trains none,
+// and keeps its times.
+void report_put_rank_times(JsonWriter *writer, const Report *report) {
+    const Json *earlier = member_of(report, "rank_times", JSON_OBJECT);
+    if (report->ranks[0].epochs == 0 && earlier != NULL) {
+        report_copy_json(writer, "rank_times", earlier);
+        return;
+    }
+    json_begin_object(writer, "rank_times");
+    json_put_int(writer, "epochs", report->ranks[0].epochs);
+    json_begin_array(writer, "ranks");
+    for (int rank = 0; rank < report->comm->size; rank++) {
+        const RankTimes *times = &report->ranks[rank];
+        json_begin_object(writer, NULL);
+        json_put_double(writer, "compute", times->compute);
+        json_put_double(writer, "pack", times->pack);
+        json_put_double(writer, "wait", times->wait);
+        json_put_double(writer, "reduce", times->reduce);
+        json_end_object(writer);
+    }
+    json_end_array(writer);
+    json_end_object(writer);
+}
