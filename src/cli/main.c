@@ -83,7 +83,7 @@ const Command commands[] = {
 const int command_count = sizeof commands / sizeof commands[0];
 
 const Command *command_find(const char *name, Error *err) {
-    const char *names[16];
+    const char *names[sizeof commands / sizeof commands[0]];
     for (int i = 0; i < command_count; i++) {
         names[i] = commands[i].name;
         if (strcmp(names[i], name) == 0)
