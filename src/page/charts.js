@@ -231,11 +231,11 @@ function means({arms, value, label, text, tick, unit, dots}) {
 }
 
 // parts: [{name, value(arm), colour}]
-function stacks({arms, parts, label, text, tick}) {
-    const {svg, rows, left, right, floor} = rows_frame(arms, label, 1140);
+function stacks({arms, parts, label, text, tick, width = 1140}) {
+    const {svg, rows, left, right, floor} = rows_frame(arms, label, width);
     const sum = (arm) => d3.sum(parts, (part) => part.value(arm));
     const x = d3.scaleLinear().range([left, right]).domain([0, d3.max(arms, sum) || 1]).nice();
-    axis_below(svg, x, floor, 10, tick);
+    axis_below(svg, x, floor, width / 110, tick);
     rows.each(function (arm) {
         let from = 0;
         parts.forEach((part) => {

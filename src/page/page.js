@@ -205,6 +205,16 @@
     const PARTS = [["compute", 0], ["pack", 3], ["wait", 1], ["reduce", 4], ["rest", 6], ["assignment", 2],
                    ["evaluation", 5]];
 
+    // [{label: "rank 0", compute, pack, wait, reduce}, ...], means over seeds
+    function ranks_of(arm) {
+        const runs = arm.done.filter((run) => run.rank_times);
+        return d3.range(runs[0].rank_times.compute.length).map((i) => {
+            const rank = {label: `rank ${i}`, index: arm.index};
+            PARTS.slice(0, 4).forEach(([name]) => { rank[name] = d3.mean(runs, (run) => run.rank_times[name][i]); });
+            return rank;
+        });
+    }
+
     function times() {
         section("Time per epoch", "Means over all epochs and ranks. compute: sums over neighbours, dense products, "
             + "element-wise work. pack: encode and decode messages. wait: for messages that no computation hides. "
@@ -216,7 +226,12 @@
         table(page, arms, [{name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
             ...parts.map((part) => ({name: part.name, text: (arm) => seconds_text(part.value(arm))})),
             {name: "epoch", text: (arm) => seconds_text(d3.mean(arm.done, (run) => run.mean_seconds))}], "times");
-        curve(grid(), "Seconds of each epoch", "without evaluation and assignment", "seconds", "epoch",
+        const where = grid();
+        arms.filter((arm) => arm.done.some((run) => run.rank_times) && arm.ranks > 1).forEach((arm) => figure(where,
+            `Ranks: ${arm.label}`, "seconds of an epoch on each rank", stacks({width: 560, arms: ranks_of(arm),
+                parts: PARTS.slice(0, 4).map(([name, c]) => ({name, colour: colour(c), value: (rank) => rank[name]})),
+                label: `times of the ranks, ${arm.label}`, text: seconds_text, tick: seconds_tick})));
+        curve(where, "Seconds of each epoch", "without evaluation and assignment", "seconds", "epoch",
             {y_text: seconds_text, y_tick: seconds_tick, cut: "high", zero: true});
     }
 
