@@ -133,8 +133,8 @@ static ExitCode run(int argc, char **argv) {
     Error err = {0};
     Options options;
     if (argc < 2) {
-        help_print();
-        return EXIT_USAGE;
+        error_set(&err, EXIT_USAGE, "a command is missing; fringe --help lists all");
+        return fail(&err);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         help_print();
