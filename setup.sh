@@ -19,6 +19,7 @@ needed=(
     "zlib1g-dev: compressed files"
     "libxxhash-dev: checksums"
     "libcmocka-dev: the tests"
+    "node-d3: the plots of report pages"
     "python3: checks that need no compiler"
     "python3-numpy: checks that read what fringe writes"
     "iproute2: the network rig of the benches"

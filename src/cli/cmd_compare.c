@@ -184,14 +184,6 @@ static bool prepare_variants(Session *s, const Variant *variant, int count, cons
     return options->resume || folder_start_again(s);
 }
 
-static bool check_modes(Session *s, const Variant *variant, int count) {
-    const char *argument;
-    for (int i = 0; i < count; i++)
-        if (family_find(&mode_family, variant[i].mode, &argument, &s->err) == NULL)
-            return error_prefix(&s->err, "--modes");
-    return true;
-}
-
 static void warn_of_one_rank(const Session *s, const Variant *variant, int count) {
     int modes = 0;
     for (int i = 0; i < count; i++)
@@ -210,7 +202,7 @@ static bool compare(Session *s, const Options *options) {
     comparison_init(&comparison, base, s->comm.size, options->runs);
     bool ok = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
     s->compares = true;
-    ok = ok && check_modes(s, variant, count) && prepare_variants(s, variant, count, options, base);
+    ok = ok && prepare_variants(s, variant, count, options, base);
     warn_of_one_rank(s, variant, count);
     ok = ok && run_variants(s, variant, count, options, &comparison);
     if (comparison.count > 0) // only on rank 0

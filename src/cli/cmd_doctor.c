@@ -239,7 +239,7 @@ static void visit_as_json(Visit *v) {
     json_end_array(&writer);
     json_put_bool(&writer, "can_train", v->worst != HEALTH_FAIL);
     json_end_object(&writer);
-    printf("%s\n", writer.text);
+    fputs(writer.text, stdout);
     json_writer_clear(&writer);
 }
 

@@ -112,6 +112,8 @@ static bool tell_how_to_make(const Config *config, const char *name, Error *err)
 
 static bool is_file(const char *path, Error *err) {
     int64_t bytes;
+    if (file_is_denied(path, err))
+        return false;
     int descriptor = file_open(path, &bytes, err);
     if (descriptor >= 0)
         close(descriptor);
@@ -121,6 +123,8 @@ static bool is_file(const char *path, Error *err) {
 static bool check_graph(const Config *config, Error *err) {
     const char *path = config->data.path, *name = path_name(path);
     char manifest[CONFIG_TEXT + 32];
+    if (file_is_denied(path, err))
+        return false;
     if (file_is_folder(path)) {
         path_join(manifest, sizeof manifest, path, "dataset.json");
         return is_file(manifest, err);
@@ -181,7 +185,7 @@ static void check_folder(const Early *early, const char *key, const char *path) 
 static void check_weights(const Early *early, const Options *options) {
     const char *where = options->weights != NULL ? options->weights : early->config->run.dir;
     Error found = {0};
-    if (!file_exists(where))
+    if (!file_is_denied(where, &found) && !file_exists(where))
         error_set(&found, EXIT_NO_INPUT, "%s: %s does not exist",
                   options->weights != NULL ? "--weights" : "run.dir", where);
     join(early, &found);
@@ -200,6 +204,20 @@ static void check_disk(const Early *early, const Options *options, int ranks) {
         check_weights(early, options);
     if (options->needs & NEEDS_OUTPUT)
         check_folder(early, "--output", options->output != NULL ? options->output : predictions);
+}
+
+// ---- legal, but hardly meant
+
+bool trace_is_late(const Config *config, char sentence[256]) {
+    const ConfigInts *trace = &config->run.trace;
+    int64_t last = config->train.epochs;
+    if (trace->count != 2 || trace->value[1] <= last)
+        return false;
+    snprintf(sentence, 256,
+             "run.trace: epochs %lld to %lld are not traced, because train.epochs is %lld",
+             (long long)(trace->value[0] > last ? trace->value[0] : last + 1),
+             (long long)trace->value[1], (long long)last);
+    return true;
 }
 
 // ---- loading

@@ -81,6 +81,13 @@ bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job a
 // Starts mpirun with this command line, forwards signals, and returns the exit code. A command that
 // trains gets INT, TERM and HUP as USR1.
 ExitCode launch(const Options *options, int threads, char **argv);
+// Lets threads spin only briefly at barriers, by the environment of programs that start later, if
+// `ranks` times `threads` do not leave a core to every other busy thread of this machine. The
+// user's OMP_WAIT_POLICY and GOMP_SPINCOUNT win. True if it changed the environment.
+bool spin_choose(int ranks, int threads);
+// The same for this process, a single rank: starts the program again if it must, before MPI starts.
+void spin_restart(int threads, char **argv);
+
 bool launch_is_kept(void);         // true if a keeper started this rank and writes to the terminal
 void launch_die_with_parent(void); // a rank that a keeper started ends with its mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
@@ -96,6 +103,9 @@ void families_learn(void); // registers them with the config room, before any co
 // error lists, one per line, every mistake in its values and in what options->needs on disk.
 // `ranks`: the number of ranks that will run; 0: unknown.
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err);
+
+// True with a sentence if run.trace names epochs that the training does not reach.
+bool trace_is_late(const Config *config, char sentence[256]);
 
 // --- forward.c: stdout and stderr of the mpirun that was started
 
@@ -129,6 +139,7 @@ typedef struct Session {
     Shard shard;
     Error err;
     double started;   // clock
+    int threads;      // of each rank
     bool open;        // shard is mapped
     bool compares;    // the output is a table, so the results of runs go to stderr
     bool described;   // the facts of the training are printed
@@ -145,6 +156,8 @@ bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 void say_lines(const char *before, const char *lines); // prints each line with `before` in front
+// Warns if the user set OMP_NUM_THREADS, which has no effect.
+void warn_of_omp_threads(void);
 // file_replace in a helper thread, because disks may be slow. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
 // Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_free it.
@@ -201,6 +214,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_runs(const Options *options, int *argc, char ***argv);
+ExitCode cmd_report(const Options *options, int *argc, char ***argv);
 ExitCode cmd_config(const Options *options, int *argc, char ***argv);
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
 ExitCode cmd_help(const Options *options, int *argc, char ***argv);

@@ -88,6 +88,8 @@ static void set_environment(const Options *options, int threads) {
     if (crowded) {
         setenv("OMP_WAIT_POLICY", "passive", 0);
         setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    } else if (local) {
+        spin_choose(options->ranks, each);
     }
     setenv("OMPI_MCA_btl_tcp_flags", "1", 0);
     setenv(mark, "1", 1);
@@ -195,8 +197,8 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
 
 // mpirun hung after its ranks had ended, so their exit codes are unknown.
 static ExitCode explain_hung(void) {
-    fprintf(stderr, "fringe: mpirun did not end after its ranks and was killed; --resume auto "
-                    "continues from the last checkpoint, if there is one\n");
+    terminal_say("fringe: mpirun did not end after its ranks and was killed; --resume auto "
+                 "continues from the last checkpoint, if there is one\n");
     return keeper.asked ? EXIT_STOPPED : EXIT_HUNG;
 }
 
@@ -204,27 +206,30 @@ static ExitCode explain_hung(void) {
 static ExitCode explain(int status, bool hung) {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (keeper.ended_by != 0 && code != EXIT_STOPPED) {
-        fprintf(stderr, "fringe: ended at once by signal %d (%s)%s\n", (int)keeper.ended_by,
-                strsignal((int)keeper.ended_by),
-                keeper.saves ? "; --resume auto continues from the last checkpoint" : "");
+        terminal_say("fringe: ended at once by signal %d (%s)%s\n", (int)keeper.ended_by,
+                     strsignal((int)keeper.ended_by),
+                     keeper.saves ? "; --resume auto continues from the last checkpoint" : "");
         return (ExitCode)(128 + keeper.ended_by);
     }
     if (hung)
         return explain_hung();
     if (keeper.asked && code == 128 + SIGUSR1) { // a rank on another host was not listening yet
-        fprintf(stderr, "fringe: stopped during set-up; there was nothing to save\n");
+        terminal_say("fringe: stopped during set-up; there was nothing to save\n");
         return EXIT_STOPPED;
     }
     if (code == 127)
-        fprintf(stderr, "fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
-                        "drop --ranks\n");
+        terminal_say("fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
+                     "drop --ranks\n");
     else if (code > 128)
-        fprintf(stderr, "fringe: a rank or mpirun was killed by signal %d (%s)%s\n", code - 128,
-                strsignal(code - 128),
-                code == 128 + SIGKILL ? "; out of memory? see dmesg, or use more ranks" : "");
+        terminal_say("fringe: a rank or mpirun was killed by signal %d (%s)%s%s\n", code - 128,
+                     strsignal(code - 128),
+                     code == 128 + SIGKILL ? "; out of memory? see dmesg, or use more ranks" : "",
+                     keeper.saves
+                         ? "; --resume auto continues from the last checkpoint, if there is one"
+                         : "");
     else if (code != 0 && (code < EXIT_USAGE || code > EXIT_MISMATCH))
-        fprintf(stderr, "fringe: mpirun exited with status %d; fringe doctor looks for the cause\n",
-                code);
+        terminal_say("fringe: mpirun exited with status %d; fringe doctor looks for the cause\n",
+                     code);
     return (ExitCode)(code == 127 ? EXIT_UNAVAILABLE : code);
 }
 
@@ -239,6 +244,8 @@ ExitCode launch(const Options *options, int threads, char **argv) {
         return EXIT_UNAVAILABLE;
     }
     program[length] = 0;
+    if (threads == 0)
+        warn_of_omp_threads();
     set_environment(options, threads);
     build(&words, options, program, argv);
     Forward forward;

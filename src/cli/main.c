@@ -54,6 +54,12 @@ const Command commands[] = {
      "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
      "configs, the best validation with the test score there, time and bytes of an epoch, age.",
      cmd_runs},
+    {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
+     "write one HTML page with the curves, times and messages of runs",
+     "RUN is the folder of a run, or one that holds several: of compare or of --runs. Runs that\n"
+     "differ only in their seed are drawn as one curve with its spread. The page needs no network.\n"
+     "Writes report.html unless -o names another file.",
+     cmd_report},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"
@@ -81,7 +87,7 @@ const Command commands[] = {
 const int command_count = sizeof commands / sizeof commands[0];
 
 const Command *command_find(const char *name, Error *err) {
-    const char *names[16];
+    const char *names[sizeof commands / sizeof commands[0]];
     for (int i = 0; i < command_count; i++) {
         names[i] = commands[i].name;
         if (strcmp(names[i], name) == 0)

@@ -16,7 +16,7 @@ static const Option table[] = {
      "weights to use: a run, checkpoint or .safetensors file (default: run.dir)"},
     {'b', "best", NULL, "use the weights of the best validation instead of the last ones"},
     {'l', "layer", "L", "also write the input rows of layer L (1 ... layers - 1)"},
-    {'o', "output", "FOLDER", "folder of the results"},
+    {'o', "output", "PATH", "folder of the results; the file of a report"},
     {'k', "parts", "K", "number of parts (default: 2)"},
     {'d', "seed", "N", "seed of the generator (default: 1)"},
     {'m', "modes", "A,B,...",

@@ -40,7 +40,7 @@ bool session_config(Session *s, const Options *options) {
         return false;
     comm_broadcast(&s->comm, &s->config, sizeof s->config, 0);
     comm_set_timeout(&s->comm, s->config.comm.timeout);
-    threads_set((int)s->config.run.threads, s->comm.node_size);
+    s->threads = threads_set((int)s->config.run.threads, s->comm.node_size);
     return true;
 }
 
@@ -73,15 +73,39 @@ static void warn_of_binding(const Session *s) {
                      allowed, threads_on_node());
 }
 
+// Ranks that share cores wait for each other.
+static void warn_of_crowding(const Session *s) {
+    int threads = s->comm.node_size * s->threads, cores = threads_on_node();
+    if (s->comm.rank == 0 && threads > cores)
+        terminal_say("warning    %d rank%s x %d thread%s share %d core%s; fewer are faster\n",
+                     s->comm.node_size, s->comm.node_size == 1 ? "" : "s", s->threads,
+                     s->threads == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
+}
+
+void warn_of_omp_threads(void) {
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    if (wanted != NULL && wanted[0] != 0)
+        terminal_say("warning    OMP_NUM_THREADS=%s has no effect here; use --set run.threads=%s\n",
+                     SHOWN(wanted), SHOWN(wanted));
+}
+
+static void warn_of_trace(const Session *s, const Options *options) {
+    char sentence[256];
+    if (s->comm.rank == 0 && (options->needs & NEEDS_RUN) && trace_is_late(&s->config, sentence))
+        terminal_say("warning    %s\n", sentence);
+}
+
 bool session_start(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
     if (launch_is_kept())
         screen_pass_records();
     comm_self(&session->comm); // mistakes in a config are reported before MPI starts
-    if (!launch_inside_job() &&
-        !load_config(&session->config, options, options->argument[0], 1, &session->err))
-        return false;
+    if (!launch_inside_job()) {
+        if (!load_config(&session->config, options, options->argument[0], 1, &session->err))
+            return false;
+        spin_restart(threads_set((int)session->config.run.threads, 1), *argv);
+    }
     comm_start(&session->comm, argc, argv);
     if (session->comm.rank == 0)
         terminal_start(&session->comm);
@@ -89,6 +113,10 @@ bool session_start(Session *session, const Options *options, int *argc, char ***
         !session_config(session, options))
         return false;
     warn_of_binding(session);
+    warn_of_crowding(session);
+    if (session->comm.rank == 0 && !launch_is_kept() && session->config.run.threads == 0)
+        warn_of_omp_threads();
+    warn_of_trace(session, options);
     return true;
 }
 

@@ -26,8 +26,9 @@ const Key config_own_keys[] = {
      "The .npz that holds the splits; empty: the dataset itself."},
     {"data.split_keys", KEY_WORDS, AT(data.split_keys),
      "[\"train_idx\", \"val_idx\", \"test_idx\"]", ANY, ANY, ANY,
-     "Three arrays of node ids: training, validation, test. Each is a name in the .npz, or a "
-     ".npy file."},
+     "Three arrays of node ids, or masks: training, validation, test. Each is a name in the .npz, "
+     "or "
+     "a .npy file. train_mask, val_mask and test_mask are found without this key."},
     {"data.undirected", KEY_BOOL, AT(data.undirected), "false", ANY, ANY, ANY,
      "Edge lists: each line is an edge in both directions."},
     {"data.transforms", KEY_WORDS, AT(data.transforms), "[]", ANY, ANY, ANY,

@@ -167,7 +167,8 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
             return error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
                              sizeof config->source - 1);
         Error read = {0};
-        file = json_read(config->source, &read);
+        if (!file_is_denied(config->source, &read))
+            file = json_read(config->source, &read);
         if (file == NULL) // invalid JSON is a bad config, not bad data
             return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
                              read.text);

@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +62,25 @@ static bool take_bits(Dataset *dataset, const int64_t *value, int64_t count, int
     return true;
 }
 
+// Whole numbers stored as floats, as OGB does; not a number: no label.
+static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
+    float *x = NULL;
+    if (!npy_to_float(npy, &x, err))
+        return false;
+    int64_t *value = TRY(int64_t, npy->elements, "labels", err), bad = -1;
+    for (int64_t i = 0; value != NULL && i < npy->elements; i++) {
+        bool whole = fabsf(x[i]) < (float)DATASET_MAX_CLASSES && x[i] == truncf(x[i]);
+        value[i] = whole ? (int64_t)x[i] : -1;
+        bad = bad < 0 && !whole && !isnan(x[i]) ? i : bad;
+    }
+    if (bad >= 0)
+        error_set(err, EXIT_DATA, "entry %lld is %g; labels are whole numbers", (long long)bad,
+                  (double)x[bad]);
+    memory_free(x);
+    *out = value;
+    return err->code == 0;
+}
+
 bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err) {
     int64_t columns = npy->rank == 2 ? npy->shape[1] : 1;
     if (npy->rank < 1 || npy->rank > 2 || columns < 1 || columns > DATASET_MAX_CLASSES)
@@ -69,8 +89,10 @@ bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err)
         return error_set(err, EXIT_DATA, "labels have %lld entries but there are %lld nodes",
                          (long long)npy->shape[0], (long long)rows);
     int64_t *value = NULL;
-    if (!npy_to_int64(npy, &value, err))
+    if (!(npy->kind == NPY_FLOAT ? whole_numbers : npy_to_int64)(npy, &value, err)) {
+        memory_free(value);
         return false;
+    }
     dataset_free_arrays(dataset, dataset->label);
     dataset_free_arrays(dataset, dataset->labels);
     dataset->label = NULL;
@@ -91,7 +113,7 @@ const char *split_key(const Config *config, int which) {
 
 static const char *const split_names[4] = {"none", "training", "validation", "test"};
 
-// A mask: one bool per node.
+// A mask: one bool, or 0 or 1, per node.
 static bool put_mask(Dataset *dataset, const int64_t *value, uint8_t split, Error *err) {
     for (int64_t i = 0; i < dataset->nodes; i++) {
         if (value[i] == 0)
@@ -119,6 +141,16 @@ static bool put_ids(Dataset *dataset, const int64_t *value, int64_t count, uint8
     return true;
 }
 
+// An entry per node, each 0 or 1, of which one is there more than once: no list of ids.
+static bool is_mask(const Dataset *dataset, const int64_t *value, int64_t count) {
+    if (count != dataset->nodes || count < 3)
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        if (value[i] != 0 && value[i] != 1)
+            return false;
+    return true;
+}
+
 static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, Error *err) {
     if (npy->rank != 1)
         return error_set(err, EXIT_DATA, "it must be a list of node ids, not %d-dimensional",
@@ -130,6 +162,7 @@ static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, Error *er
     int64_t *value = NULL;
     if (!npy_to_int64(npy, &value, err))
         return false;
+    mask = mask || is_mask(dataset, value, npy->elements);
     bool ok = mask ? put_mask(dataset, value, split, err)
                    : put_ids(dataset, value, npy->elements, split, err);
     memory_free(value);
@@ -139,10 +172,20 @@ static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, Error *er
     return ok;
 }
 
+// PyG's masks, where the dataset's own file has these instead of the default lists.
+static const char *name_inside(const Config *config, const Npz *npz, int which) {
+    static const char *const masks[3] = {"train_mask", "val_mask", "test_mask"};
+    static const Config nothing;
+    const char *key = split_key(config, which);
+    bool usual = strcmp(key, split_key(&nothing, which)) == 0;
+    return usual && npz != NULL && !npz_has(npz, key) && npz_has(npz, masks[which]) ? masks[which]
+                                                                                    : key;
+}
+
 // Reads one of the three: a separate file, or a member of `npz`, the file at `path`.
 static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const char *path,
                        int which, Error *err) {
-    const char *key = split_key(config, which);
+    const char *key = name_inside(config, npz, which);
     char own[DATASET_PATH];
     Npy npy;
     if (config_split_is_file(key)) {
@@ -169,7 +212,7 @@ static bool split_wanted(const Config *config, const Npz *inside) {
     for (int which = 0; which < 3; which++) {
         const char *key = split_key(config, which);
         wanted = wanted || strcmp(key, split_key(&nothing, which)) != 0 ||
-                 (inside != NULL && npz_has(inside, key));
+                 (inside != NULL && npz_has(inside, name_inside(config, inside, which)));
     }
     return wanted;
 }

@@ -164,11 +164,23 @@ static void warn_of_count(Dataset *dataset, int64_t count, const char *noun, con
                      count == 1 ? "" : "s", rest);
 }
 
+// Classes of MATLAB and R begin at 1. Class 0 then costs a column of the model and is never right.
+static void warn_of_first_class(Dataset *dataset) {
+    int32_t least = INT32_MAX;
+    for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
+        if (dataset->label[i] >= 0 && dataset->label[i] < least)
+            least = dataset->label[i];
+    if (least == 1)
+        warnings_add(&dataset->warnings, "labels begin at 1, so class 0 has no nodes; subtract 1 "
+                                         "from all of them if they count from 1");
+}
+
 void dataset_warn_of_oddities(Dataset *dataset) {
     Csr rows = dataset_csr(dataset);
     int64_t unlabelled = 0;
     for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
         unlabelled += dataset->label[i] < 0;
+    warn_of_first_class(dataset);
     warn_of_count(dataset, csr_loops(&rows), "self-loop", "stored");
     warn_of_count(dataset, csr_duplicates(&rows), "edge", "stored more than once");
     warn_of_count(dataset, unlabelled, "node", "without label");

@@ -1,27 +1,13 @@
 // Edge lists as SNAP writes them: "source target [weight]" per line, '#' (or '%') begins a comment
-// line. Ids need not be contiguous: they are renumbered in ascending order. If features or labels
-// with R rows are given and the ids are below R but incomplete, each id is its row, and missing ids
-// are isolated nodes.
+// line; the first line may hold the names of the columns. Or an .npy array (2, edges) or (edges,
+// 2).
 
 #include "internal.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct Pairs {
-    int64_t count;
-    int64_t *source, *target; // [count] ids of the file, then of the graph
-    float *weight;            // [count], or NULL if the lines have two columns
-} Pairs;
-
-static void pairs_clear(Pairs *pairs) {
-    memory_free(pairs->source);
-    memory_free(pairs->target);
-    memory_free(pairs->weight);
-    *pairs = (Pairs){0};
-}
 
 static int64_t count_lines(const Text *text) {
     int64_t lines = 1;
@@ -63,22 +49,27 @@ static bool read_line(Pairs *pairs, bool *weighted, Scan *scan, Error *err) {
     return true;
 }
 
+// The names of columns: at least two words, of which the first begins with a letter.
+static bool is_header(const Scan *scan) {
+    const char *at = scan->at + (*scan->at == '"');
+    return isalpha((unsigned char)*at) && at[strcspn(at, " \t,;\r\n")] != 0 &&
+           strchr(" \t,;", at[strcspn(at, " \t,;\r\n")]) != NULL;
+}
+
 // Counts lines first, so that memory is taken once and in proportion to the file. With `undirected`
 // there is room for all reverse edges.
 static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, Error *err) {
-    int64_t room = count_lines(text) * (request->config->data.undirected ? 2 : 1);
     bool weighted = false;
-    *pairs = (Pairs){0, TRY(int64_t, room, "edges of a list", err),
-                     TRY(int64_t, room, "edges of a list", err),
-                     TRY(float, room, "weights of a list", err)};
-    if (pairs->source == NULL || pairs->target == NULL || pairs->weight == NULL)
+    if (!pairs_init(pairs, count_lines(text), true, request->config->data.undirected, err))
         return false;
+    bool first = true;
     Scan scan = scan_text(text, request->path);
     for (; scan.at < scan.end; scan_next_line(&scan)) {
         if (*scan.at == '#' || *scan.at == '%' || scan_at_line_end(&scan))
             continue;
-        if (!read_line(pairs, &weighted, &scan, err))
+        if (!(first && is_header(&scan)) && !read_line(pairs, &weighted, &scan, err))
             return false;
+        first = false;
     }
     if (pairs->count == 0)
         return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
@@ -89,99 +80,6 @@ static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, E
     return true;
 }
 
-// Appends the reverse of every edge; a self-loop stays single.
-static void add_reverses(Pairs *pairs) {
-    int64_t count = pairs->count;
-    for (int64_t e = 0; e < count; e++) {
-        if (pairs->source[e] == pairs->target[e])
-            continue;
-        pairs->source[pairs->count] = pairs->target[e];
-        pairs->target[pairs->count] = pairs->source[e];
-        if (pairs->weight != NULL)
-            pairs->weight[pairs->count] = pairs->weight[e];
-        pairs->count++;
-    }
-}
-
-static int compare_ids(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-// The distinct ids, ascending: list[0..*count). NULL if there is no memory.
-static int64_t *distinct_ids(const Pairs *pairs, int64_t *count, Error *err) {
-    int64_t *list = TRY(int64_t, 2 * pairs->count, "ids of a list", err);
-    if (list == NULL)
-        return NULL;
-    memcpy(list, pairs->source, (size_t)pairs->count * sizeof *list);
-    memcpy(list + pairs->count, pairs->target, (size_t)pairs->count * sizeof *list);
-    qsort(list, (size_t)(2 * pairs->count), sizeof *list, compare_ids);
-    *count = 0;
-    for (int64_t k = 0; k < 2 * pairs->count; k++)
-        if (k == 0 || list[k] != list[k - 1])
-            list[(*count)++] = list[k];
-    return list;
-}
-
-static int64_t place_of(const int64_t *list, int64_t count, int64_t id) {
-    const int64_t *found = bsearch(&id, list, (size_t)count, sizeof *list, compare_ids);
-    return found - list;
-}
-
-// Maps ids to 0 .. n-1, their positions in the ascending list. For dense ids a table is faster than
-// a search.
-static bool renumber(Pairs *pairs, const int64_t *list, int64_t count, Error *err) {
-    int64_t largest = list[count - 1];
-    if (largest == count - 1)
-        return true;
-    bool dense = largest < 8 * count;
-    int32_t *place = dense ? TRY(int32_t, largest + 1, "places of ids", err) : NULL;
-    if (dense && place == NULL)
-        return false;
-    for (int64_t k = 0; dense && k < count; k++)
-        place[list[k]] = (int32_t)k;
-    for (int64_t e = 0; e < pairs->count; e++) {
-        int64_t *ends[2] = {&pairs->source[e], &pairs->target[e]};
-        for (int k = 0; k < 2; k++)
-            *ends[k] = dense ? place[*ends[k]] : place_of(list, count, *ends[k]);
-    }
-    memory_free(place);
-    return true;
-}
-
-// Sets *nodes, and renumbers the ids unless they are rows already.
-static bool number_nodes(Pairs *pairs, int64_t *nodes, const Request *request, Error *err) {
-    int64_t count = 0;
-    int64_t *list = distinct_ids(pairs, &count, err);
-    if (list == NULL)
-        return false;
-    bool rows = request->rows > count && list[count - 1] < request->rows;
-    *nodes = rows ? request->rows : count;
-    bool ok = *nodes <= DATASET_MAX_NODES ||
-              error_set(err, EXIT_DATA, "%s: %lld nodes; up to %d can be used", request->path,
-                        (long long)*nodes, DATASET_MAX_NODES);
-    ok = ok && (rows || renumber(pairs, list, count, err));
-    memory_free(list);
-    return ok;
-}
-
-static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Error *err) {
-    int32_t *ends = TRY(int32_t, 2 * pairs->count, "ends of edges", err);
-    Csr rows;
-    if (ends == NULL)
-        return false;
-    for (int64_t e = 0; e < pairs->count; e++) {
-        ends[e] = (int32_t)pairs->source[e];
-        ends[pairs->count + e] = (int32_t)pairs->target[e];
-    }
-    bool ok = csr_from_pairs(&rows, nodes, pairs->count, ends, ends + pairs->count, pairs->weight,
-                             "edges of a graph", err);
-    if (ok)
-        dataset_set_csr(dataset, &rows);
-    memory_free(ends);
-    return ok;
-}
-
 // The comment of a SNAP file is only a hint, so it gives a warning.
 static void warn_of_undirected(Dataset *dataset, const Text *text, const Config *config) {
     if (!config->data.undirected && strncmp(text->data, "# Undirected", 12) == 0)
@@ -190,20 +88,36 @@ static void warn_of_undirected(Dataset *dataset, const Text *text, const Config 
                      "line stands for both directions");
 }
 
-static bool read(Dataset *dataset, const Request *request, Error *err) {
+static bool is_npy(const char *path) {
+    return format_file_ends(path, (const char *const[]){".npy", NULL});
+}
+
+static bool read_text(Dataset *dataset, Pairs *pairs, const Request *request, Error *err) {
     Text text;
-    Pairs pairs = {0};
-    int64_t nodes = 0;
     if (!text_read(&text, request->path, err))
         return false;
-    bool ok = read_pairs(&pairs, &text, request, err);
+    bool ok = read_pairs(pairs, &text, request, err);
     if (ok)
         warn_of_undirected(dataset, &text, request->config);
     text_clear(&text);
-    if (ok && request->config->data.undirected)
-        add_reverses(&pairs);
-    ok =
-        ok && number_nodes(&pairs, &nodes, request, err) && build_rows(dataset, &pairs, nodes, err);
+    return ok;
+}
+
+static bool read_array(Pairs *pairs, const Request *request, Error *err) {
+    Npy npy;
+    if (!npy_read(&npy, request->path, err))
+        return false;
+    bool ok = pairs_from_npy(pairs, &npy, request->config->data.undirected, err) ||
+              error_prefix(err, "%s", request->path);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read(Dataset *dataset, const Request *request, Error *err) {
+    Pairs pairs = {0};
+    bool ok = (is_npy(request->path) ? read_array(&pairs, request, err)
+                                     : read_text(dataset, &pairs, request, err)) &&
+              pairs_to_rows(dataset, &pairs, request, err);
     pairs_clear(&pairs);
     if (!ok)
         return false;
@@ -211,24 +125,16 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return dataset->split != NULL;
 }
 
-// The peak is at the sort of the ids, since qsort allocates a copy.
-static void plan(Tally *tally, const Request *request) {
-    TextFacts facts;
-    if (!text_facts(&facts, request->path))
-        return;
-    float third;
-    int64_t ends[2];
-    bool weighted = sscanf(facts.first, "%" SCNd64 "%*[ \t,]%" SCNd64 "%*[ \t,]%f", &ends[0],
-                           &ends[1], &third) == 3;
-    int64_t edges = facts.lines * (request->config->data.undirected ? 2 : 1);
-    size_t pair = 2 * sizeof(int64_t) + (weighted ? sizeof(float) : 0), text = text_most(&facts);
-    size_t ids = memory_product(edges, 4 * sizeof(int64_t));
+// The peak is at the sort of the ids, since qsort allocates a copy. `before`: bytes of the file
+// while the pairs are made.
+static void plan_pairs(Tally *tally, int64_t edges, int64_t largest, size_t before,
+                       const Request *request) {
+    size_t pair = 2 * sizeof(int64_t) + tally->weight, ids = memory_product(edges, 32);
     tally->edges = edges;
-    tally->weight = weighted ? sizeof(float) : 0;
-    tally->nodes = facts.largest < 2 * edges ? facts.largest + 1 : 2 * edges;
+    tally->nodes = largest < 2 * edges ? largest + 1 : 2 * edges;
     tally->nodes = request->rows > tally->nodes ? request->rows : tally->nodes;
-    tally_add(tally, text + memory_product(edges, pair));
-    tally_sub(tally, text);
+    tally_add(tally, before + memory_product(edges, pair));
+    tally_sub(tally, before);
     tally_add(tally, ids);
     tally_sub(tally, ids);
     size_t ends_and_pairs = memory_product(edges, 2 * sizeof(int32_t) + pair);
@@ -237,10 +143,35 @@ static void plan(Tally *tally, const Request *request) {
     tally_add(tally, (size_t)tally->nodes);
 }
 
+static void plan_array(Tally *tally, const Request *request, int64_t both) {
+    Npy npy;
+    if (!npy_look(&npy, request->path, &(Error){0}))
+        return;
+    size_t bytes = memory_product(npy.elements, (size_t)npy.item + sizeof(int64_t));
+    plan_pairs(tally, npy.elements / 2 * both, INT64_MAX - 1, bytes, request);
+}
+
+static void plan(Tally *tally, const Request *request) {
+    TextFacts facts;
+    int64_t both = request->config->data.undirected ? 2 : 1;
+    if (is_npy(request->path)) {
+        plan_array(tally, request, both);
+        return;
+    }
+    if (!text_facts(&facts, request->path))
+        return;
+    float third;
+    int64_t ends[2];
+    bool weighted = sscanf(facts.first, "%" SCNd64 "%*[ \t,]%" SCNd64 "%*[ \t,]%f", &ends[0],
+                           &ends[1], &third) == 3;
+    tally->weight = weighted ? sizeof(float) : 0;
+    plan_pairs(tally, facts.lines * both, facts.largest, text_most(&facts), request);
+}
+
 static bool matches(const char *path) {
     static const char *const endings[] = {".txt",      ".txt.gz",      ".tsv",   ".tsv.gz",
                                           ".csv",      ".csv.gz",      ".edges", ".edges.gz",
-                                          ".edgelist", ".edgelist.gz", NULL};
+                                          ".edgelist", ".edgelist.gz", ".npy",   NULL};
     return format_file_ends(path, endings);
 }
 

@@ -1,8 +1,8 @@
-// gnn-benchmark npz: the adjacency as CSR (adj_data, adj_indices, adj_indptr,
-// adj_shape), features as CSR (attr_...) or dense (attr_matrix), labels (n) or (n, K), splits. Only
-// these arrays are read, so a pickle beside them (class_names) does no harm.
+// npz: the adjacency as CSR or as pairs, features as CSR (attr_...) or dense, labels (n) or (n, K),
+// splits. Which names these have depends on who wrote it (npz_layout.c). Only these arrays are
+// read, so a pickle beside them (class_names) does no harm.
 
-#include "internal.h"
+#include "npz_layout.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool read_list(Npz *npz, const char *prefix, const char *what, int64_t **
                       float **floats, int64_t *count, Error *err) {
     char key[64];
     Npy npy;
-    snprintf(key, sizeof key, "%s_%s", prefix, what);
+    snprintf(key, sizeof key, "%s%s", prefix, what);
     if (!npz_read(npz, key, &npy, err))
         return false;
     *count = npy.elements;
@@ -43,8 +43,7 @@ static bool read_shape(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
     int64_t *shape = NULL, count = 0;
     bool ok = read_list(npz, prefix, "shape", &shape, NULL, &count, err);
     if (ok && (count != 2 || shape[0] < 0 || shape[1] < 0))
-        ok =
-            error_set(err, EXIT_DATA, "'%s_shape' must be two numbers of rows and columns", prefix);
+        ok = error_set(err, EXIT_DATA, "'%sshape' must be two numbers of rows and columns", prefix);
     if (ok) {
         csr->rows = shape[0];
         csr->columns = shape[1];
@@ -57,25 +56,25 @@ static bool csr_check(const FileCsr *csr, const char *prefix, int64_t offsets, i
                       Error *err) {
     if (csr->rows > INT64_MAX - 1 || offsets != csr->rows + 1)
         return error_set(err, EXIT_DATA,
-                         "'%s_indptr' has %lld entries but the shape says %lld rows; rows + 1 are "
+                         "'%sindptr' has %lld entries but the shape says %lld rows; rows + 1 are "
                          "needed",
                          prefix, (long long)offsets, (long long)csr->rows);
     if (values != csr->entries)
-        return error_set(err, EXIT_DATA, "'%s_data' has %lld entries but '%s_indices' has %lld",
+        return error_set(err, EXIT_DATA, "'%sdata' has %lld entries but '%sindices' has %lld",
                          prefix, (long long)values, prefix, (long long)csr->entries);
     if (csr->offset[0] != 0 || csr->offset[csr->rows] != csr->entries)
         return error_set(err, EXIT_DATA,
-                         "'%s_indptr' runs from %lld to %lld where 0 to %lld (the length of "
-                         "'%s_indices') is needed",
+                         "'%sindptr' runs from %lld to %lld where 0 to %lld (the length of "
+                         "'%sindices') is needed",
                          prefix, (long long)csr->offset[0], (long long)csr->offset[csr->rows],
                          (long long)csr->entries, prefix);
     for (int64_t i = 0; i < csr->rows; i++)
         if (csr->offset[i + 1] < csr->offset[i])
-            return error_set(err, EXIT_DATA, "'%s_indptr' falls at row %lld", prefix, (long long)i);
+            return error_set(err, EXIT_DATA, "'%sindptr' falls at row %lld", prefix, (long long)i);
     for (int64_t e = 0; e < csr->entries; e++)
         if (csr->index[e] < 0 || csr->index[e] >= csr->columns)
             return error_set(
-                err, EXIT_DATA, "'%s_indices' holds %lld at entry %lld, but columns are 0 to %lld",
+                err, EXIT_DATA, "'%sindices' holds %lld at entry %lld, but columns are 0 to %lld",
                 prefix, (long long)csr->index[e], (long long)e, (long long)csr->columns - 1);
     return true;
 }
@@ -93,31 +92,83 @@ static bool csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
     return ok;
 }
 
-static bool read_graph(Dataset *dataset, Npz *npz, Error *err) {
+static bool check_square(const FileCsr *csr, Error *err) {
+    if (csr->rows != csr->columns)
+        return error_set(err, EXIT_DATA,
+                         "the adjacency has %lld rows and %lld columns; it must be "
+                         "square",
+                         (long long)csr->rows, (long long)csr->columns);
+    if (csr->rows < 1 || csr->rows > DATASET_MAX_NODES)
+        return error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)csr->rows,
+                         DATASET_MAX_NODES);
+    return true;
+}
+
+// The rows of a csc matrix are those of its transpose.
+static void take_rows(Dataset *dataset, Csr *rows, bool transposed) {
+    Csr back;
+    if (transposed) {
+        csr_transpose(&back, rows, rows->rows);
+        csr_free(rows);
+        *rows = back;
+    }
+    dataset_set_csr(dataset, rows);
+}
+
+static bool read_csr_graph(Dataset *dataset, Npz *npz, const char *prefix, Error *err) {
     FileCsr csr;
     Csr rows = {0};
-    if (!csr_read(&csr, npz, "adj", err))
+    char format[8] = "csr";
+    if ((prefix[0] == '\0' && !npz_layout_format(npz, format, err)) ||
+        !csr_read(&csr, npz, prefix, err))
         return false;
-    bool ok = true;
-    if (csr.rows != csr.columns)
-        ok = error_set(err, EXIT_DATA,
-                       "the adjacency has %lld rows and %lld columns; it must be "
-                       "square",
-                       (long long)csr.rows, (long long)csr.columns);
-    else if (csr.rows < 1 || csr.rows > DATASET_MAX_NODES)
-        ok = error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)csr.rows,
-                       DATASET_MAX_NODES);
-    rows.column = ok ? TRY(int32_t, csr.entries, "edges of a graph", err) : NULL;
+    rows.column =
+        check_square(&csr, err) ? TRY(int32_t, csr.entries, "edges of a graph", err) : NULL;
     if (rows.column != NULL) {
         for (int64_t e = 0; e < csr.entries; e++)
             rows.column[e] = (int32_t)csr.index[e];
         rows = (Csr){csr.rows, csr.offset, rows.column, csr.value};
         csr.offset = NULL;
         csr.value = NULL;
-        dataset_set_csr(dataset, &rows);
+        take_rows(dataset, &rows, strcmp(format, "csc") == 0);
     }
     csr_clear(&csr);
     return dataset->target != NULL;
+}
+
+static int64_t largest_id(const Pairs *pairs) {
+    int64_t largest = 0;
+    for (int64_t e = 0; e < pairs->count; e++) {
+        largest = pairs->source[e] > largest ? pairs->source[e] : largest;
+        largest = pairs->target[e] > largest ? pairs->target[e] : largest;
+    }
+    return largest;
+}
+
+// Ids are rows of x and y. Without these the largest id says how many nodes there are.
+static bool read_edge_index(Dataset *dataset, Npz *npz, const NpzLayout *layout,
+                            const Request *request, Error *err) {
+    Npy npy;
+    Pairs pairs = {0};
+    bool undirected = request->config->data.undirected;
+    if (!npz_read(npz, "edge_index", &npy, err))
+        return false;
+    bool ok = pairs_from_npy(&pairs, &npy, undirected, err);
+    npy_clear(&npy);
+    int64_t rows = npz_layout_rows(layout, npz), nodes = rows > 0 ? rows : request->rows;
+    nodes = ok && nodes < 1 ? largest_id(&pairs) + 1 : nodes;
+    if (ok && nodes > DATASET_MAX_NODES)
+        ok = error_set(err, EXIT_DATA, "%lld nodes; up to %d can be used", (long long)nodes,
+                       DATASET_MAX_NODES);
+    ok = ok && pairs_to_numbered_rows(dataset, &pairs, nodes, undirected, err);
+    pairs_clear(&pairs);
+    return ok || error_prefix(err, "array 'edge_index'");
+}
+
+static bool read_graph(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,
+                       Error *err) {
+    return layout->edge_index ? read_edge_index(dataset, npz, layout, request, err)
+                              : read_csr_graph(dataset, npz, layout->csr, err);
 }
 
 // Sparse features become dense float32 rows; duplicate entries are added.
@@ -140,37 +191,37 @@ static bool alloc_features(Dataset *dataset, const FileCsr *csr, Error *err) {
     return true;
 }
 
-static bool read_features(Dataset *dataset, Npz *npz, Error *err) {
+static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, Error *err) {
     static const char *const parts[] = {"attr_data", "attr_indices", "attr_indptr", "attr_shape"};
     bool sparse = false;
     for (int i = 0; i < 4; i++)
         sparse = sparse || npz_has(npz, parts[i]);
     if (sparse) {
         FileCsr csr;
-        if (!csr_read(&csr, npz, "attr", err))
+        if (!csr_read(&csr, npz, "attr_", err))
             return false;
         bool ok = alloc_features(dataset, &csr, err);
         csr_clear(&csr);
         return ok;
     }
     Npy npy;
-    if (!npz_has(npz, "attr_matrix"))
+    if (layout->features == NULL || !npz_has(npz, layout->features))
         return true;
-    if (!npz_read(npz, "attr_matrix", &npy, err))
+    if (!npz_read(npz, layout->features, &npy, err))
         return false;
     bool ok = features_from_npy(dataset, &npy, dataset->nodes, err);
     npy_clear(&npy);
     return ok;
 }
 
-static bool read_labels(Dataset *dataset, Npz *npz, Error *err) {
+static bool read_labels(Dataset *dataset, Npz *npz, const NpzLayout *layout, Error *err) {
     Npy npy;
-    if (!npz_has(npz, "labels"))
+    if (layout->labels == NULL || !npz_has(npz, layout->labels))
         return true;
-    if (!npz_read(npz, "labels", &npy, err))
+    if (!npz_read(npz, layout->labels, &npy, err))
         return false;
-    bool ok =
-        labels_from_npy(dataset, &npy, dataset->nodes, err) || error_prefix(err, "array 'labels'");
+    bool ok = labels_from_npy(dataset, &npy, dataset->nodes, err) ||
+              error_prefix(err, "array '%s'", layout->labels);
     npy_clear(&npy);
     return ok;
 }
@@ -185,15 +236,16 @@ static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
     Npz *npz = npz_open(request->path, err);
     if (npz == NULL)
         return false;
-    bool ok = read_graph(dataset, npz, err);
+    NpzLayout layout;
+    bool ok = npz_layout(&layout, npz, err) && read_graph(dataset, npz, &layout, request, err);
     if (ok) {
         dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
         ok = dataset->split != NULL;
     }
     if (ok && request->config->data.features[0] == '\0')
-        ok = read_features(dataset, npz, err);
+        ok = read_features(dataset, npz, &layout, err);
     if (ok && request->config->data.labels[0] == '\0')
-        ok = read_labels(dataset, npz, err);
+        ok = read_labels(dataset, npz, &layout, err);
     ok = ok && splits_read(dataset, request->config, npz, request->path, err);
     npz_close(npz);
     return ok || name_file(err, request->path);
@@ -213,51 +265,90 @@ static int64_t plan_csr(Tally *tally, Npz *npz, const char *prefix) {
         char key[64];
         Npy npy;
         Error ignored = {0};
-        snprintf(key, sizeof key, "%s_%s", prefix, lists[i].what);
+        snprintf(key, sizeof key, "%s%s", prefix, lists[i].what);
         if (npz_look(npz, key, &npy, &ignored))
             entries = tally_array(tally, &npy, lists[i].item);
     }
     return entries;
 }
 
-static void plan_features(Tally *tally, Npz *npz) {
+static void plan_features(Tally *tally, Npz *npz, const NpzLayout *layout) {
     Error ignored = {0};
     Npy npy;
     FileCsr shape = {0};
-    if (npz_has(npz, "attr_shape") && read_shape(&shape, npz, "attr", &ignored) &&
+    if (npz_has(npz, "attr_shape") && read_shape(&shape, npz, "attr_", &ignored) &&
         shape.columns <= DATASET_MAX_FEATURES && shape.rows == tally->nodes) {
         size_t before = tally->now;
-        plan_csr(tally, npz, "attr");
+        plan_csr(tally, npz, "attr_");
         size_t csr = tally->now - before;
         tally_add(tally, memory_product(tally->nodes * shape.columns, sizeof(float)));
         tally_sub(tally, csr);
         tally->features = shape.columns;
-    } else if (npz_has(npz, "attr_matrix") && npz_look(npz, "attr_matrix", &npy, &ignored)) {
+    } else if (layout->features != NULL && npz_look(npz, layout->features, &npy, &ignored)) {
         tally_array(tally, &npy, sizeof(float));
         tally->features = npy.rank == 2 ? npy.shape[1] : 0;
     }
 }
 
-static void plan(Tally *tally, const Request *request) {
-    Error ignored = {0};
+static void plan_csr_graph(Tally *tally, Npz *npz, const char *prefix) {
+    char key[64];
     Npy npy;
-    Npz *npz = npz_open(request->path, &ignored);
-    if (npz == NULL)
-        return;
+    snprintf(key, sizeof key, "%sindptr", prefix);
     tally->weight = sizeof(float); // freed later if all are 1
-    tally->edges = plan_csr(tally, npz, "adj");
-    if (npz_look(npz, "adj_indptr", &npy, &ignored))
+    tally->edges = plan_csr(tally, npz, prefix);
+    if (npz_look(npz, key, &npy, &(Error){0}))
         tally->nodes = npy.elements - 1;
     tally_add(tally, memory_product(tally->edges, sizeof(int32_t)));
     tally_sub(tally, memory_product(tally->edges, sizeof(int64_t)));
-    tally_add(tally, (size_t)tally->nodes);
-    if (request->config->data.features[0] == '\0')
-        plan_features(tally, npz);
-    if (request->config->data.labels[0] == '\0' && npz_has(npz, "labels") &&
-        npz_look(npz, "labels", &npy, &ignored)) {
-        size_t numbers = memory_product(tally_array(tally, &npy, sizeof(int64_t)), sizeof(int64_t));
-        tally_add(tally, numbers / 2);
-        tally_sub(tally, numbers);
+    if (prefix[0] == '\0') { // a csc matrix is transposed
+        tally_add(tally, tally_rows(tally, tally->edges));
+        tally_sub(tally, tally_rows(tally, tally->edges));
+    }
+}
+
+// The ids as they are stored, as 64-bit numbers, as pairs, as 32-bit ends of edges and as rows.
+static void plan_edge_index(Tally *tally, Npz *npz, const NpzLayout *layout,
+                            const Request *request) {
+    Npy npy;
+    if (!npz_look(npz, "edge_index", &npy, &(Error){0}))
+        return;
+    int64_t rows = npz_layout_rows(layout, npz), both = request->config->data.undirected ? 2 : 1;
+    tally->edges = npy.elements / 2 * both;
+    tally->nodes = rows > 0 ? rows : request->rows > 0 ? request->rows : 2 * tally->edges;
+    size_t pairs = memory_product(tally->edges, 2 * sizeof(int64_t));
+    size_t read = memory_product(npy.elements, (size_t)npy.item + sizeof(int64_t));
+    tally_add(tally, pairs + read);
+    tally_sub(tally, read);
+    size_t ends = memory_product(tally->edges, 2 * sizeof(int32_t));
+    tally_add(tally, ends + tally_rows(tally, tally->edges));
+    tally_sub(tally, ends + pairs);
+}
+
+static void plan_labels(Tally *tally, Npz *npz, const NpzLayout *layout) {
+    Npy npy;
+    if (layout->labels == NULL || !npz_has(npz, layout->labels) ||
+        !npz_look(npz, layout->labels, &npy, &(Error){0}))
+        return;
+    size_t numbers = memory_product(tally_array(tally, &npy, sizeof(int64_t)), sizeof(int64_t));
+    tally_add(tally, numbers / 2);
+    tally_sub(tally, numbers);
+}
+
+static void plan(Tally *tally, const Request *request) {
+    NpzLayout layout;
+    Npz *npz = npz_open(request->path, &(Error){0});
+    if (npz == NULL)
+        return;
+    if (npz_layout(&layout, npz, &(Error){0})) {
+        if (layout.edge_index)
+            plan_edge_index(tally, npz, &layout, request);
+        else
+            plan_csr_graph(tally, npz, layout.csr);
+        tally_add(tally, (size_t)tally->nodes);
+        if (request->config->data.features[0] == '\0')
+            plan_features(tally, npz, &layout);
+        if (request->config->data.labels[0] == '\0')
+            plan_labels(tally, npz, &layout);
     }
     npz_close(npz);
 }

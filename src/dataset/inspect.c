@@ -119,6 +119,8 @@ bool directory_inspect(const char *path, Error *err) {
 }
 
 bool dataset_inspect(const char *path, Error *err) {
+    if (file_is_denied(path, err))
+        return false;
     if (!file_exists(path))
         return error_set(err, EXIT_NO_INPUT, "%s: there is no such file or folder", path);
     const Format *format = format_find("auto", path, err);

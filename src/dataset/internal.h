@@ -109,6 +109,22 @@ bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// ---- pairs.c: edges as pairs of ids
+typedef struct Pairs {
+    int64_t count;
+    int64_t *source, *target; // [count] ids of the file, then of the graph
+    float *weight;            // [count], or NULL if the lines have two columns
+} Pairs;
+void pairs_clear(Pairs *pairs);
+// Takes memory for `count` pairs, and for their reverses if `undirected`; no pair is in it yet.
+bool pairs_init(Pairs *pairs, int64_t count, bool weighted, bool undirected, Error *err);
+// Reads an array (2, E) or (E, 2) of ids. Clear the pairs also after an error.
+bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool undirected, Error *err);
+// Sets the edges of the dataset. Renumbers the ids, or (numbered) takes them as nodes 0 to n-1.
+bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const Request *request, Error *err);
+bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool undirected,
+                            Error *err);
+
 // ---- adjacency.c: the edges of a dataset as a Csr
 // Sets nodes and edges. The dataset takes over the arrays; *csr becomes empty.
 void dataset_set_csr(Dataset *dataset, Csr *csr);

@@ -78,13 +78,13 @@ static void print_parts(const Config *config, const Shard *shard, int ranks, int
     quantity_memory(memory, (double)summary->predicted);
     const char *s = threads == 1 ? "" : "s";
     if (ranks == 1) {
-        terminal_note("parts      1 rank, %d thread%s; predicted memory %s\n", threads, s, memory);
+        terminal_note("parts      1 rank, %d thread%s; %s predicted\n", threads, s, memory);
         return;
     }
     terminal_note("parts      %d ranks, %d thread%s each, cut by %s; %lld to %lld own rows\n",
                   ranks, threads, s, SHOWN(config->partition.method), (long long)summary->own_least,
                   (long long)summary->own_most);
-    terminal_note("           central rows %.1f %%, remote-neighbour ratio %.1f %%; predicted %s\n",
+    terminal_note("           central rows %.1f %%, remote-neighbour ratio %.1f %%; memory %s\n",
                   100.0 * (double)summary->central / (double)shard->set[NODES].total,
                   100.0 * summary->halo_ratio, memory);
 }

@@ -22,9 +22,19 @@ expect "a file in this folder comes first" 0 '^model.layer +. "gin"' "$prefix/bi
 rm cora-gcn
 expect "the program of a build finds those of its source tree" 0 '^model.layer ' "$FRINGE" config show cora-gcn
 
+# --- the graph that is shipped trains where nothing was generated, on one rank and on two
+for ranks in 1 2; do
+    expect "villages on $ranks rank(s)" 0 '^result' "$prefix/bin/fringe" train villages --ranks $ranks \
+        --set run.dir=run-$ranks
+    accuracy=$(sed -n 's/^ *"test_accuracy": \(0\.[0-9]*\|1\),*$/\1/p' run-$ranks/run.json)
+    awk -v x="$accuracy" 'BEGIN { exit !(x > 0.9) }' || fail "villages reach $accuracy, not 0.9"
+done
+size=$(du -cb "$prefix/share/fringe/data/villages" | tail -n 1 | cut -f 1)
+[ "$size" -le 61440 ] || fail "villages have $size bytes; at most 60 kB are shipped"
+
 # --- help
 expect "help COMMAND is COMMAND --help" 0 'usage: fringe train CONFIG' "$FRINGE" help train
-expect "help of a command that is not there" 64 'no command 'trian'; did you mean train' "$FRINGE" help trian
+expect "help of a command that is not there" 64 'no command .trian.; did you mean train' "$FRINGE" help trian
 expect "help alone" 0 'usage: fringe COMMAND' "$FRINGE" help
 "$FRINGE" help man >fringe.1
 for text in 'fringe train' '\\-\\-ranks' 'quantization.group_size' 'EXIT STATUS' '^\.TP$'; do

@@ -1,0 +1,357 @@
+"""Datasets for fringe, and runs of fringe, from Python. Needs numpy only; to_pyg needs PyG.
+
+    write_dataset(folder, edges, features, labels, masks)    a graph of your own, as fringe reads it
+    read_dataset(folder)                                     such a folder, back as arrays
+    run = read_run("runs/mine")                              config, epochs as arrays, result
+    weights(run), predictions(run), embeddings(run, layer)   what it learned, as arrays
+    to_pyg(run)                                              a torch module of PyG's layers with its weights
+    from_pyg(model, "start.safetensors")                     weights that model.weights names in a config
+
+docs/python.md has a worked example.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import re
+import struct
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy as np
+
+# --- safetensors: 8 bytes with the length of a JSON header, the header, the arrays
+
+TYPES = {"BOOL": "?", "U8": "u1", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "F16": "<f2", "F32": "<f4",
+         "F64": "<f8"}
+NAMES = {np.dtype(short): name for name, short in TYPES.items()}
+
+
+def read_tensors(path):
+    """The arrays of a .safetensors file by name."""
+    with open(path, "rb") as f:
+        (length,) = struct.unpack("<Q", f.read(8))
+        header = json.loads(f.read(length))
+        data = f.read()
+    arrays = {}
+    for name, tensor in header.items():
+        if name != "__metadata__":
+            begin, end = tensor["data_offsets"]
+            if tensor["dtype"] not in TYPES:
+                raise ValueError(f"{path}: '{name}' is {tensor['dtype']}; only {', '.join(TYPES)} are read")
+            arrays[name] = np.frombuffer(data[begin:end], TYPES[tensor["dtype"]]).reshape(tensor["shape"]).copy()
+    return arrays
+
+
+def write_tensors(path, arrays):
+    """Writes a .safetensors file; the header is padded so that the arrays are aligned."""
+    header, blocks, at = {}, [], 0
+    for name, array in sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])):
+        array = np.asarray(array, order="C")
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        header[name] = {"dtype": NAMES[little.dtype], "shape": list(array.shape),
+                        "data_offsets": [at, at + array.nbytes]}
+        blocks.append(little.tobytes())
+        at += array.nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + b"".join(blocks))
+
+
+# --- datasets
+
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass
+class Dataset:
+    """edges [2, E]: edges[0, k] -> edges[1, k]; masks: {"train", "validation", "test"} of bools [n]."""
+
+    name: str
+    edges: np.ndarray
+    weights: Optional[np.ndarray]
+    features: Optional[np.ndarray]
+    labels: Optional[np.ndarray]
+    masks: dict
+
+
+def _array(value):
+    """An array of numpy, of a torch tensor too."""
+    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+
+
+def _split(masks, nodes):
+    """0 none, 1 training, 2 validation, 3 test, from three masks of n bools or three lists of node ids."""
+    split = np.zeros(nodes, np.uint8)
+    masks = [masks[k] for k in SPLITS] if isinstance(masks, dict) else masks
+    if len(masks) != 3:
+        raise ValueError(f"masks: expected three (training, validation, test), found {len(masks)}")
+    for number, (name, mask) in enumerate(zip(SPLITS, masks), 1):
+        mask = _array(mask)
+        if mask.dtype == bool and len(mask) != nodes:
+            raise ValueError(f"masks: the one of {name} has {len(mask)} entries, but there are {nodes} nodes")
+        ids = np.flatnonzero(mask) if mask.dtype == bool else mask.astype(np.int64).ravel()
+        if len(ids) and not 0 <= ids.min() <= ids.max() < nodes:
+            raise ValueError(f"masks: {name} has ids outside 0 to {nodes - 1}")
+        if (split[ids] != 0).any():
+            raise ValueError(f"masks: node {ids[split[ids] != 0][0]} is in {name} and in a mask before it")
+        split[ids] = number
+    return split
+
+
+def _edges(edges, nodes, undirected, weights):
+    """Source, target and weights, sorted by source, then target."""
+    edges = _array(edges)
+    if edges.ndim != 2 or 2 not in edges.shape:
+        raise ValueError(f"edges: expected [2, E] (as PyG's edge_index) or [E, 2], found {list(edges.shape)}")
+    source, target = edges if edges.shape[0] == 2 else edges.T
+    weights = None if weights is None else np.asarray(_array(weights), np.float32).ravel()
+    if weights is not None and len(weights) != len(source):
+        raise ValueError(f"weights: there are {len(weights)}, but {len(source)} edges")
+    if len(source) and not 0 <= min(source.min(), target.min()) <= max(source.max(), target.max()) < nodes:
+        raise ValueError(f"edges: ids must lie in 0 to {nodes - 1}, for there are {nodes} nodes")
+    if undirected:  # each edge is given once; a self-loop stays one edge
+        back = source != target
+        source, target = np.append(source, target[back]), np.append(target, source[back])
+        weights = None if weights is None else np.append(weights, weights[back])
+    order = np.lexsort((target, source))
+    return source[order], target[order], None if weights is None else weights[order]
+
+
+def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weights=None, nodes=None, undirected=False,
+                  name=None):
+    """Writes a folder that fringe reads (data.path); arrays of numpy or torch.
+
+    edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]
+    features  [n, F] numbers
+    labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node
+    masks     training, validation, test: three masks of n bools or lists of node ids, or a dict of them with the keys
+              "train", "validation", "test"
+    weights   [E] of the edges
+    undirected: each edge is given once and stands for both directions
+    """
+    for given in (nodes, features, labels):
+        if given is not None:
+            nodes = given if isinstance(given, int) else len(given)
+            break
+    if nodes is None:
+        raise ValueError("how many nodes are there? Give features, labels or nodes=")
+    source, target, weights = _edges(edges, nodes, undirected, weights)
+    arrays = {"edge_offset": np.searchsorted(source, np.arange(nodes + 1)).astype(np.int64),
+              "edge_target": target.astype(np.int32)}
+    manifest = {"format": "fringe-dataset", "version": 1, "name": name or os.path.basename(os.path.abspath(folder)),
+                "nodes": nodes, "edges": len(target), "features": 0, "classes": 0, "multilabel": False}
+    if weights is not None:
+        arrays["edge_weight"] = weights
+    if features is not None:
+        arrays["features"] = np.asarray(_array(features), np.float32)
+        manifest["features"] = arrays["features"].shape[1]
+    if labels is not None:
+        labels = _array(labels)
+        labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
+        if not (labels == labels.astype(np.int32)).all():
+            raise ValueError("labels: expected whole numbers; -1 means that a node has none")
+        manifest["multilabel"] = labels.ndim == 2
+        manifest["classes"] = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1
+        arrays["labels"] = labels.astype(np.uint8 if labels.ndim == 2 else np.int32)
+    if masks is not None:
+        arrays["split"] = _split(masks, nodes)
+    for key in ("features", "labels"):
+        if key in arrays and len(arrays[key]) != nodes:
+            raise ValueError(f"{key}: there are {len(arrays[key])} rows, but {nodes} nodes")
+    os.makedirs(folder, exist_ok=True)
+    write_tensors(os.path.join(folder, "dataset.safetensors"), arrays)
+    with open(os.path.join(folder, "dataset.json"), "w", encoding="utf-8") as f:
+        json.dump(manifest, f, indent=2)
+        f.write("\n")
+
+
+def read_dataset(folder):
+    """A dataset folder, of write_dataset or of `fringe generate`."""
+    with open(os.path.join(folder, "dataset.json"), encoding="utf-8") as f:
+        name = json.load(f)["name"]
+    arrays = read_tensors(os.path.join(folder, "dataset.safetensors"))
+    offset = arrays["edge_offset"]
+    source = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+    split = arrays.get("split", np.zeros(len(offset) - 1, np.uint8))
+    return Dataset(name, np.stack([source, arrays["edge_target"].astype(np.int64)]), arrays.get("edge_weight"),
+                   arrays.get("features"), arrays.get("labels"),
+                   {key: split == number for number, key in enumerate(SPLITS, 1)})
+
+
+# --- runs
+
+
+@dataclass
+class Run:
+    """config: sections of keys, run.config["train"]["lr"]; epochs: an array per figure, run.epochs["loss"],
+    ["validation.accuracy"] (NaN where it was not evaluated), ["time.epoch"]; result: of the last and the best epoch."""
+
+    folder: str
+    config: dict
+    epochs: dict
+    result: dict
+    record: dict  # all of run.json
+
+
+def _flat(value, path=""):
+    for key, inner in value.items():
+        if isinstance(inner, dict):
+            yield from _flat(inner, f"{path}{key}.")
+        elif isinstance(inner, (int, float)):  # also true and false
+            yield path + key, inner
+
+
+def read_run(folder):
+    """The run in `folder` (run.dir); one that is still training too."""
+    path = os.path.join(folder, "run.json")
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path} does not exist: {folder} is not the folder of a run (run.dir)")
+    with open(path, encoding="utf-8") as f:
+        record = json.load(f)
+    lines = []
+    path = os.path.join(folder, "metrics.jsonl")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:  # the last line of a run that trains may be unfinished
+            lines = [dict(_flat(json.loads(line))) for line in f if line.endswith("}\n")]
+    keys = dict.fromkeys(key for line in lines for key in line)
+    epochs = {key: np.array([line.get(key, np.nan) for line in lines], float) for key in keys}
+    epochs["epoch"] = np.array([line["epoch"] for line in lines], int)
+    return Run(folder, record["config"], epochs, record.get("result", {}), record)
+
+
+def weights(run, best=False):
+    """Arrays by PyG's names ("convs.0.lin.weight" [out, in]): of the newest checkpoint, or of the best epoch."""
+    folder = os.path.join(run.folder, "checkpoints")
+    with open(os.path.join(folder, "LATEST"), encoding="utf-8") as f:
+        folder = os.path.join(folder, f.read().strip())
+    return read_tensors(os.path.join(folder, "best.safetensors" if best else "model.safetensors"))
+
+
+def _predicted(run, name, option):
+    path = os.path.join(run.folder, "predictions", name)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path} does not exist; make it with: fringe predict {run.folder}{option}")
+    return np.load(path)
+
+
+@dataclass
+class Predictions:
+    classes: np.ndarray  # int64 [n, 1], or [n, K] zeros and ones
+    scores: np.ndarray  # float32 [n, K], before softmax or sigmoid
+
+
+def predictions(run):
+    """What `fringe predict RUN` wrote, for all nodes in the order of the dataset."""
+    return Predictions(_predicted(run, "classes.npy", ""), _predicted(run, "scores.npy", ""))
+
+
+def embeddings(run, layer):
+    """The input rows of layer `layer`, float32 [n, width], which `fringe predict RUN --layer L` wrote."""
+    return _predicted(run, f"embeddings-{layer}.npy", f" --layer {layer}")
+
+
+# --- PyG
+
+
+def _scaled_edges(kind, edge_index, edge_weight, nodes, torch):
+    """fringe's own scaling of gcn (in- and out-degree) and sage-gcn (mean with the node itself)."""
+    weight = torch.ones(edge_index.shape[1]) if edge_weight is None else edge_weight
+    loops = torch.arange(nodes).repeat(2, 1)
+    into = torch.ones(nodes).index_add(0, edge_index[1], weight)
+    out = torch.ones(nodes).index_add(0, edge_index[0], weight)
+    edge_index, weight = torch.cat([edge_index, loops], 1), torch.cat([weight, torch.ones(nodes)])
+    if kind == "sage-gcn":
+        return edge_index, weight / into[edge_index[1]]
+    return edge_index, weight / (into[edge_index[1]] * out[edge_index[0]]).sqrt()
+
+
+def _convolution(model, inputs, outputs):
+    """The layer of PyG that computes what the run's layer computes."""
+    from torch.nn import Linear, ReLU, Sequential
+    from torch_geometric.nn import GCNConv, GINConv, SAGEConv, SGConv
+
+    kind, bias = model["layer"], model["bias"]
+    if kind in ("gcn", "sage-gcn"):
+        return GCNConv(inputs, outputs, bias=bias, normalize=kind == "gcn" and model["gcn_norm"] == "in")
+    if kind == "sage-mean":
+        return SAGEConv(inputs, outputs, bias=bias)
+    if kind == "gin":
+        net = Sequential(Linear(inputs, outputs, bias), ReLU(), Linear(outputs, outputs, bias))
+        return GINConv(net, train_eps=model["gin_learn_epsilon"])
+    if kind == "sgc":
+        return SGConv(inputs, outputs, K=model["layers"], bias=bias)
+    raise ValueError(f"model.layer={kind}: PyG's layer for it is not known to this file")
+
+
+def to_pyg(run, best=False):
+    """A torch module of PyG's layers with the run's weights, in evaluation mode: model(x, edge_index, edge_weight=None)
+    gives the scores of fringe predict. x and edges must be those that the run trained on, after data.transforms.
+    model.layers_of(...) gives a list: the rows behind each layer, the scores last."""
+    import torch
+
+    array = weights(run, best)
+    settings, kind = run.config["model"], run.config["model"]["layer"]
+    count = 1 + max(int(name.split(".")[1]) for name in array if name.startswith("convs."))
+    first = {"sage-mean": "lin_l.weight", "gin": "nn.0.weight"}.get(kind, "lin.weight")
+    shapes = [array[f"convs.{l}.{first}"].shape for l in range(count)]
+    own_scaling = kind == "sage-gcn" or (kind == "gcn" and settings["gcn_norm"] == "both")
+
+    class Network(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.convs = torch.nn.ModuleList(_convolution(settings, i, o) for o, i in shapes)
+            self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(o) for o, _ in shapes[:-1] if "norms.0.weight" in array)
+
+        def post(self, x, layer):
+            for step in settings["post"]:
+                if step == "norm" and len(self.norms):
+                    x = self.norms[layer](x)
+                elif step == "activation" and settings["activation"] == "relu":
+                    x = x.relu()
+                elif step == "dropout":
+                    x = torch.nn.functional.dropout(x, settings["dropout"], self.training)
+            return x
+
+        def layers_of(self, x, edge_index, edge_weight=None):
+            if edge_weight is not None and kind in ("sage-mean", "gin"):
+                raise ValueError(f"PyG's layer for {kind} knows no edge weights")
+            if own_scaling:
+                edge_index, edge_weight = _scaled_edges(kind, edge_index, edge_weight, len(x), torch)
+            elif kind == "sage-mean" and settings["self_loops"]:
+                edge_index = torch.cat([edge_index, torch.arange(len(x)).repeat(2, 1)], 1)
+            weight, found = () if edge_weight is None else (edge_weight,), []
+            x = torch.nn.functional.dropout(x, settings["input_dropout"], self.training)
+            for layer, conv in enumerate(self.convs):
+                x = conv(x, edge_index, *weight)
+                if layer + 1 < len(self.convs):
+                    x = self.post(x, layer)
+                found.append(x)
+            return found
+
+        def forward(self, x, edge_index, edge_weight=None):
+            return self.layers_of(x, edge_index, edge_weight)[-1]
+
+    model = Network()
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in array.items()}, strict=True)
+    return model.eval()
+
+
+KNOWN = re.compile(r"convs\.\d+\.(lin\.weight|lin\.bias|bias|lin_[lr]\.weight|lin_l\.bias|nn\.[02]\.(weight|bias)|eps)"
+                   r"|norms\.\d+\.(weight|bias)")
+
+
+def from_pyg(model, path):
+    """Writes the weights of a torch model of PyG's layers as a file for model.weights. The layers are named
+    convs.0, convs.1, ... (PyG's own models GCN, GraphSAGE, GIN; to_pyg) or conv1, conv2, ..., norms alike."""
+    state = model.state_dict() if hasattr(model, "state_dict") else model
+    arrays = {}
+    for name, value in state.items():
+        new = re.sub(r"^(conv|norm)(\d+)\.", lambda m: f"{m[1]}s.{int(m[2]) - 1}.", name)
+        new = re.sub(r"\.nn\.lins\.(\d)\.", lambda m: f".nn.{2 * int(m[1])}.", new)  # PyG's MLP in its GIN
+        if not KNOWN.fullmatch(new):
+            raise ValueError(f"'{name}' is no weight of a layer that fringe has (convs.N of GCNConv, SAGEConv, GINConv "
+                             "or SGConv, norms.N of LayerNorm)")
+        arrays[new] = np.asarray(_array(value), np.float32).reshape(_array(value).shape or (1,))
+    write_tensors(path, arrays)

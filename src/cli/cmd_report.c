@@ -1,0 +1,30 @@
+// fringe report: reads runs, finished or not, and writes a page of them.
+
+#include "internal.h"
+
+#include "fringe/page.h"
+
+static bool write_page(const Options *options, const char *path, Error *err) {
+    RunRecords records = {0};
+    bool ok = true;
+    stage_begin("report", "reading runs");
+    for (int i = 0; i < options->arguments && ok; i++)
+        ok = records_add(&records, options->argument[i], err);
+    ok = ok && page_write(path, &records, err);
+    stage_end("");
+    if (ok)
+        terminal_note("report     %d run%s\n", records.count, records.count == 1 ? "" : "s");
+    records_clear(&records);
+    return ok;
+}
+
+ExitCode cmd_report(const Options *options, int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    Error err = {0};
+    const char *path = options->output != NULL ? options->output : "report.html";
+    if (write_page(options, path, &err))
+        terminal_print("%s\n", SHOWN(path));
+    else
+        print_error(&err);
+    return (ExitCode)err.code;
+}

@@ -1,0 +1,196 @@
+// What the page shows, as JSON: arms, their facts, their messages and their runs.
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CURVE_POINTS = 250, RANKS_DRAWN = 64 };
+
+static const Json *member(const Json *object, const char *key, JsonType type) {
+    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == type ? value : NULL;
+}
+
+// --- messages: for every sender and reader, the values of an epoch
+
+typedef struct Messages {
+    int ranks;
+    double *values, *of_sources; // [sender, reader]; owned
+} Messages;
+
+// One cell of "pairs": the rows that travel, and the rows if sources alone travelled.
+static void add_cell(Messages *m, const Json *cell, int64_t at, double columns) {
+    const Json *rows = json_type(cell) == JSON_ARRAY ? json_first(cell) : NULL;
+    const Json *sources = rows != NULL ? json_next(rows) : NULL;
+    if (sources == NULL || json_type(rows) != JSON_NUMBER || json_type(sources) != JSON_NUMBER)
+        return;
+    m->values[at] += json_number(rows) * columns;
+    m->of_sources[at] += json_number(sources) * columns;
+}
+
+static bool add_exchange(Messages *m, const Json *exchange) {
+    const Json *pairs = member(exchange, "pairs", JSON_ARRAY);
+    const Json *columns = member(exchange, "columns", JSON_NUMBER);
+    if (pairs == NULL || columns == NULL || json_size(pairs) != m->ranks)
+        return false;
+    int64_t sender = 0;
+    for (const Json *row = json_first(pairs); row != NULL; row = json_next(row), sender++) {
+        int64_t reader = 0;
+        if (json_type(row) != JSON_ARRAY || json_size(row) != m->ranks)
+            return false;
+        for (const Json *cell = json_first(row); cell != NULL; cell = json_next(cell))
+            add_cell(m, cell, sender * m->ranks + reader++, json_number(columns));
+    }
+    return true;
+}
+
+static void put_matrix(JsonWriter *w, const char *key, const double *value, int ranks) {
+    json_begin_array(w, key);
+    for (int a = 0; a < ranks; a++) {
+        json_begin_array(w, NULL);
+        for (int b = 0; b < ranks; b++)
+            json_put_double(w, NULL, value[a * ranks + b]);
+        json_end_array(w);
+    }
+    json_end_array(w);
+}
+
+static void put_sums(JsonWriter *w, const Messages *m) {
+    double *sent = ALLOC(double, m->ranks, "sums of messages");
+    double *received = ALLOC(double, m->ranks, "sums of messages");
+    for (int a = 0; a < m->ranks; a++)
+        for (int b = 0; b < m->ranks; b++) {
+            sent[a] += m->values[a * m->ranks + b];
+            received[b] += m->values[a * m->ranks + b];
+        }
+    json_begin_array(w, "sent");
+    for (int a = 0; a < m->ranks; a++)
+        json_put_double(w, NULL, sent[a]);
+    json_end_array(w);
+    json_begin_array(w, "received");
+    for (int a = 0; a < m->ranks; a++)
+        json_put_double(w, NULL, received[a]);
+    json_end_array(w);
+    memory_free(received);
+    memory_free(sent);
+}
+
+static void put_messages(JsonWriter *w, const Json *exchanges) {
+    const Json *first = json_first(exchanges);
+    const Json *pairs = first != NULL ? member(first, "pairs", JSON_ARRAY) : NULL;
+    if (pairs == NULL || json_size(pairs) < 2 || json_size(pairs) > 65536)
+        return;
+    Messages m = {.ranks = (int)json_size(pairs)};
+    int64_t cells = (int64_t)m.ranks * m.ranks;
+    m.values = ALLOC(double, cells, "messages between ranks");
+    m.of_sources = ALLOC(double, cells, "messages between ranks");
+    bool whole = true;
+    for (const Json *at = first; at != NULL && whole; at = json_next(at))
+        whole = add_exchange(&m, at);
+    if (whole && m.ranks <= RANKS_DRAWN) {
+        put_matrix(w, "values", m.values, m.ranks);
+        put_matrix(w, "values_of_sources", m.of_sources, m.ranks);
+    }
+    if (whole)
+        put_sums(w, &m);
+    memory_free(m.of_sources);
+    memory_free(m.values);
+}
+
+// --- exchanges
+
+static void put_number_of(JsonWriter *w, const Json *object, const char *key) {
+    const Json *value = member(object, key, JSON_NUMBER);
+    json_put_double(w, key, value != NULL ? json_number(value) : NAN);
+}
+
+static void put_exchanges(JsonWriter *w, const RunRecord *run) {
+    const Json *exchanges = record_member(run, "exchanges");
+    if (exchanges == NULL || json_type(exchanges) != JSON_ARRAY)
+        return;
+    json_begin_array(w, "exchanges");
+    for (const Json *at = json_first(exchanges); at != NULL; at = json_next(at)) {
+        const Json *direction = member(at, "direction", JSON_STRING);
+        json_begin_object(w, NULL);
+        put_number_of(w, at, "layer");
+        json_put_string(w, "direction", direction != NULL ? json_string(direction) : NULL);
+        put_number_of(w, at, "columns");
+        put_number_of(w, at, "rows");
+        put_number_of(w, at, "rows_of_sources_alone");
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_begin_object(w, "messages");
+    put_messages(w, exchanges);
+    json_end_object(w);
+}
+
+// --- arms
+
+static void put_facts(JsonWriter *w, const RunRecord *run) {
+    static const char *const texts[][2] = {{"mode", "config.mode"},
+                                           {"data", "data.name"},
+                                           {"layer", "config.model.layer"},
+                                           {"codec", "config.quantization.codec"},
+                                           {"host", "machine.host"},
+                                           {"cpu", "machine.cpu"},
+                                           {"parted", "config.partition.method"}};
+    static const char *const numbers[][2] = {
+        {"nodes", "data.nodes"},           {"edges", "data.edges"},
+        {"features", "data.features"},     {"classes", "data.classes"},
+        {"layers", "config.model.layers"}, {"ranks", "machine.ranks"},
+        {"threads", "machine.threads"},    {"nodes_of_train", "data.train_nodes"}};
+    const Json *several = record_member(run, "data.multilabel");
+    bool multilabel = several != NULL && json_type(several) == JSON_BOOL && json_bool(several);
+    for (int i = 0; i < FAMILY_COUNT(texts); i++)
+        json_put_string(w, texts[i][0], record_text(run, texts[i][1]));
+    for (int i = 0; i < FAMILY_COUNT(numbers); i++)
+        json_put_double(w, numbers[i][0], record_number(run, numbers[i][1]));
+    json_put_string(w, "metric", multilabel ? "micro-F1" : "accuracy");
+}
+
+static void put_differing(JsonWriter *w, const Arms *arms, const Settings *settings) {
+    json_begin_object(w, "settings");
+    for (int i = 0; i < settings->count; i++)
+        if (arms_differ(arms, settings->row[i].key))
+            json_put_string(w, settings->row[i].key, settings->row[i].value);
+    json_end_object(w);
+}
+
+static int64_t stride_of(const RunRecords *records) {
+    int64_t most = 1;
+    for (int i = 0; i < records->count; i++)
+        most = records->run[i].epochs > most ? records->run[i].epochs : most;
+    return (most + CURVE_POINTS - 1) / CURVE_POINTS;
+}
+
+static void put_arm(JsonWriter *w, const Arms *arms, int a, const RunRecords *records) {
+    const Arm *arm = arms->arm[a];
+    json_begin_object(w, NULL);
+    json_put_string(w, "label", arm->label);
+    put_facts(w, arm->first);
+    put_differing(w, arms, &arm->settings);
+    put_exchanges(w, arm->first);
+    json_begin_array(w, "runs");
+    for (int i = 0; i < records->count; i++)
+        if (arms->arm_of[i] == a)
+            page_put_run(w, &records->run[i], stride_of(records));
+    json_end_array(w);
+    json_end_object(w);
+}
+
+void page_put_data(JsonWriter *w, const RunRecords *records) {
+    Arms arms;
+    arms_gather(&arms, records);
+    json_begin_object(w, NULL);
+    json_put_string(w, "fringe", FRINGE_VERSION);
+    json_put_int(w, "epochs_per_point", stride_of(records));
+    json_begin_array(w, "arms");
+    for (int a = 0; a < arms.count; a++)
+        put_arm(w, &arms, a, records);
+    json_end_array(w);
+    json_end_object(w);
+    arms_clear(&arms);
+}

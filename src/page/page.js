@@ -1,0 +1,363 @@
+// The report page: reads the numbers of the runs from the JSON in the page, and draws tables and charts of them.
+"use strict";
+
+(function () {
+    const data = JSON.parse(document.getElementById("data").textContent);
+    const page = d3.select("#page");
+    const arms = data.arms.filter((arm) => arm.runs.some((run) => run.epochs > 0));
+    arms.forEach((arm, index) => {
+        arm.index = index;
+        arm.done = arm.runs.filter((run) => run.epochs > 0);
+        arm.exchanges = arm.exchanges || [];
+        arm.values = d3.sum(arm.exchanges, (e) => e.rows * e.columns); // sent per epoch, by all ranks
+        arm.epoch_seconds = d3.mean(arm.done, (run) => run.median_seconds);
+        arm.bytes = d3.mean(arm.done, (run) => run.bytes);
+    });
+    const several = arms.length > 1;
+    const seeds = d3.max(arms, (arm) => arm.done.length) || 0;
+
+    // --- pieces of the page
+
+    const section = (title, note) => {
+        page.append("h2").text(title);
+        if (note) page.append("p").attr("class", "note").text(note);
+    };
+    const grid = (kind) => page.append("div").attr("class", `grid ${kind || ""}`);
+    const figure = (where, title, note, node, wide) => {
+        const box = where.append("figure").classed("wide", Boolean(wide));
+        const caption = box.append("figcaption").text(title);
+        if (note) caption.append("span").attr("class", "note").text(note);
+        box.append(() => node);
+        return box;
+    };
+    const swatch = (where, fill, dashes) => {
+        const svg = where.append("svg").attr("viewBox", "0 0 22 12");
+        if (dashes === undefined)
+            return svg.append("rect").attr("x", 4).attr("width", 12).attr("height", 12).attr("fill", fill);
+        return svg.append("line").attr("x2", 22).attr("y1", 6).attr("y2", 6).attr("stroke", fill)
+            .attr("stroke-width", 3).attr("stroke-dasharray", dashes);
+    };
+    const legend = (where, entries) => {
+        const box = where.append("div").attr("class", "legend");
+        entries.forEach(({name, fill}) => swatch(box.append("span"), fill) && box.select("span:last-child")
+            .append("b").style("font-weight", 400).text(name));
+    };
+
+    // columns: [{name, text(row), best?(row) -> number, left?}]; the largest `best` is bold
+    function table(where, rows, columns, id) {
+        const box = where.append("div").attr("class", "table").append("table").attr("id", id || null);
+        box.append("thead").append("tr").selectAll("th").data(columns).join("th")
+            .attr("class", (c) => (c.left ? "text" : null)).text((c) => c.name);
+        const top = new Map(columns.map((c) => [c, c.best && rows.length > 1 ? d3.max(rows, c.best) : undefined]));
+        box.append("tbody").selectAll("tr").data(rows).join("tr").selectAll("td")
+            .data((row) => columns.map((column) => ({row, column}))).join("td")
+            .classed("text", ({column}) => Boolean(column.left))
+            .classed("best", ({row, column}) => column.best && column.best(row) === top.get(column))
+            .text(({row, column}) => column.text(row));
+    }
+
+    // --- what is said of an arm
+
+    // The vanilla training of the same data and model; with as many ranks if there is one.
+    function baseline_of(arm) {
+        const alike = arms.filter((a) => a.mode === "vanilla" && a.data === arm.data && a.layer === arm.layer);
+        return alike.find((a) => a.ranks === arm.ranks && a.ranks > 1) || alike[0] || null;
+    }
+    const score = (arm, when, split) => spread(arm.done.map((run) => run[when][split]));
+    const percents = (of) => (of.n ? `${(100 * of.mean).toFixed(2)}${of.n > 1 ? ` ± ${(100 * of.sd).toFixed(2)}` : ""}`
+        : "none");
+    const throughput = (arm) => 1 / arm.epoch_seconds;
+    const speed_up = (arm) => {
+        const base = baseline_of(arm);
+        return base ? `${(base.epoch_seconds / arm.epoch_seconds).toFixed(2)}×` : "none";
+    };
+    const bits = (arm) => (arm.values > 0 ? 8 * arm.bytes / arm.values : NaN);
+    const time = (arm, part) => d3.mean(arm.done, (run) => run.time[part]);
+    const training_seconds = (arm) => spread(arm.done.map((run) => run.total_seconds));
+
+    // --- the head of the page
+
+    function facts() {
+        const one = (name) => [...new Set(arms.map((arm) => arm[name]))].filter(known);
+        const first = arms[0];
+        const words = [];
+        if (one("data").length === 1)
+            words.push(`${first.data}: ${d3.format(",")(first.nodes)} nodes, ${d3.format(",")(first.edges)} edges, ${
+                first.features} features, ${first.classes} classes`);
+        words.push(`${one("layer").join(", ")} with ${one("layers").join(", ")} layers`);
+        words.push(`${one("ranks").join(", ")} rank${one("ranks").join() === "1" ? "" : "s"}`);
+        if (one("cpu").length) words.push(one("cpu").join(", "));
+        words.push(`fringe ${data.fringe}`);
+        return words.join(" · ");
+    }
+
+    function head() {
+        const runs = d3.sum(data.arms, (arm) => arm.runs.length);
+        const open = data.arms.flatMap((arm) => arm.runs).filter((run) => run.state !== "finished");
+        const names = [...new Set(arms.map((arm) => arm.data))].join(", ");
+        document.title = `fringe report: ${names}`;
+        page.append("h1").text(names);
+        page.append("div").attr("class", "facts").text(facts());
+        page.append("div").attr("class", "facts").text(`${runs} run${runs === 1 ? "" : "s"}${
+            several ? `, ${arms.length} arms` : ""}${open.length ? `; ${open.length} not finished` : ""}.${
+            seeds > 1 ? " Values are mean ± standard deviation over the seeds of an arm." : ""}`);
+    }
+
+    function arm_legend() {
+        const box = page.append("div").attr("class", "legend arms");
+        arms.forEach((arm) => {
+            const chip = box.append("button").attr("type", "button").attr("aria-pressed", "true")
+                .attr("title", "show or hide it in the charts")
+                .on("click", () => {
+                    if (!hidden_arms.delete(arm.index)) hidden_arms.add(arm.index);
+                    const off = hidden_arms.has(arm.index);
+                    chip.attr("aria-pressed", String(!off));
+                    d3.selectAll(`path[data-arm="${arm.index}"], g[data-arm="${arm.index}"]`).classed("off", off);
+                });
+            swatch(chip, colour(arm.index), dash(arm.index));
+            chip.append("span").style("padding", 0).text(arm.label);
+        });
+    }
+
+    // --- comparison
+
+    function comparison() {
+        section("Comparison", several ? "Speed-up: of the median epoch, over vanilla with the same data and model. "
+            + "Bits per value: bytes of halo rows sent, divided by the values in them." : "");
+        const metric = arms[0].metric;
+        table(page, arms, [
+            {name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
+            {name: "runs", text: (arm) => arm.done.length},
+            {name: `test ${metric} %`, text: (arm) => percents(score(arm, "last", "test")),
+             best: (arm) => score(arm, "last", "test").mean},
+            {name: "at best validation %", text: (arm) => percents(score(arm, "best", "test"))},
+            {name: "best validation %", text: (arm) => percents(score(arm, "best", "validation"))},
+            {name: "epochs/s", text: (arm) => digits(throughput(arm), 4), best: throughput},
+            {name: "speed-up", text: speed_up},
+            {name: "sent per epoch", text: (arm) => bytes_text(arm.bytes)},
+            {name: "bits per value", text: (arm) => digits(bits(arm))},
+            {name: "training", text: (arm) => spread_text(training_seconds(arm), seconds_text)},
+        ], "comparison");
+        if (!several && seeds < 2) return;
+        const where = grid();
+        if (score(arms[0], "last", "test").n)
+            figure(where, `Test ${metric}`, "last evaluation; small circles are single seeds", means({arms, dots: true,
+                value: (arm) => arm.done.map((run) => run.last.test), label: "test score of each arm",
+                text: percent_text, tick: (v) => (100 * v).toFixed(1), unit: "%"}));
+        figure(where, "Throughput", "1 / seconds of the median epoch", means({arms,
+            value: (arm) => arm.done.map((run) => 1 / run.median_seconds), label: "epochs per second of each arm",
+            text: (v) => `${digits(v)} epochs/s`, tick: d3.format("~s"), unit: "epochs/s"}));
+        figure(where, "Training time", "all epochs with assignments, without evaluation", means({arms,
+            value: (arm) => arm.done.map((run) => run.total_seconds), label: "training time of each arm",
+            text: seconds_text, tick: d3.format("~s"), unit: "s"}));
+        figure(where, "Halo rows sent", "bytes of an epoch, all ranks", means({arms,
+            value: (arm) => arm.done.map((run) => run.bytes), label: "bytes per epoch of each arm",
+            text: bytes_text, tick: d3.format("~s"), unit: "B"}));
+    }
+
+    // --- curves
+
+    // The points of a curve: at each epoch, over the runs that have a value there.
+    function points_of(arm, y, x) {
+        const at = new Map();
+        arm.done.forEach((run) => run.curve.epoch.forEach((epoch, i) => {
+            if (!known(run.curve[y][i])) return;
+            if (!at.has(epoch)) at.set(epoch, {x: [], y: []});
+            at.get(epoch).y.push(run.curve[y][i]);
+            at.get(epoch).x.push(run.curve[x][i]);
+        }));
+        return [...at.entries()].sort((a, b) => a[0] - b[0]).map(([epoch, of]) => {
+            const s = spread(of.y);
+            return {x: d3.mean(of.x), epoch, mean: s.mean, sd: s.sd, n: s.n};
+        });
+    }
+
+    const lines_of = (y, x) => arms.map((arm) => ({arm: arm.index, label: arm.label, points: points_of(arm, y, x)}))
+        .filter((line) => line.points.length);
+    const by_epoch = {x_unit: "epoch", x_text: (x) => `epoch ${Math.round(x)}`};
+    const by_clock = {x_unit: "seconds of training", x_text: (x) => `after ${seconds_text(x)}`};
+
+    function curve(where, title, note, y, x, style) {
+        const lines = lines_of(y, x);
+        if (lines.length)
+            figure(where, title, note, curves({lines, label: `${title} against ${x}`,
+                ...(x === "epoch" ? by_epoch : by_clock), ...style}));
+    }
+
+    const as_score = {y_text: percent_text, y_tick: (v) => `${+(100 * v).toFixed(2)} %`, cut: "low"};
+
+    function learning() {
+        const metric = arms[0].metric;
+        section("Learning", `${seeds > 1 ? "Lines are means over seeds, bands are one standard deviation. " : ""}${
+            data.epochs_per_point > 1 ? `One point stands for ${data.epochs_per_point} epochs. ` : ""
+        }The lowest scores and the highest losses of the first epochs may lie outside.`);
+        const where = grid();
+        curve(where, "Training loss", "", "loss", "epoch", {y_text: (v) => digits(v, 4), cut: "high"});
+        curve(where, `Validation ${metric}`, "", "validation", "epoch", as_score);
+        curve(where, `Test ${metric}`, "", "test", "epoch", as_score);
+        curve(where, `Validation ${metric} over time`, "seconds of training and assignments, without evaluation",
+            "validation", "clock", as_score);
+    }
+
+    // --- time
+
+    const PARTS = [["compute", 0], ["pack", 3], ["wait", 1], ["reduce", 4], ["rest", 6], ["assignment", 2],
+                   ["evaluation", 5]];
+
+    function times() {
+        section("Time per epoch", "Mean of all epochs of rank 0's clock. compute: sums over neighbours, dense products, "
+            + "element-wise work. pack: encode and decode messages. wait: for messages that no computation hides. "
+            + "reduce: the sum of weight gradients. assignment, evaluation: spread over all epochs.");
+        const parts = PARTS.map(([name, c]) => ({name, colour: colour(c), value: (arm) => time(arm, name)}));
+        const box = figure(grid(), "Where the time of an epoch goes", "", stacks({arms, parts,
+            label: "parts of an epoch for each arm", text: seconds_text, unit: "seconds", tick: d3.format("~s")}), true);
+        legend(box, parts.map((part) => ({name: part.name, fill: part.colour})));
+        table(page, arms, [{name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
+            ...parts.map((part) => ({name: part.name, text: (arm) => seconds_text(part.value(arm))})),
+            {name: "epoch", text: (arm) => seconds_text(d3.mean(arm.done, (run) => run.mean_seconds))}], "times");
+        curve(grid(), "Seconds of each epoch", "without evaluation and assignment", "seconds", "epoch",
+            {y_text: seconds_text, y_tick: d3.format("~s"), cut: "high"});
+    }
+
+    // --- messages
+
+    function volumes() {
+        if (!arms.some((arm) => arm.bytes > 0)) return;
+        section("Messages", "Halo rows that all ranks send in an epoch of training.");
+        const where = grid();
+        curve(where, "Bytes per epoch", "", "bytes", "epoch", {y_text: bytes_text, y_tick: d3.format("~s")});
+        const lines = lines_of("bytes", "epoch").filter((line) => arms[line.arm].values > 0);
+        lines.forEach((line) => line.points.forEach((p) => {
+            p.mean *= 8 / arms[line.arm].values;
+            p.sd *= 8 / arms[line.arm].values;
+        }));
+        if (lines.length)
+            figure(where, "Bits per value", "with the scales and headers of the messages",
+                curves({lines, label: "bits per value against epoch", ...by_epoch, y_text: (v) => `${digits(v)} bit`}));
+    }
+
+    // rows by width, summed over seeds: Map("layer 1 forward" -> Map(epoch -> Map(width -> rows)))
+    function widths_of(arm) {
+        const all = new Map();
+        arm.done.forEach((run) => run.assignments.forEach(({taken, parts}) => parts.forEach((part) => {
+            const key = `layer ${part.layer} ${part.direction}`;
+            if (!all.has(key)) all.set(key, new Map());
+            if (!all.get(key).has(taken)) all.get(key).set(taken, new Map());
+            const counts = all.get(key).get(taken);
+            Object.entries(part.rows).forEach(([w, rows]) => counts.set(+w, (counts.get(+w) || 0) + rows));
+        })));
+        return all;
+    }
+
+    function mean_bits(epochs) {
+        const pairs = [...epochs.values()].flatMap((counts) => [...counts.entries()]);
+        return d3.sum(pairs, ([w, rows]) => w * rows) / d3.sum(pairs, ([, rows]) => rows);
+    }
+
+    function histograms() {
+        const chosen = arms.map((arm) => ({arm, all: widths_of(arm)})).filter(({all}) => all.size);
+        if (!chosen.length) return;
+        const widths = [...new Set(chosen.flatMap(({all}) => [...all.values()].flatMap((epochs) =>
+            [...epochs.values()].flatMap((counts) => [...counts.keys()]))))].sort(d3.ascending);
+        section("Bit widths", "Share of the rows of each exchange that travel in so many bits, after each assignment.");
+        legend(page, widths.map((w) => ({name: `${w} bit`, fill: width_colour(w, widths)})));
+        chosen.forEach(({arm, all}) => {
+            if (several) page.append("p").attr("data-arm", arm.index).text(arm.label);
+            const where = grid("small");
+            [...all.entries()].sort((a, b) => d3.ascending(a[0], b[0])).forEach(([name, epochs]) => {
+                const columns = [...epochs.entries()].sort((a, b) => a[0] - b[0])
+                    .map(([epoch, counts]) => ({name: epoch, counts}));
+                figure(where, name, `mean ${mean_bits(epochs).toFixed(2)} bit`,
+                    shares({columns, widths, label: `widths of ${name}, ${arm.label}`}));
+            });
+        });
+    }
+
+    function matrices() {
+        const shown = arms.filter((arm) => arm.messages && arm.messages.values);
+        const sums = arms.filter((arm) => arm.messages && arm.messages.sent && !arm.messages.values);
+        if (!shown.length && !sums.length) return;
+        section("Messages between ranks", "Values (rows times columns) that one rank sends to another in an epoch, "
+            + "over all exchanges. All maps have one scale.");
+        const most = d3.max(shown, (arm) => d3.max(arm.messages.values.flat()));
+        const where = grid("small");
+        shown.forEach((arm) => figure(where, arm.label, `${digits(d3.sum(arm.messages.sent), 4)} values per epoch`,
+            heat({matrix: arm.messages.values, most, label: `messages between ranks, ${arm.label}`,
+                text: ({a, b, value}) => `rank ${a} to rank ${b}\n${d3.format(",")(value)} values\n${
+                    d3.format(",")(arm.messages.values_of_sources[a][b])} if rows of sources alone were sent`})));
+        sums.forEach((arm) => figure(where, `${arm.label}: sent by each rank`, "", means({dots: false,
+            arms: arm.messages.sent.map((value, i) => ({label: `rank ${i}`, index: arm.index, value})),
+            value: (rank) => [rank.value], label: "values sent by each rank", text: (v) => `${digits(v)} values`,
+            tick: d3.format("~s"), unit: "values"})));
+    }
+
+    // --- the tables of the AdaQP paper
+
+    function paper_tables() {
+        if (!arms.some((arm) => arm.mode === "vanilla") || !several) return;
+        section("Tables in the layout of the AdaQP paper", "Throughput: epochs per second of the median epoch, in "
+            + "brackets the speed-up over vanilla. Comm.: wait for halo rows and sum of weight gradients; Comp.: "
+            + "computation; Quant.: encode and decode messages.");
+        const model = (arm) => `${arm.layer.toUpperCase()}, ${arm.layers} layers`;
+        const what = [{name: "Dataset", text: (arm) => arm.data, left: true},
+            {name: "Partitions", text: (arm) => arm.ranks},
+            {name: "Model", text: model, left: true},
+            {name: "Method", text: (arm) => arm.label, left: true}];
+        table(page, arms, [...what,
+            {name: arms[0].metric === "accuracy" ? "Accuracy (%)" : "F1-micro (%)",
+             text: (arm) => percents(score(arm, "last", "test")), best: (arm) => score(arm, "last", "test").mean},
+            {name: "Throughput (epoch/s)", text: (arm) => digits(throughput(arm))
+                + (arm.mode === "vanilla" ? "" : ` (${speed_up(arm)})`), best: throughput}], "accuracy");
+        const cell = (value) => digits(value, 3);
+        table(page, arms, [...what,
+            {name: "Comm. (s)", text: (arm) => cell(time(arm, "wait") + time(arm, "reduce"))},
+            {name: "Comp. (s)", text: (arm) => cell(time(arm, "compute") + time(arm, "rest"))},
+            {name: "Quant. (s)", text: (arm) => cell(time(arm, "pack"))},
+            {name: "Epoch (s)", text: (arm) => cell(d3.mean(arm.done, (run) => run.mean_seconds))},
+            {name: "Assign, whole run (s)", text: (arm) => cell(d3.mean(arm.done, (run) => run.time.assignment * run.epochs))},
+            {name: "Training (s)", text: (arm) => cell(training_seconds(arm).mean)}], "breakdown");
+    }
+
+    // --- the runs themselves
+
+    function settings() {
+        const keys = several ? Object.keys(arms[0].settings) : [];
+        if (!keys.length) return;
+        const box = page.append("details");
+        box.append("summary").text(`Settings that differ (${keys.length})`);
+        table(box, keys, [{name: "key", text: (key) => key, left: true}, ...arms.map((arm) => ({
+            name: arm.label, text: (key) => arm.settings[key] || "", left: true}))], "settings");
+    }
+
+    function runs() {
+        section("Runs");
+        settings();
+        const all = data.arms.flatMap((arm) => arm.runs.map((run) => ({arm, run})));
+        const box = page.append("details").attr("open", all.length <= 20 ? "" : null);
+        box.append("summary").text(`Each run (${all.length})`);
+        const of = (run, when, split) => percent_text(known(run[when][split]) ? run[when][split] : null);
+        table(box, all, [
+            {name: "run", text: ({run}) => run.folder, left: true},
+            {name: "arm", text: ({arm}) => arm.label, left: true},
+            {name: "seed", text: ({run}) => (known(run.seed) ? run.seed : "")},
+            {name: "state", text: ({run}) => run.state, left: true},
+            {name: "epochs", text: ({run}) => run.epochs},
+            {name: "last test", text: ({run}) => of(run, "last", "test")},
+            {name: "best validation", text: ({run}) => of(run, "best", "validation")},
+            {name: "its epoch", text: ({run}) => (known(run.best.epoch) ? run.best.epoch : "")},
+            {name: "its test", text: ({run}) => of(run, "best", "test")},
+            {name: "median epoch", text: ({run}) => (run.epochs ? seconds_text(run.median_seconds) : "")},
+            {name: "sent per epoch", text: ({run}) => (run.epochs ? bytes_text(run.bytes) : "")},
+        ], "runs");
+    }
+
+    if (!arms.length) {
+        page.append("h1").text("fringe report");
+        page.append("p").text("None of these runs has finished an epoch yet.");
+        runs();
+        return;
+    }
+    head();
+    arm_legend();
+    [comparison, learning, times, volumes, histograms, matrices, paper_tables, runs].forEach((draw) => draw());
+})();

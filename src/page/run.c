@@ -1,0 +1,234 @@
+// One run as JSON: its scores, its mean times, its curves and its assignments. Means are taken over
+// all epochs; a curve has at most CURVE_POINTS points, each an epoch as metrics.jsonl has it.
+
+#include "internal.h"
+
+#include "fringe/runfolder.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+
+// --- scores
+
+static int64_t last_evaluated(const RunRecord *run) {
+    int64_t at = run->epochs - 1;
+    while (at >= 0 && isnan(run->epoch[at].validation) && isnan(run->epoch[at].test))
+        at--;
+    return at;
+}
+
+// The first epoch with the highest validation score; -1 if there is none.
+static int64_t best_evaluated(const RunRecord *run) {
+    double chosen = record_number(run, "result.best_epoch"); // by train.metric
+    int64_t best = -1;
+    for (int64_t i = 0; i < run->epochs; i++) {
+        if ((double)run->epoch[i].epoch == chosen)
+            return i;
+        double score = run->epoch[i].validation;
+        if (!isnan(score) && (best < 0 || score > run->epoch[best].validation))
+            best = i;
+    }
+    return best;
+}
+
+static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int64_t at) {
+    json_begin_object(w, key);
+    if (at >= 0) {
+        json_put_int(w, "epoch", run->epoch[at].epoch);
+        json_put_double(w, "train", run->epoch[at].train);
+        json_put_double(w, "validation", run->epoch[at].validation);
+        json_put_double(w, "test", run->epoch[at].test);
+    }
+    json_end_object(w);
+}
+
+// --- means
+
+static double median_seconds(const RunRecord *run) {
+    double *seconds = ALLOC(double, run->epochs, "seconds of epochs");
+    for (int64_t i = 0; i < run->epochs; i++)
+        seconds[i] = run->epoch[i].seconds;
+    double median = run->epochs > 0 ? sort_median(seconds, run->epochs) : NAN;
+    memory_free(seconds);
+    return median;
+}
+
+static RecordedEpoch mean_of(const RunRecord *run, int64_t begin, int64_t end) {
+    RecordedEpoch sum = {0};
+    double share = 1.0 / (double)(end - begin);
+    for (const RecordedEpoch *at = run->epoch + begin; at < run->epoch + end; at++) {
+        sum.bytes += at->bytes * share;
+        sum.reduce_bytes += at->reduce_bytes * share;
+        sum.seconds += at->seconds * share;
+        sum.compute += at->compute * share;
+        sum.pack += at->pack * share;
+        sum.wait += at->wait * share;
+        sum.reduce += at->reduce * share;
+        sum.evaluation += at->evaluation * share;
+        sum.assignment += at->assignment * share;
+    }
+    return sum;
+}
+
+// `rest`: what an epoch spends outside of these parts, such as the optimizer.
+static void put_time(JsonWriter *w, const RecordedEpoch *mean) {
+    double rest = mean->seconds - mean->compute - mean->pack - mean->wait - mean->reduce;
+    json_begin_object(w, "time");
+    json_put_double(w, "compute", mean->compute);
+    json_put_double(w, "pack", mean->pack);
+    json_put_double(w, "wait", mean->wait);
+    json_put_double(w, "reduce", mean->reduce);
+    json_put_double(w, "rest", fmax(rest, 0));
+    json_put_double(w, "assignment", mean->assignment);
+    json_put_double(w, "evaluation", mean->evaluation);
+    json_end_object(w);
+}
+
+static void put_means(JsonWriter *w, const RunRecord *run) {
+    if (run->epochs == 0)
+        return;
+    RecordedEpoch mean = mean_of(run, 0, run->epochs);
+    json_put_double(w, "median_seconds", median_seconds(run));
+    json_put_double(w, "mean_seconds", mean.seconds);
+    json_put_double(w, "total_seconds", (mean.seconds + mean.assignment) * (double)run->epochs);
+    json_put_double(w, "bytes", mean.bytes);
+    json_put_double(w, "reduce_bytes", mean.reduce_bytes);
+    put_time(w, &mean);
+}
+
+// --- curves
+
+typedef struct Point {
+    RecordedEpoch epoch;   // one epoch of the run
+    double seconds, bytes; // means over the epochs since the point before
+    double clock;          // seconds of training and assignment until the end of this epoch
+} Point;
+
+// The last evaluated epoch of [begin, end), or the last one.
+static int64_t chosen_of(const RunRecord *run, int64_t begin, int64_t end) {
+    for (int64_t at = end - 1; at >= begin; at--)
+        if (!isnan(run->epoch[at].validation) || !isnan(run->epoch[at].test))
+            return at;
+    return end - 1;
+}
+
+static int64_t read_points(Point *point, const RunRecord *run, int64_t stride) {
+    int64_t count = 0, read = 0;
+    double clock = 0;
+    for (int64_t begin = 0; begin < run->epochs; begin += stride) {
+        int64_t end = begin + stride < run->epochs ? begin + stride : run->epochs;
+        RecordedEpoch mean = mean_of(run, begin, end);
+        int64_t chosen = chosen_of(run, begin, end);
+        for (; read <= chosen; read++)
+            clock += run->epoch[read].seconds + run->epoch[read].assignment;
+        point[count++] = (Point){run->epoch[chosen], mean.seconds, mean.bytes, clock};
+    }
+    return count;
+}
+
+static void put_column(JsonWriter *w, const char *key, const Point *point, int64_t count,
+                       size_t offset) {
+    json_begin_array(w, key);
+    for (int64_t i = 0; i < count; i++)
+        json_put_float(w, NULL, (float)*(const double *)((const char *)&point[i] + offset));
+    json_end_array(w);
+}
+
+static void put_curve(JsonWriter *w, const RunRecord *run, int64_t stride) {
+    Point *point = ALLOC(Point, run->epochs / stride + 1, "points of curves");
+    int64_t count = read_points(point, run, stride);
+    json_begin_object(w, "curve");
+    json_begin_array(w, "epoch");
+    for (int64_t i = 0; i < count; i++)
+        json_put_int(w, NULL, point[i].epoch.epoch);
+    json_end_array(w);
+    put_column(w, "loss", point, count, offsetof(Point, epoch.loss));
+    put_column(w, "train", point, count, offsetof(Point, epoch.train));
+    put_column(w, "validation", point, count, offsetof(Point, epoch.validation));
+    put_column(w, "test", point, count, offsetof(Point, epoch.test));
+    put_column(w, "clock", point, count, offsetof(Point, clock));
+    put_column(w, "seconds", point, count, offsetof(Point, seconds));
+    put_column(w, "bytes", point, count, offsetof(Point, bytes));
+    json_end_object(w);
+    memory_free(point);
+}
+
+// --- assignments
+
+static const Json *member(const Json *object, const char *key, JsonType type) {
+    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == type ? value : NULL;
+}
+
+static void put_rows(JsonWriter *w, const Json *part) {
+    const Json *layer = member(part, "layer", JSON_NUMBER);
+    const Json *direction = member(part, "direction", JSON_STRING);
+    const Json *rows = member(part, "rows", JSON_OBJECT);
+    if (layer == NULL || direction == NULL || rows == NULL)
+        return;
+    json_begin_object(w, NULL);
+    json_put_double(w, "layer", json_number(layer));
+    json_put_string(w, "direction", json_string(direction));
+    json_begin_object(w, "rows");
+    for (const Json *at = json_first(rows); at != NULL; at = json_next(at))
+        if (json_type(at) == JSON_NUMBER)
+            json_put_double(w, json_key(at), json_number(at));
+    json_end_object(w);
+    json_end_object(w);
+}
+
+static void put_assignment(JsonWriter *w, const char *folder, const char *name) {
+    char path[1200];
+    path_join(path, sizeof path, folder, name);
+    Json *assignment = json_read(path, &(Error){0}); // a torn file is as good as none
+    const Json *parts = assignment != NULL ? member(assignment, "parts", JSON_ARRAY) : NULL;
+    if (parts != NULL) {
+        json_begin_object(w, NULL);
+        json_put_int(w, "taken", runfolder_epoch_of(name, ".json"));
+        json_begin_array(w, "parts");
+        for (const Json *part = json_first(parts); part != NULL; part = json_next(part))
+            put_rows(w, part);
+        json_end_array(w);
+        json_end_object(w);
+    }
+    json_free(assignment);
+}
+
+static int is_assignment(const struct dirent *entry) {
+    return runfolder_epoch_of(entry->d_name, ".json") >= 0;
+}
+
+static void put_assignments(JsonWriter *w, const RunRecord *run) {
+    char folder[1100];
+    struct dirent **entry;
+    path_join(folder, sizeof folder, run->folder, "assignments");
+    int count = scandir(folder, &entry, is_assignment, versionsort);
+    json_begin_array(w, "assignments");
+    for (int i = 0; i < count; i++) {
+        put_assignment(w, folder, entry[i]->d_name);
+        free(entry[i]);
+    }
+    json_end_array(w);
+    if (count >= 0)
+        free(entry);
+}
+
+void page_put_run(JsonWriter *w, const RunRecord *run, int64_t stride) {
+    static const char *const states[] = {
+        [RECORD_RUNNING] = "running",
+        [RECORD_FINISHED] = "finished",
+        [RECORD_UNFINISHED] = "unfinished",
+    };
+    json_begin_object(w, NULL);
+    json_put_string(w, "folder", run->folder);
+    json_put_double(w, "seed", record_number(run, "config.run.seed"));
+    json_put_string(w, "state", states[run->state]);
+    json_put_int(w, "epochs", run->epochs);
+    put_scores(w, "last", run, last_evaluated(run));
+    put_scores(w, "best", run, best_evaluated(run));
+    put_means(w, run);
+    put_curve(w, run, stride);
+    put_assignments(w, run);
+    json_end_object(w);
+}

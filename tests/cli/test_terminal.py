@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# once
+"""If this failed, a line of fringe would wrap on a terminal of 80 columns, colours would appear where nobody wants
+them, or a command would not say what it does."""
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from terminal import run
+
+fringe = os.environ["FRINGE"]
+work = tempfile.mkdtemp()
+os.environ["XDG_CACHE_HOME"] = work + "/cache"
+os.environ.pop("FRINGE_DATA", None)
+failed = []
+
+
+def check(name, good, why=""):
+    print("ok:" if good else "FAILED:", name, "" if good else why)
+    if not good:
+        failed.append(name)
+
+
+def command(*words, **environment):
+    seen = run([fringe, *words], work, 60, **environment)
+    check(f"{' '.join(words)[:60]}: no line wraps", not seen.too_long(), seen.too_long()[:3])
+    return seen
+
+
+def shows(name, seen, pattern):
+    lines = seen.lines()
+    check(f"{name}: /{pattern}/", any(re.search(pattern, line) for line in lines), "\n".join(lines))
+
+
+# --- every command
+for words in ([], ["--help"], *([name, "--help"] for name in (
+        "train", "compare", "evaluate", "predict", "partition", "generate", "inspect", "config", "doctor"))):
+    command(*words)
+shows("generate", command("generate", "tiny", "-o", "tiny"), "tiny")
+with open(work + "/tiny.json", "w") as file:
+    json.dump({"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]},
+               "train": {"epochs": 20, "eval_every": 5}}, file)
+train = command("train", "tiny.json", "--ranks", "4", "--set", "run.dir=one")
+check("it trains", train.status == 0, train.raw)
+shows("starting ranks", train, r"^start +4 ranks  0\.\d s$")
+shows("training", train, r"^train +20 epochs")
+shows("an epoch", train, r"^epoch 20/20  loss [\d.]+  val [ \d.]+  test [ \d.]+ .*left$")
+shows("where the time went", train, r"^time +20 epochs .*compute \d+ %")
+again = command("train", "tiny.json", "--ranks", "4", "--set", "run.dir=again")
+shows("a cut in the cache", again, "^cut +metis, 4 parts, found in the cache")
+command("partition", "tiny.json", "--parts", "4")
+command("partition", "tiny.json", "--parts", "40")
+command("compare", "tiny.json", "--ranks", "2", "--modes", "vanilla,adaqp-published", "--set", "run.dir=compared")
+command("doctor", "tiny.json")
+for path in ("tiny", "one"):
+    command("inspect", path)
+command("evaluate", "one")
+command("predict", "one")
+command("train", "tiny.json", "--set", "train.epohcs=3")
+shows("a very long error is broken at words", command("train", "nothing/" * 30 + "config.json"), "^ +cannot open|^fringe:")
+
+# --- colours
+green, red = "\x1b[32m*", "\x1b[31m"
+check("the best epoch is green", green in train.raw)
+check("an error is red", red in command("train", "nowhere.json").raw)
+for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+    seen = command("train", "tiny.json", "--set", "run.dir=plain-" + name, **{name: value})
+    check(f"{name}={value}: no colours", "\x1b[3" not in seen.raw, seen.raw)
+
+# --- --quiet and --verbose
+quiet = command("train", "tiny.json", "--quiet", "--set", "run.dir=quiet")
+check("--quiet leaves the result", [line.split()[0] for line in quiet.lines() if line] == ["result", "best", "cost"],
+      quiet.raw)
+verbose = command("train", "tiny.json", "--verbose", "--ranks", "2", "--set", "run.dir=verbose")
+for label in ("messages", "memory", "kernels", " +compute .* pack .* wait .* rest"):
+    shows("--verbose", verbose, "^" + label)
+
+shutil.rmtree(work)
+sys.exit(bool(failed))

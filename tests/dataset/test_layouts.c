@@ -1,0 +1,183 @@
+// ranks: 1
+// If this failed, files that PyG, scipy and spreadsheets write would be refused, or read as another
+// graph than the one they hold. Every file here holds 0 - 1 - 2 - 3, both directions.
+
+#include "bytes.h"
+#include "loading.h"
+
+#include <math.h>
+
+static const char *write_arrays(const Array *array, int count, const char *name) {
+    static Bytes bytes;
+    static GraphFile file;
+    file = (GraphFile){.method = 8};
+    memcpy(file.array, array, (size_t)count * sizeof *array);
+    bytes.count = 0;
+    put_graph(&bytes, &file);
+    test_write(test_path(name), bytes.data, bytes.count);
+    return test_path(name);
+}
+
+#define SET_INTS(a, key, ...)                                                                      \
+    set_int64(a, key, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+#define SET_FLOATS(a, key, ...)                                                                    \
+    set_float(a, key, sizeof((float[]){__VA_ARGS__}) / sizeof(float), (float[]){__VA_ARGS__})
+
+static void reshape(Array *a, const char *shape) {
+    snprintf(a->shape, sizeof a->shape, "%s", shape);
+}
+
+static void assert_path(const Dataset *d) {
+    assert_int_equal(d->nodes, 4);
+    assert_int_equal(d->edges, 6);
+    ASSERT_INTS(d->target, 1, 0, 2, 1, 3, 2);
+    const int64_t offset[5] = {0, 1, 3, 5, 6};
+    assert_memory_equal(d->offset, offset, sizeof offset);
+}
+
+// --- scipy.sparse.save_npz
+
+static void scipy_matrix(Array a[5], const char *format) {
+    SET_FLOATS(&a[0], "data", 1, 1, 1, 1, 1, 1);
+    SET_INTS(&a[1], "indices", 1, 0, 2, 1, 3, 2);
+    SET_INTS(&a[2], "indptr", 0, 1, 3, 5, 6);
+    SET_INTS(&a[3], "shape", 4, 4);
+    a[4] = (Array){.key = "format", .descr = "|S3", .shape = "()", .bytes = 3};
+    memcpy(a[4].data, format, 3);
+}
+
+static void scipy_matrices_are_read(void **state) {
+    (void)state;
+    Array a[5];
+    Dataset d;
+    Error err;
+    scipy_matrix(a, "csr");
+    assert_ok(load(&d, write_arrays(a, 5, "csr.npz"), &err), &err);
+    assert_path(&d);
+    dataset_clear(&d);
+    SET_INTS(&a[1], "indices", 1, 2, 3); // as csr: 0 -> 1 -> 2 -> 3
+    SET_FLOATS(&a[0], "data", 1, 1, 1);
+    SET_INTS(&a[2], "indptr", 0, 1, 2, 3, 3);
+    assert_ok(load(&d, write_arrays(a, 5, "row.npz"), &err), &err);
+    const int64_t forward[5] = {0, 1, 2, 3, 3}, backward[5] = {0, 0, 1, 2, 3};
+    assert_memory_equal(d.offset, forward, sizeof forward);
+    dataset_clear(&d);
+    memcpy(a[4].data, "csc", 3); // the same as columns: 3 -> 2 -> 1 -> 0
+    assert_ok(load(&d, write_arrays(a, 5, "csc.npz"), &err), &err);
+    assert_memory_equal(d.offset, backward, sizeof backward);
+    dataset_clear(&d);
+    memcpy(a[4].data, "bsr", 3);
+    assert_refused(load(&d, write_arrays(a, 5, "bsr.npz"), &err), &err, EXIT_DATA,
+                   "bsr.npz: its format is 'bsr'; fringe reads csr and csc");
+}
+
+// --- PyG
+
+static void pyg_arrays(Array a[6]) {
+    SET_INTS(&a[0], "edge_index", 0, 1, 1, 2, 2, 3, 1, 0, 2, 1, 3, 2);
+    reshape(&a[0], "(2, 6)");
+    SET_FLOATS(&a[1], "x", 1, 2, 3, 4);
+    reshape(&a[1], "(4, 1)");
+    SET_INTS(&a[2], "y", 0, 1, 0, 1);
+    a[3] = (Array){"train_mask", "|b1", "(4,)", "\1\0\0\0", 4};
+    a[4] = (Array){"val_mask", "|u1", "(4,)", "\0\1\0\0", 4};
+    SET_INTS(&a[5], "test_mask", 0, 0, 1, 1);
+}
+
+static void pyg_arrays_are_read(void **state) {
+    (void)state;
+    Array a[6];
+    Dataset d;
+    Error err;
+    pyg_arrays(a);
+    assert_ok(load(&d, write_arrays(a, 6, "pyg.npz"), &err), &err);
+    assert_path(&d);
+    assert_int_equal(d.features, 1);
+    assert_int_equal(d.classes, 2);
+    assert_memory_equal(d.split, "\1\2\3\3", 4);
+    assert_string_equal(d.warnings.text, "");
+    dataset_clear(&d);
+    SET_INTS(&a[0], "edge_index", 0, 1, 1, 0, 1, 2, 2, 1, 2, 3, 3, 2);
+    reshape(&a[0], "(6, 2)"); // the transpose
+    assert_ok(load(&d, write_arrays(a, 6, "pyg.npz"), &err), &err);
+    assert_path(&d);
+    dataset_clear(&d);
+    SET_INTS(&a[0], "edge_index", 0, 4);
+    reshape(&a[0], "(2, 1)");
+    assert_refused(load(&d, write_arrays(a, 6, "pyg.npz"), &err), &err, EXIT_DATA,
+                   "edge 0 leads from 0 to 4, but nodes are 0 to 3");
+}
+
+static void an_archive_without_graph_lists_its_arrays(void **state) {
+    (void)state;
+    Array a[2];
+    Dataset d;
+    Error err;
+    SET_INTS(&a[0], "train_idx", 0);
+    SET_INTS(&a[1], "weird", 1);
+    assert_refused(load(&d, write_arrays(a, 2, "splits.npz"), &err), &err, EXIT_DATA,
+                   "its arrays are train_idx, weird. fringe reads adj_data");
+    assert_non_null(strstr(err.text, "see docs/data.md"));
+}
+
+// --- labels and masks
+
+static void labels_may_be_whole_floats(void **state) {
+    (void)state;
+    Array a[6];
+    Dataset d;
+    Error err;
+    pyg_arrays(a);
+    SET_FLOATS(&a[2], "y", 2, 1, NAN, 1);
+    memcpy(a[5].data, (int64_t[]){0, 0, 0, 1}, 32); // node 2 has no label
+    assert_ok(load(&d, write_arrays(a, 6, "float.npz"), &err), &err);
+    ASSERT_INTS(d.label, 2, 1, -1, 1);
+    assert_non_null(strstr(d.warnings.text, "labels begin at 1"));
+    dataset_clear(&d);
+    SET_FLOATS(&a[2], "y", 0, 0.5f, 1, 1);
+    assert_refused(load(&d, write_arrays(a, 6, "float.npz"), &err), &err, EXIT_DATA,
+                   "float.npz: array 'y': entry 1 is 0.5; labels are whole numbers");
+}
+
+// --- edge lists
+
+static void edge_lists_are_arrays_or_have_a_header(void **state) {
+    (void)state;
+    static const char pairs[] = "0,1\n1,0\n1,2\n2,1\n2,3\n3,2\n";
+    const int64_t ends[12] = {0, 1, 1, 2, 2, 3, 1, 0, 2, 1, 3, 2};
+    static const char *const headers[] = {"src,dst\n", "\"source\",\"target\"\n", "u v\n", ""};
+    Dataset d;
+    Error err;
+    char text[128];
+    for (int i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, "# a comment\n%s%s", headers[i], pairs);
+        test_write_text(test_path("list.csv"), text);
+        assert_ok(load(&d, test_path("list.csv"), &err), &err);
+        assert_path(&d);
+        assert_string_equal(d.warnings.text, "");
+        dataset_clear(&d);
+    }
+    test_write_text(test_path("list.csv"), "0,1\nsrc,dst\n"); // only the first line may
+    assert_refused(load(&d, test_path("list.csv"), &err), &err, EXIT_DATA, "list.csv:2: expected");
+    Bytes bytes = {.count = 0};
+    put_npy(&bytes, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 6), }", ends,
+            sizeof ends);
+    test_write(test_path("edges.npy"), bytes.data, bytes.count);
+    assert_ok(load(&d, test_path("edges.npy"), &err), &err);
+    assert_path(&d);
+    dataset_clear(&d);
+    test_write_text(test_path("gaps.txt"), "3 10\n10 24\n");
+    assert_ok(load(&d, test_path("gaps.txt"), &err), &err);
+    assert_int_equal(d.nodes, 3);
+    assert_non_null(strstr(d.warnings.text, "node ids run from 3 to 24 with gaps"));
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(scipy_matrices_are_read),
+    cmocka_unit_test(pyg_arrays_are_read),
+    cmocka_unit_test(an_archive_without_graph_lists_its_arrays),
+    cmocka_unit_test(labels_may_be_whole_floats),
+    cmocka_unit_test(edge_lists_are_arrays_or_have_a_header),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,236 @@
+# once
+"""If this failed, python/fringe.py would write datasets that fringe does not read, misread a run, or give a PyG model
+that computes something else; or the code of docs/python.md would not run.
+
+The parts with PyG, OGB or matplotlib run in the Python that FRINGE_PYG names, or in the environment that setup.sh makes.
+"""
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
+ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
+PYG = os.environ.get("FRINGE_PYG", os.path.join(ENVS, "pyg-debian/bin/python"))
+
+
+def start_over():
+    """In the interpreter with PyG if there is one, else in one with numpy."""
+    for python in (PYG, sys.executable, "/usr/bin/python3"):
+        if os.path.exists(python) and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+            os.execv(python, [python, "-B", os.path.abspath(__file__), "--here"])
+    print("skipped: no Python here has numpy")
+    sys.exit(77)
+
+
+if "--here" not in sys.argv:
+    start_over()
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(ROOT, "python"))
+import fringe
+
+HAS_PYG = importlib.util.find_spec("torch_geometric") is not None
+if HAS_PYG:
+    import torch
+
+
+def command(*words, fails=None):
+    done = subprocess.run([FRINGE, *words], capture_output=True, text=True)
+    assert (done.returncode != 0) == (fails is not None), done.stderr
+    assert fails is None or re.search(fails, done.stderr), (fails, done.stderr)
+    return done.stdout
+
+
+def refused(text, call, *arguments, **named):
+    try:
+        call(*arguments, **named)
+    except (ValueError, FileNotFoundError) as error:
+        assert re.search(text, str(error)), (text, str(error))
+    else:
+        raise AssertionError(f"nothing was raised; expected: {text}")
+
+
+def write_config(name, **sections):
+    with open(name, "w") as f:
+        json.dump(sections, f)
+
+
+# --- without PyG
+
+
+def test_tensors():
+    arrays = {"a": np.arange(6, dtype=np.int64).reshape(2, 3), "b": np.float32([[1.5]]), "c": np.zeros((0, 4), np.uint8),
+              "d": np.asfortranarray(np.arange(6, dtype=np.float64).reshape(2, 3))}
+    fringe.write_tensors("t.safetensors", arrays)
+    back = fringe.read_tensors("t.safetensors")
+    assert back.keys() == arrays.keys()
+    for key, array in arrays.items():
+        assert back[key].dtype == array.dtype and np.array_equal(back[key], array), key
+    assert re.search(r"a +I64 +\[2, 3\]", command("inspect", "t.safetensors"))
+
+
+def test_dataset():
+    edges = np.array([[0, 1, 2, 2], [1, 2, 2, 0]])
+    masks = [0], [1], np.array([False, False, True, False])
+    x = np.arange(8.0).reshape(4, 2)
+    fringe.write_dataset("own", edges, x, np.array([0, 1, 1, -1]), masks, weights=[1, 2, 3, 4], undirected=True)
+    data = fringe.read_dataset("own")
+    stored = {(s, t): w for s, t, w in zip(*data.edges, data.weights)}
+    assert stored == {(0, 1): 1, (1, 0): 1, (1, 2): 2, (2, 1): 2, (2, 2): 3, (2, 0): 4, (0, 2): 4}, stored
+    assert np.array_equal(data.features, x) and data.labels.tolist() == [0, 1, 1, -1]
+    assert [data.masks[k].tolist().index(True) for k in fringe.SPLITS] == [0, 1, 2]
+    said = command("inspect", "own")
+    assert re.search(r"4 nodes, 7 edges", said) or "7" in said, said
+
+    refused(r"expected \[2, E\].*found \[3, 3\]", fringe.write_dataset, "bad", np.zeros((3, 3), int), x)
+    refused(r"ids must lie in 0 to 3", fringe.write_dataset, "bad", edges + 2, x)
+    refused(r"node 1 is in validation and in a mask before", fringe.write_dataset, "bad", edges, x, None,
+            ([0, 1], [1], [2]))
+    refused(r"has 3 entries, but there are 4", fringe.write_dataset, "bad", edges, x, None, [np.ones(3, bool)] * 3)
+    refused(r"labels: there are 2 rows, but 4 nodes", fringe.write_dataset, "bad", edges, x, [0, 1])
+    refused(r"whole numbers", fringe.write_dataset, "bad", edges, x, np.array([0, 0.5, 1, 1]))
+    refused(r"run.json does not exist", fringe.read_run, "own")
+
+
+def test_multilabel():
+    random = np.random.default_rng(0)
+    fringe.write_dataset("many", random.integers(0, 50, (2, 200)), random.standard_normal((50, 4)),
+                         random.integers(0, 2, (50, 3)), [range(20), range(20, 30), range(30, 50)])
+    write_config("many.json", data={"path": "many"}, model={"layers": 1}, train={"epochs": 2})
+    command("train", "many.json")
+    refused(r"fringe predict runs/many$", fringe.predictions, fringe.read_run("runs/many"))
+    command("predict", "runs/many")
+    assert fringe.predictions(fringe.read_run("runs/many")).classes.shape == (50, 3)
+
+
+def test_run():
+    command("train", os.path.join(ROOT, "configs/villages.json"), "--set", "train.epochs=20")
+    run = fringe.read_run("runs/villages")
+    with open("runs/villages/metrics.jsonl") as f:
+        lines = [json.loads(line) for line in f]
+    assert run.epochs["epoch"].tolist() == list(range(1, 21))
+    assert run.epochs["loss"].tolist() == [line["loss"] for line in lines]
+    accuracy = run.epochs["validation.accuracy"]
+    assert np.isnan(accuracy[:9]).all() and accuracy[9] == lines[9]["validation"]["accuracy"]
+    assert run.epochs["time.epoch"][3] == lines[3]["time"]["epoch"]
+    assert run.config["model"]["hidden"] == [32] and run.result["epochs"] == 20
+    assert fringe.weights(run)["convs.0.lin.weight"].shape == (32, 8)
+    refused(r"--layer 1$", fringe.embeddings, run, 1)
+
+
+def test_villages():
+    subprocess.run([sys.executable, "-B", os.path.join(ROOT, "data/villages/make.py"), "villages"], check=True)
+    made, shipped = fringe.read_dataset("villages"), fringe.read_dataset(os.path.join(ROOT, "data/villages"))
+    assert np.array_equal(made.edges, shipped.edges) and np.array_equal(made.labels, shipped.labels)
+    assert np.allclose(made.features, shipped.features)
+
+
+# --- with PyG
+
+LAYERS = [{"layer": "gcn"}, {"layer": "gcn", "gcn_norm": "in", "norm": "none"}, {"layer": "sage-mean"},
+          {"layer": "sage-mean", "self_loops": True, "bias": False}, {"layer": "sage-gcn"},
+          {"layer": "gin", "gin_epsilon": 0.5, "post": ["activation", "norm"]}, {"layer": "sgc"}]
+
+
+def largest_difference(model, data, scores, weighted):
+    x, edges = torch.from_numpy(data.features), torch.from_numpy(data.edges)
+    with torch.no_grad():
+        mine = model(x, edges, *([torch.from_numpy(data.weights)] if weighted else [])).numpy()
+    return np.abs(mine - scores).max() / np.abs(scores).max()
+
+
+def test_layers():
+    """Each kind of layer on a directed graph, with edge weights where PyG's layer knows them."""
+    random = np.random.default_rng(0)
+    edges = np.argwhere((random.random((80, 80)) < 0.06) & ~np.eye(80, dtype=bool)).T
+    x, y = random.standard_normal((80, 5)), random.integers(0, 3, 80)
+    masks = [range(40), range(40, 50), range(50, 80)]
+    fringe.write_dataset("plain", edges, x, y, masks)
+    fringe.write_dataset("weighted", edges, x, y, masks, weights=random.uniform(0.5, 2, edges.shape[1]))
+
+    def check(number):
+        settings, folder = LAYERS[number], f"kind-{number}"
+        weighted = settings["layer"] in ("gcn", "sage-gcn", "sgc")
+        graph = "weighted" if weighted else "plain"
+        shape = {"layers": 2} if settings["layer"] == "sgc" else {"layers": 2, "hidden": [7]}
+        write_config(f"{folder}.json", data={"path": graph}, model={**shape, **settings},
+                     train={"epochs": 3}, run={"dir": folder, "threads": 1})
+        command("train", f"{folder}.json")
+        command("predict", folder)
+        run = fringe.read_run(folder)
+        off = largest_difference(fringe.to_pyg(run), fringe.read_dataset(graph), fringe.predictions(run).scores, weighted)
+        assert off <= 2e-6, (settings, off)  # sums of 7 floats in another order
+
+    with ThreadPoolExecutor(4) as pool:  # starting MPI mostly waits
+        list(pool.map(check, range(len(LAYERS))))
+
+
+def test_from_pyg():
+    from torch_geometric.nn import GATConv, SAGEConv
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv1, self.conv2 = SAGEConv(5, 7), SAGEConv(7, 3)
+
+        def forward(self, x, edge_index):
+            return self.conv2(self.conv1(x, edge_index).relu(), edge_index)
+
+    net = Net()
+    fringe.from_pyg(net, "net.safetensors")
+    write_config("net.json", data={"path": "plain"}, run={"dir": "net"},
+                 model={"layer": "sage-mean", "layers": 2, "hidden": [7], "norm": "none"})
+    command("predict", "net.json", "--weights", "net.safetensors")
+    scores = np.load("net/predictions/scores.npy")
+    off = largest_difference(net, fringe.read_dataset("plain"), scores, False)
+    assert off <= 2e-6, off
+    refused(r"is no weight of a layer that fringe has", fringe.from_pyg, GATConv(5, 7), "no.safetensors")
+
+
+# --- the page
+
+
+def blocks(page):
+    text = open(os.path.join(ROOT, "docs", page), encoding="utf-8").read()
+    return re.findall(r"^```(python|sh)\n(.*?)^```$", text, re.M | re.S)
+
+
+def run_page():
+    names, skipped = {}, set()
+    os.symlink(FRINGE, "fringe")
+    path = os.pathsep.join([os.getcwd(), os.environ["PATH"]])
+    os.makedirs("page")
+    os.chdir("page")
+    for kind, code in blocks("python.md"):
+        needed = re.match(r"# needs (\w+)", code)
+        if needed and importlib.util.find_spec(needed[1]) is None:
+            skipped.add(needed[1])
+        elif kind == "sh":
+            subprocess.run(["bash", "-ec", code], check=True, capture_output=True, env={**os.environ, "PATH": path})
+        else:
+            exec(compile(code, "docs/python.md", "exec"), names)
+    for name in sorted(skipped):
+        print(f"skipped: the part of docs/python.md with {name}, which {sys.executable} has not; see tests/python/setup.sh")
+    assert "torch_geometric" in skipped or os.path.exists("runs/from-pyg/run.json")
+    assert "matplotlib" in skipped or os.path.getsize("people.png") > 5000
+
+
+tests = [test_tensors, test_dataset, test_multilabel, test_run, test_villages]
+tests += [test_layers, test_from_pyg] if HAS_PYG else []
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
+    for test in tests:
+        test()
+        print("ok:", test.__name__[5:])
+    if not HAS_PYG:
+        print("skipped: PyG's layers against fringe's, because there is no PyG; tests/python/setup.sh installs it")
+    run_page()
+    print("ok: docs/python.md")
+    os.chdir("/")
