@@ -50,16 +50,17 @@ const Command commands[] = {
      "PATH is a dataset (file or directory), a partition folder, a run, a checkpoint or a\n"
      ".safetensors file. Where the format allows it, only headers are read.",
      cmd_inspect},
-    {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
-     "write one HTML page with the curves, times and messages of runs",
-     "RUN is the folder of a run, or one that holds several: of compare or of --runs. Runs that\n"
-     "differ only in their seed are drawn as one curve with its spread. The page needs no network.\n"
-     "Writes report.html unless -o names another file.",
-     cmd_report},
     {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
      "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
      "configs, the best validation with the test score there, time and bytes of an epoch, age.",
      cmd_runs},
+    {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
+     "write one HTML page with the curves, times and messages of runs",
+     "RUN is the folder of a run, or one that holds several: of compare or of --runs. Runs that\n"
+     "differ only in their seed are drawn as one curve with its spread. The page needs no "
+     "network.\n"
+     "Writes report.html unless -o names another file.",
+     cmd_report},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"
