@@ -86,7 +86,7 @@
             words.push(`${first.data}: ${d3.format(",")(first.nodes)} nodes, ${d3.format(",")(first.edges)} edges, ${
                 first.features} features, ${first.classes} classes`);
         words.push(`${one("layer").join(", ")} with ${one("layers").join(", ")} layers`);
-        words.push(`${one("ranks").join(", ")} rank${one("ranks").join() === "1" ? "" : "s"}`);
+        words.push(`${one("ranks").sort(d3.ascending).join(" or ")} rank${one("ranks").join() === "1" ? "" : "s"}`);
         if (one("cpu").length) words.push(one("cpu").join(", "));
         words.push(`fringe ${data.fringe}`);
         return words.join(" · ");
