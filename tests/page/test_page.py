@@ -72,7 +72,7 @@ def lengthen(to, epochs):
 
 def cells(page, table):
     """{first cell of a row: {heading: cell}}"""
-    rows = page.value(f"[...document.querySelectorAll('#{table} tr')].map(r => [...r.children].map(c => c.textContent))")
+    rows = page.value(f"[...document.querySelectorAll('#{table} tr')].map(r => [...r.children].map(c => c.textContent.replace('\\u00a0', ' ').replace('\\u2011', '-')))")
     return {row[0] if table != "accuracy" else row[3]: dict(zip(rows[0], row)) for row in rows[1:]}
 
 
