@@ -56,6 +56,10 @@ const Command commands[] = {
      "differ only in their seed are drawn as one curve with its spread. The page needs no network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
+    {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
+     "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
+     "configs, the best validation with the test score there, time and bytes of an epoch, age.",
+     cmd_runs},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"
@@ -129,8 +133,8 @@ static ExitCode run(int argc, char **argv) {
     Error err = {0};
     Options options;
     if (argc < 2) {
-        help_print();
-        return EXIT_USAGE;
+        error_set(&err, EXIT_USAGE, "a command is missing; fringe --help lists all");
+        return fail(&err);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         help_print();

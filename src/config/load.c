@@ -151,11 +151,11 @@ static bool check_mode_of_run(const Config *config, const Json *inside, Error *e
     const Json *mode = json_get(inside, "mode");
     if (mode == NULL || strcmp(json_string(mode), config->mode) == 0)
         return true;
-    return error_set(
-        err, EXIT_CONFIG,
-        "%s: mode: '%s' is the mode of a run, whose config names every key, so '%s' "
-        "would change nothing; give the config that the run was made from",
-        config->source, json_string(mode), config->mode);
+    return error_set(err, EXIT_CONFIG,
+                     "%s: this is the config of a run in mode '%s', which sets every key that a "
+                     "mode presets; to use mode '%s', give the config file that the run was made "
+                     "from",
+                     config->source, json_string(mode), config->mode);
 }
 
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
