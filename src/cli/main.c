@@ -45,10 +45,10 @@ const Command commands[] = {
      "make a synthetic graph that resembles a public one",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
-    {"inspect", "PATH", 1, 1, false, 0, "",
-     "print what a dataset, a partition or a checkpoint holds",
-     "PATH is a dataset (file or directory), a partition folder, a run, a checkpoint or a\n"
-     ".safetensors file. Where the format allows it, only headers are read.",
+    {"inspect", "PATH", 1, 1, false, 0, "j", "print what a file or folder of fringe holds",
+     "PATH is a dataset (file or directory), a partition, a run, a folder of runs, a checkpoint,\n"
+     "predictions, an array, a file of tensors, a config, or any JSON file that fringe writes.\n"
+     "Where the format allows it, only headers are read.",
      cmd_inspect},
     {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
      "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
