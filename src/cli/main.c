@@ -53,7 +53,8 @@ const Command commands[] = {
     {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
      "write one HTML page with the curves, times and messages of runs",
      "RUN is the folder of a run, or one that holds several: of compare or of --runs. Runs that\n"
-     "differ only in their seed are drawn as one curve with its spread. The page needs no network.\n"
+     "differ only in their seed are drawn as one curve with its spread. The page needs no "
+     "network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
