@@ -160,6 +160,9 @@ void say_lines(const char *before, const char *lines); // prints each line with 
 void warn_of_omp_threads(void);
 // file_replace in a helper thread, because disks may be slow. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
+// Writes report.html of all runs below `folder` into it, in a helper thread; prints its path, or a
+// warning. Rank 0 only.
+void report_folder(const Session *session, const char *folder);
 // Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_free it.
 // NULL with an error. Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);
@@ -188,6 +191,11 @@ bool folder_start_again(Session *session);
 // --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
 
+// --- runs_table.c: a table of runs, whose names are relative to `folder`
+
+void runs_table_print(const RunRecords *records, const char *folder);                   // stdout
+void runs_table_put(JsonWriter *writer, const RunRecords *records, const char *folder); // "runs"
+
 // --- doctor_config.c: what one config needs from this machine
 
 typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
@@ -209,6 +217,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_report(const Options *options, int *argc, char ***argv);
+ExitCode cmd_runs(const Options *options, int *argc, char ***argv);
 ExitCode cmd_config(const Options *options, int *argc, char ***argv);
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
 ExitCode cmd_help(const Options *options, int *argc, char ***argv);

@@ -57,6 +57,10 @@ const Command commands[] = {
      "network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
+    {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
+     "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
+     "configs, the best validation with the test score there, time and bytes of an epoch, age.",
+     cmd_runs},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"
@@ -84,7 +88,7 @@ const Command commands[] = {
 const int command_count = sizeof commands / sizeof commands[0];
 
 const Command *command_find(const char *name, Error *err) {
-    const char *names[16];
+    const char *names[sizeof commands / sizeof commands[0]];
     for (int i = 0; i < command_count; i++) {
         names[i] = commands[i].name;
         if (strcmp(names[i], name) == 0)

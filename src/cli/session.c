@@ -73,12 +73,6 @@ static void warn_of_binding(const Session *s) {
                      allowed, threads_on_node());
 }
 
-static void warn_of_trace(const Session *s, const Options *options) {
-    char sentence[256];
-    if (s->comm.rank == 0 && (options->needs & NEEDS_RUN) && trace_is_late(&s->config, sentence))
-        terminal_say("warning    %s\n", sentence);
-}
-
 // Ranks that share cores wait for each other.
 static void warn_of_crowding(const Session *s) {
     int threads = s->comm.node_size * s->threads, cores = threads_on_node();
@@ -93,6 +87,12 @@ void warn_of_omp_threads(void) {
     if (wanted != NULL && wanted[0] != 0)
         terminal_say("warning    OMP_NUM_THREADS=%s has no effect here; use --set run.threads=%s\n",
                      SHOWN(wanted), SHOWN(wanted));
+}
+
+static void warn_of_trace(const Session *s, const Options *options) {
+    char sentence[256];
+    if (s->comm.rank == 0 && (options->needs & NEEDS_RUN) && trace_is_late(&s->config, sentence))
+        terminal_say("warning    %s\n", sentence);
 }
 
 bool session_start(Session *session, const Options *options, int *argc, char ***argv) {
@@ -113,10 +113,10 @@ bool session_start(Session *session, const Options *options, int *argc, char ***
         !session_config(session, options))
         return false;
     warn_of_binding(session);
-    warn_of_trace(session, options);
     warn_of_crowding(session);
     if (session->comm.rank == 0 && !launch_is_kept() && session->config.run.threads == 0)
         warn_of_omp_threads();
+    warn_of_trace(session, options);
     return true;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVE_POINTS = 250, RANKS_DRAWN = 64 };
+enum { CURVE_POINTS = 250 };
 
 static const Json *member(const Json *object, const char *key, JsonType type) {
     const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;

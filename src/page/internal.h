@@ -44,6 +44,8 @@ bool arms_differ(const Arms *arms, const char *key);
 
 // --- data.c, run.c: what the page shows, as JSON
 
+enum { RANKS_DRAWN = 64 }; // more ranks have sums only
+
 void page_put_data(JsonWriter *writer, const RunRecords *records);
 // One run. `stride`: epochs per point of its curves.
 void page_put_run(JsonWriter *writer, const RunRecord *run, int64_t stride);

@@ -25,6 +25,7 @@ static const Made made[] = {
     {"trace.json", "events of the epochs in run.trace, for Perfetto"},
     {"runs.json", "mean and deviation over --runs"},
     {"compare.json", "the table of a comparison"},
+    {"report.html", "curves, times and bytes of all runs, as one page"},
     {"checkpoints/epoch-#", "a checkpoint"},
     {"checkpoints/LATEST", "names the newest checkpoint"},
     {"checkpoints/.writing*", "a checkpoint being written"},

@@ -145,7 +145,7 @@ chmod +x counted
 glpk="$settings --set quantization.solver=glpk --set train.epochs=14 --set train.eval_every=7"
 expect "what is proven" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json $glpk \
     --set run.dir=glpk
-grep '^warning' out && fail "it is in order: $(cat out)"
+grep '^warning' out | grep -v ' share ' && fail "it is in order: $(cat out)"
 same "is what the exact solution is" glpk/assignments/epoch-14.safetensors \
     whole/assignments/epoch-14.safetensors
 expect "time that is hidden" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json \
