@@ -167,6 +167,21 @@ PY
     row 65 'an edge list must be an array (2, edges) or (edges, 2)' inspect features.npy
 fi
 
+# --- a run that is resumed or started again (B1, B4, B9, B14)
+row 0 'epoch 0: validation' train tiny.json --set train.epochs=0 --set run.dir=open/none
+row 0 'epoch 2: validation' train tiny.json --set train.epochs=2 --set run.dir=open/two
+row 78 'train.lr was 0.01, is 0.5' train tiny.json --set train.lr=0.5 --set run.dir=open/two --resume auto
+row 0 'the previous run is now in' train tiny.json --set train.epochs=1 --set run.dir=open/two
+row 78 "this is the config of a run in mode 'overlap'" config check open/two/run.json --set mode=vanilla
+if [ -e features.npy ]; then
+    python3 - <<'PY'
+data = open("features.npy", "rb").read()
+open("nan.npy", "wb").write(data[:-4] + b"\0\0\xc0\x7f")
+PY
+    row 65 'nan.npy: feature 0 of node 2 is not a number' partition tiny.json --set data.path=edges.npy \
+        --set data.features=nan.npy
+fi
+
 echo "$rows answers"
 [ $rows -ge 40 ] || fail "40 answers are wanted"
 finish
