@@ -52,4 +52,24 @@ typedef struct RunRecords {
 bool records_add(RunRecords *records, const char *folder, Error *err);
 void records_clear(RunRecords *records);
 
+// What a list of runs shows of one. Scores are NaN if nothing was evaluated.
+typedef struct RunFigures {
+    int64_t best_epoch;      // 0: nothing was validated
+    double validation, test; // at the best validation; without one: of the last evaluation
+    double last_validation, last_test;
+    double seconds, bytes; // of an epoch: the median, and of the last one; NaN without one
+    double age;            // seconds since it ended, or else since it last wrote
+} RunFigures;
+RunFigures record_figures(const RunRecord *record);
+
+// The keys whose values differ between the runs, such as "config.train.lr" or "machine.ranks". Keys
+// that say where a run writes and when it prints or saves are left out. [*count] strings of
+// RECORD_KEY bytes; memory_free them.
+enum { RECORD_KEY = 96, RECORD_VALUE = 128 };
+char (*records_differing_keys(const RunRecords *records, int *count))[RECORD_KEY];
+// The part of the key that names it among the others: "lr", or "train.lr" if several end in "lr".
+const char *record_short_key(const char (*key)[RECORD_KEY], int count, int which);
+// The value of a key as a short text; false if the run has no such key.
+bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALUE]);
+
 #endif

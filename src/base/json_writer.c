@@ -146,3 +146,28 @@ void json_put_bool(JsonWriter *writer, const char *key, bool value) {
     put_key(writer, key);
     put(writer, value ? "true" : "false");
 }
+
+void json_put_value(JsonWriter *writer, const char *key, const Json *value) {
+    bool object = json_type(value) == JSON_OBJECT;
+    switch (json_type(value)) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        (object ? json_begin_object : json_begin_array)(writer, key);
+        for (const Json *at = json_first(value); at != NULL; at = json_next(at))
+            json_put_value(writer, object ? json_key(at) : NULL, at);
+        (object ? json_end_object : json_end_array)(writer);
+        break;
+    case JSON_STRING:
+        json_put_string(writer, key, json_string(value));
+        break;
+    case JSON_BOOL:
+        json_put_bool(writer, key, json_bool(value));
+        break;
+    case JSON_NUMBER:
+        json_put_double(writer, key, json_number(value));
+        break;
+    case JSON_NULL:
+        json_put_string(writer, key, NULL);
+        break;
+    }
+}

@@ -47,6 +47,24 @@ const char *quantity_clock(char out[QUANTITY], double seconds) {
     return out;
 }
 
+const char *quantity_age(char out[QUANTITY], double seconds) {
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}};
+    if (isnan(seconds)) {
+        snprintf(out, QUANTITY, "-");
+        return out;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (seconds >= 2 * units[i].seconds) {
+            snprintf(out, QUANTITY, "%.0f %s", floor(seconds / units[i].seconds), units[i].name);
+            return out;
+        }
+    snprintf(out, QUANTITY, "%.0f s", seconds > 0 ? seconds : 0);
+    return out;
+}
+
 const char *quantity_percent(char out[QUANTITY], double share) {
     if (isnan(share))
         snprintf(out, QUANTITY, "none");

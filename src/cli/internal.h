@@ -185,6 +185,11 @@ bool folder_start_again(Session *session);
 // --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
 
+// --- runs_table.c: a table of runs, whose names are relative to `folder`
+
+void runs_table_print(const RunRecords *records, const char *folder);                   // stdout
+void runs_table_put(JsonWriter *writer, const RunRecords *records, const char *folder); // "runs"
+
 // --- doctor_config.c: what one config needs from this machine
 
 typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
@@ -206,6 +211,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_report(const Options *options, int *argc, char ***argv);
+ExitCode cmd_runs(const Options *options, int *argc, char ***argv);
 ExitCode cmd_config(const Options *options, int *argc, char ***argv);
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
 ExitCode cmd_help(const Options *options, int *argc, char ***argv);

@@ -56,6 +56,10 @@ const Command commands[] = {
      "differ only in their seed are drawn as one curve with its spread. The page needs no network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
+    {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
+     "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
+     "configs, the best validation with the test score there, time and bytes of an epoch, age.",
+     cmd_runs},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"

@@ -142,38 +142,12 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
     json_end_object(writer);
 }
 
-// Copies a JSON value, because the config is already JSON text.
-void report_copy_json(JsonWriter *writer, const char *key, const Json *value) {
-    bool object = json_type(value) == JSON_OBJECT;
-    switch (json_type(value)) {
-    case JSON_OBJECT:
-    case JSON_ARRAY:
-        (object ? json_begin_object : json_begin_array)(writer, key);
-        for (const Json *at = json_first(value); at != NULL; at = json_next(at))
-            report_copy_json(writer, object ? json_key(at) : NULL, at);
-        (object ? json_end_object : json_end_array)(writer);
-        break;
-    case JSON_STRING:
-        json_put_string(writer, key, json_string(value));
-        break;
-    case JSON_BOOL:
-        json_put_bool(writer, key, json_bool(value));
-        break;
-    case JSON_NUMBER:
-        json_put_double(writer, key, json_number(value));
-        break;
-    case JSON_NULL:
-        json_put_string(writer, key, NULL);
-        break;
-    }
-}
-
 static void put_config(JsonWriter *writer, const Config *config) {
     Error ignored = {0};
     char *text = config_to_json(config);
     Json *value = json_parse(text, strlen(text), "config", &ignored);
     assert(value != NULL);
-    report_copy_json(writer, "config", value);
+    json_put_value(writer, "config", value);
     json_free(value);
     memory_free(text);
 }

@@ -57,7 +57,7 @@ void report_put_sessions(JsonWriter *writer, const Report *report) {
     json_begin_array(writer, "sessions");
     for (const Json *at = earlier != NULL ? json_first(earlier) : NULL; at != NULL;
          at = json_next(at))
-        report_copy_json(writer, NULL, at);
+        json_put_value(writer, NULL, at);
     put_this_session(writer, report);
     json_end_array(writer);
 }
@@ -67,7 +67,7 @@ void report_put_sessions(JsonWriter *writer, const Report *report) {
 void report_put_rank_times(JsonWriter *writer, const Report *report) {
     const Json *earlier = member_of(report, "rank_times", JSON_OBJECT);
     if (report->ranks[0].epochs == 0 && earlier != NULL) {
-        report_copy_json(writer, "rank_times", earlier);
+        json_put_value(writer, "rank_times", earlier);
         return;
     }
     json_begin_object(writer, "rank_times");

@@ -56,9 +56,59 @@ static void runs_are_found_in_the_order_of_their_numbers(void **state) {
     assert_int_equal(err.code, EXIT_NO_INPUT);
 }
 
+static void what_differs_is_named(void **state) {
+    (void)state;
+    Error err = {0};
+    RunRecords records = {0};
+    int count;
+    char value[RECORD_VALUE];
+    put("of", ".fringe", "");
+    put("of/a", "run.json",
+        "{\"machine\": {\"ranks\": 1}, \"config\": {\"train\": {\"lr\": 0.5, \"betas\": [0.5, 1]},"
+        " \"run\": {\"dir\": \"a\", \"seed\": 1, \"log_every\": 1}, \"data\": {\"new\": 1}}}");
+    put("of/b", "run.json",
+        "{\"machine\": {\"ranks\": 1}, \"config\": {\"train\": {\"lr\": 0.25, \"betas\": [0.5, 1]},"
+        " \"run\": {\"dir\": \"b\", \"seed\": 1, \"log_every\": 2}}}");
+    assert_ok(records_add(&records, test_path("of"), &err), &err);
+    char(*key)[RECORD_KEY] = records_differing_keys(&records, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(key[0], "config.train.lr");
+    assert_string_equal(record_short_key((const char(*)[RECORD_KEY])key, count, 0), "lr");
+    assert_true(record_value(&records.run[1], key[0], value));
+    assert_string_equal(value, "0.25");
+    assert_false(record_value(&records.run[1], "config.data.new", value));
+    memory_free(key);
+    records_clear(&records);
+}
+
+static void figures_are_those_of_the_best_validation(void **state) {
+    (void)state;
+    Error err = {0};
+    RunRecord record;
+    put("figures", "run.json", "{\"config\": {}, \"ended\": \"2020-01-01T00:00:00Z\"}");
+    put("figures", "metrics.jsonl",
+        "{\"epoch\": 1, \"bytes\": 5, \"validation\": {\"micro_f1\": 0.75}, \"test\": "
+        "{\"micro_f1\": "
+        "0.5}, \"time\": {\"epoch\": 3}}\n"
+        "{\"epoch\": 2, \"bytes\": 7, \"validation\": {\"micro_f1\": 0.5}, \"test\": "
+        "{\"micro_f1\": "
+        "1}, \"time\": {\"epoch\": 1}}\n"
+        "{\"epoch\": 3, \"bytes\": 6, \"time\": {\"epoch\": 2}}\n");
+    assert_ok(record_read(&record, test_path("figures"), &err), &err);
+    RunFigures f = record_figures(&record);
+    assert_int_equal(f.best_epoch, 1);
+    assert_true(f.validation == 0.75 && f.test == 0.5);
+    assert_true(f.last_validation == 0.5 && f.last_test == 1);
+    assert_true(f.seconds == 2 && f.bytes == 6);
+    assert_true(f.age > 86400 * 365.0);
+    record_clear(&record);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_run_is_read_with_its_epochs),
     cmocka_unit_test(runs_are_found_in_the_order_of_their_numbers),
+    cmocka_unit_test(what_differs_is_named),
+    cmocka_unit_test(figures_are_those_of_the_best_validation),
 };
 
 TEST_MAIN(tests)

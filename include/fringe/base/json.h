@@ -57,5 +57,6 @@ void json_put_int(JsonWriter *writer, const char *key, int64_t value);
 void json_put_double(JsonWriter *writer, const char *key, double value);
 void json_put_float(JsonWriter *writer, const char *key, float value);
 void json_put_bool(JsonWriter *writer, const char *key, bool value);
+void json_put_value(JsonWriter *writer, const char *key, const Json *value); // a copy
 
 #endif

@@ -9,6 +9,7 @@ const char *quantity_seconds(char out[QUANTITY], double seconds); // "0.157 s"; 
 const char *quantity_bytes(char out[QUANTITY], double bytes);     // "23.5 MB", powers of 1000
 const char *quantity_memory(char out[QUANTITY], double bytes);    // "1.5 GiB", powers of 1024
 const char *quantity_clock(char out[QUANTITY], double seconds);   // "0:14", "1:02:05"
+const char *quantity_age(char out[QUANTITY], double seconds);     // "5 min", "3 h", "12 d"
 const char *quantity_percent(char out[QUANTITY], double share);   // "93.00 %"; "none" for NaN
 
 #endif

@@ -1,0 +1,38 @@
+// fringe runs: lists the runs at or below a folder.
+
+#include "internal.h"
+
+static void print(const RunRecords *records, const char *folder, bool json) {
+    if (!json) {
+        runs_table_print(records, folder);
+        return;
+    }
+    JsonWriter writer;
+    json_writer_init(&writer, false);
+    json_begin_object(&writer, NULL);
+    json_put_string(&writer, "folder", folder);
+    runs_table_put(&writer, records, folder);
+    json_end_object(&writer);
+    terminal_print("%s\n", writer.text);
+    json_writer_clear(&writer);
+}
+
+ExitCode cmd_runs(const Options *options, int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    const char *folder = options->arguments > 0 ? options->argument[0] : "runs";
+    RunRecords records = {0};
+    Error err = {0};
+    if (!file_is_folder(folder))
+        error_set(&err, EXIT_NO_INPUT,
+                  options->arguments > 0
+                      ? "%s: there is no such folder"
+                      : "%s: there is no such folder here; fringe runs FOLDER lists the runs of "
+                        "another one",
+                  folder);
+    else if (records_add(&records, folder, &err))
+        print(&records, folder, options->json);
+    records_clear(&records);
+    if (err.code != 0)
+        print_error(&err);
+    return (ExitCode)err.code;
+}

@@ -1,0 +1,162 @@
+// A table of runs, for `fringe runs` and for `fringe inspect` of a folder of runs.
+
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COLUMNS = 80, NUMBERS = 47, NAME_MOST = 48, DIFFERENCES = 1024 };
+static const char *const state_names[] = {"running", "finished", "unfinished"};
+
+typedef struct Table {
+    const RunRecords *records;
+    const char *folder; // that names are relative to
+    char (*key)[RECORD_KEY];
+    int keys;
+    int name_width, difference_width;
+    bool beside; // differences stand in the row of their run
+} Table;
+
+static const char *name_of(const Table *table, int run) {
+    const char *path = table->records->run[run].folder;
+    size_t length = strlen(table->folder);
+    if (strncmp(path, table->folder, length) != 0)
+        return path;
+    path += length;
+    path += strspn(path, "/");
+    return path[0] != 0 ? path : ".";
+}
+
+// "lr=0.01 seed=2"
+static void differences_of(const Table *table, int run, char out[DIFFERENCES]) {
+    char value[RECORD_VALUE];
+    size_t used = 0;
+    out[0] = 0;
+    for (int k = 0; k < table->keys; k++) {
+        if (!record_value(&table->records->run[run], table->key[k], value))
+            continue;
+        int bytes = snprintf(
+            out + used, DIFFERENCES - used, "%s%s=%s", used > 0 ? " " : "",
+            record_short_key((const char(*)[RECORD_KEY])table->key, table->keys, k), value);
+        used += (size_t)bytes;
+        if (used >= DIFFERENCES)
+            return;
+    }
+}
+
+static void measure(Table *table) {
+    char differences[DIFFERENCES];
+    int name = 3, difference = 7;
+    for (int i = 0; i < table->records->count; i++) {
+        int length = (int)strlen(SHOWN(name_of(table, i)));
+        differences_of(table, i, differences);
+        int wide = (int)strlen(SHOWN(differences));
+        name = length > name && length <= NAME_MOST ? length : name;
+        difference = wide > difference ? wide : difference;
+    }
+    int left = COLUMNS - NUMBERS - 1;
+    table->beside = table->keys > 0 && name + 1 + difference <= left;
+    table->name_width = name < left ? name : left;
+    table->difference_width = table->beside ? difference : 0;
+}
+
+static void print_number(int width, int digits, double value) {
+    if (isnan(value))
+        terminal_print(" %*s", width, "-");
+    else
+        terminal_print(" %*.*f", width, digits, value);
+}
+
+// Four significant digits.
+static int digits_of(double value) {
+    return value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : 4;
+}
+
+// Words broken at 80 columns, under the name of the run.
+static void print_below(const char *text) {
+    char out[SCREEN_BROKEN(DIFFERENCES)], line[DIFFERENCES + 16];
+    snprintf(line, sizeof line, "    %s", SHOWN(text));
+    size_t bytes = screen_break(out, line, strlen(line), COLUMNS);
+    terminal_print("%.*s", (int)bytes, out);
+}
+
+static void print_row(const Table *table, int run) {
+    const RunRecord *record = &table->records->run[run];
+    RunFigures f = record_figures(record);
+    char age[QUANTITY], differences[DIFFERENCES];
+    const char *name = SHOWN(name_of(table, run));
+    bool alone = (int)strlen(name) > table->name_width;
+    differences_of(table, run, differences);
+    if (alone)
+        terminal_print("%s\n", name);
+    terminal_print("%-*s", table->name_width, alone ? "" : name);
+    if (table->beside)
+        terminal_print(" %-*s", table->difference_width, SHOWN(differences));
+    terminal_print(" %-10s", state_names[record->state]);
+    print_number(6, 2, 100 * f.validation);
+    print_number(6, 2, 100 * f.test);
+    print_number(8, digits_of(f.seconds), f.seconds);
+    print_number(8, digits_of(f.bytes / 1e6), f.bytes / 1e6);
+    terminal_print(" %6s\n", quantity_age(age, f.age));
+    if (!table->beside && differences[0] != 0)
+        print_below(differences);
+}
+
+static void print_table(const Table *table) {
+    terminal_print("%-*s", table->name_width, "run");
+    if (table->beside)
+        terminal_print(" %-*s", table->difference_width, "differs");
+    terminal_print(" %-10s %6s %6s %8s %8s %6s\n", "state", "val %", "test %", "s/epoch",
+                   "MB/epoch", "age");
+    for (int i = 0; i < table->records->count; i++)
+        print_row(table, i);
+    terminal_print(
+        "\nval, test: at the best validation; s/epoch: the median; age: since its end\n");
+}
+
+// --- JSON
+
+static void put_run(JsonWriter *w, const Table *table, int run) {
+    const RunRecord *record = &table->records->run[run];
+    RunFigures f = record_figures(record);
+    json_begin_object(w, NULL);
+    json_put_string(w, "run", name_of(table, run));
+    json_put_string(w, "folder", record->folder);
+    json_put_string(w, "state", state_names[record->state]);
+    json_begin_object(w, "differs");
+    for (int k = 0; k < table->keys; k++) {
+        const Json *value = record_member(record, table->key[k]);
+        if (value != NULL)
+            json_put_value(
+                w, strncmp(table->key[k], "config.", 7) == 0 ? table->key[k] + 7 : "ranks", value);
+    }
+    json_end_object(w);
+    json_put_int(w, "epochs", record->epochs);
+    json_put_int(w, "best_epoch", f.best_epoch);
+    json_put_double(w, "validation", f.validation);
+    json_put_double(w, "test", f.test);
+    json_put_double(w, "seconds_per_epoch", f.seconds);
+    json_put_double(w, "bytes_per_epoch", f.bytes);
+    json_put_string(w, "started", record_text(record, "started"));
+    json_put_string(w, "ended", record_text(record, "ended"));
+    json_put_double(w, "age_seconds", f.age);
+    json_end_object(w);
+}
+
+void runs_table_put(JsonWriter *w, const RunRecords *records, const char *folder) {
+    Table table = {.records = records, .folder = folder};
+    table.key = records_differing_keys(records, &table.keys);
+    json_begin_array(w, "runs");
+    for (int i = 0; i < records->count; i++)
+        put_run(w, &table, i);
+    json_end_array(w);
+    memory_free(table.key);
+}
+
+void runs_table_print(const RunRecords *records, const char *folder) {
+    Table table = {.records = records, .folder = folder};
+    table.key = records_differing_keys(records, &table.keys);
+    measure(&table);
+    print_table(&table);
+    memory_free(table.key);
+}

@@ -1,0 +1,118 @@
+// Finds what differs between the configs of several runs.
+
+#include "fringe/records.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Keys {
+    char (*key)[RECORD_KEY]; // [room]
+    int count, room;
+} Keys;
+
+static bool is_there(const Keys *keys, const char *path) {
+    for (int i = 0; i < keys->count; i++)
+        if (strcmp(keys->key[i], path) == 0)
+            return true;
+    return false;
+}
+
+static void add(Keys *keys, const char *path) {
+    if (is_there(keys, path))
+        return;
+    if (keys->count == keys->room) {
+        int room = keys->room > 0 ? 2 * keys->room : 64;
+        char(*longer)[RECORD_KEY] =
+            (char(*)[RECORD_KEY])ALLOC(char, (int64_t)room *RECORD_KEY, "keys of runs");
+        if (keys->count > 0)
+            memcpy(longer, keys->key, (size_t)keys->count * RECORD_KEY);
+        memory_free(keys->key);
+        keys->key = longer;
+        keys->room = room;
+    }
+    snprintf(keys->key[keys->count++], RECORD_KEY, "%s", path);
+}
+
+// Adds all keys inside a value of run.json; a list is one value.
+static void add_keys(Keys *keys, const char *path, const Json *value) {
+    if (value == NULL)
+        return;
+    if (json_type(value) != JSON_OBJECT) {
+        add(keys, path);
+        return;
+    }
+    for (const Json *at = json_first(value); at != NULL; at = json_next(at)) {
+        char inner[RECORD_KEY];
+        if (snprintf(inner, sizeof inner, "%s.%s", path, json_key(at)) < (int)sizeof inner)
+            add_keys(keys, inner, at);
+    }
+}
+
+bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALUE]) {
+    const Json *value = record_member(record, key);
+    if (value == NULL)
+        return false;
+    if (json_type(value) == JSON_STRING) {
+        snprintf(out, RECORD_VALUE, "%s", json_string(value));
+        return true;
+    }
+    JsonWriter writer;
+    json_writer_init(&writer, false);
+    json_put_value(&writer, NULL, value);
+    snprintf(out, RECORD_VALUE, "%s", writer.text);
+    json_writer_clear(&writer);
+    return true;
+}
+
+// A key that a run of an older version lacks does not count as a difference.
+static bool differs(const RunRecords *records, const char *key) {
+    char first[RECORD_VALUE], other[RECORD_VALUE];
+    bool found = false;
+    for (int i = 0; i < records->count; i++) {
+        if (!record_value(&records->run[i], key, other))
+            continue;
+        if (found && strcmp(first, other) != 0)
+            return true;
+        snprintf(first, sizeof first, "%s", other);
+        found = true;
+    }
+    return false;
+}
+
+// The other keys of run.* say where a run writes and when it prints or saves.
+static bool counts(const char *key) {
+    static const char section[] = "config.run.";
+    return strncmp(key, section, strlen(section)) != 0 || strcmp(key, "config.run.seed") == 0 ||
+           strcmp(key, "config.run.threads") == 0 || strcmp(key, "config.run.backend") == 0;
+}
+
+char (*records_differing_keys(const RunRecords *records, int *count))[RECORD_KEY] {
+    Keys all = {0}, found = {0};
+    for (int i = 0; i < records->count; i++) {
+        add_keys(&all, "config", record_member(&records->run[i], "config"));
+        add_keys(&all, "machine.ranks", record_member(&records->run[i], "machine.ranks"));
+    }
+    for (int i = 0; i < all.count; i++)
+        if (counts(all.key[i]) && differs(records, all.key[i]))
+            add(&found, all.key[i]);
+    memory_free(all.key);
+    *count = found.count;
+    return found.key;
+}
+
+static const char *behind_points(const char *key, int points) {
+    const char *at = key + strlen(key);
+    for (; at > key; at--)
+        if (at[-1] == '.' && points-- == 0)
+            break;
+    return at;
+}
+
+const char *record_short_key(const char (*key)[RECORD_KEY], int count, int which) {
+    const char *last = behind_points(key[which], 0);
+    for (int i = 0; i < count; i++)
+        if (i != which && strcmp(behind_points(key[i], 0), last) == 0)
+            return behind_points(key[which], 1);
+    return last;
+}

@@ -1,0 +1,62 @@
+// The few numbers by which a list of runs shows one.
+
+#include "fringe/records.h"
+
+#include <math.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static double median_seconds(const RunRecord *record) {
+    if (record->epochs == 0)
+        return NAN;
+    double *seconds = ALLOC(double, record->epochs, "seconds of epochs");
+    for (int64_t e = 0; e < record->epochs; e++)
+        seconds[e] = record->epoch[e].seconds;
+    double median = sort_median(seconds, record->epochs);
+    memory_free(seconds);
+    return median;
+}
+
+static double since_written(const RunRecord *record) {
+    static const char *const names[] = {"metrics.jsonl", "run.json"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[1100];
+        struct stat status;
+        path_join(path, sizeof path, record->folder, names[i]);
+        if (stat(path, &status) == 0)
+            return difftime(time(NULL), status.st_mtime);
+    }
+    return NAN;
+}
+
+// A line may have been evaluated without validation nodes.
+static void read_scores(RunFigures *figures, const RunRecord *record) {
+    for (int64_t e = 0; e < record->epochs; e++) {
+        const RecordedEpoch *at = &record->epoch[e];
+        if (isnan(at->validation) && isnan(at->test))
+            continue;
+        figures->last_validation = at->validation;
+        figures->last_test = at->test;
+        if (at->validation > figures->validation || isnan(figures->validation)) {
+            figures->best_epoch = isnan(at->validation) ? 0 : at->epoch;
+            figures->validation = at->validation;
+            figures->test = at->test;
+        }
+    }
+}
+
+RunFigures record_figures(const RunRecord *record) {
+    RunFigures figures = {.validation = NAN,
+                          .test = NAN,
+                          .last_validation = NAN,
+                          .last_test = NAN,
+                          .seconds = median_seconds(record),
+                          .bytes = NAN,
+                          .age = clock_age(record_text(record, "ended"))};
+    read_scores(&figures, record);
+    if (record->epochs > 0)
+        figures.bytes = record->epoch[record->epochs - 1].bytes;
+    if (record->state == RECORD_RUNNING || isnan(figures.age))
+        figures.age = since_written(record);
+    return figures;
+}
