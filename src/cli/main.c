@@ -53,13 +53,22 @@ const Command commands[] = {
     {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
      "write one HTML page with the curves, times and messages of runs",
      "RUN is the folder of a run, or one that holds several: of compare or of --runs. Runs that\n"
-     "differ only in their seed are drawn as one curve with its spread. The page needs no network.\n"
+     "differ only in their seed are drawn as one curve with its spread. The page needs no "
+     "network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
     {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
      "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
      "configs, the best validation with the test score there, time and bytes of an epoch, age.",
      cmd_runs},
+    {"cache", "[list|prune]", 0, 1, false, 0, "stajqv",
+     "list or remove prepared datasets and partitions in data.cache",
+     "list      prints what data.cache holds: sizes, and when it was used last (the default)\n"
+     "prune     removes what was not used for 30 days, --older or --all, and what killed commands\n"
+     "          left. What a running command uses stays. Nothing is lost: a command that misses "
+     "an\n"
+     "          entry makes it again.",
+     cmd_cache},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"
