@@ -204,9 +204,9 @@ function means({arms, value, label, text, tick, unit, dots}) {
     const of = arms.map((arm) => spread(value(arm)));
     const high = d3.max(of, (s) => d3.max([s.mean + s.sd, ...s.values]));
     const low = dots ? d3.min(of, (s) => d3.min([s.mean - s.sd, ...s.values])) : 0;
-    const gap = dots ? 0.1 * (high - low || Math.abs(high) || 1) : 0;
+    const gap = dots ? 0.1 * (high - low || 0.1 * Math.abs(high) || 1) : 0;
     const x = d3.scaleLinear().range([left, right]).domain([low - gap, high + gap || 1]).nice(6);
-    axis_below(svg, x, floor, 6, tick);
+    axis_below(svg, x, floor, (right - left) / 66, tick);
     if (unit) unit_text(svg, unit, right, floor + 31, "end");
     rows.each(function (arm, i) {
         const row = d3.select(this), s = of[i];
@@ -235,7 +235,7 @@ function stacks({arms, parts, label, text, tick, width = 1140}) {
     const {svg, rows, left, right, floor} = rows_frame(arms, label, width);
     const sum = (arm) => d3.sum(parts, (part) => part.value(arm));
     const x = d3.scaleLinear().range([left, right]).domain([0, d3.max(arms, sum) || 1]).nice();
-    axis_below(svg, x, floor, width / 110, tick);
+    axis_below(svg, x, floor, (right - left) / 80, tick);
     rows.each(function (arm) {
         let from = 0;
         parts.forEach((part) => {

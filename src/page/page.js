@@ -86,7 +86,7 @@
             words.push(`${first.data}: ${d3.format(",")(first.nodes)} nodes, ${d3.format(",")(first.edges)} edges, ${
                 first.features} features, ${first.classes} classes`);
         words.push(`${one("layer").join(", ")} with ${one("layers").join(", ")} layers`);
-        words.push(`${one("ranks").join(", ")} rank${one("ranks").join() === "1" ? "" : "s"}`);
+        words.push(`${one("ranks").sort(d3.ascending).join(" or ")} rank${one("ranks").join() === "1" ? "" : "s"}`);
         if (one("cpu").length) words.push(one("cpu").join(", "));
         words.push(`fringe ${data.fringe}`);
         return words.join(" · ");
@@ -129,12 +129,12 @@
         table(page, arms, [
             {name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
             {name: "runs", text: (arm) => arm.done.length},
-            {name: `test ${metric} %`, text: (arm) => percents(score(arm, "last", "test")),
+            {name: `test ${metric}\u00a0%`, text: (arm) => percents(score(arm, "last", "test")),
              best: (arm) => score(arm, "last", "test").mean},
-            {name: "at best validation %", text: (arm) => percents(score(arm, "best", "test"))},
-            {name: "best validation %", text: (arm) => percents(score(arm, "best", "validation"))},
+            {name: "at best validation\u00a0%", text: (arm) => percents(score(arm, "best", "test"))},
+            {name: "best validation\u00a0%", text: (arm) => percents(score(arm, "best", "validation"))},
             {name: "epochs/s", text: (arm) => digits(throughput(arm), 4), best: throughput},
-            {name: "speed-up", text: speed_up},
+            {name: "speed\u2011up", text: speed_up},
             {name: "sent per epoch", text: (arm) => bytes_text(arm.bytes)},
             {name: "bits per value", text: (arm) => digits(bits(arm))},
             {name: "training", text: (arm) => spread_text(training_seconds(arm), seconds_text)},

@@ -41,6 +41,10 @@ set_row "layers with attention are not offered" model.layer=GATConv
 set_row "did you mean 'adam'?" train.optimizer=Adam
 set_row "did you mean 'quantize'?" mode=AdaQP-q
 set_row "did you mean 'symmetrize'?" data.transforms=ToUndirected
+set_row 'GPUs are not offered' run.backend=cuda
+echo '{"model": "GCN", "data": {"path": "tiny"}}' >word.json
+row 78 'model: expected an object with the keys of this section; did you mean model.layer?' \
+    config check word.json
 row 64 'did you mean --set train.epochs=3?' train tiny.json --epochs 3
 row 64 'did you mean --set train.lr=0.1?' train tiny.json --lr=0.1
 row 64 'did you mean --set run.seed=3?' train tiny.json --seed 3
