@@ -167,8 +167,9 @@ PY
     row 65 "array 'y': entry 1 is 0.5; labels are whole numbers" inspect half.npz
     row 65 'its arrays are row, col, data, shape. fringe reads adj_data' inspect coo.npz
     row 0 'edges 2 stored' inspect scipy.npz
-    row 0 'edges 4 stored' inspect edges.npy
-    row 65 'an edge list must be an array (2, edges) or (edges, 2)' inspect features.npy
+    row 0 '3 nodes, 4 stored edges' partition tiny.json --quiet --set data.path=edges.npy
+    row 65 'an edge list must be an array (2, edges) or (edges, 2)' partition tiny.json \
+        --set data.path=features.npy
 fi
 
 # --- a run that is resumed or started again (B1, B4, B9, B14)
