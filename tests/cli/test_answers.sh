@@ -41,6 +41,10 @@ set_row "layers with attention are not offered" model.layer=GATConv
 set_row "did you mean 'adam'?" train.optimizer=Adam
 set_row "did you mean 'quantize'?" mode=AdaQP-q
 set_row "did you mean 'symmetrize'?" data.transforms=ToUndirected
+set_row 'GPUs are not offered' run.backend=cuda
+echo '{"model": "GCN", "data": {"path": "tiny"}}' >word.json
+row 78 'model: expected an object with the keys of this section; did you mean model.layer?' \
+    config check word.json
 row 64 'did you mean --set train.epochs=3?' train tiny.json --epochs 3
 row 64 'did you mean --set train.lr=0.1?' train tiny.json --lr=0.1
 row 64 'did you mean --set run.seed=3?' train tiny.json --seed 3
@@ -163,8 +167,9 @@ PY
     row 65 "array 'y': entry 1 is 0.5; labels are whole numbers" inspect half.npz
     row 65 'its arrays are row, col, data, shape. fringe reads adj_data' inspect coo.npz
     row 0 'edges 2 stored' inspect scipy.npz
-    row 0 'edges 4 stored' inspect edges.npy
-    row 65 'an edge list must be an array (2, edges) or (edges, 2)' inspect features.npy
+    row 0 '3 nodes, 4 stored edges' partition tiny.json --quiet --set data.path=edges.npy
+    row 65 'an edge list must be an array (2, edges) or (edges, 2)' partition tiny.json \
+        --set data.path=features.npy
 fi
 
 # --- a run that is resumed or started again (B1, B4, B9, B14)
