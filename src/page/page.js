@@ -341,11 +341,11 @@
     // --- the runs themselves
 
     function settings() {
-        const keys = several ? Object.keys(arms[0].settings) : [];
+        const keys = several ? [...new Set(arms.flatMap((arm) => Object.keys(arm.settings)))] : [];
         if (!keys.length) return;
         const box = page.append("details");
         box.append("summary").text(`Settings that differ (${keys.length})`);
-        table(box, keys, [{name: "key", text: (key) => key, left: true}, ...arms.map((arm) => ({
+        table(box, keys, [{name: "key", text: (key) => key.replace(/^config\./, ""), left: true}, ...arms.map((arm) => ({
             name: arm.label, text: (key) => arm.settings[key] || "", left: true}))], "settings");
     }
 
