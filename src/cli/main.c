@@ -45,21 +45,30 @@ const Command commands[] = {
      "make a synthetic graph that resembles a public one",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
-    {"inspect", "PATH", 1, 1, false, 0, "",
-     "print what a dataset, a partition or a checkpoint holds",
-     "PATH is a dataset (file or directory), a partition folder, a run, a checkpoint or a\n"
-     ".safetensors file. Where the format allows it, only headers are read.",
+    {"inspect", "PATH", 1, 1, false, 0, "j", "print what a file or folder of fringe holds",
+     "PATH is a dataset (file or directory), a partition, a run, a folder of runs, a checkpoint,\n"
+     "predictions, an array, a file of tensors, a config, or any JSON file that fringe writes.\n"
+     "Where the format allows it, only headers are read.",
      cmd_inspect},
-    {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
-     "write one HTML page with the curves, times and messages of runs",
-     "RUN is the folder of a run, or one that holds several: of compare or of --runs. Runs that\n"
-     "differ only in their seed are drawn as one curve with its spread. The page needs no network.\n"
-     "Writes report.html unless -o names another file.",
-     cmd_report},
     {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
      "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
      "configs, the best validation with the test score there, time and bytes of an epoch, age.",
      cmd_runs},
+    {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
+     "write one HTML page with the curves, times and messages of runs",
+     "RUN is the folder of a run, or one that holds several: of compare or of --runs. Runs that\n"
+     "differ only in their seed are drawn as one curve with its spread. The page needs no "
+     "network.\n"
+     "Writes report.html unless -o names another file.",
+     cmd_report},
+    {"cache", "[list|prune]", 0, 1, false, 0, "stajqv",
+     "list or remove prepared datasets and partitions in data.cache",
+     "list      prints what data.cache holds: sizes, and when it was used last (the default)\n"
+     "prune     removes what was not used for 30 days, --older or --all, and what killed commands\n"
+     "          left. What a running command uses stays. Nothing is lost: a command that misses "
+     "an\n"
+     "          entry makes it again.",
+     cmd_cache},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"

@@ -29,15 +29,17 @@ static void print_statistics(const Statistics *s) {
     printf("weights     %s\n", s->weighted ? "yes" : "no");
 }
 
-static bool inspect_loaded(const char *path, Error *err) {
+static bool load(Dataset *dataset, const char *path, Error *err) {
     Config config = {0};
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    return dataset_load(dataset, &config, err);
+}
+
+static bool inspect_loaded(const char *path, Error *err) {
     Dataset dataset;
     Statistics statistics;
     const Format *format = format_find("auto", path, err);
-    if (format == NULL)
-        return false;
-    snprintf(config.data.path, sizeof config.data.path, "%s", path);
-    if (!dataset_load(&dataset, &config, err))
+    if (format == NULL || !load(&dataset, path, err))
         return false;
     dataset_statistics(&dataset, &statistics);
     print_sizes(format->name, dataset.name, dataset.nodes, dataset.edges, dataset.features,
@@ -91,6 +93,8 @@ static void print_arrays(const Tensors *map) {
 bool directory_inspect(const char *path, Error *err) {
     char file[DATASET_PATH];
     Tensors map;
+    if (!directory_agrees(path, err))
+        return false;
     directory_file(path, "dataset.json", file);
     Json *manifest = json_read(file, err);
     if (manifest == NULL)
@@ -127,4 +131,33 @@ bool dataset_inspect(const char *path, Error *err) {
     if (format == NULL)
         return false;
     return format->inspect != NULL ? format->inspect(path, err) : inspect_loaded(path, err);
+}
+
+// --- JSON
+
+static bool put_directory(JsonWriter *writer, const char *path, Error *err) {
+    char file[DATASET_PATH];
+    directory_file(path, "dataset.json", file);
+    Json *manifest = directory_agrees(path, err) ? json_read(file, err) : NULL;
+    if (manifest == NULL)
+        return false;
+    for (const Json *at = json_first(manifest); at != NULL; at = json_next(at))
+        json_put_value(writer, json_key(at), at);
+    json_free(manifest);
+    return true;
+}
+
+bool dataset_put_inspected(JsonWriter *writer, const char *path, Error *err) {
+    Dataset dataset;
+    const Format *format = format_find("auto", path, err);
+    if (format == NULL)
+        return false;
+    if (format->inspect != NULL)
+        return put_directory(writer, path, err);
+    if (!load(&dataset, path, err))
+        return false;
+    json_put_string(writer, "format", format->name);
+    dataset_put_facts(writer, &dataset);
+    dataset_clear(&dataset);
+    return true;
 }

@@ -158,5 +158,8 @@ void dataset_statistics(const Dataset *dataset, Statistics *out);
 
 // ---- inspect.c
 bool directory_inspect(const char *path, Error *err); // from manifest and array header
+// ---- format_fringe.c
+bool directory_agrees(const char *folder, Error *err); // the manifest with the array header
+void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 #endif

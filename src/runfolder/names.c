@@ -18,9 +18,9 @@ typedef struct Made {
 
 static const Made made[] = {
     {MARKER_NAME, "marks the folder as fringe's"},
-    {LOCK_NAME, "locked while a run works here; names that run"},
+    {LOCK_NAME, "locked while a run works here; names it"},
     {MOVING_NAME, "target folder of a move of earlier runs"},
-    {"run.json", "config, versions, machine, exchanges, result"},
+    {"run.json", "config, versions, machine, result"},
     {"metrics.jsonl", "one object per epoch"},
     {"trace.json", "events of the epochs in run.trace, for Perfetto"},
     {"runs.json", "mean and deviation over --runs"},
@@ -198,7 +198,7 @@ bool runfolder_print(const char *path) {
         return false;
     printf("files\n");
     for (int i = 0; i < list.count; i++)
-        printf("  %-36s %s\n", SHOWN(list.name[i]), what_it_is(list.name[i]));
+        printf("  %-32s %s\n", SHOWN(list.name[i]), what_it_is(list.name[i]));
     names_clear(&list);
     return true;
 }
