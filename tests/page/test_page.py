@@ -1,4 +1,4 @@
-# timed
+# timed, once
 """If this failed, a report page would show other numbers than the files of its runs, complain in a browser, fetch
 something, be unreadable in the dark, or grow too large."""
 import json
