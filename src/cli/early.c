@@ -222,10 +222,35 @@ bool trace_is_late(const Config *config, char sentence[256]) {
 
 // ---- loading
 
+// Refuses a folder that holds several runs, with their names, and one without any.
+static bool names_one_run(const char *folder, Error *err) {
+    char path[1100], names[512] = "";
+    path_join(path, sizeof path, folder, "run.json");
+    RunRecords records = {0};
+    if (file_exists(path))
+        return true;
+    if (!records_add(&records, folder, err))
+        return false;
+    size_t length = strlen(folder), used = 0;
+    for (int i = 0; i < records.count && used < sizeof names - 128; i++) {
+        const char *name = records.run[i].folder + length;
+        snprintf(names + used, sizeof names - used, "%s%.100s", i > 0 ? ", " : "",
+                 name + strspn(name, "/"));
+        used = strlen(names);
+    }
+    error_set(err, EXIT_NO_INPUT, "%s holds %d run%s (%s%s); name one of them", folder,
+              records.count, records.count == 1 ? "" : "s", names,
+              used >= sizeof names - 128 ? ", ..." : "");
+    records_clear(&records);
+    return false;
+}
+
 // Loads the config in the run.json of a run's folder, with that folder as run.dir.
 static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
     const char *setting[CLI_SETTINGS + 1];
     char path[1100], own_folder[1100];
+    if (!names_one_run(folder, err))
+        return false;
     path_join(path, sizeof path, folder, "run.json");
     snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
     setting[0] = own_folder;
