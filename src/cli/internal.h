@@ -36,6 +36,8 @@ typedef struct Options { // the command line
     int parts;           // --parts; 0: not given
     int64_t seed;        // --seed
     const char *modes;   // --modes
+    const char *older;   // --older
+    bool all;            // --all
     int needs;           // of the command, or --files: NEEDS_...
 } Options;
 
@@ -196,6 +198,13 @@ bool train_runs(Session *session, const Options *options, RunResult *result);
 void runs_table_print(const RunRecords *records, const char *folder);                   // stdout
 void runs_table_put(JsonWriter *writer, const RunRecords *records, const char *folder); // "runs"
 
+// --- cmd_cache.c: the entries of data.cache, as lines (stdout) and as members of an object
+
+void cache_print_list(const CacheList *list, const char *cache);
+void cache_put_list(JsonWriter *writer, const CacheList *list, const char *cache);
+void cache_print_entry(const CacheEntry *entry);
+void cache_put_entry(JsonWriter *writer, const CacheEntry *entry); // in a list
+
 // --- doctor_config.c: what one config needs from this machine
 
 typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
@@ -217,6 +226,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_report(const Options *options, int *argc, char ***argv);
+ExitCode cmd_cache(const Options *options, int *argc, char ***argv);
 ExitCode cmd_runs(const Options *options, int *argc, char ***argv);
 ExitCode cmd_config(const Options *options, int *argc, char ***argv);
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);

@@ -61,6 +61,14 @@ const Command commands[] = {
      "network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
+    {"cache", "[list|prune]", 0, 1, false, 0, "stajqv",
+     "list or remove prepared datasets and partitions in data.cache",
+     "list      prints what data.cache holds: sizes, and when it was used last (the default)\n"
+     "prune     removes what was not used for 30 days, --older or --all, and what killed commands\n"
+     "          left. What a running command uses stays. Nothing is lost: a command that misses "
+     "an\n"
+     "          entry makes it again.",
+     cmd_cache},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"

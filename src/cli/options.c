@@ -22,6 +22,8 @@ static const Option table[] = {
     {'m', "modes", "A,B,...",
      "modes to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
      "alone)"},
+    {'t', "older", "AGE", "remove what was not used for AGE, such as 12h or 30d (default: 30d)"},
+    {'a', "all", NULL, "remove everything that no running command uses"},
     {'j', "json", NULL, "print JSON"},
     {'f', "files", NULL, "also check data, weights and output folders on disk"},
     {'q', "quiet", NULL, "print warnings, errors and results only"},
@@ -66,6 +68,9 @@ static void store_flag(Options *options, char letter) {
     case 'b':
         options->best = true;
         break;
+    case 'a':
+        options->all = true;
+        break;
     case 'f':
         options->needs = NEEDS_TRAINING;
         break;
@@ -100,6 +105,9 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         return true;
     case 'o':
         options->output = text;
+        return true;
+    case 't':
+        options->older = text;
         return true;
     case 'm':
         options->modes = text;

@@ -64,6 +64,7 @@ typedef struct Prepared {
     char name[DATASET_NAME]; // of this source; another source may have the same contents
     Dataset dataset;
     bool loaded;
+    CacheHold *hold; // of the prepared dataset
     Warnings *warnings;
 } Prepared;
 
@@ -82,10 +83,12 @@ static bool read_source_entry(Prepared *prepared) {
                            ? json_get(document, "dataset_hash")
                            : NULL;
     bool ok = hash != NULL && json_type(hash) == JSON_STRING && is_hash(json_string(hash));
-    if (ok)
+    if (ok) {
         memcpy(prepared->hash, json_string(hash), sizeof prepared->hash);
-    else
+        cache_touch(path);
+    } else {
         warnings_add(prepared->warnings, "%s was damaged and is made again", path);
+    }
     json_free(document);
     return ok;
 }
@@ -121,6 +124,8 @@ static bool open_prepared(Prepared *prepared) {
     entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
     if (!file_exists(folder))
         return false;
+    prepared->hold = cache_hold(folder);
+    cache_touch(folder);
     if (dataset_open(&prepared->dataset, folder, &error)) {
         dataset_hash(&prepared->dataset, hash);
         prepared->loaded = strcmp(hash, prepared->hash) == 0;
@@ -175,6 +180,8 @@ static bool load_original(Prepared *prepared, Error *err) {
 static void prepared_clear(Prepared *prepared) {
     if (prepared->loaded)
         dataset_clear(&prepared->dataset);
+    cache_release(prepared->hold);
+    prepared->hold = NULL;
     prepared->loaded = false;
 }
 
@@ -270,6 +277,7 @@ static void use_parts(const Prepared *prepared, const char *folder) {
     if (!manifest_read(&manifest, folder, &ignored))
         return;
     warnings_add_all(prepared->warnings, &manifest.warnings);
+    cache_touch(folder);
     name_part_file(prepared, &manifest, folder);
     manifest_clear(&manifest);
 }

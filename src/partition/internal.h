@@ -11,6 +11,17 @@ enum {
     PARTS_MOST = 1 << 20, // parts of a graph; readers of files check this bound
 };
 
+// ---- hold.c: entries of the cache in use
+// Keeps the folder of parts or of a dataset from being pruned until the release, or the end of the
+// process. NULL if it does not exist or cannot be locked.
+CacheHold *cache_hold(const char *folder);
+// The exclusive lock, for its removal; NULL with *is_used if another process holds it, or if that
+// cannot be known. A folder without a manifest has no lock: NULL without *is_used.
+CacheHold *cache_seize(const char *folder, bool *is_used);
+void cache_release(CacheHold *hold); // NULL is allowed
+// Sets the time of its last use to now, if the cache can be written.
+void cache_touch(const char *path);
+
 // ---- graph.c: the stored edges, by source and by target
 typedef struct Graph {
     int64_t nodes, edges;

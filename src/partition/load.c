@@ -11,6 +11,7 @@ typedef struct Work { // of rank 0
     int parts;
     bool again; // the entry is damaged: make it again
     char folder[FOLDER], name[DATASET_NAME];
+    CacheHold *hold; // until every rank has opened its shard
     Warnings *warnings;
     Error *err;
 } Work;
@@ -22,10 +23,12 @@ static void work_in_helper(void *context) {
         warnings_add(&warnings, "%s was damaged and is made again", work->folder);
         partition_discard(work->folder);
     }
+    cache_release(work->hold);
     if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, &new,
                         work->err))
         dataset_name(work->config, work->name, work->err);
     warnings_add_all(&warnings, &new);
+    work->hold = cache_hold(work->folder);
     *work->warnings = warnings;
 }
 
@@ -92,6 +95,20 @@ static bool same_partition(const Shard *shard, const Comm *comm, Error *err) {
     return comm_agree(comm, err);
 }
 
+// Builds and opens; a damaged shard is made again once. Collective.
+static bool build_and_open(Work *work, Shard *shard, const Comm *comm) {
+    bool damaged;
+    if (!build(work, comm))
+        return false;
+    if (open_shard(shard, comm, work->folder, &damaged, work->err))
+        return true;
+    if (!damaged)
+        return false;
+    *work->err = (Error){0};
+    work->again = true;
+    return build(work, comm) && open_shard(shard, comm, work->folder, &damaged, work->err);
+}
+
 bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnings *warnings,
                     Error *err) {
     Warnings unused = {0};
@@ -102,17 +119,10 @@ bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnin
     if (warnings != NULL)
         *warnings = (Warnings){0};
     *shard = (Shard){0};
-    bool damaged;
-    if (!build(&work, comm))
+    bool ok = build_and_open(&work, shard, comm);
+    cache_release(work.hold);
+    if (!ok)
         return false;
-    if (!open_shard(shard, comm, work.folder, &damaged, err)) {
-        if (!damaged)
-            return false;
-        *err = (Error){0};
-        work.again = true;
-        if (!build(&work, comm) || !open_shard(shard, comm, work.folder, &damaged, err))
-            return false;
-    }
     snprintf(shard->dataset_name, sizeof shard->dataset_name, "%s", work.name);
     if (same_partition(shard, comm, err))
         return true;

@@ -15,7 +15,7 @@ import browser
 FRINGE = os.environ["FRINGE"]
 CONFIG = {"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]}, "run": {"log_every": 0},
           "train": {"epochs": 12, "eval_every": 2}, "quantization": {"period": 3, "delay": 0, "group_size": 100}}
-ODD = "two<img src=x onerror=alert(1)>"  # a folder whose name is HTML
+ODD = "two</script><img src=x onerror=console.error(1)>"  # two folders whose path is HTML
 failed = []
 
 

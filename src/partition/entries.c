@@ -1,0 +1,160 @@
+// Lists and removes entries of the cache, for `fringe cache`. Names that cache.c does not make are
+// neither listed nor touched.
+#include "internal.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+// ---- names
+
+static const char *const prefixes[] = {"source-", "dataset-", "parts-"}; // by CacheKind
+enum { DIGITS = 32 };
+
+// Sets *rest to the text behind the hash: "", ".json", or the ending of a temporary name.
+static bool read_name(const char *name, CacheKind *kind, const char **rest) {
+    for (int k = CACHE_SOURCE; k <= CACHE_PARTS; k++) {
+        size_t length = strlen(prefixes[k]);
+        if (strncmp(name, prefixes[k], length) != 0)
+            continue;
+        *kind = (CacheKind)k;
+        *rest = name + length + DIGITS;
+        return strspn(name + length, "0123456789abcdef") == DIGITS;
+    }
+    return false;
+}
+
+bool cache_entry_kind(const char *path, CacheKind *kind) {
+    const char *name = path_name(path), *rest;
+    if (!read_name(name, kind, &rest))
+        return false;
+    const char *ending = *kind == CACHE_SOURCE ? ".json" : "";
+    size_t length = strlen(ending);
+    if (strcmp(rest, ending) == 0)
+        return true;
+    *kind = CACHE_TEMPORARY;
+    return strncmp(rest, ending, length) == 0 &&
+           strncmp(rest + length, FILE_TEMPORARY, strlen(FILE_TEMPORARY)) == 0;
+}
+
+static int is_entry(const struct dirent *entry) {
+    CacheKind kind;
+    return cache_entry_kind(entry->d_name, &kind);
+}
+
+// ---- one entry
+
+static double bytes_of(const char *path) {
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return 0;
+    if (!S_ISDIR(status.st_mode))
+        return (double)status.st_size;
+    DIR *folder = opendir(path);
+    double bytes = 0;
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        char inside[2048];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        path_join(inside, sizeof inside, path, entry->d_name);
+        bytes += bytes_of(inside);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return bytes;
+}
+
+static void read_dataset_name(CacheEntry *entry, const char *path) {
+    Json *document = json_read(path, &(Error){0});
+    const Json *name =
+        document != NULL && json_type(document) == JSON_OBJECT ? json_get(document, "name") : NULL;
+    if (name != NULL && json_type(name) == JSON_STRING)
+        snprintf(entry->dataset, sizeof entry->dataset, "%s", json_string(name));
+    json_free(document);
+}
+
+static void read_parts(CacheEntry *entry) {
+    Manifest manifest;
+    if (!manifest_read(&manifest, entry->path, &(Error){0}))
+        return;
+    snprintf(entry->dataset, sizeof entry->dataset, "%s", manifest.dataset_name);
+    entry->parts = manifest.parts;
+    manifest_clear(&manifest);
+}
+
+static bool is_used(const CacheEntry *entry) {
+    bool used = false;
+    if (entry->kind == CACHE_TEMPORARY)
+        return !file_is_left_over(entry->path);
+    if (entry->kind != CACHE_SOURCE)
+        cache_release(cache_seize(entry->path, &used));
+    return used;
+}
+
+void cache_entry_read(CacheEntry *entry, const char *path, CacheKind kind) {
+    struct stat status;
+    char manifest[1200];
+    *entry = (CacheEntry){.kind = kind, .bytes = bytes_of(path)};
+    snprintf(entry->path, sizeof entry->path, "%s", path);
+    if (lstat(path, &status) == 0)
+        entry->age = difftime(time(NULL), status.st_mtime);
+    entry->age = entry->age > 0 ? entry->age : 0;
+    path_join(manifest, sizeof manifest, path, "dataset.json");
+    if (kind == CACHE_PARTS)
+        read_parts(entry);
+    else if (kind != CACHE_TEMPORARY)
+        read_dataset_name(entry, kind == CACHE_SOURCE ? path : manifest);
+    entry->is_used = is_used(entry);
+}
+
+// ---- all of them
+
+static int by_kind_and_age(const void *a, const void *b) {
+    const CacheEntry *one = a, *other = b;
+    if (one->kind != other->kind)
+        return one->kind < other->kind ? 1 : -1;
+    return one->age < other->age ? -1 : one->age > other->age ? 1 : strcmp(one->path, other->path);
+}
+
+bool cache_list(CacheList *list, const char *cache, Error *err) {
+    struct dirent **names;
+    *list = (CacheList){0};
+    int count = scandir(cache, &names, is_entry, alphasort);
+    if (count < 0)
+        return errno == ENOENT || error_set(err, EXIT_IO, "%s: cannot look into the cache: %s",
+                                            cache, strerror(errno));
+    list->entry = ALLOC(CacheEntry, count + 1, "entries of the cache");
+    for (int i = 0; i < count; i++) {
+        char path[1024];
+        CacheKind kind;
+        path_join(path, sizeof path, cache, names[i]->d_name);
+        if (cache_entry_kind(path, &kind))
+            cache_entry_read(&list->entry[list->count++], path, kind);
+        free(names[i]);
+    }
+    free(names);
+    qsort(list->entry, (size_t)list->count, sizeof *list->entry, by_kind_and_age);
+    return true;
+}
+
+void cache_list_clear(CacheList *list) {
+    memory_free(list->entry);
+    *list = (CacheList){0};
+}
+
+bool cache_remove(const CacheEntry *entry, Error *err) {
+    bool used = false;
+    if (entry->kind == CACHE_SOURCE || entry->kind == CACHE_TEMPORARY)
+        return (entry->kind == CACHE_SOURCE || file_is_left_over(entry->path)) &&
+               file_remove(entry->path, err);
+    CacheHold *hold = cache_seize(entry->path, &used);
+    if (!used)
+        partition_discard(entry->path);
+    cache_release(hold);
+    return !used && (!file_exists(entry->path) ||
+                     error_set(err, EXIT_CANNOT_WRITE,
+                               "%s: cannot be removed; does it belong to you?", entry->path));
+}
