@@ -195,7 +195,7 @@ static void the_memory_of_an_array_is_foreseen(void **state) {
     dataset_plan(&plan, &config);
     assert_ok(dataset_load(&d, &config, &err), &err);
     assert_true(memory_peak() - before > 10000000); // of the load
-    size_t copy = 2 * 2 * EDGES * sizeof(int64_t); // of qsort, which is not counted
+    size_t copy = 2 * 2 * EDGES * sizeof(int64_t);  // of qsort, which is not counted
     assert_true(memory_plan_total(&plan) >= memory_peak() - before + copy);
     dataset_clear(&d);
 }
