@@ -72,14 +72,14 @@ void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
 // Rank 0 only; functions that read files may take long.
 enum { COMPARED_MOST = 16 };
 typedef struct ComparedVariant {
-    char name[CONFIG_WORD]; // also its folder inside that of the comparison
-    bool blocking;          // computation does not overlap with messages
-    MeanDeviation test;     // at the last epoch, percent
-    RecordedEpoch mean;     // of an epoch
-    double epoch;           // seconds, the median
-    double total;           // seconds of training and assignment, of a run
-    double assigned;        // of these, of assignment
-    double to_target;       // seconds until the validation reached the target; NaN: never
+    char name[CONFIG_WORD];         // also its folder inside that of the comparison
+    bool blocking;                  // computation does not overlap with messages
+    MeanDeviation validation, test; // at the last epoch, percent
+    RecordedEpoch mean;             // of an epoch
+    double epoch;                   // seconds, the median
+    double total;                   // seconds of training and assignment, of a run
+    double assigned;                // of these, of assignment
+    double to_target;               // seconds until the validation reached the target; NaN: never
 } ComparedVariant;
 typedef struct Comparison {
     const char *folder; // borrowed, outlives the comparison
