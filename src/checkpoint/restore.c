@@ -197,12 +197,12 @@ static void print_manifest(const Manifest *m, const char *folder) {
     printf("checkpoint %s\nepoch %lld, best validation at epoch %lld\n", SHOWN(folder),
            (long long)m->counters.epoch, (long long)m->counters.best_epoch);
     if (m->version > 1)
-        printf("of a training with seed %lld on data %s in %lld parts %s%s%s\n",
+        printf("of a training with seed %lld on data %.8s in %lld parts %.8s%s%s\n",
                (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut),
                of->first_weights.path[0] != 0 ? ", from the weights " : "",
                SHOWN(of->first_weights.path));
-    printf("test: last evaluation accuracy %.4f micro-F1 %.4f; at the best accuracy %.4f micro-F1 "
-           "%.4f\n",
+    printf("test: last evaluation accuracy %.4f micro-F1 %.4f\n"
+           "      at the best     accuracy %.4f micro-F1 %.4f\n",
            last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
 }
 

@@ -1,55 +1,124 @@
-// fringe inspect: finds out whether the path is a partition, a run, a checkpoint, a file of tensors
-// or a dataset, and prints what it holds.
+// fringe inspect: finds out what the path is, by one table of kinds, and prints what it holds.
 
-#include "internal.h"
+#include "inspect.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static bool holds(const char *folder, const char *name) {
-    char path[2048];
-    path_join(path, sizeof path, folder, name);
-    return file_exists(path);
-}
+// The first kind that recognises a path is taken, so narrower ones stand above wider ones.
+static const Inspected *const kinds[] = {
+    &inspected_comparison, &inspected_run,     &inspected_checkpoint, &inspected_partition,
+    &inspected_dataset,    &inspected_cache,   &inspected_entry,      &inspected_predictions,
+    &inspected_runs,       &inspected_metrics, &inspected_assignment, &inspected_trace,
+    &inspected_array,      &inspected_shard,   &inspected_tensors,    &inspected_part_file,
+    &inspected_config,     &inspected_graph,
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0], COLUMNS = 80, NAMES = 160, FOUND = 240 };
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-static bool inspect_tensors(const char *path, Error *err) {
-    Tensors tensors;
-    if (!tensors_open(&tensors, path, err))
+// The first names in a folder, to show what was found.
+static bool add_name(const char *path, void *context) {
+    char *names = context;
+    size_t used = strlen(names);
+    if (used > NAMES - 80)
         return false;
-    tensors_print(&tensors, path);
-    tensors_close(&tensors);
+    snprintf(names + used, NAMES - used, "%s%.60s", used > 0 ? ", " : "", path_name(path));
     return true;
 }
 
-static bool inspect(const char *path, Error *err) {
-    if (holds(path, "partition.json"))
-        return partition_report(path, NULL, err);
-    bool run = holds(path, "checkpoints");
-    if ((run || holds(path, "checkpoint.json")) &&
-        (!checkpoint_inspect(path, err) || !report_show_assignments(path, err)))
-        return false;
-    if (runfolder_print(path) || run || holds(path, "checkpoint.json"))
-        return true;
-    if (ends_with(path, ".safetensors"))
-        return inspect_tensors(path, err);
-    return dataset_inspect(path, err);
+static void describe(const char *path, char out[FOUND]) {
+    char names[NAMES] = "", size[QUANTITY];
+    if (!file_is_folder(path))
+        snprintf(out, FOUND, "a file of %s", quantity_bytes(size, (double)file_size(path)));
+    else if (inspect_each(path, add_name, names))
+        snprintf(out, FOUND, names[0] == 0 ? "an empty folder" : "a folder with %s", names);
+    else
+        snprintf(out, FOUND, "a folder with %s, ...", names);
+}
+
+static bool refuse(const char *path, Error *err) {
+    char known[512] = "", found[FOUND];
+    describe(path, found);
+    for (int i = 0; i < KINDS; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i == 0 ? "" : ", ",
+                 kinds[i]->name);
+    return error_set(err, EXIT_DATA, "%s is %s, which is none of the kinds that inspect opens: %s",
+                     path, found, known);
+}
+
+static const Inspected *kind_of(const char *path, Error *err) {
+    if (!file_exists(path)) {
+        error_set(err, EXIT_NO_INPUT, "%s does not exist", path);
+        return NULL;
+    }
+    for (int i = 0; i < KINDS; i++)
+        if (kinds[i]->is(path))
+            return kinds[i];
+    refuse(path, err);
+    return NULL;
+}
+
+// ---- lines
+
+static void print_broken(const char *text) {
+    while (*text != 0) {
+        size_t bytes = strcspn(text, "\n");
+        char *out = ALLOC(char, SCREEN_BROKEN(bytes), "a line to print");
+        fwrite(out, 1, screen_break(out, text, bytes, COLUMNS), stdout);
+        memory_free(out);
+        text += bytes + (text[bytes] == '\n');
+    }
+}
+
+// All rooms print with printf, so stdout becomes memory while they do, and its lines are broken.
+static bool print(const Inspected *kind, const char *path, Error *err) {
+    char *text = NULL;
+    size_t bytes;
+    FILE *real = stdout, *memory = open_memstream(&text, &bytes);
+    CHECK(memory != NULL, EXIT_MEMORY, "no memory for the text of fringe inspect");
+    stdout = memory;
+    bool ok = kind->print(path, err);
+    fclose(memory);
+    stdout = real;
+    print_broken(text);
+    free(text);
+    return ok;
+}
+
+static bool put(const Inspected *kind, const char *path, Error *err) {
+    JsonWriter w;
+    json_writer_init(&w, true);
+    json_begin_object(&w, NULL);
+    json_put_string(&w, "kind", kind->name);
+    json_put_string(&w, "path", path);
+    bool ok = kind->put(&w, path, err);
+    json_end_object(&w);
+    if (ok)
+        printf("%s\n", w.text);
+    json_writer_clear(&w);
+    return ok;
+}
+
+// ---- the command
+
+// The path as it is, or the dataset of that name beside FRINGE_DATA, without slashes at its end.
+static void find(const Config *config, const char *argument, char path[INSPECT_PATH]) {
+    config_resolve(config, argument, path, INSPECT_PATH);
+    if (file_exists(argument) || !file_exists(path))
+        snprintf(path, INSPECT_PATH, "%s", argument);
+    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';)
+        path[--length] = 0;
 }
 
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
     Config config;
     Error err = {0};
-    char path[4096];
+    char path[INSPECT_PATH];
     if (config_load(&config, NULL, NULL, 0, &err)) {
-        config_resolve(&config, options->argument[0], path, sizeof path);
-        if (!file_exists(path))
-            error_set(&err, EXIT_NO_INPUT, "%s does not exist", options->argument[0]);
-        else
-            inspect(path, &err);
+        find(&config, options->argument[0], path);
+        const Inspected *kind = kind_of(path, &err);
+        if (kind != NULL)
+            (options->json ? put : print)(kind, path, &err);
     }
     if (err.code != 0)
         print_error(&err);

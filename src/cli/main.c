@@ -45,10 +45,11 @@ const Command commands[] = {
      "make a synthetic graph that resembles a public one",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
-    {"inspect", "PATH", 1, 1, false, 0, "",
-     "print what a dataset, a partition or a checkpoint holds",
-     "PATH is a dataset (file or directory), a partition folder, a run, a checkpoint or a\n"
-     ".safetensors file. Where the format allows it, only headers are read.",
+    {"inspect", "PATH", 1, 1, false, 0, "j",
+     "print what a run, a dataset or any other file of fringe holds",
+     "PATH is anything that fringe writes or reads: a run or a folder of runs, a comparison,\n"
+     "metrics.jsonl, predictions, a checkpoint, .npy, .safetensors, a partition, the cache, a\n"
+     "dataset, a graph, a config. Where the format allows it, only headers are read.",
      cmd_inspect},
     {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
      "write one HTML page with the curves, times and messages of runs",

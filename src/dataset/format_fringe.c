@@ -263,6 +263,13 @@ static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
     return bind_arrays(dataset, err) || say_manifest(dataset, folder, err);
 }
 
+bool directory_agrees(const char *path, Error *err) {
+    Dataset dataset = {0};
+    bool ok = open_unchecked(&dataset, path, err);
+    dataset_clear(&dataset);
+    return ok;
+}
+
 bool dataset_open(Dataset *dataset, const char *folder, Error *err) {
     *dataset = (Dataset){0};
     if (!open_unchecked(dataset, folder, err) || !dataset_check(dataset, folder, err)) {
@@ -309,6 +316,5 @@ const Format format_fringe = {.name = "fringe",
                               .matches = matches,
                               .files = files,
                               .name_inside = name_inside,
-                              .inspect = directory_inspect,
                               .read = read_directory,
                               .plan = plan_directory};

@@ -197,7 +197,7 @@ bool runfolder_print(const char *path) {
         return false;
     printf("files\n");
     for (int i = 0; i < list.count; i++)
-        printf("  %-36s %s\n", SHOWN(list.name[i]), what_it_is(list.name[i]));
+        printf("  %-32s %s\n", SHOWN(list.name[i]), what_it_is(list.name[i]));
     names_clear(&list);
     return true;
 }
