@@ -46,6 +46,7 @@ have() {
     pkg-config) command -v pkg-config ;;
     python3) command -v python3 ;;
     python3-numpy) python3 -c 'import numpy' ;;
+    node-d3) test -e /usr/share/nodejs/d3/dist/d3.min.js ;;
     iproute2) command -v ip ;;
     *) false ;;
     esac >/dev/null 2>&1

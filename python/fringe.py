@@ -207,7 +207,10 @@ def read_run(folder):
     """The run in `folder` (run.dir); one that is still training too."""
     path = os.path.join(folder, "run.json")
     if not os.path.exists(path):
-        raise FileNotFoundError(f"{path} does not exist: {folder} is not the folder of a run (run.dir)")
+        inside = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        runs = [name for name in inside if os.path.exists(os.path.join(folder, name, "run.json"))]
+        hint = f"; it holds the runs {', '.join(runs)}" if runs else ""
+        raise FileNotFoundError(f"{path} does not exist: {folder} is not the folder of one run (run.dir){hint}")
     with open(path, encoding="utf-8") as f:
         record = json.load(f)
     lines = []
@@ -255,13 +258,16 @@ def embeddings(run, layer):
 # --- PyG
 
 
+def _with_loops(edge_index, nodes, torch):
+    return torch.cat([edge_index, torch.arange(nodes, device=edge_index.device).repeat(2, 1)], 1)
+
+
 def _scaled_edges(kind, edge_index, edge_weight, nodes, torch):
     """fringe's own scaling of gcn (in- and out-degree) and sage-gcn (mean with the node itself)."""
-    weight = torch.ones(edge_index.shape[1]) if edge_weight is None else edge_weight
-    loops = torch.arange(nodes).repeat(2, 1)
-    into = torch.ones(nodes).index_add(0, edge_index[1], weight)
-    out = torch.ones(nodes).index_add(0, edge_index[0], weight)
-    edge_index, weight = torch.cat([edge_index, loops], 1), torch.cat([weight, torch.ones(nodes)])
+    ones = torch.ones(nodes, device=edge_index.device)
+    weight = torch.ones(edge_index.shape[1], device=edge_index.device) if edge_weight is None else edge_weight
+    into, out = ones.index_add(0, edge_index[1], weight), ones.index_add(0, edge_index[0], weight)
+    edge_index, weight = _with_loops(edge_index, nodes, torch), torch.cat([weight, ones])
     if kind == "sage-gcn":
         return edge_index, weight / into[edge_index[1]]
     return edge_index, weight / (into[edge_index[1]] * out[edge_index[0]]).sqrt()
@@ -320,7 +326,7 @@ def to_pyg(run, best=False):
             if own_scaling:
                 edge_index, edge_weight = _scaled_edges(kind, edge_index, edge_weight, len(x), torch)
             elif kind == "sage-mean" and settings["self_loops"]:
-                edge_index = torch.cat([edge_index, torch.arange(len(x)).repeat(2, 1)], 1)
+                edge_index = _with_loops(edge_index, len(x), torch)
             weight, found = () if edge_weight is None else (edge_weight,), []
             x = torch.nn.functional.dropout(x, settings["input_dropout"], self.training)
             for layer, conv in enumerate(self.convs):

@@ -257,7 +257,7 @@ bool comm_agree(const Comm *comm, Error *err) {
     if (holders == 0)
         return true;
     int root = (int)-first;
-    if (comm->rank == root && holders < comm->size)
+    if (comm->rank == root && root > 0 && holders < comm->size) // rank 0 works for all
         error_prefix(err, "rank %d", root);
     comm_broadcast(comm, err, sizeof *err, root);
     return false;

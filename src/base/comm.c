@@ -58,9 +58,9 @@ static void late_start(int number) {
 
 static void end_all(ExitCode code, const char *sentence) {
     if (world_rank >= 0)
-        terminal_say_last("rank %d: %s\n", world_rank, SHOWN(sentence));
+        terminal_say_last("fringe: rank %d: %s\n", world_rank, SHOWN(sentence));
     else
-        terminal_say_last("%s\n", SHOWN(sentence));
+        terminal_say_last("fringe: %s\n", SHOWN(sentence));
     comm_abort(code);
 }
 

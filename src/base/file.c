@@ -110,6 +110,33 @@ FILE *file_stream(const char *path, int64_t *bytes, Error *err) {
     return file;
 }
 
+// The nearest folder above `path` that may not be entered, if that hides the path.
+static void locked_folder(char *out, size_t size, const char *path) {
+    char above[1100];
+    struct stat status;
+    snprintf(out, size, "%s", path);
+    do {
+        path_folder(above, sizeof above, out);
+        snprintf(out, size, "%s", above);
+    } while (stat(out, &status) != 0 && errno == EACCES && strcmp(out, "/") != 0);
+}
+
+bool file_is_denied(const char *path, Error *err) {
+    char folder[1100];
+    struct stat status;
+    if (strlen(path) >= sizeof folder || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 ||
+        errno != EACCES)
+        return false;
+    if (stat(path, &status) == 0) {
+        error_set(err, EXIT_NO_INPUT, "%s cannot be opened: permission denied", path);
+        return true;
+    }
+    locked_folder(folder, sizeof folder, path);
+    error_set(err, EXIT_NO_INPUT, "%s cannot be opened: no permission to enter the folder %s", path,
+              folder);
+    return true;
+}
+
 static char *read_descriptor(int descriptor, size_t size, const char *path, size_t limit,
                              Error *err) {
     if (size > limit) {

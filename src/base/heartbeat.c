@@ -176,7 +176,7 @@ static _Noreturn void name_silent(double seconds, const char *what) {
         count += is_silent(r);
     }
     terminal_say_last(
-        "rank %d: waited %.2f s for %s; rank%s %s of %d %s not answer: stopped, hung or "
+        "fringe: rank %d: waited %.2f s for %s; rank%s %s of %d %s not answer: stopped, hung or "
         "unreachable\n",
         monitor.rank, seconds, what, count == 1 ? "" : "s", names, monitor.size,
         count == 1 ? "does" : "do");
@@ -198,10 +198,10 @@ static void look_for_standstill(HeartbeatWatch *watch, double seconds, const cha
     watch->finished = finished;
     if (watch->standstill < STANDSTILL_ROUNDS)
         return;
-    terminal_say_last(
-        "rank %d: waited %.1f s for %s; every rank waits and none receives a message: the ranks "
-        "are not at the same step\n",
-        monitor.rank, seconds, what);
+    terminal_say_last("fringe: rank %d: waited %.1f s for %s; every rank waits and none receives a "
+                      "message: the ranks "
+                      "are not at the same step\n",
+                      monitor.rank, seconds, what);
     comm_abort(EXIT_HUNG);
 }
 

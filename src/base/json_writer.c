@@ -96,6 +96,8 @@ static void end(JsonWriter *writer, const char *bracket) {
     if (!empty)
         new_line(writer);
     put(writer, bracket);
+    if (writer->pretty && writer->depth == 0)
+        put(writer, "\n");
 }
 
 void json_begin_object(JsonWriter *writer, const char *key) { begin(writer, key, "{"); }

@@ -170,6 +170,7 @@ static void report_comparison(Session *s, const Options *options, Comparison *co
     if (!options->json)
         comparison_print(comparison);
     write_table(s, options, comparison);
+    report_folder(s, comparison->folder);
     if (ended.code != 0)
         s->err = ended;
 }

@@ -19,6 +19,9 @@ static bool check(const Options *options, Error *err) {
         return error_set(err, EXIT_USAGE, "config check: which CONFIG?");
     if (!load_config(&config, options, options->argument[1], 0, err))
         return false;
+    char sentence[256];
+    if (trace_is_late(&config, sentence))
+        terminal_say("warning    %s\n", sentence);
     printf("%s: ok\n", SHOWN(options->argument[1]));
     return true;
 }

@@ -22,7 +22,8 @@ static bool generate(const Options *options, const char *folder, Error *err) {
     Dataset dataset = {0};
     char parent[2048];
     path_folder(parent, sizeof parent, folder);
-    bool ok = dataset_generate(&dataset, options->argument[0], options->seed, err);
+    bool ok = file_check_folder(parent, err) &&
+              dataset_generate(&dataset, options->argument[0], options->seed, err);
     stage_begin("write", "the dataset");
     ok = ok && file_make_folder(parent, err) && dataset_write(&dataset, folder, err);
     stage_end("");

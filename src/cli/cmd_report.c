@@ -18,6 +18,34 @@ static bool write_page(const Options *options, const char *path, Error *err) {
     return ok;
 }
 
+// --- of a comparison or a sweep that has ended
+
+typedef struct Folder {
+    const char *folder, *path;
+    Error *err;
+} Folder;
+
+static void write_aside(void *context) {
+    const Folder *f = context;
+    RunRecords records = {0};
+    if (records_add(&records, f->folder, f->err))
+        page_write(f->path, &records, f->err);
+    records_clear(&records);
+}
+
+void report_folder(const Session *s, const char *folder) {
+    char path[CONFIG_TEXT + 32];
+    Error err = {0};
+    path_join(path, sizeof path, folder, "report.html");
+    stage_begin("report", "reading runs");
+    comm_aside(&s->comm, write_aside, &(Folder){folder, path, &err});
+    stage_drop();
+    if (err.code != 0)
+        terminal_say("warning    there is no report.html: %s\n", SHOWN(err.text));
+    else
+        terminal_note("report     %s\n", SHOWN(path));
+}
+
 ExitCode cmd_report(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
     Error err = {0};

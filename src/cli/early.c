@@ -74,6 +74,9 @@ static void check_layer(const Early *early, const Options *options) {
 // `compare` takes the modes of a config, and "alone".
 static void check_modes(const Early *early, const Options *options) {
     char words[512], list[FAMILY_WORDS], *rest = words, guess[CONFIG_WORD];
+    if (options->modes != NULL && options->modes[strspn(options->modes, ",")] == 0)
+        error_join(early->err, EXIT_USAGE, "--modes: names no mode; there are %s, alone",
+                   family_words(&mode_family, list));
     snprintf(words, sizeof words, "%s", options->modes != NULL ? options->modes : "");
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
         if (word[0] == 0 || strcmp(word, "alone") == 0 ||
@@ -110,8 +113,20 @@ static bool tell_how_to_make(const Config *config, const char *name, Error *err)
                      config->data.path, name, into);
 }
 
+static bool is_missing(const char *path, const char *what, Error *err) {
+    const char *data = getenv("FRINGE_DATA");
+    return error_set(err, EXIT_NO_INPUT,
+                     "%s does not exist; fringe looks for %s beside the config, then in the folder "
+                     "FRINGE_DATA (%s)",
+                     path, what, data != NULL ? data : "which is not set");
+}
+
 static bool is_file(const char *path, Error *err) {
     int64_t bytes;
+    if (file_is_denied(path, err))
+        return false;
+    if (!file_exists(path))
+        return is_missing(path, "it", err);
     int descriptor = file_open(path, &bytes, err);
     if (descriptor >= 0)
         close(descriptor);
@@ -121,19 +136,21 @@ static bool is_file(const char *path, Error *err) {
 static bool check_graph(const Config *config, Error *err) {
     const char *path = config->data.path, *name = path_name(path);
     char manifest[CONFIG_TEXT + 32];
+    if (file_is_denied(path, err))
+        return false;
     if (file_is_folder(path)) {
         path_join(manifest, sizeof manifest, path, "dataset.json");
+        if (!file_exists(manifest))
+            return error_set(err, EXIT_NO_INPUT,
+                             "%s is a folder without dataset.json; give the file of the graph",
+                             path);
         return is_file(manifest, err);
     }
     if (file_exists(path))
         return is_file(path, err) && dataset_format_fits(config->data.format, path, err);
     if (can_be_made(name))
         return tell_how_to_make(config, name, err);
-    const char *data = getenv("FRINGE_DATA");
-    return error_set(err, EXIT_NO_INPUT,
-                     "%s does not exist; fringe looks for data.path beside the config, then in the "
-                     "folder FRINGE_DATA (%s)",
-                     path, data != NULL ? data : "which is not set");
+    return is_missing(path, "data.path", err);
 }
 
 // Checks the file that a key names, if it names one.
@@ -181,7 +198,7 @@ static void check_folder(const Early *early, const char *key, const char *path) 
 static void check_weights(const Early *early, const Options *options) {
     const char *where = options->weights != NULL ? options->weights : early->config->run.dir;
     Error found = {0};
-    if (!file_exists(where))
+    if (!file_is_denied(where, &found) && !file_exists(where))
         error_set(&found, EXIT_NO_INPUT, "%s: %s does not exist",
                   options->weights != NULL ? "--weights" : "run.dir", where);
     join(early, &found);
@@ -202,12 +219,58 @@ static void check_disk(const Early *early, const Options *options, int ranks) {
         check_folder(early, "--output", options->output != NULL ? options->output : predictions);
 }
 
+// ---- legal, but hardly meant
+
+bool trace_is_late(const Config *config, char sentence[256]) {
+    const ConfigInts *trace = &config->run.trace;
+    int64_t last = config->train.epochs;
+    if (trace->count != 2 || trace->value[1] <= last)
+        return false;
+    snprintf(sentence, 256,
+             "run.trace: epochs %lld to %lld are not traced, because train.epochs is %lld",
+             (long long)(trace->value[0] > last ? trace->value[0] : last + 1),
+             (long long)trace->value[1], (long long)last);
+    return true;
+}
+
 // ---- loading
+
+static bool holds(const char *folder, const char *name) {
+    char path[1100];
+    path_join(path, sizeof path, folder, name);
+    return file_exists(path);
+}
+
+static bool tell_what_folder(const char *folder, Error *err) {
+    if (holds(folder, "runs.json"))
+        error_set(err, EXIT_NO_INPUT, "%s holds several runs; give one of them, such as %s/run-1",
+                  folder, folder);
+    else if (holds(folder, "compare.json"))
+        error_set(err, EXIT_NO_INPUT,
+                  "%s holds a comparison; give one of its folders, such as "
+                  "%s/vanilla",
+                  folder, folder);
+    else if (holds(folder, "dataset.json"))
+        error_set(err, EXIT_NO_INPUT,
+                  "%s is a dataset; give a config that names it: "
+                  "{\"data\": {\"path\": \"%s\"}}",
+                  folder, folder);
+    else
+        error_set(err, EXIT_NO_INPUT,
+                  "%s is a folder without run.json; give a config, or the "
+                  "folder of a run",
+                  folder);
+    return false;
+}
 
 // Loads the config in the run.json of a run's folder, with that folder as run.dir.
 static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
     const char *setting[CLI_SETTINGS + 1];
     char path[1100], own_folder[1100];
+    *config = (Config){0};
+    if (file_is_denied(folder, err) ||
+        (!holds(folder, "run.json") && !tell_what_folder(folder, err)))
+        return false;
     path_join(path, sizeof path, folder, "run.json");
     snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
     setting[0] = own_folder;

@@ -65,6 +65,7 @@ void help_print(void) {
         if (commands[i].summary != NULL)
             printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     printf("\nTo begin:\n"
+           "  fringe train villages\n"
            "  fringe generate reddit-small\n"
            "  fringe train configs/reddit-small-gcn.json --ranks 2 --set train.epochs=10\n\n");
     exit_codes_print();

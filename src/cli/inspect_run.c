@@ -156,10 +156,12 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
     json_put_double(w, "last_test", figures.last_test);
     json_put_int(w, "best_epoch", figures.best_epoch);
     json_put_double(w, "best_validation", figures.validation);
-    json_put_double(w, "best_test", figures.test);
+    json_put_double(w, "test_at_best", figures.test);
     json_put_double(w, "seconds_per_epoch", figures.seconds);
     json_put_double(w, "bytes_per_epoch", figures.bytes);
     put_costs(w, run);
+    json_put_string(w, "started", record_text(run, "started"));
+    json_put_string(w, "ended", record_text(run, "ended"));
     json_put_double(w, "age_seconds", figures.age);
     json_put_value(w, "run", run->json);
 }

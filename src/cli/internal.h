@@ -106,6 +106,9 @@ void families_learn(void); // registers them with the config room, before any co
 // `ranks`: the number of ranks that will run; 0: unknown.
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err);
 
+// True with a sentence if run.trace names epochs that the training does not reach.
+bool trace_is_late(const Config *config, char sentence[256]);
+
 // --- forward.c: stdout and stderr of the mpirun that was started
 
 typedef struct Forward {
@@ -159,6 +162,9 @@ void say_lines(const char *before, const char *lines); // prints each line with 
 void warn_of_omp_threads(void);
 // file_replace in a helper thread, because disks may be slow. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
+// Writes report.html of all runs below `folder` into it, in a helper thread; prints its path, or a
+// warning. Rank 0 only.
+void report_folder(const Session *session, const char *folder);
 // Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_free it.
 // NULL with an error. Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);

@@ -45,12 +45,15 @@ const Command commands[] = {
      "make a synthetic graph that resembles a public one",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
-    {"inspect", "PATH", 1, 1, false, 0, "j",
-     "print what a run, a dataset or any other file of fringe holds",
+    {"inspect", "PATH", 1, 1, false, 0, "j", "print what a file or folder of fringe holds",
      "PATH is anything that fringe writes or reads: a run or a folder of runs, a comparison,\n"
-     "metrics.jsonl, predictions, a checkpoint, .npy, .safetensors, a partition, the cache, a\n"
-     "dataset, a graph, a config. Where the format allows it, only headers are read.",
+     "metrics.jsonl, predictions, a checkpoint, an array, a file of tensors, a partition, the\n"
+     "cache, a dataset, a graph or a config. Where the format allows it, only headers are read.",
      cmd_inspect},
+    {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
+     "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
+     "configs, the best validation with the test score there, time and bytes of an epoch, age.",
+     cmd_runs},
     {"report", "RUN...", 1, CLI_ARGUMENTS, false, 0, "oqv",
      "write one HTML page with the curves, times and messages of runs",
      "RUN is the folder of a run, or one that holds several: of compare or of --runs. Runs that\n"
@@ -58,10 +61,6 @@ const Command commands[] = {
      "network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
-    {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
-     "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
-     "configs, the best validation with the test score there, time and bytes of an epoch, age.",
-     cmd_runs},
     {"cache", "[list|prune]", 0, 1, false, 0, "stajqv",
      "list or remove prepared datasets and partitions in data.cache",
      "list      prints what data.cache holds: sizes, and when it was used last (the default)\n"
@@ -97,7 +96,7 @@ const Command commands[] = {
 const int command_count = sizeof commands / sizeof commands[0];
 
 const Command *command_find(const char *name, Error *err) {
-    const char *names[16];
+    const char *names[sizeof commands / sizeof commands[0]];
     for (int i = 0; i < command_count; i++) {
         names[i] = commands[i].name;
         if (strcmp(names[i], name) == 0)
@@ -143,8 +142,8 @@ static ExitCode run(int argc, char **argv) {
     Error err = {0};
     Options options;
     if (argc < 2) {
-        help_print();
-        return EXIT_USAGE;
+        error_set(&err, EXIT_USAGE, "a command is missing; fringe --help lists all");
+        return fail(&err);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         help_print();

@@ -85,12 +85,13 @@ static void put_tag(const char *before, const char *name, const char *argument) 
 }
 
 // Running text is filled to the width of the reader; a line with two spaces in a row belongs to a
-// list and stays a line of its own.
+// list and begins a line, and a row that begins with spaces goes on with the one before.
 static void put_details(const char *details) {
     char text[2048], *rest = text;
     snprintf(text, sizeof text, "%s", details);
     for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
-        put_line(strstr(line, "  ") != NULL ? ".br\n" : "", line);
+        put_line(line[0] != ' ' && strstr(line, "  ") != NULL ? ".br\n" : "",
+                 line + strspn(line, " "));
 }
 
 static void man_command(const Command *command) {

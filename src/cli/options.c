@@ -158,15 +158,34 @@ static bool means_setting(const Command *command, const char *word, const char *
     return true;
 }
 
-static bool unknown(const Command *command, const char *word, const char *next, Error *err) {
+// The option with the closest name, or for "-q" the first that begins with this letter. NULL: none.
+static const char *closest_option(const Command *command, const char *word) {
     const char *names[OPTIONS];
-    char meant[288] = "", setting[256];
     int count = 0;
     for (int i = 0; i < OPTIONS; i++)
         if (taken(command, &table[i]))
             names[count++] = table[i].name;
-    const char *closest =
-        strncmp(word, "--", 2) == 0 ? family_closest(word + 2, names, count) : NULL;
+    if (strncmp(word, "--", 2) == 0)
+        return family_closest(word + 2, names, count);
+    for (int i = 0; i < count; i++)
+        if (word[1] == names[i][0] && word[2] == 0)
+            return names[i];
+    return NULL;
+}
+
+static bool needs_value(const Command *command, const char *word, Error *err) {
+    for (int i = 0; i < OPTIONS; i++)
+        if (taken(command, &table[i]) && strncmp(word, "--", 2) == 0 &&
+            strcmp(word + 2, table[i].name) == 0)
+            return error_set(err, EXIT_USAGE, "%s: %s needs a value: %s %s", command->name, word,
+                             word, table[i].argument);
+    return error_set(err, EXIT_USAGE, "%s: %s needs a value; see fringe %s --help", command->name,
+                     word, command->name);
+}
+
+static bool unknown(const Command *command, const char *word, const char *next, Error *err) {
+    char meant[288] = "", setting[256];
+    const char *closest = closest_option(command, word);
     if (means_ranks(command, word + strspn(word, "-")))
         snprintf(meant, sizeof meant, "; did you mean --ranks?");
     else if (means_setting(command, word, next, setting))
@@ -211,8 +230,7 @@ bool options_parse(Options *options, const Command *command, int argc, char **ar
         } else if (chosen == 'o') {
             options->output = optarg;
         } else if (chosen == ':') {
-            return error_set(err, EXIT_USAGE, "%s: %s needs a value; see fringe %s --help",
-                             command->name, argv[at], command->name);
+            return needs_value(command, argv[at], err);
         } else if (chosen == '?') {
             return unknown(command, argv[at], argv[at + 1], err);
         } else if (chosen >= 256 && !store(options, &table[chosen - 256], optarg, err)) {

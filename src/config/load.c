@@ -58,7 +58,8 @@ void config_store_object(Config *config, const Json *object, const char *section
 static void store_setting(Config *config, const char *setting, Complaints *complaints) {
     const char *equals = strchr(setting, '=');
     if (equals == NULL) {
-        config_complain(complaints, "%s: expected section.key=value", setting);
+        config_complain(complaints, "%s: expected %s=VALUE", setting,
+                        config_key_find(setting) != NULL ? setting : "section.key");
         return;
     }
     char path[256];
@@ -151,11 +152,20 @@ static bool check_mode_of_run(const Config *config, const Json *inside, Error *e
     const Json *mode = json_get(inside, "mode");
     if (mode == NULL || strcmp(json_string(mode), config->mode) == 0)
         return true;
-    return error_set(
-        err, EXIT_CONFIG,
-        "%s: mode: '%s' is the mode of a run, whose config names every key, so '%s' "
-        "would change nothing; give the config that the run was made from",
-        config->source, json_string(mode), config->mode);
+    return error_set(err, EXIT_CONFIG,
+                     "%s: this is the config of a run in mode '%s', which sets every key that a "
+                     "mode presets; to use mode '%s', give the config file that the run was made "
+                     "from",
+                     config->source, json_string(mode), config->mode);
+}
+
+static Json *read_file(const char *path, Error *err) {
+    if (file_is_denied(path, err))
+        return NULL;
+    if (!file_exists(path))
+        error_set(err, EXIT_NO_INPUT, "%s does not exist; give a config, or the folder of a run",
+                  path);
+    return err->code == 0 ? json_read(path, err) : NULL;
 }
 
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
@@ -167,7 +177,7 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
             return error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
                              sizeof config->source - 1);
         Error read = {0};
-        file = json_read(config->source, &read);
+        file = read_file(config->source, &read);
         if (file == NULL) // invalid JSON is a bad config, not bad data
             return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
                              read.text);

@@ -40,21 +40,25 @@ static void put_statistics(JsonWriter *out, const Statistics *s) {
     json_end_object(out);
 }
 
-static bool write_manifest(const Dataset *dataset, const char *path, Error *err) {
+void dataset_put_facts(JsonWriter *out, const Dataset *dataset) {
     Statistics statistics;
-    JsonWriter out;
     dataset_statistics(dataset, &statistics);
+    json_put_string(out, "name", dataset->name);
+    json_put_int(out, "nodes", dataset->nodes);
+    json_put_int(out, "edges", dataset->edges);
+    json_put_int(out, "features", dataset->features);
+    json_put_int(out, "classes", dataset->classes);
+    json_put_bool(out, "multilabel", dataset->multilabel);
+    put_statistics(out, &statistics);
+}
+
+static bool write_manifest(const Dataset *dataset, const char *path, Error *err) {
+    JsonWriter out;
     json_writer_init(&out, true);
     json_begin_object(&out, NULL);
     json_put_string(&out, "format", "fringe-dataset");
     json_put_int(&out, "version", DIRECTORY_VERSION);
-    json_put_string(&out, "name", dataset->name);
-    json_put_int(&out, "nodes", dataset->nodes);
-    json_put_int(&out, "edges", dataset->edges);
-    json_put_int(&out, "features", dataset->features);
-    json_put_int(&out, "classes", dataset->classes);
-    json_put_bool(&out, "multilabel", dataset->multilabel);
-    put_statistics(&out, &statistics);
+    dataset_put_facts(&out, dataset);
     json_end_object(&out);
     bool ok = file_replace(path, out.text, out.bytes, err);
     json_writer_clear(&out);
@@ -263,13 +267,6 @@ static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
     return bind_arrays(dataset, err) || say_manifest(dataset, folder, err);
 }
 
-bool directory_agrees(const char *path, Error *err) {
-    Dataset dataset = {0};
-    bool ok = open_unchecked(&dataset, path, err);
-    dataset_clear(&dataset);
-    return ok;
-}
-
 bool dataset_open(Dataset *dataset, const char *folder, Error *err) {
     *dataset = (Dataset){0};
     if (!open_unchecked(dataset, folder, err) || !dataset_check(dataset, folder, err)) {
@@ -279,6 +276,13 @@ bool dataset_open(Dataset *dataset, const char *folder, Error *err) {
     dataset_finish(dataset);
     dataset_warn_of_oddities(dataset);
     return true;
+}
+
+bool directory_agrees(const char *folder, Error *err) {
+    Dataset dataset = {0};
+    bool ok = open_unchecked(&dataset, folder, err);
+    dataset_clear(&dataset);
+    return ok;
 }
 
 static bool read_directory(Dataset *dataset, const Request *request, Error *err) {
@@ -316,5 +320,6 @@ const Format format_fringe = {.name = "fringe",
                               .matches = matches,
                               .files = files,
                               .name_inside = name_inside,
+                              .inspect = directory_inspect,
                               .read = read_directory,
                               .plan = plan_directory};

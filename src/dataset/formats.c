@@ -130,6 +130,8 @@ bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
     if (config->data.path[0] == '\0')
         return error_set(err, EXIT_CONFIG, "data.path: no dataset is named");
     dataset_path(config, config->data.path, path);
+    if (file_is_denied(path, err))
+        return false;
     if (!file_exists(path))
         return error_set(err, EXIT_NO_INPUT,
                          "%s: there is no such file or folder (data.path '%s' is looked for beside "

@@ -29,32 +29,25 @@ static void print_statistics(const Statistics *s) {
     printf("weights     %s\n", s->weighted ? "yes" : "no");
 }
 
-// What is shown of a dataset, from the manifest of our directory or from the loaded arrays.
-typedef struct Facts {
-    char format[CONFIG_WORD], name[DATASET_NAME];
-    int64_t nodes, edges, features, classes;
-    bool multilabel, counted; // counted: the statistics are known
-    Statistics statistics;
-    char warnings[WARNINGS_TEXT];
-    Tensors map; // of our directory
-} Facts;
-
-static bool read_loaded(Facts *facts, const char *path, const Format *format, Error *err) {
+static bool load(Dataset *dataset, const char *path, Error *err) {
     Config config = {0};
-    Dataset dataset;
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
-    if (!dataset_load(&dataset, &config, err))
+    return dataset_load(dataset, &config, err);
+}
+
+static bool inspect_loaded(const char *path, Error *err) {
+    Dataset dataset;
+    Statistics statistics;
+    const Format *format = format_find("auto", path, err);
+    if (format == NULL || !load(&dataset, path, err))
         return false;
-    *facts = (Facts){.nodes = dataset.nodes,
-                     .edges = dataset.edges,
-                     .features = dataset.features,
-                     .classes = dataset.classes,
-                     .multilabel = dataset.multilabel,
-                     .counted = true};
-    snprintf(facts->format, sizeof facts->format, "%s", format->name);
-    snprintf(facts->name, sizeof facts->name, "%s", dataset.name);
-    dataset_statistics(&dataset, &facts->statistics);
-    warnings_join(facts->warnings, &dataset.warnings);
+    dataset_statistics(&dataset, &statistics);
+    print_sizes(format->name, dataset.name, dataset.nodes, dataset.edges, dataset.features,
+                dataset.classes, dataset.multilabel);
+    print_statistics(&statistics);
+    char warnings[WARNINGS_TEXT];
+    if (dataset.warnings.text[0] != '\0')
+        printf("warnings    %s\n", SHOWN(warnings_join(warnings, &dataset.warnings)));
     dataset_clear(&dataset);
     return true;
 }
@@ -97,96 +90,74 @@ static void print_arrays(const Tensors *map) {
     }
 }
 
-static void read_manifest(Facts *facts, const Json *manifest) {
-    const Json *name = json_get(manifest, "name"), *figures = json_get(manifest, "statistics");
-    bool named = name != NULL && json_type(name) == JSON_STRING;
-    *facts = (Facts){.format = "fringe",
-                     .nodes = count_of(manifest, "nodes"),
-                     .edges = count_of(manifest, "edges"),
-                     .features = count_of(manifest, "features"),
-                     .classes = count_of(manifest, "classes"),
-                     .multilabel = flag_of(manifest, "multilabel"),
-                     .counted = figures != NULL && json_type(figures) == JSON_OBJECT};
-    snprintf(facts->name, sizeof facts->name, "%s", named ? json_string(name) : "?");
-    if (facts->counted)
-        facts->statistics = statistics_of(figures);
-}
-
-static bool read_directory(Facts *facts, const char *path, Error *err) {
+bool directory_inspect(const char *path, Error *err) {
     char file[DATASET_PATH];
+    Tensors map;
     if (!directory_agrees(path, err))
         return false;
     directory_file(path, "dataset.json", file);
     Json *manifest = json_read(file, err);
     if (manifest == NULL)
         return false;
-    read_manifest(facts, manifest);
-    json_free(manifest);
     directory_file(path, "dataset.safetensors", file);
-    return tensors_open(&facts->map, file, err);
+    bool ok = (json_type(manifest) == JSON_OBJECT ||
+               error_set(err, EXIT_DATA, "%s: dataset.json is not a JSON object", path)) &&
+              tensors_open(&map, file, err);
+    if (ok) {
+        const Json *name = json_get(manifest, "name"), *figures = json_get(manifest, "statistics");
+        bool named = name != NULL && json_type(name) == JSON_STRING;
+        print_sizes("fringe", named ? json_string(name) : "?", count_of(manifest, "nodes"),
+                    count_of(manifest, "edges"), count_of(manifest, "features"),
+                    count_of(manifest, "classes"), flag_of(manifest, "multilabel"));
+        if (figures != NULL && json_type(figures) == JSON_OBJECT) {
+            Statistics statistics = statistics_of(figures);
+            print_statistics(&statistics);
+        } else {
+            printf("statistics  not in the manifest (written by another program)\n");
+        }
+        print_arrays(&map);
+        tensors_close(&map);
+    }
+    json_free(manifest);
+    return ok;
 }
 
-// --- both
-
-static bool read_facts(Facts *facts, const char *path, Error *err) {
-    *facts = (Facts){0};
+bool dataset_inspect(const char *path, Error *err) {
+    if (file_is_denied(path, err))
+        return false;
     if (!file_exists(path))
         return error_set(err, EXIT_NO_INPUT, "%s: there is no such file or folder", path);
     const Format *format = format_find("auto", path, err);
     if (format == NULL)
         return false;
-    return format == &format_fringe ? read_directory(facts, path, err)
-                                    : read_loaded(facts, path, format, err);
+    return format->inspect != NULL ? format->inspect(path, err) : inspect_loaded(path, err);
 }
 
-bool dataset_inspect(const char *path, Error *err) {
-    Facts facts;
-    if (!read_facts(&facts, path, err))
+// --- JSON
+
+static bool put_directory(JsonWriter *writer, const char *path, Error *err) {
+    char file[DATASET_PATH];
+    directory_file(path, "dataset.json", file);
+    Json *manifest = directory_agrees(path, err) ? json_read(file, err) : NULL;
+    if (manifest == NULL)
         return false;
-    print_sizes(facts.format, facts.name, facts.nodes, facts.edges, facts.features, facts.classes,
-                facts.multilabel);
-    if (facts.counted)
-        print_statistics(&facts.statistics);
-    else
-        printf("statistics  not in the manifest (written by another program)\n");
-    if (facts.warnings[0] != '\0')
-        printf("warnings    %s\n", SHOWN(facts.warnings));
-    print_arrays(&facts.map);
-    if (facts.map.mapping != NULL)
-        tensors_close(&facts.map);
+    for (const Json *at = json_first(manifest); at != NULL; at = json_next(at))
+        json_put_value(writer, json_key(at), at);
+    json_free(manifest);
     return true;
 }
 
-static void put_statistics(JsonWriter *w, const Statistics *s) {
-    json_put_int(w, "train", s->split[SPLIT_TRAIN]);
-    json_put_int(w, "validation", s->split[SPLIT_VAL]);
-    json_put_int(w, "test", s->split[SPLIT_TEST]);
-    json_put_int(w, "degree_min", s->degree_min);
-    json_put_int(w, "degree_median", s->degree_median);
-    json_put_int(w, "degree_max", s->degree_max);
-    json_put_int(w, "isolated", s->isolated);
-    json_put_int(w, "loops", s->loops);
-    json_put_int(w, "duplicates", s->duplicates);
-    json_put_int(w, "unlabelled", s->unlabelled);
-    json_put_bool(w, "symmetric", s->symmetric);
-    json_put_bool(w, "weighted", s->weighted);
-}
-
-bool dataset_put_inspected(JsonWriter *w, const char *path, Error *err) {
-    Facts facts;
-    if (!read_facts(&facts, path, err))
+bool dataset_put_inspected(JsonWriter *writer, const char *path, Error *err) {
+    Dataset dataset;
+    const Format *format = format_find("auto", path, err);
+    if (format == NULL)
         return false;
-    json_put_string(w, "format", facts.format);
-    json_put_string(w, "name", facts.name);
-    json_put_int(w, "nodes", facts.nodes);
-    json_put_int(w, "edges", facts.edges);
-    json_put_int(w, "features", facts.features);
-    json_put_int(w, "classes", facts.classes);
-    json_put_bool(w, "multilabel", facts.multilabel);
-    if (facts.counted)
-        put_statistics(w, &facts.statistics);
-    json_put_string(w, "warnings", facts.warnings);
-    if (facts.map.mapping != NULL)
-        tensors_close(&facts.map);
+    if (format->inspect != NULL)
+        return put_directory(writer, path, err);
+    if (!load(&dataset, path, err))
+        return false;
+    json_put_string(writer, "format", format->name);
+    dataset_put_facts(writer, &dataset);
+    dataset_clear(&dataset);
     return true;
 }

@@ -51,6 +51,8 @@ typedef struct Format {
     int (*files)(const char *path, FormatFile file[FORMAT_FILES]);
     // Sets the name that the dataset itself stores, if any. NULL: the path gives the name.
     bool (*name_inside)(const char *path, char name[DATASET_NAME], Error *err);
+    // Prints for `fringe inspect` without loading. NULL: inspect loads the dataset.
+    bool (*inspect)(const char *path, Error *err);
     // Fills nodes, edges, offset, target, weight and whatever else the file holds. Edges may be in
     // any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
@@ -154,8 +156,10 @@ typedef struct Statistics {
 } Statistics;
 void dataset_statistics(const Dataset *dataset, Statistics *out);
 
+// ---- inspect.c
+bool directory_inspect(const char *path, Error *err); // from manifest and array header
 // ---- format_fringe.c
-// Checks that the manifest and the headers of the arrays agree; EXIT_DATA. Reads no array.
-bool directory_agrees(const char *path, Error *err);
+bool directory_agrees(const char *folder, Error *err); // the manifest with the array header
+void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 #endif

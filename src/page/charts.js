@@ -34,6 +34,14 @@ function seconds_text(value) {
     return value >= 1e-3 ? `${digits(1e3 * value)} ms` : `${digits(1e6 * value)} µs`;
 }
 
+const short = (value) => String(+value.toPrecision(4));
+const seconds_tick = (v) => (v === 0 ? "0" : v >= 1 ? `${short(v)} s` : v >= 1e-3 ? `${short(1e3 * v)} ms`
+    : `${short(1e6 * v)} µs`);
+const bytes_tick = (v) => {
+    const [size, name] = PREFIXES.find(([least]) => v >= least) || [1, ""];
+    return v === 0 ? "0" : `${short(v / size)} ${name}B`;
+};
+
 // --- statistics
 
 const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
@@ -66,12 +74,18 @@ function show_tip(event, lines) {
 
 const hide_tip = () => tip.style("display", "none");
 
+// Not through D3, because versions of D3 pass events on in different ways.
+function follow(node, move, leave) {
+    node.addEventListener("pointermove", move);
+    node.addEventListener("pointerleave", leave);
+}
+
 // Values on hover, and a <title> for those who read the page without a pointer.
 function explain(selection, text) {
     selection.each(function (d) {
         const words = text(d);
         d3.select(this).append("title").text(words);
-        d3.select(this).on("pointermove", (event) => show_tip(event, words.split("\n"))).on("pointerleave", hide_tip);
+        follow(this, (event) => show_tip(event, words.split("\n")), hide_tip);
     });
     return selection;
 }
@@ -99,12 +113,14 @@ const unit_text = (svg, text, x, y, anchor) =>
 // --- curves: one line per arm, with a band of one deviation on each side
 //     lines: [{arm, label, points: [{x, mean, sd, n, epoch}]}]
 
-function domain_of(lines, cut) {
+//     cut: "low" leaves out the lowest means, "high" the highest; zero: the axis begins at 0
+
+function domain_of(lines, cut, zero) {
     const means = lines.flatMap((line) => line.points.map((p) => p.mean)).sort(d3.ascending);
     const low = d3.min(lines, (line) => d3.min(line.points, (p) => p.mean - p.sd));
     const high = d3.max(lines, (line) => d3.max(line.points, (p) => p.mean + p.sd));
-    if (low === high) return [low - 0.5 * Math.abs(low) - 1e-9, high + 0.5 * Math.abs(high) + 1e-9];
-    return [cut === "low" ? d3.quantile(means, 0.04) : low, cut === "high" ? d3.quantile(means, 0.97) : high];
+    if (low === high && !zero) return [low - 0.5 * Math.abs(low) - 1e-9, high + 0.5 * Math.abs(high) + 1e-9];
+    return [zero ? 0 : cut === "low" ? d3.quantile(means, 0.04) : low, cut === "high" ? d3.quantile(means, 0.97) : high];
 }
 
 function draw_line(plot, line, x, y) {
@@ -129,32 +145,32 @@ function nearest(line, at) {
 function follow_pointer(svg, lines, x, box, name, text) {
     const cross = svg.append("line").attr("class", "cross").attr("y1", box.top).attr("y2", box.bottom)
         .style("display", "none");
-    svg.append("rect").attr("class", "catch").attr("x", box.left).attr("y", box.top)
-        .attr("width", box.right - box.left).attr("height", box.bottom - box.top).attr("fill", "transparent")
-        .on("pointermove", function (event) {
-            const at = x.invert(d3.pointer(event, this)[0]);
-            const shown = lines.filter((line) => line.points.length && !hidden_arms.has(line.arm));
-            const close = shown.map((line) => ({line, point: nearest(line, at)}));
-            if (!close.length) return;
-            const x_at = x(d3.least(close, (c) => Math.abs(c.point.x - at)).point.x);
-            cross.style("display", null).attr("x1", x_at).attr("x2", x_at);
-            show_tip(event, [name(x.invert(x_at)), ...close.map(({line, point}) => ({
-                colour: colour(line.arm), text: `${line.label}: ${spread_text(point, text)}`}))]);
-        })
-        .on("pointerleave", () => { cross.style("display", "none"); hide_tip(); });
+    const area = svg.append("rect").attr("class", "catch").attr("x", box.left).attr("y", box.top)
+        .attr("width", box.right - box.left).attr("height", box.bottom - box.top).attr("fill", "transparent");
+    follow(area.node(), (event) => {
+        const drawn = area.node().getBoundingClientRect();
+        const at = x.invert(box.left + (event.clientX - drawn.left) / drawn.width * (box.right - box.left));
+        const shown = lines.filter((line) => line.points.length && !hidden_arms.has(line.arm));
+        const close = shown.map((line) => ({line, point: nearest(line, at)}));
+        if (!close.length) return;
+        const x_at = x(d3.least(close, (c) => Math.abs(c.point.x - at)).point.x);
+        cross.style("display", null).attr("x1", x_at).attr("x2", x_at);
+        show_tip(event, [name(x.invert(x_at)), ...close.map(({line, point}) => ({
+            colour: colour(line.arm), text: `${line.label}: ${spread_text(point, text)}`}))]);
+    }, () => { cross.style("display", "none"); hide_tip(); });
 }
 
 let clips = 0;
 const hidden_arms = new Set(); // switched off in the legend
 
-function curves({lines, label, x_name, x_text, x_unit, y_text, y_tick, cut}) {
+function curves({lines, label, x_name, x_text, x_unit, y_text, y_tick, x_tick, cut, zero}) {
     const [width, height, left, right, top, bottom] = [560, 300, 62, 10, 12, 40];
     const svg = drawing(width, height, label);
     const x = d3.scaleLinear().range([left, width - right])
         .domain([d3.min(lines, (l) => l.points[0].x), d3.max(lines, (l) => l.points[l.points.length - 1].x)]);
-    const y = d3.scaleLinear().range([height - bottom, top]).domain(domain_of(lines, cut)).nice();
+    const y = d3.scaleLinear().range([height - bottom, top]).domain(domain_of(lines, cut, zero)).nice();
     axis_left(svg, y, left, width - right, y_tick);
-    axis_below(svg, x, height - bottom, 7);
+    axis_below(svg, x, height - bottom, 7, x_tick);
     unit_text(svg, x_unit, width - right, height - 6, "end");
     const clip = `clip${clips++}`;
     svg.append("clipPath").attr("id", clip).append("rect").attr("x", left).attr("y", top - 2)
@@ -188,9 +204,9 @@ function means({arms, value, label, text, tick, unit, dots}) {
     const of = arms.map((arm) => spread(value(arm)));
     const high = d3.max(of, (s) => d3.max([s.mean + s.sd, ...s.values]));
     const low = dots ? d3.min(of, (s) => d3.min([s.mean - s.sd, ...s.values])) : 0;
-    const gap = dots ? 0.1 * (high - low || Math.abs(high) || 1) : 0;
+    const gap = dots ? 0.1 * (high - low || 0.1 * Math.abs(high) || 1) : 0;
     const x = d3.scaleLinear().range([left, right]).domain([low - gap, high + gap || 1]).nice(6);
-    axis_below(svg, x, floor, 6, tick);
+    axis_below(svg, x, floor, (right - left) / 66, tick);
     if (unit) unit_text(svg, unit, right, floor + 31, "end");
     rows.each(function (arm, i) {
         const row = d3.select(this), s = of[i];
@@ -215,12 +231,11 @@ function means({arms, value, label, text, tick, unit, dots}) {
 }
 
 // parts: [{name, value(arm), colour}]
-function stacks({arms, parts, label, text, tick, unit}) {
-    const {svg, rows, left, right, floor} = rows_frame(arms, label, 1140);
+function stacks({arms, parts, label, text, tick, width = 1140}) {
+    const {svg, rows, left, right, floor} = rows_frame(arms, label, width);
     const sum = (arm) => d3.sum(parts, (part) => part.value(arm));
     const x = d3.scaleLinear().range([left, right]).domain([0, d3.max(arms, sum) || 1]).nice();
-    axis_below(svg, x, floor, 10, tick);
-    unit_text(svg, unit, right, floor + 31, "end");
+    axis_below(svg, x, floor, (right - left) / 80, tick);
     rows.each(function (arm) {
         let from = 0;
         parts.forEach((part) => {
@@ -272,7 +287,7 @@ function shares({columns, widths, label}) {
 
 function heat({matrix, most, label, text}) {
     const size = matrix.length, left = 40, top = 36, room = 300;
-    const cell = Math.min(room / size, 56);
+    const cell = Math.min(room / size, 75);
     const svg = drawing(left + room + 8, top + cell * size + 8, label);
     const every = Math.ceil(size / 16);
     const cells = matrix.flatMap((row, a) => row.map((value, b) => ({a, b, value}))).filter((c) => c.a !== c.b);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVE_POINTS = 250, RANKS_DRAWN = 64 };
+enum { CURVE_POINTS = 250 };
 
 static const Json *member(const Json *object, const char *key, JsonType type) {
     const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
@@ -151,11 +151,13 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
     json_put_string(w, "metric", multilabel ? "micro-F1" : "accuracy");
 }
 
-static void put_differing(JsonWriter *w, const Arms *arms, const Settings *settings) {
+static void put_settings(JsonWriter *w, const Arms *arms, const RunRecord *run) {
     json_begin_object(w, "settings");
-    for (int i = 0; i < settings->count; i++)
-        if (arms_differ(arms, settings->row[i].key))
-            json_put_string(w, settings->row[i].key, settings->row[i].value);
+    for (int i = 0; i < arms->keys; i++) {
+        char value[RECORD_VALUE];
+        if (record_value(run, arms->key[i], value))
+            json_put_string(w, arms->key[i], value);
+    }
     json_end_object(w);
 }
 
@@ -167,11 +169,11 @@ static int64_t stride_of(const RunRecords *records) {
 }
 
 static void put_arm(JsonWriter *w, const Arms *arms, int a, const RunRecords *records) {
-    const Arm *arm = arms->arm[a];
+    const Arm *arm = &arms->arm[a];
     json_begin_object(w, NULL);
     json_put_string(w, "label", arm->label);
     put_facts(w, arm->first);
-    put_differing(w, arms, &arm->settings);
+    put_settings(w, arms, arm->first);
     put_exchanges(w, arm->first);
     json_begin_array(w, "runs");
     for (int i = 0; i < records->count; i++)

@@ -14,6 +14,7 @@
         arm.bytes = d3.mean(arm.done, (run) => run.bytes);
     });
     const several = arms.length > 1;
+    const one_task = new Set(arms.map((arm) => arm.data)).size === 1; // else no arm is the best one
     const seeds = d3.max(arms, (arm) => arm.done.length) || 0;
 
     // --- pieces of the page
@@ -22,7 +23,14 @@
         page.append("h2").text(title);
         if (note) page.append("p").attr("class", "note").text(note);
     };
-    const grid = (kind) => page.append("div").attr("class", `grid ${kind || ""}`);
+    const grid = (kind, where) => (where || page).append("div").attr("class", `grid ${kind || ""}`);
+    // Where charts of single arms go: with many arms, into a part of the page that opens on a click.
+    const folded = (count) => {
+        if (arms.length <= FEW) return page;
+        const box = page.append("details");
+        box.append("summary").text(`Charts of each arm (${count})`);
+        return box;
+    };
     const figure = (where, title, note, node, wide) => {
         const box = where.append("figure").classed("wide", Boolean(wide));
         const caption = box.append("figcaption").text(title);
@@ -43,16 +51,17 @@
             .append("b").style("font-weight", 400).text(name));
     };
 
-    // columns: [{name, text(row), best?(row) -> number, left?}]; the largest `best` is bold
+    // columns: [{name, text(row), best?(row) -> number, left?}]; the largest `best` of one task is bold
     function table(where, rows, columns, id) {
         const box = where.append("div").attr("class", "table").append("table").attr("id", id || null);
         box.append("thead").append("tr").selectAll("th").data(columns).join("th")
             .attr("class", (c) => (c.left ? "text" : null)).text((c) => c.name);
-        const top = new Map(columns.map((c) => [c, c.best && rows.length > 1 ? d3.max(rows, c.best) : undefined]));
+        const top = new Map(columns.filter((c) => c.best && one_task && new Set(rows.map(c.best)).size > 1)
+            .map((c) => [c, d3.max(rows, c.best)]));
         box.append("tbody").selectAll("tr").data(rows).join("tr").selectAll("td")
             .data((row) => columns.map((column) => ({row, column}))).join("td")
             .classed("text", ({column}) => Boolean(column.left))
-            .classed("best", ({row, column}) => column.best && column.best(row) === top.get(column))
+            .classed("best", ({row, column}) => top.has(column) && column.best(row) === top.get(column))
             .text(({row, column}) => column.text(row));
     }
 
@@ -85,7 +94,7 @@
             words.push(`${first.data}: ${d3.format(",")(first.nodes)} nodes, ${d3.format(",")(first.edges)} edges, ${
                 first.features} features, ${first.classes} classes`);
         words.push(`${one("layer").join(", ")} with ${one("layers").join(", ")} layers`);
-        words.push(`${one("ranks").join(", ")} rank${one("ranks").join() === "1" ? "" : "s"}`);
+        words.push(`${one("ranks").sort(d3.ascending).join(" or ")} rank${one("ranks").join() === "1" ? "" : "s"}`);
         if (one("cpu").length) words.push(one("cpu").join(", "));
         words.push(`fringe ${data.fringe}`);
         return words.join(" · ");
@@ -128,12 +137,12 @@
         table(page, arms, [
             {name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
             {name: "runs", text: (arm) => arm.done.length},
-            {name: `test ${metric} %`, text: (arm) => percents(score(arm, "last", "test")),
+            {name: `test ${metric}\u00a0%`, text: (arm) => percents(score(arm, "last", "test")),
              best: (arm) => score(arm, "last", "test").mean},
-            {name: "at best validation %", text: (arm) => percents(score(arm, "best", "test"))},
-            {name: "best validation %", text: (arm) => percents(score(arm, "best", "validation"))},
+            {name: "at best validation\u00a0%", text: (arm) => percents(score(arm, "best", "test"))},
+            {name: "best validation\u00a0%", text: (arm) => percents(score(arm, "best", "validation"))},
             {name: "epochs/s", text: (arm) => digits(throughput(arm), 4), best: throughput},
-            {name: "speed-up", text: speed_up},
+            {name: "speed\u2011up", text: speed_up},
             {name: "sent per epoch", text: (arm) => bytes_text(arm.bytes)},
             {name: "bits per value", text: (arm) => digits(bits(arm))},
             {name: "training", text: (arm) => spread_text(training_seconds(arm), seconds_text)},
@@ -143,16 +152,16 @@
         if (score(arms[0], "last", "test").n)
             figure(where, `Test ${metric}`, "last evaluation; small circles are single seeds", means({arms, dots: true,
                 value: (arm) => arm.done.map((run) => run.last.test), label: "test score of each arm",
-                text: percent_text, tick: (v) => (100 * v).toFixed(1), unit: "%"}));
-        figure(where, "Throughput", "1 / seconds of the median epoch", means({arms,
-            value: (arm) => arm.done.map((run) => 1 / run.median_seconds), label: "epochs per second of each arm",
-            text: (v) => `${digits(v)} epochs/s`, tick: d3.format("~s"), unit: "epochs/s"}));
+                text: percent_text, tick: (v) => `${+(100 * v).toFixed(2)} %`}));
+        figure(where, "Median epoch", "epochs per second in the table are 1 / this mean", means({arms,
+            value: (arm) => arm.done.map((run) => run.median_seconds), label: "seconds of the median epoch of each arm",
+            text: seconds_text, tick: seconds_tick}));
         figure(where, "Training time", "all epochs with assignments, without evaluation", means({arms,
             value: (arm) => arm.done.map((run) => run.total_seconds), label: "training time of each arm",
-            text: seconds_text, tick: d3.format("~s"), unit: "s"}));
+            text: seconds_text, tick: seconds_tick}));
         figure(where, "Halo rows sent", "bytes of an epoch, all ranks", means({arms,
             value: (arm) => arm.done.map((run) => run.bytes), label: "bytes per epoch of each arm",
-            text: bytes_text, tick: d3.format("~s"), unit: "B"}));
+            text: bytes_text, tick: bytes_tick}));
     }
 
     // --- curves
@@ -175,7 +184,7 @@
     const lines_of = (y, x) => arms.map((arm) => ({arm: arm.index, label: arm.label, points: points_of(arm, y, x)}))
         .filter((line) => line.points.length);
     const by_epoch = {x_unit: "epoch", x_text: (x) => `epoch ${Math.round(x)}`};
-    const by_clock = {x_unit: "seconds of training", x_text: (x) => `after ${seconds_text(x)}`};
+    const by_clock = {x_unit: "training", x_tick: seconds_tick, x_text: (x) => `after ${seconds_text(x)}`};
 
     function curve(where, title, note, y, x, style) {
         const lines = lines_of(y, x);
@@ -204,19 +213,35 @@
     const PARTS = [["compute", 0], ["pack", 3], ["wait", 1], ["reduce", 4], ["rest", 6], ["assignment", 2],
                    ["evaluation", 5]];
 
+    // [{label: "rank 0", compute, pack, wait, reduce}, ...], means over seeds
+    function ranks_of(arm) {
+        const runs = arm.done.filter((run) => run.rank_times);
+        return d3.range(runs[0].rank_times.compute.length).map((i) => {
+            const rank = {label: `rank ${i}`, index: arm.index};
+            PARTS.slice(0, 4).forEach(([name]) => { rank[name] = d3.mean(runs, (run) => run.rank_times[name][i]); });
+            return rank;
+        });
+    }
+
     function times() {
-        section("Time per epoch", "Mean of all epochs of rank 0's clock. compute: sums over neighbours, dense products, "
+        section("Time per epoch", "Means over all epochs and ranks. compute: sums over neighbours, dense products, "
             + "element-wise work. pack: encode and decode messages. wait: for messages that no computation hides. "
             + "reduce: the sum of weight gradients. assignment, evaluation: spread over all epochs.");
         const parts = PARTS.map(([name, c]) => ({name, colour: colour(c), value: (arm) => time(arm, name)}));
         const box = figure(grid(), "Where the time of an epoch goes", "", stacks({arms, parts,
-            label: "parts of an epoch for each arm", text: seconds_text, unit: "seconds", tick: d3.format("~s")}), true);
+            label: "parts of an epoch for each arm", text: seconds_text, tick: seconds_tick}), true);
         legend(box, parts.map((part) => ({name: part.name, fill: part.colour})));
         table(page, arms, [{name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
             ...parts.map((part) => ({name: part.name, text: (arm) => seconds_text(part.value(arm))})),
             {name: "epoch", text: (arm) => seconds_text(d3.mean(arm.done, (run) => run.mean_seconds))}], "times");
-        curve(grid(), "Seconds of each epoch", "without evaluation and assignment", "seconds", "epoch",
-            {y_text: seconds_text, y_tick: d3.format("~s"), cut: "high"});
+        const timed = arms.filter((arm) => arm.done.some((run) => run.rank_times) && arm.ranks > 1);
+        const where = grid("", timed.length ? folded(timed.length) : page);
+        timed.forEach((arm) => figure(where,
+            `Ranks: ${arm.label}`, "seconds of an epoch on each rank", stacks({width: 560, arms: ranks_of(arm),
+                parts: PARTS.slice(0, 4).map(([name, c]) => ({name, colour: colour(c), value: (rank) => rank[name]})),
+                label: `times of the ranks, ${arm.label}`, text: seconds_text, tick: seconds_tick})));
+        curve(where, "Seconds of each epoch", "without evaluation and assignment", "seconds", "epoch",
+            {y_text: seconds_text, y_tick: seconds_tick, cut: "high", zero: true});
     }
 
     // --- messages
@@ -225,7 +250,7 @@
         if (!arms.some((arm) => arm.bytes > 0)) return;
         section("Messages", "Halo rows that all ranks send in an epoch of training.");
         const where = grid();
-        curve(where, "Bytes per epoch", "", "bytes", "epoch", {y_text: bytes_text, y_tick: d3.format("~s")});
+        curve(where, "Bytes per epoch", "", "bytes", "epoch", {y_text: bytes_text, y_tick: bytes_tick, zero: true});
         const lines = lines_of("bytes", "epoch").filter((line) => arms[line.arm].values > 0);
         lines.forEach((line) => line.points.forEach((p) => {
             p.mean *= 8 / arms[line.arm].values;
@@ -233,7 +258,8 @@
         }));
         if (lines.length)
             figure(where, "Bits per value", "with the scales and headers of the messages",
-                curves({lines, label: "bits per value against epoch", ...by_epoch, y_text: (v) => `${digits(v)} bit`}));
+                curves({lines, label: "bits per value against epoch", ...by_epoch, zero: true,
+                    y_text: (v) => `${digits(v)} bit`}));
     }
 
     // rows by width, summed over seeds: Map("layer 1 forward" -> Map(epoch -> Map(width -> rows)))
@@ -249,6 +275,9 @@
         return all;
     }
 
+    // layer 1 forward, layer 1 backward, layer 2 forward, ...
+    const by_layer = ([a], [b]) => parseInt(a.slice(6), 10) - parseInt(b.slice(6), 10) || d3.descending(a, b);
+
     function mean_bits(epochs) {
         const pairs = [...epochs.values()].flatMap((counts) => [...counts.entries()]);
         return d3.sum(pairs, ([w, rows]) => w * rows) / d3.sum(pairs, ([, rows]) => rows);
@@ -261,10 +290,11 @@
             [...epochs.values()].flatMap((counts) => [...counts.keys()]))))].sort(d3.ascending);
         section("Bit widths", "Share of the rows of each exchange that travel in so many bits, after each assignment.");
         legend(page, widths.map((w) => ({name: `${w} bit`, fill: width_colour(w, widths)})));
+        const box = folded(chosen.length);
         chosen.forEach(({arm, all}) => {
-            if (several) page.append("p").attr("data-arm", arm.index).text(arm.label);
-            const where = grid("small");
-            [...all.entries()].sort((a, b) => d3.ascending(a[0], b[0])).forEach(([name, epochs]) => {
+            if (several) box.append("p").text(arm.label);
+            const where = grid("small", box);
+            [...all.entries()].sort(by_layer).forEach(([name, epochs]) => {
                 const columns = [...epochs.entries()].sort((a, b) => a[0] - b[0])
                     .map(([epoch, counts]) => ({name: epoch, counts}));
                 figure(where, name, `mean ${mean_bits(epochs).toFixed(2)} bit`,
@@ -280,7 +310,7 @@
         section("Messages between ranks", "Values (rows times columns) that one rank sends to another in an epoch, "
             + "over all exchanges. All maps have one scale.");
         const most = d3.max(shown, (arm) => d3.max(arm.messages.values.flat()));
-        const where = grid("small");
+        const where = grid("small", folded(shown.length + sums.length));
         shown.forEach((arm) => figure(where, arm.label, `${digits(d3.sum(arm.messages.sent), 4)} values per epoch`,
             heat({matrix: arm.messages.values, most, label: `messages between ranks, ${arm.label}`,
                 text: ({a, b, value}) => `rank ${a} to rank ${b}\n${d3.format(",")(value)} values\n${
@@ -298,18 +328,20 @@
         section("Tables in the layout of the AdaQP paper", "Throughput: epochs per second of the median epoch, in "
             + "brackets the speed-up over vanilla. Comm.: wait for halo rows and sum of weight gradients; Comp.: "
             + "computation; Quant.: encode and decode messages.");
+        const rows = [...arms].sort((a, b) => d3.ascending(a.data, b.data) || d3.ascending(a.layer, b.layer)
+            || a.index - b.index);
         const model = (arm) => `${arm.layer.toUpperCase()}, ${arm.layers} layers`;
         const what = [{name: "Dataset", text: (arm) => arm.data, left: true},
             {name: "Partitions", text: (arm) => arm.ranks},
             {name: "Model", text: model, left: true},
             {name: "Method", text: (arm) => arm.label, left: true}];
-        table(page, arms, [...what,
+        table(page, rows, [...what,
             {name: arms[0].metric === "accuracy" ? "Accuracy (%)" : "F1-micro (%)",
              text: (arm) => percents(score(arm, "last", "test")), best: (arm) => score(arm, "last", "test").mean},
             {name: "Throughput (epoch/s)", text: (arm) => digits(throughput(arm))
-                + (arm.mode === "vanilla" ? "" : ` (${speed_up(arm)})`), best: throughput}], "accuracy");
+                + (arm === baseline_of(arm) ? "" : ` (${speed_up(arm)})`), best: throughput}], "accuracy");
         const cell = (value) => digits(value, 3);
-        table(page, arms, [...what,
+        table(page, rows, [...what,
             {name: "Comm. (s)", text: (arm) => cell(time(arm, "wait") + time(arm, "reduce"))},
             {name: "Comp. (s)", text: (arm) => cell(time(arm, "compute") + time(arm, "rest"))},
             {name: "Quant. (s)", text: (arm) => cell(time(arm, "pack"))},
@@ -321,11 +353,11 @@
     // --- the runs themselves
 
     function settings() {
-        const keys = several ? Object.keys(arms[0].settings) : [];
+        const keys = several ? [...new Set(arms.flatMap((arm) => Object.keys(arm.settings)))] : [];
         if (!keys.length) return;
         const box = page.append("details");
         box.append("summary").text(`Settings that differ (${keys.length})`);
-        table(box, keys, [{name: "key", text: (key) => key, left: true}, ...arms.map((arm) => ({
+        table(box, keys, [{name: "key", text: (key) => key.replace(/^config\./, ""), left: true}, ...arms.map((arm) => ({
             name: arm.label, text: (key) => arm.settings[key] || "", left: true}))], "settings");
     }
 

@@ -1,5 +1,5 @@
 // One run as JSON: its scores, its mean times, its curves and its assignments. Means are taken over
-// all epochs; a curve has at most CURVE_POINTS points, each an epoch as metrics.jsonl has it.
+// all epochs; a curve has at most 250 points, each an epoch as metrics.jsonl has it.
 
 #include "internal.h"
 
@@ -8,6 +8,11 @@
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
+
+static const Json *member(const Json *object, const char *key, JsonType type) {
+    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == type ? value : NULL;
+}
 
 // --- scores
 
@@ -97,6 +102,24 @@ static void put_means(JsonWriter *w, const RunRecord *run) {
     put_time(w, &mean);
 }
 
+// rank_times of run.json as one list for each part; nothing above RANKS_DRAWN ranks.
+static void put_rank_times(JsonWriter *w, const RunRecord *run) {
+    static const char *const parts[] = {"compute", "pack", "wait", "reduce"};
+    const Json *ranks = record_member(run, "rank_times.ranks");
+    if (ranks == NULL || json_type(ranks) != JSON_ARRAY || json_size(ranks) > RANKS_DRAWN)
+        return;
+    json_begin_object(w, "rank_times");
+    for (int i = 0; i < FAMILY_COUNT(parts); i++) {
+        json_begin_array(w, parts[i]);
+        for (const Json *rank = json_first(ranks); rank != NULL; rank = json_next(rank)) {
+            const Json *seconds = member(rank, parts[i], JSON_NUMBER);
+            json_put_float(w, NULL, seconds != NULL ? (float)json_number(seconds) : NAN);
+        }
+        json_end_array(w);
+    }
+    json_end_object(w);
+}
+
 // --- curves
 
 typedef struct Point {
@@ -155,11 +178,6 @@ static void put_curve(JsonWriter *w, const RunRecord *run, int64_t stride) {
 }
 
 // --- assignments
-
-static const Json *member(const Json *object, const char *key, JsonType type) {
-    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return value != NULL && json_type(value) == type ? value : NULL;
-}
 
 static void put_rows(JsonWriter *w, const Json *part) {
     const Json *layer = member(part, "layer", JSON_NUMBER);
@@ -228,6 +246,7 @@ void page_put_run(JsonWriter *w, const RunRecord *run, int64_t stride) {
     put_scores(w, "last", run, last_evaluated(run));
     put_scores(w, "best", run, best_evaluated(run));
     put_means(w, run);
+    put_rank_times(w, run);
     put_curve(w, run, stride);
     put_assignments(w, run);
     json_end_object(w);

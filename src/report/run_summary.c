@@ -106,7 +106,7 @@ void report_run_summary(const Config *config, const Shard *shard, const Comm *co
     terminal_detail("kernels    %s\n", trainer_kernels(trainer));
     print_baseline(shard, summary);
     if (config->run.log_every > 0)
-        terminal_note("epochs     val and test: %s in %%; *: the best validation so far\n",
+        terminal_note("scores     val and test: %s in %%; *: the best validation so far\n",
                       report_metric_name(shard));
 }
 

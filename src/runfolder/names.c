@@ -1,6 +1,7 @@
 // The table of all names that fringe makes in the folder of a run. In a pattern '#' stands for a
 // whole number and '*' at the end for anything. The runs of --runs lie in run-N/, those of a
-// comparison in MODE/, with --runs in MODE/run-N/; inside, the names are the same.
+// comparison in MODE/, with --runs in MODE/run-N/, those of a sweep in KEY=VALUE,.../run-N/;
+// inside, the names are the same.
 
 #include "internal.h"
 
@@ -18,13 +19,19 @@ typedef struct Made {
 
 static const Made made[] = {
     {MARKER_NAME, "marks the folder as fringe's"},
-    {LOCK_NAME, "locked while a run works here; names that run"},
+    {LOCK_NAME, "locked while a run works here; names it"},
     {MOVING_NAME, "target folder of a move of earlier runs"},
-    {"run.json", "config, versions, machine, exchanges, result"},
+    {"run.json", "config, versions, machine, result"},
     {"metrics.jsonl", "one object per epoch"},
     {"trace.json", "events of the epochs in run.trace, for Perfetto"},
     {"runs.json", "mean and deviation over --runs"},
     {"compare.json", "the table of a comparison"},
+    {"compare.csv", "the same as comma-separated values"},
+    {"compare.tex", "the same for LaTeX"},
+    {"sweep.json", "the table of a sweep"},
+    {"sweep.csv", "the same as comma-separated values"},
+    {"sweep.tex", "the same for LaTeX"},
+    {"report.html", "curves, times and bytes of all runs, as one page"},
     {"checkpoints/epoch-#", "a checkpoint"},
     {"checkpoints/LATEST", "names the newest checkpoint"},
     {"checkpoints/.writing*", "a checkpoint being written"},
@@ -61,13 +68,20 @@ static bool is_made(const char *pattern, const char *name) {
     return matches(pattern, name) || matches(temporary, name) || matches(old, name);
 }
 
+// "train.lr=0.01,run.threads=2"
+static bool is_point(const char *name) {
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.");
+    return length > 0 && name[length] == '=';
+}
+
 static bool is_arm(const char *name) {
-    return family_knows(&mode_family, name, &(Error){0}) || strncmp(name, "alone-", 6) == 0;
+    return is_point(name) || family_knows(&mode_family, name, &(Error){0}) ||
+           strncmp(name, "alone-", 6) == 0;
 }
 
 // The path relative to the inner run: "adaqp/run-2/run.json" -> "run.json", "adaqp" -> "".
 static const char *behind_run(const char *relative) {
-    char first[CONFIG_WORD];
+    char first[256];
     for (int level = 0; level < 2; level++) {
         size_t length = strcspn(relative, "/");
         snprintf(first, sizeof first, "%.*s", (int)length, relative);

@@ -40,8 +40,8 @@ struct Trainer {
     Timers timers;
     double spent[TIMER_KINDS]; // seconds of this rank in the epochs of this process
     int64_t timed;             // those epochs
-    StreamTimer *timer; // adds to them
-    Trace trace;        // of run.trace
+    StreamTimer *timer;        // adds to them
+    Trace trace;               // of run.trace
     char kernels[256];
 };
 

@@ -144,7 +144,7 @@ chmod +x counted
 glpk="$settings --set quantization.solver=glpk --set train.epochs=14 --set train.eval_every=7"
 expect "what is proven" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json $glpk \
     --set run.dir=glpk
-grep '^warning' out && fail "it is in order: $(cat out)"
+grep '^warning' out | grep -v ' share ' && fail "it is in order: $(cat out)"
 same "is what the exact solution is" glpk/assignments/epoch-14.safetensors \
     whole/assignments/epoch-14.safetensors
 expect "time that is hidden" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json \
@@ -186,7 +186,7 @@ grep -qE "^vanilla +[0-9.]+ \+-" out || fail "and the others are told"
 expect "an arm that fails costs no other arm" 71 '^vanilla +[0-9.]+ \+-' "$FRINGE" compare \
     tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00022
 grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
-expect "a run is no config of another mode" 78 'whole/run.json: mode: .* is the mode of a run' "$FRINGE" \
+expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run in mode' "$FRINGE" \
     compare whole --modes=vanilla --ranks 3
 expect "overlap, but nothing saved" 0 'result' "$FRINGE" train tiny.json $exact \
     --set mode=overlap --set lossless.input_features=exchange --set lossless.order=aggregate-first \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # once
 # If this failed, fringe inspect would not open something that fringe wrote, would print lines that
-# wrap, or would call a dataset sound whose manifest and arrays disagree.
+# wrap, or would call a dataset sound whose manifest and arrays disagree; or fringe runs would leave
+# out a run or what it differs in.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
 train="$FRINGE train tiny.json --set train.epochs=6 --set train.eval_every=2 --quiet"
@@ -26,7 +27,7 @@ done <<KINDS
 run          one                                  ^run +finished: 6 of 6 epochs; adaqp, 2 ranks, seed 0
 run          one/run.json                         ^best +epoch [246]: validation [0-9.]+ %, test
 metrics      one/metrics.jsonl                    ^ +6 .* [0-9.]+ %
-checkpoint   one/checkpoints/                     ^epoch 6, best validation
+checkpoint   one/checkpoints/                     ^epoch +epoch 6; best validation
 checkpoint   one/checkpoints/epoch-6/checkpoint.json last evaluation accuracy 0
 tensors      one/checkpoints/epoch-6/model.safetensors convs.0.bias
 assignment   one/assignments                      ^ +layer 1 forward .* measured
@@ -84,6 +85,16 @@ expect "an empty folder" 65 'empty is an empty folder, which is none' "$FRINGE" 
 expect "nothing" 66 'nowhere does not exist' "$FRINGE" inspect nowhere
 printf '0\n1\nx\n' >bad.part.2
 expect "a wrong part file" 65 'bad.part.2:3: expected the number of a part' "$FRINGE" inspect bad.part.2
+# --- fringe runs
+expect "fringe runs" 0 '^many/run-2 .* finished' "$FRINGE" runs .
+awk 'length($0) > 80 {exit 1}' out || fail "a line of fringe runs is too long"
+expect "of one folder" 0 '^run-2 +seed=1 +finished' "$FRINGE" runs many
+expect "of nothing" 66 'no such folder' "$FRINGE" runs nothing
+expect "without a folder" 66 'runs: there is no such folder here' "$FRINGE" runs
+"$FRINGE" runs . --json | python3 -c 'import json, sys
+runs = {run["run"]: run["differs"]["ranks"] for run in json.load(sys.stdin)["runs"]}
+assert runs == {"many/run-1": 1, "many/run-2": 1, "one": 2, "pair/overlap": 1, "pair/vanilla": 1}, runs' || fail "as JSON"
+
 sed -i -z 's/,\n  "result".*/}/' one/run.json
 expect "a run that was killed" 0 '^run +unfinished: 6 of 6' "$FRINGE" inspect one
 finish

@@ -40,9 +40,10 @@ expect "help alone" 0 'usage: fringe COMMAND' "$FRINGE" help
 for text in 'fringe train' '\\-\\-ranks' 'quantization.group_size' 'EXIT STATUS' '^\.TP$'; do
     grep -qE -- "$text" fringe.1 || fail "the manual page has no /$text/"
 done
-for code in 64 70 75 84; do
+for code in $(sed -n 's/^ *EXIT_[A-Z_]* = \([0-9]*\).*/\1/p' "$FRINGE_SOURCE/include/fringe/base/error.h"); do
     grep -q "^.fB$code.fR" fringe.1 || fail "the manual page does not explain exit code $code"
 done
+grep -q '^.fB71.fR .fIdoes not fit in memory.fR' fringe.1 || fail "exit codes and their names are mixed up"
 if command -v man >/dev/null; then
     MANWIDTH=80 man --warnings=w -l fringe.1 >page 2>warnings || fail "man cannot read the manual page"
     [ ! -s warnings ] || { fail "man warns"; cat warnings; }

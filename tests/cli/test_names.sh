@@ -13,7 +13,7 @@ expect "another name for the same" 0 '^data +mine: 600 nodes' "$FRINGE" train mi
     --set run.dir=two
 grep -q '"name": "mine"' two/run.json || fail "run.json says the name, too"
 same "and nothing else is different" <(timeless one) <(timeless two)
-expect "the report of its partition" 0 '^mine: 600 nodes' "$FRINGE" partition mine.json --parts 2
+expect "the report of its partition" 0 '^dataset +mine$' "$FRINGE" partition mine.json --parts 2
 folder=$(sed -n 's/^folder *//p' out)
 same "its part file has its name" "$folder/mine.part.2" "$folder/tiny.part.2"
 "$FRINGE" inspect tiny >/dev/null || fail "inspect"
@@ -33,10 +33,10 @@ printf '{"data": {"path": "both.txt", "features": "broken.npy"}}\n' >both.json
 expect "what is no number" 65 '(^|[ /])broken.npy: feature 0 of node 7 is not a number' "$FRINGE" \
     partition both.json --parts 2
 grep -q 'both.txt: feature' out && fail "in the file of edges: $(cat out)"
-expect "and the name of a file" 0 '^both: 40 nodes' "$FRINGE" partition both.json --parts 2 \
+expect "and the name of a file" 0 '^dataset +both$' "$FRINGE" partition both.json --parts 2 \
     --set data.features=fine.npy
 cp both.txt other.txt
-expect "and of its copy" 0 '^other: 40 nodes' "$FRINGE" partition both.json --parts 2 \
+expect "and of its copy" 0 '^dataset +other$' "$FRINGE" partition both.json --parts 2 \
     --set data.features=fine.npy --set data.path=other.txt
 
 # --- two files that say different things

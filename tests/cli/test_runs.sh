@@ -20,7 +20,7 @@ done
 grep -q '"test_accuracy"' two/run.json || fail "run.json has the result"
 
 expect "the time that is left is told" 75 'epoch +[1-9][0-9]*/100000000 .* [1-9][0-9]*:[0-9:]* left' "$FRINGE" train tiny.json \
-    --set train.epochs=100000000 --set run.log_every=200 --set run.stop_after=1.5 --set run.dir=endless
+    --set train.epochs=100000000 --set run.log_every=3 --set run.stop_after=1 --set run.dir=endless
 
 # --- several runs
 expect "--runs" 0 'runs +2: test accuracy [0-9.]+ \+- [0-9.]+ %' \

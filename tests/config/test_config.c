@@ -168,7 +168,7 @@ static void all_mistakes_are_reported_at_once(void **state) {
         "model.post: expected a list of norm, activation, dropout, found 5",
         "comm: expected an object",
         "--set: train.clip_norm: expected a number in [0, 1e30], found 'x'",
-        "--set: what: expected section.key=value"};
+        "--set: what: expected section.key=VALUE"};
     Config config;
     Error err = {0};
     const char *const settings[] = {"train.clip_norm=x", "what"};
@@ -261,7 +261,7 @@ static void a_run_stands_for_its_config(void **state) {
     load(&config, text, &same, 1);
     Error err = {0};
     assert_refused(config_load(&config, test_path("some.json"), &another, 1, &err), &err,
-                   EXIT_CONFIG, "'adaqp' is the mode of a run");
+                   EXIT_CONFIG, "the config of a run in mode 'adaqp'");
 }
 
 // Each default stands in the table as the writer would write it, and is within its own range.

@@ -35,7 +35,7 @@ for ranks in 2 3; do
     done
     trouble widths $ranks 83 "$where [02] .*wrong bytes" integer
     for codec in bf16 integer; do
-        row='^rank 1: .*layer 2, backward, epoch 7: the row of'
+        row='^fringe: rank 1: .*layer 2, backward, epoch 7: the row of'
         trouble nan $ranks 80 "$row node NODE holds a value that is not finite" $codec
         trouble sum $ranks 80 "$row the partial sum for node NODE holds a value" $codec
     done

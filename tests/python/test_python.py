@@ -122,6 +122,7 @@ def test_run():
     assert run.config["model"]["hidden"] == [32] and run.result["epochs"] == 20
     assert fringe.weights(run)["convs.0.lin.weight"].shape == (32, 8)
     refused(r"--layer 1$", fringe.embeddings, run, 1)
+    refused(r"it holds the runs many, villages", fringe.read_run, "runs")
 
 
 def test_villages():
@@ -172,7 +173,7 @@ def test_layers():
 
 
 def test_from_pyg():
-    from torch_geometric.nn import GATConv, SAGEConv
+    from torch_geometric.nn import GIN, GATConv, SAGEConv
 
     class Net(torch.nn.Module):
         def __init__(self):
@@ -182,14 +183,17 @@ def test_from_pyg():
         def forward(self, x, edge_index):
             return self.conv2(self.conv1(x, edge_index).relu(), edge_index)
 
-    net = Net()
-    fringe.from_pyg(net, "net.safetensors")
-    write_config("net.json", data={"path": "plain"}, run={"dir": "net"},
-                 model={"layer": "sage-mean", "layers": 2, "hidden": [7], "norm": "none"})
-    command("predict", "net.json", "--weights", "net.safetensors")
-    scores = np.load("net/predictions/scores.npy")
-    off = largest_difference(net, fringe.read_dataset("plain"), scores, False)
-    assert off <= 2e-6, off
+    def check(layer, net):
+        fringe.from_pyg(net, f"{layer}.safetensors")
+        write_config(f"{layer}.json", data={"path": "plain"}, run={"dir": layer},
+                     model={"layer": layer, "layers": 2, "hidden": [7], "norm": "none"})
+        command("predict", f"{layer}.json", "--weights", f"{layer}.safetensors")
+        scores = np.load(f"{layer}/predictions/scores.npy")
+        off = largest_difference(net, fringe.read_dataset("plain"), scores, False)
+        assert off <= 2e-6, off
+
+    check("sage-mean", Net())
+    check("gin", GIN(5, 7, 2, 3))
     refused(r"is no weight of a layer that fringe has", fringe.from_pyg, GATConv(5, 7), "no.safetensors")
 
 

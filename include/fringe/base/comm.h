@@ -67,8 +67,8 @@ double comm_max_double(const Comm *comm, double value);
 void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t *offset);
 
 // Makes the ranks agree on an error: if any rank holds one, all get that of the lowest such rank,
-// prefixed with "rank R: " if only some ranks held one. Returns true if no rank holds one.
-// Collective.
+// prefixed with "rank R: " if only some ranks held one and rank 0 did not. Returns true if no rank
+// holds one. Collective.
 bool comm_agree(const Comm *comm, Error *err);
 
 // The name of the MPI library: "Open MPI v4.1.4". Works without comm_start.

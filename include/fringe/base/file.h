@@ -10,7 +10,10 @@
 // EXIT_DATA if it is not a regular file (a folder, a pipe, a device). Never waits for a pipe or
 // device. *bytes is its size.
 int file_open(const char *path, int64_t *bytes, Error *err);
-// The same as a stream; NULL on failure.
+// True with EXIT_NO_INPUT if this user may not read the file or folder, or may not enter the folder
+// that holds it. False if it can be read, and if it does not exist.
+bool file_is_denied(const char *path, Error *err);
+// The same as file_open as a stream; NULL on failure.
 FILE *file_stream(const char *path, int64_t *bytes, Error *err);
 // Reads a whole file into memory (0-terminated for text); refuses files above `limit` bytes. Free
 // it with memory_free.

@@ -43,7 +43,7 @@ typedef struct JsonWriter {
     size_t bytes, room;
     int depth;
     bool after_value[72];
-    bool pretty; // line breaks and two spaces a level
+    bool pretty; // line breaks, two spaces a level, and a newline at the end of the text
 } JsonWriter;
 void json_writer_init(JsonWriter *writer, bool pretty);
 void json_writer_clear(JsonWriter *writer);

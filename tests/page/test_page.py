@@ -1,0 +1,222 @@
+# timed, once
+"""If this failed, a report page would show other numbers than the files of its runs, complain in a browser, fetch
+something, be unreadable in the dark, or grow too large."""
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import browser
+
+FRINGE = os.environ["FRINGE"]
+CONFIG = {"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]}, "run": {"log_every": 0},
+          "train": {"epochs": 12, "eval_every": 2}, "quantization": {"period": 3, "delay": 0, "group_size": 100}}
+ODD = "two</script><img src=x onerror=console.error(1)>"  # two folders whose path is HTML
+failed = []
+
+
+def check(name, good, *found):
+    print("ok:" if good else "FAILED:", name, *([] if good else found))
+    if not good:
+        failed.append(name)
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-6 * max(abs(a), abs(b)) + 1e-12  # curves are written as floats of 32 bits
+
+
+def fringe(*words, code=0):
+    done = subprocess.run([FRINGE, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != code:
+        sys.exit(f"FAILED: {words} exits with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def metrics(run):
+    with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def spread(values, form):
+    return f"{form(statistics.mean(values))} ± {form(statistics.stdev(values))}"
+
+
+def make_runs():
+    fringe("generate", "tiny", "-o", "tiny")
+    with open("config.json", "w", encoding="utf-8") as file:
+        json.dump(CONFIG, file)
+    fringe("compare", "config.json", "--ranks", "2", "--modes", "adaqp,vanilla", "--runs", "2", "--set", "run.dir=" + ODD)
+
+
+def lengthen(to, epochs):
+    """Three arms of five seeds with so many epochs, from the runs that were trained."""
+    for number, mode in enumerate(["vanilla", "vanilla", "adaqp"]):
+        for seed in range(1, 6):
+            source = os.path.join(ODD, mode, f"run-{1 + seed % 2}")
+            target = os.path.join(to, f"arm-{number}", f"run-{seed}")
+            os.makedirs(target)
+            with open(os.path.join(source, "run.json"), encoding="utf-8") as file:
+                text = file.read()
+            with open(os.path.join(target, "run.json"), "w", encoding="utf-8") as file:
+                file.write(re.sub(r'"lr": [0-9.]+', f'"lr": {0.01 / (1 + number)}', text))
+            lines = [json.dumps(line) for line in metrics(source)]
+            with open(os.path.join(target, "metrics.jsonl"), "w", encoding="utf-8") as file:
+                for epoch in range(1, epochs + 1):
+                    line = lines[epoch % len(lines)]
+                    file.write(re.sub(r'"epoch": \d+', f'"epoch": {epoch}', line, count=1) + "\n")
+
+
+def cells(page, table):
+    """{first cell of a row: {heading: cell}}"""
+    rows = page.value(f"[...document.querySelectorAll('#{table} tr')].map(r => [...r.children].map(c => c.textContent.replace('\\u00a0', ' ').replace('\\u2011', '-')))")
+    return {row[0] if table != "accuracy" else row[3]: dict(zip(rows[0], row)) for row in rows[1:]}
+
+
+def check_table(page, runs):
+    table = cells(page, "comparison")
+    check("vanilla comes first, though adaqp was trained first", list(table) == ["vanilla", "adaqp"], list(table))
+    medians = {}
+    for mode, histories in runs.items():
+        row = table[mode]
+        last = [100 * h[-1]["test"]["micro_f1"] for h in histories]
+        check(f"{mode}: test score", row["test accuracy %"] == spread(last, "{:.2f}".format), row, last)
+        best = [max((e for e in h if "validation" in e), key=lambda e: e["validation"]["micro_f1"]) for h in histories]
+        check(f"{mode}: test score at the best validation", row["at best validation %"] == spread(
+            [100 * e["test"]["micro_f1"] for e in best], "{:.2f}".format), row)
+        medians[mode] = statistics.mean(sorted(e["time"]["epoch"] for e in h)[len(h) // 2] for h in histories)
+        check(f"{mode}: epochs per second", near(float(row["epochs/s"].replace(",", "")),
+                                                 float(f"{1 / medians[mode]:.4g}")), row, medians)
+        sent = statistics.mean(statistics.mean(e["bytes"] for e in h) for h in histories) / 1000
+        shown = row["sent per epoch"].split(" ")
+        check(f"{mode}: bytes", shown[1] == "kB" and float(shown[0]) == float(f"{sent:.3g}"), row, sent)
+    ratio = f"{medians['vanilla'] / medians['adaqp']:.2f}×"
+    check("speed-up", table["adaqp"]["speed-up"] == ratio, table["adaqp"], ratio)
+    check("AdaQP's table has it too", cells(page, "accuracy")["adaqp"]["Throughput (epoch/s)"].endswith(f"({ratio})"))
+
+
+def check_curves(page, runs):
+    data = json.loads(page.value("document.getElementById('data').textContent"))
+    for arm in data["arms"]:
+        for run, history in zip(arm["runs"], runs[arm["mode"]]):
+            curve = run["curve"]
+            same = curve["epoch"] == [e["epoch"] for e in history] and all(
+                near(a, e["loss"]) and near(b, e["bytes"]) and near(c, e["time"]["epoch"]) for a, b, c, e in
+                zip(curve["loss"], curve["bytes"], curve["seconds"], history))
+            scores = [(v, e["validation"]["micro_f1"]) for v, e in zip(curve["validation"], history) if "validation" in e]
+            check(f"{arm['mode']}: the curves are those of metrics.jsonl", same and all(near(*s) for s in scores) and
+                  [v for v, e in zip(curve["validation"], history) if "validation" not in e] == [None] * 6, curve)
+
+
+def check_bars(page, runs):
+    parts = {"wait": ["wait"], "pack": ["pack", "unpack"], "reduce": ["reduce"],
+             "compute": ["aggregate_own", "aggregate_halo", "dense", "pointwise"]}
+    for arm, (mode, histories) in enumerate(runs.items()):
+        for part, names in parts.items():
+            shown = page.value(f"+document.querySelector('g.row[data-arm=\"{arm}\"] [data-part={part}]').dataset.value")
+            mean = statistics.mean(sum(e["time"][n] for n in names) for h in histories for e in h)
+            check(f"{mode}: {part}", near(shown, mean), shown, mean)
+
+
+def check_messages(page):
+    for mode in ["vanilla", "adaqp"]:
+        with open(os.path.join(ODD, mode, "run-1", "run.json"), encoding="utf-8") as file:
+            exchanges = json.load(file)["exchanges"]
+        expected = sum(e["pairs"][0][1][0] * e["columns"] for e in exchanges)
+        titles = page.value("[...document.querySelectorAll('svg[aria-label=\"messages between ranks, %s\"] title')]"
+                            ".map(t => t.textContent)" % mode)
+        check(f"{mode}: values from rank 0 to rank 1", len(titles) == 2 and
+              f"rank 0 to rank 1\n{expected:,} values\n" in titles[0], titles, expected)
+    taken = sorted(os.listdir(os.path.join(ODD, "adaqp", "run-1", "assignments")))
+    epochs = [int(re.findall(r"\d+", name)[0]) for name in taken if name.endswith(".json")]
+    rows = {}
+    for run in ["run-1", "run-2"]:
+        with open(os.path.join(ODD, "adaqp", run, "assignments", f"epoch-{min(epochs)}.json"), encoding="utf-8") as file:
+            for width, count in json.load(file)["parts"][0]["rows"].items():
+                rows[width] = rows.get(width, 0) + count
+    titles = page.value("[...document.querySelectorAll('svg[aria-label^=\"widths of layer 1 forward\"] title')]"
+                        ".map(t => t.textContent)")
+    check("rows of each width at the first assignment", all(any(
+        t.startswith(f"from epoch {min(epochs)}: {w} bit\n{count:,} rows") for t in titles) for w, count in rows.items()),
+        titles, rows)
+
+
+def check_hover(page, runs):
+    box = page.value("(() => { const r = document.querySelector('svg[aria-label^=\"Training loss\"] .catch');"
+                     "r.scrollIntoView({block: 'center'}); const b = r.getBoundingClientRect();"
+                     "return [b.right - 2, b.top + b.height / 2]; })()")
+    page.point(*box)
+    text = page.value("document.getElementById('tip').innerText")
+    mean = {mode: statistics.mean(h[-1]["loss"] for h in histories) for mode, histories in runs.items()}
+    found = dict(re.findall(r"(\w+): ([0-9.]+) ±", text))
+    check("the values under the pointer", "epoch 12" in text and all(
+        abs(float(found.get(mode, "nan")) - mean[mode]) < 6e-4 * mean[mode] for mode in mean), text, mean)
+
+
+def check_legend(page):
+    shown = "getComputedStyle(document.querySelector('svg[aria-label^=\"Training loss\"] g[data-arm=\"1\"]')).display"
+    before = page.value(shown)
+    page.value("document.querySelectorAll('.legend.arms button')[1].click()")
+    check("the legend hides an arm", (before, page.value(shown)) == ("inline", "none"), before, page.value(shown))
+
+
+def lightness(colour):
+    return sum(map(int, re.findall(r"\d+", colour)[:3])) / 765
+
+
+def check_page(page):
+    runs = {mode: [metrics(os.path.join(ODD, mode, f"run-{n}")) for n in (1, 2)] for mode in ("vanilla", "adaqp")}
+    for scheme in ["light", "dark"]:
+        page.scheme(scheme)
+        page.open("report.html")
+        back, ink = page.value("[getComputedStyle(document.body).backgroundColor, "
+                               "getComputedStyle(document.querySelector('svg text')).fill]")
+        light = lightness(back) > 0.9 and lightness(ink) < 0.3
+        dark = lightness(back) < 0.2 and lightness(ink) > 0.8
+        check(f"{scheme}: paper and ink", light if scheme == "light" else dark, back, ink)
+        check(f"{scheme}: no complaint and no request", page.complaints() == [], page.complaints())
+    for look in [check_table, check_curves, check_bars, check_hover]:
+        look(page, runs)
+    check_messages(page)
+    check_legend(page)
+    check("no complaint after the pointer moved", page.complaints() == [], page.complaints())
+    check("names are text, not HTML", page.value("document.images.length") == 0 and
+          ODD + "/vanilla/run-1" in page.value("document.getElementById('runs').textContent"))
+
+
+def check_long(page):
+    lengthen("long", 500)
+    fringe("report", "long", "-o", "long.html")
+    milliseconds = page.open("long.html")
+    size = os.path.getsize("long.html")
+    points = page.value("Math.max(...JSON.parse(document.getElementById('data').textContent).arms.flatMap("
+                        "a => a.runs.map(r => r.curve.epoch.length)))")
+    labels = list(cells(page, "comparison"))
+    check("arms are named by what differs", labels == ["vanilla, lr=0.01", "vanilla, lr=0.005", "adaqp"],
+          labels)
+    check(f"3 arms of 5 seeds with 500 epochs: {size / 1e6:.2f} MB", size < 2e6 and 100 < points <= 250, points)
+    check(f"it opens in {milliseconds:.0f} ms", milliseconds < 5000)  # 1 s where nothing else runs
+    check("a long report complains of nothing", page.complaints() == [], page.complaints())
+
+
+if browser.program() is None:
+    print("skipped: there is no chromium, in which a report page could be opened")
+    sys.exit(77)
+folder = tempfile.mkdtemp()
+try:
+    os.chdir(folder)
+    os.environ["XDG_CACHE_HOME"] = folder
+    os.environ.pop("FRINGE_DATA", None)
+    make_runs()
+    check("the last line of stdout is the path alone", fringe("report", ODD) == "report.html\n")
+    fringe("report", "nowhere", code=66)
+    with browser.Browser() as page:
+        check_page(page)
+        check_long(page)
+finally:
+    os.chdir("/")
+    shutil.rmtree(folder, ignore_errors=True)
+sys.exit(1 if failed else 0)
