@@ -33,6 +33,7 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
 bool report_trace(Report *report, TraceEvent *event, int64_t *offset, Error *err);
 // Prints the assignments that a run stored; nothing if there are none.
 bool report_show_assignments(const char *run_dir, Error *err);
+bool report_show_assignment(const char *path, Error *err); // of one file
 // Waits until everything reported is written and metrics.jsonl is flushed to disk; sends heartbeats
 // meanwhile. Call it before a checkpoint is written.
 bool report_sync(Report *report, Error *err);

@@ -60,7 +60,7 @@ static void write_text(void *context, const void *payload, size_t bytes, Error *
 // On stdout, in the order of the caller's own printf. A file or pipe goes through stdio, which
 // remembers that it could not be written.
 static void put_without_writer(const char *text, size_t bytes) {
-    if (isatty(STDOUT_FILENO)) {
+    if (isatty(fileno(stdout))) {
         fflush(stdout);
         screen_write(SCREEN_STDOUT, text, bytes);
     } else {

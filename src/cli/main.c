@@ -46,9 +46,9 @@ const Command commands[] = {
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
     {"inspect", "PATH", 1, 1, false, 0, "j", "print what a file or folder of fringe holds",
-     "PATH is a dataset (file or directory), a partition, a run, a folder of runs, a checkpoint,\n"
-     "predictions, an array, a file of tensors, a config, or any JSON file that fringe writes.\n"
-     "Where the format allows it, only headers are read.",
+     "PATH is anything that fringe writes or reads: a run or a folder of runs, a comparison,\n"
+     "metrics.jsonl, predictions, a checkpoint, an array, a file of tensors, a partition, the\n"
+     "cache, a dataset, a graph or a config. Where the format allows it, only headers are read.",
      cmd_inspect},
     {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
      "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
