@@ -73,14 +73,14 @@ void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
 // Rank 0 only; functions that read files may take long.
 enum { COMPARED_MOST = 16 };
 typedef struct ComparedVariant {
-    char name[CONFIG_WORD]; // also its folder inside that of the comparison
-    bool blocking;          // computation does not overlap with messages
-    MeanDeviation test;     // at the last epoch, percent
-    RecordedEpoch mean;     // of an epoch
-    double epoch;           // seconds, the median
-    double total;           // seconds of training and assignment, of a run
-    double assigned;        // of these, of assignment
-    double to_target;       // seconds until the validation reached the target; NaN: never
+    char name[CONFIG_WORD];         // also its folder inside that of the comparison
+    bool blocking;                  // computation does not overlap with messages
+    MeanDeviation validation, test; // at the last epoch, percent
+    RecordedEpoch mean;             // of an epoch
+    double epoch;                   // seconds, the median
+    double total;                   // seconds of training and assignment, of a run
+    double assigned;                // of these, of assignment
+    double to_target;               // seconds until the validation reached the target; NaN: never
 } ComparedVariant;
 typedef struct Comparison {
     const char *folder; // borrowed, outlives the comparison
@@ -100,6 +100,28 @@ bool comparison_add(Comparison *comparison, const char *name, bool blocking,
 bool comparison_read_targets(Comparison *comparison, Error *err);
 void comparison_print(const Comparison *comparison); // the table (stdout); count > 0
 void comparison_put(JsonWriter *writer, const Comparison *comparison); // compare.json; count > 0
+
+// A table of results with means and deviations over runs, for papers and spreadsheets.
+typedef struct ResultRow {
+    char name[256];                 // "adaqp", "train.lr=0.01"
+    MeanDeviation validation, test; // shares; NaN: not measured
+    double seconds, bytes;          // of an epoch; NaN: not measured
+    int runs;
+} ResultRow;
+typedef struct ResultTable {
+    const char *what;   // heading of the names: "mode"
+    const char *metric; // "accuracy"
+    ResultRow *row;     // [rows] borrowed
+    int rows;
+    int winner; // the row with the best mean validation; -1: none was validated
+} ResultTable;
+int result_winner(const ResultRow *row, int rows);
+// Prints it in lines of at most 80 columns, long names alone on theirs; the winner has a `*`.
+void result_table_print(const ResultTable *table); // stdout
+// Writes folder/name.csv and folder/name.tex.
+bool result_table_write(const ResultTable *table, const char *folder, const char *name, Error *err);
+// Writes compare.csv and compare.tex into the folder of the comparison.
+bool comparison_write_tables(const Comparison *comparison, Error *err);
 
 // Versions of everything linked, one per line (--version) and as JSON members (run.json).
 // Into a writer for a run, with the backend that it has started; writer and backend NULL: prints to

@@ -1,4 +1,5 @@
-// runfolder: the folder of one command's output: a run, the runs of --runs, or a comparison.
+// runfolder: the folder of one command's output: a run, the runs of --runs, a comparison, or a
+// sweep.
 //
 // A folder belongs to fringe once it holds the marker `.fringe`, which is written first; folders of
 // older versions are recognised by their run.json, runs.json or compare.json. One table (names.c)
@@ -15,7 +16,8 @@
 typedef enum RunKind {
     RUN_SINGLE,
     RUN_SEVERAL,
-    RUN_COMPARISON
+    RUN_COMPARISON,
+    RUN_SWEEP
 } RunKind; // the output of one command
 
 enum { RUNFOLDER_PATH = 2048 };

@@ -200,7 +200,7 @@ static void print_manifest(const Manifest *m, const char *folder) {
         printf("seed       %lld\ndata       hash %.8s\nparts      %lld, hash %.8s\n",
                (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut));
     if (m->version > 1 && of->first_weights.path[0] != 0)
-        printf("began from %s\n", SHOWN(of->first_weights.path));
+        printf("began      from the weights %s\n", SHOWN(of->first_weights.path));
     printf("test       last evaluation accuracy %.4f micro-F1 %.4f; best %.4f, %.4f\n",
            last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
 }

@@ -47,10 +47,10 @@ static Wanted agree(Run *run) {
 // --- building
 
 // run.dir, or run.dir/run-1, ... where there are several.
-static void run_folder(char *out, size_t size, const char *dir, int number, int runs) {
+static void run_folder(char *out, size_t size, const char *dir, int number, bool own) {
     char name[32];
     snprintf(name, sizeof name, "run-%d", number + 1);
-    if (runs > 1)
+    if (own)
         path_join(out, size, dir, name);
     else
         snprintf(out, size, "%s", dir);
@@ -300,22 +300,35 @@ static bool summarize(Session *s, const RunResult *result, int runs) {
 static Run run_number(Session *s, int number, int runs) {
     Run run = {
         .session = s, .config = s->config, .number = number, .seed = s->config.run.seed + number};
-    run_folder(run.config.run.dir, sizeof run.config.run.dir, s->config.run.dir, number, runs);
+    run_folder(run.config.run.dir, sizeof run.config.run.dir, s->config.run.dir, number,
+               runs > 1 || s->sweep.point != NULL);
     run.config.own_dir = true; // only the session's folder may get a number
     run.config.run.seed = run.seed;
     return run;
 }
 
+static void announce(const Run *run, int runs) {
+    const Sweep *sweep = &run->session->sweep;
+    if (run->session->comm.rank != 0)
+        return;
+    if (sweep->point != NULL)
+        terminal_note("run        %d of %d: %s, seed %lld\n", sweep->before + run->number + 1,
+                      sweep->total, SHOWN(sweep->point), (long long)run->seed);
+    else if (runs > 1)
+        terminal_note("run        %d of %d, seed %lld\n", run->number + 1, runs,
+                      (long long)run->seed);
+}
+
 bool train_runs(Session *s, const Options *options, RunResult *result) {
-    bool ok = true;
+    bool ok = true, sweeps = s->sweep.point != NULL;
     for (int i = 0; i < options->runs && ok; i++) {
         Run run = run_number(s, i, options->runs);
-        if (options->runs > 1 && s->comm.rank == 0)
-            terminal_note("run        %d of %d, seed %lld\n", i + 1, options->runs,
-                          (long long)run.seed);
+        announce(&run, options->runs);
+        if (sweeps && options->resume && sweep_is_done(s, &run.config))
+            continue;
         ok = train_once(&run, options, &result[i]);
     }
-    if (ok && options->runs > 1 && s->comm.rank == 0)
+    if (ok && options->runs > 1 && !sweeps && s->comm.rank == 0)
         summarize(s, result, options->runs);
     return ok && comm_agree(&s->comm, &s->err);
 }
@@ -323,12 +336,16 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
 ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
     Session session;
     RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
-    RunKind kind = options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
+    RunKind kind = options->sweeps > 0 ? RUN_SWEEP : options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
     stop_listen();
     if (session_start(&session, options, argc, argv) &&
         folder_claim(&session, &session.folder, &session.config, kind, options->resume) &&
-        session_load(&session) && (options->resume || folder_start_again(&session)))
-        train_runs(&session, options, result);
+        session_load(&session)) {
+        if (options->sweeps > 0)
+            sweep_train(&session, options);
+        else if (options->resume || folder_start_again(&session))
+            train_runs(&session, options, result);
+    }
     memory_free(result);
     return session_end(&session);
 }

@@ -241,25 +241,37 @@ static bool holds(const char *folder, const char *name) {
     return file_exists(path);
 }
 
+// "run-1, run-2, ..."
+static void list_names(char *out, size_t size, const RunRecords *records, const char *folder) {
+    size_t used = 0, length = strlen(folder);
+    int i = 0;
+    for (out[0] = 0; i < records->count && used < size - 128; i++) {
+        const char *name = records->run[i].folder + length;
+        used += (size_t)snprintf(out + used, size - used, "%s%.100s", i > 0 ? ", " : "",
+                                 name + strspn(name, "/"));
+    }
+    if (i < records->count)
+        snprintf(out + used, size - used, ", ...");
+}
+
+// Explains a folder that is not that of one run.
 static bool tell_what_folder(const char *folder, Error *err) {
-    if (holds(folder, "runs.json"))
-        error_set(err, EXIT_NO_INPUT, "%s holds several runs; give one of them, such as %s/run-1",
-                  folder, folder);
-    else if (holds(folder, "compare.json"))
-        error_set(err, EXIT_NO_INPUT,
-                  "%s holds a comparison; give one of its folders, such as "
-                  "%s/vanilla",
-                  folder, folder);
-    else if (holds(folder, "dataset.json"))
-        error_set(err, EXIT_NO_INPUT,
-                  "%s is a dataset; give a config that names it: "
-                  "{\"data\": {\"path\": \"%s\"}}",
-                  folder, folder);
-    else
-        error_set(err, EXIT_NO_INPUT,
-                  "%s is a folder without run.json; give a config, or the "
-                  "folder of a run",
-                  folder);
+    char names[512];
+    Error none = {0};
+    RunRecords records = {0};
+    if (holds(folder, "dataset.json"))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s is a dataset; give a config that names it: "
+                         "{\"data\": {\"path\": \"%s\"}}",
+                         folder, folder);
+    if (!records_add(&records, folder, &none))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s is a folder without run.json; give a config, or the folder of a run",
+                         folder);
+    list_names(names, sizeof names, &records, folder);
+    error_set(err, EXIT_NO_INPUT, "%s holds %d run%s (%s); name one of them", folder, records.count,
+              records.count == 1 ? "" : "s", names);
+    records_clear(&records);
     return false;
 }
 

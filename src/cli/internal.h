@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { CLI_ARGUMENTS = 256, CLI_SETTINGS = 64 };
+enum { CLI_ARGUMENTS = 256, CLI_SETTINGS = 64, CLI_SWEEPS = 8 };
 
 // What a command needs on disk besides its config.
 enum {
@@ -30,15 +30,17 @@ typedef struct Options { // the command line
     int runs;    // --runs
     bool resume; // --resume auto
     bool best, json, help;
-    const char *output;  // -o
-    const char *weights; // --weights
-    int layer;           // --layer; 0: not given
-    int parts;           // --parts; 0: not given
-    int64_t seed;        // --seed
-    const char *modes;   // --modes
-    const char *older;   // --older
-    bool all;            // --all
-    int needs;           // of the command, or --files: NEEDS_...
+    const char *output;            // -o
+    const char *weights;           // --weights
+    int layer;                     // --layer; 0: not given
+    int parts;                     // --parts; 0: not given
+    int64_t seed;                  // --seed
+    const char *modes;             // --modes
+    const char *sweep[CLI_SWEEPS]; // --sweep
+    int sweeps;
+    const char *older; // --older
+    bool all;          // --all
+    int needs;         // of the command, or --files: NEEDS_...
 } Options;
 
 typedef struct Command {
@@ -135,16 +137,22 @@ bool mpirun_hangs(HangWatch *watch, int mpirun, double heard);
 
 // --- session.c: all ranks with one config, and a shard for each
 
+typedef struct Sweep { // the point of a sweep that is trained now
+    const char *point; // "train.lr=0.01"; NULL: no sweep
+    int before, total; // runs of earlier points, of all points
+} Sweep;
+
 typedef struct Session {
     Comm comm;
     Config config;
     Shard shard;
     Error err;
-    double started;   // clock
-    int threads;      // of each rank
-    bool open;        // shard is mapped
-    bool compares;    // the output is a table, so the results of runs go to stderr
-    bool described;   // the facts of the training are printed
+    double started; // clock
+    int threads;    // of each rank
+    bool open;      // shard is mapped
+    bool compares;  // the output is a table, so the results of runs go to stderr
+    bool described; // the facts of the training are printed
+    Sweep sweep;
     RunFolder folder; // of train and compare: claimed by rank 0 for the life of the session
 } Session;
 
@@ -190,7 +198,7 @@ bool folder_start_again(Session *session);
 
 // --- cmd_train.c: what compare calls for each variant
 
-// --runs runs in run.dir (run.dir/run-1, ... if there are several). Collective.
+// --runs runs in run.dir (run.dir/run-1, ... if there are several, or in a sweep). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
 
 // --- runs_table.c: a table of runs, whose names are relative to `folder`
@@ -217,6 +225,13 @@ typedef struct Check {
 } Check;
 extern const Check doctor_config_checks[];
 extern const int doctor_config_check_count;
+
+// --- sweep.c: --sweep
+
+// Trains --runs runs for every combination of the values of --sweep. Collective.
+bool sweep_train(Session *session, const Options *options);
+// True if the run with that config, in its run.dir, has ended already; says so. Collective.
+bool sweep_is_done(Session *session, const Config *config);
 
 ExitCode cmd_train(const Options *options, int *argc, char ***argv);
 ExitCode cmd_compare(const Options *options, int *argc, char ***argv);

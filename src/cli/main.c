@@ -6,7 +6,7 @@
 #include <string.h>
 
 const Command commands[] = {
-    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnuqv",
+    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsneuqv",
      "train a model on the whole graph, on one or many ranks",
      "Trains as CONFIG says and writes run.json, metrics.jsonl and checkpoints to run.dir.\n"
      "Prints one line per logged epoch on stderr and the result on stdout.\n"

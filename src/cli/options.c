@@ -10,6 +10,7 @@ static const Option table[] = {
     {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size"},
     {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated"},
     {'n', "runs", "N", "N runs with seeds run.seed, run.seed + 1, ...; prints mean and deviation"},
+    {'e', "sweep", "KEY=A,B,...", "train with each of these values; several: every combination"},
     {'u', "resume", "auto",
      "continue from the newest valid checkpoint of run.dir, if there is one"},
     {'w', "weights", "WHERE",
@@ -95,6 +96,11 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         if (options->settings == CLI_SETTINGS)
             return error_set(err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS);
         options->setting[options->settings++] = text;
+        return true;
+    case 'e':
+        if (options->sweeps == CLI_SWEEPS)
+            return error_set(err, EXIT_USAGE, "--sweep: at most %d keys", CLI_SWEEPS);
+        options->sweep[options->sweeps++] = text;
         return true;
     case 'u':
         options->resume = true;

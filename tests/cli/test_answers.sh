@@ -96,8 +96,8 @@ row 64 '--modes: names no mode; there are vanilla' compare tiny.json --modes ,
 row 64 'did you mean reddit-small?' generate reddit-smal
 row 66 'nothere does not exist; give a config, or the folder of a run' train nothere
 row 66 'tiny is a dataset; give a config that names it' train tiny
-mkdir -p several other && echo '{}' >several/runs.json
-row 66 'several holds several runs; give one of them, such as several/run-1' evaluate several
+mkdir -p several/run-1 other && echo '{}' >several/run-1/run.json
+row 66 'name one of them' evaluate several
 row 66 'other is a folder without run.json' evaluate other
 row 66 'run.dir: runs/tiny does not exist' evaluate tiny.json
 

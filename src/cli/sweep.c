@@ -1,0 +1,386 @@
+// fringe train --sweep: trains every combination of some values of keys. A combination is a point;
+// its runs lie in run.dir/KEY=VALUE,.../run-1, ... The table is made from the files of these runs,
+// so a resumed sweep gives the same one.
+
+#include "internal.h"
+
+#include <string.h>
+
+enum { VALUES_MOST = 64, POINTS_MOST = 10000, VALUE = 128, POINT = 240 };
+
+typedef struct Axis { // one --sweep
+    char key[96];
+    char value[VALUES_MOST][VALUE];
+    int count;
+} Axis;
+
+typedef struct Grid {
+    Axis axis[CLI_SWEEPS];
+    int axes, points;
+} Grid;
+
+// ---- which points
+
+// The length of the next value: up to a comma outside of brackets and quotes.
+static size_t value_length(const char *text) {
+    int depth = 0;
+    bool quoted = false;
+    size_t i = 0;
+    for (; text[i] != 0 && (text[i] != ',' || depth > 0 || quoted); i++) {
+        quoted ^= text[i] == '"';
+        depth += !quoted && text[i] == '[';
+        depth -= !quoted && text[i] == ']';
+    }
+    return i;
+}
+
+static bool refuse(const char *text, const char *why, Error *err) {
+    return error_set(err, EXIT_USAGE, "--sweep %s: %s; write --sweep KEY=A,B", text, why);
+}
+
+static bool read_values(Axis *axis, const char *text, const char *values, Error *err) {
+    for (const char *at = values;; at++) {
+        size_t length = value_length(at);
+        if (length == 0 || length >= VALUE)
+            return refuse(text, length == 0 ? "a value is empty" : "a value is too long", err);
+        if (axis->count == VALUES_MOST)
+            return refuse(text, "more than 64 values", err);
+        snprintf(axis->value[axis->count++], VALUE, "%.*s", (int)length, at);
+        at += length;
+        if (*at == 0)
+            return true;
+    }
+}
+
+static bool read_axis(Axis *axis, const char *text, Error *err) {
+    const char *equals = strchr(text, '=');
+    *axis = (Axis){0};
+    if (equals == NULL || equals == text || (size_t)(equals - text) >= sizeof axis->key)
+        return refuse(text, "expected a key and its values", err);
+    snprintf(axis->key, sizeof axis->key, "%.*s", (int)(equals - text), text);
+    if (strcmp(axis->key, "run.dir") == 0 || strcmp(axis->key, "run.seed") == 0)
+        return refuse(text, "run.dir and run.seed follow from the sweep and --runs", err);
+    return read_values(axis, text, equals + 1, err);
+}
+
+static bool read_grid(Grid *grid, const Options *options, Error *err) {
+    *grid = (Grid){.points = 1};
+    for (int i = 0; i < options->sweeps; i++) {
+        Axis *axis = &grid->axis[grid->axes++];
+        if (!read_axis(axis, options->sweep[i], err))
+            return false;
+        for (int j = 0; j < i; j++)
+            if (strcmp(grid->axis[j].key, axis->key) == 0)
+                return refuse(options->sweep[i], "the key is given twice", err);
+        grid->points *= axis->count;
+        if (grid->points > POINTS_MOST)
+            return refuse(options->sweep[i], "more than 10000 combinations", err);
+    }
+    return options->settings + grid->axes + 1 <= CLI_SETTINGS ||
+           error_set(err, EXIT_USAGE, "--set: at most %d settings with these --sweep",
+                     CLI_SETTINGS - grid->axes - 1);
+}
+
+// The last axis changes first.
+static const char *value_at(const Grid *grid, int point, int axis) {
+    for (int i = grid->axes - 1; i > axis; i--)
+        point /= grid->axis[i].count;
+    return grid->axis[axis].value[point % grid->axis[axis].count];
+}
+
+static bool name_point(char out[POINT], const Grid *grid, int point, Error *err) {
+    size_t used = 0;
+    for (int i = 0; i < grid->axes; i++) {
+        int bytes = snprintf(out + used, POINT - used, "%s%s=%s", i > 0 ? "," : "",
+                             grid->axis[i].key, value_at(grid, point, i));
+        used += (size_t)bytes;
+        if (used >= POINT)
+            return error_set(err, EXIT_USAGE,
+                             "--sweep: the name of a combination is longer than %d letters, which "
+                             "no folder may have; sweep fewer keys",
+                             POINT - 1);
+    }
+    return true;
+}
+
+static void folder_of(char *out, size_t size, const char *base, const char *name) {
+    char plain[POINT];
+    snprintf(plain, sizeof plain, "%s", name);
+    for (char *at = plain; *at != 0; at++)
+        if (*at == '/')
+            *at = '_';
+    path_join(out, size, base, plain);
+}
+
+// ---- training
+
+typedef struct Sweeping {
+    Session *session;
+    const Options *options;
+    Grid grid;
+    char base[CONFIG_TEXT]; // run.dir
+    const char *metric;
+} Sweeping;
+
+// The config of a point. Collective.
+static bool point_config(Sweeping *w, int point, const char *name) {
+    char setting[CLI_SWEEPS][96 + VALUE + 2], folder[CONFIG_TEXT + POINT], dir[CONFIG_TEXT + POINT];
+    Options with = *w->options;
+    for (int i = 0; i < w->grid.axes; i++) {
+        snprintf(setting[i], sizeof setting[i], "%s=%s", w->grid.axis[i].key,
+                 value_at(&w->grid, point, i));
+        with.setting[with.settings++] = setting[i];
+    }
+    folder_of(folder, sizeof folder - 16, w->base, name);
+    snprintf(dir, sizeof dir, "run.dir=%.*s", (int)(sizeof dir - 16), folder);
+    with.setting[with.settings++] = dir;
+    return session_config(w->session, &with) || error_prefix(&w->session->err, "--sweep %s", name);
+}
+
+// Keys of the graph and its parts change the shard.
+static bool changes_shard(const Grid *grid) {
+    for (int i = 0; i < grid->axes; i++)
+        if (strncmp(grid->axis[i].key, "data.", 5) == 0 ||
+            strncmp(grid->axis[i].key, "partition.", 10) == 0)
+            return true;
+    return false;
+}
+
+static bool load_again(Session *s) {
+    if (s->open)
+        shard_clear(&s->shard);
+    s->open = false;
+    return session_load(s);
+}
+
+// Checks all points before the first one runs and before any file moves. Collective.
+static bool prepare(Sweeping *w) {
+    char name[POINT];
+    for (int p = 0; p < w->grid.points; p++)
+        if (!name_point(name, &w->grid, p, &w->session->err) || !point_config(w, p, name))
+            return false;
+    return w->options->resume || folder_start_again(w->session);
+}
+
+static bool train_point(Sweeping *w, int point) {
+    Session *s = w->session;
+    char name[POINT];
+    RunResult *result = ALLOC(RunResult, w->options->runs, "results of runs");
+    bool ok = name_point(name, &w->grid, point, &s->err) && point_config(w, point, name) &&
+              (!changes_shard(&w->grid) || load_again(s));
+    s->sweep = (Sweep){name, point * w->options->runs, w->grid.points * w->options->runs};
+    ok = ok && train_runs(s, w->options, result);
+    s->sweep.point = NULL;
+    memory_free(result);
+    return ok;
+}
+
+// ---- what has ended already
+
+typedef struct Asking {
+    const Config *config;
+    bool done;
+} Asking;
+
+static bool same_value(const RunRecord *record, const Json *value, const char *path) {
+    char there[RECORD_VALUE], now[RECORD_VALUE];
+    JsonWriter writer;
+    json_writer_init(&writer, false);
+    json_put_value(&writer, NULL, value);
+    snprintf(now, sizeof now, "%s",
+             json_type(value) == JSON_STRING ? json_string(value) : writer.text);
+    json_writer_clear(&writer);
+    return record_value(record, path, there) && strcmp(there, now) == 0;
+}
+
+// All sections but run.*, whose seed is compared alone.
+static bool has_config(const RunRecord *record, const Config *config) {
+    Error ignored = {0};
+    char *text = config_to_json(config), path[RECORD_KEY];
+    Json *now = json_parse(text, strlen(text), "config", &ignored);
+    bool same = now != NULL && record_number(record, "config.run.seed") == (double)config->run.seed;
+    for (const Json *at = same ? json_first(now) : NULL; at != NULL && same; at = json_next(at)) {
+        if (json_type(at) != JSON_OBJECT || strcmp(json_key(at), "run") == 0)
+            continue;
+        for (const Json *in = json_first(at); in != NULL && same; in = json_next(in)) {
+            snprintf(path, sizeof path, "config.%s.%s", json_key(at), json_key(in));
+            same = same_value(record, in, path);
+        }
+    }
+    json_free(now);
+    memory_free(text);
+    return same;
+}
+
+static void ask_aside(void *context) {
+    Asking *asking = context;
+    Error ignored = {0};
+    RunRecord record;
+    if (!record_read(&record, asking->config->run.dir, &ignored))
+        return;
+    asking->done = record_member(&record, "result") != NULL && has_config(&record, asking->config);
+    record_clear(&record);
+}
+
+bool sweep_is_done(Session *s, const Config *config) {
+    Asking asking = {.config = config};
+    if (s->comm.rank == 0)
+        comm_aside(&s->comm, ask_aside, &asking);
+    comm_broadcast(&s->comm, &asking.done, sizeof asking.done, 0);
+    if (asking.done && s->comm.rank == 0)
+        terminal_note("run        has ended already; it is not run again\n");
+    return asking.done;
+}
+
+// ---- the table (rank 0)
+
+// The finished runs of a point.
+typedef struct Ended {
+    int64_t seed;
+    RunFigures figures;
+    char folder[CONFIG_TEXT + POINT + 32];
+} Ended;
+
+static int read_ended(Ended *ended, const Sweeping *w, const char *name) {
+    char point[CONFIG_TEXT + POINT], number[32];
+    int count = 0;
+    folder_of(point, sizeof point, w->base, name);
+    for (int i = 0; i < w->options->runs; i++) {
+        RunRecord record;
+        Ended *next = &ended[count];
+        snprintf(number, sizeof number, "run-%d", i + 1);
+        path_join(next->folder, sizeof next->folder, point, number);
+        if (!record_read(&record, next->folder, &(Error){0}))
+            continue;
+        next->figures = record_figures(&record);
+        next->seed = (int64_t)record_number(&record, "config.run.seed");
+        count += record_member(&record, "result") != NULL;
+        record_clear(&record);
+    }
+    return count;
+}
+
+static ResultRow row_of(const char *name, const Ended *ended, int count) {
+    ResultRow row = {.runs = count};
+    double *validation = ALLOC(double, count, "scores of runs");
+    double *test = ALLOC(double, count, "scores of runs");
+    snprintf(row.name, sizeof row.name, "%s", name);
+    for (int i = 0; i < count; i++) {
+        validation[i] = ended[i].figures.validation;
+        test[i] = ended[i].figures.test;
+        row.seconds += ended[i].figures.seconds / count;
+        row.bytes += ended[i].figures.bytes / count;
+    }
+    row.validation = mean_deviation(validation, count);
+    row.test = mean_deviation(test, count);
+    memory_free(test);
+    memory_free(validation);
+    return row;
+}
+
+static void put_score(JsonWriter *out, const char *key, MeanDeviation of) {
+    json_begin_object(out, key);
+    json_put_double(out, "mean", of.mean);
+    json_put_double(out, "deviation", of.deviation);
+    json_end_object(out);
+}
+
+static void put_settings(JsonWriter *out, const Grid *grid, int point) {
+    json_begin_object(out, "settings");
+    for (int i = 0; i < grid->axes; i++)
+        json_put_string(out, grid->axis[i].key, value_at(grid, point, i));
+    json_end_object(out);
+}
+
+static void put_point(JsonWriter *out, const Sweeping *w, int point, const ResultRow *row,
+                      const Ended *ended) {
+    json_begin_object(out, NULL);
+    json_put_string(out, "name", row->name);
+    put_settings(out, &w->grid, point);
+    put_score(out, "validation", row->validation);
+    put_score(out, "test", row->test);
+    json_put_double(out, "seconds_per_epoch", row->seconds);
+    json_put_double(out, "bytes_per_epoch", row->bytes);
+    json_begin_array(out, "runs");
+    for (int i = 0; i < row->runs; i++) {
+        json_begin_object(out, NULL);
+        json_put_string(out, "folder", ended[i].folder);
+        json_put_int(out, "seed", ended[i].seed);
+        json_put_int(out, "best_epoch", ended[i].figures.best_epoch);
+        json_put_double(out, "validation", ended[i].figures.validation);
+        json_put_double(out, "test", ended[i].figures.test);
+        json_end_object(out);
+    }
+    json_end_array(out);
+    json_end_object(out);
+}
+
+// Adds the points that have finished runs; returns their number.
+static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
+    Ended *ended = ALLOC(Ended, w->options->runs, "finished runs");
+    int rows = 0;
+    json_begin_array(out, "points");
+    for (int p = 0; p < w->grid.points; p++) {
+        char name[POINT];
+        name_point(name, &w->grid, p, &(Error){0});
+        int count = read_ended(ended, w, name);
+        if (count == 0)
+            continue;
+        row[rows] = row_of(name, ended, count);
+        put_point(out, w, p, &row[rows++], ended);
+    }
+    json_end_array(out);
+    memory_free(ended);
+    return rows;
+}
+
+static void write_aside(void *context) {
+    const Sweeping *w = context;
+    Error *err = &w->session->err;
+    ResultTable table = {.what = "setting", .metric = w->metric};
+    ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
+    JsonWriter out;
+    char path[CONFIG_TEXT + 32];
+    json_writer_init(&out, true);
+    json_begin_object(&out, NULL);
+    json_put_string(&out, "metric", w->metric);
+    json_put_int(&out, "runs", w->options->runs);
+    table.rows = read_points(row, w, &out);
+    table.row = row;
+    table.winner = result_winner(row, table.rows);
+    json_put_string(&out, "winner", table.winner >= 0 ? row[table.winner].name : NULL);
+    json_end_object(&out);
+    path_join(path, sizeof path, w->base, "sweep.json");
+    if (table.rows > 0 && file_replace(path, out.text, out.bytes, err) &&
+        result_table_write(&table, w->base, "sweep", err))
+        result_table_print(&table);
+    json_writer_clear(&out);
+    memory_free(row);
+}
+
+// Reports the runs that have ended, even if an error ended the others.
+static void report_sweep(Sweeping *w) {
+    Session *s = w->session;
+    Error ended = s->err;
+    s->err = (Error){0};
+    comm_aside(&s->comm, write_aside, w);
+    report_folder(s, w->base);
+    if (ended.code != 0)
+        s->err = ended;
+}
+
+bool sweep_train(Session *s, const Options *options) {
+    Sweeping *w = ALLOC(Sweeping, 1, "the values of a sweep");
+    *w = (Sweeping){.session = s, .options = options};
+    snprintf(w->base, sizeof w->base, "%s", s->config.run.dir);
+    s->compares = true;
+    bool ready = read_grid(&w->grid, options, &s->err) && prepare(w), ok = ready;
+    for (int p = 0; p < w->grid.points && ok; p++)
+        ok = train_point(w, p);
+    if (s->open)
+        w->metric = report_metric_name(&s->shard);
+    if (ready && s->open && s->comm.rank == 0)
+        report_sweep(w);
+    memory_free(w);
+    return comm_agree(&s->comm, &s->err);
+}
