@@ -70,6 +70,7 @@ typedef struct Shard {
     char dataset_name[DATASET_NAME]; // after partition_load that of the requested source
     char dataset_hash[33], partition_hash[33];
     Tensors map;
+    int hold; // lock on its folder in the cache (entries.c); 0: none
 } Shard;
 
 // The transposed relation, for the backward direction.
@@ -101,6 +102,31 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
                      Error *err);
 // Removes a damaged folder from the cache; the next partition_build makes it again.
 void partition_discard(const char *folder);
+
+// What is in a cache folder: prepared datasets, cuts, graphs of `fringe generate`, and what writers
+// left that have ended.
+typedef enum CacheKind { CACHE_DATASET, CACHE_CUT, CACHE_GENERATED, CACHE_LEFTOVER } CacheKind;
+typedef struct CacheEntry {
+    char path[1024];
+    CacheKind kind;
+    char name[DATASET_NAME]; // of the dataset; "" if unknown
+    char method[64];         // of a cut
+    int parts;               // of a cut; else 0
+    int64_t bytes;
+    double age, idle; // seconds since it was made, and since its last use
+    bool used;        // by a running process
+} CacheEntry;
+typedef struct CacheEntries {
+    CacheEntry *entry; // [count] by kind and name; owned
+    int count;
+} CacheEntries;
+bool cache_list(CacheEntries *entries, const char *cache, Error *err);
+void cache_clear(CacheEntries *entries);
+// Removes an entry unless a running process uses it; *removed says so.
+bool cache_remove(const CacheEntry *entry, bool *removed, Error *err);
+// Removes the small files that say which dataset a source has, if they were not used for `idle`
+// seconds.
+void cache_remove_sources(const char *cache, double idle);
 
 // Only the cut: part[n] in 0..parts-1. Local. Only `file:` may leave a part empty, with a warning.
 // (METIS does so on tiny graphs; such parts get one node each, with a warning.) Parts > nodes is an

@@ -119,6 +119,32 @@ static bool print_weights(const char *path, Error *err) {
     return checkpoint_inspect(folder, err);
 }
 
+static bool is_cache(const char *path) {
+    CacheEntries entries = {0};
+    bool found =
+        file_is_folder(path) && cache_list(&entries, path, &(Error){0}) && entries.count > 0;
+    cache_clear(&entries);
+    return found;
+}
+
+static bool put_cache(JsonWriter *writer, const char *path, Error *err) {
+    CacheEntries entries;
+    bool ok = cache_list(&entries, path, err);
+    if (ok)
+        cache_put(writer, &entries);
+    cache_clear(&entries);
+    return ok;
+}
+
+static bool print_cache(const char *path, Error *err) {
+    CacheEntries entries;
+    bool ok = cache_list(&entries, path, err);
+    if (ok)
+        cache_print(&entries, path);
+    cache_clear(&entries);
+    return ok;
+}
+
 static bool put_dataset(JsonWriter *writer, const char *path, Error *err) {
     return dataset_put_inspected(writer, path, err);
 }
@@ -131,6 +157,7 @@ static const Kind kinds[] = {
     {"checkpoints", "a checkpoints folder", is_checkpoints, put_weights, print_weights},
     {"dataset", "a dataset", is_dataset, put_dataset, dataset_inspect},
     {"predictions", "predictions", is_predictions, put_predictions, NULL},
+    {"cache", "the cache", is_cache, put_cache, print_cache},
     {"runs", "a folder of runs", is_runs, put_runs, print_runs},
     {"table", "compare.json, sweep.json or runs.json", is_table, put_json_file, NULL},
     {"metrics", "a metrics.jsonl", is_metrics, put_metrics, NULL},

@@ -61,6 +61,11 @@ const Command commands[] = {
      "network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
+    {"cache", "[prune]", 0, 1, false, 0, "sOaj", "list and remove prepared datasets and cuts",
+     "Lists what is in data.cache. prune removes what was not used for --older (default: 30d), or\n"
+     "everything with --all, and what killed processes left; never what a running process uses,\n"
+     "and never the graphs of fringe generate. Training makes again what it needs.",
+     cmd_cache},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"

@@ -23,6 +23,8 @@ static const Option table[] = {
     {'m', "modes", "A,B,...",
      "modes to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
      "alone)"},
+    {'O', "older", "TIME", "remove what was not used for that long: 30d, 12h, 90min, 45s"},
+    {'a', "all", NULL, "remove everything that no running process uses"},
     {'j', "json", NULL, "print JSON"},
     {'f', "files", NULL, "also check data, weights and output folders on disk"},
     {'q', "quiet", NULL, "print warnings, errors and results only"},
@@ -64,6 +66,9 @@ static void store_flag(Options *options, char letter) {
     case 'v':
         terminal_set_level(TERMINAL_VERBOSE);
         break;
+    case 'a':
+        options->all = true;
+        break;
     case 'b':
         options->best = true;
         break;
@@ -101,6 +106,9 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         options->resume = true;
         return strcmp(text, "auto") == 0 ||
                error_set(err, EXIT_USAGE, "--resume: expected auto, found '%s'", text);
+    case 'O':
+        options->older = text;
+        return true;
     case 'w':
         options->weights = text;
         return true;

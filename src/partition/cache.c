@@ -64,6 +64,7 @@ typedef struct Prepared {
     char name[DATASET_NAME]; // of this source; another source may have the same contents
     Dataset dataset;
     bool loaded;
+    int hold; // lock on the dataset's folder in the cache, while it is mapped
     Warnings *warnings;
 } Prepared;
 
@@ -121,6 +122,7 @@ static bool open_prepared(Prepared *prepared) {
     entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
     if (!file_exists(folder))
         return false;
+    prepared->hold = entry_hold(folder);
     if (dataset_open(&prepared->dataset, folder, &error)) {
         dataset_hash(&prepared->dataset, hash);
         prepared->loaded = strcmp(hash, prepared->hash) == 0;
@@ -176,6 +178,8 @@ static void prepared_clear(Prepared *prepared) {
     if (prepared->loaded)
         dataset_clear(&prepared->dataset);
     prepared->loaded = false;
+    entry_release(prepared->hold);
+    prepared->hold = 0;
 }
 
 // Fills prepared->hash, from the cache if the source is known there.
@@ -323,6 +327,16 @@ static void begin_parts_stage(const Config *config, int parts) {
         stage_begin("load", "the whole graph");
 }
 
+// The cache removes first what was not used for long (entries.c).
+static void touch_entries(const Prepared *prepared, const char *parts) {
+    char path[1024];
+    entry_touch(parts);
+    entry_path(path, sizeof path, prepared->cache, "dataset", prepared->hash, "");
+    entry_touch(path);
+    entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
+    entry_touch(path);
+}
+
 bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,
                      Error *err) {
     Prepared prepared;
@@ -333,6 +347,7 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
     if (ok && parts_are_whole(folder)) {
         begin_parts_stage(config, parts);
         use_parts(&prepared, folder);
+        touch_entries(&prepared, folder);
         stage_end("found in the cache");
     } else if (ok) {
         if (file_exists(folder))

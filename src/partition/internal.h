@@ -160,6 +160,12 @@ void shard_path(char *out, size_t size, const char *folder, int part, int parts)
 void ranks_path(char *out, size_t size, const char *folder);
 void messages_path(char *out, size_t size, const char *folder);
 
+// ---- entries.c: entries of the cache in use
+// A lock that keeps an entry in the cache; 0 if there is none. Release takes 0, too.
+int entry_hold(const char *folder);
+void entry_release(int hold);
+void entry_touch(const char *path); // it is used now
+
 // ---- shard_file.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);
 

@@ -51,13 +51,26 @@ typedef struct Opening {
 
 static void open_mine(void *context) {
     Opening *opening = context;
-    if (file_exists(opening->folder))
+    int hold = entry_hold(opening->folder);
+    if (file_exists(opening->folder)) {
         opening->opened = shard_open(opening->shard, opening->folder, opening->rank, &opening->err);
-    else
+        opening->shard->hold = hold;
+    } else {
+        entry_release(hold);
         error_set(&opening->err, EXIT_MISMATCH,
                   "%s, which rank 0 wrote, does not exist for this rank; data.cache must be one "
                   "folder that all machines see",
                   opening->folder);
+    }
+}
+
+void shard_clear(Shard *shard) {
+    for (int r = 0; r < shard->relations; r++)
+        memory_free(shard->relation[r].remote_group);
+    if (shard->map.mapping != NULL)
+        tensors_close(&shard->map);
+    entry_release(shard->hold);
+    *shard = (Shard){0};
 }
 
 // True if making the shard again can help, unlike a failing disk or too little memory.

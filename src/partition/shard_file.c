@@ -390,11 +390,3 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
     shard_clear(shard);
     return false;
 }
-
-void shard_clear(Shard *shard) {
-    for (int r = 0; r < shard->relations; r++)
-        memory_free(shard->relation[r].remote_group);
-    if (shard->map.mapping != NULL)
-        tensors_close(&shard->map);
-    *shard = (Shard){0};
-}

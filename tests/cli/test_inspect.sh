@@ -37,6 +37,7 @@ narrow "a config" 'model.hidden +16' tiny.json
 narrow "a dataset" 'nodes +600' tiny
 narrow "its manifest" 'nodes +600' tiny/dataset.json
 narrow "parts" 'edge cut' cache/fringe/parts-*
+narrow "the cache" 'tiny +cut +2' cache/fringe
 narrow "a part file" 'parts +2' parts/tiny.part.2
 
 python3 - <<'PY' || fail "other figures than those of the run"
