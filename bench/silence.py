@@ -21,7 +21,7 @@ work = tempfile.mkdtemp(prefix="fringe-silence-")
 os.environ["XDG_CACHE_HOME"] = work + "/cache"
 with open(work + "/graph.json", "w") as file:
     json.dump({"data": {"path": "graph"}, "model": {"layers": 2, "hidden": [16]}, "train": {"epochs": epochs},
-               "run": {"memory_limit": "100 GiB"}}, file)
+               "run": {"memory_limit": 100}}, file)
 
 try:
     for name, words in (

@@ -53,6 +53,8 @@ typedef struct ShardRelation {
 enum { NODES = 0, SHARD_SETS = 2 };         // the set with features, labels and splits
 enum { IN_EDGES = 0, SHARD_RELATIONS = 4 }; // the relation in which nodes read their sources
 
+typedef struct CacheHold CacheHold; // keeps an entry of the cache from being pruned
+
 typedef struct Shard {
     int part, parts;
     int64_t train_nodes, val_nodes, test_nodes; // of the whole graph
@@ -70,7 +72,7 @@ typedef struct Shard {
     char dataset_name[DATASET_NAME]; // after partition_load that of the requested source
     char dataset_hash[33], partition_hash[33];
     Tensors map;
-    int hold; // lock on its folder in the cache (entries.c); 0: none
+    CacheHold *hold; // of the folder that it was opened in; owned
 } Shard;
 
 // The transposed relation, for the backward direction.
@@ -103,30 +105,30 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
 // Removes a damaged folder from the cache; the next partition_build makes it again.
 void partition_discard(const char *folder);
 
-// What is in a cache folder: prepared datasets, cuts, graphs of `fringe generate`, and what writers
-// left that have ended.
-typedef enum CacheKind { CACHE_DATASET, CACHE_CUT, CACHE_GENERATED, CACHE_LEFTOVER } CacheKind;
+// ---- the entries of data.cache, for `fringe cache`. Local; may take long.
+
+typedef enum CacheKind { CACHE_SOURCE, CACHE_DATASET, CACHE_PARTS, CACHE_TEMPORARY } CacheKind;
 typedef struct CacheEntry {
     char path[1024];
-    CacheKind kind;
-    char name[DATASET_NAME]; // of the dataset; "" if unknown
-    char method[64];         // of a cut
-    int parts;               // of a cut; else 0
-    int64_t bytes;
-    double age, idle; // seconds since it was made, and since its last use
-    bool used;        // by a running process
+    CacheKind kind;             // temporary: being written, or left by a process that was killed
+    char dataset[DATASET_NAME]; // "": unknown
+    int parts;                  // of CACHE_PARTS; 0: unknown
+    double bytes, age;          // size, and seconds since a command used it last
+    bool is_used;               // by a living process
 } CacheEntry;
-typedef struct CacheEntries {
-    CacheEntry *entry; // [count] by kind and name; owned
+typedef struct CacheList {
     int count;
-} CacheEntries;
-bool cache_list(CacheEntries *entries, const char *cache, Error *err);
-void cache_clear(CacheEntries *entries);
-// Removes an entry unless a running process uses it; *removed says so.
-bool cache_remove(const CacheEntry *entry, bool *removed, Error *err);
-// Removes the small files that say which dataset a source has, if they were not used for `idle`
-// seconds.
-void cache_remove_sources(const char *cache, double idle);
+    CacheEntry
+        *entry; // [count] parts before datasets before sources, each from the youngest; owned
+} CacheList;
+// Lists the entries in that folder; a missing folder holds none.
+bool cache_list(CacheList *list, const char *cache, Error *err);
+void cache_list_clear(CacheList *list);
+// True if the path has the name of an entry.
+bool cache_entry_kind(const char *path, CacheKind *kind);
+void cache_entry_read(CacheEntry *entry, const char *path, CacheKind kind);
+// Removes an entry. False without an error if a living process uses it.
+bool cache_remove(const CacheEntry *entry, Error *err);
 
 // Only the cut: part[n] in 0..parts-1. Local. Only `file:` may leave a part empty, with a warning.
 // (METIS does so on tiny graphs; such parts get one node each, with a warning.) Parts > nodes is an

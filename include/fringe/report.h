@@ -33,6 +33,7 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
 bool report_trace(Report *report, TraceEvent *event, int64_t *offset, Error *err);
 // Prints the assignments that a run stored; nothing if there are none.
 bool report_show_assignments(const char *run_dir, Error *err);
+bool report_show_assignment(const char *path, Error *err); // of one file
 // Waits until everything reported is written and metrics.jsonl is flushed to disk; sends heartbeats
 // meanwhile. Call it before a checkpoint is written.
 bool report_sync(Report *report, Error *err);
@@ -72,14 +73,14 @@ void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
 // Rank 0 only; functions that read files may take long.
 enum { COMPARED_MOST = 16 };
 typedef struct ComparedVariant {
-    char name[CONFIG_WORD]; // also its folder inside that of the comparison
-    bool blocking;          // computation does not overlap with messages
-    MeanDeviation test;     // at the last epoch, percent
-    RecordedEpoch mean;     // of an epoch
-    double epoch;           // seconds, the median
-    double total;           // seconds of training and assignment, of a run
-    double assigned;        // of these, of assignment
-    double to_target;       // seconds until the validation reached the target; NaN: never
+    char name[CONFIG_WORD];         // also its folder inside that of the comparison
+    bool blocking;                  // computation does not overlap with messages
+    MeanDeviation validation, test; // at the last epoch, percent
+    RecordedEpoch mean;             // of an epoch
+    double epoch;                   // seconds, the median
+    double total;                   // seconds of training and assignment, of a run
+    double assigned;                // of these, of assignment
+    double to_target;               // seconds until the validation reached the target; NaN: never
 } ComparedVariant;
 typedef struct Comparison {
     const char *folder; // borrowed, outlives the comparison

@@ -74,7 +74,7 @@ static bool is_gone(long process) { return kill((pid_t)process, 0) != 0 && errno
 
 // Processes of other machines cannot be checked: their files count as left over after a day without
 // a change.
-static bool is_left_over(const char *path) {
+bool file_is_left_over(const char *path) {
     char host[HOST];
     struct stat status;
     Writing writing;
@@ -92,7 +92,7 @@ void file_sweep(const char *folder) {
         char path[4096];
         Error ignored = {0};
         path_join(path, sizeof path, folder, entry->d_name);
-        if (is_left_over(path))
+        if (file_is_left_over(path))
             file_remove(path, &ignored);
     }
     if (open_folder != NULL)

@@ -57,9 +57,20 @@ static void write_text(void *context, const void *payload, size_t bytes, Error *
                   context == stdout ? "stdout" : "stderr", strerror(failed));
 }
 
+// On stdout, in the order of the caller's own printf. A file or pipe goes through stdio, which
+// remembers that it could not be written.
+static void put_without_writer(const char *text, size_t bytes) {
+    if (isatty(fileno(stdout))) {
+        fflush(stdout);
+        screen_write(SCREEN_STDOUT, text, bytes);
+    } else {
+        fwrite(text, 1, bytes, stdout);
+    }
+}
+
 static void put(FILE *stream, const char *text, size_t bytes) {
     if (writer == NULL && stream == stdout)
-        fwrite(text, 1, bytes, stream); // in the order of the caller's own printf
+        put_without_writer(text, bytes);
     else if (writer == NULL)
         screen_write(SCREEN_STDERR, text, bytes);
     for (size_t piece; writer != NULL && bytes > 0; text += piece, bytes -= piece) {

@@ -194,14 +194,14 @@ static void print_manifest(const Manifest *m, const char *folder) {
     const Metrics *last = &m->counters.last_metrics[SPLIT_TEST];
     const Metrics *best = &m->counters.best_metrics[SPLIT_TEST];
     const Identity *of = &m->identity;
-    printf("checkpoint  %s\nepoch       epoch %lld; best validation at epoch %lld\n", SHOWN(folder),
+    printf("checkpoint %s\nepoch      epoch %lld; best validation at epoch %lld\n", SHOWN(folder),
            (long long)m->counters.epoch, (long long)m->counters.best_epoch);
     if (m->version > 1)
-        printf("seed        %lld\ndata        hash %s\nparts       %lld, hash %s\n",
+        printf("seed       %lld\ndata       hash %.8s\nparts      %lld, hash %.8s\n",
                (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut));
     if (m->version > 1 && of->first_weights.path[0] != 0)
-        printf("began       from the weights %s\n", SHOWN(of->first_weights.path));
-    printf("test        last evaluation accuracy %.4f micro-F1 %.4f; best %.4f, %.4f\n",
+        printf("began      from the weights %s\n", SHOWN(of->first_weights.path));
+    printf("test       last evaluation accuracy %.4f micro-F1 %.4f; best %.4f, %.4f\n",
            last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
 }
 

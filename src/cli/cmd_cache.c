@@ -1,175 +1,200 @@
-// fringe cache: lists what is in data.cache, and removes what is no longer needed.
+// fringe cache: lists the entries of data.cache, and removes those that no command needs any more.
+// A removed entry is made again by the next command that misses it.
 
 #include "internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[] = {"dataset", "cut", "generated", "leftover"};
-static const double default_idle = 30 * 86400.0;
+static const char *const kind_names[] = {"source", "dataset", "parts", "temporary"};
+enum { NAME_COLUMNS = 26, HASH_DIGITS = 8, DAY = 24 * 3600, PRUNED_DAYS = 30 };
 
-// ---- listing
+// ---- list
 
-static void print_entry(const CacheEntry *entry) {
-    enum { NAME = 27 };
-    char bytes[QUANTITY], age[QUANTITY], idle[QUANTITY], parts[16] = "-";
-    const char *name = SHOWN(entry->name[0] != 0 ? entry->name : path_name(entry->path));
-    bool alone = strlen(name) > NAME;
-    if (entry->parts > 0)
-        snprintf(parts, sizeof parts, "%d", entry->parts);
-    if (alone)
-        terminal_print("%s\n", name);
-    terminal_print("%-*s %-9s %5s %9s %8s %8s%s\n", NAME, alone ? "" : name, kinds[entry->kind],
-                   parts, quantity_bytes(bytes, (double)entry->bytes),
-                   quantity_age(age, entry->age), quantity_age(idle, entry->idle),
-                   entry->used ? " in use" : "");
+static const char *short_name(const char *text, char out[2 * NAME_COLUMNS]) {
+    snprintf(out, 2 * NAME_COLUMNS, "%.*s%s", NAME_COLUMNS - 3, text,
+             strlen(text) > NAME_COLUMNS - 3 ? "..." : "");
+    return out;
 }
 
-static void put_entry(JsonWriter *w, const CacheEntry *entry) {
+static const char *remark_on(const CacheEntry *entry) {
+    if (entry->kind == CACHE_TEMPORARY)
+        return entry->is_used ? "being written" : "left over";
+    return entry->is_used ? "in use" : "";
+}
+
+void cache_print_entry(const CacheEntry *entry) {
+    char size[QUANTITY], age[QUANTITY], name[2 * NAME_COLUMNS], parts[16] = "";
+    if (entry->parts > 0)
+        snprintf(parts, sizeof parts, "%d", entry->parts);
+    terminal_print("%-9s  %-*s %6s  %9s  %9s%s%s\n", kind_names[entry->kind], NAME_COLUMNS,
+                   SHOWN(short_name(entry->dataset, name)), parts,
+                   quantity_bytes(size, entry->bytes), quantity_age(age, entry->age),
+                   remark_on(entry)[0] != 0 ? "  " : "", remark_on(entry));
+}
+
+void cache_put_entry(JsonWriter *w, const CacheEntry *entry) {
     json_begin_object(w, NULL);
     json_put_string(w, "path", entry->path);
-    json_put_string(w, "kind", kinds[entry->kind]);
-    json_put_string(w, "name", entry->name);
-    json_put_string(w, "method", entry->method[0] != 0 ? entry->method : NULL);
-    json_put_int(w, "parts", entry->parts);
-    json_put_int(w, "bytes", entry->bytes);
+    json_put_string(w, "kind", kind_names[entry->kind]);
+    json_put_string(w, "dataset", entry->dataset);
+    if (entry->kind == CACHE_PARTS)
+        json_put_int(w, "parts", entry->parts);
+    json_put_double(w, "bytes", entry->bytes);
     json_put_double(w, "age_seconds", entry->age);
-    json_put_double(w, "unused_seconds", entry->idle);
-    json_put_bool(w, "in_use", entry->used);
+    json_put_bool(w, "in_use", entry->is_used);
     json_end_object(w);
 }
 
-void cache_put(JsonWriter *w, const CacheEntries *entries) {
-    int64_t bytes = 0;
-    json_begin_array(w, "entries");
-    for (int i = 0; i < entries->count; i++) {
-        put_entry(w, &entries->entry[i]);
-        bytes += entries->entry[i].bytes;
-    }
-    json_end_array(w);
-    json_put_int(w, "bytes", bytes);
+static double bytes_of(const CacheList *list) {
+    double bytes = 0;
+    for (int i = 0; i < list->count; i++)
+        bytes += list->entry[i].bytes;
+    return bytes;
 }
 
-void cache_print(const CacheEntries *entries, const char *cache) {
-    char text[QUANTITY];
-    int64_t bytes = 0;
-    if (entries->count > 0)
-        terminal_print("%-27s %-9s %5s %9s %8s %8s\n", "name", "kind", "parts", "size", "age",
-                       "last use");
-    for (int i = 0; i < entries->count; i++) {
-        print_entry(&entries->entry[i]);
-        bytes += entries->entry[i].bytes;
-    }
-    terminal_print("%s%d entr%s, %s in\n%s\n", entries->count > 0 ? "\n" : "", entries->count,
-                   entries->count == 1 ? "y" : "ies", quantity_bytes(text, (double)bytes),
+void cache_print_list(const CacheList *list, const char *cache) {
+    char size[QUANTITY];
+    if (list->count > 0)
+        terminal_print("%-9s  %-*s %6s  %9s  %9s\n", "kind", NAME_COLUMNS, "dataset", "parts",
+                       "size", "last used");
+    for (int i = 0; i < list->count; i++)
+        cache_print_entry(&list->entry[i]);
+    terminal_print("%stotal      %d entr%s, %s, in\n%s\n", list->count > 0 ? "\n" : "", list->count,
+                   list->count == 1 ? "y" : "ies", quantity_bytes(size, bytes_of(list)),
                    SHOWN(cache));
 }
 
-// ---- pruning
+void cache_put_list(JsonWriter *w, const CacheList *list, const char *cache) {
+    json_put_string(w, "cache", cache);
+    json_put_double(w, "bytes", bytes_of(list));
+    json_begin_array(w, "entries");
+    for (int i = 0; i < list->count; i++)
+        cache_put_entry(w, &list->entry[i]);
+    json_end_array(w);
+}
 
-// "30d", "12h", "90min", "45s": seconds. False for anything else.
-static bool read_age(const char *text, double *seconds) {
+// ---- prune
+
+// "30d", "12h", "2w": seconds.
+static bool read_age(const char *text, double *seconds, Error *err) {
     static const struct {
-        const char *unit;
+        char letter;
         double seconds;
-    } units[] = {{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}};
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', DAY}, {'w', 7 * DAY}};
     char *end;
-    double number = strtod(text, &end);
+    long number = strtol(text, &end, 10);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (end != text && number >= 0 && strcmp(end, units[i].unit) == 0) {
-            *seconds = number * units[i].seconds;
+        if (end != text && number >= 0 && end[0] == units[i].letter && end[1] == 0) {
+            *seconds = (double)number * units[i].seconds;
             return true;
         }
-    return false;
+    return error_set(err, EXIT_USAGE,
+                     "--older: expected a number and one of s, m (minutes), h, d, w, as in 30d; "
+                     "found '%s'",
+                     SHOWN(text));
 }
 
-static bool is_unwanted(const CacheEntry *entry, double idle) {
-    return entry->kind == CACHE_LEFTOVER ||
-           (entry->kind != CACHE_GENERATED && !(entry->idle < idle));
-}
+typedef struct Pruning {
+    double older; // seconds
+    int removed, used, young;
+    double bytes;
+    JsonWriter *writer; // of a JSON list of those that were removed
+} Pruning;
 
-typedef struct Pruned {
-    int count, used;
-    int64_t bytes;
-} Pruned;
-
-static bool prune(Pruned *pruned, const CacheEntries *entries, double idle, Error *err) {
-    for (int i = 0; i < entries->count && err->code == 0; i++) {
-        const CacheEntry *entry = &entries->entry[i];
-        bool removed = false;
-        if (!is_unwanted(entry, idle) || !cache_remove(entry, &removed, err))
-            continue;
-        pruned->count += removed;
-        pruned->used += !removed;
-        pruned->bytes += removed ? entry->bytes : 0;
+static bool prune_entry(Pruning *p, const CacheEntry *entry, Error *err) {
+    bool old = entry->kind == CACHE_TEMPORARY || entry->age >= p->older;
+    p->young += !old;
+    if (!old)
+        return true;
+    if (!entry->is_used && cache_remove(entry, err)) {
+        p->removed++;
+        p->bytes += entry->bytes;
+        cache_put_entry(p->writer, entry);
+    } else {
+        p->used += err->code == 0;
     }
     return err->code == 0;
 }
 
-static void tell(const Pruned *pruned, bool json) {
-    char bytes[QUANTITY];
-    if (json)
-        terminal_print("{\"removed\": %d, \"bytes\": %lld, \"in_use\": %d}\n", pruned->count,
-                       (long long)pruned->bytes, pruned->used);
+static void print_pruned(const Pruning *p, const char *cache) {
+    char size[QUANTITY];
+    terminal_print("removed    %d entr%s, %s, from\n%s\n", p->removed,
+                   p->removed == 1 ? "y" : "ies", quantity_bytes(size, p->bytes), SHOWN(cache));
+    if (p->used > 0)
+        terminal_print("kept       %d that a running command uses\n", p->used);
+    if (p->young > 0)
+        terminal_print("kept       %d used more recently; --all removes them too\n", p->young);
+}
+
+static void prune(const CacheList *list, const char *cache, const Options *options, Error *err) {
+    JsonWriter w;
+    Pruning p = {.older = PRUNED_DAYS * DAY, .writer = &w};
+    if (options->older != NULL && !read_age(options->older, &p.older, err))
+        return;
+    if (options->all)
+        p.older = 0;
+    json_writer_init(&w, true);
+    json_begin_object(&w, NULL);
+    json_put_string(&w, "cache", cache);
+    json_begin_array(&w, "removed");
+    for (int i = 0; i < list->count && err->code == 0; i++)
+        prune_entry(&p, &list->entry[i], err);
+    json_end_array(&w);
+    json_put_double(&w, "bytes", p.bytes);
+    json_put_int(&w, "kept_in_use", p.used);
+    json_put_int(&w, "kept_young", p.young);
+    json_end_object(&w);
+    if (options->json)
+        terminal_print("%s\n", w.text);
     else
-        terminal_print("removed    %d entr%s, %s; %d in use stay%s\n", pruned->count,
-                       pruned->count == 1 ? "y" : "ies",
-                       quantity_bytes(bytes, (double)pruned->bytes), pruned->used,
-                       pruned->used == 1 ? "s" : "");
+        print_pruned(&p, cache);
+    json_writer_clear(&w);
 }
 
-static bool prune_cache(const Options *options, const CacheEntries *entries, const char *cache,
-                        Error *err) {
-    double idle = options->all ? -INFINITY : default_idle;
-    Pruned pruned = {0};
-    if (options->all && options->older != NULL)
-        return error_set(err, EXIT_USAGE, "cache prune: give --all or --older, not both");
-    if (options->older != NULL && !read_age(options->older, &idle))
-        return error_set(err, EXIT_USAGE,
-                         "--older: expected a time such as 30d, 12h, 90min or 45s, found '%s'",
-                         options->older);
-    bool ok = prune(&pruned, entries, idle, err);
-    cache_remove_sources(cache, idle);
-    if (ok || pruned.count > 0)
-        tell(&pruned, options->json);
-    return ok;
-}
+// ---- the command
 
-static void list(const Options *options, const CacheEntries *entries, const char *cache) {
-    if (!options->json) {
-        cache_print(entries, cache);
+static void print_list(const CacheList *list, const char *cache, bool json) {
+    JsonWriter w;
+    if (!json) {
+        cache_print_list(list, cache);
         return;
     }
-    JsonWriter writer;
-    json_writer_init(&writer, false);
-    json_begin_object(&writer, NULL);
-    json_put_string(&writer, "cache", cache);
-    cache_put(&writer, entries);
-    json_end_object(&writer);
-    terminal_print("%s\n", writer.text);
-    json_writer_clear(&writer);
+    json_writer_init(&w, true);
+    json_begin_object(&w, NULL);
+    cache_put_list(&w, list, cache);
+    json_end_object(&w);
+    terminal_print("%s\n", w.text);
+    json_writer_clear(&w);
+}
+
+static bool check(const Options *options, const char *action, Error *err) {
+    bool pruning = strcmp(action, "prune") == 0;
+    if (!pruning && strcmp(action, "list") != 0)
+        return error_set(err, EXIT_USAGE, "cache: expected list or prune, found '%s'",
+                         SHOWN(action));
+    if (!pruning && (options->all || options->older != NULL))
+        return error_set(err, EXIT_USAGE, "cache: --all and --older go with fringe cache prune");
+    if (options->all && options->older != NULL)
+        return error_set(err, EXIT_USAGE, "cache prune: give --all or --older, not both");
+    return true;
 }
 
 ExitCode cmd_cache(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
+    const char *action = options->arguments > 0 ? options->argument[0] : "list";
     Config config;
+    CacheList list = {0};
     Error err = {0};
-    CacheEntries entries = {0};
-    bool prunes = options->arguments > 0 && strcmp(options->argument[0], "prune") == 0;
-    if (options->arguments > 0 && !prunes)
-        error_set(&err, EXIT_USAGE, "cache: expected prune or nothing, found '%s'",
-                  options->argument[0]);
-    else if (!prunes && (options->all || options->older != NULL))
-        error_set(&err, EXIT_USAGE, "cache: --all and --older belong to fringe cache prune");
-    else if (config_load(&config, NULL, options->setting, options->settings, &err) &&
-             cache_list(&entries, config.data.cache, &err)) {
-        if (prunes)
-            prune_cache(options, &entries, config.data.cache, &err);
+    if (check(options, action, &err) &&
+        config_load(&config, NULL, options->setting, options->settings, &err) &&
+        cache_list(&list, config.data.cache, &err)) {
+        if (strcmp(action, "prune") == 0)
+            prune(&list, config.data.cache, options, &err);
         else
-            list(options, &entries, config.data.cache);
+            print_list(&list, config.data.cache, options->json);
     }
-    cache_clear(&entries);
+    cache_list_clear(&list);
     if (err.code != 0)
         print_error(&err);
     return (ExitCode)err.code;

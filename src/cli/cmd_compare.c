@@ -148,6 +148,16 @@ static bool run_variants(Session *s, const Variant *variant, int count, const Op
 
 // ---- the table (rank 0)
 
+typedef struct Writing {
+    const Comparison *comparison;
+    Error *err;
+} Writing;
+
+static void write_tables_aside(void *context) {
+    const Writing *w = context;
+    comparison_write_tables(w->comparison, w->err);
+}
+
 static bool write_table(Session *s, const Options *options, const Comparison *comparison) {
     JsonWriter writer;
     char path[CONFIG_TEXT + 32];
@@ -155,10 +165,13 @@ static bool write_table(Session *s, const Options *options, const Comparison *co
     comparison_put(&writer, comparison);
     snprintf(path, sizeof path, "%s/compare.json", comparison->folder);
     bool ok = session_replace(s, path, &writer);
+    Writing writing = {.comparison = comparison, .err = &s->err};
+    if (ok)
+        comm_aside(&s->comm, write_tables_aside, &writing);
     if (options->json)
         terminal_print("%s\n", writer.text);
     json_writer_clear(&writer);
-    return ok;
+    return s->err.code == 0;
 }
 
 // Reports the variants that have ended, even if an error ended the others.

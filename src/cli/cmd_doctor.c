@@ -39,7 +39,7 @@ static Health check_slots(const Config *config, const Options *options, Finding 
     if (tasks != NULL)
         SAY("Slurm gives %s tasks", tasks);
     else
-        SAY("%d cores; more ranks than cores share them, waiting passively", threads_on_node());
+        SAY("%d cores; more ranks than that share them", threads_on_node());
     return HEALTH_OK;
 }
 
@@ -146,10 +146,10 @@ static Health check_data(const Config *config, const Options *options, Finding *
     const char *data = getenv("FRINGE_DATA");
     (void)config;
     if (data == NULL) {
-        SAY("FRINGE_DATA is not set; data files are looked up beside the config");
+        SAY("not set; data files are looked up beside the config");
         return HEALTH_OK;
     }
-    SAY("FRINGE_DATA is %s", data);
+    SAY("%s", data);
     if (!file_is_folder(data))
         CURE("it is not a folder: set it to the folder that holds the datasets");
     return file_is_folder(data) ? HEALTH_OK : HEALTH_WARN;

@@ -1,226 +1,112 @@
-// fringe inspect: finds out what a path is, and prints what it holds. A kind of file or folder is a
-// row of the table: how it is recognised, and what it prints. The first row that recognises the
-// path is taken, so that special kinds come before general ones.
+// fringe inspect: finds out what the path is, by one table of kinds, and prints what it holds.
 
 #include "inspect.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-bool inspect_holds(const char *folder, const char *name) {
-    char path[INSPECT_PATH];
-    path_join(path, sizeof path, folder, name);
-    return file_exists(path);
-}
-
-bool inspect_ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-// --- recognisers
-
-static bool is_named(const char *path, const char *name) {
-    return !file_is_folder(path) && strcmp(path_name(path), name) == 0;
-}
-
-static bool is_run(const char *path) {
-    return (file_is_folder(path) && inspect_holds(path, "run.json")) || is_named(path, "run.json");
-}
-
-static bool is_partition(const char *path) {
-    return (file_is_folder(path) && inspect_holds(path, "partition.json")) ||
-           is_named(path, "partition.json");
-}
-
-static bool is_checkpoint(const char *path) {
-    return file_is_folder(path) &&
-           (inspect_holds(path, "checkpoint.json") || inspect_holds(path, "checkpoints"));
-}
-
-static bool is_checkpoint_file(const char *path) { return is_named(path, "checkpoint.json"); }
-
-static bool is_checkpoints(const char *path) {
-    return file_is_folder(path) && inspect_holds(path, "LATEST");
-}
-
-static bool is_dataset(const char *path) {
-    return (file_is_folder(path) && inspect_holds(path, "dataset.json")) ||
-           is_named(path, "dataset.json");
-}
-
-static bool is_predictions(const char *path) {
-    return file_is_folder(path) && inspect_holds(path, "classes.npy");
-}
-
-static bool is_runs(const char *path) {
-    RunRecords records = {0};
-    bool found = file_is_folder(path) && records_add(&records, path, &(Error){0});
-    records_clear(&records);
-    return found;
-}
-
-static bool is_metrics(const char *path) { return is_named(path, "metrics.jsonl"); }
-static bool is_npy(const char *path) { return inspect_ends_with(path, ".npy"); }
-static bool is_tensors(const char *path) { return inspect_ends_with(path, ".safetensors"); }
-
-static bool is_table(const char *path) {
-    return is_named(path, "compare.json") || is_named(path, "sweep.json") ||
-           is_named(path, "runs.json");
-}
-
-static bool is_part_file(const char *path) {
-    const char *at = strstr(path_name(path), ".part.");
-    return at != NULL && at[6] != 0 && strspn(at + 6, "0123456789") == strlen(at + 6);
-}
-
-static bool is_config(const char *path) {
-    static const char *const sections[] = {"data", "model", "train", "run", "mode"};
-    Json *document = inspect_ends_with(path, ".json") ? json_read(path, &(Error){0}) : NULL;
-    bool found = false;
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-        found = found || (document != NULL && json_type(document) == JSON_OBJECT &&
-                          json_get(document, sections[i]) != NULL);
-    json_free(document);
-    return found;
-}
-
-static bool is_any_graph(const char *path) {
-    return !file_is_folder(path) && dataset_format_fits("auto", path, &(Error){0});
-}
-
-// --- the table
-
-typedef struct Kind {
-    const char *name, *what; // what: for the sentence about an unknown path
-    bool (*is)(const char *path);
-    bool (*put)(JsonWriter *writer, const char *path, Error *err);
-    bool (*print)(const char *path, Error *err); // NULL: the members that `put` writes
-} Kind;
-
-static bool put_checkpoint_json(JsonWriter *writer, const char *path, Error *err) {
-    char file[INSPECT_PATH];
-    path_join(file, sizeof file, path, "checkpoint.json");
-    return put_json_file(writer, file_is_folder(path) ? file : path, err);
-}
-
-static bool print_checkpoint(const char *path, Error *err) {
-    return checkpoint_inspect(path, err) && report_show_assignments(path, err);
-}
-
-static bool put_weights(JsonWriter *writer, const char *path, Error *err) {
-    char file[INSPECT_PATH];
-    return checkpoint_weights_path(path, false, file, sizeof file, err) &&
-           put_tensors(writer, file, err);
-}
-
-static bool print_weights(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
-    path_folder(folder, sizeof folder, path); // the run that holds checkpoints/
-    return checkpoint_inspect(folder, err);
-}
-
-static bool is_cache(const char *path) {
-    CacheEntries entries = {0};
-    bool found =
-        file_is_folder(path) && cache_list(&entries, path, &(Error){0}) && entries.count > 0;
-    cache_clear(&entries);
-    return found;
-}
-
-static bool put_cache(JsonWriter *writer, const char *path, Error *err) {
-    CacheEntries entries;
-    bool ok = cache_list(&entries, path, err);
-    if (ok)
-        cache_put(writer, &entries);
-    cache_clear(&entries);
-    return ok;
-}
-
-static bool print_cache(const char *path, Error *err) {
-    CacheEntries entries;
-    bool ok = cache_list(&entries, path, err);
-    if (ok)
-        cache_print(&entries, path);
-    cache_clear(&entries);
-    return ok;
-}
-
-static bool put_dataset(JsonWriter *writer, const char *path, Error *err) {
-    return dataset_put_inspected(writer, path, err);
-}
-
-static const Kind kinds[] = {
-    {"partition", "a partition", is_partition, put_partition, print_cut},
-    {"run", "the folder of a run", is_run, put_run, print_run},
-    {"checkpoint", "a checkpoint", is_checkpoint, put_weights, print_checkpoint},
-    {"checkpoint.json", "a checkpoint.json", is_checkpoint_file, put_checkpoint_json, NULL},
-    {"checkpoints", "a checkpoints folder", is_checkpoints, put_weights, print_weights},
-    {"dataset", "a dataset", is_dataset, put_dataset, dataset_inspect},
-    {"predictions", "predictions", is_predictions, put_predictions, NULL},
-    {"cache", "the cache", is_cache, put_cache, print_cache},
-    {"runs", "a folder of runs", is_runs, put_runs, print_runs},
-    {"table", "compare.json, sweep.json or runs.json", is_table, put_json_file, NULL},
-    {"metrics", "a metrics.jsonl", is_metrics, put_metrics, NULL},
-    {"array", "an .npy array", is_npy, put_npy, NULL},
-    {"tensors", "a .safetensors file", is_tensors, put_tensors, print_tensors},
-    {"parts", "a part file (.part.K)", is_part_file, put_part_file, NULL},
-    {"config", "a config", is_config, put_config, NULL},
-    {"graph", "a graph in a known format", is_any_graph, put_dataset, dataset_inspect},
+// The first kind that recognises a path is taken, so narrower ones stand above wider ones.
+static const Inspected *const kinds[] = {
+    &inspected_comparison, &inspected_run,     &inspected_checkpoint, &inspected_partition,
+    &inspected_dataset,    &inspected_cache,   &inspected_entry,      &inspected_predictions,
+    &inspected_runs,       &inspected_metrics, &inspected_assignment, &inspected_trace,
+    &inspected_array,      &inspected_shard,   &inspected_tensors,    &inspected_part_file,
+    &inspected_config,     &inspected_graph,
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = sizeof kinds / sizeof kinds[0], COLUMNS = 80, NAMES = 160, FOUND = 240 };
 
-static const Kind *find_kind(const char *path, Error *err) {
-    char known[1024] = "";
-    for (int k = 0; k < KINDS; k++) {
-        if (kinds[k].is(path))
-            return &kinds[k];
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", k > 0 ? ", " : "", kinds[k].what);
+// The first names in a folder, to show what was found.
+static bool add_name(const char *path, void *context) {
+    char *names = context;
+    size_t used = strlen(names);
+    if (used > NAMES - 80)
+        return false;
+    snprintf(names + used, NAMES - used, "%s%.60s", used > 0 ? ", " : "", path_name(path));
+    return true;
+}
+
+static void describe(const char *path, char out[FOUND]) {
+    char names[NAMES] = "", size[QUANTITY];
+    if (!file_is_folder(path))
+        snprintf(out, FOUND, "a file of %s", quantity_bytes(size, (double)file_size(path)));
+    else if (inspect_each(path, add_name, names))
+        snprintf(out, FOUND, names[0] == 0 ? "an empty folder" : "a folder with %s", names);
+    else
+        snprintf(out, FOUND, "a folder with %s, ...", names);
+}
+
+static bool refuse(const char *path, Error *err) {
+    char known[512] = "", found[FOUND];
+    describe(path, found);
+    for (int i = 0; i < KINDS; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i == 0 ? "" : ", ",
+                 kinds[i]->name);
+    return error_set(err, EXIT_DATA, "%s is %s, which is none of the kinds that inspect opens: %s",
+                     path, found, known);
+}
+
+static const Inspected *kind_of(const char *path, Error *err) {
+    if (!file_exists(path)) {
+        error_set(err, EXIT_NO_INPUT, "%s does not exist", path);
+        return NULL;
     }
-    error_set(err, EXIT_NO_INPUT, "%s is a %s that fringe inspect does not know; it knows %s", path,
-              file_is_folder(path) ? "folder" : "file", known);
+    for (int i = 0; i < KINDS; i++)
+        if (kinds[i]->is(path))
+            return kinds[i];
+    refuse(path, err);
     return NULL;
 }
 
-// --- printing
+// ---- lines
 
-static bool print_put(const Kind *kind, const char *path, Error *err) {
-    JsonWriter writer;
-    json_writer_init(&writer, false);
-    json_begin_object(&writer, NULL);
-    bool ok = kind->put(&writer, path, err);
-    json_end_object(&writer);
-    Json *document = ok ? json_parse(writer.text, writer.bytes, path, err) : NULL;
-    if (document != NULL) {
-        terminal_print("%-20s  %s\n", "what", kind->what);
-        inspect_print_members(document);
+static void print_broken(const char *text) {
+    while (*text != 0) {
+        size_t bytes = strcspn(text, "\n");
+        char *out = ALLOC(char, SCREEN_BROKEN(bytes), "a line to print");
+        fwrite(out, 1, screen_break(out, text, bytes, COLUMNS), stdout);
+        memory_free(out);
+        text += bytes + (text[bytes] == '\n');
     }
-    json_free(document);
-    json_writer_clear(&writer);
+}
+
+// All rooms print with printf, so stdout becomes memory while they do, and its lines are broken.
+static bool print(const Inspected *kind, const char *path, Error *err) {
+    char *text = NULL;
+    size_t bytes;
+    FILE *real = stdout, *memory = open_memstream(&text, &bytes);
+    CHECK(memory != NULL, EXIT_MEMORY, "no memory for the text of fringe inspect");
+    stdout = memory;
+    bool ok = kind->print(path, err);
+    fclose(memory);
+    stdout = real;
+    print_broken(text);
+    free(text);
     return ok;
 }
 
-static bool print_json(const Kind *kind, const char *path, Error *err) {
-    JsonWriter writer;
-    json_writer_init(&writer, false);
-    json_begin_object(&writer, NULL);
-    json_put_string(&writer, "kind", kind->name);
-    json_put_string(&writer, "path", path);
-    bool ok = kind->put(&writer, path, err);
-    json_end_object(&writer);
+static bool put(const Inspected *kind, const char *path, Error *err) {
+    JsonWriter w;
+    json_writer_init(&w, true);
+    json_begin_object(&w, NULL);
+    json_put_string(&w, "kind", kind->name);
+    json_put_string(&w, "path", path);
+    bool ok = kind->put(&w, path, err);
+    json_end_object(&w);
     if (ok)
-        terminal_print("%s\n", writer.text);
-    json_writer_clear(&writer);
+        printf("%s\n", w.text);
+    json_writer_clear(&w);
     return ok;
 }
 
-static bool inspect(const char *path, bool json, Error *err) {
-    const Kind *kind = find_kind(path, err);
-    if (kind == NULL)
-        return false;
-    if (json)
-        return print_json(kind, path, err);
-    return kind->print != NULL ? kind->print(path, err) : print_put(kind, path, err);
+// ---- the command
+
+// The path as it is, or the dataset of that name beside FRINGE_DATA, without slashes at its end.
+static void find(const Config *config, const char *argument, char path[INSPECT_PATH]) {
+    config_resolve(config, argument, path, INSPECT_PATH);
+    if (file_exists(argument) || !file_exists(path))
+        snprintf(path, INSPECT_PATH, "%s", argument);
+    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';)
+        path[--length] = 0;
 }
 
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv) {
@@ -229,11 +115,10 @@ ExitCode cmd_inspect(const Options *options, int *argc, char ***argv) {
     Error err = {0};
     char path[INSPECT_PATH];
     if (config_load(&config, NULL, NULL, 0, &err)) {
-        config_resolve(&config, options->argument[0], path, sizeof path);
-        if (!file_exists(path))
-            error_set(&err, EXIT_NO_INPUT, "%s does not exist", options->argument[0]);
-        else
-            inspect(path, options->json, &err);
+        find(&config, options->argument[0], path);
+        const Inspected *kind = kind_of(path, &err);
+        if (kind != NULL)
+            (options->json ? put : print)(kind, path, &err);
     }
     if (err.code != 0)
         print_error(&err);

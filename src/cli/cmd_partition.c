@@ -17,7 +17,7 @@ static void print_json(const char *folder, const char *name, Error *err) {
 
 static void print_text(const char *folder, const char *name, Error *err) {
     if (partition_report(folder, name, err))
-        printf("\nfolder     %s\n", SHOWN(folder));
+        terminal_print("\nfolder     %s\n", SHOWN(folder));
 }
 
 ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {

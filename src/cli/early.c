@@ -74,6 +74,9 @@ static void check_layer(const Early *early, const Options *options) {
 // `compare` takes the modes of a config, and "alone".
 static void check_modes(const Early *early, const Options *options) {
     char words[512], list[FAMILY_WORDS], *rest = words, guess[CONFIG_WORD];
+    if (options->modes != NULL && options->modes[strspn(options->modes, ",")] == 0)
+        error_join(early->err, EXIT_USAGE, "--modes: names no mode; there are %s, alone",
+                   family_words(&mode_family, list));
     snprintf(words, sizeof words, "%s", options->modes != NULL ? options->modes : "");
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
         if (word[0] == 0 || strcmp(word, "alone") == 0 ||
@@ -110,10 +113,20 @@ static bool tell_how_to_make(const Config *config, const char *name, Error *err)
                      config->data.path, name, into);
 }
 
+static bool is_missing(const char *path, const char *what, Error *err) {
+    const char *data = getenv("FRINGE_DATA");
+    return error_set(err, EXIT_NO_INPUT,
+                     "%s does not exist; fringe looks for %s beside the config, then in the folder "
+                     "FRINGE_DATA (%s)",
+                     path, what, data != NULL ? data : "which is not set");
+}
+
 static bool is_file(const char *path, Error *err) {
     int64_t bytes;
     if (file_is_denied(path, err))
         return false;
+    if (!file_exists(path))
+        return is_missing(path, "it", err);
     int descriptor = file_open(path, &bytes, err);
     if (descriptor >= 0)
         close(descriptor);
@@ -127,17 +140,17 @@ static bool check_graph(const Config *config, Error *err) {
         return false;
     if (file_is_folder(path)) {
         path_join(manifest, sizeof manifest, path, "dataset.json");
+        if (!file_exists(manifest))
+            return error_set(err, EXIT_NO_INPUT,
+                             "%s is a folder without dataset.json; give the file of the graph",
+                             path);
         return is_file(manifest, err);
     }
     if (file_exists(path))
         return is_file(path, err) && dataset_format_fits(config->data.format, path, err);
     if (can_be_made(name))
         return tell_how_to_make(config, name, err);
-    const char *data = getenv("FRINGE_DATA");
-    return error_set(err, EXIT_NO_INPUT,
-                     "%s does not exist; fringe looks for data.path beside the config, then in the "
-                     "folder FRINGE_DATA (%s)",
-                     path, data != NULL ? data : "which is not set");
+    return is_missing(path, "data.path", err);
 }
 
 // Checks the file that a key names, if it names one.
@@ -222,25 +235,42 @@ bool trace_is_late(const Config *config, char sentence[256]) {
 
 // ---- loading
 
-// Refuses a folder that holds several runs, with their names, and one without any.
-static bool names_one_run(const char *folder, Error *err) {
-    char path[1100], names[512] = "";
-    path_join(path, sizeof path, folder, "run.json");
-    RunRecords records = {0};
-    if (file_exists(path))
-        return true;
-    if (!records_add(&records, folder, err))
-        return false;
-    size_t length = strlen(folder), used = 0;
-    for (int i = 0; i < records.count && used < sizeof names - 128; i++) {
-        const char *name = records.run[i].folder + length;
-        snprintf(names + used, sizeof names - used, "%s%.100s", i > 0 ? ", " : "",
-                 name + strspn(name, "/"));
-        used = strlen(names);
+static bool holds(const char *folder, const char *name) {
+    char path[1100];
+    path_join(path, sizeof path, folder, name);
+    return file_exists(path);
+}
+
+// "run-1, run-2, ..."
+static void list_names(char *out, size_t size, const RunRecords *records, const char *folder) {
+    size_t used = 0, length = strlen(folder);
+    int i = 0;
+    for (out[0] = 0; i < records->count && used < size - 128; i++) {
+        const char *name = records->run[i].folder + length;
+        used += (size_t)snprintf(out + used, size - used, "%s%.100s", i > 0 ? ", " : "",
+                                 name + strspn(name, "/"));
     }
-    error_set(err, EXIT_NO_INPUT, "%s holds %d run%s (%s%s); name one of them", folder,
-              records.count, records.count == 1 ? "" : "s", names,
-              used >= sizeof names - 128 ? ", ..." : "");
+    if (i < records->count)
+        snprintf(out + used, size - used, ", ...");
+}
+
+// Explains a folder that is not that of one run.
+static bool tell_what_folder(const char *folder, Error *err) {
+    char names[512];
+    Error none = {0};
+    RunRecords records = {0};
+    if (holds(folder, "dataset.json"))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s is a dataset; give a config that names it: "
+                         "{\"data\": {\"path\": \"%s\"}}",
+                         folder, folder);
+    if (!records_add(&records, folder, &none))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s is a folder without run.json; give a config, or the folder of a run",
+                         folder);
+    list_names(names, sizeof names, &records, folder);
+    error_set(err, EXIT_NO_INPUT, "%s holds %d run%s (%s); name one of them", folder, records.count,
+              records.count == 1 ? "" : "s", names);
     records_clear(&records);
     return false;
 }
@@ -249,7 +279,9 @@ static bool names_one_run(const char *folder, Error *err) {
 static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
     const char *setting[CLI_SETTINGS + 1];
     char path[1100], own_folder[1100];
-    if (!names_one_run(folder, err))
+    *config = (Config){0};
+    if (file_is_denied(folder, err) ||
+        (!holds(folder, "run.json") && !tell_what_folder(folder, err)))
         return false;
     path_join(path, sizeof path, folder, "run.json");
     snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);

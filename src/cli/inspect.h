@@ -1,33 +1,47 @@
-// Inside the cli room: what fringe inspect prints. A kind of file or folder is a row of the table
-// in cmd_inspect.c.
+// Inside fringe inspect: the kinds of things that it opens. A kind is a row of the table in
+// cmd_inspect.c, and a recogniser and two printers in an inspect_*.c.
 #ifndef FRINGE_CLI_INSPECT_H
 #define FRINGE_CLI_INSPECT_H
 
 #include "internal.h"
 
+typedef struct Inspected {
+    const char *name;             // member "kind" of --json; listed where no kind fits
+    bool (*is)(const char *path); // looks at names, and at contents where names do not tell
+    bool (*print)(const char *path, Error *err); // stdout; lines are broken at 80 columns later
+    bool (*put)(JsonWriter *writer, const char *path, Error *err); // members of the open object
+} Inspected;
+
+// inspect_run.c, inspect_runs.c: what trainings write
+extern const Inspected inspected_run, inspected_metrics, inspected_comparison, inspected_runs;
+// inspect_files.c: files and folders inside of runs
+extern const Inspected inspected_checkpoint, inspected_assignment, inspected_trace,
+    inspected_predictions;
+// inspect_arrays.c: files of arrays
+extern const Inspected inspected_array, inspected_shard, inspected_tensors;
+// inspect_data.c: data, the cache and configs
+extern const Inspected inspected_cache, inspected_entry, inspected_partition, inspected_part_file,
+    inspected_dataset, inspected_graph, inspected_config;
+
+// ---- for recognisers and printers (inspect_tools.c)
+
+bool inspect_holds(const char *folder, const char *name);  // folder/name exists
+bool inspect_is_named(const char *path, const char *name); // a file of that name
+bool inspect_ends(const char *path, const char *ending);
+// The folder itself, or that of the file. Returns out.
 enum { INSPECT_PATH = 4096 };
+const char *inspect_folder(char out[INSPECT_PATH], const char *path);
+// The file folder/name as JSON; an error unless it is an object. json_free it.
+Json *inspect_read(const char *folder, const char *name, Error *err);
+// A member; NULL, NAN or "" if it is missing or has another type.
+const Json *inspect_member(const Json *object, const char *key, JsonType type);
+double inspect_number(const Json *object, const char *key);
+const char *inspect_text(const Json *object, const char *key);
+// Calls `visit` with the path of each entry of the folder, in the order of names with numbers by
+// value, until it returns false.
+bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),
+                  void *context);
 
-// Writes members of the writer's open object, or fails with an error.
-bool put_run(JsonWriter *writer, const char *path, Error *err);
-bool put_runs(JsonWriter *writer, const char *path, Error *err);
-bool put_predictions(JsonWriter *writer, const char *path, Error *err);
-bool put_partition(JsonWriter *writer, const char *path, Error *err);
-bool put_tensors(JsonWriter *writer, const char *path, Error *err);
-bool put_npy(JsonWriter *writer, const char *path, Error *err);
-bool put_json_file(JsonWriter *writer, const char *path, Error *err); // its own members
-bool put_metrics(JsonWriter *writer, const char *path, Error *err);
-bool put_part_file(JsonWriter *writer, const char *path, Error *err);
-bool put_config(JsonWriter *writer, const char *path, Error *err);
-
-// Print to stdout.
-bool print_run(const char *path, Error *err);
-bool print_runs(const char *path, Error *err);
-bool print_cut(const char *path, Error *err);
-bool print_tensors(const char *path, Error *err);
-// The members of an object, one in a line of at most 80 columns where a word allows it.
-void inspect_print_members(const Json *object);
-
-bool inspect_holds(const char *folder, const char *name);
-bool inspect_ends_with(const char *text, const char *end);
+void inspect_put_tensors(JsonWriter *writer, const Tensors *map); // "tensors"
 
 #endif

@@ -1,165 +1,216 @@
-// What fringe inspect finds in files: arrays, tensors, JSON, metrics, part files, configs.
+// fringe inspect of what lies inside a run: checkpoints, assignments, the trace, predictions.
 
 #include "inspect.h"
 
-#include "fringe/npy.h"
-
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-// --- arrays
+// Of the files in a folder.
+typedef struct Visit {
+    JsonWriter *writer; // NULL: print lines
+    Error *err;
+} Visit;
 
-static void put_extremes(JsonWriter *writer, const Npy *npy) {
-    float *value = NULL;
-    Error ignored = {0};
-    if (npy->elements == 0 || npy->kind == NPY_TEXT || !npy_to_float(npy, &value, &ignored))
-        return;
-    float least = INFINITY, most = -INFINITY;
-    int64_t odd = 0;
-    for (int64_t i = 0; i < npy->elements; i++) {
-        least = fminf(least, value[i]);
-        most = fmaxf(most, value[i]);
-        odd += !isfinite(value[i]);
-    }
-    json_put_float(writer, "least", least);
-    json_put_float(writer, "most", most);
-    json_put_int(writer, "not_finite", odd);
-    memory_free(value);
+// ---- the kind "checkpoint"
+
+static bool is_checkpoint(const char *path) {
+    return inspect_is_named(path, "checkpoint.json") || inspect_holds(path, "checkpoint.json") ||
+           inspect_holds(path, "LATEST");
 }
 
-bool put_npy(JsonWriter *writer, const char *path, Error *err) {
-    Npy npy;
-    char type[16];
-    if (!npy_read(&npy, path, err))
+// The folder of the checkpoint: for checkpoints/ that of the newest undamaged one.
+static bool find_checkpoint(char folder[INSPECT_PATH], const char *path, Error *err) {
+    char run[INSPECT_PATH], weights[INSPECT_PATH];
+    inspect_folder(folder, path);
+    if (!inspect_holds(path, "LATEST"))
+        return true;
+    path_join(run, sizeof run, path, "..");
+    if (!checkpoint_weights_path(run, false, weights, sizeof weights, err))
         return false;
-    snprintf(type, sizeof type, "%c%d", (char)npy.kind, npy.item);
-    json_put_string(writer, "type", type);
-    json_begin_array(writer, "shape");
-    for (int d = 0; d < npy.rank; d++)
-        json_put_int(writer, NULL, npy.shape[d]);
-    json_end_array(writer);
-    json_put_int(writer, "bytes", npy.elements * npy.item);
-    put_extremes(writer, &npy);
-    npy_clear(&npy);
+    path_folder(folder, INSPECT_PATH, weights);
     return true;
 }
 
-bool print_tensors(const char *path, Error *err) {
-    Tensors tensors;
-    if (!tensors_open(&tensors, path, err))
+static bool print_checkpoint(const char *path, Error *err) {
+    char folder[INSPECT_PATH];
+    return find_checkpoint(folder, path, err) && checkpoint_inspect(folder, err);
+}
+
+static bool put_file(JsonWriter *w, const char *folder, const char *name, Error *err) {
+    char path[INSPECT_PATH];
+    Tensors map;
+    path_join(path, sizeof path, folder, name);
+    if (!tensors_open(&map, path, err))
         return false;
-    tensors_print(&tensors, path_name(path));
-    tensors_close(&tensors);
+    json_begin_object(w, NULL);
+    json_put_string(w, "name", name);
+    inspect_put_tensors(w, &map);
+    json_end_object(w);
+    tensors_close(&map);
     return true;
 }
 
-bool put_tensors(JsonWriter *writer, const char *path, Error *err) {
-    Tensors tensors;
-    if (!tensors_open(&tensors, path, err))
-        return false;
-    json_put_int(writer, "bytes", (int64_t)tensors.bytes);
-    json_begin_array(writer, "tensors");
-    for (int i = 0; i < tensors.count; i++) {
-        const Tensor *tensor = &tensors.tensor[i];
-        json_begin_object(writer, NULL);
-        json_put_string(writer, "name", tensor->name);
-        json_put_string(writer, "type", tensor_type_names[tensor->type]);
-        json_begin_array(writer, "shape");
-        for (int d = 0; d < tensor->rank; d++)
-            json_put_int(writer, NULL, tensor->shape[d]);
-        json_end_array(writer);
-        json_end_object(writer);
-    }
-    json_end_array(writer);
-    tensors_close(&tensors);
-    return true;
+static bool put_files(JsonWriter *w, const char *folder, const Json *files, Error *err) {
+    bool ok = true;
+    json_begin_array(w, "files");
+    for (const Json *f = files != NULL ? json_first(files) : NULL; f != NULL && ok;
+         f = json_next(f))
+        ok = put_file(w, folder, inspect_text(f, "name"), err);
+    json_end_array(w);
+    return ok;
 }
 
-// --- text
-
-bool put_json_file(JsonWriter *writer, const char *path, Error *err) {
-    Json *document = json_read(path, err);
+// checkpoint_weights_path checks the hashes of all files.
+static bool put_checkpoint(JsonWriter *w, const char *path, Error *err) {
+    char folder[INSPECT_PATH], weights[INSPECT_PATH];
+    if (!find_checkpoint(folder, path, err) ||
+        !checkpoint_weights_path(folder, false, weights, sizeof weights, err))
+        return false;
+    Json *document = inspect_read(folder, "checkpoint.json", err);
     if (document == NULL)
         return false;
-    if (json_type(document) != JSON_OBJECT)
-        error_set(err, EXIT_DATA, "%s: expected a JSON object", path);
-    else
-        for (const Json *at = json_first(document); at != NULL; at = json_next(at))
-            json_put_value(writer, json_key(at), at);
+    json_put_value(w, "checkpoint", document);
+    bool ok = put_files(w, folder, inspect_member(document, "files", JSON_ARRAY), err);
+    json_free(document);
+    return ok;
+}
+
+const Inspected inspected_checkpoint = {"checkpoint", is_checkpoint, print_checkpoint,
+                                        put_checkpoint};
+
+// ---- the kind "assignment"
+
+static bool is_assignment(const char *path) {
+    return inspect_ends(path, ".json") && runfolder_epoch_of(path_name(path), ".json") >= 0;
+}
+
+static bool find_assignment(const char *path, void *context) {
+    bool *found = context;
+    *found = is_assignment(path);
+    return !*found;
+}
+
+static bool is_assignments(const char *path) {
+    bool found = is_assignment(path);
+    if (file_is_folder(path))
+        inspect_each(path, find_assignment, &found);
+    return found;
+}
+
+static bool print_one(const char *path, void *context) {
+    return !is_assignment(path) || report_show_assignment(path, context);
+}
+
+static bool print_assignments(const char *path, Error *err) {
+    return file_is_folder(path) ? inspect_each(path, print_one, err) : print_one(path, err);
+}
+
+static bool put_one(const char *path, void *context) {
+    const Visit *visit = context;
+    char folder[INSPECT_PATH];
+    if (!is_assignment(path))
+        return true;
+    path_folder(folder, sizeof folder, path);
+    Json *document = inspect_read(folder, path_name(path), visit->err);
+    if (document != NULL)
+        json_put_value(visit->writer, NULL, document);
+    json_free(document);
+    return visit->err->code == 0;
+}
+
+static bool put_assignments(JsonWriter *w, const char *path, Error *err) {
+    Visit visit = {w, err};
+    json_begin_array(w, "assignments");
+    bool ok = file_is_folder(path) ? inspect_each(path, put_one, &visit) : put_one(path, &visit);
+    json_end_array(w);
+    return ok;
+}
+
+const Inspected inspected_assignment = {"assignment", is_assignments, print_assignments,
+                                        put_assignments};
+
+// ---- the kind "trace"
+
+typedef struct TraceFacts {
+    int64_t events;
+    double ranks, first, last; // first, last: epochs
+} TraceFacts;
+
+static bool is_trace(const char *path) { return inspect_is_named(path, "trace.json"); }
+
+static bool read_trace(TraceFacts *facts, const char *path, Error *err) {
+    char folder[INSPECT_PATH];
+    path_folder(folder, sizeof folder, path);
+    *facts = (TraceFacts){.first = NAN, .last = NAN};
+    Json *document = inspect_read(folder, "trace.json", err);
+    const Json *events = inspect_member(document, "traceEvents", JSON_ARRAY);
+    if (document != NULL && events == NULL)
+        error_set(err, EXIT_DATA, "%s: there is no list 'traceEvents' in it", path);
+    for (const Json *e = events != NULL ? json_first(events) : NULL; e != NULL; e = json_next(e)) {
+        double epoch = inspect_number(inspect_member(e, "args", JSON_OBJECT), "epoch");
+        facts->events++;
+        facts->ranks = fmax(facts->ranks, inspect_number(e, "pid") + 1);
+        facts->first = fmin(facts->first, epoch);
+        facts->last = fmax(facts->last, epoch);
+    }
     json_free(document);
     return err->code == 0;
 }
 
-bool put_metrics(JsonWriter *writer, const char *path, Error *err) {
-    char folder[sizeof((RunRecord *)NULL)->folder];
-    int64_t size, lines = 0;
-    FILE *file = file_stream(path, &size, err);
-    if (file == NULL)
+static bool print_trace(const char *path, Error *err) {
+    TraceFacts facts;
+    if (!read_trace(&facts, path, err))
         return false;
-    for (int letter; (letter = getc_unlocked(file)) != EOF;)
-        lines += letter == '\n';
-    fclose(file);
-    RunRecord record = {.epoch = ALLOC(RecordedEpoch, lines + 1, "epochs of a run")};
-    path_folder(folder, sizeof folder, path);
-    memcpy(record.folder, folder, sizeof record.folder);
-    if (record_history(folder, record.epoch, lines, &record.epochs, err)) {
-        RunFigures f = record_figures(&record);
-        json_put_int(writer, "epochs", record.epochs);
-        if (record.epochs > 0)
-            json_put_double(writer, "loss", record.epoch[record.epochs - 1].loss);
-        json_put_int(writer, "best_epoch", f.best_epoch);
-        json_put_double(writer, "best_validation", f.validation);
-        json_put_double(writer, "test_at_best", f.test);
-        json_put_double(writer, "seconds_per_epoch", f.seconds);
-        json_put_double(writer, "bytes_per_epoch", f.bytes);
-    }
-    record_clear(&record);
-    return err->code == 0;
-}
-
-// One part id per line; METIS writes the same.
-bool put_part_file(JsonWriter *writer, const char *path, Error *err) {
-    enum { PARTS_SHOWN = 64 };
-    int64_t size, rows = 0, most = -1, count[PARTS_SHOWN] = {0};
-    char line[64];
-    FILE *file = file_stream(path, &size, err);
-    if (file == NULL)
-        return false;
-    while (err->code == 0 && fgets(line, sizeof line, file) != NULL) {
-        char *end;
-        long long part = strtoll(line, &end, 10);
-        rows++;
-        if (end == line || part < 0 || end[strspn(end, " \t\r\n")] != 0)
-            error_set(err, EXIT_DATA, "%s:%lld: expected the number of a part", path,
-                      (long long)rows);
-        else if (part < PARTS_SHOWN)
-            count[part]++;
-        most = part > most ? part : most;
-    }
-    fclose(file);
-    if (err->code != 0)
-        return false;
-    json_put_int(writer, "nodes", rows);
-    json_put_int(writer, "parts", most + 1);
-    json_begin_array(writer, "nodes_of_parts");
-    for (int64_t p = 0; p <= most && p < PARTS_SHOWN; p++)
-        json_put_int(writer, NULL, count[p]);
-    json_end_array(writer);
+    printf("trace      %lld events of %.0f ranks, epochs %.0f to %.0f\n", (long long)facts.events,
+           facts.ranks, facts.first, facts.last);
+    printf("           open it in https://ui.perfetto.dev\n");
     return true;
 }
 
-bool put_config(JsonWriter *writer, const char *path, Error *err) {
-    Config config;
-    if (!config_load(&config, path, NULL, 0, err))
+static bool put_trace(JsonWriter *w, const char *path, Error *err) {
+    TraceFacts facts;
+    if (!read_trace(&facts, path, err))
         return false;
-    char *text = config_to_json(&config);
-    Json *resolved = json_parse(text, strlen(text), path, err);
-    if (resolved != NULL)
-        for (const Json *at = json_first(resolved); at != NULL; at = json_next(at))
-            json_put_value(writer, json_key(at), at);
-    bool ok = resolved != NULL;
-    json_free(resolved);
-    memory_free(text);
+    json_put_int(w, "events", facts.events);
+    json_put_double(w, "ranks", facts.ranks);
+    json_put_double(w, "first_epoch", facts.first);
+    json_put_double(w, "last_epoch", facts.last);
+    return true;
+}
+
+const Inspected inspected_trace = {"trace", is_trace, print_trace, put_trace};
+
+// ---- the kind "predictions"
+
+static bool is_predictions(const char *path) {
+    return inspect_holds(path, "classes.npy") || inspect_holds(path, "scores.npy");
+}
+
+static bool show_array(const char *path, void *context) {
+    Visit *visit = context;
+    if (!inspected_array.is(path))
+        return true;
+    if (visit->writer == NULL) {
+        printf("%s\n", SHOWN(path_name(path)));
+        return inspected_array.print(path, visit->err);
+    }
+    json_begin_object(visit->writer, NULL);
+    json_put_string(visit->writer, "name", path_name(path));
+    bool ok = inspected_array.put(visit->writer, path, visit->err);
+    json_end_object(visit->writer);
     return ok;
 }
+
+static bool print_predictions(const char *path, Error *err) {
+    return inspect_each(path, show_array, &(Visit){NULL, err});
+}
+
+static bool put_predictions(JsonWriter *w, const char *path, Error *err) {
+    json_begin_array(w, "arrays");
+    bool ok = inspect_each(path, show_array, &(Visit){w, err});
+    json_end_array(w);
+    return ok;
+}
+
+const Inspected inspected_predictions = {"predictions", is_predictions, print_predictions,
+                                         put_predictions};

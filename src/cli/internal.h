@@ -29,17 +29,18 @@ typedef struct Options { // the command line
     int ranks;   // 0: not given
     int runs;    // --runs
     bool resume; // --resume auto
-    bool best, all, json, help;
+    bool best, json, help;
     const char *output;            // -o
     const char *weights;           // --weights
     int layer;                     // --layer; 0: not given
     int parts;                     // --parts; 0: not given
     int64_t seed;                  // --seed
     const char *modes;             // --modes
-    const char *older;             // --older
     const char *sweep[CLI_SWEEPS]; // --sweep
     int sweeps;
-    int needs; // of the command, or --files: NEEDS_...
+    const char *older; // --older
+    bool all;          // --all
+    int needs;         // of the command, or --files: NEEDS_...
 } Options;
 
 typedef struct Command {
@@ -200,15 +201,17 @@ bool folder_start_again(Session *session);
 // --runs runs in run.dir (run.dir/run-1, ... if there are several, or in a sweep). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
 
-// --- cmd_cache.c
-
-void cache_print(const CacheEntries *entries, const char *cache); // stdout
-void cache_put(JsonWriter *writer, const CacheEntries *entries);
-
 // --- runs_table.c: a table of runs, whose names are relative to `folder`
 
 void runs_table_print(const RunRecords *records, const char *folder);                   // stdout
 void runs_table_put(JsonWriter *writer, const RunRecords *records, const char *folder); // "runs"
+
+// --- cmd_cache.c: the entries of data.cache, as lines (stdout) and as members of an object
+
+void cache_print_list(const CacheList *list, const char *cache);
+void cache_put_list(JsonWriter *writer, const CacheList *list, const char *cache);
+void cache_print_entry(const CacheEntry *entry);
+void cache_put_entry(JsonWriter *writer, const CacheEntry *entry); // in a list
 
 // --- doctor_config.c: what one config needs from this machine
 
@@ -238,8 +241,8 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_report(const Options *options, int *argc, char ***argv);
-ExitCode cmd_runs(const Options *options, int *argc, char ***argv);
 ExitCode cmd_cache(const Options *options, int *argc, char ***argv);
+ExitCode cmd_runs(const Options *options, int *argc, char ***argv);
 ExitCode cmd_config(const Options *options, int *argc, char ***argv);
 ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
 ExitCode cmd_help(const Options *options, int *argc, char ***argv);

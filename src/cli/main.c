@@ -46,9 +46,9 @@ const Command commands[] = {
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
     {"inspect", "PATH", 1, 1, false, 0, "j", "print what a file or folder of fringe holds",
-     "PATH is a dataset (file or directory), a partition, a run, a folder of runs, a checkpoint,\n"
-     "predictions, an array, a file of tensors, a config, or any JSON file that fringe writes.\n"
-     "Where the format allows it, only headers are read.",
+     "PATH is anything that fringe writes or reads: a run or a folder of runs, a comparison,\n"
+     "metrics.jsonl, predictions, a checkpoint, an array, a file of tensors, a partition, the\n"
+     "cache, a dataset, a graph or a config. Where the format allows it, only headers are read.",
      cmd_inspect},
     {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
      "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"
@@ -61,10 +61,13 @@ const Command commands[] = {
      "network.\n"
      "Writes report.html unless -o names another file.",
      cmd_report},
-    {"cache", "[prune]", 0, 1, false, 0, "sOaj", "list and remove prepared datasets and cuts",
-     "Lists what is in data.cache. prune removes what was not used for --older (default: 30d), or\n"
-     "everything with --all, and what killed processes left; never what a running process uses,\n"
-     "and never the graphs of fringe generate. Training makes again what it needs.",
+    {"cache", "[list|prune]", 0, 1, false, 0, "stajqv",
+     "list or remove prepared datasets and partitions in data.cache",
+     "list      prints what data.cache holds: sizes, and when it was used last (the default)\n"
+     "prune     removes what was not used for 30 days, --older or --all, and what killed commands\n"
+     "          left. What a running command uses stays. Nothing is lost: a command that misses "
+     "an\n"
+     "          entry makes it again.",
      cmd_cache},
     {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
      "explain and check configs",

@@ -23,8 +23,8 @@ static const Option table[] = {
     {'m', "modes", "A,B,...",
      "modes to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
      "alone)"},
-    {'O', "older", "TIME", "remove what was not used for that long: 30d, 12h, 90min, 45s"},
-    {'a', "all", NULL, "remove everything that no running process uses"},
+    {'t', "older", "AGE", "remove what was not used for AGE, such as 12h or 30d (default: 30d)"},
+    {'a', "all", NULL, "remove everything that no running command uses"},
     {'j', "json", NULL, "print JSON"},
     {'f', "files", NULL, "also check data, weights and output folders on disk"},
     {'q', "quiet", NULL, "print warnings, errors and results only"},
@@ -66,11 +66,11 @@ static void store_flag(Options *options, char letter) {
     case 'v':
         terminal_set_level(TERMINAL_VERBOSE);
         break;
-    case 'a':
-        options->all = true;
-        break;
     case 'b':
         options->best = true;
+        break;
+    case 'a':
+        options->all = true;
         break;
     case 'f':
         options->needs = NEEDS_TRAINING;
@@ -106,14 +106,14 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         options->resume = true;
         return strcmp(text, "auto") == 0 ||
                error_set(err, EXIT_USAGE, "--resume: expected auto, found '%s'", text);
-    case 'O':
-        options->older = text;
-        return true;
     case 'w':
         options->weights = text;
         return true;
     case 'o':
         options->output = text;
+        return true;
+    case 't':
+        options->older = text;
         return true;
     case 'm':
         options->modes = text;
@@ -164,15 +164,34 @@ static bool means_setting(const Command *command, const char *word, const char *
     return true;
 }
 
-static bool unknown(const Command *command, const char *word, const char *next, Error *err) {
+// The option with the closest name, or for "-q" the first that begins with this letter. NULL: none.
+static const char *closest_option(const Command *command, const char *word) {
     const char *names[OPTIONS];
-    char meant[288] = "", setting[256];
     int count = 0;
     for (int i = 0; i < OPTIONS; i++)
         if (taken(command, &table[i]))
             names[count++] = table[i].name;
-    const char *closest =
-        strncmp(word, "--", 2) == 0 ? family_closest(word + 2, names, count) : NULL;
+    if (strncmp(word, "--", 2) == 0)
+        return family_closest(word + 2, names, count);
+    for (int i = 0; i < count; i++)
+        if (word[1] == names[i][0] && word[2] == 0)
+            return names[i];
+    return NULL;
+}
+
+static bool needs_value(const Command *command, const char *word, Error *err) {
+    for (int i = 0; i < OPTIONS; i++)
+        if (taken(command, &table[i]) && strncmp(word, "--", 2) == 0 &&
+            strcmp(word + 2, table[i].name) == 0)
+            return error_set(err, EXIT_USAGE, "%s: %s needs a value: %s %s", command->name, word,
+                             word, table[i].argument);
+    return error_set(err, EXIT_USAGE, "%s: %s needs a value; see fringe %s --help", command->name,
+                     word, command->name);
+}
+
+static bool unknown(const Command *command, const char *word, const char *next, Error *err) {
+    char meant[288] = "", setting[256];
+    const char *closest = closest_option(command, word);
     if (means_ranks(command, word + strspn(word, "-")))
         snprintf(meant, sizeof meant, "; did you mean --ranks?");
     else if (means_setting(command, word, next, setting))
@@ -217,8 +236,7 @@ bool options_parse(Options *options, const Command *command, int argc, char **ar
         } else if (chosen == 'o') {
             options->output = optarg;
         } else if (chosen == ':') {
-            return error_set(err, EXIT_USAGE, "%s: %s needs a value; see fringe %s --help",
-                             command->name, argv[at], command->name);
+            return needs_value(command, argv[at], err);
         } else if (chosen == '?') {
             return unknown(command, argv[at], argv[at + 1], err);
         } else if (chosen >= 256 && !store(options, &table[chosen - 256], optarg, err)) {

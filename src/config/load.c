@@ -58,7 +58,8 @@ void config_store_object(Config *config, const Json *object, const char *section
 static void store_setting(Config *config, const char *setting, Complaints *complaints) {
     const char *equals = strchr(setting, '=');
     if (equals == NULL) {
-        config_complain(complaints, "%s: expected section.key=value", setting);
+        config_complain(complaints, "%s: expected %s=VALUE", setting,
+                        config_key_find(setting) != NULL ? setting : "section.key");
         return;
     }
     char path[256];
@@ -158,6 +159,15 @@ static bool check_mode_of_run(const Config *config, const Json *inside, Error *e
                      config->source, json_string(mode), config->mode);
 }
 
+static Json *read_file(const char *path, Error *err) {
+    if (file_is_denied(path, err))
+        return NULL;
+    if (!file_exists(path))
+        error_set(err, EXIT_NO_INPUT, "%s does not exist; give a config, or the folder of a run",
+                  path);
+    return err->code == 0 ? json_read(path, err) : NULL;
+}
+
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err) {
     memset(config, 0, sizeof *config);
@@ -167,8 +177,7 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
             return error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
                              sizeof config->source - 1);
         Error read = {0};
-        if (!file_is_denied(config->source, &read))
-            file = json_read(config->source, &read);
+        file = read_file(config->source, &read);
         if (file == NULL) // invalid JSON is a bad config, not bad data
             return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
                              read.text);

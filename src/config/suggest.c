@@ -70,6 +70,10 @@ static void unknown_section(const char *path, const char *section, Complaints *c
     char now[CONFIG_WORD];
     if (config_new_section(section, now))
         config_complain(complaints, "%s: this section is now %s", section, now);
+    else if (config_is_section(section) && synonym_of_key(section) != NULL)
+        config_complain(complaints,
+                        "%s: expected an object with the keys of this section; did you mean %s?",
+                        section, synonym_of_key(section));
     else if (config_is_section(section))
         config_complain(complaints, "%s: expected an object with the keys of this section",
                         section);

@@ -18,7 +18,7 @@ static const char ranks[] = "the number of parts is the number of ranks: --ranks
 
 static const Synonym keys[] = {
     {"lr learning_rate base_lr", "train.lr"},
-    {"epoch n_epochs num_epochs num_epoches max_epochs", "train.epochs"},
+    {"epoch n_epochs num_epoch num_epochs num_epoches max_epochs", "train.epochs"},
     {"wd weight_decay weight_devay l2 l2_reg", "train.weight_decay"},
     {"opt optim", "train.optimizer"},
     {"scheduler lr_scheduler", "train.lr_schedule"},
@@ -31,11 +31,11 @@ static const Synonym keys[] = {
     {"hidden_channels hidden_dim hidden_size hidden_feats n_hidden num_hidden nhid",
      "model.hidden"},
     {"num_layers n_layers nlayers", "model.layers"},
-    {"model model_name arch conv gnn aggregator_type aggr", "model.layer"},
+    {"model model_name model_type type arch conv gnn aggregator_type aggr", "model.layer"},
     {"drop_rate dropout_rate feat_drop", "model.dropout"},
     {"normalization batch_norm use_norm norm_type", "model.norm"},
     {"act nonlinearity", "model.activation"},
-    {"dataset dataset_path data_dir dataset_name", "data.path"},
+    {"dataset dataset_path data_dir root dataset_name", "data.path"},
     {"transform pre_transform", "data.transforms"},
     {"partition_method part_method", "partition.method"},
     {"seed random_seed", "run.seed"},
@@ -90,6 +90,7 @@ static const struct {
     {"quantization.codec", {"fp16 float16 half", "bf16"}},
     {"quantization.codec", {"float32 float none", "fp32"}},
     {"run.backend", {"host", "cpu"}},
+    {"run.backend", {"cuda gpu nvidia", "GPUs are not offered"}},
 };
 
 // Equal up to letters' case, '-' and '_'. `b` ends at a blank or its end.

@@ -90,6 +90,13 @@ static bool find_recipe(Recipe *recipe, const char *name, Error *err) {
         }
     if (strncmp(name, "planted:", 8) == 0)
         return parse_recipe(recipe, name + 8, err);
+    const char *names[RECIPES];
+    for (int i = 0; i < RECIPES; i++)
+        names[i] = recipes[i].name;
+    const char *closest = family_closest(name, names, RECIPES);
+    if (closest != NULL)
+        return error_set(err, EXIT_USAGE, "there is no generator '%s'; did you mean %s?", name,
+                         closest);
     return error_set(err, EXIT_USAGE, "there is no generator '%s'; there are %s", name,
                      dataset_generator_list());
 }

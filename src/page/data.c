@@ -8,7 +8,7 @@
 
 enum { CURVE_POINTS = 250 };
 
-static const Json *member(const Json *object, const char *key, JsonType type) {
+const Json *page_member(const Json *object, const char *key, JsonType type) {
     const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
     return value != NULL && json_type(value) == type ? value : NULL;
 }
@@ -31,8 +31,8 @@ static void add_cell(Messages *m, const Json *cell, int64_t at, double columns) 
 }
 
 static bool add_exchange(Messages *m, const Json *exchange) {
-    const Json *pairs = member(exchange, "pairs", JSON_ARRAY);
-    const Json *columns = member(exchange, "columns", JSON_NUMBER);
+    const Json *pairs = page_member(exchange, "pairs", JSON_ARRAY);
+    const Json *columns = page_member(exchange, "columns", JSON_NUMBER);
     if (pairs == NULL || columns == NULL || json_size(pairs) != m->ranks)
         return false;
     int64_t sender = 0;
@@ -79,7 +79,7 @@ static void put_sums(JsonWriter *w, const Messages *m) {
 
 static void put_messages(JsonWriter *w, const Json *exchanges) {
     const Json *first = json_first(exchanges);
-    const Json *pairs = first != NULL ? member(first, "pairs", JSON_ARRAY) : NULL;
+    const Json *pairs = first != NULL ? page_member(first, "pairs", JSON_ARRAY) : NULL;
     if (pairs == NULL || json_size(pairs) < 2 || json_size(pairs) > 65536)
         return;
     Messages m = {.ranks = (int)json_size(pairs)};
@@ -102,7 +102,7 @@ static void put_messages(JsonWriter *w, const Json *exchanges) {
 // --- exchanges
 
 static void put_number_of(JsonWriter *w, const Json *object, const char *key) {
-    const Json *value = member(object, key, JSON_NUMBER);
+    const Json *value = page_member(object, key, JSON_NUMBER);
     json_put_double(w, key, value != NULL ? json_number(value) : NAN);
 }
 
@@ -112,7 +112,7 @@ static void put_exchanges(JsonWriter *w, const RunRecord *run) {
         return;
     json_begin_array(w, "exchanges");
     for (const Json *at = json_first(exchanges); at != NULL; at = json_next(at)) {
-        const Json *direction = member(at, "direction", JSON_STRING);
+        const Json *direction = page_member(at, "direction", JSON_STRING);
         json_begin_object(w, NULL);
         put_number_of(w, at, "layer");
         json_put_string(w, "direction", direction != NULL ? json_string(direction) : NULL);
@@ -151,11 +151,13 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
     json_put_string(w, "metric", multilabel ? "micro-F1" : "accuracy");
 }
 
-static void put_differing(JsonWriter *w, const Arms *arms, const Settings *settings) {
+static void put_settings(JsonWriter *w, const Arms *arms, const RunRecord *run) {
     json_begin_object(w, "settings");
-    for (int i = 0; i < settings->count; i++)
-        if (arms_differ(arms, settings->row[i].key))
-            json_put_string(w, settings->row[i].key, settings->row[i].value);
+    for (int i = 0; i < arms->keys; i++) {
+        char value[RECORD_VALUE];
+        if (record_value(run, arms->key[i], value))
+            json_put_string(w, arms->key[i], value);
+    }
     json_end_object(w);
 }
 
@@ -167,11 +169,11 @@ static int64_t stride_of(const RunRecords *records) {
 }
 
 static void put_arm(JsonWriter *w, const Arms *arms, int a, const RunRecords *records) {
-    const Arm *arm = arms->arm[a];
+    const Arm *arm = &arms->arm[a];
     json_begin_object(w, NULL);
     json_put_string(w, "label", arm->label);
     put_facts(w, arm->first);
-    put_differing(w, arms, &arm->settings);
+    put_settings(w, arms, arm->first);
     put_exchanges(w, arm->first);
     json_begin_array(w, "runs");
     for (int i = 0; i < records->count; i++)

@@ -14,6 +14,7 @@
         arm.bytes = d3.mean(arm.done, (run) => run.bytes);
     });
     const several = arms.length > 1;
+    const one_task = new Set(arms.map((arm) => arm.data)).size === 1; // else no arm is the best one
     const seeds = d3.max(arms, (arm) => arm.done.length) || 0;
 
     // --- pieces of the page
@@ -22,7 +23,14 @@
         page.append("h2").text(title);
         if (note) page.append("p").attr("class", "note").text(note);
     };
-    const grid = (kind) => page.append("div").attr("class", `grid ${kind || ""}`);
+    const grid = (kind, where) => (where || page).append("div").attr("class", `grid ${kind || ""}`);
+    // Where charts of single arms go: with many arms, into a part of the page that opens on a click.
+    const folded = (count) => {
+        if (arms.length <= FEW) return page;
+        const box = page.append("details");
+        box.append("summary").text(`Charts of each arm (${count})`);
+        return box;
+    };
     const figure = (where, title, note, node, wide) => {
         const box = where.append("figure").classed("wide", Boolean(wide));
         const caption = box.append("figcaption").text(title);
@@ -43,12 +51,12 @@
             .append("b").style("font-weight", 400).text(name));
     };
 
-    // columns: [{name, text(row), best?(row) -> number, left?}]; the largest `best` is bold
+    // columns: [{name, text(row), best?(row) -> number, left?}]; the largest `best` of one task is bold
     function table(where, rows, columns, id) {
         const box = where.append("div").attr("class", "table").append("table").attr("id", id || null);
         box.append("thead").append("tr").selectAll("th").data(columns).join("th")
             .attr("class", (c) => (c.left ? "text" : null)).text((c) => c.name);
-        const top = new Map(columns.filter((c) => c.best && new Set(rows.map(c.best)).size > 1)
+        const top = new Map(columns.filter((c) => c.best && one_task && new Set(rows.map(c.best)).size > 1)
             .map((c) => [c, d3.max(rows, c.best)]));
         box.append("tbody").selectAll("tr").data(rows).join("tr").selectAll("td")
             .data((row) => columns.map((column) => ({row, column}))).join("td")
@@ -226,8 +234,9 @@
         table(page, arms, [{name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
             ...parts.map((part) => ({name: part.name, text: (arm) => seconds_text(part.value(arm))})),
             {name: "epoch", text: (arm) => seconds_text(d3.mean(arm.done, (run) => run.mean_seconds))}], "times");
-        const where = grid();
-        arms.filter((arm) => arm.done.some((run) => run.rank_times) && arm.ranks > 1).forEach((arm) => figure(where,
+        const timed = arms.filter((arm) => arm.done.some((run) => run.rank_times) && arm.ranks > 1);
+        const where = grid("", timed.length ? folded(timed.length) : page);
+        timed.forEach((arm) => figure(where,
             `Ranks: ${arm.label}`, "seconds of an epoch on each rank", stacks({width: 560, arms: ranks_of(arm),
                 parts: PARTS.slice(0, 4).map(([name, c]) => ({name, colour: colour(c), value: (rank) => rank[name]})),
                 label: `times of the ranks, ${arm.label}`, text: seconds_text, tick: seconds_tick})));
@@ -281,9 +290,10 @@
             [...epochs.values()].flatMap((counts) => [...counts.keys()]))))].sort(d3.ascending);
         section("Bit widths", "Share of the rows of each exchange that travel in so many bits, after each assignment.");
         legend(page, widths.map((w) => ({name: `${w} bit`, fill: width_colour(w, widths)})));
+        const box = folded(chosen.length);
         chosen.forEach(({arm, all}) => {
-            if (several) page.append("p").attr("data-arm", arm.index).text(arm.label);
-            const where = grid("small");
+            if (several) box.append("p").text(arm.label);
+            const where = grid("small", box);
             [...all.entries()].sort(by_layer).forEach(([name, epochs]) => {
                 const columns = [...epochs.entries()].sort((a, b) => a[0] - b[0])
                     .map(([epoch, counts]) => ({name: epoch, counts}));
@@ -300,7 +310,7 @@
         section("Messages between ranks", "Values (rows times columns) that one rank sends to another in an epoch, "
             + "over all exchanges. All maps have one scale.");
         const most = d3.max(shown, (arm) => d3.max(arm.messages.values.flat()));
-        const where = grid("small");
+        const where = grid("small", folded(shown.length + sums.length));
         shown.forEach((arm) => figure(where, arm.label, `${digits(d3.sum(arm.messages.sent), 4)} values per epoch`,
             heat({matrix: arm.messages.values, most, label: `messages between ranks, ${arm.label}`,
                 text: ({a, b, value}) => `rank ${a} to rank ${b}\n${d3.format(",")(value)} values\n${
@@ -318,18 +328,20 @@
         section("Tables in the layout of the AdaQP paper", "Throughput: epochs per second of the median epoch, in "
             + "brackets the speed-up over vanilla. Comm.: wait for halo rows and sum of weight gradients; Comp.: "
             + "computation; Quant.: encode and decode messages.");
+        const rows = [...arms].sort((a, b) => d3.ascending(a.data, b.data) || d3.ascending(a.layer, b.layer)
+            || a.index - b.index);
         const model = (arm) => `${arm.layer.toUpperCase()}, ${arm.layers} layers`;
         const what = [{name: "Dataset", text: (arm) => arm.data, left: true},
             {name: "Partitions", text: (arm) => arm.ranks},
             {name: "Model", text: model, left: true},
             {name: "Method", text: (arm) => arm.label, left: true}];
-        table(page, arms, [...what,
+        table(page, rows, [...what,
             {name: arms[0].metric === "accuracy" ? "Accuracy (%)" : "F1-micro (%)",
              text: (arm) => percents(score(arm, "last", "test")), best: (arm) => score(arm, "last", "test").mean},
             {name: "Throughput (epoch/s)", text: (arm) => digits(throughput(arm))
-                + (arm.mode === "vanilla" ? "" : ` (${speed_up(arm)})`), best: throughput}], "accuracy");
+                + (arm === baseline_of(arm) ? "" : ` (${speed_up(arm)})`), best: throughput}], "accuracy");
         const cell = (value) => digits(value, 3);
-        table(page, arms, [...what,
+        table(page, rows, [...what,
             {name: "Comm. (s)", text: (arm) => cell(time(arm, "wait") + time(arm, "reduce"))},
             {name: "Comp. (s)", text: (arm) => cell(time(arm, "compute") + time(arm, "rest"))},
             {name: "Quant. (s)", text: (arm) => cell(time(arm, "pack"))},
@@ -341,11 +353,11 @@
     // --- the runs themselves
 
     function settings() {
-        const keys = several ? Object.keys(arms[0].settings) : [];
+        const keys = several ? [...new Set(arms.flatMap((arm) => Object.keys(arm.settings)))] : [];
         if (!keys.length) return;
         const box = page.append("details");
         box.append("summary").text(`Settings that differ (${keys.length})`);
-        table(box, keys, [{name: "key", text: (key) => key, left: true}, ...arms.map((arm) => ({
+        table(box, keys, [{name: "key", text: (key) => key.replace(/^config\./, ""), left: true}, ...arms.map((arm) => ({
             name: arm.label, text: (key) => arm.settings[key] || "", left: true}))], "settings");
     }
 

@@ -64,7 +64,7 @@ typedef struct Prepared {
     char name[DATASET_NAME]; // of this source; another source may have the same contents
     Dataset dataset;
     bool loaded;
-    int hold; // lock on the dataset's folder in the cache, while it is mapped
+    CacheHold *hold; // of the prepared dataset
     Warnings *warnings;
 } Prepared;
 
@@ -83,10 +83,12 @@ static bool read_source_entry(Prepared *prepared) {
                            ? json_get(document, "dataset_hash")
                            : NULL;
     bool ok = hash != NULL && json_type(hash) == JSON_STRING && is_hash(json_string(hash));
-    if (ok)
+    if (ok) {
         memcpy(prepared->hash, json_string(hash), sizeof prepared->hash);
-    else
+        cache_touch(path);
+    } else {
         warnings_add(prepared->warnings, "%s was damaged and is made again", path);
+    }
     json_free(document);
     return ok;
 }
@@ -122,7 +124,8 @@ static bool open_prepared(Prepared *prepared) {
     entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
     if (!file_exists(folder))
         return false;
-    prepared->hold = entry_hold(folder);
+    prepared->hold = cache_hold(folder);
+    cache_touch(folder);
     if (dataset_open(&prepared->dataset, folder, &error)) {
         dataset_hash(&prepared->dataset, hash);
         prepared->loaded = strcmp(hash, prepared->hash) == 0;
@@ -177,9 +180,9 @@ static bool load_original(Prepared *prepared, Error *err) {
 static void prepared_clear(Prepared *prepared) {
     if (prepared->loaded)
         dataset_clear(&prepared->dataset);
+    cache_release(prepared->hold);
+    prepared->hold = NULL;
     prepared->loaded = false;
-    entry_release(prepared->hold);
-    prepared->hold = 0;
 }
 
 // Fills prepared->hash, from the cache if the source is known there.
@@ -274,6 +277,7 @@ static void use_parts(const Prepared *prepared, const char *folder) {
     if (!manifest_read(&manifest, folder, &ignored))
         return;
     warnings_add_all(prepared->warnings, &manifest.warnings);
+    cache_touch(folder);
     name_part_file(prepared, &manifest, folder);
     manifest_clear(&manifest);
 }
@@ -327,16 +331,6 @@ static void begin_parts_stage(const Config *config, int parts) {
         stage_begin("load", "the whole graph");
 }
 
-// The cache removes first what was not used for long (entries.c).
-static void touch_entries(const Prepared *prepared, const char *parts) {
-    char path[1024];
-    entry_touch(parts);
-    entry_path(path, sizeof path, prepared->cache, "dataset", prepared->hash, "");
-    entry_touch(path);
-    entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
-    entry_touch(path);
-}
-
 bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,
                      Error *err) {
     Prepared prepared;
@@ -347,7 +341,6 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
     if (ok && parts_are_whole(folder)) {
         begin_parts_stage(config, parts);
         use_parts(&prepared, folder);
-        touch_entries(&prepared, folder);
         stage_end("found in the cache");
     } else if (ok) {
         if (file_exists(folder))

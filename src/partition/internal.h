@@ -11,6 +11,17 @@ enum {
     PARTS_MOST = 1 << 20, // parts of a graph; readers of files check this bound
 };
 
+// ---- hold.c: entries of the cache in use
+// Keeps the folder of parts or of a dataset from being pruned until the release, or the end of the
+// process. NULL if it does not exist or cannot be locked.
+CacheHold *cache_hold(const char *folder);
+// The exclusive lock, for its removal; NULL with *is_used if another process holds it, or if that
+// cannot be known. A folder without a manifest has no lock: NULL without *is_used.
+CacheHold *cache_seize(const char *folder, bool *is_used);
+void cache_release(CacheHold *hold); // NULL is allowed
+// Sets the time of its last use to now, if the cache can be written.
+void cache_touch(const char *path);
+
 // ---- graph.c: the stored edges, by source and by target
 typedef struct Graph {
     int64_t nodes, edges;
@@ -159,12 +170,6 @@ bool manifest_read_all(Manifest *manifest, const char *folder, Error *err);
 void shard_path(char *out, size_t size, const char *folder, int part, int parts);
 void ranks_path(char *out, size_t size, const char *folder);
 void messages_path(char *out, size_t size, const char *folder);
-
-// ---- entries.c: entries of the cache in use
-// A lock that keeps an entry in the cache; 0 if there is none. Release takes 0, too.
-int entry_hold(const char *folder);
-void entry_release(int hold);
-void entry_touch(const char *path); // it is used now
 
 // ---- shard_file.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);

@@ -11,6 +11,7 @@ typedef struct Work { // of rank 0
     int parts;
     bool again; // the entry is damaged: make it again
     char folder[FOLDER], name[DATASET_NAME];
+    CacheHold *hold; // until every rank has opened its shard
     Warnings *warnings;
     Error *err;
 } Work;
@@ -22,10 +23,12 @@ static void work_in_helper(void *context) {
         warnings_add(&warnings, "%s was damaged and is made again", work->folder);
         partition_discard(work->folder);
     }
+    cache_release(work->hold);
     if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, &new,
                         work->err))
         dataset_name(work->config, work->name, work->err);
     warnings_add_all(&warnings, &new);
+    work->hold = cache_hold(work->folder);
     *work->warnings = warnings;
 }
 
@@ -51,26 +54,13 @@ typedef struct Opening {
 
 static void open_mine(void *context) {
     Opening *opening = context;
-    int hold = entry_hold(opening->folder);
-    if (file_exists(opening->folder)) {
+    if (file_exists(opening->folder))
         opening->opened = shard_open(opening->shard, opening->folder, opening->rank, &opening->err);
-        opening->shard->hold = hold;
-    } else {
-        entry_release(hold);
+    else
         error_set(&opening->err, EXIT_MISMATCH,
                   "%s, which rank 0 wrote, does not exist for this rank; data.cache must be one "
                   "folder that all machines see",
                   opening->folder);
-    }
-}
-
-void shard_clear(Shard *shard) {
-    for (int r = 0; r < shard->relations; r++)
-        memory_free(shard->relation[r].remote_group);
-    if (shard->map.mapping != NULL)
-        tensors_close(&shard->map);
-    entry_release(shard->hold);
-    *shard = (Shard){0};
 }
 
 // True if making the shard again can help, unlike a failing disk or too little memory.
@@ -105,6 +95,20 @@ static bool same_partition(const Shard *shard, const Comm *comm, Error *err) {
     return comm_agree(comm, err);
 }
 
+// Builds and opens; a damaged shard is made again once. Collective.
+static bool build_and_open(Work *work, Shard *shard, const Comm *comm) {
+    bool damaged;
+    if (!build(work, comm))
+        return false;
+    if (open_shard(shard, comm, work->folder, &damaged, work->err))
+        return true;
+    if (!damaged)
+        return false;
+    *work->err = (Error){0};
+    work->again = true;
+    return build(work, comm) && open_shard(shard, comm, work->folder, &damaged, work->err);
+}
+
 bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnings *warnings,
                     Error *err) {
     Warnings unused = {0};
@@ -115,17 +119,10 @@ bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnin
     if (warnings != NULL)
         *warnings = (Warnings){0};
     *shard = (Shard){0};
-    bool damaged;
-    if (!build(&work, comm))
+    bool ok = build_and_open(&work, shard, comm);
+    cache_release(work.hold);
+    if (!ok)
         return false;
-    if (!open_shard(shard, comm, work.folder, &damaged, err)) {
-        if (!damaged)
-            return false;
-        *err = (Error){0};
-        work.again = true;
-        if (!build(&work, comm) || !open_shard(shard, comm, work.folder, &damaged, err))
-            return false;
-    }
     snprintf(shard->dataset_name, sizeof shard->dataset_name, "%s", work.name);
     if (same_partition(shard, comm, err))
         return true;

@@ -201,7 +201,7 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
     }
     Facts facts = facts_of(shard);
     char text[FACTS][24];
-    const char *metadata[2 * FACTS + 7];
+    const char *metadata[2 * FACTS + 7] = {0};
     int count = 0;
     for (int i = 0; i < FACTS; i++) {
         snprintf(text[i], sizeof text[i], "%" PRId64, facts.value[i]);
@@ -210,9 +210,7 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
     }
     const char *const names[] = {"dataset_name",      shard->dataset_name, "dataset_hash",
                                  shard->dataset_hash, "partition_hash",    shard->partition_hash};
-    for (int i = 0; i < 6; i++)
-        metadata[count++] = names[i];
-    metadata[count] = NULL;
+    memcpy(&metadata[count], names, sizeof names); // the last pointer stays NULL
     TensorsWriter writer;
     if (!tensors_writer_open(&writer, path, tensor, fields.count, metadata, err))
         return false;
@@ -229,10 +227,9 @@ static bool damaged(const Shard *shard, Error *err, const char *what) {
 }
 
 static bool read_fact(const Tensors *map, const char *name, int64_t *value) {
-    char text[32], *end;
-    if (tensors_metadata(map, name, text, sizeof text) == NULL || text[0] == '\0')
-        return false;
-    *value = strtoll(text, &end, 10);
+    char text[32], *end = "?";
+    if (tensors_metadata(map, name, text, sizeof text) != NULL && text[0] != '\0')
+        *value = strtoll(text, &end, 10);
     return *end == '\0';
 }
 
@@ -367,8 +364,7 @@ static bool shard_read(Shard *shard, const PartFigures *figures, int part, int p
     return true;
 }
 
-bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
-    *shard = (Shard){0};
+static bool open_held(Shard *shard, const char *folder, int part, Error *err) {
     Manifest manifest;
     PartFigures figures;
     char path[1024];
@@ -377,16 +373,27 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
     int parts = manifest.parts;
     manifest_clear(&manifest);
     if (part < 0 || part >= parts)
-        return error_set(err, EXIT_DATA, "%s: holds %d parts, so there is no part %d", folder,
-                         parts, part);
+        return error_set(err, EXIT_DATA, "%s: there is no part %d of %d", folder, part, parts);
     ranks_path(path, sizeof path, folder);
     if (!ranks_read_one(&figures, part, path, err))
         return false;
     shard_path(path, sizeof path, folder, part, parts);
-    if (!tensors_open(&shard->map, path, err))
-        return false;
-    if (shard_read(shard, &figures, part, parts, err))
+    return tensors_open(&shard->map, path, err) && shard_read(shard, &figures, part, parts, err);
+}
+
+bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
+    *shard = (Shard){.hold = cache_hold(folder)};
+    if (open_held(shard, folder, part, err))
         return true;
     shard_clear(shard);
     return false;
+}
+
+void shard_clear(Shard *shard) {
+    for (int r = 0; r < shard->relations; r++)
+        memory_free(shard->relation[r].remote_group);
+    if (shard->map.mapping != NULL)
+        tensors_close(&shard->map);
+    cache_release(shard->hold);
+    *shard = (Shard){0};
 }

@@ -162,15 +162,15 @@ static void show_link(const Json *link) {
     if (link == NULL || !three_of(link, "seconds_per_byte", byte) || byte[2] <= 0 ||
         !three_of(link, "seconds_per_message", message))
         return;
-    printf(
-        "  links (least, median, most): %.3g %.3g %.3g s per byte, %.3g %.3g %.3g s per message\n",
-        byte[0], byte[1], byte[2], message[0], message[1], message[2]);
+    printf("  links (least, median, most): %.3g %.3g %.3g s per byte\n"
+           "                               %.3g %.3g %.3g s per message\n",
+           byte[0], byte[1], byte[2], message[0], message[1], message[2]);
 }
 
 static void show_bound(const Json *part, const char *key, const char *name) {
     double objective = number(part, "objective"), bound = number(part, key);
     if (json_get(part, key) != NULL)
-        printf(" %s %.5f gap %.2g %%,", name, bound,
+        printf("%s %.5f gap %.2g %%", name, bound,
                objective > 0 ? 100 * (objective - bound) / objective : 0.0);
 }
 
@@ -179,13 +179,14 @@ static void show_solution(const Json *part) {
     double hidden = number(part, "hidden_seconds");
     if (number(part, "predicted_seconds") <= 0)
         return;
-    printf(" objective %.5f", number(part, "objective"));
-    show_bound(part, "bound", "bound");
-    show_bound(part, "lp_bound", "LP bound");
-    printf(" %.3g s; predicted %.3g s", number(part, "search_seconds"),
+    printf("    objective %.5f", number(part, "objective"));
+    show_bound(part, "bound", " bound");
+    show_bound(part, "lp_bound", ", LP bound");
+    printf("\n    found in %.3g s; predicted %.3g s", number(part, "search_seconds"),
            number(part, "predicted_seconds"));
     if (hidden > 0)
         printf(" hidden %.3g s", hidden);
+    printf("\n");
 }
 
 static void show(const Json *assignment) {
@@ -199,10 +200,20 @@ static void show(const Json *assignment) {
     for (const Json *p = json_first(parts); p != NULL; p = json_next(p)) {
         printf("  layer %.0f %-8s %-7s", number(p, "layer"), SHOWN(text(p, "direction")),
                SHOWN(text(p, "by")));
-        show_solution(p);
         printf(" measured %.3g s;", number(p, "measured_seconds"));
         show_rows(json_type(p) == JSON_OBJECT ? json_get(p, "rows") : NULL);
+        show_solution(p);
     }
+}
+
+bool report_show_assignment(const char *path, Error *err) {
+    Json *assignment = json_read(path, err);
+    if (assignment != NULL && json_type(assignment) == JSON_OBJECT)
+        show(assignment);
+    else
+        error_set(err, EXIT_DATA, "%s: it is not an assignment", path);
+    json_free(assignment);
+    return err->code == 0;
 }
 
 bool report_show_assignments(const char *run_dir, Error *err) {
@@ -223,11 +234,7 @@ bool report_show_assignments(const char *run_dir, Error *err) {
     bool ok = true;
     for (int i = 0; i < count && ok; i++) {
         assignment_path(path, folder, epoch[i], ".json");
-        Json *assignment = json_read(path, err);
-        ok = assignment != NULL;
-        if (ok && json_type(assignment) == JSON_OBJECT)
-            show(assignment);
-        json_free(assignment);
+        ok = report_show_assignment(path, err);
     }
     memory_free(epoch);
     return ok;

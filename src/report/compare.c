@@ -61,12 +61,12 @@ static void read_variant(const Comparison *c, ComparedVariant *variant, Error *e
     }
 }
 
-static MeanDeviation test_of(const RunResult *result, int runs) {
-    double *test = ALLOC(double, runs, "results of runs");
+static MeanDeviation score_of(const RunResult *result, int runs, int split) {
+    double *score = ALLOC(double, runs, "results of runs");
     for (int i = 0; i < runs; i++)
-        test[i] = 100 * report_score(&result[i].last[SPLIT_TEST]);
-    MeanDeviation of = mean_deviation(test, runs);
-    memory_free(test);
+        score[i] = 100 * report_score(&result[i].last[split]);
+    MeanDeviation of = mean_deviation(score, runs);
+    memory_free(score);
     return of;
 }
 
@@ -74,7 +74,9 @@ bool comparison_add(Comparison *c, const char *name, bool blocking, const RunRes
                     Error *err) {
     assert(c->count < COMPARED_MOST);
     ComparedVariant *variant = &c->variant[c->count];
-    *variant = (ComparedVariant){.blocking = blocking, .test = test_of(result, c->runs)};
+    *variant = (ComparedVariant){.blocking = blocking,
+                                 .validation = score_of(result, c->runs, SPLIT_VAL),
+                                 .test = score_of(result, c->runs, SPLIT_TEST)};
     snprintf(variant->name, sizeof variant->name, "%s", name);
     if (c->times == NULL)
         c->times = ALLOC(RecordedEpoch, EPOCHS_MOST, "metrics");

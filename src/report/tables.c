@@ -170,12 +170,16 @@ bool result_table_write(const ResultTable *table, const char *folder, const char
 
 // --- of a comparison
 
+static MeanDeviation share_of(MeanDeviation percent) {
+    return (MeanDeviation){percent.mean / 100, percent.deviation / 100, percent.count};
+}
+
 bool comparison_write_tables(const Comparison *c, Error *err) {
     ResultRow row[COMPARED_MOST];
     for (int i = 0; i < c->count; i++) {
         const ComparedVariant *v = &c->variant[i];
-        row[i] = (ResultRow){.validation = {NAN, NAN, v->test.count},
-                             .test = {v->test.mean / 100, v->test.deviation / 100, v->test.count},
+        row[i] = (ResultRow){.validation = share_of(v->validation),
+                             .test = share_of(v->test),
                              .seconds = v->epoch,
                              .bytes = v->mean.bytes,
                              .runs = v->test.count};

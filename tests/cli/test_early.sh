@@ -73,13 +73,13 @@ for text in partition.method data.transforms data.format train.rte quantization.
 done
 [ "$(wc -l <out)" -eq 6 ] || fail "six mistakes want six lines"
 
-disk "features that are not there" 66 'data.features: .*nofile.npy: cannot open' \
+disk "features that are not there" 66 'data.features: .*nofile.npy does not exist' \
     data.features=nofile.npy
-disk "labels that are not there" 66 'data.labels: .*nofile.npy: cannot open' data.labels=nofile.npy
-disk "splits that are not there" 66 'data.splits: .*none.npz: cannot open' data.splits=none.npz
-disk "a split that is not there" 66 'data.split_keys: .*b.npy: cannot open' \
+disk "labels that are not there" 66 'data.labels: .*nofile.npy does not exist' data.labels=nofile.npy
+disk "splits that are not there" 66 'data.splits: .*none.npz does not exist' data.splits=none.npz
+disk "a split that is not there" 66 'data.split_keys: .*b.npy does not exist' \
     'data.split_keys=["a","b.npy","c"]'
-disk "weights that are not there" 66 'model.weights: .*none.st: cannot open' model.weights=none.st
+disk "weights that are not there" 66 'model.weights: .*none.st does not exist' model.weights=none.st
 disk "a part file that is not there" 66 'partition.method: neither none nor none.part' \
     partition.method=file:none
 disk "a run to replay that is not there" 66 'nowhere/assignments does not exist' \
@@ -96,7 +96,7 @@ disk "a cache where nobody makes folders" 73 'data.cache: /proc/y: cannot make' 
 disk "data that is not there" 66 'tiny.json: .*/nodata does not exist; fringe looks for data.path' \
     data.path=nodata
 disk "data whose format is not said" 78 'its name does not say what format it has' data.path=afile
-disk "a folder that is no dataset" 66 'other/dataset.json: cannot open' data.path=other
+disk "a folder that is no dataset" 66 'other is a folder without dataset.json' data.path=other
 
 expect "all of the disk at once" 78 'run.dir: /proc/x' early "$FRINGE" train tiny.json \
     --set run.dir=/proc/x --set model.weights=none.st --set data.features=nofile.npy \

@@ -1,72 +1,100 @@
 #!/usr/bin/env bash
 # once
-# If this failed, inspect would not know something that fringe writes, would print other figures than
-# those of the run, or would call a dataset sound whose manifest and arrays differ; or fringe runs
-# would leave out a run or what it differs in.
+# If this failed, fringe inspect would not open something that fringe wrote, would print lines that
+# wrap, or would call a dataset sound whose manifest and arrays disagree; or fringe runs would leave
+# out a run or what it differs in.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
-"$FRINGE" train tiny.json --ranks 2 --quiet --set run.dir=runs/one >/dev/null 2>&1 || fail "a run"
-"$FRINGE" train tiny.json --quiet --runs 2 --set run.dir=runs/a-name-of-many-runs-that-is-long-enough-to-be-alone \
-    --set train.lr=0.25 >/dev/null 2>&1 || fail "two runs"
-"$FRINGE" compare tiny.json --quiet --modes vanilla --set run.dir=cmp >/dev/null 2>&1 || fail "a comparison"
-"$FRINGE" predict runs/one --quiet >/dev/null 2>&1 || fail "predictions"
-many=runs/a-name-of-many-runs-that-is-long-enough-to-be-alone
-mkdir parts && cp cache/fringe/parts-*/tiny.part.2 parts || fail "a part file"
+train="$FRINGE train tiny.json --set train.epochs=6 --set train.eval_every=2 --quiet"
+$train --ranks 2 --set mode=adaqp --set quantization.period=2 --set quantization.delay=1 \
+    --set run.dir=one --set run.trace=[1,2] >/dev/null || fail "a run"
+$train --runs 2 --set run.dir=many >/dev/null || fail "two runs"
+"$FRINGE" compare tiny.json --modes vanilla,overlap --quiet --set train.epochs=2 --set run.dir=pair \
+    >/dev/null 2>&1 || fail "a comparison"
+"$FRINGE" predict one >/dev/null 2>&1 || fail "predictions"
+"$FRINGE" partition tiny.json --parts 2 --set data.transforms=drop-loops >/dev/null 2>&1 || fail "a cut"
+printf '1 2\n2 3\n' >edges.txt
+cache=cache/fringe
+parts=$(ls -d $cache/parts-* | head -1)
 
-# narrow NAME PATTERN PATH: what inspect prints of it, in lines of at most 80 columns, and as JSON
-narrow() {
-    expect "$1" 0 "$2" "$FRINGE" inspect "$3"
-    awk 'length($0) > 80 && / / {print; bad = 1} END {exit bad}' out || fail "$1: a line is too long"
-    "$FRINGE" inspect "$3" --json >json 2>&1 || fail "$1: --json fails: $(cat json)"
-    python3 -c 'import json; json.load(open("json"))["kind"]' || fail "$1: not JSON: $(cat json)"
-}
-narrow "a run" 'epochs +20' runs/one
-narrow "its run.json" 'mode +overlap' runs/one/run.json
-narrow "its metrics" 'best_epoch' runs/one/metrics.jsonl
-narrow "its checkpoint" 'epoch 20' runs/one/checkpoints/epoch-20
-narrow "checkpoint.json" 'fringe-checkpoint' runs/one/checkpoints/epoch-20/checkpoint.json
-narrow "tensors" 'convs.0' runs/one/checkpoints/epoch-20/model.safetensors
-narrow "predictions" 'scores.npy.shape +600, 5' runs/one/predictions
-narrow "an array" 'most +4$' runs/one/predictions/classes.npy
-narrow "several runs" 'lr=0.25|run-2' $many
-narrow "a folder of runs" 'lr=0.01' runs
-narrow "runs.json" 'last.deviation' $many/runs.json
-narrow "a comparison" '^vanilla .*1.00x' cmp
-narrow "compare.json" 'vanilla.speed_up +1$' cmp/compare.json
-narrow "a config" 'model.hidden +16' tiny.json
-narrow "a dataset" 'nodes +600' tiny
-narrow "its manifest" 'nodes +600' tiny/dataset.json
-narrow "parts" 'edge cut' cache/fringe/parts-*
-narrow "the cache" 'tiny +cut +2' cache/fringe
-narrow "a part file" 'parts +2' parts/tiny.part.2
-
-python3 - <<'PY' || fail "other figures than those of the run"
+# KIND PATH 'what its lines hold'
+while read -r kind path pattern; do
+    expect "$path" 0 "$pattern" "$FRINGE" inspect $path
+    awk 'length > 80 && NF > 1 { bad = 1; print } END { exit bad }' out || fail "$path: in 80 columns"
+    "$FRINGE" inspect $path --json >>kinds || fail "$path: as JSON"
+    echo "$kind" >>wanted
+done <<KINDS
+run          one                                  ^run +finished: 6 of 6 epochs; adaqp, 2 ranks, seed 0
+run          one/run.json                         ^best +epoch [246]: validation [0-9.]+ %, test
+metrics      one/metrics.jsonl                    ^ +6 .* [0-9.]+ %
+checkpoint   one/checkpoints/                     ^epoch +epoch 6; best validation
+checkpoint   one/checkpoints/epoch-6/checkpoint.json last evaluation accuracy 0
+tensors      one/checkpoints/epoch-6/model.safetensors convs.0.bias
+assignment   one/assignments                      ^ +layer 1 forward .* measured
+assignment   one/assignments/epoch-4.json         applied before epoch 4
+trace        one/trace.json                       events of 2 ranks, epochs 1 to 2
+predictions  one/predictions                      ^array +\[600, 1\] int64, 0 to 4
+array        one/predictions/scores.npy           ^array +\[600, 5\] float32, -[0-9.]+ to [0-9.]+
+runs         many                                 ^best +test accuracy [0-9.]+ \+- [0-9.]+ %
+runs         many/runs.json                       ^run-2 +seed=1 +finished
+comparison   pair                                 ^overlap +finished
+comparison   pair/compare.json                    ^overlap .* [0-9.]+x
+runs         .                                    ^many/run-1 
+config       tiny.json                            ^model +gcn, 2 layers
+cache        $cache                               ^parts +tiny +2
+cache-entry  $(ls -d $cache/source-* | head -1)   ^source +tiny
+dataset      $(ls -d $cache/dataset-*)            ^nodes +600
+partition    $parts                               ^edge cut
+partition    $parts/ranks.jsonl                   ^rows sent
+shard        $parts/part-0-of-2.safetensors       ^shard +part 0 of 2 parts of tiny
+part-file    $parts/tiny.part.2                   600 nodes in 2 parts
+dataset      tiny                                 ^array +features F32 \[600, 16\]
+dataset      tiny/dataset.json                    ^symmetric +yes
+graph        edges.txt                            ^edges +2 stored
+KINDS
+python3 - >out <<'PY' || fail "members of a run: $(cat out)"
 import json, subprocess, os
-of = json.loads(subprocess.check_output([os.environ["FRINGE"], "inspect", "runs/one", "--json"]))
-lines = [json.loads(line) for line in open("runs/one/metrics.jsonl")]
-best = max((l for l in lines if "validation" in l), key=lambda l: l["validation"]["micro_f1"])
-assert of["epochs"] == 20 and of["ranks"] == 2 and of["state"] == "finished" and of["loss"] == lines[-1]["loss"]
-assert of["best_epoch"] == best["epoch"] and of["test_at_best"] == best["test"]["micro_f1"]
-assert of["bytes_per_epoch"] == lines[-1]["bytes"] and of["ended"] >= of["started"]
+text, found = open("kinds").read(), []
+while text.strip():
+    said, end = json.JSONDecoder().raw_decode(text.lstrip())
+    text = text.lstrip()[end:]
+    found.append(said["kind"])
+assert found == open("wanted").read().split(), found
+run = json.loads(subprocess.check_output([os.environ["FRINGE"], "inspect", "one", "--json"]))
+lines = [json.loads(line) for line in open("one/metrics.jsonl")]
+assert (run["state"], run["mode"], run["ranks"], run["epochs"]) == ("finished", "adaqp", 2, 6), run
+assert run["loss"] == lines[-1]["loss"] and run["last_test"] == lines[-1]["test"]["micro_f1"]
+assert run["bytes_per_epoch"] == lines[-1]["bytes"] and run["total"]["bytes"] == sum(l["bytes"] for l in lines)
+assert abs(run["total"]["seconds"] - sum(l["time"]["epoch"] for l in lines)) < 1e-12
+scores = json.loads(subprocess.check_output([os.environ["FRINGE"], "inspect", "one/predictions/classes.npy", "--json"]))
+assert (scores["shape"], scores["type"], scores["least"], scores["most"]) == ([600, 1], "int64", 0, 4), scores
 PY
 
-# --- what is not sound, or not known
-cp -r tiny as_n && sed -i 's/"nodes": 600/"nodes": 601/' as_n/dataset.json
-expect "a manifest that differs from its arrays" 65 'dataset.json says 601 nodes' "$FRINGE" inspect as_n
-expect "also as JSON" 65 'dataset.json says 601 nodes' "$FRINGE" inspect as_n --json
-mkdir other && echo nothing >other/notes.md
-expect "a folder of something else" 66 'is a folder that fringe inspect does not know; it knows' "$FRINGE" inspect other
-expect "a file of something else" 66 'is a file that fringe inspect does not know; it knows' "$FRINGE" inspect other/notes.md
-
+# --- what is wrong
+cp -r tiny wrong
+sed -i 's/"nodes": 600/"nodes": 601/' wrong/dataset.json
+expect "a manifest that disagrees" 65 'edge_offset.*601.*602.*dataset.json says 601 nodes' "$FRINGE" inspect wrong
+cp one/run.json half.json
+head -c 300 one/run.json >half.json
+expect "half a file" 65 'half.json' "$FRINGE" inspect half.json
+echo '{"name": "else"}' >other.json
+expect "another program's file" 65 'other.json is a file of 17 B, which is none of the kinds .* run, ' \
+    "$FRINGE" inspect other.json
+mkdir empty
+expect "an empty folder" 65 'empty is an empty folder, which is none' "$FRINGE" inspect empty
+expect "nothing" 66 'nowhere does not exist' "$FRINGE" inspect nowhere
+printf '0\n1\nx\n' >bad.part.2
+expect "a wrong part file" 65 'bad.part.2:3: expected the number of a part' "$FRINGE" inspect bad.part.2
 # --- fringe runs
-expect "fringe runs" 0 '^one lr=0.01 .* finished' "$FRINGE" runs
+expect "fringe runs" 0 '^many/run-2 .* finished' "$FRINGE" runs .
 awk 'length($0) > 80 {exit 1}' out || fail "a line of fringe runs is too long"
-grep -qE 'ranks=2' out && grep -qE 'lr=0.25' out || fail "what the runs differ in: $(cat out)"
-expect "of one folder" 0 '^run-2 +seed=1 +finished' "$FRINGE" runs $many
+expect "of one folder" 0 '^run-2 +seed=1 +finished' "$FRINGE" runs many
 expect "of nothing" 66 'no such folder' "$FRINGE" runs nothing
-(cd other && expect "without a folder" 66 'runs: there is no such folder here' "$FRINGE" runs; exit $failed) || failed=1
-"$FRINGE" runs --json | python3 -c 'import json, sys
-runs = json.load(sys.stdin)["runs"]
-assert len(runs) == 3 and [run["differs"]["ranks"] for run in runs] == [1, 1, 2]' || fail "as JSON"
+expect "without a folder" 66 'runs: there is no such folder here' "$FRINGE" runs
+"$FRINGE" runs . --json | python3 -c 'import json, sys
+runs = {run["run"]: run["differs"]["ranks"] for run in json.load(sys.stdin)["runs"]}
+assert runs == {"many/run-1": 1, "many/run-2": 1, "one": 2, "pair/overlap": 1, "pair/vanilla": 1}, runs' || fail "as JSON"
 
+sed -i -z 's/,\n  "result".*/}/' one/run.json
+expect "a run that was killed" 0 '^run +unfinished: 6 of 6' "$FRINGE" inspect one
 finish

@@ -168,7 +168,7 @@ static void all_mistakes_are_reported_at_once(void **state) {
         "model.post: expected a list of norm, activation, dropout, found 5",
         "comm: expected an object",
         "--set: train.clip_norm: expected a number in [0, 1e30], found 'x'",
-        "--set: what: expected section.key=value"};
+        "--set: what: expected section.key=VALUE"};
     Config config;
     Error err = {0};
     const char *const settings[] = {"train.clip_norm=x", "what"};

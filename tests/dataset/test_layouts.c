@@ -5,6 +5,8 @@
 #include "bytes.h"
 #include "loading.h"
 
+#include "fringe/npy.h"
+
 #include <math.h>
 
 static const char *write_arrays(const Array *array, int count, const char *name) {
@@ -173,11 +175,37 @@ static void edge_lists_are_arrays_or_have_a_header(void **state) {
     dataset_clear(&d);
 }
 
+// Large enough that its arrays outweigh all that the tests before it took.
+static void the_memory_of_an_array_is_foreseen(void **state) {
+    (void)state;
+    enum { EDGES = 200000 };
+    Dataset d;
+    Error err = {0};
+    Config config = {0};
+    MemoryPlan plan = {0};
+    int64_t *ends = ALLOC(int64_t, 2 * EDGES, "test");
+    for (int64_t e = 0; e < 2 * EDGES; e++)
+        ends[e] = e * 7919 % 50000;
+    assert_ok(npy_write(test_path("large.npy"), "<i8", ends, 8, 2, (int64_t[]){2, EDGES}, &err),
+              &err);
+    memory_free(ends);
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("large.npy"));
+    config.data.undirected = true;
+    size_t before = memory_in_use();
+    dataset_plan(&plan, &config);
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_true(memory_peak() - before > 10000000); // of the load
+    size_t copy = 2 * 2 * EDGES * sizeof(int64_t);  // of qsort, which is not counted
+    assert_true(memory_plan_total(&plan) >= memory_peak() - before + copy);
+    dataset_clear(&d);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(scipy_matrices_are_read),
     cmocka_unit_test(pyg_arrays_are_read),
     cmocka_unit_test(an_archive_without_graph_lists_its_arrays),
     cmocka_unit_test(labels_may_be_whole_floats),
     cmocka_unit_test(edge_lists_are_arrays_or_have_a_header),
+    cmocka_unit_test(the_memory_of_an_array_is_foreseen),
 };
 TEST_MAIN(tests)

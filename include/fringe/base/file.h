@@ -52,6 +52,8 @@ bool file_process_is_gone(const char *name);
 // Removes temporary files that ended processes left in `folder`: those of this machine whose
 // process is gone, and those of other machines that were not modified for a day.
 void file_sweep(const char *folder);
+// True for such a temporary file or folder. False for any other path, and while its process lives.
+bool file_is_left_over(const char *path);
 // "folder/name" into `out` of `size` bytes; an absolute name is copied alone. Aborts if it does not
 // fit.
 void path_join(char *out, size_t size, const char *folder, const char *name);

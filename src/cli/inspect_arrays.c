@@ -1,0 +1,187 @@
+// fringe inspect of files of arrays: .npy, shards and other .safetensors.
+
+#include "inspect.h"
+
+#include "fringe/npy.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- the kind "array"
+
+static bool is_array(const char *path) { return inspect_ends(path, ".npy"); }
+
+typedef struct ValueRange {
+    double least, most;
+    int64_t not_numbers;
+} ValueRange;
+
+// Text arrays have no range.
+static bool read_range(const Npy *npy, ValueRange *range, Error *err) {
+    float *value = NULL;
+    *range = (ValueRange){.least = NAN, .most = NAN};
+    if (npy->kind == NPY_TEXT)
+        return true;
+    if (!npy_to_float(npy, &value, err))
+        return false;
+    for (int64_t i = 0; i < npy->elements; i++) {
+        range->not_numbers += !isfinite(value[i]);
+        range->least = fmin(range->least, value[i]); // fmin ignores NaN
+        range->most = fmax(range->most, value[i]);
+    }
+    memory_free(value);
+    return true;
+}
+
+// "float32", "int64", "U17" as numpy names it.
+static const char *type_of(const Npy *npy, char out[32]) {
+    const char *name = npy->kind == NPY_FLOAT  ? "float"
+                       : npy->kind == NPY_INT  ? "int"
+                       : npy->kind == NPY_UINT ? "uint"
+                                               : NULL;
+    if (name != NULL)
+        snprintf(out, 32, "%s%d", name, 8 * npy->item);
+    else
+        snprintf(out, 32, "%s", npy->kind == NPY_BOOL ? "bool" : "text");
+    return out;
+}
+
+static void print_shape(const int64_t *shape, int rank) {
+    printf("[");
+    for (int d = 0; d < rank; d++)
+        printf("%s%lld", d > 0 ? ", " : "", (long long)shape[d]);
+    printf("]");
+}
+
+static void print_npy(const Npy *npy, const char *label, const ValueRange *range) {
+    char type[32];
+    printf("%-10s ", label);
+    print_shape(npy->shape, npy->rank);
+    printf(" %s", type_of(npy, type));
+    if (!isnan(range->least))
+        printf(", %.6g to %.6g", range->least, range->most);
+    if (range->not_numbers > 0)
+        printf(", %lld not finite", (long long)range->not_numbers);
+    printf("\n");
+}
+
+static bool print_array(const char *path, Error *err) {
+    Npy npy;
+    ValueRange range;
+    if (!npy_read(&npy, path, err))
+        return false;
+    bool ok = read_range(&npy, &range, err);
+    if (ok)
+        print_npy(&npy, "array", &range);
+    npy_clear(&npy);
+    return ok;
+}
+
+static void put_shape(JsonWriter *w, const int64_t *shape, int rank) {
+    json_begin_array(w, "shape");
+    for (int d = 0; d < rank; d++)
+        json_put_int(w, NULL, shape[d]);
+    json_end_array(w);
+}
+
+static bool put_array(JsonWriter *w, const char *path, Error *err) {
+    char type[32];
+    Npy npy;
+    ValueRange range;
+    if (!npy_read(&npy, path, err))
+        return false;
+    bool ok = read_range(&npy, &range, err);
+    put_shape(w, npy.shape, npy.rank);
+    json_put_string(w, "type", type_of(&npy, type));
+    json_put_double(w, "least", range.least);
+    json_put_double(w, "most", range.most);
+    json_put_int(w, "not_finite", range.not_numbers);
+    npy_clear(&npy);
+    return ok;
+}
+
+const Inspected inspected_array = {"array", is_array, print_array, put_array};
+
+// ---- the kinds "tensors" and "shard"
+
+static bool is_tensors(const char *path) { return inspect_ends(path, ".safetensors"); }
+
+static bool is_shard(const char *path) {
+    char hash[64];
+    Tensors map;
+    if (!is_tensors(path) || !tensors_open(&map, path, &(Error){0}))
+        return false;
+    bool found = tensors_metadata(&map, "partition_hash", hash, sizeof hash) != NULL &&
+                 tensors_metadata(&map, "part", hash, sizeof hash) != NULL;
+    tensors_close(&map);
+    return found;
+}
+
+static bool print_tensors(const char *path, Error *err) {
+    Tensors map;
+    if (!tensors_open(&map, path, err))
+        return false;
+    tensors_print(&map, path);
+    tensors_close(&map);
+    return true;
+}
+
+static const char *fact(const Tensors *map, const char *key, char out[256]) {
+    return tensors_metadata(map, key, out, 256) != NULL ? out : "?";
+}
+
+static bool print_shard(const char *path, Error *err) {
+    char a[256], b[256], c[256], d[256];
+    Tensors map;
+    if (!tensors_open(&map, path, err))
+        return false;
+    printf("shard      part %s of %s parts of %s (%s nodes)\n", fact(&map, "part", a),
+           fact(&map, "parts", b), SHOWN(fact(&map, "dataset_name", c)), fact(&map, "nodes", d));
+    printf("rows       %s own, %s of them central; %s halo rows\n", fact(&map, "own", a),
+           fact(&map, "central", b), fact(&map, "forward.remote", c));
+    printf("hashes     data %.8s, cut %.8s\n", fact(&map, "dataset_hash", a),
+           fact(&map, "partition_hash", b));
+    tensors_print(&map, path_name(path));
+    tensors_close(&map);
+    return true;
+}
+
+void inspect_put_tensors(JsonWriter *w, const Tensors *map) {
+    json_begin_array(w, "tensors");
+    for (int i = 0; i < map->count; i++) {
+        const Tensor *tensor = &map->tensor[i];
+        json_begin_object(w, NULL);
+        json_put_string(w, "name", tensor->name);
+        json_put_string(w, "type", tensor_type_names[tensor->type]);
+        put_shape(w, tensor->shape, tensor->rank);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static bool put_tensors(JsonWriter *w, const char *path, Error *err) {
+    Tensors map;
+    if (!tensors_open(&map, path, err))
+        return false;
+    json_put_int(w, "bytes", (int64_t)map.bytes);
+    inspect_put_tensors(w, &map);
+    tensors_close(&map);
+    return true;
+}
+
+static bool put_shard(JsonWriter *w, const char *path, Error *err) {
+    static const char *const keys[] = {"dataset_name", "dataset_hash", "partition_hash",
+                                       "part",         "parts",        "nodes",
+                                       "own",          "central",      "forward.remote"};
+    char text[256];
+    Tensors map;
+    if (!tensors_open(&map, path, err))
+        return false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        json_put_string(w, keys[i], tensors_metadata(&map, keys[i], text, sizeof text));
+    tensors_close(&map);
+    return put_tensors(w, path, err);
+}
+
+const Inspected inspected_shard = {"shard", is_shard, print_shard, put_shard};
+const Inspected inspected_tensors = {"tensors", is_tensors, print_tensors, put_tensors};

@@ -1,0 +1,241 @@
+// fringe inspect of one run: its folder, its run.json, its metrics.jsonl.
+
+#include "inspect.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const states[] = {"running", "finished", "unfinished"};
+
+// ---- the facts
+
+static void print_head(const RunRecord *run) {
+    const char *mode = record_text(run, "config.mode");
+    double ranks = record_number(run, "machine.ranks"),
+           seed = record_number(run, "config.run.seed");
+    printf("run        %s: %lld of %.0f epochs; %s, %.0f rank%s, seed %.0f\n", states[run->state],
+           (long long)run->epochs, record_number(run, "config.train.epochs"),
+           SHOWN(mode != NULL ? mode : "?"), ranks, ranks == 1 ? "" : "s", seed);
+    if (run->state == RECORD_UNFINISHED)
+        printf("           --resume auto continues it from its newest checkpoint\n");
+}
+
+static const char *text_of(const RunRecord *run, const char *path) {
+    const char *text = record_text(run, path);
+    return text != NULL ? text : "?";
+}
+
+static void print_setting(const RunRecord *run) {
+    printf("data       %s: %.0f nodes, %.0f edges, %.0f features, %.0f classes\n",
+           SHOWN(text_of(run, "data.name")), record_number(run, "data.nodes"),
+           record_number(run, "data.edges"), record_number(run, "data.features"),
+           record_number(run, "data.classes"));
+    printf("model      %s, %.0f layers; cut by %s; learning rate %g\n",
+           SHOWN(text_of(run, "config.model.layer")), record_number(run, "config.model.layers"),
+           SHOWN(text_of(run, "config.partition.method")), record_number(run, "config.train.lr"));
+}
+
+static void print_scores(const RunRecord *run, const RunFigures *figures) {
+    char validation[QUANTITY], test[QUANTITY];
+    const RecordedEpoch *last = &run->epoch[run->epochs - 1];
+    printf("loss       %.4g after epoch %lld\n", last->loss, (long long)last->epoch);
+    if (!isnan(figures->last_validation) || !isnan(figures->last_test))
+        printf("last       validation %s, test %s\n",
+               quantity_percent(validation, figures->last_validation),
+               quantity_percent(test, figures->last_test));
+    if (figures->best_epoch > 0)
+        printf("best       epoch %lld: validation %s, test %s\n", (long long)figures->best_epoch,
+               quantity_percent(validation, figures->validation),
+               quantity_percent(test, figures->test));
+}
+
+static RecordedEpoch sum_of(const RunRecord *run) {
+    RecordedEpoch sum = {0};
+    for (const RecordedEpoch *at = run->epoch; at < run->epoch + run->epochs; at++) {
+        sum.bytes += at->bytes;
+        sum.reduce_bytes += at->reduce_bytes;
+        sum.seconds += at->seconds;
+        sum.compute += at->compute;
+        sum.pack += at->pack;
+        sum.wait += at->wait;
+        sum.reduce += at->reduce;
+        sum.evaluation += at->evaluation;
+        sum.assignment += at->assignment;
+    }
+    return sum;
+}
+
+static void print_costs(const RunRecord *run, const RunFigures *figures) {
+    RecordedEpoch sum = sum_of(run);
+    char one[QUANTITY], two[QUANTITY], three[QUANTITY];
+    double all = sum.seconds > 0 ? sum.seconds / 100 : 1;
+    printf("time       %s per epoch (median), %s in all: compute %.0f %%, pack %.0f %%, "
+           "wait %.0f %%, reduce %.0f %%\n",
+           quantity_seconds(one, figures->seconds), quantity_seconds(two, sum.seconds),
+           sum.compute / all, sum.pack / all, sum.wait / all, sum.reduce / all);
+    printf("           evaluation %s, assignment of bit widths %s\n",
+           quantity_seconds(one, sum.evaluation), quantity_seconds(two, sum.assignment));
+    printf("bytes      %s of messages in the last epoch, %s in all; %s of weight gradients\n",
+           quantity_bytes(one, figures->bytes), quantity_bytes(two, sum.bytes),
+           quantity_bytes(three, sum.reduce_bytes));
+}
+
+static void print_times(const RunRecord *run, const RunFigures *figures) {
+    char age[QUANTITY];
+    const char *started = record_text(run, "started"), *ended = record_text(run, "ended");
+    if (started != NULL)
+        printf("started    %s; %s%s, %s ago\n", SHOWN(started),
+               ended != NULL ? "ended " : "written last", SHOWN(ended != NULL ? ended : ""),
+               quantity_age(age, figures->age));
+}
+
+static void print_facts(const RunRecord *run) {
+    RunFigures figures = record_figures(run);
+    print_head(run);
+    print_setting(run);
+    if (run->epochs > 0) {
+        print_scores(run, &figures);
+        print_costs(run, &figures);
+    }
+    print_times(run, &figures);
+}
+
+// ---- the kind "run"
+
+static bool is_run(const char *path) {
+    return inspect_is_named(path, "run.json") || inspect_holds(path, "run.json") ||
+           inspect_holds(path, "checkpoints");
+}
+
+// A run without run.json is one of an older version, or was copied in part.
+static bool print_run(const char *path, Error *err) {
+    char folder[INSPECT_PATH];
+    RunRecord run = {0};
+    inspect_folder(folder, path);
+    if (inspect_holds(folder, "run.json")) {
+        if (!record_read(&run, folder, err))
+            return false;
+        print_facts(&run);
+        record_clear(&run);
+    }
+    if (!file_is_folder(path))
+        return true;
+    if (inspect_holds(folder, "checkpoints/LATEST") && !checkpoint_inspect(folder, err))
+        return false;
+    if (!report_show_assignments(folder, err))
+        return false;
+    runfolder_print(folder);
+    return true;
+}
+
+static void put_costs(JsonWriter *w, const RunRecord *run) {
+    RecordedEpoch sum = sum_of(run);
+    json_begin_object(w, "total");
+    json_put_double(w, "seconds", sum.seconds);
+    json_put_double(w, "compute", sum.compute);
+    json_put_double(w, "pack", sum.pack);
+    json_put_double(w, "wait", sum.wait);
+    json_put_double(w, "reduce", sum.reduce);
+    json_put_double(w, "evaluation", sum.evaluation);
+    json_put_double(w, "assignment", sum.assignment);
+    json_put_double(w, "bytes", sum.bytes);
+    json_put_double(w, "reduce_bytes", sum.reduce_bytes);
+    json_end_object(w);
+}
+
+static void put_facts(JsonWriter *w, const RunRecord *run) {
+    RunFigures figures = record_figures(run);
+    json_put_string(w, "state", states[run->state]);
+    json_put_string(w, "mode", record_text(run, "config.mode"));
+    json_put_string(w, "data", record_text(run, "data.name"));
+    json_put_double(w, "ranks", record_number(run, "machine.ranks"));
+    json_put_int(w, "epochs", run->epochs);
+    json_put_double(w, "epochs_wanted", record_number(run, "config.train.epochs"));
+    json_put_double(w, "loss", run->epochs > 0 ? run->epoch[run->epochs - 1].loss : NAN);
+    json_put_double(w, "last_validation", figures.last_validation);
+    json_put_double(w, "last_test", figures.last_test);
+    json_put_int(w, "best_epoch", figures.best_epoch);
+    json_put_double(w, "best_validation", figures.validation);
+    json_put_double(w, "test_at_best", figures.test);
+    json_put_double(w, "seconds_per_epoch", figures.seconds);
+    json_put_double(w, "bytes_per_epoch", figures.bytes);
+    put_costs(w, run);
+    json_put_string(w, "started", record_text(run, "started"));
+    json_put_string(w, "ended", record_text(run, "ended"));
+    json_put_double(w, "age_seconds", figures.age);
+    json_put_value(w, "run", run->json);
+}
+
+static bool put_run(JsonWriter *w, const char *path, Error *err) {
+    char folder[INSPECT_PATH];
+    RunRecord run = {0};
+    if (!record_read(&run, inspect_folder(folder, path), err))
+        return false;
+    put_facts(w, &run);
+    record_clear(&run);
+    return true;
+}
+
+const Inspected inspected_run = {"run", is_run, print_run, put_run};
+
+// ---- the kind "metrics"
+
+enum { EPOCHS_MOST = 1000000, EPOCHS_SHOWN = 12 };
+
+static bool is_metrics(const char *path) { return inspect_is_named(path, "metrics.jsonl"); }
+
+static RecordedEpoch *read_metrics(const char *path, int64_t *count, Error *err) {
+    char folder[INSPECT_PATH];
+    RecordedEpoch *epoch = ALLOC(RecordedEpoch, EPOCHS_MOST, "epochs of a run");
+    path_folder(folder, sizeof folder, path);
+    if (record_history(folder, epoch, EPOCHS_MOST, count, err))
+        return epoch;
+    memory_free(epoch);
+    return NULL;
+}
+
+static void print_epoch(const RecordedEpoch *e) {
+    char seconds[QUANTITY], bytes[QUANTITY], validation[QUANTITY], test[QUANTITY];
+    printf("%8lld  %9.4g  %10s  %10s  %10s  %10s\n", (long long)e->epoch, e->loss,
+           isnan(e->validation) ? "-" : quantity_percent(validation, e->validation),
+           isnan(e->test) ? "-" : quantity_percent(test, e->test),
+           quantity_seconds(seconds, e->seconds), quantity_bytes(bytes, e->bytes));
+}
+
+// The first, the last, and some between them.
+static bool print_metrics(const char *path, Error *err) {
+    int64_t count;
+    RecordedEpoch *epoch = read_metrics(path, &count, err);
+    if (epoch == NULL)
+        return false;
+    int64_t rows = count < EPOCHS_SHOWN ? count : EPOCHS_SHOWN;
+    printf("metrics    %lld epochs%s\n", (long long)count, rows < count ? "; some of them:" : "");
+    if (rows > 0)
+        printf("%8s  %9s  %10s  %10s  %10s  %10s\n", "epoch", "loss", "validation", "test", "time",
+               "messages");
+    for (int64_t i = 0; i < rows; i++)
+        print_epoch(&epoch[rows > 1 ? i * (count - 1) / (rows - 1) : 0]);
+    memory_free(epoch);
+    return true;
+}
+
+static bool put_metrics(JsonWriter *w, const char *path, Error *err) {
+    int64_t count;
+    RecordedEpoch *epoch = read_metrics(path, &count, err);
+    json_begin_array(w, "epochs");
+    for (int64_t i = 0; epoch != NULL && i < count; i++) {
+        json_begin_object(w, NULL);
+        json_put_int(w, "epoch", epoch[i].epoch);
+        json_put_double(w, "loss", epoch[i].loss);
+        json_put_double(w, "validation", epoch[i].validation);
+        json_put_double(w, "test", epoch[i].test);
+        json_put_double(w, "seconds", epoch[i].seconds);
+        json_put_double(w, "bytes", epoch[i].bytes);
+        json_end_object(w);
+    }
+    json_end_array(w);
+    memory_free(epoch);
+    return epoch != NULL;
+}
+
+const Inspected inspected_metrics = {"metrics", is_metrics, print_metrics, put_metrics};

@@ -1,0 +1,141 @@
+// fringe inspect of several runs: the folder of a comparison, of --runs, of a sweep, or one in
+// which runs lie; and compare.json, runs.json and sweep.json.
+
+#include "inspect.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- the runs inside
+
+static bool print_table(const char *folder, Error *err) {
+    RunRecords records = {0};
+    if (!records_add(&records, folder, err))
+        return false;
+    runs_table_print(&records, folder);
+    records_clear(&records);
+    return true;
+}
+
+static bool put_table(JsonWriter *w, const char *folder, Error *err) {
+    RunRecords records = {0};
+    if (!records_add(&records, folder, err))
+        return false;
+    runs_table_put(w, &records, folder);
+    records_clear(&records);
+    return true;
+}
+
+// Adds the document as a member, and the runs if the path is their folder.
+static bool put_with_runs(JsonWriter *w, const char *path, const char *name, const char *key,
+                          Error *err) {
+    char folder[INSPECT_PATH];
+    inspect_folder(folder, path);
+    if (inspect_holds(folder, name)) {
+        Json *document = inspect_read(folder, name, err);
+        if (document == NULL)
+            return false;
+        json_put_value(w, key, document);
+        json_free(document);
+    }
+    return !file_is_folder(path) || put_table(w, folder, err);
+}
+
+// ---- the kind "comparison"
+
+static bool is_comparison(const char *path) {
+    return inspect_is_named(path, "compare.json") || inspect_holds(path, "compare.json");
+}
+
+static void print_variant(const Json *v) {
+    char test[32] = "none", target[32] = "never";
+    double mean = inspect_number(v, "test_mean"),
+           to_target = inspect_number(v, "seconds_to_target");
+    if (!isnan(mean))
+        snprintf(test, sizeof test, "%6.2f +- %-5.2f", mean, inspect_number(v, "test_deviation"));
+    if (!isnan(to_target))
+        snprintf(target, sizeof target, "%.2f", to_target);
+    printf("%-16s %-15s %9.3f %8.2fx %11.3f %12s\n", SHOWN(inspect_text(v, "name")), test,
+           1 / inspect_number(v, "epoch_seconds"), inspect_number(v, "speed_up"),
+           inspect_number(v, "bytes") / 1e6, target);
+}
+
+static void print_variants(const Json *document) {
+    char target[QUANTITY];
+    const Json *modes = inspect_member(document, "modes", JSON_ARRAY);
+    printf("%-16s %-15s %9s %9s %11s %12s\n", "mode", "test %", "epochs/s", "speed-up", "MB/epoch",
+           "target in s");
+    for (const Json *v = modes != NULL ? json_first(modes) : NULL; v != NULL; v = json_next(v))
+        print_variant(v);
+    printf("\n%.0f ranks; the speed-up is over %s; target: seconds until validation %s\n",
+           inspect_number(document, "ranks"), SHOWN(inspect_text(document, "speed_up_over")),
+           quantity_percent(target, inspect_number(document, "target")));
+}
+
+static bool print_comparison(const char *path, Error *err) {
+    char folder[INSPECT_PATH];
+    Json *document = inspect_read(inspect_folder(folder, path), "compare.json", err);
+    if (document == NULL)
+        return false;
+    print_variants(document);
+    json_free(document);
+    if (!file_is_folder(path))
+        return true;
+    printf("\n");
+    return print_table(path, err);
+}
+
+static bool put_comparison(JsonWriter *w, const char *path, Error *err) {
+    return put_with_runs(w, path, "compare.json", "comparison", err);
+}
+
+const Inspected inspected_comparison = {"comparison", is_comparison, print_comparison,
+                                        put_comparison};
+
+// ---- the kind "runs"
+
+static bool is_run(const char *path, void *context) {
+    bool *found = context;
+    *found = inspect_holds(path, "run.json") || inspect_holds(path, "compare.json") ||
+             inspect_holds(path, "runs.json");
+    return !*found;
+}
+
+static bool is_runs(const char *path) {
+    bool found = false;
+    if (inspect_is_named(path, "runs.json") || inspect_is_named(path, "sweep.json") ||
+        inspect_holds(path, "runs.json") || inspect_holds(path, "sweep.json"))
+        return true;
+    if (file_is_folder(path))
+        inspect_each(path, is_run, &found);
+    return found;
+}
+
+static void print_mean(const Json *document, const char *key, const char *what) {
+    const Json *of = inspect_member(document, key, JSON_OBJECT);
+    if (!isnan(inspect_number(of, "mean")))
+        printf("%-10s test %s %.2f +- %.2f %%\n", what, SHOWN(inspect_text(document, "metric")),
+               100 * inspect_number(of, "mean"), 100 * inspect_number(of, "deviation"));
+}
+
+static bool print_runs(const char *path, Error *err) {
+    char folder[INSPECT_PATH];
+    inspect_folder(folder, path);
+    if (inspect_holds(folder, "runs.json")) {
+        Json *document = inspect_read(folder, "runs.json", err);
+        if (document == NULL)
+            return false;
+        print_mean(document, "last", "last");
+        print_mean(document, "best", "best");
+        json_free(document);
+    }
+    return print_table(folder, err);
+}
+
+static bool put_runs(JsonWriter *w, const char *path, Error *err) {
+    bool sweep = inspect_is_named(path, "sweep.json") || inspect_holds(path, "sweep.json");
+    return put_with_runs(w, path, sweep ? "sweep.json" : "runs.json", sweep ? "sweep" : "summary",
+                         err);
+}
+
+const Inspected inspected_runs = {"runs", is_runs, print_runs, put_runs};

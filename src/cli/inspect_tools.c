@@ -1,0 +1,79 @@
+// What recognisers and printers of fringe inspect share.
+
+#include "inspect.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool inspect_holds(const char *folder, const char *name) {
+    char path[INSPECT_PATH];
+    path_join(path, sizeof path, folder, name);
+    return file_is_folder(folder) && file_exists(path);
+}
+
+bool inspect_is_named(const char *path, const char *name) {
+    return strcmp(path_name(path), name) == 0 && !file_is_folder(path);
+}
+
+bool inspect_ends(const char *path, const char *ending) {
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcmp(path + length - tail, ending) == 0 && !file_is_folder(path);
+}
+
+const char *inspect_folder(char out[INSPECT_PATH], const char *path) {
+    if (file_is_folder(path))
+        snprintf(out, INSPECT_PATH, "%s", path);
+    else
+        path_folder(out, INSPECT_PATH, path);
+    return out;
+}
+
+Json *inspect_read(const char *folder, const char *name, Error *err) {
+    char path[INSPECT_PATH];
+    path_join(path, sizeof path, folder, name);
+    Json *document = json_read(path, err);
+    if (document == NULL || json_type(document) == JSON_OBJECT)
+        return document;
+    error_set(err, EXIT_DATA, "%s: expected a JSON object, found %s", path,
+              json_type_name(json_type(document)));
+    json_free(document);
+    return NULL;
+}
+
+const Json *inspect_member(const Json *object, const char *key, JsonType type) {
+    const Json *value =
+        object != NULL && json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == type ? value : NULL;
+}
+
+double inspect_number(const Json *object, const char *key) {
+    const Json *value = inspect_member(object, key, JSON_NUMBER);
+    return value != NULL ? json_number(value) : NAN;
+}
+
+const char *inspect_text(const Json *object, const char *key) {
+    const Json *value = inspect_member(object, key, JSON_STRING);
+    return value != NULL ? json_string(value) : "";
+}
+
+static int is_inside(const struct dirent *entry) {
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),
+                  void *context) {
+    struct dirent **entry;
+    char path[INSPECT_PATH];
+    bool ok = true;
+    int count = scandir(folder, &entry, is_inside, versionsort);
+    for (int i = 0; i < count; i++) {
+        path_join(path, sizeof path, folder, entry[i]->d_name);
+        ok = ok && visit(path, context);
+        free(entry[i]);
+    }
+    if (count >= 0)
+        free(entry);
+    return ok;
+}

@@ -1,0 +1,153 @@
+// ranks: 1
+// If this failed, a report would mix runs of different settings, name them alike, count a run
+// twice, or break on files that are not whole.
+
+#include "support.h"
+
+#include "page/internal.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static void put(const char *run, const char *name, const char *text) {
+    char inside[512];
+    mkdir(test_path(run), 0777);
+    snprintf(inside, sizeof inside, "%s/%s", run, name);
+    test_write_text(test_path(inside), text);
+}
+
+static void put_run(const char *run, const char *mode, int ranks, double lr, int seed) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "{\"config\": {\"mode\": \"%s\", \"data\": {\"path\": \"/graphs/%s\"}, "
+             "\"train\": {\"lr\": %g, \"weight_decay\": [0.5, 0]}, \"run\": {\"seed\": %d, "
+             "\"dir\": \"%s\"}}, \"machine\": {\"ranks\": %d}}",
+             mode, "tiny", lr, seed, run, ranks);
+    put(run, "run.json", text);
+}
+
+static void add(RunRecords *records, const char *run) {
+    Error err = {0};
+    assert_ok(records_add(records, test_path(run), &err), &err);
+}
+
+static void runs_that_differ_in_their_seed_are_one_arm(void **state) {
+    (void)state;
+    RunRecords records = {0};
+    Arms arms;
+    put_run("seed-1", "adaqp", 2, 0.01, 1);
+    put_run("seed-2", "adaqp", 2, 0.01, 2);
+    put_run("other", "adaqp", 2, 0.02, 1);
+    add(&records, "seed-1");
+    add(&records, "other");
+    add(&records, "seed-2");
+    add(&records, "./seed-1");
+    arms_gather(&arms, &records);
+    assert_int_equal(arms.count, 2);
+    assert_int_equal(arms.arm_of[0], 0);
+    assert_int_equal(arms.arm_of[1], 1);
+    assert_int_equal(arms.arm_of[2], 0);
+    assert_int_equal(arms.arm_of[3], -1); // named before
+    assert_string_equal(arms.arm[0].label, "lr=0.01");
+    assert_string_equal(arms.arm[1].label, "lr=0.02");
+    assert_int_equal(arms.keys, 1);
+    assert_string_equal(arms.key[0], "config.train.lr");
+    arms_clear(&arms);
+    records_clear(&records);
+}
+
+static void an_arm_is_named_by_what_divides_it_from_the_others(void **state) {
+    (void)state;
+    RunRecords records = {0};
+    Arms arms;
+    put_run("a", "adaqp", 4, 0.01, 1);
+    put_run("b", "vanilla", 1, 0.01, 1);
+    put_run("c", "vanilla", 4, 0.02, 1);
+    put_run("d", "vanilla", 4, 0.01, 1);
+    for (const char *run = "abcd"; *run != 0; run++)
+        add(&records, (char[2]){*run, 0});
+    arms_gather(&arms, &records);
+    assert_int_equal(arms.count, 4); // modes in the order of their table, more ranks first
+    assert_string_equal(arms.arm[0].label, "vanilla, 4 ranks, lr=0.02");
+    assert_string_equal(arms.arm[1].label, "vanilla, 4 ranks, lr=0.01");
+    assert_string_equal(arms.arm[2].label, "vanilla, 1 rank");
+    assert_string_equal(arms.arm[3].label, "adaqp");
+    assert_int_equal(arms.arm_of[0], 3);
+    assert_int_equal(arms.arm_of[1], 2);
+    assert_int_equal(arms.arm_of[2], 0);
+    assert_int_equal(arms.arm_of[3], 1);
+    arms_clear(&arms);
+    records_clear(&records);
+}
+
+// The data of the page for the run in that folder; json_free it.
+static Json *data_of(const char *run) {
+    Error err = {0};
+    RunRecords records = {0};
+    JsonWriter writer;
+    add(&records, run);
+    json_writer_init(&writer, false);
+    page_put_data(&writer, &records);
+    Json *data = json_parse(writer.text, writer.bytes, "page", &err);
+    assert_ok(data != NULL, &err);
+    json_writer_clear(&writer);
+    records_clear(&records);
+    return data;
+}
+
+static const Json *first_run(const Json *data) {
+    const Json *arm = json_first(json_get(data, "arms"));
+    return json_first(json_get(arm, "runs"));
+}
+
+static void a_long_curve_is_made_of_epochs_that_were_evaluated(void **state) {
+    (void)state;
+    static char text[700 * 128];
+    char *at = text;
+    for (int epoch = 1; epoch <= 700; epoch++)
+        at += sprintf(at,
+                      epoch % 10 == 0 ? "{\"epoch\": %d, \"validation\": {\"micro_f1\": 0.5}}\n"
+                                      : "{\"epoch\": %d, \"loss\": 1}\n",
+                      epoch);
+    put_run("long", "vanilla", 1, 0.01, 1);
+    put("long", "metrics.jsonl", text);
+    Json *data = data_of("long");
+    const Json *epochs = json_get(json_get(first_run(data), "curve"), "epoch");
+    int evaluated = 0, points = 0;
+    for (const Json *epoch = json_first(epochs); epoch != NULL; epoch = json_next(epoch)) {
+        evaluated += (int)json_number(epoch) % 10 == 0;
+        points++;
+    }
+    assert_in_range(points, 125, 250);
+    assert_int_equal(evaluated, 70);
+    json_free(data);
+}
+
+static void files_that_are_not_whole_leave_gaps_only(void **state) {
+    (void)state;
+    put("torn", "run.json",
+        "{\"config\": {\"mode\": 3, \"run\": 7}, \"machine\": [], \"exchanges\": [{\"columns\": 4, "
+        "\"rows\": null, \"pairs\": [[[0, 0], [1, 1]], [[2], 5]]}, 8], \"rank_times\": 1}");
+    put("torn", "metrics.jsonl", "{\"epoch\": 1}\n");
+    mkdir(test_path("torn/assignments"), 0777);
+    test_write_text(test_path("torn/assignments/epoch-3.json"), "{\"parts\": [{\"layer\": 1},");
+    test_write_text(test_path("torn/assignments/epoch-5.json"),
+                    "{\"parts\": [{\"layer\": 1}, 4, {\"layer\": 1, \"direction\": \"forward\", "
+                    "\"rows\": {\"2\": 6, \"4\": null}}]}");
+    Json *data = data_of("torn");
+    const Json *assignments = json_get(first_run(data), "assignments");
+    assert_int_equal(json_size(assignments), 1);
+    const Json *parts = json_get(json_first(assignments), "parts");
+    assert_int_equal(json_size(parts), 1);
+    assert_int_equal(json_size(json_get(json_first(parts), "rows")), 1);
+    json_free(data);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(runs_that_differ_in_their_seed_are_one_arm),
+    cmocka_unit_test(an_arm_is_named_by_what_divides_it_from_the_others),
+    cmocka_unit_test(a_long_curve_is_made_of_epochs_that_were_evaluated),
+    cmocka_unit_test(files_that_are_not_whole_leave_gaps_only),
+};
+
+TEST_MAIN(tests)
