@@ -56,6 +56,10 @@ typedef struct Key {
 enum { CHOICES_MOST = 24 };
 typedef char Choices[CHOICES_MOST][CONFIG_WORD];
 
+// True if the preset of that mode, or else the default, gives that key this value, and the presets
+// of some modes differ in the key.
+bool config_mode_implies(const char *mode, const char *key, const char *value);
+
 // For pages that list all keys.
 const Key *config_key_at(int i);                                 // NULL: past the last one
 int config_choices(const Key *key, Choices out);                 // how many; 0: any word

@@ -27,13 +27,21 @@ static const char *name_of(const Table *table, int run) {
     return path[0] != 0 ? path : ".";
 }
 
+// The mode says it.
+static bool is_implied(const RunRecord *record, const char *key, const char *value) {
+    const char *mode = record_text(record, "config.mode");
+    return mode != NULL && strncmp(key, "config.", 7) == 0 &&
+           config_mode_implies(mode, key + 7, value);
+}
+
 // "lr=0.01 seed=2"
 static void differences_of(const Table *table, int run, char out[DIFFERENCES]) {
     char value[RECORD_VALUE];
     size_t used = 0;
     out[0] = 0;
     for (int k = 0; k < table->keys; k++) {
-        if (!record_value(&table->records->run[run], table->key[k], value))
+        if (!record_value(&table->records->run[run], table->key[k], value) ||
+            is_implied(&table->records->run[run], table->key[k], value))
             continue;
         int bytes = snprintf(
             out + used, DIFFERENCES - used, "%s%s=%s", used > 0 ? " " : "",

@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+#include <string.h>
+
 #define SAVES_NOTHING                                                                              \
     "lossless.input_features=exchange", "lossless.order=aggregate-first",                          \
         "lossless.receptive_field=all", "lossless.cover=sources"
@@ -28,3 +30,35 @@ static const Mode modes[] = {
      {"quantization.codec=integer", "comm.schedule=overlap", SAVES_NOTHING}},
 };
 const Family mode_family = FAMILY("mode", NULL, modes);
+
+// The value in a setting of that key, or NULL.
+static const char *value_in(const char *setting, const char *key) {
+    size_t bytes = strlen(key);
+    return setting != NULL && strncmp(setting, key, bytes) == 0 && setting[bytes] == '='
+               ? setting + bytes + 1
+               : NULL;
+}
+
+static const char *value_of(const Mode *mode, const char *key) {
+    const char *value = NULL;
+    for (int i = 0; i < MODE_SETTINGS && value == NULL; i++)
+        value = value_in(mode->setting[i], key);
+    return value;
+}
+
+bool config_mode_implies(const char *name, const char *key, const char *value) {
+    const Mode *mode = NULL;
+    bool set_by_some = false;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        set_by_some = set_by_some || value_of(&modes[i], key) != NULL;
+        if (strcmp(modes[i].name, name) == 0)
+            mode = &modes[i];
+    }
+    const Key *row = set_by_some && mode != NULL ? config_key_find(key) : NULL;
+    if (row == NULL)
+        return false;
+    const char *implied = value_of(mode, key);
+    implied = implied != NULL ? implied : row->standard;
+    size_t bytes = strlen(value), quoted = implied[0] == '"';
+    return strncmp(implied + quoted, value, bytes) == 0 && strlen(implied) == bytes + 2 * quoted;
+}

@@ -324,6 +324,18 @@ static void long_values_are_reported_where_they_differ(void **state) {
     json_writer_clear(&writer);
 }
 
+// "period" is a key that no mode sets.
+static void a_mode_implies_its_preset_and_the_defaults_beside_it(void **state) {
+    (void)state;
+    assert_true(config_mode_implies("adaqp", "quantization.codec", "integer"));
+    assert_false(config_mode_implies("adaqp", "quantization.codec", "fp32"));
+    assert_true(config_mode_implies("vanilla", "quantization.codec", "fp32"));
+    assert_true(config_mode_implies("vanilla", "lossless.cover", "sources"));
+    assert_false(config_mode_implies("adaqp", "lossless.cover", "sources"));
+    assert_false(config_mode_implies("adaqp", "quantization.period", "100"));
+    assert_false(config_mode_implies("of an older version", "quantization.codec", "fp32"));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(file_stands_over_defaults_and_settings_over_the_file),
     cmocka_unit_test(defaults_are_the_published_recipe),
@@ -332,6 +344,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(members_bring_keys_along),
     cmocka_unit_test(a_config_knows_what_was_said),
     cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
+    cmocka_unit_test(a_mode_implies_its_preset_and_the_defaults_beside_it),
     cmocka_unit_test(published_modes_save_nothing),
     cmocka_unit_test(all_mistakes_are_reported_at_once),
     cmocka_unit_test(more_mistakes_than_fit_end_in_a_note),
