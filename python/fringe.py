@@ -15,6 +15,7 @@ import json
 import os
 import re
 import struct
+import warnings
 from dataclasses import dataclass
 from typing import Optional
 
@@ -81,12 +82,23 @@ def _array(value):
     return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
 
 
+MASK_NAMES = {"train": "train", "validation": "validation", "valid": "validation", "val": "validation", "test": "test"}
+
+
+def _masks_in_order(masks):
+    """The masks of a dict, whose keys may be those of PyG, such as "val_mask"."""
+    named = {MASK_NAMES.get(str(key).removesuffix("_mask")): mask for key, mask in masks.items()}
+    if set(named) != set(SPLITS):
+        raise ValueError(f"masks: expected the keys train, validation and test, found {', '.join(map(str, masks))}")
+    return [named[key] for key in SPLITS]
+
+
 def _split(masks, nodes):
     """0 none, 1 training, 2 validation, 3 test, from three masks of n bools or three lists of node ids."""
     split = np.zeros(nodes, np.uint8)
-    masks = [masks[k] for k in SPLITS] if isinstance(masks, dict) else masks
+    masks = _masks_in_order(masks) if isinstance(masks, dict) else masks
     if len(masks) != 3:
-        raise ValueError(f"masks: expected three (training, validation, test), found {len(masks)}")
+        raise ValueError(f"masks: expected three, [training, validation, test], found {len(masks)}")
     for number, (name, mask) in enumerate(zip(SPLITS, masks), 1):
         mask = _array(mask)
         if mask.dtype == bool and len(mask) != nodes:
@@ -100,6 +112,16 @@ def _split(masks, nodes):
     return split
 
 
+def _has_both_directions(source, target, nodes):
+    """True if every edge between two nodes is there in the other direction, too."""
+    source, target = source[source != target].astype(np.int64), target[source != target].astype(np.int64)
+    return len(source) > 0 and np.isin(target * nodes + source, source * nodes + target).all()
+
+
+def _are_one_hot(labels):
+    return len(labels) > 0 and np.isin(labels, (0, 1)).all() and (labels.sum(1) == 1).all()
+
+
 def _edges(edges, nodes, undirected, weights):
     """Source, target and weights, sorted by source, then target."""
     edges = _array(edges)
@@ -111,6 +133,8 @@ def _edges(edges, nodes, undirected, weights):
         raise ValueError(f"weights: there are {len(weights)}, but {len(source)} edges")
     if len(source) and not 0 <= min(source.min(), target.min()) <= max(source.max(), target.max()) < nodes:
         raise ValueError(f"edges: ids must lie in 0 to {nodes - 1}, for there are {nodes} nodes")
+    if undirected and _has_both_directions(source, target, nodes):
+        raise ValueError("undirected=True: both directions of the edges are given already; leave it out")
     if undirected:  # each edge is given once; a self-loop stays one edge
         back = source != target
         source, target = np.append(source, target[back]), np.append(target, source[back])
@@ -119,18 +143,30 @@ def _edges(edges, nodes, undirected, weights):
     return source[order], target[order], None if weights is None else weights[order]
 
 
+def _parts_of_data(data, features, labels, masks):
+    """What a Data object of PyG holds, where the caller gives nothing else."""
+    features = getattr(data, "x", None) if features is None else features
+    labels = getattr(data, "y", None) if labels is None else labels
+    found = [getattr(data, name, None) for name in ("train_mask", "val_mask", "test_mask")]
+    masks = found if masks is None and all(mask is not None for mask in found) else masks
+    return data.edge_index, features, labels, masks
+
+
 def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weights=None, nodes=None, undirected=False,
                   name=None):
     """Writes a folder that fringe reads (data.path); arrays of numpy or torch.
 
-    edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]
+    edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]; or a Data object of PyG, which
+              may hold features, labels and masks as well
     features  [n, F] numbers
     labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node
     masks     training, validation, test: three masks of n bools or lists of node ids, or a dict of them with the keys
-              "train", "validation", "test"
+              "train", "validation", "test" or PyG's names; without them fringe can predict but not train
     weights   [E] of the edges
     undirected: each edge is given once and stands for both directions
     """
+    if hasattr(edges, "edge_index"):
+        edges, features, labels, masks = _parts_of_data(edges, features, labels, masks)
     for given in (nodes, features, labels):
         if given is not None:
             nodes = given if isinstance(given, int) else len(given)
@@ -152,11 +188,16 @@ def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weig
         labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
         if not (labels == labels.astype(np.int32)).all():
             raise ValueError("labels: expected whole numbers; -1 means that a node has none")
+        if labels.ndim == 2 and _are_one_hot(labels):
+            warnings.warn("labels: [n, K] means several labels per node, but every node has one; give classes, "
+                          "labels.argmax(1)", stacklevel=2)
         manifest["multilabel"] = labels.ndim == 2
         manifest["classes"] = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1
         arrays["labels"] = labels.astype(np.uint8 if labels.ndim == 2 else np.int32)
     if masks is not None:
         arrays["split"] = _split(masks, nodes)
+    else:
+        warnings.warn("no masks: fringe cannot train on this graph, only predict", stacklevel=2)
     for key in ("features", "labels"):
         if key in arrays and len(arrays[key]) != nodes:
             raise ValueError(f"{key}: there are {len(arrays[key])} rows, but {nodes} nodes")

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMNS = 80, NUMBERS = 47, NAME_MOST = 48, DIFFERENCES = 1024 };
+enum { COLUMNS = 80, NUMBERS = 50, NAME_MOST = 48, DIFFERENCES = 1024 };
 static const char *const state_names[] = {"running", "finished", "unfinished"};
 
 typedef struct Table {
@@ -54,7 +54,7 @@ static void measure(Table *table) {
         name = length > name && length <= NAME_MOST ? length : name;
         difference = wide > difference ? wide : difference;
     }
-    int left = COLUMNS - NUMBERS - 1;
+    int left = COLUMNS - NUMBERS;
     table->beside = table->keys > 0 && name + 1 + difference <= left;
     table->name_width = name < left ? name : left;
     table->difference_width = table->beside ? difference : 0;

@@ -160,7 +160,7 @@ void comparison_print(const Comparison *c) {
     terminal_print("\n%d rank%s; the speed-up is over %s, the speed that of the median epoch\n"
                    "target: seconds of training until the validation score of the first run\n"
                    "        reached %s\n"
-                   "comm:   pack, transfer and unpack, of blocking modes only\n"
+                   "comm:   pack + wait, of blocking modes only\n"
                    "wait:   for messages that no computation covers\n"
                    "assign: of bit widths, as a share of the whole training\n",
                    c->ranks, c->ranks == 1 ? "" : "s", c->variant[0].name,

@@ -38,24 +38,41 @@ static void print_scores(char out[64], const EpochRecord *record) {
                  score(test, &record->metrics[SPLIT_TEST]), record->best ? "*" : " ");
 }
 
+// One space between two words.
+static void narrow(char *line) {
+    char *to = line;
+    for (const char *from = line; *from != 0; from++)
+        if (from[0] != ' ' || from[1] != ' ')
+            *to++ = *from;
+    *to = 0;
+}
+
+static const char *loss_text(char out[QUANTITY], double loss) {
+    snprintf(out, QUANTITY, fabs(loss) < 0.0005 && loss != 0 ? "%.0e" : "%.3f", loss);
+    return out;
+}
+
 void report_line(const EpochRecord *record, int64_t epochs, double left, char out[REPORT_LINE]) {
     char begin[160], scores[64], text[QUANTITY], seconds[QUANTITY + 2],
         bytes[QUANTITY + 2] = "", remains[QUANTITY + 8] = "";
     print_scores(scores, record);
     int digits = snprintf(NULL, 0, "%lld", (long long)epochs);
-    snprintf(begin, sizeof begin, "epoch %*lld/%lld  loss %#.3g%s", digits,
-             (long long)record->epoch, (long long)epochs, record->loss, scores);
+    snprintf(begin, sizeof begin, "epoch %*lld/%lld  loss %s%s", digits, (long long)record->epoch,
+             (long long)epochs, loss_text(text, record->loss), scores);
     snprintf(seconds, sizeof seconds, "  %s", quantity_seconds(text, record->seconds));
     if (record->bytes > 0)
         snprintf(bytes, sizeof bytes, "  %s", quantity_bytes(text, (double)record->bytes));
     if (!isnan(left))
         snprintf(remains, sizeof remains, "  %s left", quantity_clock(text, left));
     // What does not fit is left out, the least important first; metrics.jsonl has it.
-    char *piece[] = {bytes, seconds};
-    for (int i = 0; i < 2; i++)
-        if (strlen(begin) + strlen(seconds) + strlen(bytes) + strlen(remains) > COLUMNS)
-            piece[i][0] = 0;
-    snprintf(out, REPORT_LINE, "%s%s%s%s", begin, seconds, bytes, remains);
+    char *piece[] = {bytes, seconds, remains};
+    for (int left_out = 0; left_out < 3; piece[left_out++][0] = 0) {
+        snprintf(out, REPORT_LINE, "%s%s%s%s", begin, seconds, bytes, remains);
+        if (strlen(out) > COLUMNS)
+            narrow(out);
+        if (strlen(out) <= COLUMNS)
+            return;
+    }
 }
 
 void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]) {

@@ -134,7 +134,7 @@ for name in SPLITS:
 # --- the lines: epochs 1, 3, 6, 9 and 12
 logged = re.findall(r"epoch +(\d+)/12  loss ([\d.]+)", said)
 assert [int(epoch) for epoch, _ in logged] == [1, 3, 6, 9, 12], logged
-assert all(text == f"{loss[int(epoch) - 1]:#.3g}" for epoch, text in logged)
+assert all(text == f"{loss[int(epoch) - 1]:.3f}" for epoch, text in logged)
 
 # --- assignments
 assert near(sum(e["rows"] for e in run["exchanges"]), 2 * 157, 1)

@@ -56,8 +56,14 @@ command("partition", "tiny.json", "--parts", "4")
 command("partition", "tiny.json", "--parts", "40")
 command("compare", "tiny.json", "--ranks", "2", "--modes", "vanilla,adaqp-published", "--set", "run.dir=compared")
 command("doctor", "tiny.json")
-for path in ("tiny", "one"):
+command("train", "tiny.json", "--sweep", "train.lr=0.01,0.003", "--sweep", "model.layers=1,2", "--set",
+        "train.epochs=2", "--set", "run.dir=swept")
+for path in ("tiny", "one", "compared", "swept", "swept/sweep.json", "one/metrics.jsonl", "one/run.json", "tiny.json"):
     command("inspect", path)
+shows("the runs of a sweep", command("runs", "swept"), "^ +finished .* (0|[0-9]+) s$")
+command("runs", ".")
+command("cache")
+command("report", "one")
 command("evaluate", "one")
 command("predict", "one")
 command("train", "tiny.json", "--set", "train.epohcs=3")

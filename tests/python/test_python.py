@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
@@ -95,7 +96,32 @@ def test_dataset():
     refused(r"has 3 entries, but there are 4", fringe.write_dataset, "bad", edges, x, None, [np.ones(3, bool)] * 3)
     refused(r"labels: there are 2 rows, but 4 nodes", fringe.write_dataset, "bad", edges, x, [0, 1])
     refused(r"whole numbers", fringe.write_dataset, "bad", edges, x, np.array([0, 0.5, 1, 1]))
+    refused(r"both directions", fringe.write_dataset, "bad", [[0, 1], [1, 0]], x, undirected=True)
+    refused(r"expected the keys train, validation and test, found train, best", fringe.write_dataset, "bad", edges, x,
+            None, {"train": [0], "best": [1]})
     refused(r"run.json does not exist", fringe.read_run, "own")
+
+
+class Data:
+    """As PyG has it."""
+
+
+def test_what_pyg_users_have():
+    data = Data()
+    data.edge_index, data.x, data.y = np.array([[0, 1], [1, 0]]), np.eye(3), np.array([0, 1, 1])
+    data.train_mask, data.val_mask, data.test_mask = np.eye(3, dtype=bool)
+    fringe.write_dataset("data", data)
+    named = {"train_mask": [0], "val_mask": [1], "test": [2]}
+    fringe.write_dataset("named", data.edge_index, data.x, data.y, named)
+    for folder in ("data", "named"):
+        read = fringe.read_dataset(folder)
+        assert read.labels.tolist() == [0, 1, 1] and np.array_equal(read.features, data.x)
+        assert [read.masks[k].tolist().index(True) for k in fringe.SPLITS] == [0, 1, 2]
+    for text, labels, masks in (("no masks", data.y, None), ("argmax", np.eye(3), named)):
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            fringe.write_dataset("warned", data.edge_index, data.x, labels, masks)
+        assert len(given) == 1 and text in str(given[0].message), given
 
 
 def test_multilabel():
@@ -225,7 +251,7 @@ def run_page():
     assert "matplotlib" in skipped or os.path.getsize("people.png") > 5000
 
 
-tests = [test_tensors, test_dataset, test_multilabel, test_run, test_villages]
+tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_multilabel, test_run, test_villages]
 tests += [test_layers, test_from_pyg] if HAS_PYG else []
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
