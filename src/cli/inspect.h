@@ -13,7 +13,8 @@ typedef struct Inspected {
 } Inspected;
 
 // inspect_run.c, inspect_runs.c: what trainings write
-extern const Inspected inspected_run, inspected_metrics, inspected_comparison, inspected_runs;
+extern const Inspected inspected_run, inspected_metrics, inspected_comparison, inspected_sweep,
+    inspected_runs, inspected_table;
 // inspect_files.c: files and folders inside of runs
 extern const Inspected inspected_checkpoint, inspected_assignment, inspected_trace,
     inspected_predictions;

@@ -92,6 +92,58 @@ static bool put_comparison(JsonWriter *w, const char *path, Error *err) {
 const Inspected inspected_comparison = {"comparison", is_comparison, print_comparison,
                                         put_comparison};
 
+// ---- the kind "sweep"
+
+static bool is_sweep(const char *path) {
+    return inspect_is_named(path, "sweep.json") || inspect_holds(path, "sweep.json");
+}
+
+static const char *score_of(const Json *point, const char *key, char out[32]) {
+    const Json *of = inspect_member(point, key, JSON_OBJECT);
+    if (isnan(inspect_number(of, "mean")))
+        snprintf(out, 32, "none");
+    else
+        snprintf(out, 32, "%.2f +- %.2f", 100 * inspect_number(of, "mean"),
+                 100 * inspect_number(of, "deviation"));
+    return out;
+}
+
+static void print_point(const Json *point, const char *winner) {
+    char validation[32], test[32], seconds[QUANTITY], bytes[QUANTITY];
+    const char *name = inspect_text(point, "name");
+    printf("%s %s\n", strcmp(name, winner) == 0 ? "*" : " ", SHOWN(name));
+    printf("      validation %-15s  test %-15s  %10s  %10s\n",
+           score_of(point, "validation", validation), score_of(point, "test", test),
+           quantity_seconds(seconds, inspect_number(point, "seconds_per_epoch")),
+           quantity_bytes(bytes, inspect_number(point, "bytes_per_epoch")));
+}
+
+static bool print_sweep(const char *path, Error *err) {
+    char folder[INSPECT_PATH];
+    Json *document = inspect_read(inspect_folder(folder, path), "sweep.json", err);
+    if (document == NULL)
+        return false;
+    const Json *points = inspect_member(document, "points", JSON_ARRAY);
+    printf("sweep      %lld settings, %.0f run%s each; %s in %%, time and bytes per epoch\n",
+           (long long)(points != NULL ? json_size(points) : 0), inspect_number(document, "runs"),
+           inspect_number(document, "runs") == 1 ? "" : "s",
+           SHOWN(inspect_text(document, "metric")));
+    for (const Json *p = points != NULL ? json_first(points) : NULL; p != NULL; p = json_next(p))
+        print_point(p, inspect_text(document, "winner"));
+    printf("* best validation\n");
+    json_free(document);
+    if (!file_is_folder(path))
+        return true;
+    printf("\n");
+    return print_table(path, err);
+}
+
+static bool put_sweep(JsonWriter *w, const char *path, Error *err) {
+    return put_with_runs(w, path, "sweep.json", "sweep", err);
+}
+
+const Inspected inspected_sweep = {"sweep", is_sweep, print_sweep, put_sweep};
+
 // ---- the kind "runs"
 
 static bool is_run(const char *path, void *context) {
@@ -103,8 +155,7 @@ static bool is_run(const char *path, void *context) {
 
 static bool is_runs(const char *path) {
     bool found = false;
-    if (inspect_is_named(path, "runs.json") || inspect_is_named(path, "sweep.json") ||
-        inspect_holds(path, "runs.json") || inspect_holds(path, "sweep.json"))
+    if (inspect_is_named(path, "runs.json") || inspect_holds(path, "runs.json"))
         return true;
     if (file_is_folder(path))
         inspect_each(path, is_run, &found);
@@ -133,9 +184,40 @@ static bool print_runs(const char *path, Error *err) {
 }
 
 static bool put_runs(JsonWriter *w, const char *path, Error *err) {
-    bool sweep = inspect_is_named(path, "sweep.json") || inspect_holds(path, "sweep.json");
-    return put_with_runs(w, path, sweep ? "sweep.json" : "runs.json", sweep ? "sweep" : "summary",
-                         err);
+    return put_with_runs(w, path, "runs.json", "summary", err);
 }
 
 const Inspected inspected_runs = {"runs", is_runs, print_runs, put_runs};
+
+// ---- the kind "table": the same tables for other programs
+
+static bool is_table(const char *path) {
+    static const char *const names[] = {"compare.csv", "compare.tex", "sweep.csv", "sweep.tex"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (inspect_is_named(path, names[i]))
+            return true;
+    return false;
+}
+
+static char *read_text(const char *path, Error *err) {
+    size_t bytes;
+    return file_read(path, 1 << 24, &bytes, err);
+}
+
+static bool print_text(const char *path, Error *err) {
+    char *text = read_text(path, err);
+    for (char *line, *rest = text; rest != NULL && (line = strsep(&rest, "\n")) != NULL;)
+        if (rest != NULL || line[0] != 0)
+            printf("%s\n", SHOWN(line));
+    memory_free(text);
+    return err->code == 0;
+}
+
+static bool put_text(JsonWriter *w, const char *path, Error *err) {
+    char *text = read_text(path, err);
+    json_put_string(w, "text", text);
+    memory_free(text);
+    return err->code == 0;
+}
+
+const Inspected inspected_table = {"table", is_table, print_text, put_text};

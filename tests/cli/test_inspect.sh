@@ -11,6 +11,7 @@ $train --ranks 2 --set mode=adaqp --set quantization.period=2 --set quantization
 $train --runs 2 --set run.dir=many >/dev/null || fail "two runs"
 "$FRINGE" compare tiny.json --modes vanilla,overlap --quiet --set train.epochs=2 --set run.dir=pair \
     >/dev/null 2>&1 || fail "a comparison"
+$train --sweep train.lr=0.01,0.1 --set run.dir=swept >/dev/null || fail "a sweep"
 "$FRINGE" predict one >/dev/null 2>&1 || fail "predictions"
 "$FRINGE" partition tiny.json --parts 2 --set data.transforms=drop-loops >/dev/null 2>&1 || fail "a cut"
 printf '1 2\n2 3\n' >edges.txt
@@ -39,6 +40,10 @@ runs         many                                 ^best +test accuracy [0-9.]+ \
 runs         many/runs.json                       ^run-2 +seed=1 +finished
 comparison   pair                                 ^overlap +finished
 comparison   pair/compare.json                    ^overlap .* [0-9.]+x
+sweep        swept                                ^train.lr=0.01/run-1 +.*finished
+sweep        swept/sweep.json                     ^. train.lr=0.1$
+table        swept/sweep.csv                      validation
+table        pair/compare.tex                     tabular
 runs         .                                    ^many/run-1 
 config       tiny.json                            ^model +gcn, 2 layers
 cache        $cache                               ^parts +tiny +2
@@ -93,7 +98,8 @@ expect "of nothing" 66 'no such folder' "$FRINGE" runs nothing
 expect "without a folder" 66 'runs: there is no such folder here' "$FRINGE" runs
 "$FRINGE" runs . --json | python3 -c 'import json, sys
 runs = {run["run"]: run["differs"]["ranks"] for run in json.load(sys.stdin)["runs"]}
-assert runs == {"many/run-1": 1, "many/run-2": 1, "one": 2, "pair/overlap": 1, "pair/vanilla": 1}, runs' || fail "as JSON"
+assert runs == {"many/run-1": 1, "many/run-2": 1, "one": 2, "pair/overlap": 1, "pair/vanilla": 1,
+    "swept/train.lr=0.01/run-1": 1, "swept/train.lr=0.1/run-1": 1}, runs' || fail "as JSON"
 
 sed -i -z 's/,\n  "result".*/}/' one/run.json
 expect "a run that was killed" 0 '^run +unfinished: 6 of 6' "$FRINGE" inspect one

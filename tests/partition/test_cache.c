@@ -221,7 +221,7 @@ static void test_damaged_shards_are_made_anew(void **state) {
                                             "messages.safetensors"};
         for (int f = 0; f < 3; f++) {
             path_join(path, sizeof path, folder, files[f]);
-            damage(path, f == 0 && keeps[i] == 1000 ? 700 : keeps[i]);
+            damage(path, f == 0 && keeps[i] >= 999 ? 700 : keeps[i]);
             load(&config, second, &warnings);
             assert_string_equal(first, second);
             assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
