@@ -182,8 +182,8 @@ static void report_comparison(Session *s, const Options *options, Comparison *co
     comm_aside(&s->comm, read_targets_aside, &reading);
     if (!options->json)
         comparison_print(comparison);
-    write_table(s, options, comparison);
-    report_folder(s, comparison->folder);
+    if (write_table(s, options, comparison))
+        report_folder(s, comparison->folder);
     if (ended.code != 0)
         s->err = ended;
 }

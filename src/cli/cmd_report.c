@@ -33,17 +33,15 @@ static void write_aside(void *context) {
     records_clear(&records);
 }
 
-void report_folder(const Session *s, const char *folder) {
+bool report_folder(Session *s, const char *folder) {
     char path[CONFIG_TEXT + 32];
-    Error err = {0};
     path_join(path, sizeof path, folder, "report.html");
     stage_begin("report", "reading runs");
-    comm_aside(&s->comm, write_aside, &(Folder){folder, path, &err});
+    comm_aside(&s->comm, write_aside, &(Folder){folder, path, &s->err});
     stage_drop();
-    if (err.code != 0)
-        terminal_say("warning    there is no report.html: %s\n", SHOWN(err.text));
-    else
+    if (s->err.code == 0)
         terminal_note("report     %s\n", SHOWN(path));
+    return s->err.code == 0;
 }
 
 ExitCode cmd_report(const Options *options, int *argc, char ***argv) {

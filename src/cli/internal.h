@@ -170,9 +170,9 @@ void say_lines(const char *before, const char *lines); // prints each line with 
 void warn_of_omp_threads(void);
 // file_replace in a helper thread, because disks may be slow. Rank 0 only.
 bool session_replace(Session *session, const char *path, const JsonWriter *text);
-// Writes report.html of all runs below `folder` into it, in a helper thread; prints its path, or a
-// warning. Rank 0 only.
-void report_folder(const Session *session, const char *folder);
+// Writes report.html of all runs below `folder` into it, in a helper thread, and prints its path.
+// Rank 0 only.
+bool report_folder(Session *session, const char *folder);
 // Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_free it.
 // NULL with an error. Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);

@@ -364,7 +364,8 @@ static void report_sweep(Sweeping *w) {
     Error ended = s->err;
     s->err = (Error){0};
     comm_aside(&s->comm, write_aside, w);
-    report_folder(s, w->base);
+    if (s->err.code == 0)
+        report_folder(s, w->base);
     if (ended.code != 0)
         s->err = ended;
 }
