@@ -22,7 +22,7 @@ rm -rf build/demo
 echo "== build"
 mkdir -p build
 { cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release &&
-    cmake --build build --target fringe fringe-solver
+    cmake --build build --target fringe fringe-solver manual
 } >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
 
 echo "== generate: 23,000 nodes, 1.1 M edges, 602 features, 41 classes"

@@ -101,6 +101,8 @@ def _split(masks, nodes):
         raise ValueError(f"masks: expected three, [training, validation, test], found {len(masks)}")
     for number, (name, mask) in enumerate(zip(SPLITS, masks), 1):
         mask = _array(mask)
+        if mask.ndim == 1 and len(mask) == nodes > 2 and np.isin(mask, (0, 1)).all():
+            mask = mask.astype(bool)  # a mask of zeros and ones; as ids it would name a node twice
         if mask.dtype == bool and len(mask) != nodes:
             raise ValueError(f"masks: the one of {name} has {len(mask)} entries, but there are {nodes} nodes")
         ids = np.flatnonzero(mask) if mask.dtype == bool else mask.astype(np.int64).ravel()
@@ -127,7 +129,9 @@ def _edges(edges, nodes, undirected, weights):
     edges = _array(edges)
     if edges.ndim != 2 or 2 not in edges.shape:
         raise ValueError(f"edges: expected [2, E] (as PyG's edge_index) or [E, 2], found {list(edges.shape)}")
-    source, target = edges if edges.shape[0] == 2 else edges.T
+    if not (edges == edges.astype(np.int64)).all():
+        raise ValueError("edges: ids must be whole numbers")
+    source, target = edges.astype(np.int64) if edges.shape[0] == 2 else edges.T.astype(np.int64)
     weights = None if weights is None else np.asarray(_array(weights), np.float32).ravel()
     if weights is not None and len(weights) != len(source):
         raise ValueError(f"weights: there are {len(weights)}, but {len(source)} edges")
@@ -169,7 +173,7 @@ def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weig
         edges, features, labels, masks = _parts_of_data(edges, features, labels, masks)
     for given in (nodes, features, labels):
         if given is not None:
-            nodes = given if isinstance(given, int) else len(given)
+            nodes = int(given) if np.ndim(given) == 0 else len(given)
             break
     if nodes is None:
         raise ValueError("how many nodes are there? Give features, labels or nodes=")

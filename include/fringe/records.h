@@ -69,7 +69,9 @@ enum { RECORD_KEY = 96, RECORD_VALUE = 128 };
 char (*records_differing_keys(const RunRecords *records, int *count))[RECORD_KEY];
 // The part of the key that names it among the others: "lr", or "train.lr" if several end in "lr".
 const char *record_short_key(const char (*key)[RECORD_KEY], int count, int which);
-// The value of a key as a short text; false if the run has no such key.
+// Also true if neither has the key.
+bool record_same_value(const RunRecord *a, const RunRecord *b, const char *key);
+// The value of a key as a text that may be cut; false if the run has no such key.
 bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALUE]);
 
 #endif

@@ -186,8 +186,17 @@ static bool is_metrics(const char *path) { return inspect_is_named(path, "metric
 
 static RecordedEpoch *read_metrics(const char *path, int64_t *count, Error *err) {
     char folder[INSPECT_PATH];
-    RecordedEpoch *epoch = ALLOC(RecordedEpoch, EPOCHS_MOST, "epochs of a run");
+    RunRecord run;
+    Error none = {0};
     path_folder(folder, sizeof folder, path);
+    if (record_read(&run, folder, &none)) { // also while the run writes its last line
+        RecordedEpoch *of_run = run.epoch;
+        *count = run.epochs;
+        run.epoch = NULL;
+        record_clear(&run);
+        return of_run;
+    }
+    RecordedEpoch *epoch = ALLOC(RecordedEpoch, EPOCHS_MOST, "epochs of a run");
     if (record_history(folder, epoch, EPOCHS_MOST, count, err))
         return epoch;
     memory_free(epoch);

@@ -149,7 +149,7 @@ const Inspected inspected_sweep = {"sweep", is_sweep, print_sweep, put_sweep};
 static bool is_run(const char *path, void *context) {
     bool *found = context;
     *found = inspect_holds(path, "run.json") || inspect_holds(path, "compare.json") ||
-             inspect_holds(path, "runs.json");
+             inspect_holds(path, "runs.json") || inspect_holds(path, "sweep.json");
     return !*found;
 }
 

@@ -63,6 +63,11 @@ static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, E
     if (!pairs_init(pairs, count_lines(text), true, request->config->data.undirected, err))
         return false;
     bool first = true;
+    if (strncmp(text->data, "%%MatrixMarket", 14) == 0)
+        return error_set(err, EXIT_DATA,
+                         "%s: it is a Matrix Market file, whose first line of numbers is no edge; "
+                         "write it as npz with scipy.sparse.save_npz",
+                         request->path);
     Scan scan = scan_text(text, request->path);
     for (; scan.at < scan.end; scan_next_line(&scan)) {
         if (*scan.at == '#' || *scan.at == '%' || scan_at_line_end(&scan))

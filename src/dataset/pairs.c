@@ -120,10 +120,16 @@ static bool number_nodes(Pairs *pairs, int64_t *nodes, const Request *request, W
     *nodes = rows ? request->rows : count;
     if (!rows && list[count - 1] >= count)
         warnings_add(warnings,
-                     "node ids run from %lld to %lld with gaps; the %lld nodes are numbered 0 to "
+                     "node ids run from %lld to %lld%s; the %lld nodes are numbered 0 to "
                      "%lld in ascending order of their ids",
-                     (long long)list[0], (long long)list[count - 1], (long long)count,
+                     (long long)list[0], (long long)list[count - 1],
+                     list[count - 1] - list[0] + 1 > count ? " with gaps" : "", (long long)count,
                      (long long)count - 1);
+    if (rows && list[0] == 1 && list[count - 1] == request->rows - 1 && count == request->rows - 1)
+        warnings_add(warnings,
+                     "node ids run from 1 to %lld and are taken as rows, the first of which is 0, "
+                     "so node 0 has no edge; subtract 1 if ids begin at 1",
+                     (long long)list[count - 1]);
     bool ok = *nodes <= DATASET_MAX_NODES ||
               error_set(err, EXIT_DATA, "%s: %lld nodes; up to %d can be used", request->path,
                         (long long)*nodes, DATASET_MAX_NODES);

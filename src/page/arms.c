@@ -33,14 +33,9 @@ static const char *value_of(const RunRecord *run, const char *key, char out[RECO
     return record_value(run, key, out) ? out : "";
 }
 
-static bool is_same_value(const RunRecord *a, const RunRecord *b, const char *key) {
-    char one[RECORD_VALUE], other[RECORD_VALUE];
-    return strcmp(value_of(a, key, one), value_of(b, key, other)) == 0;
-}
-
 static bool is_same_arm(const Arms *arms, const RunRecord *a, const RunRecord *b) {
     for (int i = 0; i < arms->keys; i++)
-        if (!is_same_value(a, b, arms->key[i]))
+        if (!record_same_value(a, b, arms->key[i]))
             return false;
     return true;
 }
@@ -59,6 +54,28 @@ static void mark_repeated(Arms *arms, const RunRecords *records) {
     for (int i = 0; i < records->count; i++)
         free(real[i]);
     memory_free(real);
+}
+
+// True if `older` is a path that `newer` had before a later run started there: NAME.2/run-1 and
+// NAME/run-1. Starting a run again moves the one before it to NAME.1, NAME.2, ...
+static bool was_moved_from(const char *older, const char *newer) {
+    while (*older != 0 && *older == *newer) {
+        older++;
+        newer++;
+    }
+    size_t digits = *older == '.' ? strspn(older + 1, "0123456789") : 0;
+    return digits > 0 && strcmp(older + 1 + digits, newer) == 0 && (*newer == 0 || *newer == '/');
+}
+
+// A run that was started again counts once, as it is now.
+static void leave_out_moved(Arms *arms, const RunRecords *records) {
+    for (int i = 0; i < records->count; i++)
+        for (int j = 0; j < records->count && arms->arm_of[i] >= 0; j++) {
+            const RunRecord *a = &records->run[i], *b = &records->run[j];
+            if (arms->arm_of[j] == arms->arm_of[i] && was_moved_from(a->folder, b->folder) &&
+                record_same_value(a, b, "config.run.seed"))
+                arms->arm_of[i] = -1;
+        }
 }
 
 static int find_or_add(Arms *arms, const RunRecord *run) {
@@ -105,8 +122,22 @@ static void put_in_order(Arms *arms, int runs) { // by insertion, which keeps th
 
 // --- their names
 
+// True if two data sets have the same last part of their path.
+static bool data_share_a_name(const Arms *arms) {
+    static const char key[] = "config.data.path";
+    char one[RECORD_VALUE], other[RECORD_VALUE];
+    for (int i = 0; i < arms->count; i++)
+        for (int j = 0; j < i; j++) {
+            const RunRecord *a = arms->arm[i].first, *b = arms->arm[j].first;
+            if (!record_same_value(a, b, key) &&
+                strcmp(path_name(value_of(a, key, one)), path_name(value_of(b, key, other))) == 0)
+                return true;
+        }
+    return false;
+}
+
 // "adaqp", "4 ranks", "reddit-small", "lr=0.01"
-static void add_to_label(Arm *arm, const char *key, const char *name) {
+static void add_to_label(Arm *arm, const char *key, const char *name, bool same_name) {
     char value[RECORD_VALUE], word[256];
     value_of(arm->first, key, value);
     if (strcmp(key, "config.mode") == 0)
@@ -114,7 +145,7 @@ static void add_to_label(Arm *arm, const char *key, const char *name) {
     else if (strcmp(key, "machine.ranks") == 0)
         snprintf(word, sizeof word, "%s rank%s", value, strcmp(value, "1") == 0 ? "" : "s");
     else if (strcmp(key, "config.data.path") == 0)
-        snprintf(word, sizeof word, "%s", path_name(value));
+        snprintf(word, sizeof word, "%s", same_name ? value : path_name(value));
     else
         snprintf(word, sizeof word, "%s=%s", name, value);
     size_t used = strlen(arm->label);
@@ -125,17 +156,18 @@ static void add_to_label(Arm *arm, const char *key, const char *name) {
 // same name before this key.
 static void divide(Arms *arms, int *group, const char *key, const char *name) {
     int *before = ALLOC(int, arms->count, "groups of arms");
+    bool same_name = data_share_a_name(arms);
     memcpy(before, group, (size_t)arms->count * sizeof *group);
     for (int i = 0; i < arms->count; i++) {
         bool divided = false;
         for (int j = arms->count - 1; j >= 0; j--)
             if (before[j] == before[i]) {
-                bool same = is_same_value(arms->arm[i].first, arms->arm[j].first, key);
+                bool same = record_same_value(arms->arm[i].first, arms->arm[j].first, key);
                 group[i] = same ? j : group[i];
                 divided |= !same;
             }
         if (divided)
-            add_to_label(&arms->arm[i], key, name);
+            add_to_label(&arms->arm[i], key, name, same_name);
     }
     memory_free(before);
 }
@@ -150,7 +182,7 @@ static void name_arms(Arms *arms) {
                record_short_key((const char(*)[RECORD_KEY])arms->key, arms->keys, i));
     for (int i = 0; i < arms->count; i++)
         if (arms->arm[i].label[0] == 0)
-            add_to_label(&arms->arm[i], "config.mode", "");
+            add_to_label(&arms->arm[i], "config.mode", "", false);
     memory_free(group);
 }
 
@@ -162,6 +194,7 @@ void arms_gather(Arms *arms, const RunRecords *records) {
     for (int run = 0; run < records->count; run++)
         if (arms->arm_of[run] == 0)
             arms->arm_of[run] = find_or_add(arms, &records->run[run]);
+    leave_out_moved(arms, records);
     put_in_order(arms, records->count);
     name_arms(arms);
 }

@@ -67,9 +67,13 @@
 
     // --- what is said of an arm
 
+    // The settings of data and model that are not the same in all arms.
+    const network = (arm) => JSON.stringify(Object.entries(arm.settings || {})
+        .filter(([key]) => /^config\.(data|model)\./.test(key)));
     // The vanilla training of the same data and model; with as many ranks if there is one.
     function baseline_of(arm) {
-        const alike = arms.filter((a) => a.mode === "vanilla" && a.data === arm.data && a.layer === arm.layer);
+        const alike = arms.filter((a) => a.mode === "vanilla" && a.data === arm.data && a.layer === arm.layer
+            && network(a) === network(arm));
         return alike.find((a) => a.ranks === arm.ranks && a.ranks > 1) || alike[0] || null;
     }
     const score = (arm, when, split) => spread(arm.done.map((run) => run[when][split]));
@@ -330,7 +334,7 @@
             + "computation; Quant.: encode and decode messages.");
         const rows = [...arms].sort((a, b) => d3.ascending(a.data, b.data) || d3.ascending(a.layer, b.layer)
             || a.index - b.index);
-        const model = (arm) => `${arm.layer.toUpperCase()}, ${arm.layers} layers`;
+        const model = (arm) => `${(arm.layer || "?").toUpperCase()}, ${arm.layers} layers`;
         const what = [{name: "Dataset", text: (arm) => arm.data, left: true},
             {name: "Partitions", text: (arm) => arm.ranks},
             {name: "Model", text: model, left: true},

@@ -49,6 +49,28 @@ static void add_keys(Keys *keys, const char *path, const Json *value) {
     }
 }
 
+// The whole value as text, to be freed; NULL if the run has no such key.
+static char *whole_value(const RunRecord *record, const char *key) {
+    const Json *value = record_member(record, key);
+    if (value == NULL)
+        return NULL;
+    JsonWriter writer;
+    json_writer_init(&writer, false);
+    json_put_value(&writer, NULL, value);
+    char *text = ALLOC(char, (int64_t)strlen(writer.text) + 1, "a value of run.json");
+    strcpy(text, writer.text);
+    json_writer_clear(&writer);
+    return text;
+}
+
+bool record_same_value(const RunRecord *a, const RunRecord *b, const char *key) {
+    char *one = whole_value(a, key), *other = whole_value(b, key);
+    bool same = one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
+    memory_free(one);
+    memory_free(other);
+    return same;
+}
+
 bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALUE]) {
     const Json *value = record_member(record, key);
     if (value == NULL)
@@ -67,24 +89,34 @@ bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALU
 
 // A key that a run of an older version lacks does not count as a difference.
 static bool differs(const RunRecords *records, const char *key) {
-    char first[RECORD_VALUE], other[RECORD_VALUE];
-    bool found = false;
+    const RunRecord *first = NULL;
     for (int i = 0; i < records->count; i++) {
-        if (!record_value(&records->run[i], key, other))
+        const RunRecord *run = &records->run[i];
+        if (record_member(run, key) == NULL)
             continue;
-        if (found && strcmp(first, other) != 0)
+        if (first != NULL && !record_same_value(first, run, key))
             return true;
-        snprintf(first, sizeof first, "%s", other);
-        found = true;
+        first = run;
     }
     return false;
 }
 
-// The other keys of run.* say where a run writes and when it prints or saves.
+// Says where a run writes, when it prints or saves, and when it stops.
 static bool counts(const char *key) {
+    static const char *const output[] = {"dir",
+                                         "log_every",
+                                         "checkpoint_every",
+                                         "checkpoint_minutes",
+                                         "keep_checkpoints",
+                                         "stop_after",
+                                         "lock_wait",
+                                         "memory_limit",
+                                         "trace"};
     static const char section[] = "config.run.";
-    return strncmp(key, section, strlen(section)) != 0 || strcmp(key, "config.run.seed") == 0 ||
-           strcmp(key, "config.run.threads") == 0 || strcmp(key, "config.run.backend") == 0;
+    bool found = false;
+    for (size_t i = 0; i < sizeof output / sizeof output[0]; i++)
+        found = found || strcmp(key + strlen(section), output[i]) == 0;
+    return strncmp(key, section, strlen(section)) != 0 || !found;
 }
 
 char (*records_differing_keys(const RunRecords *records, int *count))[RECORD_KEY] {

@@ -31,13 +31,15 @@ static double since_written(const RunRecord *record) {
 
 // A line may have been evaluated without validation nodes.
 static void read_scores(RunFigures *figures, const RunRecord *record) {
+    double chosen = record_number(record, "result.best_epoch"); // by train.metric
     for (int64_t e = 0; e < record->epochs; e++) {
         const RecordedEpoch *at = &record->epoch[e];
         if (isnan(at->validation) && isnan(at->test))
             continue;
         figures->last_validation = at->validation;
         figures->last_test = at->test;
-        if (at->validation > figures->validation || isnan(figures->validation)) {
+        if (isnan(chosen) ? at->validation > figures->validation || isnan(figures->validation)
+                          : (double)at->epoch == chosen) {
             figures->best_epoch = isnan(at->validation) ? 0 : at->epoch;
             figures->validation = at->validation;
             figures->test = at->test;

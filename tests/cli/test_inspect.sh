@@ -38,7 +38,7 @@ predictions  one/predictions                      ^array +\[600, 1\] int64, 0 to
 array        one/predictions/scores.npy           ^array +\[600, 5\] float32, -[0-9.]+ to [0-9.]+
 runs         many                                 ^best +test accuracy [0-9.]+ \+- [0-9.]+ %
 runs         many/runs.json                       ^run-2 +seed=1 +finished
-comparison   pair                                 ^overlap +finished
+comparison   pair                                 ^overlap +mode=overlap +finished
 comparison   pair/compare.json                    ^overlap .* [0-9.]+x
 sweep        swept                                ^train.lr=0.01/run-1 +.*finished
 sweep        swept/sweep.json                     ^. train.lr=0.1$
