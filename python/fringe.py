@@ -147,13 +147,14 @@ def _edges(edges, nodes, undirected, weights):
     return source[order], target[order], None if weights is None else weights[order]
 
 
-def _parts_of_data(data, features, labels, masks):
+def _parts_of_data(data, features, labels, masks, weights):
     """What a Data object of PyG holds, where the caller gives nothing else."""
     features = getattr(data, "x", None) if features is None else features
     labels = getattr(data, "y", None) if labels is None else labels
     found = [getattr(data, name, None) for name in ("train_mask", "val_mask", "test_mask")]
     masks = found if masks is None and all(mask is not None for mask in found) else masks
-    return data.edge_index, features, labels, masks
+    weights = getattr(data, "edge_weight", None) if weights is None else weights
+    return data.edge_index, features, labels, masks, weights
 
 
 def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weights=None, nodes=None, undirected=False,
@@ -170,7 +171,7 @@ def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weig
     undirected: each edge is given once and stands for both directions
     """
     if hasattr(edges, "edge_index"):
-        edges, features, labels, masks = _parts_of_data(edges, features, labels, masks)
+        edges, features, labels, masks, weights = _parts_of_data(edges, features, labels, masks, weights)
     for given in (nodes, features, labels):
         if given is not None:
             nodes = int(given) if np.ndim(given) == 0 else len(given)

@@ -145,6 +145,15 @@ static int64_t largest_id(const Pairs *pairs) {
     return largest;
 }
 
+static bool read_edge_weight(Pairs *pairs, Npz *npz, bool undirected, Error *err) {
+    Npy npy;
+    if (!npz_read(npz, "edge_weight", &npy, err))
+        return false;
+    bool ok = pairs_set_weights(pairs, &npy, undirected, err);
+    npy_clear(&npy);
+    return ok || error_prefix(err, "array 'edge_weight'");
+}
+
 // Ids are rows of x and y. Without these the largest id says how many nodes there are.
 static bool read_edge_index(Dataset *dataset, Npz *npz, const NpzLayout *layout,
                             const Request *request, Error *err) {
@@ -155,6 +164,8 @@ static bool read_edge_index(Dataset *dataset, Npz *npz, const NpzLayout *layout,
         return false;
     bool ok = pairs_from_npy(&pairs, &npy, undirected, err);
     npy_clear(&npy);
+    if (ok && npz_has(npz, "edge_weight"))
+        ok = read_edge_weight(&pairs, npz, undirected, err);
     int64_t rows = npz_layout_rows(layout, npz), nodes = rows > 0 ? rows : request->rows;
     nodes = ok && nodes < 1 ? largest_id(&pairs) + 1 : nodes;
     if (ok && nodes > DATASET_MAX_NODES)
@@ -315,7 +326,8 @@ static void plan_edge_index(Tally *tally, Npz *npz, const NpzLayout *layout,
     int64_t rows = npz_layout_rows(layout, npz), both = request->config->data.undirected ? 2 : 1;
     tally->edges = npy.elements / 2 * both;
     tally->nodes = rows > 0 ? rows : request->rows > 0 ? request->rows : 2 * tally->edges;
-    size_t pairs = memory_product(tally->edges, 2 * sizeof(int64_t));
+    size_t weight = npz_has(npz, "edge_weight") ? 2 * sizeof(float) : 0;
+    size_t pairs = memory_product(tally->edges, 2 * sizeof(int64_t) + weight);
     size_t read = memory_product(npy.elements, (size_t)npy.item + sizeof(int64_t));
     tally_add(tally, pairs + read);
     tally_sub(tally, read);

@@ -120,6 +120,8 @@ void pairs_clear(Pairs *pairs);
 bool pairs_init(Pairs *pairs, int64_t count, bool weighted, bool undirected, Error *err);
 // Reads an array (2, E) or (E, 2) of ids. Clear the pairs also after an error.
 bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool undirected, Error *err);
+// Takes the weights of the pairs that were read from an array, one for each.
+bool pairs_set_weights(Pairs *pairs, const Npy *npy, bool undirected, Error *err);
 // Sets the edges of the dataset. Renumbers the ids, or (numbered) takes them as nodes 0 to n-1.
 bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const Request *request, Error *err);
 bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool undirected,

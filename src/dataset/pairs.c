@@ -49,6 +49,19 @@ bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool undirected, Error *err) {
     return ok;
 }
 
+bool pairs_set_weights(Pairs *pairs, const Npy *npy, bool undirected, Error *err) {
+    float *weight = NULL;
+    if (npy->elements != pairs->count)
+        return error_set(err, EXIT_DATA, "there are %lld weights, but %lld edges",
+                         (long long)npy->elements, (long long)pairs->count);
+    pairs->weight = TRY(float, (undirected ? 2 : 1) * pairs->count, "weights of a list", err);
+    if (pairs->weight == NULL || !npy_to_float(npy, &weight, err))
+        return false;
+    memcpy(pairs->weight, weight, (size_t)pairs->count * sizeof *weight);
+    memory_free(weight);
+    return true;
+}
+
 // Appends the reverse of every edge; a self-loop stays single.
 static void add_reverses(Pairs *pairs) {
     int64_t count = pairs->count;

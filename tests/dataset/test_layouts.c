@@ -110,6 +110,26 @@ static void pyg_arrays_are_read(void **state) {
                    "edge 0 leads from 0 to 4, but nodes are 0 to 3");
 }
 
+// Two directed edges; the reverse of a weighted edge has its weight.
+static void weights_of_pyg_are_read(void **state) {
+    (void)state;
+    Array a[3];
+    Dataset d;
+    Error err;
+    SET_INTS(&a[0], "edge_index", 0, 1, 1, 2);
+    reshape(&a[0], "(2, 2)");
+    SET_FLOATS(&a[1], "edge_weight", 3, 5);
+    SET_FLOATS(&a[2], "x", 1, 2, 3);
+    reshape(&a[2], "(3, 1)");
+    assert_ok(load(&d, write_arrays(a, 3, "weighted.npz"), &err), &err);
+    assert_non_null(d.weight);
+    assert_true(d.weight[0] == 3 && d.weight[1] == 5);
+    dataset_clear(&d);
+    SET_FLOATS(&a[1], "edge_weight", 3);
+    assert_refused(load(&d, write_arrays(a, 3, "weighted.npz"), &err), &err, EXIT_DATA,
+                   "array 'edge_weight': there are 1 weights, but 2 edges");
+}
+
 static void an_archive_without_graph_lists_its_arrays(void **state) {
     (void)state;
     Array a[2];
@@ -203,6 +223,7 @@ static void the_memory_of_an_array_is_foreseen(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(scipy_matrices_are_read),
     cmocka_unit_test(pyg_arrays_are_read),
+    cmocka_unit_test(weights_of_pyg_are_read),
     cmocka_unit_test(an_archive_without_graph_lists_its_arrays),
     cmocka_unit_test(labels_may_be_whole_floats),
     cmocka_unit_test(edge_lists_are_arrays_or_have_a_header),

@@ -110,7 +110,9 @@ def test_what_pyg_users_have():
     data = Data()
     data.edge_index, data.x, data.y = np.array([[0, 1], [1, 0]]), np.eye(3), np.array([0, 1, 1])
     data.train_mask, data.val_mask, data.test_mask = np.eye(3, dtype=bool)
+    data.edge_weight = [2, 3]
     fringe.write_dataset("data", data)
+    assert fringe.read_dataset("data").weights.tolist() == [2, 3]
     named = {"train_mask": [0], "val_mask": [1], "test": [2]}
     fringe.write_dataset("named", data.edge_index, data.x, data.y, named)
     for folder in ("data", "named"):
