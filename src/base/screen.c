@@ -42,7 +42,8 @@ static struct Screen {
     char *held[STREAMS];  // an unfinished line; owned
     size_t held_bytes[STREAMS];
     double held_since[STREAMS];
-    int failed; // errno of the last write that failed
+    bool inside_line[STREAMS]; // the beginning of the line is written, its end is still to come
+    int failed;                // errno of the last write that failed
 } screen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_set(const char *name) {
@@ -231,6 +232,7 @@ static void take_record(const char *record) {
 
 // --- what arrives
 
+// `line`: its newline follows.
 static void take_line(int stream, const char *line, size_t bytes) {
     char record[2 * STAGE_TEXT];
     if (bytes > 0 && line[0] == SCREEN_RECORD && !screen.passes_records) {
@@ -239,8 +241,7 @@ static void take_line(int stream, const char *line, size_t bytes) {
     } else if (screen.terminal[stream] && !screen.passes_records) {
         put_line(stream, line, bytes);
     } else {
-        put(stream, line, bytes);
-        put_text(stream, "\n");
+        put(stream, line, bytes + 1); // with one call, so that lines of other ranks do not cut it
     }
 }
 
@@ -270,17 +271,43 @@ static void put_held(int stream, double age) {
         return;
     erase();
     put(stream, screen.held[stream], screen.held_bytes[stream]);
+    screen.inside_line[stream] = true;
     let_go(stream);
 }
 
-// Takes the lines that are complete now, and holds the rest.
+// An unfinished line waits for its end if it is to be broken at words, or may be a stage record.
+static void take_rest(int stream, const char *text, size_t bytes) {
+    bool waits = screen.terminal[stream] || screen.held_bytes[stream] > 0 ||
+                 (bytes > 0 && text[0] == SCREEN_RECORD);
+    if (waits && !screen.passes_records) {
+        hold(stream, text, bytes);
+    } else if (bytes > 0) {
+        put(stream, text, bytes);
+        screen.inside_line[stream] = true;
+    }
+}
+
+// The rest of a line whose beginning is written. Returns how many bytes that was.
+static size_t take_inside_line(int stream, const char *text, size_t bytes) {
+    const char *end = screen.inside_line[stream] ? memchr(text, '\n', bytes) : NULL;
+    size_t taken = end != NULL ? (size_t)(end - text) + 1 : bytes;
+    if (!screen.inside_line[stream])
+        return 0;
+    put(stream, text, taken);
+    screen.inside_line[stream] = end == NULL;
+    return taken;
+}
+
 static void take(int stream, const char *text, size_t bytes) {
     const char *end;
+    size_t taken = take_inside_line(stream, text, bytes);
+    text += taken;
+    bytes -= taken;
     while ((end = memchr(text, '\n', bytes)) != NULL) {
         size_t line = (size_t)(end - text);
         if (screen.held_bytes[stream] > 0) {
-            hold(stream, text, line);
-            take_line(stream, screen.held[stream], screen.held_bytes[stream]);
+            hold(stream, text, line + 1);
+            take_line(stream, screen.held[stream], screen.held_bytes[stream] - 1);
             let_go(stream);
         } else {
             take_line(stream, text, line);
@@ -288,7 +315,7 @@ static void take(int stream, const char *text, size_t bytes) {
         text = end + 1;
         bytes -= line + 1;
     }
-    hold(stream, text, bytes);
+    take_rest(stream, text, bytes);
 }
 
 int screen_write(int stream, const char *text, size_t bytes) {
