@@ -71,6 +71,7 @@ char (*records_differing_keys(const RunRecords *records, int *count))[RECORD_KEY
 const char *record_short_key(const char (*key)[RECORD_KEY], int count, int which);
 // Also true if neither has the key.
 bool record_same_value(const RunRecord *a, const RunRecord *b, const char *key);
+bool record_has_value(const RunRecord *record, const char *key, const Json *value);
 // The value of a key as a text that may be cut; false if the run has no such key.
 bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALUE]);
 

@@ -111,6 +111,7 @@ typedef struct ResultRow {
 typedef struct ResultTable {
     const char *what;   // heading of the names: "mode"
     const char *metric; // "accuracy"
+    const char *when;   // "last" epoch or "best" validation: where the scores are taken
     ResultRow *row;     // [rows] borrowed
     int rows;
     int winner; // the row with the best mean validation; -1: none was validated

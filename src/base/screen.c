@@ -6,11 +6,13 @@
 #include "fringe/base/screen.h"
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
+#include "fringe/base/quantity.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STREAMS = 2, STAGE_TEXT = 512, LABEL_TEXT = 32 };
+enum { STREAMS = 2, STAGE_TEXT = 512, LABEL_TEXT = 32, LINE = 3 * STAGE_TEXT };
 static const int descriptor[STREAMS] = {STDOUT_FILENO, STDERR_FILENO};
 static const double first_report = 2;   // seconds without output, of a stream without a live line
 static const double longest_pause = 60; // seconds between two reports of the same stage
@@ -35,7 +37,7 @@ static struct Screen {
     bool known;             // what follows is set
     bool terminal[STREAMS]; // else a pipe or a file
     bool colour;
-    bool passes_records, ticks;
+    bool passes_records;
     bool live; // the live line is drawn
     Stage stage;
     double spoken, pause; // clock of the last output; seconds until a long stage is reported
@@ -51,13 +53,18 @@ static bool is_set(const char *name) {
     return value != NULL && value[0] != 0;
 }
 
+// mpirun gives its ranks pseudo-terminals, wherever their output goes in the end.
+static bool is_rank_of_mpirun(void) {
+    return is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK");
+}
+
 static void find_out(void) {
     const char *kind = getenv("TERM");
     if (screen.known)
         return;
     screen.known = true;
     for (int i = 0; i < STREAMS; i++)
-        screen.terminal[i] = isatty(descriptor[i]);
+        screen.terminal[i] = isatty(descriptor[i]) && !is_rank_of_mpirun();
     screen.colour = !is_set("NO_COLOR") && (kind == NULL || strcmp(kind, "dumb") != 0);
     screen.spoken = clock_seconds();
     screen.pause = first_report;
@@ -79,7 +86,7 @@ static int width_of(int stream) {
 // Other programs may have made the terminal nonblocking (O_NONBLOCK), so wait here.
 static bool wait_for(int stream) {
     struct pollfd ready = {.fd = descriptor[stream], .events = POLLOUT};
-    return errno == EINTR || (errno == EAGAIN && poll(&ready, 1, -1) > 0);
+    return errno == EINTR || (errno == EAGAIN && (poll(&ready, 1, -1) > 0 || errno == EINTR));
 }
 
 static void put(int stream, const char *text, size_t bytes) {
@@ -105,30 +112,24 @@ static void erase(void) {
     screen.live = false;
 }
 
-// "1:05" from a minute on
-static void print_seconds(char out[32], double seconds) {
-    long whole = (long)seconds;
-    if (whole >= 3600)
-        snprintf(out, 32, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
-    else if (whole >= 60)
-        snprintf(out, 32, "%ld:%02ld", whole / 60, whole % 60);
-    else
-        snprintf(out, 32, "%.1f s", seconds);
-}
-
 // The line of the stage, without a newline.
-static void describe(char out[2 * STAGE_TEXT], const char *more) {
+static void describe(char out[LINE], const char *more) {
     const Stage *stage = &screen.stage;
-    char seconds[32];
-    print_seconds(seconds, clock_seconds() - stage->began);
-    snprintf(out, 2 * STAGE_TEXT, "%-10s %s%s%s  %s", stage->label, stage->text,
+    char seconds[QUANTITY];
+    double passed = clock_seconds() - stage->began;
+    if (passed < 60)
+        snprintf(seconds, sizeof seconds, "%.1f s", passed);
+    else
+        quantity_clock(seconds, passed);
+    snprintf(out, LINE, "%-10s %s%s%s  %s", stage->label, stage->text,
              stage->text[0] != 0 && more[0] != 0 ? ", " : "", more, seconds);
 }
 
 static void draw(void) {
-    char line[2 * STAGE_TEXT];
+    char line[LINE];
     if (!screen.terminal[SCREEN_STDERR] || screen.passes_records || !screen.stage.runs ||
-        screen.held_bytes[SCREEN_STDERR] > 0)
+        screen.held_bytes[SCREEN_STDERR] > 0 || screen.inside_line[SCREEN_STDERR] ||
+        screen.inside_line[SCREEN_STDOUT])
         return;
     describe(line, screen.stage.progress);
     int width = width_of(SCREEN_STDERR) - 1; // a full line would make some terminals scroll
@@ -189,7 +190,7 @@ static void end_stage(const char *result) {
     Stage *stage = &screen.stage;
     bool terminal = screen.terminal[SCREEN_STDERR];
     double least = terminal ? shown_on_screen : shown_in_file;
-    char line[2 * STAGE_TEXT];
+    char line[LINE];
     if (!stage->runs)
         return;
     stage->runs = false;
@@ -234,7 +235,7 @@ static void take_record(const char *record) {
 
 // `line`: its newline follows.
 static void take_line(int stream, const char *line, size_t bytes) {
-    char record[2 * STAGE_TEXT];
+    char record[LINE];
     if (bytes > 0 && line[0] == SCREEN_RECORD && !screen.passes_records) {
         snprintf(record, sizeof record, "%.*s", (int)bytes - 1, line + 1);
         take_record(record);
@@ -289,13 +290,16 @@ static void take_rest(int stream, const char *text, size_t bytes) {
 
 // The rest of a line whose beginning is written. Returns how many bytes that was.
 static size_t take_inside_line(int stream, const char *text, size_t bytes) {
-    const char *end = screen.inside_line[stream] ? memchr(text, '\n', bytes) : NULL;
-    size_t taken = end != NULL ? (size_t)(end - text) + 1 : bytes;
-    if (!screen.inside_line[stream])
+    size_t taken = 0;
+    if (!screen.inside_line[stream] || bytes == 0)
         return 0;
+    while (taken < bytes && text[taken] != '\n' && text[taken] != SCREEN_RECORD)
+        taken++;
     put(stream, text, taken);
-    screen.inside_line[stream] = end == NULL;
-    return taken;
+    screen.inside_line[stream] = taken == bytes;
+    if (taken < bytes)
+        put_text(stream, "\n");
+    return taken + (taken < bytes && text[taken] == '\n');
 }
 
 static void take(int stream, const char *text, size_t bytes) {
@@ -333,7 +337,7 @@ int screen_write(int stream, const char *text, size_t bytes) {
 
 // In a pipe or file, a stage that has been silent for long says that it runs, ever more seldom.
 static void report_stage(void) {
-    char line[2 * STAGE_TEXT];
+    char line[LINE];
     if (clock_seconds() - screen.spoken < screen.pause)
         return;
     describe(line, screen.stage.progress);
@@ -366,13 +370,10 @@ static void *tick(void *unused) {
 void screen_tick_by_thread(void) {
     pthread_t thread;
     sigset_t all, before;
-    pthread_mutex_lock(&screen.lock);
-    bool ticks = screen.ticks || screen.passes_records;
-    screen.ticks = true;
-    pthread_mutex_unlock(&screen.lock);
-    sigfillset(&all);
-    if (ticks)
+    static atomic_flag ticks = ATOMIC_FLAG_INIT; // the lock may be held by a write that waits
+    if (screen.passes_records || atomic_flag_test_and_set(&ticks))
         return;
+    sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); // other threads handle signals
     if (pthread_create(&thread, NULL, tick, NULL) == 0)
         pthread_detach(thread);

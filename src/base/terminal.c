@@ -171,10 +171,11 @@ void stage_drop(void) { put_record(STAGE_DROP, ""); }
 // A writable pipe takes at least PIPE_BUF bytes, and no line is longer.
 void terminal_say_now(const char *text) {
     struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (poll(&terminal, 1, 500) > 0 && screen_is_live())
+    if (poll(&terminal, 1, 500) <= 0)
+        return;
+    if (screen_is_live())
         (void)!write(STDERR_FILENO, "\n", 1);
-    if (poll(&terminal, 1, 500) > 0)
-        (void)!write(STDERR_FILENO, text, strlen(text));
+    (void)!write(STDERR_FILENO, text, strlen(text));
 }
 
 void terminal_say_last(const char *format, ...) {

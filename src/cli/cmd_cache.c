@@ -138,8 +138,12 @@ static void prune(const CacheList *list, const char *cache, const Options *optio
     json_begin_object(&w, NULL);
     json_put_string(&w, "cache", cache);
     json_begin_array(&w, "removed");
-    for (int i = 0; i < list->count && err->code == 0; i++)
-        prune_entry(&p, &list->entry[i], err);
+    for (int i = 0; i < list->count; i++) { // an entry that stays does not keep the others
+        Error stays = {0};
+        prune_entry(&p, &list->entry[i], &stays);
+        if (err->code == 0)
+            *err = stays;
+    }
     json_end_array(&w);
     json_put_double(&w, "bytes", p.bytes);
     json_put_int(&w, "kept_in_use", p.used);

@@ -25,10 +25,16 @@ static bool takes_option(const Command *command, int i) {
 
 // What may follow a command: names (of verbs, generators or topics), or else files.
 static void put_arguments(const Command *command) {
+    static const char *const with_words[] = {"config", "help", "cache"};
+    const char *generators = dataset_generator_list();
+    char names[256];
+    snprintf(names, sizeof names, "%.*s planted", (int)(strstr(generators, ", and") - generators),
+             generators);
     if (strcmp(command->name, "generate") == 0)
-        put_names(dataset_generator_list());
-    if (strcmp(command->name, "config") == 0 || strcmp(command->name, "help") == 0)
-        put_names(command->arguments);
+        put_names(names);
+    for (size_t i = 0; i < sizeof with_words / sizeof with_words[0]; i++)
+        if (strcmp(command->name, with_words[i]) == 0)
+            put_names(command->arguments);
     for (int i = 0; i < command_count && strcmp(command->name, "help") == 0; i++)
         if (commands[i].summary != NULL)
             printf(" %s", commands[i].name);

@@ -88,7 +88,7 @@ const Command commands[] = {
      "explain a command; print the manual or a completion script",
      "COMMAND   prints the same as fringe COMMAND --help\n"
      "man       prints the manual page; read it with: fringe help man | man -l -\n"
-     "bash, zsh prints a script that completes command lines in that shell",
+     "bash, zsh  prints a script that completes command lines in that shell",
      cmd_help},
     {"probe", "", 0, 0, true, 0, "r", NULL, "Starts and stops MPI; fringe doctor uses it.",
      cmd_probe},

@@ -1,6 +1,5 @@
-// fringe train --sweep: trains every combination of some values of keys. A combination is a point;
-// its runs lie in run.dir/KEY=VALUE,.../run-1, ... The table is made from the files of these runs,
-// so a resumed sweep gives the same one.
+// fringe train --sweep: trains every combination of values (a point), into
+// run.dir/KEY=VALUE,.../run-1, ... The table is made from these files, also after a resume.
 
 #include "internal.h"
 
@@ -38,6 +37,20 @@ static bool refuse(const char *text, const char *why, Error *err) {
     return error_set(err, EXIT_USAGE, "--sweep %s: %s; write --sweep KEY=A,B", text, why);
 }
 
+// Names of folders have '_' in place of '/'.
+static char in_folder(char letter) { return letter == '/' ? '_' : letter; }
+
+static bool is_there(const Axis *axis, const char *value) {
+    size_t same = 0;
+    for (int i = 0; i + 1 < axis->count; i++, same = 0) {
+        while (value[same] != 0 && in_folder(axis->value[i][same]) == in_folder(value[same]))
+            same++;
+        if (value[same] == 0 && axis->value[i][same] == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool read_values(Axis *axis, const char *text, const char *values, Error *err) {
     for (const char *at = values;; at++) {
         size_t length = value_length(at);
@@ -45,7 +58,9 @@ static bool read_values(Axis *axis, const char *text, const char *values, Error 
             return refuse(text, length == 0 ? "a value is empty" : "a value is too long", err);
         if (axis->count == VALUES_MOST)
             return refuse(text, "more than 64 values", err);
-        snprintf(axis->value[axis->count++], VALUE, "%.*s", (int)length, at);
+        snprintf(axis->value[axis->count], VALUE, "%.*s", (int)length, at);
+        if (is_there(axis, axis->value[axis->count++]))
+            return refuse(text, "two values have the same folder", err);
         at += length;
         if (*at == 0)
             return true;
@@ -107,8 +122,7 @@ static void folder_of(char *out, size_t size, const char *base, const char *name
     char plain[POINT];
     snprintf(plain, sizeof plain, "%s", name);
     for (char *at = plain; *at != 0; at++)
-        if (*at == '/')
-            *at = '_';
+        *at = in_folder(*at);
     path_join(out, size, base, plain);
 }
 
@@ -119,7 +133,7 @@ typedef struct Sweeping {
     const Options *options;
     Grid grid;
     char base[CONFIG_TEXT]; // run.dir
-    const char *metric;
+    const char *metric;     // NULL: no graph is loaded yet
 } Sweeping;
 
 // The config of a point. Collective.
@@ -168,6 +182,8 @@ static bool train_point(Sweeping *w, int point) {
     RunResult *result = ALLOC(RunResult, w->options->runs, "results of runs");
     bool ok = name_point(name, &w->grid, point, &s->err) && point_config(w, point, name) &&
               (!changes_shard(&w->grid) || load_again(s));
+    if (ok)
+        w->metric = report_metric_name(&s->shard);
     s->sweep = (Sweep){name, point * w->options->runs, w->grid.points * w->options->runs};
     ok = ok && train_runs(s, w->options, result);
     s->sweep.point = NULL;
@@ -179,19 +195,9 @@ static bool train_point(Sweeping *w, int point) {
 
 typedef struct Asking {
     const Config *config;
+    const Shard *shard;
     bool done;
 } Asking;
-
-static bool same_value(const RunRecord *record, const Json *value, const char *path) {
-    char there[RECORD_VALUE], now[RECORD_VALUE];
-    JsonWriter writer;
-    json_writer_init(&writer, false);
-    json_put_value(&writer, NULL, value);
-    snprintf(now, sizeof now, "%s",
-             json_type(value) == JSON_STRING ? json_string(value) : writer.text);
-    json_writer_clear(&writer);
-    return record_value(record, path, there) && strcmp(there, now) == 0;
-}
 
 // All sections but run.*, whose seed is compared alone.
 static bool has_config(const RunRecord *record, const Config *config) {
@@ -204,7 +210,7 @@ static bool has_config(const RunRecord *record, const Config *config) {
             continue;
         for (const Json *in = json_first(at); in != NULL && same; in = json_next(in)) {
             snprintf(path, sizeof path, "config.%s.%s", json_key(at), json_key(in));
-            same = same_value(record, in, path);
+            same = record_has_value(record, path, in);
         }
     }
     json_free(now);
@@ -212,18 +218,27 @@ static bool has_config(const RunRecord *record, const Config *config) {
     return same;
 }
 
+static bool has_text(const RunRecord *record, const char *key, const char *text) {
+    const char *there = record_text(record, key);
+    return there != NULL && strcmp(there, text) == 0;
+}
+
+// The same config on the same data in the same parts.
 static void ask_aside(void *context) {
     Asking *asking = context;
     Error ignored = {0};
     RunRecord record;
     if (!record_read(&record, asking->config->run.dir, &ignored))
         return;
-    asking->done = record_member(&record, "result") != NULL && has_config(&record, asking->config);
+    asking->done = record_member(&record, "result") != NULL &&
+                   has_text(&record, "data.hash", asking->shard->dataset_hash) &&
+                   has_text(&record, "parts.hash", asking->shard->partition_hash) &&
+                   has_config(&record, asking->config);
     record_clear(&record);
 }
 
 bool sweep_is_done(Session *s, const Config *config) {
-    Asking asking = {.config = config};
+    Asking asking = {.config = config, .shard = &s->shard};
     if (s->comm.rank == 0)
         comm_aside(&s->comm, ask_aside, &asking);
     comm_broadcast(&s->comm, &asking.done, sizeof asking.done, 0);
@@ -337,7 +352,7 @@ static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
 static void write_aside(void *context) {
     const Sweeping *w = context;
     Error *err = &w->session->err;
-    ResultTable table = {.what = "setting", .metric = w->metric};
+    ResultTable table = {.what = "setting", .metric = w->metric, .when = "best"};
     ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
     JsonWriter out;
     char path[CONFIG_TEXT + 32];
@@ -378,9 +393,7 @@ bool sweep_train(Session *s, const Options *options) {
     bool ready = read_grid(&w->grid, options, &s->err) && prepare(w), ok = ready;
     for (int p = 0; p < w->grid.points && ok; p++)
         ok = train_point(w, p);
-    if (s->open)
-        w->metric = report_metric_name(&s->shard);
-    if (ready && s->open && s->comm.rank == 0)
+    if (ready && w->metric != NULL && s->comm.rank == 0)
         report_sweep(w);
     memory_free(w);
     return comm_agree(&s->comm, &s->err);

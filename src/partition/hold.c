@@ -67,7 +67,7 @@ CacheHold *cache_seize(const char *folder, bool *is_used) {
     int file = open_manifest(folder, O_RDWR); // network file systems want that for this lock
     if (file < 0)
         file = open_manifest(folder, O_RDONLY);
-    *is_used = file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0;
+    *is_used = file >= 0 && (flock(file, LOCK_EX | LOCK_NB) != 0 || !is_still_there(folder, file));
     if (file < 0 || *is_used) {
         if (file >= 0)
             close(file);

@@ -24,11 +24,16 @@ static void work_in_helper(void *context) {
         partition_discard(work->folder);
     }
     cache_release(work->hold);
-    if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, &new,
-                        work->err))
+    work->hold = NULL;
+    // Without a hold a `fringe cache prune` may have removed the entry since: then it is made
+    // again.
+    for (int tries = 0; tries < 2 && work->hold == NULL && work->err->code == 0; tries++)
+        if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, &new,
+                            work->err))
+            work->hold = cache_hold(work->folder);
+    if (work->err->code == 0)
         dataset_name(work->config, work->name, work->err);
     warnings_add_all(&warnings, &new);
-    work->hold = cache_hold(work->folder);
     *work->warnings = warnings;
 }
 

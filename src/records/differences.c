@@ -49,9 +49,8 @@ static void add_keys(Keys *keys, const char *path, const Json *value) {
     }
 }
 
-// The whole value as text, to be freed; NULL if the run has no such key.
-static char *whole_value(const RunRecord *record, const char *key) {
-    const Json *value = record_member(record, key);
+// The whole value as text, to be freed; NULL for NULL.
+static char *text_of(const Json *value) {
     if (value == NULL)
         return NULL;
     JsonWriter writer;
@@ -63,12 +62,20 @@ static char *whole_value(const RunRecord *record, const char *key) {
     return text;
 }
 
-bool record_same_value(const RunRecord *a, const RunRecord *b, const char *key) {
-    char *one = whole_value(a, key), *other = whole_value(b, key);
+static bool is_same(const Json *a, const Json *b) {
+    char *one = text_of(a), *other = text_of(b);
     bool same = one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
     memory_free(one);
     memory_free(other);
     return same;
+}
+
+bool record_same_value(const RunRecord *a, const RunRecord *b, const char *key) {
+    return is_same(record_member(a, key), record_member(b, key));
+}
+
+bool record_has_value(const RunRecord *record, const char *key, const Json *value) {
+    return is_same(record_member(record, key), value);
 }
 
 bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALUE]) {

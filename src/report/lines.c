@@ -66,12 +66,13 @@ void report_line(const EpochRecord *record, int64_t epochs, double left, char ou
         snprintf(remains, sizeof remains, "  %s left", quantity_clock(text, left));
     // What does not fit is left out, the least important first; metrics.jsonl has it.
     char *piece[] = {bytes, seconds, remains};
-    for (int left_out = 0; left_out < 3; piece[left_out++][0] = 0) {
+    for (int left_out = 0; left_out <= 3; left_out++) {
         snprintf(out, REPORT_LINE, "%s%s%s%s", begin, seconds, bytes, remains);
         if (strlen(out) > COLUMNS)
             narrow(out);
-        if (strlen(out) <= COLUMNS)
+        if (strlen(out) <= COLUMNS || left_out == 3)
             return;
+        piece[left_out][0] = 0;
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "fringe/runfolder.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,10 +51,15 @@ void result_table_print(const ResultTable *table) {
                    "test %", "epoch", "sent");
     for (int i = 0; i < table->rows; i++)
         print_row(table, i);
+    int most = 0, least = INT_MAX;
+    for (int i = 0; i < table->rows; i++) {
+        most = table->row[i].runs > most ? table->row[i].runs : most;
+        least = table->row[i].runs < least ? table->row[i].runs : least;
+    }
     if (table->rows > 0)
-        terminal_print("\n%s%s at the best validation, mean +- deviation of %d run%s\n",
+        terminal_print("\n%s%s at the best validation, mean +- deviation of %s%d run%s\n",
                        table->winner >= 0 ? "* best validation; " : "", table->metric,
-                       table->row[0].runs, table->row[0].runs == 1 ? "" : "s");
+                       least < most ? "up to " : "", most, most == 1 ? "" : "s");
 }
 
 // --- files
@@ -87,8 +93,16 @@ static void put_number(Text *text, double value) {
 
 static void put_csv(Text *text, const ResultTable *table) {
     put(text, table->what);
-    put(text, ",runs,validation_mean,validation_deviation,test_mean,test_deviation,"
-              "seconds_per_epoch,bytes_per_epoch,winner\n");
+    static const char *const scores[] = {"validation_mean", "validation_deviation", "test_mean",
+                                         "test_deviation"};
+    put(text, ",runs");
+    for (int i = 0; i < 4; i++) {
+        put(text, ",");
+        put(text, table->when);
+        put(text, "_");
+        put(text, scores[i]);
+    }
+    put(text, ",seconds_per_epoch,bytes_per_epoch,winner\n");
     for (int i = 0; i < table->rows; i++) {
         const ResultRow *row = &table->row[i];
         put_field(text, row->name);
@@ -185,6 +199,7 @@ bool comparison_write_tables(const Comparison *c, Error *err) {
                              .runs = v->test.count};
         snprintf(row[i].name, sizeof row[i].name, "%s", v->name);
     }
-    ResultTable table = {.what = "mode", .metric = "", .row = row, .rows = c->count, .winner = -1};
+    ResultTable table = {
+        .what = "mode", .metric = "", .when = "last", .row = row, .rows = c->count, .winner = -1};
     return result_table_write(&table, c->folder, "compare", err);
 }

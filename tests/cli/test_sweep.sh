@@ -63,12 +63,18 @@ expect "a key of the graph" 0 '^\S? +partition.seed=1 ' "$FRINGE" train tiny.jso
     --sweep partition.seed=1,2 --set run.dir=cuts --set train.epochs=5
 cmp -s cuts/*seed=1/run-1/metrics.jsonl cuts/*seed=2/run-1/metrics.jsonl && fail "the parts are the same"
 
+# --- what has ended counts only for the same parts
+expect "other parts are another training" 78 'it ran on 2 ranks, this run has 3' "$FRINGE" train tiny.json \
+    --ranks 3 --resume auto --sweep partition.seed=1,2 --set run.dir=cuts --set train.epochs=5
+grep -q 'has ended already' out && fail "a run on other parts was taken: $(cat out)"
+
 # --- refused
 expect "an unknown key" 78 'train.lrr: unknown key' "$FRINGE" train tiny.json --sweep train.lrr=1,2
 expect "a wrong value is found before anything runs" 78 "found 'abc'" "$FRINGE" train tiny.json \
     --sweep train.lr=0.1,abc --set run.dir=wrong
 [ -e wrong/train.lr=0.1 ] && fail "a run of a wrong sweep began"
 expect "no values" 64 'expected a key and its values' "$FRINGE" train tiny.json --sweep train.lr
+expect "a value twice" 64 'two values have the same folder' "$FRINGE" train tiny.json --sweep data.path=a/b,a_b
 expect "a key twice" 64 'given twice' "$FRINGE" train tiny.json --sweep train.lr=1 --sweep train.lr=2
 
 # --- a folder of runs is no run
