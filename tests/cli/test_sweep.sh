@@ -32,7 +32,7 @@ for point in table["points"]:
             scores[split].append(best[split]["micro_f1"])
     row = rows[point["name"]]
     for split, of in scores.items():
-        for where in (point[split]["mean"], float(row[split + "_mean"])):
+        for where in (point[split]["mean"], float(row[f"best_{split}_mean"])):
             assert abs(where - statistics.mean(of)) < 1e-8, (point["name"], split)
         assert abs(point[split]["deviation"] - statistics.stdev(of)) < 1e-8
     means[point["name"]] = statistics.mean(scores["validation"])
