@@ -118,7 +118,8 @@ static bool check_data(const Trainer *t, Error *err) {
                          t->config->train.loss, s->multilabel ? "multi-label" : "single-label");
     if (s->train_nodes == 0)
         return error_set(err, EXIT_DATA,
-                         "%s: no node is in the training split; name index files in data.splits, or give masks where the dataset is written",
+                         "%s: no node is in the training split; name index files in data.splits, "
+                         "or give masks where the dataset is written",
                          s->dataset_name);
     return true;
 }
