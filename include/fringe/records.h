@@ -16,6 +16,8 @@ typedef struct RecordedEpoch {
 } RecordedEpoch;
 
 RecordedEpoch record_epoch(const Json *line); // of one line, an object
+// The median of their times; NaN for none.
+double record_median_seconds(const RecordedEpoch *epoch, int64_t count);
 // Reads the first `most` epochs of the run in that folder.
 bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int64_t *count,
                     Error *err);
@@ -29,6 +31,8 @@ typedef struct RunRecord {
     RecordedEpoch *epoch; // [epochs] metrics.jsonl; owned
     int64_t epochs;
 } RunRecord;
+
+const char *record_state_name(RecordState state); // "running", "finished", "unfinished"
 
 // Reads the run in that folder. EXIT_NO_INPUT without run.json; a missing metrics.jsonl is a run
 // without epochs. After an error the record is empty.

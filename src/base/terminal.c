@@ -104,8 +104,6 @@ void terminal_say(const char *format, ...) {
 
 void terminal_set_level(TerminalLevel new) { level = new; }
 
-TerminalLevel terminal_level(void) { return level; }
-
 void terminal_note(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

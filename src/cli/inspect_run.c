@@ -5,17 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const states[] = {"running", "finished", "unfinished"};
-
 // ---- the facts
 
 static void print_head(const RunRecord *run) {
     const char *mode = record_text(run, "config.mode");
     double ranks = record_number(run, "machine.ranks"),
            seed = record_number(run, "config.run.seed");
-    printf("run        %s: %lld of %.0f epochs; %s, %.0f rank%s, seed %.0f\n", states[run->state],
-           (long long)run->epochs, record_number(run, "config.train.epochs"),
-           SHOWN(mode != NULL ? mode : "?"), ranks, ranks == 1 ? "" : "s", seed);
+    printf("run        %s: %lld of %.0f epochs; %s, %.0f rank%s, seed %.0f\n",
+           record_state_name(run->state), (long long)run->epochs,
+           record_number(run, "config.train.epochs"), SHOWN(mode != NULL ? mode : "?"), ranks,
+           ranks == 1 ? "" : "s", seed);
     if (run->state == RECORD_UNFINISHED)
         printf("           --resume auto continues it from its newest checkpoint\n");
 }
@@ -145,7 +144,7 @@ static void put_costs(JsonWriter *w, const RunRecord *run) {
 
 static void put_facts(JsonWriter *w, const RunRecord *run) {
     RunFigures figures = record_figures(run);
-    json_put_string(w, "state", states[run->state]);
+    json_put_string(w, "state", record_state_name(run->state));
     json_put_string(w, "mode", record_text(run, "config.mode"));
     json_put_string(w, "data", record_text(run, "data.name"));
     json_put_double(w, "ranks", record_number(run, "machine.ranks"));

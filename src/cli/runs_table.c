@@ -6,8 +6,6 @@
 #include <string.h>
 
 enum { COLUMNS = 80, NUMBERS = 50, NAME_MOST = 48, DIFFERENCES = 1024 };
-static const char *const state_names[] = {"running", "finished", "unfinished"};
-
 typedef struct Table {
     const RunRecords *records;
     const char *folder; // that names are relative to
@@ -100,7 +98,7 @@ static void print_row(const Table *table, int run) {
     terminal_print("%-*s", table->name_width, alone ? "" : name);
     if (table->beside)
         terminal_print(" %-*s", table->difference_width, SHOWN(differences));
-    terminal_print(" %-10s", state_names[record->state]);
+    terminal_print(" %-10s", record_state_name(record->state));
     print_number(6, 2, 100 * f.validation);
     print_number(6, 2, 100 * f.test);
     print_number(8, digits_of(f.seconds), f.seconds);
@@ -130,7 +128,7 @@ static void put_run(JsonWriter *w, const Table *table, int run) {
     json_begin_object(w, NULL);
     json_put_string(w, "run", name_of(table, run));
     json_put_string(w, "folder", record->folder);
-    json_put_string(w, "state", state_names[record->state]);
+    json_put_string(w, "state", record_state_name(record->state));
     json_begin_object(w, "differs");
     for (int k = 0; k < table->keys; k++) {
         const Json *value = record_member(record, table->key[k]);

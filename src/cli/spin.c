@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char briefly[] = "1000"; // about a microsecond; libgomp's default is 300,000 rounds
+static const char briefly[] = "1000"; // rounds; libgomp's default is 300,000
 static const char mark[] = "FRINGE_SPIN_CHOSEN";
 
 // Threads that other processes run now. The load of the last minute may be that of a program that

@@ -45,15 +45,6 @@ static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int
 
 // --- means
 
-static double median_seconds(const RunRecord *run) {
-    double *seconds = ALLOC(double, run->epochs, "seconds of epochs");
-    for (int64_t i = 0; i < run->epochs; i++)
-        seconds[i] = run->epoch[i].seconds;
-    double median = run->epochs > 0 ? sort_median(seconds, run->epochs) : NAN;
-    memory_free(seconds);
-    return median;
-}
-
 static RecordedEpoch mean_of(const RunRecord *run, int64_t begin, int64_t end) {
     RecordedEpoch sum = {0};
     double share = 1.0 / (double)(end - begin);
@@ -89,7 +80,7 @@ static void put_means(JsonWriter *w, const RunRecord *run) {
     if (run->epochs == 0)
         return;
     RecordedEpoch mean = mean_of(run, 0, run->epochs);
-    json_put_double(w, "median_seconds", median_seconds(run));
+    json_put_double(w, "median_seconds", record_median_seconds(run->epoch, run->epochs));
     json_put_double(w, "mean_seconds", mean.seconds);
     json_put_double(w, "total_seconds", (mean.seconds + mean.assignment) * (double)run->epochs);
     json_put_double(w, "bytes", mean.bytes);
@@ -228,15 +219,10 @@ static void put_assignments(JsonWriter *w, const RunRecord *run) {
 }
 
 void page_put_run(JsonWriter *w, const RunRecord *run, int64_t stride) {
-    static const char *const states[] = {
-        [RECORD_RUNNING] = "running",
-        [RECORD_FINISHED] = "finished",
-        [RECORD_UNFINISHED] = "unfinished",
-    };
     json_begin_object(w, NULL);
     json_put_string(w, "folder", run->folder);
     json_put_double(w, "seed", record_number(run, "config.run.seed"));
-    json_put_string(w, "state", states[run->state]);
+    json_put_string(w, "state", record_state_name(run->state));
     json_put_int(w, "epochs", run->epochs);
     put_scores(w, "last", run, last_evaluated(run));
     put_scores(w, "best", run, best_evaluated(run));

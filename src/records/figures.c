@@ -6,15 +6,22 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static double median_seconds(const RunRecord *record) {
-    if (record->epochs == 0)
+double record_median_seconds(const RecordedEpoch *epoch, int64_t count) {
+    if (count == 0)
         return NAN;
-    double *seconds = ALLOC(double, record->epochs, "seconds of epochs");
-    for (int64_t e = 0; e < record->epochs; e++)
-        seconds[e] = record->epoch[e].seconds;
-    double median = sort_median(seconds, record->epochs);
+    double *seconds = ALLOC(double, count, "seconds of epochs");
+    for (int64_t e = 0; e < count; e++)
+        seconds[e] = epoch[e].seconds;
+    double median = sort_median(seconds, count);
     memory_free(seconds);
     return median;
+}
+
+const char *record_state_name(RecordState state) {
+    static const char *const names[] = {[RECORD_RUNNING] = "running",
+                                        [RECORD_FINISHED] = "finished",
+                                        [RECORD_UNFINISHED] = "unfinished"};
+    return names[state];
 }
 
 static double since_written(const RunRecord *record) {
@@ -52,7 +59,7 @@ RunFigures record_figures(const RunRecord *record) {
                           .test = NAN,
                           .last_validation = NAN,
                           .last_test = NAN,
-                          .seconds = median_seconds(record),
+                          .seconds = record_median_seconds(record->epoch, record->epochs),
                           .bytes = NAN,
                           .age = clock_age(record_text(record, "ended"))};
     read_scores(&figures, record);

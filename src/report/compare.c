@@ -38,21 +38,12 @@ static void add_times(RecordedEpoch *sum, const RecordedEpoch *t, double share) 
     sum->assignment += t->assignment * share;
 }
 
-static double median_seconds(const RecordedEpoch *times, int64_t count) {
-    double *seconds = ALLOC(double, count, "seconds of epochs");
-    for (int64_t e = 0; e < count; e++)
-        seconds[e] = times[e].seconds;
-    double median = count > 0 ? sort_median(seconds, count) : 0;
-    memory_free(seconds);
-    return median;
-}
-
 // Fills the times of a variant with means over its runs.
 static void read_variant(const Comparison *c, ComparedVariant *variant, Error *err) {
     const RecordedEpoch *times = c->times;
     for (int run = 0; run < c->runs; run++) {
         int64_t count = read_run(c, variant, run, err);
-        variant->epoch += median_seconds(times, count) / c->runs;
+        variant->epoch += (count > 0 ? record_median_seconds(times, count) : 0) / c->runs;
         for (int64_t e = 0; e < count; e++) {
             add_times(&variant->mean, &times[e], 1.0 / ((double)count * c->runs));
             variant->total += (times[e].seconds + times[e].assignment) / c->runs;

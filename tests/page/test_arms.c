@@ -56,6 +56,26 @@ static void runs_that_differ_in_their_seed_are_one_arm(void **state) {
     records_clear(&records);
 }
 
+// Starting again moves a run to NAME.1; the same seed there is no second sample.
+static void a_run_that_was_started_again_counts_once(void **state) {
+    (void)state;
+    RunRecords records = {0};
+    Arms arms;
+    put_run("again.1", "adaqp", 2, 0.01, 1);
+    put_run("again", "adaqp", 2, 0.01, 1);
+    put_run("again.2", "adaqp", 2, 0.01, 2);
+    add(&records, "again.1");
+    add(&records, "again");
+    add(&records, "again.2");
+    arms_gather(&arms, &records);
+    assert_int_equal(arms.count, 1);
+    assert_int_equal(arms.arm_of[0], -1);
+    assert_int_equal(arms.arm_of[1], 0);
+    assert_int_equal(arms.arm_of[2], 0); // another seed
+    arms_clear(&arms);
+    records_clear(&records);
+}
+
 static void an_arm_is_named_by_what_divides_it_from_the_others(void **state) {
     (void)state;
     RunRecords records = {0};
@@ -145,6 +165,7 @@ static void files_that_are_not_whole_leave_gaps_only(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(runs_that_differ_in_their_seed_are_one_arm),
+    cmocka_unit_test(a_run_that_was_started_again_counts_once),
     cmocka_unit_test(an_arm_is_named_by_what_divides_it_from_the_others),
     cmocka_unit_test(a_long_curve_is_made_of_epochs_that_were_evaluated),
     cmocka_unit_test(files_that_are_not_whole_leave_gaps_only),

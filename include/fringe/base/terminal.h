@@ -15,7 +15,6 @@ bool terminal_stop(Error *err);
 // What is printed on stderr besides warnings and errors: --quiet, the default, --verbose.
 typedef enum TerminalLevel { TERMINAL_QUIET, TERMINAL_NORMAL, TERMINAL_VERBOSE } TerminalLevel;
 void terminal_set_level(TerminalLevel level);
-TerminalLevel terminal_level(void);
 
 // On stderr: always (warnings and errors), unless --quiet, and with --verbose only.
 void terminal_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
