@@ -78,7 +78,7 @@ static void print_parts(const Config *config, const Shard *shard, int ranks, int
     quantity_memory(memory, (double)summary->predicted);
     const char *s = threads == 1 ? "" : "s";
     if (ranks == 1) {
-        terminal_note("parts      1 rank, %d thread%s; %s predicted\n", threads, s, memory);
+        terminal_note("parts      1 rank, %d thread%s; predicted memory %s\n", threads, s, memory);
         return;
     }
     terminal_note("parts      %d ranks, %d thread%s each, cut by %s; %lld to %lld own rows\n",
