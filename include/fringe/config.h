@@ -84,11 +84,13 @@ typedef struct Config {
         char format[CONFIG_WORD];   // of a family
         char features[CONFIG_TEXT]; // .npy beside graphs that have none; "" = none
         char labels[CONFIG_TEXT];   // .npy: (n) integer classes or (n,K) 0/1
+        char nodes[CONFIG_TEXT];    // .npz with features, labels and splits; "" = none
         char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
         ConfigWords split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
+        int64_t split_row;          // which row of an array of splits [splits, T]
         bool undirected;            // format edges: each line is an edge in both directions
         ConfigWords transforms;  // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,
-                                 // standardize, random:D, degree
+                                 // standardize, random:D, degree, singletons:WHICH, clique, star
         char cache[CONFIG_TEXT]; // folder of prepared data and partitions
     } data;
     struct {
@@ -152,7 +154,7 @@ typedef struct Config {
         char order[CONFIG_WORD]; // aggregate-first | auto (transform first if that makes rows
                                  // narrower)
         char receptive_field[CONFIG_WORD]; // all | auto (receptive field of the training nodes)
-        char cover[CONFIG_WORD];           // sources | targets | min
+        char cover[CONFIG_WORD];           // sources | targets | replicas | min
     } lossless;
     struct {
         char schedule[CONFIG_WORD]; // of a family

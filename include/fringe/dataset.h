@@ -1,11 +1,12 @@
 // dataset: makes one Dataset on one rank from files or a generator, and writes it in our own
 // directory format.
 //
-// Formats are a table (src/dataset/formats.c): npz (gnn-benchmark CSR keys), metis (.graph), edges
-// (text, SNAP style), fringe (our own directory). data.transforms is a list of steps applied in
-// order, a table too. A stored edge (i, j) means that node j aggregates row i: the CSR here is by
-// source, exactly as stored. Sizes and ids from files are bounded and checked before they are used
-// to allocate or index. No function is collective.
+// Formats are a table (src/dataset/formats.c): npz (gnn-benchmark CSR keys), metis (.graph), hgr
+// and pins (hypergraphs), edges (text, SNAP style), fringe (our own directory). data.transforms is
+// a list of steps applied in order, a table too. A stored edge (i, j) means that node j aggregates
+// row i: the CSR here is by source, exactly as stored. A hypergraph is stored in the same arrays:
+// entry (i, h) means that node i is a pin of hyperedge h. Sizes and ids from files are bounded and
+// checked before they are used to allocate or index. No function is collective.
 #ifndef FRINGE_DATASET_H
 #define FRINGE_DATASET_H
 
@@ -14,18 +15,27 @@
 
 enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
 
+// What a pin does in a directed hypergraph: a hyperedge reads its sources and is read by its
+// targets.
+enum { PIN_SOURCE = 1, PIN_TARGET = 2, PIN_BOTH = 3 };
+
 enum { DATASET_NAME = 128 };
 
 typedef struct Dataset {
     char name[DATASET_NAME];
-    int64_t nodes;    // n, at most 2^31 - 1
-    int64_t edges;    // E stored entries
-    int64_t *offset;  // [n+1] by source
-    int32_t *target;  // [E] edge source -> target; ascending inside each row after loading
-    float *weight;    // [E] or NULL (all 1)
-    int64_t features; // F, 0 if there are none
-    float *x;         // [n, F] or NULL
-    int64_t classes;  // K, 0 if there are no labels
+    int64_t nodes;      // n, at most 2^31 - 1
+    int64_t hyperedges; // m, 0: a graph; n + m is at most 2^31 - 1
+    int64_t edges;      // E stored entries: edges, or pins
+    int64_t *offset;    // [n+1] by source
+    int32_t *target; // [E] edge source -> target, or the hyperedge of a pin; ascending inside each
+                     // row after loading; the pins of a node are distinct
+    float *weight;   // [E] or NULL (all 1); NULL for a hypergraph
+    uint8_t *pin_role;       // [E] PIN_...; NULL: a graph, or every pin is source and target
+    float *hyperedge_weight; // [m], at least 0; NULL: a graph, or all 1
+    int32_t *node_weight;    // [n], at least 0, of a hypergraph: what a cut balances; NULL: all 1
+    int64_t features;        // F, 0 if there are none
+    float *x;                // [n, F] or NULL
+    int64_t classes;         // K, 0 if there are no labels
     bool multilabel;
     int32_t *label;  // [n], -1 = none; NULL if multilabel or no labels
     uint8_t *labels; // [n, K] 0/1 if multilabel
@@ -54,15 +64,17 @@ void dataset_clear(Dataset *dataset);
 // Checks sizes, ids in range, finite features, labels of split nodes, disjoint splits. Every reader
 // ends with it; call it also after dataset_open.
 bool dataset_check(const Dataset *dataset, const char *name, Error *err);
-bool dataset_is_symmetric(const Dataset *dataset); // pattern and weights
-Csr dataset_csr(const Dataset *dataset);           // its edges by source; borrowed, read-only
+// Pattern and weights are symmetric; of a hypergraph: every pin is source and target.
+bool dataset_is_symmetric(const Dataset *dataset);
+Csr dataset_csr(const Dataset *dataset); // its edges by source, or pins; borrowed, read-only
 
 // The name of the dataset of config.data: that of a dataset directory, else the file name without
 // endings. Reads no array.
 bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err);
 
 // Our directory: dataset.json (manifest) and dataset.safetensors (edge_offset I64, edge_target I32,
-// edge_weight F32, features F32, labels I32 [n] or U8 [n,K], split U8); see docs/data.md.
+// edge_weight F32, features F32, labels I32 [n] or U8 [n,K], split U8; of hypergraphs pin_role U8,
+// hyperedge_weight F32, node_weight I32); see docs/data.md.
 bool dataset_write(const Dataset *dataset, const char *folder,
                    Error *err); // durable: temporary folder, rename
 bool dataset_open(Dataset *dataset, const char *folder, Error *err); // mmap; read-only arrays

@@ -8,6 +8,11 @@
 // The order of a part's own rows is fixed here (numbering law 1, halo.h): by hops from the training
 // nodes; at each distance forward-central rows first, then forward-marginal ones; inside those,
 // cluster by cluster for locality.
+//
+// A hypergraph has two sets of rows, its nodes and its hyperedges, and both are cut. In the
+// partition room it is a graph of n + m vertices (its star graph), nodes first, whose edges are its
+// pins; a cut then is one array part[n + m]. Methods cut the nodes; a method that leaves hyperedges
+// uncut gets them by the majority rule (src/partition/homes.c).
 #ifndef FRINGE_PARTITION_H
 #define FRINGE_PARTITION_H
 
@@ -15,9 +20,9 @@
 #include "fringe/config.h"
 #include "fringe/dataset.h"
 
-enum { SHARD_HOPS = 16 }; // the most layers that a model may have
+enum { SHARD_HOPS = 16 }; // the most aggregates that a model may have
 
-// Rows of one kind. A graph has one set, its nodes.
+// Rows of one kind. A graph has one set, its nodes; a hypergraph has its hyperedges, too.
 typedef struct RowSet {
     int64_t total;            // rows of the whole graph
     int64_t own;              // N: rows of this part
@@ -26,8 +31,11 @@ typedef struct RowSet {
                               // edges from a training node
     const int64_t *gid;       // [own] original ids
     const double *degree_in;  // [own] sum of weights of in-edges in the whole graph, without added
-                              // self-loops
-    const double *degree_out; // [own] likewise of out-edges
+                              // self-loops. Nodes of a hypergraph: d_v, the sum of w_h over the
+                              // hyperedges with v as target; hyperedges: a_h, their source pins
+    const double *degree_out; // [own] likewise of out-edges; of the hyperedges with v as source; of
+                              // target pins
+    const float *weight;      // [own] of hyperedges: w_h; NULL: all 1
 } RowSet;
 
 // One direction of edges: row i of the set `to` reads columns, which are rows of the set `from`.
@@ -50,18 +58,26 @@ typedef struct ShardRelation {
     const int64_t *remote_gid;   // [H]
 } ShardRelation;
 
-enum { NODES = 0, SHARD_SETS = 2 };         // the set with features, labels and splits
-enum { IN_EDGES = 0, SHARD_RELATIONS = 4 }; // the relation in which nodes read their sources
+enum { NODES = 0, HYPEREDGES = 1, SHARD_SETS = 2 }; // NODES have features, labels and splits
+// A graph has the relation in which nodes read their sources, and its transpose unless that is
+// equal. A hypergraph has two stages of them: hyperedges read nodes, then nodes read hyperedges. If
+// every pin is source and target, these are each other's transpose; else each has its own.
+//
+//   graph                   IN_EDGES: nodes <- nodes         1: its transpose, if not symmetric
+//   hypergraph              IN_EDGES: hyperedges <- nodes    1: nodes <- hyperedges
+//   directed hypergraph     IN_EDGES: hyperedges <- sources  1: its transpose
+//                           2: targets <- hyperedges         3: its transpose
+enum { IN_EDGES = 0, SHARD_RELATIONS = 4 };
 
 typedef struct CacheHold CacheHold; // keeps an entry of the cache from being pruned
 
 typedef struct Shard {
     int part, parts;
     int64_t train_nodes, val_nodes, test_nodes; // of the whole graph
-    int64_t edges;                              // of the whole graph
+    int64_t edges;                              // of the whole graph; pins
     int sets, relations;
     RowSet set[SHARD_SETS];
-    ShardRelation relation[SHARD_RELATIONS]; // a symmetric graph has one, a directed one two
+    ShardRelation relation[SHARD_RELATIONS];
     int64_t features, classes;
     bool multilabel;
     const float *x;                  // [own nodes, features], rows as the file has them
@@ -79,8 +95,14 @@ typedef struct Shard {
 static inline const ShardRelation *shard_transposed(const Shard *shard, int relation) {
     return &shard->relation[shard->relation[relation].transpose];
 }
+static inline bool shard_is_hypergraph(const Shard *shard) { return shard->sets > 1; }
 static inline bool shard_is_symmetric(const Shard *shard) {
-    return shard->relation[IN_EDGES].transpose == IN_EDGES;
+    return shard->relations == shard->sets;
+}
+// The relation of an aggregate in forward direction: of a graph always IN_EDGES; of a hypergraph
+// stage 0 leads to hyperedges and stage 1 to nodes.
+static inline int shard_relation_of(const Shard *shard, int stage) {
+    return stage * (shard->relations / 2);
 }
 
 extern const Family method_family;
@@ -130,14 +152,15 @@ void cache_entry_read(CacheEntry *entry, const char *path, CacheKind kind);
 // Removes an entry. False without an error if a living process uses it.
 bool cache_remove(const CacheEntry *entry, Error *err);
 
-// Only the cut: part[n] in 0..parts-1. Local. Only `file:` may leave a part empty, with a warning.
-// (METIS does so on tiny graphs; such parts get one node each, with a warning.) Parts > nodes is an
-// error.
+// Only the cut: part[n + m] in 0..parts-1, of nodes and then of hyperedges. Local. Only `file:` may
+// leave a part without nodes, with a warning. (METIS does so on tiny graphs; such parts get one
+// node each, with a warning.) Parts > nodes is an error.
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
                    Error *err, Warnings *warnings);
 
 // Writes the shards of all parts, the manifest (partition.json, ranks.jsonl, messages.safetensors)
-// and <name>.part.K under `folder`; durable. Local (rank 0).
+// and <name>.part.K (of hyperedges <name>.hpart.K) under `folder`; durable. Local (rank 0). part:
+// [n + m].
 bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
                             const char *folder, Error *err);
 // Maps and checks one shard. It reads only a few KiB of the files shared by all ranks, for any

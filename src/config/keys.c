@@ -15,13 +15,16 @@ const Key config_own_keys[] = {
      "Preset of quantization.codec, comm.schedule and lossless.*; explicit keys override it."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
-     "The graph: a file, or a dataset directory of fringe."},
+     "The graph or hypergraph: a file, or a dataset directory of fringe."},
     {"data.format", KEY_WORD, AT(data.format), "\"auto\"", ANY, ANY, ANY,
      "Format of data.path; auto: detected from the file's name."},
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
      "Features of a graph whose file has none: .npy [n, F]."},
     {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,
      "Labels in a file beside the graph: .npy, [n] whole numbers or [n, K] 0/1 (multi-label)."},
+    {"data.nodes", KEY_PATH, AT(data.nodes), "\"\"", ANY, ANY, ANY,
+     "One .npz beside the graph with features, labels and splits (attr_... or x, labels or y, "
+     "train_idx, ...)."},
     {"data.splits", KEY_PATH, AT(data.splits), "\"\"", ANY, ANY, ANY,
      "The .npz that holds the splits; empty: the dataset itself."},
     {"data.split_keys", KEY_WORDS, AT(data.split_keys),
@@ -29,6 +32,8 @@ const Key config_own_keys[] = {
      "Three arrays of node ids, or masks: training, validation, test. Each is a name in the .npz, "
      "or "
      "a .npy file. train_mask, val_mask and test_mask are found without this key."},
+    {"data.split_row", KEY_INT, AT(data.split_row), "0", "[0, 1000000]", ANY, ANY,
+     "Arrays that hold several splits, [splits, T]: the row to use, from 0."},
     {"data.undirected", KEY_BOOL, AT(data.undirected), "false", ANY, ANY, ANY,
      "Edge lists: each line is an edge in both directions."},
     {"data.transforms", KEY_WORDS, AT(data.transforms), "[]", ANY, ANY, ANY,
@@ -162,9 +167,12 @@ const Key config_own_keys[] = {
      "auto: training neither computes nor sends rows outside the receptive field of the training "
      "nodes; evaluation uses all rows. all: training uses all rows too. The mode sets the "
      "default."},
-    {"lossless.cover", KEY_WORD, AT(lossless.cover), "\"min\"", ANY, "sources targets min", ANY,
+    {"lossless.cover", KEY_WORD, AT(lossless.cover), "\"min\"", ANY, "sources targets replicas min",
+     ANY,
      "The rows that one rank sends to another: rows of sources (sources) | partial aggregates for "
-     "targets (targets) | the fewest rows of both kinds, a minimum vertex cover (min). The mode "
+     "targets (targets) | rows of nodes, and partial aggregates of hyperedges (replicas; on a "
+     "graph "
+     "the same as sources) | the fewest rows of both kinds, a minimum vertex cover (min). The mode "
      "sets the default."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,

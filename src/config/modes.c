@@ -7,7 +7,7 @@
 
 #define SAVES_NOTHING                                                                              \
     "lossless.input_features=exchange", "lossless.order=aggregate-first",                          \
-        "lossless.receptive_field=all", "lossless.cover=sources"
+        "lossless.receptive_field=all", "lossless.cover=replicas"
 
 static const Mode modes[] = {
     {"vanilla",
