@@ -86,7 +86,8 @@ void pattern_free(Pattern *pattern);
 bool pattern_is_valid(const Pattern *pattern, bool deep);
 // Upper bounds on the memory of pattern_new, computed before it is called: `kept` is the memory of
 // the Pattern; `most` is the peak during the call, `kept` included (boundary, work space of the
-// cover, requests). One pass over the edges.
+// cover, requests). share_with: a Pattern with all rows of the same relation is there to share
+// with. One pass over the edges.
 typedef struct PatternBytes {
     size_t kept, most;
 } PatternBytes;
@@ -113,7 +114,7 @@ typedef struct Block {
 } Block;
 
 // Normalisations are a table (block.c): name -> diagonals and self, computed from the shard's
-// global degrees (ALGORITHMS A.3).
+// global degrees (ALGORITHMS A.3). A hypergraph's has diagonals for either set that a Block writes.
 extern const Family normalisation_family;
 bool block_init(Block *block, const char *normalisation, const Pattern *pattern, const Shard *shard,
                 Error *err);

@@ -4,6 +4,10 @@
 // A.3). Parameters, gradients and optimizer moments are flat arrays with named windows; no other
 // room knows layers. Kinds of layers are a table (src/model/shape.c). Names and layout outside are
 // PyG's (convs.0.lin.weight is [out, in]).
+//
+// A convolution is a run of layers. One on a graph has one layer (SGC: as many as it has steps),
+// one on a hypergraph two: the first leads from nodes to hyperedges, the second back. Level l is
+// the input of layer l; its rows are nodes, or hyperedges where a convolution is half done.
 #ifndef FRINGE_MODEL_H
 #define FRINGE_MODEL_H
 
@@ -28,10 +32,11 @@ typedef enum ParameterRole {
 enum { MODEL_LAYERS = 16, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
 
 typedef struct Parameter { // a window of the flat array
-    char name[40];   // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
-    int layer, conv; // conv: the N of its name, the number of layers with weights before this one
-    int role;        // ParameterRole, or a role of the kind
-    int64_t begin;   // offset in the flat array
+    char name[40]; // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
+    int layer;     // that multiplies by it or adds it
+    int conv;      // the convolution, the N of its name
+    int role;      // ParameterRole, or a role of the kind
+    int64_t begin; // offset in the flat array
     int64_t rows,
         columns; // [in, out] row-major inside; matrices are transposed to PyG's [out, in] in files
     bool matrix; // false: a vector of `columns` (rows = 1)
@@ -44,12 +49,13 @@ typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/
 typedef struct ModelShape {
     const LayerKind *kind;
     _Alignas(max_align_t) unsigned char options[CONFIG_TEXT]; // values of the kind's own keys
-    int layers;
-    int64_t width[MODEL_LAYERS + 1];    // F, hidden..., K
-    bool weights[MODEL_LAYERS];         // false: the layer is the aggregate alone
-    bool posted[MODEL_LAYERS];          // model.post follows: a layer with weights comes later
+    int layers, stages;              // stages: layers of a convolution on a hypergraph, 2; else 1
+    int64_t width[MODEL_LAYERS + 1]; // F, hidden..., K
+    bool weights[MODEL_LAYERS];      // false: the layer is the aggregate alone
+    bool posted[MODEL_LAYERS];       // model.post follows: a layer with weights comes later
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
-                                        // (lossless.order)
+                                        // (lossless.order). Layers without weights before it have
+                                        // this, too: the first of them multiplies
     enum {
         LAYER0_EXCHANGED, // like other layers
         LAYER0_ONCE,      // aggregates of the constant features are made at set-up, nothing is sent
@@ -57,9 +63,9 @@ typedef struct ModelShape {
     } layer0;             // lossless.input_features
     int leading; // layers whose aggregates are functions of the features alone, where these are not
                  // dropped out: up to the first one with weights; 0 if layer 0 is exchanged
-    bool train_rows;        // receptive-field pruning (lossless.receptive_field)
-    Cover cover;            // lossless.cover
-    char normalisation[32]; // of the Block (halo.h)
+    bool train_rows;         // receptive-field pruning (lossless.receptive_field)
+    Cover cover[SHARD_SETS]; // lossless.cover, by the set that is written
+    char normalisation[32];  // of the Block (halo.h)
     int post_count;
     PostStep post[3];
     float keep, input_keep;
@@ -89,6 +95,14 @@ int model_tensors(const ModelShape *shape, const float *parameters, float *turne
 bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
                            Error *err);
 
+// The set of rows at a level.
+static inline int level_set(const ModelShape *shape, int level) {
+    return level % shape->stages == 0 ? NODES : HYPEREDGES;
+}
+// False with EXIT_CONFIG if the layers are for graphs and the shard is of a hypergraph, or the
+// other way round.
+bool model_fits(const ModelShape *shape, const Shard *shard, Error *err);
+
 // Columns of the rows that layer `layer` exchanges in a training epoch; 0: it exchanges none.
 int64_t model_exchanged(const ModelShape *shape, int layer, int direction);
 
@@ -96,12 +110,11 @@ int64_t model_exchanged(const ModelShape *shape, int layer, int direction);
 // outputs read, and training the outputs that reach a training node (ALGORITHMS A.3, ii and iii).
 typedef struct ModelPatterns {
     int count;
-    Pattern *made[2 * MODEL_LAYERS + 1]; // owned
-    const Pattern *of[MODEL_LAYERS][2];  // [layer][direction] of training; NULL: aggregates nothing
-    const Pattern *full;                 // forward, all rows: of evaluation
-    int64_t rows[MODEL_LAYERS + 1];      // own rows of every layer's input that training needs, and
-                                         // of the logits
-    double seconds;                      // that they took to make
+    Pattern *made[2 * MODEL_LAYERS + SHARD_SETS]; // owned
+    const Pattern *of[MODEL_LAYERS][2]; // [layer][direction] of training; NULL: aggregates nothing
+    const Pattern *full[SHARD_SETS];    // [stage] forward, all rows: of evaluation
+    int64_t rows[MODEL_LAYERS + 1];     // own rows of every level that training needs
+    double seconds;                     // that they took to make
 } ModelPatterns;
 // Collective.
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
@@ -152,10 +165,9 @@ double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, Devi
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next
 // call. Drains the channels of training first. Collective.
 Rows model_infer(Model *model, const DeviceFloat *parameters);
-// The rows that enter layer `layer` (1..layers-1) of the last model_infer (embeddings); layer ==
-// layers: the logits. Layers below shape.leading - 1 ran at set-up only, and their rows are not
-// kept.
-Rows model_embedding(const Model *model, int layer);
+// The rows of a level (1..layers-1) of the last model_infer (embeddings); level == layers: the
+// logits. Layers below shape.leading - 1 ran at set-up only, and their rows are not kept.
+Rows model_embedding(const Model *model, int level);
 
 typedef struct Metrics {
     double loss, accuracy, micro_f1, macro_f1; // accuracy = subset accuracy if multilabel

@@ -7,46 +7,73 @@
 #include <string.h>
 
 typedef enum Diagonal {
-    ONE,           // not stored
-    ROOT_IN,       // 1 / sqrt(d_in + 1)
-    ROOT_OUT,      // 1 / sqrt(d_out + 1)
-    MEAN,          // 1 / d_in, or 1 for a row that reads nothing
-    MEAN_WITH_SELF // 1 / (d_in + 1)
+    ONE,            // not stored
+    ROOT_IN,        // 1 / sqrt(d_in + 1)
+    ROOT_OUT,       // 1 / sqrt(d_out + 1)
+    MEAN,           // 1 / d_in, or 1 for a row that reads nothing
+    MEAN_WITH_SELF, // 1 / (d_in + 1)
+    ROOT,           // 1 / sqrt(d_in), or 0 for a row that reads nothing
+    WEIGHT,         // w
+    WEIGHTED_MEAN   // w / d_in, or 0 for a row that reads nothing
 } Diagonal;
 
+// Both diagonals of a Block whose rows are nodes, and of one whose rows are hyperedges. The columns
+// of a graph are nodes, too; those of a hypergraph are of the other set.
 static const struct Normalisation {
     const char *name;
     bool self;
-    Diagonal left, right;
+    struct {
+        Diagonal left, right;
+    } to[SHARD_SETS];
 } normalisations[] = {
     // self; left = 1/sqrt(d_in + 1), right = 1/sqrt(d_out + 1): DGL's "both"
-    {"gcn", true, ROOT_IN, ROOT_OUT},
+    {"gcn", true, {[NODES] = {ROOT_IN, ROOT_OUT}}},
     // self; left = right = 1/sqrt(d_in + 1): DGL's "in", PyG
-    {"gcn-in", true, ROOT_IN, ROOT_IN},
+    {"gcn-in", true, {[NODES] = {ROOT_IN, ROOT_IN}}},
     // left = 1/max(1, d_in): GraphSAGE
-    {"mean", false, MEAN, ONE},
+    {"mean", false, {[NODES] = {MEAN, ONE}}},
     // self; left = 1/(d_in + 1): GraphSAGE-gcn, AdaQP's SAGE
-    {"mean-self", true, MEAN_WITH_SELF, ONE},
+    {"mean-self", true, {[NODES] = {MEAN_WITH_SELF, ONE}}},
     // self; no division: GIN with ε = 0
-    {"sum", true, ONE, ONE},
+    {"sum", true, {[NODES] = {ONE, ONE}}},
+    // D_v^-1/2 H · W D_e^-1 Hᵀ D_v^-1/2: HGNN
+    {"hyper-sym", false, {[NODES] = {ROOT, ONE}, [HYPEREDGES] = {WEIGHTED_MEAN, ROOT}}},
+    // D_v^-1 H · W D_e^-1 Hᵀ: PyG's HypergraphConv
+    {"hyper-row", false, {[NODES] = {MEAN, ONE}, [HYPEREDGES] = {WEIGHTED_MEAN, ONE}}},
+    // D_e^-1 Hᵀ, and D_v^-1 H W after the hyperedges' own weights: HNHN
+    {"hyper-mean", false, {[NODES] = {MEAN, WEIGHT}, [HYPEREDGES] = {MEAN, ONE}}},
 };
 const Family normalisation_family = FAMILY("normalisation", NULL, normalisations);
 
-// The divisor of a diagonal entry; in double, so that degrees are exact.
-static double divisor(Diagonal diagonal, double in, double out) {
+// What a diagonal entry divides, and by what; in double, so that degrees are exact.
+typedef struct Quotient {
+    double top, bottom;
+    bool root; // of the bottom
+} Quotient;
+
+static Quotient quotient(Diagonal diagonal, const RowSet *set, int64_t i) {
+    double in = set->degree_in[i], out = set->degree_out[i];
+    double weight = set->weight != NULL ? (double)set->weight[i] : 1.0;
+    double read = in == 0 ? 1 : in; // a row that reads nothing is 0 whatever divides it
     switch (diagonal) {
     case ROOT_IN:
-        return in + 1;
+        return (Quotient){1, in + 1, true};
     case ROOT_OUT:
-        return out + 1;
+        return (Quotient){1, out + 1, true};
     case MEAN:
-        return in == 0 ? 1 : in;
+        return (Quotient){1, read, false};
     case MEAN_WITH_SELF:
-        return in + 1;
+        return (Quotient){1, in + 1, false};
+    case ROOT:
+        return (Quotient){in != 0, read, true};
+    case WEIGHT:
+        return (Quotient){weight, 1, false};
+    case WEIGHTED_MEAN:
+        return (Quotient){in != 0 ? weight : 0, read, false};
     case ONE:
         break;
     }
-    return 1;
+    return (Quotient){1, 1, false};
 }
 
 // Negative weights may make a divisor 0 or negative; that is an error of the dataset.
@@ -57,8 +84,8 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, con
         return true;
     float *value = ALLOC(float, set->own, "diagonal of a Block");
     for (int64_t i = 0; i < set->own; i++) {
-        double d = divisor(diagonal, set->degree_in[i], set->degree_out[i]);
-        if (!(d > 0)) {
+        Quotient q = quotient(diagonal, set, i);
+        if (!(q.bottom > 0)) {
             memory_free(value);
             return error_set(err, EXIT_DATA,
                              "%s: the edge weights at node %lld sum to %g, so its row cannot be "
@@ -66,8 +93,7 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, con
                              "'binary')",
                              name, (long long)set->gid[i], set->degree_in[i]);
         }
-        bool root = diagonal == ROOT_IN || diagonal == ROOT_OUT;
-        value[i] = (float)(1.0 / (root ? sqrt(d) : d));
+        value[i] = (float)(q.top / (q.root ? sqrt(q.bottom) : q.bottom));
     }
     *out = value;
     return true;
@@ -83,8 +109,9 @@ bool block_init(Block *block, const char *normalisation, const Pattern *pattern,
     assert(!row->self || edges->to == edges->from);
     block->self = row->self;
     const RowSet *to = &shard->set[edges->to], *from = &shard->set[edges->from];
-    if (diagonal_fill(&block->left, row->left, to, shard->dataset_name, err) &&
-        diagonal_fill(&block->right, row->right, from, shard->dataset_name, err))
+    Diagonal left = row->to[edges->to].left, right = row->to[edges->to].right;
+    if (diagonal_fill(&block->left, left, to, shard->dataset_name, err) &&
+        diagonal_fill(&block->right, right, from, shard->dataset_name, err))
         return true;
     block_clear(block);
     return false;

@@ -46,7 +46,7 @@ static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool share_
     const RowSet *from = &shard->set[edges->from];
     int64_t rows = set_reach(&shard->set[edges->to], kind->target_hops);
     bool whole = !edges_leave_out(edges, rows, set_reach(from, kind->source_hops), from->own);
-    if (whole && (edges->remote == 0 || (share_with && kind->relation == IN_EDGES)))
+    if (whole && (edges->remote == 0 || share_with))
         return 0;
     size_t entry = sizeof(int32_t) + (edges->weight != NULL ? sizeof(float) : 0);
     return ((size_t)edges->offset[rows] - across) * entry + ((size_t)rows + 1) * sizeof(int64_t);

@@ -33,11 +33,11 @@ typedef struct Layer {
     // Of evaluation, forward: the same channel if the Pattern is the same and no messages of
     // training are in flight.
     Propagation infer;
-    Rows h; // [N, in] input while training, where a post made it; kept where backward needs it,
-            // otherwise all layers share one buffer
-    Rows a; // [N, in] A·H, aggregate-first only
-    Rows y; // [N, out] H·W, transform-first only
-    Rows z; // [N, out] before post; after inference: after post
+    Rows h; // [rows of its level, in] input while training, where a post made it; kept where
+            // backward needs it, otherwise all layers of that level's set share one buffer
+    Rows a; // [rows of the next level, in] A·H, aggregate-first only
+    Rows y; // [rows of its level, out] H·W, where it multiplies first
+    Rows z; // [rows of the next level, out] before post; after inference: after post
     PostSaved saved;
     Rows own[2];      // of the layer kind
     DeviceByte *bits; // of the layer kind
@@ -65,6 +65,10 @@ struct LayerKind {
         *unused; // keys that do not apply to it, ended by NULL; a config may not set them
     // Z is linear in A through W, so L·M·R·(H W) may be computed instead of (L·M·R·H) W.
     bool may_transform_first;
+    // And H enters Z in no other way, so the layers without weights before it may aggregate H W,
+    // too.
+    bool may_transform_run;
+    int stages; // 1: for graphs; 2: for hypergraphs, layers lead to hyperedges and back in turn
     const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
     int (*layers)(const Config *config);                   // number of layers for this config
     bool (*weights)(const ModelShape *shape, int l);       // false: the layer is L·M·R·H alone
@@ -72,7 +76,7 @@ struct LayerKind {
     void (*parameters)(ModelShape *shape, int l);
     void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
     bool (*keeps_input)(const ModelShape *shape, int l);          // backward needs H
-    void (*buffers)(Model *m, const Allocator *allocator, int l); // a, y, own and bits of a layer
+    void (*buffers)(Model *m, const Allocator *allocator, int l); // a, own and bits of a layer
     int64_t (*scratch)(const Model *m, int l); // floats that parameter_gradient wants
     // Z of rows whose aggregate is complete.
     void (*forward)(const LayerRun *run, Range rows, const Poll *poll);
@@ -98,18 +102,20 @@ struct Model {
     ModelParts parts;
     const Schedule *blocking; // for evaluation
     char panels[CONFIG_WORD];
-    int64_t rows;                    // N
-    Block block;                     // the normalised operator; its diagonals are owned here
-    const DeviceFloat *left, *right; // mirrors of the block's diagonals
-    struct {                         // mirrors of what the shard says of its rows
-        const DeviceInt64 *gid;
+    int64_t rows;                        // own rows of the largest set
+    struct {                             // [stage] the normalised operators
+        Block block;                     // its diagonals are owned here
+        const DeviceFloat *left, *right; // mirrors of them
+    } forward[SHARD_SETS];
+    struct { // mirrors of what the shard says of its rows
+        const DeviceInt64 *gid[SHARD_SETS];
         const DeviceInt32 *label;
         const DeviceByte *labels, *split;
         const DeviceInt64 *halo_id; // [H] node ids of kept halo features
     } on;
-    Rows x;        // [N, F] features
-    Rows features; // [N, F] aggregate of the last leading layer, if it is precomputed
-    Rows entering; // [N, F] input of that aggregate, if it is not x
+    Rows x;        // [nodes, F] features
+    Rows features; // [rows of its level, F] aggregate of the last leading layer, if precomputed
+    Rows entering; // [rows of its level, F] input of that aggregate, if it is not x
     Rows kept;     // [H, F] cached features of the halo; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
@@ -151,14 +157,27 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
 void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out);
 void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width);
-// True if a layer below has weights, so that the gradient of this layer's input is needed.
+// True if a layer below uses weights, so that the gradient of this layer's input is needed.
 bool wants_input_gradient(const ModelShape *shape, int l);
+// The layer multiplies its input by W before the aggregates of its convolution.
+static inline bool multiplies_first(const ModelShape *shape, int l) {
+    return shape->transform_first[l] &&
+           (l == 0 || shape->weights[l - 1] || !shape->transform_first[l - 1]);
+}
+// The layer has parameters: it ends a convolution, or multiplies first.
+static inline bool uses_weights(const ModelShape *shape, int l) {
+    return shape->weights[l] || multiplies_first(shape, l);
+}
 // Xavier-uniform; each matrix of a model has a random stream of its own.
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
 // ---- model.c
 void alloc_aggregate(Model *m, const Allocator *allocator,
                      int l); // Layer.a, unless it is made once
+// Own rows of a level.
+static inline int64_t own_rows(const Model *m, int level) {
+    return m->parts.shard->set[level_set(&m->shape, level)].own;
+}
 // The first layer that an epoch computes.
 static inline int first_layer(const ModelShape *shape) {
     return shape->layer0 == LAYER0_ONCE ? shape->leading - 1 : 0;
@@ -212,7 +231,7 @@ const Poll *gradient_poll(const Model *m);
 // ---- layers.c
 // Rows of layer l's input (l = layers: the logits) that the current call needs: [0, level_rows).
 static inline int64_t level_rows(const Model *m, int l) {
-    return m->training ? m->parts.patterns->rows[l] : m->rows;
+    return m->training ? m->parts.patterns->rows[l] : own_rows(m, l);
 }
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits

@@ -112,8 +112,8 @@ static void gin_forward(const LayerRun *run, Range rows, const Poll *poll) {
     b->add_scaled(sums, rows, run->a, run->h, weights_of(run, EPSILON), poll);
     b->dense(layer->z, rows, sums, weights_of(run, ROLE_WEIGHT), weights_of(run, ROLE_BIAS), false,
              poll);
-    b->post_forward(hidden, rows, layer->z, &post, (PostSaved){.positive = layer->bits}, m->on.gid,
-                    poll);
+    b->post_forward(hidden, rows, layer->z, &post, (PostSaved){.positive = layer->bits},
+                    m->on.gid[NODES], poll);
     b->dense(layer->z, rows, hidden, weights_of(run, OUTER_WEIGHT), weights_of(run, OUTER_BIAS),
              false, poll);
 }
@@ -186,6 +186,7 @@ static void gin_parameter_gradient(const LayerRun *run, const Parameter *p, cons
 
 const LayerKind layer_gin = {
     .name = "gin",
+    .stages = 1,
     .keys = {gin_keys, 2, sizeof(GinOptions)},
     .unused = no_keys,
     .may_transform_first = false,

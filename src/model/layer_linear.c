@@ -75,7 +75,7 @@ void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 // ---- memory
 
 // The gradients of Ws, and of W in transform-first layers, need H; the others need only A.
-bool linear_keeps_input(const ModelShape *shape, int l) { return shape->transform_first[l]; }
+bool linear_keeps_input(const ModelShape *shape, int l) { return multiplies_first(shape, l); }
 
 static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
     (void)shape, (void)l;
@@ -83,9 +83,7 @@ static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
 }
 
 void linear_buffers(Model *m, const Allocator *allocator, int l) {
-    if (m->shape.transform_first[l])
-        m->layer[l].y = alloc_rows(allocator, m->rows, m->shape.width[l + 1], "transformed rows");
-    else
+    if (!m->shape.transform_first[l])
         alloc_aggregate(m, allocator, l);
 }
 
@@ -136,6 +134,7 @@ void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Po
 // ---- the rows of the table
 
 const LayerKind layer_gcn = {.name = "gcn",
+                             ON_GRAPHS,
                              .unused = no_keys,
                              .weights = linear_weights,
                              .keys = {gcn_keys, 1, sizeof(GcnOptions)},
@@ -145,6 +144,7 @@ const LayerKind layer_gcn = {.name = "gcn",
                              LINEAR_RULE};
 
 const LayerKind layer_sage_mean = {.name = "sage-mean",
+                                   ON_GRAPHS,
                                    .unused = no_keys,
                                    .weights = linear_weights,
                                    .keys = {sage_mean_keys, 1, sizeof(SageMeanOptions)},
@@ -154,6 +154,7 @@ const LayerKind layer_sage_mean = {.name = "sage-mean",
                                    LINEAR_RULE};
 
 const LayerKind layer_sage_gcn = {.name = "sage-gcn",
+                                  ON_GRAPHS,
                                   .unused = no_keys,
                                   .weights = linear_weights,
                                   .normalisation = sage_gcn_normalisation,

@@ -16,9 +16,10 @@ void linear_aggregate_gradient(const LayerRun *run, const Poll *poll);
 void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll);
 void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll);
 
+#define ON_GRAPHS .stages = 1, .layers = linear_layers
 #define LINEAR_RULE                                                                                \
-    .may_transform_first = true, .layers = linear_layers, .initial = linear_initial,               \
-    .buffers = linear_buffers, .scratch = linear_scratch, .forward = linear_forward,               \
+    .may_transform_first = true, .initial = linear_initial, .buffers = linear_buffers,             \
+    .scratch = linear_scratch, .forward = linear_forward,                                          \
     .aggregate_gradient = linear_aggregate_gradient, .input_gradient = linear_input_gradient,      \
     .parameter_gradient = linear_parameter_gradient
 

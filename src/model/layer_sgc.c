@@ -20,6 +20,7 @@ static void sgc_parameters(ModelShape *shape, int l) {
 static const char *const sgc_unused[] = {"model.hidden", "model.post", "model.norm", NULL};
 
 const LayerKind layer_sgc = {.name = "sgc",
+                             ON_GRAPHS,
                              .unused = sgc_unused,
                              LINEAR_RULE,
                              .normalisation = sgc_normalisation,

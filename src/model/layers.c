@@ -4,7 +4,8 @@
 //   aggregate first   A = L·M·R·H, then Z of rows whose A is complete
 //                     dA from G; dH = (L·M·R)ᵀ dA, beside it the gradients of the parameters
 //   transform first   Y = H W, then L·M·R·Y into Z, then the rest of Z of complete rows
-//                     dY = (L·M·R)ᵀ G, beside it the gradients that need no dY; then dW, dH = dY Wᵀ
+//                     dY = (L·M·R)ᵀ G, beside it the gradients that need no dY; then dW, dH = dY
+//                     Wᵀ. In a run of layers the first one multiplies; the others aggregate only
 //   both              G of the layer below = post'(Z) ∘ dH
 #include "internal.h"
 #include <string.h>
@@ -61,7 +62,7 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
     Post post = layer_post(run);
     stream_timer_begin(m->timer, STREAM_COMPUTE);
     m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
-                                   layer->saved, m->on.gid, poll);
+                                   layer->saved, m->on.gid[level_set(&m->shape, run->l + 1)], poll);
     stream_timer_end(m->timer, TIMER_POINTWISE);
 }
 
@@ -83,13 +84,14 @@ static void forward_layer(Model *m, int l) {
         forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
         return;
     }
-    propagate(m, &(PropagationCall){.over = m->training ? &run.layer->propagation[FORWARD]
-                                                        : &run.layer->infer,
-                                    .in = run.transformed ? transform(&run) : run.h,
-                                    .out = run.transformed || !weights ? run.layer->z : run.a,
-                                    .received = m->masked,
-                                    .context = &run,
-                                    .finish = weights ? forward_rows : NULL});
+    propagate(m,
+              &(PropagationCall){
+                  .over = m->training ? &run.layer->propagation[FORWARD] : &run.layer->infer,
+                  .in = run.transformed && multiplies_first(&m->shape, l) ? transform(&run) : run.h,
+                  .out = run.transformed || !weights ? run.layer->z : run.a,
+                  .received = m->masked,
+                  .context = &run,
+                  .finish = weights ? forward_rows : NULL});
 }
 
 // The dropout mask of a value is a function of its node id and column, so cached halo rows get the
@@ -99,7 +101,8 @@ static void drop_features(Model *m) {
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
     stream_timer_begin(m->timer, STREAM_COMPUTE);
-    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid, NULL);
+    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid[NODES],
+               NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream, m->on.halo_id,
                    NULL);
@@ -207,15 +210,26 @@ static void backward_without_weights(LayerRun *run) {
                      .over = &run->layer->propagation[BACKWARD], .in = run->g, .out = run->dh});
 }
 
+// The gradient of what layer l aggregates, in a buffer `turn` slots after that of G.
+static Rows backward_aggregate(LayerRun *run, int turn) {
+    Model *m = run->m;
+    Rows out = rows_first(gradient_rows(m, m->shape.width[run->l + 1], turn), run->h.count);
+    propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
+                                    .in = run->g,
+                                    .out = out,
+                                    .context = run,
+                                    .beside = parameter_gradients});
+    return out;
+}
+
 static void backward_transform_first(LayerRun *run) {
     Model *m = run->m;
     const Poll *poll = gradient_poll(m);
-    Rows dy = rows_first(gradient_rows(m, m->shape.width[run->l + 1], 2), run->h.count);
-    propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
-                                    .in = run->g,
-                                    .out = dy,
-                                    .context = run,
-                                    .beside = parameter_gradients});
+    if (!multiplies_first(&m->shape, run->l)) {
+        run->dh = backward_aggregate(run, 1);
+        return;
+    }
+    Rows dy = backward_aggregate(run, 2);
     run->dy = dy;
     parameter_gradients(run, poll);
     if (!wants_input_gradient(&m->shape, run->l))
@@ -251,10 +265,10 @@ static void backward_layer(Model *m, int l) {
     const ModelShape *shape = &m->shape;
     LayerRun run = run_of(m, l);
     run.g = m->g;
-    if (!shape->weights[l])
-        backward_without_weights(&run);
-    else if (run.transformed)
+    if (run.transformed)
         backward_transform_first(&run);
+    else if (!shape->weights[l])
+        backward_without_weights(&run);
     else
         backward_aggregate_first(&run);
     if (!wants_input_gradient(shape, l))

@@ -24,24 +24,27 @@ Rows gradient_rows(const Model *m, int64_t width, int turn) {
 // Inference, and a layer behind one without post, read their input from the output of the layer
 // below.
 static bool keeps_input(const ModelShape *shape, int l) {
-    return !shape->inference && shape->weights[l] && shape->kind->keeps_input(shape, l);
+    return !shape->inference && uses_weights(shape, l) && shape->kind->keeps_input(shape, l);
 }
 
 void alloc_aggregate(Model *m, const Allocator *allocator, int l) {
     if (is_made_once(&m->shape, l))
         m->layer[l].a = m->features;
     else
-        m->layer[l].a = alloc_rows(allocator, m->rows, m->shape.width[l], "aggregated rows");
+        m->layer[l].a =
+            alloc_rows(allocator, own_rows(m, l + 1), m->shape.width[l], "aggregated rows");
 }
 
 static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     const ModelShape *shape = &m->shape;
     Layer *layer = &m->layer[l];
-    int64_t n = m->rows, in = shape->width[l], out = shape->width[l + 1];
+    int64_t n = own_rows(m, l + 1), in = shape->width[l], out = shape->width[l + 1];
     bool dropped = l == 0 && shape->input_keep < 1;
     if (dropped || (l > 0 && shape->posted[l - 1] && keeps_input(shape, l)))
-        layer->h =
-            alloc_rows(allocator, n, in, dropped ? "features after dropout" : "layer inputs");
+        layer->h = alloc_rows(allocator, own_rows(m, l), in,
+                              dropped ? "features after dropout" : "layer inputs");
+    if (multiplies_first(shape, l))
+        layer->y = alloc_rows(allocator, own_rows(m, l), out, "transformed rows");
     if (shape->weights[l])
         shape->kind->buffers(m, allocator, l);
     layer->z = alloc_rows(allocator, n, out, "layer outputs");
@@ -57,17 +60,23 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
 // The features and their precomputed aggregates.
 static void alloc_features(Model *m, const Allocator *allocator) {
     const ModelShape *shape = &m->shape;
-    m->x = alloc_rows(allocator, m->rows, shape->width[0], "features");
+    const char *what = "aggregated features";
+    m->x = alloc_rows(allocator, own_rows(m, 0), shape->width[0], "features");
     if (shape->leading > 0)
-        m->features = alloc_rows(allocator, m->rows, shape->width[0], "aggregated features");
+        m->features = alloc_rows(allocator, own_rows(m, shape->leading), shape->width[0], what);
     if (shape->leading > 1)
-        m->entering = alloc_rows(allocator, m->rows, shape->width[0], "aggregated features");
+        m->entering = alloc_rows(allocator, own_rows(m, shape->leading - 1), shape->width[0], what);
 }
 
-// Layers that need not keep their input share a buffer with the layers of the same width: padding
-// stays zero only if all rows of a buffer are equally wide.
+// Layers that need not keep their input share a buffer with the layers of the same set of rows and
+// the same width: padding stays zero only if all rows of a buffer are equally wide.
 static bool shares_input(const ModelShape *shape, int l) {
     return shape->posted[l - 1] && !keeps_input(shape, l);
+}
+
+static bool share_one(const ModelShape *shape, int k, int l) {
+    return shares_input(shape, k) && shape->width[k] == shape->width[l] &&
+           level_set(shape, k) == level_set(shape, l);
 }
 
 static void alloc_inputs(Model *m, const Allocator *allocator) {
@@ -75,11 +84,11 @@ static void alloc_inputs(Model *m, const Allocator *allocator) {
         if (!shares_input(&m->shape, l))
             continue;
         int same = 1;
-        while (same < l &&
-               (!shares_input(&m->shape, same) || m->shape.width[same] != m->shape.width[l]))
+        while (same < l && !share_one(&m->shape, same, l))
             same++;
         if (same == l)
-            m->layer[l].h = alloc_rows(allocator, m->rows, m->shape.width[l], "layer inputs");
+            m->layer[l].h =
+                alloc_rows(allocator, own_rows(m, l), m->shape.width[l], "layer inputs");
         else
             m->layer[l].h = m->layer[same].h;
     }
@@ -106,7 +115,7 @@ static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t scratch_floats(const Model *m) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
-        if (!m->shape.weights[l])
+        if (!uses_weights(&m->shape, l))
             continue;
         most = max64(most, m->shape.kind->scratch(m, l));
         most = max64(most, m->parts.backend->post_scratch(m->rows, m->shape.width[l + 1]));
@@ -141,14 +150,24 @@ static const Pattern *kept_pattern(const Model *m) {
     return m->shape.layer0 == LAYER0_KEPT ? m->parts.patterns->of[0][FORWARD] : NULL;
 }
 
-// Constant arrays of the shard and the block that operations read.
+// Constant arrays of the shard and the blocks that operations read.
+static void alloc_diagonals(Model *m, const Allocator *allocator, int stage) {
+    const Block *block = &m->forward[stage].block;
+    size_t to = (size_t)own_rows(m, stage + 1), from = (size_t)own_rows(m, stage);
+    m->forward[stage].left = alloc_mirror(allocator, block->left, to * sizeof(float), "diagonals");
+    m->forward[stage].right =
+        alloc_mirror(allocator, block->right, from * sizeof(float), "diagonals");
+}
+
 static void alloc_mirrors(Model *m, const Allocator *allocator) {
     const Shard *s = m->parts.shard;
     const Pattern *kept = kept_pattern(m);
-    size_t n = (size_t)m->rows, classes = (size_t)s->classes;
-    m->left = alloc_mirror(allocator, m->block.left, n * sizeof(float), "diagonals");
-    m->right = alloc_mirror(allocator, m->block.right, n * sizeof(float), "diagonals");
-    m->on.gid = alloc_mirror(allocator, s->set[NODES].gid, n * sizeof(int64_t), "node ids");
+    size_t n = (size_t)own_rows(m, 0), classes = (size_t)s->classes;
+    for (int stage = 0; stage < m->shape.stages; stage++)
+        alloc_diagonals(m, allocator, stage);
+    for (int set = 0; set < m->shape.stages; set++)
+        m->on.gid[set] = alloc_mirror(allocator, s->set[set].gid,
+                                      (size_t)s->set[set].own * sizeof(int64_t), "node ids");
     m->on.label = alloc_mirror(allocator, s->label, n * sizeof(int32_t), "labels");
     m->on.labels = alloc_mirror(allocator, s->labels, n * classes, "labels");
     m->on.split = alloc_mirror(allocator, s->split, n, "splits");
@@ -178,9 +197,20 @@ static void free_mirrors(Model *m) {
     mirror_free(b, m->on.split);
     mirror_free(b, m->on.labels);
     mirror_free(b, m->on.label);
-    mirror_free(b, m->on.gid);
-    mirror_free(b, m->right);
-    mirror_free(b, m->left);
+    for (int stage = m->shape.stages - 1; stage >= 0; stage--)
+        mirror_free(b, m->on.gid[stage]);
+    for (int stage = m->shape.stages - 1; stage >= 0; stage--) {
+        mirror_free(b, m->forward[stage].right);
+        mirror_free(b, m->forward[stage].left);
+    }
+}
+
+// The own rows of the largest set.
+static int64_t most_rows(const ModelShape *shape, const Shard *shard) {
+    int64_t most = 0;
+    for (int set = 0; set < shape->stages; set++)
+        most = max64(most, shard->set[set].own);
+    return most;
 }
 
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
@@ -192,13 +222,15 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     *m = (Model){.shape = *shape,
                  .parts = *parts,
                  .blocking = blocking,
-                 .rows = parts->shard->set[NODES].own};
+                 .rows = most_rows(shape, parts->shard)};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
     m->gradient_poll = poll_beside(m);
     m->results = parts->backend->event_new();
     find_parameters(m);
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
-    block_init(&m->block, shape->normalisation, parts->patterns->full, parts->shard, err);
+    for (int stage = 0; stage < shape->stages; stage++)
+        block_init(&m->forward[stage].block, shape->normalisation, parts->patterns->full[stage],
+                   parts->shard, err);
     if (!comm_agree(parts->comm,
                     err)) { // one rank's degrees may be bad; making channels is collective
         model_free(m);
@@ -215,7 +247,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config) {
     Model *m = ALLOC(Model, 1, "model"); // too large for the stack
-    *m = (Model){.shape = *shape, .parts = *parts, .rows = parts->shard->set[NODES].own};
+    *m = (Model){.shape = *shape, .parts = *parts, .rows = most_rows(shape, parts->shard)};
     alloc_buffers(m, &(Allocator){.backend = parts->backend, .plan = plan});
     propagations_plan(plan, m, config);
     memory_free(m);
@@ -261,7 +293,8 @@ void model_free(Model *m) {
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
     free_mirrors(m);
-    block_clear(&m->block);
+    for (int stage = 0; stage < m->shape.stages; stage++)
+        block_clear(&m->forward[stage].block);
     rows_free(b, &m->masked);
     rows_free(b, &m->kept);
     rows_free(b, &m->entering);
@@ -369,7 +402,7 @@ Rows model_infer(Model *m, const DeviceFloat *parameters) {
     return m->layer[m->shape.layers - 1].z;
 }
 
-Rows model_embedding(const Model *m, int layer) {
-    assert(layer >= 1 && layer >= m->shape.leading - 1 && layer <= m->shape.layers);
-    return layer == m->shape.leading - 1 ? m->entering : m->layer[layer - 1].z;
+Rows model_embedding(const Model *m, int level) {
+    assert(level >= 1 && level >= m->shape.leading - 1 && level <= m->shape.layers);
+    return level == m->shape.leading - 1 ? m->entering : m->layer[level - 1].z;
 }

@@ -1,7 +1,8 @@
 // The table of Patterns: each layer and direction names the kind of Pattern that it needs, and each
 // kind is made once. Receptive-field pruning: the outputs of a layer that affect the loss are at
 // most as many hops from a training node as there are layers above it; its inputs are one hop
-// farther. Backward needs the same rows.
+// farther. Backward needs the same rows. On a hypergraph the nodes are an even number of hops from
+// training nodes, and the hyperedges an odd one.
 #include "internal.h"
 #include <string.h>
 
@@ -12,15 +13,18 @@ static bool same_kind(const PatternKind *a, const PatternKind *b) {
 
 // How far training reaches over all ranks.
 typedef struct Reach {
-    int last; // no row is farther than so many hops
-    bool all; // every row is reached
+    int last; // no row of the set is farther than so many hops
+    bool all; // every row of the set is reached
 } Reach;
 
-static Reach reach_of(const Shard *shard, const Comm *comm) {
-    const RowSet *nodes = &shard->set[NODES];
-    int64_t farther[SHARD_HOPS + 1], left_out = nodes->own - nodes->reach[SHARD_HOPS];
+typedef struct Reached {
+    Reach set[SHARD_SETS];
+} Reached;
+
+static Reach reach_of(const RowSet *set, const Comm *comm) {
+    int64_t farther[SHARD_HOPS + 1], left_out = set->own - set->reach[SHARD_HOPS];
     for (int h = 0; h <= SHARD_HOPS; h++)
-        farther[h] = nodes->reach[SHARD_HOPS] - nodes->reach[h];
+        farther[h] = set->reach[SHARD_HOPS] - set->reach[h];
     comm_sum_int64(comm, farther, SHARD_HOPS + 1);
     comm_sum_int64(comm, &left_out, 1);
     Reach reach = {.all = left_out == 0};
@@ -29,32 +33,49 @@ static Reach reach_of(const Shard *shard, const Comm *comm) {
     return reach;
 }
 
-// HOPS_ALL if the hops reach every row, so that equal sets of rows have equal names.
-static int hops_of(const ModelShape *shape, Reach reach, int hops) {
+static Reached reached_of(const Shard *shard, const Comm *comm) {
+    Reached reached = {0};
+    for (int set = 0; set < shard->sets; set++)
+        reached.set[set] = reach_of(&shard->set[set], comm);
+    return reached;
+}
+
+// The hops of the rows of a level; HOPS_ALL if they reach every row, so that equal sets of rows
+// have equal names.
+static int hops_of(const ModelShape *shape, const Reached *reached, int level) {
+    Reach reach = reached->set[level_set(shape, level)];
+    int hops = shape->layers - level;
     if (!shape->train_rows || (hops >= reach.last && reach.all))
         return HOPS_ALL;
     return hops < reach.last ? hops : reach.last;
 }
 
-static PatternKind kind_of(const ModelShape *shape, const Shard *shard, Reach reach, int layer,
-                           int direction) {
-    int above = shape->layers - 1 - layer;
-    int outputs = hops_of(shape, reach, above), inputs = hops_of(shape, reach, above + 1);
+static PatternKind full_kind(const ModelShape *shape, const Shard *shard, int relation) {
+    return (PatternKind){.relation = relation,
+                         .target_hops = HOPS_ALL,
+                         .source_hops = HOPS_ALL,
+                         .cover = shape->cover[shard->relation[relation].to]};
+}
+
+static PatternKind kind_of(const ModelShape *shape, const Shard *shard, const Reached *reached,
+                           int layer, int direction) {
+    int outputs = hops_of(shape, reached, layer + 1), inputs = hops_of(shape, reached, layer);
     bool back = direction == BACKWARD;
-    PatternKind kind = {.relation = back ? shard->relation[IN_EDGES].transpose : IN_EDGES,
-                        .target_hops = back ? inputs : outputs,
-                        .source_hops = back ? outputs : inputs,
-                        .cover = shape->cover};
+    int relation = shard_relation_of(shard, layer % shape->stages);
+    PatternKind kind =
+        full_kind(shape, shard, back ? shard->relation[relation].transpose : relation);
+    kind.target_hops = back ? inputs : outputs;
+    kind.source_hops = back ? outputs : inputs;
     if (layer == 0 && shape->layer0 == LAYER0_KEPT)
         kind.cover =
             COVER_SOURCES; // the sender cannot sum rows that the reader masks in each epoch
     return kind;
 }
 
-// Every kind once, the full Pattern's first, and which of them each exchange needs (-1: none).
+// Every kind once, the full Patterns' first, and which of them each exchange needs (-1: none).
 typedef struct Kinds {
     int count;
-    PatternKind kind[2 * MODEL_LAYERS + 1];
+    PatternKind kind[2 * MODEL_LAYERS + SHARD_SETS];
     int of[MODEL_LAYERS][2];
 } Kinds;
 
@@ -67,35 +88,47 @@ static int kind_number(Kinds *kinds, PatternKind kind) {
     return i;
 }
 
-static Kinds list_kinds(const ModelShape *shape, const Shard *shard, Reach reach) {
+static Kinds list_kinds(const ModelShape *shape, const Shard *shard, const Reached *reached) {
     Kinds kinds = {0};
-    kind_number(
-        &kinds,
-        (PatternKind){.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = shape->cover});
+    for (int stage = 0; stage < shape->stages; stage++)
+        kind_number(&kinds, full_kind(shape, shard, shard_relation_of(shard, stage)));
     for (int l = 0; l < shape->layers; l++)
         for (int d = 0; d < 2; d++)
             kinds.of[l][d] = !shape->inference && aggregated(shape, l, d) > 0
-                                 ? kind_number(&kinds, kind_of(shape, shard, reach, l, d))
+                                 ? kind_number(&kinds, kind_of(shape, shard, reached, l, d))
                                  : -1;
     return kinds;
+}
+
+// The kind before the i-th that has all rows of its relation, whose own edges it may borrow; -1:
+// there is none.
+static int whole_before(const Kinds *kinds, int i) {
+    for (int k = 0; k < i; k++)
+        if (kinds->kind[k].relation == kinds->kind[i].relation &&
+            kinds->kind[k].target_hops == HOPS_ALL && kinds->kind[k].source_hops == HOPS_ALL)
+            return k;
+    return -1;
 }
 
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                          const Comm *comm) {
     double since = clock_seconds();
     *patterns = (ModelPatterns){0};
-    Reach reach = reach_of(shard, comm);
-    Kinds kinds = list_kinds(shape, shard, reach);
-    while (patterns->count < kinds.count) {
-        const PatternKind *kind = &kinds.kind[patterns->count];
-        patterns->made[patterns->count++] = pattern_new(shard, kind, patterns->made[0], comm);
+    Reached reached = reached_of(shard, comm);
+    Kinds kinds = list_kinds(shape, shard, &reached);
+    for (; patterns->count < kinds.count; patterns->count++) {
+        int i = patterns->count, whole = whole_before(&kinds, i);
+        patterns->made[i] =
+            pattern_new(shard, &kinds.kind[i], whole >= 0 ? patterns->made[whole] : NULL, comm);
     }
-    patterns->full = patterns->made[0];
+    for (int stage = 0; stage < shape->stages; stage++)
+        patterns->full[stage] = patterns->made[stage];
     for (int l = 0; l < shape->layers; l++)
         for (int d = 0; d < 2; d++)
             patterns->of[l][d] = kinds.of[l][d] >= 0 ? patterns->made[kinds.of[l][d]] : NULL;
     for (int l = 0; l <= shape->layers; l++)
-        patterns->rows[l] = set_reach(&shard->set[NODES], hops_of(shape, reach, shape->layers - l));
+        patterns->rows[l] =
+            set_reach(&shard->set[level_set(shape, l)], hops_of(shape, &reached, l));
     patterns->seconds = clock_seconds() - since;
 }
 
@@ -115,7 +148,8 @@ typedef struct Bound {
 static void bound_aside(void *context) {
     Bound *bound = context;
     for (int i = 0; i < bound->kinds->count; i++) {
-        PatternBytes bytes = pattern_bound(bound->shard, &bound->kinds->kind[i], i > 0);
+        PatternBytes bytes =
+            pattern_bound(bound->shard, &bound->kinds->kind[i], whole_before(bound->kinds, i) >= 0);
         size_t most = bound->kept + bytes.most; // those before it are there
         bound->most = most > bound->most ? most : bound->most;
         bound->kept += bytes.kept;
@@ -124,7 +158,8 @@ static void bound_aside(void *context) {
 
 void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
                           const Comm *comm) {
-    Kinds kinds = list_kinds(shape, shard, reach_of(shard, comm));
+    Reached reached = reached_of(shard, comm);
+    Kinds kinds = list_kinds(shape, shard, &reached);
     Bound bound = {.shard = shard, .kinds = &kinds};
     comm_aside(comm, bound_aside, &bound);
     size_t kept = bound.kept < bound.most ? bound.kept : bound.most;

@@ -12,13 +12,17 @@ int64_t aggregated(const ModelShape *shape, int l, int direction) {
     return model_exchanged(shape, l, direction);
 }
 
+static const Pattern *full_of(const ModelShape *shape, const ModelParts *parts, int l) {
+    return parts->patterns->full[l % shape->stages];
+}
+
 // The widest rows that an operator on these own edges will see.
 static int64_t widest(const ModelShape *shape, const ModelParts *parts, const Pattern *pattern) {
     int64_t most = 0;
     for (int l = 0; l < shape->layers; l++)
         for (int d = 0; d < 2; d++) {
             const Pattern *used[] = {parts->patterns->of[l][d],
-                                     d == FORWARD ? parts->patterns->full : NULL};
+                                     d == FORWARD ? full_of(shape, parts, l) : NULL};
             for (int i = 0; i < 2; i++)
                 if (used[i] != NULL && used[i]->own.offset == pattern->own.offset)
                     most = max64(most, aggregated(shape, l, d));
@@ -40,7 +44,14 @@ static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
 }
 
 static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
-    return of_block == NULL ? NULL : of_block == m->block.left ? m->left : m->right;
+    for (int stage = 0; of_block != NULL && stage < m->shape.stages; stage++) {
+        if (of_block == m->forward[stage].block.left)
+            return m->forward[stage].left;
+        if (of_block == m->forward[stage].block.right)
+            return m->forward[stage].right;
+    }
+    assert(of_block == NULL);
+    return NULL;
 }
 
 // `left` is only for rows that are complete after the own part.
@@ -120,9 +131,9 @@ typedef struct Site {
 enum { SITES = 3 };
 
 // May evaluation use the channel of training? Not while messages of training may be in flight.
-static bool evaluates_on_training(const ModelParts *parts, int l) {
-    return parts->patterns->of[l][FORWARD] == parts->patterns->full &&
-           !parts->schedule->keeps_in_flight;
+static bool evaluates_on_training(const Model *m, int l) {
+    return m->parts.patterns->of[l][FORWARD] == full_of(&m->shape, &m->parts, l) &&
+           !m->parts.schedule->keeps_in_flight;
 }
 
 // False if the layer has no such propagation, or evaluation uses that of training.
@@ -130,10 +141,11 @@ static bool site_of(Site *site, const Model *m, int l, int which) {
     const ModelPatterns *patterns = m->parts.patterns;
     bool of_training = which < 2;
     int direction = of_training ? which : FORWARD;
-    *site = (Site){.pattern = of_training ? patterns->of[l][direction] : patterns->full,
+    const Pattern *full = full_of(&m->shape, &m->parts, l);
+    *site = (Site){.pattern = of_training ? patterns->of[l][direction] : full,
                    .id = {l, direction},
                    .of_training = of_training};
-    if (!of_training && (l < m->shape.leading || evaluates_on_training(&m->parts, l)))
+    if (!of_training && (l < m->shape.leading || evaluates_on_training(m, l)))
         return false;
     return site->pattern != NULL;
 }
@@ -149,8 +161,9 @@ static bool has_own_buffers(const Model *m, const Site *site) {
 
 static void propagation_make(Model *m, Propagation *over, const Site *site) {
     const Pattern *pattern = site->pattern;
-    Block block = site->id.direction == FORWARD ? block_on(&m->block, pattern)
-                                                : block_transpose(&m->block, pattern);
+    const Block *forward = &m->forward[site->id.layer % m->shape.stages].block;
+    Block block = site->id.direction == FORWARD ? block_on(forward, pattern)
+                                                : block_transpose(forward, pattern);
     int64_t columns = aggregated(&m->shape, site->id.layer, site->id.direction);
     over->op = operator_find(m, &block);
     if (model_exchanged(&m->shape, site->id.layer, site->id.direction) == 0)
@@ -171,7 +184,7 @@ static void make_layer(Model *m, int l) {
     for (int which = 0; which < SITES; which++)
         if (site_of(&site, m, l, which))
             propagation_make(m, over[which], &site);
-    if (l >= m->shape.leading && evaluates_on_training(&m->parts, l))
+    if (l >= m->shape.leading && evaluates_on_training(m, l))
         layer->infer = layer->propagation[FORWARD];
 }
 
@@ -191,29 +204,45 @@ static void operator_clear(const Model *m, SparseOperator *op) {
 
 // ---- what is made of the features once (lossless.input_features)
 
-// Their aggregate, and the aggregate of that for every leading layer, with a temporary operator and
-// channel. The last one ends in m->features, the one before it in m->entering.
-static void features_once(Model *m, ExchangeBuffers *buffers) {
+// The aggregates of one stage with a temporary operator and channel, on the full Pattern.
+typedef struct OnceStage {
+    SparseOperator op;
+    Propagation over;
+} OnceStage;
+
+static void once_init(OnceStage *once, const Model *m, ExchangeBuffers *buffers, int stage) {
     const Backend *b = m->parts.backend;
-    const Pattern *p = m->parts.patterns->full;
+    const Pattern *p = m->parts.patterns->full[stage];
     CodecOptions exact = exact_options(m);
     int64_t columns = m->shape.width[0];
-    SparseOperator op = {.block = m->block, .owns_aggregate = true}; // of the full Pattern
-    op.aggregate = b->aggregate_new(&p->own, p->plan.sources, columns, "rows");
-    op.partial = b->aggregate_new(&p->partial, p->plan.sources, columns, "rows");
-    operator_ready(m, &op);
-    Propagation over = {
-        .op = &op,
-        .channel = channel_new(buffers, &p->plan, &exact, columns, (ExchangeId){0, FORWARD}),
+    once->op = (SparseOperator){.block = m->forward[stage].block, .owns_aggregate = true};
+    once->op.aggregate = b->aggregate_new(&p->own, p->plan.sources, columns, "rows");
+    once->op.partial = b->aggregate_new(&p->partial, p->plan.sources, columns, "rows");
+    operator_ready(m, &once->op);
+    once->over = (Propagation){
+        .op = &once->op,
+        .channel = channel_new(buffers, &p->plan, &exact, columns, (ExchangeId){stage, FORWARD}),
         .partials = rows_alloc(b, p->partial.rows, columns, "partial sums")};
+}
+
+// The aggregate of the features, and the aggregate of that for every leading layer. The last one
+// ends in m->features, the one before it in m->entering.
+static void features_once(Model *m, ExchangeBuffers *buffers) {
+    OnceStage once[SHARD_SETS];
+    int stages = m->shape.leading < m->shape.stages ? m->shape.leading : m->shape.stages;
+    for (int stage = 0; stage < stages; stage++)
+        once_init(&once[stage], m, buffers, stage);
     Rows in = m->x;
-    for (int left = m->shape.leading; left > 0; left--) {
-        Rows out = left % 2 == 1 ? m->features : m->entering;
-        propagate(m, &(PropagationCall){.over = &over, .in = in, .out = out});
+    for (int l = 0; l < m->shape.leading; l++) {
+        Rows out = (m->shape.leading - l) % 2 == 1 ? m->features : m->entering;
+        propagate(
+            m, &(PropagationCall){.over = &once[l % m->shape.stages].over, .in = in, .out = out});
         in = out;
     }
-    propagation_clear(b, &over);
-    operator_clear(m, &op);
+    for (int stage = 0; stage < stages; stage++) {
+        propagation_clear(m->parts.backend, &once[stage].over);
+        operator_clear(m, &once[stage].op);
+    }
 }
 
 // The halo's features, for masks that both ends make.
@@ -222,7 +251,7 @@ static void features_kept(Model *m, ExchangeBuffers *buffers) {
     CodecOptions exact = exact_options(m);
     Channel *channel =
         channel_new(buffers, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
-    RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->right};
+    RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->forward[0].right};
     channel_pack(channel, &rows, (ExchangeContext){.exact = true});
     channel_post(channel);
     for (int group = 0; group + 1 < p->plan.size; group++)
@@ -242,10 +271,10 @@ static void tune(Model *m) {
                 continue;
             bool first = m->shape.transform_first[l], weights = m->shape.weights[l];
             Rows out = first || !weights ? m->layer[l].z : m->layer[l].a;
-            Rows in = first                    ? m->layer[l].y
-                      : l == 0                 ? m->x
-                      : m->shape.posted[l - 1] ? m->layer[l].h
-                                               : m->layer[l - 1].z;
+            Rows in = multiplies_first(&m->shape, l) ? m->layer[l].y
+                      : l == 0                       ? m->x
+                      : m->shape.posted[l - 1]       ? m->layer[l].h
+                                                     : m->layer[l - 1].z;
             m->parts.backend->aggregate_tune(op->aggregate, out, in);
         }
 }
@@ -294,8 +323,9 @@ static void features_plan(MemoryPlan *plan, const Model *m) {
     const ModelPatterns *patterns = m->parts.patterns;
     CodecOptions exact = exact_options(m);
     BufferSizes most = {0};
-    if (m->shape.layer0 != LAYER0_EXCHANGED)
-        propagation_plan(plan, &most, m, patterns->full, &exact, m->shape.width[0]);
+    bool once = m->shape.layer0 != LAYER0_EXCHANGED;
+    for (int stage = 0; once && stage < m->shape.stages && stage < m->shape.leading; stage++)
+        propagation_plan(plan, &most, m, patterns->full[stage], &exact, m->shape.width[0]);
     if (m->shape.layer0 == LAYER0_KEPT)
         channel_plan(plan, &most, m->parts.backend, &patterns->of[0][FORWARD]->plan, &exact,
                      m->shape.width[0]);

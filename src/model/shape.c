@@ -5,17 +5,43 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin, layer_sgc;
+extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin, layer_sgc, layer_hgnn,
+    layer_hnhn;
 static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn,
-                                               &layer_gin, &layer_sgc};
+                                               &layer_gin, &layer_sgc,       &layer_hgnn,
+                                               &layer_hnhn};
 const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
 
-// Layers with weights among the first `layers`.
-static int convolutions(const ModelShape *shape, int layers) {
+// Layers with weights in [begin, end).
+static int weighted_layers(const ModelShape *shape, int begin, int end) {
     int count = 0;
-    for (int l = 0; l < layers; l++)
+    for (int l = begin; l < end; l++)
         count += shape->weights[l];
     return count;
+}
+
+// The convolution to which a layer belongs; for l = layers their number. On a graph a layer with
+// weights ends it.
+static int convolution_of(const ModelShape *shape, int l) {
+    return shape->stages > 1 ? l / shape->stages : weighted_layers(shape, 0, l);
+}
+
+static bool is_last_with_weights(const ModelShape *shape, int l) {
+    return shape->weights[l] && weighted_layers(shape, l + 1, shape->layers) == 0;
+}
+
+// The layer with weights that ends the layers without weights from `layer` on.
+static int last_of_run(const ModelShape *shape, int layer) {
+    while (layer + 1 < shape->layers && !shape->weights[layer])
+        layer++;
+    return layer;
+}
+
+// The layer that multiplies by the W of layer l.
+static int multiplying_layer(const ModelShape *shape, int l) {
+    while (l > 0 && shape->transform_first[l] && !multiplies_first(shape, l))
+        l--;
+    return l;
 }
 
 int layer_keys(const MemberKeys *keys[LAYER_KINDS]) {
@@ -28,8 +54,8 @@ int layer_keys(const MemberKeys *keys[LAYER_KINDS]) {
 static Parameter *add_parameter(ModelShape *shape, int l, int role, int64_t rows, int64_t columns) {
     assert(shape->parameter_windows < MODEL_PARAMETERS);
     Parameter *p = &shape->parameter[shape->parameter_windows++];
-    *p = (Parameter){.layer = l,
-                     .conv = convolutions(shape, l),
+    *p = (Parameter){.layer = role == ROLE_WEIGHT ? multiplying_layer(shape, l) : l,
+                     .conv = convolution_of(shape, l),
                      .role = role,
                      .begin = shape->parameter_count,
                      .rows = rows,
@@ -54,8 +80,11 @@ void parameter_vector(ModelShape *shape, int l, int role, const char *name, int6
 static void norm_parameters(ModelShape *shape, int l) {
     Parameter *gamma = add_parameter(shape, l, ROLE_GAMMA, 1, shape->width[l + 1]);
     Parameter *beta = add_parameter(shape, l, ROLE_BETA, 1, shape->width[l + 1]);
-    snprintf(gamma->name, sizeof gamma->name, "norms.%d.weight", gamma->conv);
-    snprintf(beta->name, sizeof beta->name, "norms.%d.bias", beta->conv);
+    int before = 0;
+    for (int k = 0; k < l; k++)
+        before += shape->posted[k];
+    snprintf(gamma->name, sizeof gamma->name, "norms.%d.weight", before);
+    snprintf(beta->name, sizeof beta->name, "norms.%d.bias", before);
 }
 
 // model.post with the steps that have something to do: "norm" needs model.norm, "activation" an
@@ -87,22 +116,28 @@ static bool read_post(ModelShape *shape, const Config *config, Error *err) {
 static bool read_layers(ModelShape *shape, const Config *config, Error *err) {
     if (config->model.layers < 1 || shape->kind->layers(config) > MODEL_LAYERS)
         return error_set(err, EXIT_CONFIG, "model.layers: expected 1 to %d, found %lld",
-                         MODEL_LAYERS, (long long)config->model.layers);
+                         MODEL_LAYERS / shape->stages, (long long)config->model.layers);
     shape->layers = shape->kind->layers(config);
     for (int l = 0; l < shape->layers; l++)
         shape->weights[l] = shape->kind->weights(shape, l);
-    int all = convolutions(shape, shape->layers);
-    assert(all > 0);
+    assert(weighted_layers(shape, 0, shape->layers) > 0);
     for (int l = 0; l < shape->layers; l++)
-        shape->posted[l] = shape->weights[l] && convolutions(shape, l + 1) < all;
+        shape->posted[l] = shape->weights[l] && !is_last_with_weights(shape, l);
     return true;
+}
+
+// The width of a hidden layer. A convolution with weights in two layers has one more of them than
+// model.hidden has values; the last value serves it.
+static int64_t hidden_width(const ModelShape *shape, const ConfigInts *hidden, int l) {
+    int conv = convolution_of(shape, l), last = hidden->count - 1;
+    return hidden->value[conv < last ? conv : last];
 }
 
 // A layer without weights keeps the width of its input.
 static bool read_widths(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                         Error *err) {
     const ConfigInts *hidden = &config->model.hidden;
-    int all = convolutions(shape, shape->layers);
+    int all = convolution_of(shape, shape->layers);
     if (features < 1)
         return error_set(err, EXIT_DATA,
                          "the dataset has no features; add 'random:64' or 'degree' "
@@ -115,13 +150,35 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
             "model.hidden: expected 1 width or %d (one for each hidden layer), found %d", all - 1,
             hidden->count);
     shape->width[0] = features;
-    for (int l = 0; l < shape->layers; l++) {
-        int conv = convolutions(shape, l);
-        shape->width[l + 1] = !shape->weights[l] ? shape->width[l]
-                              : conv == all - 1  ? classes
-                                                 : hidden->value[hidden->count == 1 ? 0 : conv];
-    }
+    for (int l = 0; l < shape->layers; l++)
+        shape->width[l + 1] = !shape->weights[l]               ? shape->width[l]
+                              : is_last_with_weights(shape, l) ? classes
+                                                               : hidden_width(shape, hidden, l);
     return true;
+}
+
+// Y = H W before the aggregates of layer l and, so that all of them are as narrow, of the layers
+// without weights before it. Aggregates that are precomputed stay as they are.
+static void transform_first(ModelShape *shape, int l) {
+    int first = l;
+    while (shape->kind->may_transform_run && first > shape->leading && !shape->weights[first - 1])
+        first--;
+    for (int k = first; k <= l; k++) {
+        shape->transform_first[k] = true;
+        shape->width[k + 1] = shape->width[l + 1];
+    }
+}
+
+// What travels as it is, and what as a partial aggregate, by the set that is written. `replicas`
+// sends rows of nodes, which hyperedges read, and partial aggregates of hyperedges, which nodes
+// read.
+static void choose_covers(ModelShape *shape, const char *word) {
+    Cover cover = strcmp(word, "min") == 0       ? COVER_MIN
+                  : strcmp(word, "targets") == 0 ? COVER_TARGETS
+                                                 : COVER_SOURCES;
+    bool replicas = strcmp(word, "replicas") == 0 && shape->stages > 1;
+    for (int set = 0; set < SHARD_SETS; set++)
+        shape->cover[set] = replicas && set == NODES ? COVER_TARGETS : cover;
 }
 
 static void choose_savings(ModelShape *shape, const Config *config) {
@@ -131,15 +188,13 @@ static void choose_savings(ModelShape *shape, const Config *config) {
            (shape->leading == 0 || !shape->weights[shape->leading - 1]))
         shape->leading++;
     shape->train_rows = strcmp(config->lossless.receptive_field, "auto") == 0;
-    shape->cover = strcmp(config->lossless.cover, "min") == 0       ? COVER_MIN
-                   : strcmp(config->lossless.cover, "targets") == 0 ? COVER_TARGETS
-                                                                    : COVER_SOURCES;
+    choose_covers(shape, config->lossless.cover);
     // what is made once, or masked at both ends, are aggregates of the features
     int first = shape->layer0 == LAYER0_ONCE ? shape->leading : shape->layer0 == LAYER0_KEPT;
+    bool may = strcmp(config->lossless.order, "auto") == 0 && shape->kind->may_transform_first;
     for (int l = first; l < shape->layers; l++)
-        shape->transform_first[l] = strcmp(config->lossless.order, "auto") == 0 &&
-                                    shape->kind->may_transform_first && shape->weights[l] &&
-                                    shape->width[l + 1] < shape->width[l];
+        if (may && shape->weights[l] && shape->width[l + 1] < shape->width[l])
+            transform_first(shape, l);
 }
 
 static bool check_unused(const LayerKind *kind, const Config *config, Error *err) {
@@ -153,6 +208,7 @@ static bool check_unused(const LayerKind *kind, const Config *config, Error *err
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err) {
     *shape = (ModelShape){.kind = kind,
+                          .stages = kind->stages,
                           .bias = config->model.bias,
                           .multilabel = multilabel,
                           .gain = config->model.gain,
@@ -190,7 +246,32 @@ void model_shape_for_inference(ModelShape *shape) {
         shape->transform_first[l] = false;
 }
 
-bool wants_input_gradient(const ModelShape *shape, int l) { return convolutions(shape, l) > 0; }
+bool model_fits(const ModelShape *shape, const Shard *shard, Error *err) {
+    if (shape->stages == shard->sets)
+        return true;
+    char names[2][128] = {"", ""}; // of the kinds for graphs, and for hypergraphs
+    for (int i = 0; i < layer_family.count; i++) {
+        char *list = names[layer_kinds[i]->stages - 1];
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof names[0] - used, "%s%s", used > 0 ? ", " : "",
+                 layer_kinds[i]->name);
+    }
+    if (shape->stages > 1)
+        return error_set(err, EXIT_CONFIG,
+                         "model.layer: %s is for hypergraphs, but %s is a graph; use one of %s",
+                         shape->kind->name, shard->dataset_name, names[0]);
+    return error_set(err, EXIT_CONFIG,
+                     "model.layer: %s is for graphs, but %s is a hypergraph; use one of %s, or "
+                     "expand it with data.transforms=clique or star",
+                     shape->kind->name, shard->dataset_name, names[1]);
+}
+
+bool wants_input_gradient(const ModelShape *shape, int l) {
+    bool below = false;
+    for (int k = 0; k < l; k++)
+        below |= uses_weights(shape, k);
+    return below;
+}
 
 int64_t model_exchanged(const ModelShape *shape, int l, int direction) {
     bool once = shape->layer0 == LAYER0_ONCE && l < shape->leading;
@@ -202,12 +283,13 @@ int64_t model_exchanged(const ModelShape *shape, int l, int direction) {
 }
 
 // A stream is told apart by its layer, its direction (one bit) and the peer of its numbers: the
-// n-th matrix of a layer has direction n % 2 and peer n / 2.
+// n-th matrix of a layer has direction n % 2 and peer n / 2. The layer is the last of its run, for
+// lossless.order must not change the weights.
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
-    int n = 0;
+    int n = 0, layer = last_of_run(shape, p->layer);
     for (const Parameter *q = shape->parameter; q < p; q++)
-        n += q->layer == p->layer && q->matrix;
-    RandomStream stream = random_stream(seed, RANDOM_WEIGHTS, 0, p->layer, n % 2);
+        n += last_of_run(shape, q->layer) == layer && q->matrix;
+    RandomStream stream = random_stream(seed, RANDOM_WEIGHTS, 0, layer, n % 2);
     double bound = shape->gain * sqrt(6.0 / (double)(p->rows + p->columns));
     for (int64_t r = 0; r < p->rows; r++)
         for (int64_t c = 0; c < p->columns; c++)

@@ -152,6 +152,8 @@ bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm,
 bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                     const Config *config, const Comm *comm, Error *err) {
     MemoryPlan bound = {0};
+    if (!model_fits(shape, shard, err)) // the same on all ranks
+        return false;
     model_patterns_bound(&bound, shape, shard, comm);
     if (!memory_fits(&bound, config, comm, err))
         return false;

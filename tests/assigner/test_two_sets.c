@@ -45,7 +45,7 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
     assert_true(memory_in_use() - before <= memory_plan_total(&plan) + sizeof(Pattern) + 1024);
     const HaloPlan *p = &way->pattern->plan;
     if (r == 0)
-        assert_ok(block_init(&way->block, "mean", way->pattern, &hyper->shard, &err), &err);
+        assert_ok(block_init(&way->block, "hyper-mean", way->pattern, &hyper->shard, &err), &err);
     else
         way->block = block_transpose(&hyper->way[0].block, way->pattern);
     way->channel = channel_new(hyper->buffers, p, &options, COLUMNS, (ExchangeId){r, FORWARD});

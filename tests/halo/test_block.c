@@ -167,6 +167,8 @@ static double growth(const Block *block) {
     return sqrt(after / before);
 }
 
+static bool is_for_graphs(const char *name) { return strncmp(name, "hyper-", 6) != 0; }
+
 // Where every edge has its way back and no weight, a normalisation, however it shares what it
 // divides by between the two ends, has the largest eigenvalue 1: D^-1 A, A D^-1 and D^-1/2 A D^-1/2
 // have the same ones. One that divides nothing is left as it is.
@@ -179,6 +181,8 @@ static void test_no_normalisation_lets_rows_grow_or_shrink(void **state) {
         Block block;
         Error err = {0};
         const char *name = family_word(&normalisation_family, i);
+        if (!is_for_graphs(name))
+            continue;
         assert_ok(block_init(&block, name, graph.forward, &graph.shard, &err), &err);
         bool divides = block.left != NULL || block.right != NULL;
         double grown = growth(&block);

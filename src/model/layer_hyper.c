@@ -1,0 +1,88 @@
+// hgnn and hnhn: convolutions on hypergraphs as two layers, of which the first leads from nodes to
+// hyperedges (V→E) and the second back (E→V). The operators are those of the normalisations
+// "hyper-..." (halo/block.c).
+//
+//   hgnn   sym: Y = D_v^-½ H W D_e⁻¹ Hᵀ D_v^-½ X Θ + b (Feng et al.: Hypergraph Neural Networks,
+//          AAAI 2019, equation 11); row: Y = D_v⁻¹ H W D_e⁻¹ Hᵀ X Θ + b (Bai et al.: Hypergraph
+//          Convolution and Hypergraph Attention, 2021; PyG's HypergraphConv). The first layer has
+//          no weights; Θ, the bias and what follows belong to the second, but the first one
+//          multiplies by Θ where that makes rows narrower (lossless.order).
+//   hnhn   X_E = σ(D_e⁻¹ Hᵀ X W₁ + b₁), X_V = σ(D_v⁻¹ H W X_E W₂ + b₂) (Dong et al.: HNHN:
+//   Hypergraph
+//          Networks with Hyperedge Neurons, 2020, without its exponents): both layers have weights,
+//          and model.post follows both but the last. Nodes take the mean over their hyperedges,
+//          weighted by w.
+#include "layer_linear.h"
+#include <string.h>
+
+enum { STAGES = 2 };
+
+static int hyper_layers(const Config *config) { return STAGES * (int)config->model.layers; }
+
+// ---- hgnn
+
+typedef struct HgnnOptions {
+    char norm[CONFIG_WORD]; // sym | row
+} HgnnOptions;
+static const Key hgnn_keys[] = {
+    {"model.norm_hyper", KEY_WORD, offsetof(HgnnOptions, norm), "\"sym\"", NULL, "sym row", NULL,
+     "Scaling of hgnn: by the roots of the nodes' degrees at both ends (sym, HGNN's), or by their "
+     "degrees where nodes read (row, that of PyG's HypergraphConv)."},
+};
+
+static const char *hgnn_normalisation(const ModelShape *shape) {
+    const HgnnOptions *options = (const void *)shape->options;
+    return strcmp(options->norm, "row") == 0 ? "hyper-row" : "hyper-sym";
+}
+
+static bool hgnn_weights(const ModelShape *shape, int l) {
+    (void)shape;
+    return l % STAGES == 1;
+}
+
+static void hgnn_parameters(ModelShape *shape, int l) {
+    // width[l] is that of Y already where the layer before multiplies
+    parameter_matrix(shape, l, ROLE_WEIGHT, "lin.weight", shape->width[l - 1], shape->width[l + 1]);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, "bias", shape->width[l + 1]);
+}
+
+// ---- hnhn
+
+static const char *hnhn_normalisation(const ModelShape *shape) {
+    (void)shape;
+    return "hyper-mean";
+}
+
+static void hnhn_parameters(ModelShape *shape, int l) {
+    bool to_hyperedges = l % STAGES == 0;
+    parameter_matrix(shape, l, ROLE_WEIGHT, to_hyperedges ? "lin_e.weight" : "lin_v.weight",
+                     shape->width[l], shape->width[l + 1]);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, to_hyperedges ? "lin_e.bias" : "lin_v.bias",
+                         shape->width[l + 1]);
+}
+
+// ---- the rows of the table
+
+const LayerKind layer_hgnn = {.name = "hgnn",
+                              .stages = STAGES,
+                              .may_transform_run = true,
+                              .unused = no_keys,
+                              LINEAR_RULE,
+                              .keys = {hgnn_keys, 1, sizeof(HgnnOptions)},
+                              .layers = hyper_layers,
+                              .normalisation = hgnn_normalisation,
+                              .weights = hgnn_weights,
+                              .parameters = hgnn_parameters,
+                              .keeps_input = linear_keeps_input};
+
+const LayerKind layer_hnhn = {.name = "hnhn",
+                              .stages = STAGES,
+                              .unused = no_keys,
+                              LINEAR_RULE,
+                              .layers = hyper_layers,
+                              .normalisation = hnhn_normalisation,
+                              .weights = linear_weights,
+                              .parameters = hnhn_parameters,
+                              .keeps_input = linear_keeps_input};
