@@ -171,8 +171,26 @@ void shard_path(char *out, size_t size, const char *folder, int part, int parts)
 void ranks_path(char *out, size_t size, const char *folder);
 void messages_path(char *out, size_t size, const char *folder);
 
+// ---- figures.c: the statistics of a cut
+// Counts the rows that part p reads from each other part.
+void messages_count(Messages *sent, const PartEdges *edges, int p);
+void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *part,
+                     const Graph *graph);
+// Counts the joined pairs {u, v} and those that are cut.
+void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part);
+
 // ---- shard_file.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);
+
+// ---- shard_check.c: what was read
+// False, with a sentence that names the file and what is wrong in it.
+bool shard_damaged(const Shard *shard, Error *err, const char *what);
+// Checks every array of a shard against its bounds, and makes its groups of remote rows.
+bool shard_check(Shard *shard, Error *err);
+
+// ---- shard_plan.c
+// False if the shards cannot be made in the memory that is left.
+bool shards_fit(const Graph *graph, const int32_t *part, int parts, Error *err);
 
 // ---- shard_build.c
 // Fills the statistics of the shards and writes all files of a partition under `folder`, which must

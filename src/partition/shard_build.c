@@ -75,37 +75,6 @@ static void part_rows_clear(PartRows *rows) {
     memory_free(rows->split);
 }
 
-// Counts the rows that part p reads from each other part.
-static void count_sent(Messages *sent, const PartEdges *edges, int p) {
-    const int32_t *owner = edges->remote_owner;
-    for (int64_t h = 0, next; h < edges->remote; h = next) {
-        for (next = h + 1; next < edges->remote && owner[next] == owner[h];)
-            next++;
-        messages_add(sent, owner[h], p, next - h);
-    }
-}
-
-static void count_part(PartFigures *figures, const Shard *shard, const int32_t *part,
-                       const Graph *graph) {
-    const RowSet *nodes = &shard->set[NODES];
-    const ShardRelation *in = &shard->relation[IN_EDGES];
-    figures->own = nodes->own;
-    figures->central = nodes->central;
-    figures->halo = in->remote;
-    figures->halo_backward = shard_transposed(shard, IN_EDGES)->remote;
-    figures->edges = in->edges;
-    for (int64_t e = 0; e < in->edges; e++)
-        figures->edges_remote += in->column[e] >= nodes->own;
-    for (int64_t i = 0; i < nodes->own; i++) {
-        int64_t v = nodes->gid[i];
-        bool read = false;
-        for (int64_t e = graph->out.offset[v]; e < graph->out.offset[v + 1] && !read; e++)
-            read = part[graph->out.column[e]] != shard->part;
-        figures->boundary += read;
-        figures->train += shard->split[i] == SPLIT_TRAIN;
-    }
-}
-
 // The fields that are the same in all shards.
 static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Manifest *manifest) {
     Shard shard = {.parts = manifest->parts,
@@ -163,15 +132,15 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     nodes->reach = order->reach + p * (SHARD_HOPS + 1);
     part_edges_init(&forward, &maker->graph->in, maker->part, order, p, maker->slot);
     shard.relation[IN_EDGES] = relation_of(&forward, shard.relations - 1);
-    count_sent(&manifest->sent, &forward, p);
+    messages_count(&manifest->sent, &forward, p);
     if (!maker->graph->symmetric) {
         part_edges_init(&backward, &maker->graph->out, maker->part, order, p, maker->slot);
         shard.relation[1] = relation_of(&backward, IN_EDGES);
-        count_sent(&manifest->sent_backward, &backward, p);
+        messages_count(&manifest->sent_backward, &backward, p);
     }
     part_rows_init(&rows, &shard, maker->dataset, maker->graph, order->node + order->begin[p]);
     PartFigures *figures = &manifest->part[p];
-    count_part(figures, &shard, maker->part, maker->graph);
+    figures_of_part(figures, &shard, maker->part, maker->graph);
     char path[1024];
     shard_path(path, sizeof path, maker->folder, p, manifest->parts);
     bool ok = shard_write(&shard, maker->dataset->x, path, err);
@@ -181,18 +150,6 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     part_edges_clear(&forward);
     part_edges_clear(&backward);
     return ok;
-}
-
-// Counts the joined pairs {u, v} and those that are cut.
-static void count_cut(Manifest *manifest, const Graph *graph, const int32_t *part) {
-    for (int64_t v = 0; v < graph->nodes; v++) {
-        int64_t count = graph_neighbours(graph, v);
-        for (int64_t k = 0; k < count; k++) {
-            int32_t u = graph->scratch[k];
-            manifest->undirected_edges += u > v;
-            manifest->edge_cut += u > v && part[u] != part[v];
-        }
-    }
 }
 
 // Hashes what the shards hold: the dataset, the parts and the order of rows. Parts without clusters
@@ -216,52 +173,6 @@ static bool write_part_file(const Manifest *manifest, const int32_t *part, const
     part_file_name(name, manifest->dataset_name, manifest->parts);
     path_join(path, sizeof path, folder, name);
     return part_file_write(path, part, manifest->nodes, err);
-}
-
-// The nodes, in-edges and out-edges of a part.
-typedef struct PartSize {
-    int64_t nodes, in, out;
-} PartSize;
-
-// The memory of a part while its shard is made: its edges by target and by source (edges.c), its
-// remote rows, its per-node arrays.
-static size_t part_bytes(const PartSize *size, const Graph *graph) {
-    size_t entry = sizeof(int32_t) + (graph->out.weight != NULL ? sizeof(float) : 0);
-    size_t nodes = (size_t)size->nodes, others = (size_t)graph->nodes - nodes, bytes = nodes * 40;
-    size_t edges[2] = {(size_t)size->in, graph->symmetric ? 0 : (size_t)size->out}, turned = 0;
-    for (int way = 0; way < 2; way++) {
-        size_t remote = edges[way] < others ? edges[way] : others;
-        size_t now = edges[way] * entry + (nodes + remote) * sizeof(int64_t);
-        bytes += edges[way] * entry + nodes * sizeof(int64_t) + remote * 24;
-        turned = now > turned ? now : turned;
-    }
-    return bytes + turned;
-}
-
-static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
-    PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
-    for (int64_t v = 0; v < graph->nodes; v++) {
-        size[part[v]].nodes++;
-        size[part[v]].in += graph->in.offset[v + 1] - graph->in.offset[v];
-        size[part[v]].out += graph->out.offset[v + 1] - graph->out.offset[v];
-    }
-    size_t most = 0;
-    for (int p = 0; p < parts; p++) {
-        size_t bytes = part_bytes(&size[p], graph);
-        most = bytes > most ? bytes : most;
-    }
-    memory_free(size);
-    return most;
-}
-
-static bool shards_fit(const Graph *graph, const int32_t *part, int parts, Error *err) {
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "order of rows",
-                    memory_product(graph->nodes, 17) +
-                        memory_product(parts, (SHARD_HOPS + 4) * sizeof(int64_t)));
-    memory_plan_add(&plan, "shard being made", largest_part(graph, part, parts) + (1 << 20));
-    return memory_plan_fits(&plan, graph->memory_limit,
-                            "cut into more parts, or on a larger machine", err);
 }
 
 // Writing to the disk began when each shard was closed, so each sync waits only briefly.
@@ -294,7 +205,7 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
     snprintf(manifest->dataset_name, sizeof manifest->dataset_name, "%s", dataset->name);
     if (manifest->dataset_hash[0] == '\0')
         dataset_hash(dataset, manifest->dataset_hash);
-    count_cut(manifest, graph, part);
+    figures_of_cut(manifest, graph, part);
     PartOrder order;
     if (!shards_fit(graph, part, manifest->parts, err) ||
         !order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))

@@ -220,12 +220,6 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
 
 // ---- reading
 
-static bool damaged(const Shard *shard, Error *err, const char *what) {
-    return error_set(err, EXIT_DATA,
-                     "%s: damaged (%s); remove its folder and let fringe make it again",
-                     shard->map.path, what);
-}
-
 static bool read_fact(const Tensors *map, const char *name, int64_t *value) {
     char text[32], *end = "?";
     if (tensors_metadata(map, name, text, sizeof text) != NULL && text[0] != '\0')
@@ -237,9 +231,9 @@ static bool read_facts(Shard *shard, bool *weighted, Error *err) {
     Facts facts;
     for (int i = 0; i < FACTS; i++)
         if (!read_fact(&shard->map, fact_names[i], &facts.value[i]))
-            return damaged(shard, err, fact_names[i]);
+            return shard_damaged(shard, err, fact_names[i]);
     if (!facts_in_range(&facts))
-        return damaged(shard, err, "sizes out of range");
+        return shard_damaged(shard, err, "sizes out of range");
     facts_apply(&facts, shard, weighted);
     if (tensors_metadata(&shard->map, "dataset_name", shard->dataset_name,
                          sizeof shard->dataset_name) == NULL ||
@@ -247,7 +241,7 @@ static bool read_facts(Shard *shard, bool *weighted, Error *err) {
                          sizeof shard->dataset_hash) == NULL ||
         tensors_metadata(&shard->map, "partition_hash", shard->partition_hash,
                          sizeof shard->partition_hash) == NULL)
-        return damaged(shard, err, "names");
+        return shard_damaged(shard, err, "names");
     return true;
 }
 
@@ -255,7 +249,7 @@ static bool read_fields(Shard *shard, bool weighted, Error *err) {
     Fields fields;
     shard_fields(&fields, shard, weighted);
     if (shard->map.count != fields.count)
-        return damaged(shard, err, "number of tensors");
+        return shard_damaged(shard, err, "number of tensors");
     for (int i = 0; i < fields.count; i++) {
         const Field *field = &fields.field[i];
         const Tensor *tensor =
@@ -263,90 +257,23 @@ static bool read_fields(Shard *shard, bool weighted, Error *err) {
         if (tensor == NULL)
             return false;
         if ((uintptr_t)tensor->data % tensor_type_bytes[field->type] != 0)
-            return damaged(shard, err, "alignment");
+            return shard_damaged(shard, err, "alignment");
         memcpy(field->at, &tensor->data, sizeof tensor->data);
     }
     return true;
 }
 
-static bool offsets_are_good(const int64_t *offset, int64_t groups, int64_t end) {
-    bool ok = offset[0] == 0 && offset[groups] == end;
-    for (int64_t i = 0; i < groups; i++)
-        ok = ok && offset[i] <= offset[i + 1] && offset[i + 1] <= end;
-    return ok;
-}
-
-static bool check_columns(const Shard *shard, const ShardRelation *edges) {
-    int64_t columns = shard->set[edges->from].own + edges->remote;
-    for (int64_t i = 0; i < shard->set[edges->to].own; i++)
-        for (int64_t e = edges->offset[i]; e < edges->offset[i + 1]; e++) {
-            int32_t before = e > edges->offset[i] ? edges->column[e - 1] : 0;
-            if (edges->column[e] < before || edges->column[e] >= columns)
-                return false;
-        }
-    return true;
-}
-
-// Checks that owners are in ring order and the rows of each ascend. group[g + 1] gets the number of
-// rows of group g.
-static bool check_remote(const Shard *shard, const ShardRelation *edges, int64_t *group) {
-    int64_t total = shard->set[edges->from].total;
-    int before = -1; // group of the previous row
-    for (int64_t h = 0; h < edges->remote; h++) {
-        int owner = edges->remote_owner[h];
-        if (owner < 0 || owner >= shard->parts || owner == shard->part)
-            return false;
-        int g = ring_group(shard->part, owner, shard->parts);
-        int32_t row_before = g == before ? edges->remote_row[h - 1] : -1;
-        if (g < before || edges->remote_row[h] <= row_before || edges->remote_row[h] >= total ||
-            edges->remote_gid[h] < 0 || edges->remote_gid[h] >= total)
-            return false;
-        before = g;
-        group[g + 1]++;
-    }
-    return true;
-}
-
-static bool check_edges(const Shard *shard, ShardRelation *edges, Error *err) {
-    if (!offsets_are_good(edges->offset, shard->set[edges->to].own, edges->edges))
-        return damaged(shard, err, "offsets");
-    if (!check_columns(shard, edges))
-        return damaged(shard, err, "columns");
-    edges->remote_group = ALLOC(int64_t, shard->parts, "groups of remote rows");
-    if (!check_remote(shard, edges, edges->remote_group))
-        return damaged(shard, err, "remote rows");
-    for (int g = 0; g + 1 < shard->parts; g++)
-        edges->remote_group[g + 1] += edges->remote_group[g];
-    return true;
-}
-
-static bool check_rows(const Shard *shard, Error *err) {
-    const RowSet *nodes = &shard->set[NODES];
-    for (int h = 0; h <= SHARD_HOPS; h++)
-        if (nodes->reach[h] < (h > 0 ? nodes->reach[h - 1] : 0) || nodes->reach[h] > nodes->own)
-            return damaged(shard, err, "reach");
-    for (int64_t i = 0; i < nodes->own; i++) {
-        if (nodes->gid[i] < 0 || nodes->gid[i] >= nodes->total)
-            return damaged(shard, err, "ids");
-        if (shard->split[i] > SPLIT_TEST ||
-            (shard->label != NULL && (shard->label[i] < -1 || shard->label[i] >= shard->classes)))
-            return damaged(shard, err, "labels");
-    }
-    return shard->majority < (shard->classes > 0 ? shard->classes : 1) ||
-           damaged(shard, err, "majority");
-}
-
 // Checks that the file is whole and belongs to the manifest.
 static bool check_hash(const Shard *shard, const PartFigures *figures, Error *err) {
     if ((int64_t)shard->map.bytes != figures->bytes)
-        return damaged(shard, err, "its size is not what ranks.jsonl says");
+        return shard_damaged(shard, err, "its size is not what ranks.jsonl says");
     Hash *hash = hash_new();
     char text[33];
     hash_add(hash, shard->map.mapping, shard->map.bytes);
     hash_text(hash, text);
     hash_free(hash);
     if (strcmp(text, figures->hash) != 0)
-        return damaged(shard, err, "its content is not what ranks.jsonl says");
+        return shard_damaged(shard, err, "its content is not what ranks.jsonl says");
     return true;
 }
 
@@ -355,13 +282,8 @@ static bool shard_read(Shard *shard, const PartFigures *figures, int part, int p
     if (!check_hash(shard, figures, err) || !read_facts(shard, &weighted, err))
         return false;
     if (shard->part != part || shard->parts != parts)
-        return damaged(shard, err, "another part's");
-    if (!read_fields(shard, weighted, err) || !check_rows(shard, err))
-        return false;
-    for (int r = 0; r < shard->relations; r++)
-        if (!check_edges(shard, &shard->relation[r], err))
-            return false;
-    return true;
+        return shard_damaged(shard, err, "another part's");
+    return read_fields(shard, weighted, err) && shard_check(shard, err);
 }
 
 static bool open_held(Shard *shard, const char *folder, int part, Error *err) {
