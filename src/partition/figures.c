@@ -18,10 +18,10 @@ void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *pa
     figures->own = nodes->own;
     figures->central = nodes->central;
     figures->halo = in->remote;
-    figures->halo_backward = shard_transposed(shard, IN_EDGES)->remote;
+    figures->halo_backward = shard->relation[shard_backward(shard)].remote;
     figures->edges = in->edges;
     for (int64_t e = 0; e < in->edges; e++)
-        figures->edges_remote += in->column[e] >= nodes->own;
+        figures->edges_remote += in->column[e] >= nodes->own; // `in` reads nodes
     for (int64_t i = 0; i < nodes->own; i++) {
         int64_t v = nodes->gid[i];
         bool read = false;
@@ -33,7 +33,7 @@ void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *pa
 }
 
 void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part) {
-    for (int64_t v = 0; v < graph->nodes; v++) {
+    for (int64_t v = 0; v < graph->vertices; v++) {
         int64_t count = graph_neighbours(graph, v);
         for (int64_t k = 0; k < count; k++) {
             int32_t u = graph->scratch[k];

@@ -59,24 +59,33 @@ static bool check_edges(const Shard *shard, ShardRelation *edges, Error *err) {
     return true;
 }
 
-static bool check_rows(const Shard *shard, Error *err) {
-    const RowSet *nodes = &shard->set[NODES];
+static bool check_set(const Shard *shard, const RowSet *set, Error *err) {
     for (int h = 0; h <= SHARD_HOPS; h++)
-        if (nodes->reach[h] < (h > 0 ? nodes->reach[h - 1] : 0) || nodes->reach[h] > nodes->own)
+        if (set->reach[h] < (h > 0 ? set->reach[h - 1] : 0) || set->reach[h] > set->own)
             return shard_damaged(shard, err, "reach");
-    for (int64_t i = 0; i < nodes->own; i++) {
-        if (nodes->gid[i] < 0 || nodes->gid[i] >= nodes->total)
+    for (int64_t i = 0; i < set->own; i++) {
+        if (set->gid[i] < 0 || set->gid[i] >= set->total)
             return shard_damaged(shard, err, "ids");
+        if (set->weight != NULL && !(set->weight[i] >= 0))
+            return shard_damaged(shard, err, "weights of hyperedges");
+    }
+    return true;
+}
+
+static bool check_labels(const Shard *shard, Error *err) {
+    for (int64_t i = 0; i < shard->set[NODES].own; i++)
         if (shard->split[i] > SPLIT_TEST ||
             (shard->label != NULL && (shard->label[i] < -1 || shard->label[i] >= shard->classes)))
             return shard_damaged(shard, err, "labels");
-    }
     return shard->majority < (shard->classes > 0 ? shard->classes : 1) ||
            shard_damaged(shard, err, "majority");
 }
 
 bool shard_check(Shard *shard, Error *err) {
-    if (!check_rows(shard, err))
+    for (int i = 0; i < shard->sets; i++)
+        if (!check_set(shard, &shard->set[i], err))
+            return false;
+    if (!check_labels(shard, err))
         return false;
     for (int r = 0; r < shard->relations; r++)
         if (!check_edges(shard, &shard->relation[r], err))
