@@ -1,38 +1,102 @@
 // The stored edges by source and by target. A dataset keeps rows by source (edge i -> j in row i).
 // The rows of a shard read their sources, so the cut also needs the edges by target: the transpose,
-// which equals a symmetric graph.
+// which equals a symmetric graph. A hypergraph becomes its star graph.
 #include "internal.h"
+#include <string.h>
 
-static bool graph_fits(const Dataset *dataset, double memory_limit, Error *err) {
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "edges the other way",
-                    csr_bytes_of(dataset->nodes, dataset->edges, dataset->weight != NULL));
-    return memory_plan_fits(&plan, memory_limit, "cut on a larger machine and use file:PATH", err);
+// Counts and then, at `next`, lists what each vertex leads to: a node the hyperedges that it is a
+// source of, a hyperedge its targets. A call with `column` NULL only counts.
+static void lead(const Dataset *dataset, int64_t *next, int32_t *column) {
+    for (int64_t v = 0; v < dataset->nodes; v++)
+        for (int64_t e = dataset->offset[v]; e < dataset->offset[v + 1]; e++) {
+            int role = dataset->pin_role != NULL ? dataset->pin_role[e] : PIN_BOTH;
+            int64_t h = dataset->nodes + dataset->target[e];
+            if (column != NULL && (role & PIN_SOURCE) != 0)
+                column[next[v]] = (int32_t)h;
+            if (column != NULL && (role & PIN_TARGET) != 0)
+                column[next[h]] = (int32_t)v;
+            next[v] += (role & PIN_SOURCE) != 0;
+            next[h] += (role & PIN_TARGET) != 0;
+        }
 }
 
-bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err) {
-    *graph =
-        (Graph){.nodes = dataset->nodes, .edges = dataset->edges, .memory_limit = memory_limit};
-    graph->out = graph->in = dataset_csr(dataset);
-    graph->symmetric = csr_is_symmetric(&graph->out);
-    if (!graph->symmetric) {
-        if (!graph_fits(dataset, memory_limit, err))
-            return false;
-        csr_transpose(&graph->in, &graph->out, graph->nodes);
-    }
+// The star graph of a hypergraph, by source. Rows ascend, since nodes are taken in their order.
+static Csr star_graph(const Dataset *dataset) {
+    int64_t vertices = dataset->nodes + dataset->hyperedges;
+    Csr star = {.rows = vertices, .offset = ALLOC(int64_t, vertices + 1, "pins both ways")};
+    lead(dataset, star.offset + 1, NULL);
+    for (int64_t v = 0; v < vertices; v++)
+        star.offset[v + 1] += star.offset[v];
+    star.column = ALLOC(int32_t, star.offset[vertices], "pins both ways");
+    int64_t *next = ALLOC(int64_t, vertices, "pins both ways");
+    memcpy(next, star.offset, (size_t)vertices * sizeof *next);
+    lead(dataset, next, star.column);
+    memory_free(next);
+    return star;
+}
+
+// Entries of the star graph by source: a pin that is source and target has two.
+static int64_t star_entries(const Dataset *dataset) {
+    int64_t entries = 2 * dataset->edges;
+    for (int64_t e = 0; dataset->pin_role != NULL && e < dataset->edges; e++)
+        entries -= dataset->pin_role[e] != PIN_BOTH;
+    return entries;
+}
+
+static const char advice[] = "cut on a larger machine and use file:PATH";
+
+static bool star_fits(const Dataset *dataset, double memory_limit, Error *err) {
+    MemoryPlan plan = {0};
+    int64_t vertices = dataset->nodes + dataset->hyperedges;
+    memory_plan_add(&plan, "pins both ways",
+                    csr_bytes_of(vertices, star_entries(dataset), false) +
+                        memory_product(vertices, sizeof(int64_t)));
+    return memory_plan_fits(&plan, memory_limit, advice, err);
+}
+
+static bool transpose_fits(const Csr *out, double memory_limit, Error *err) {
+    MemoryPlan plan = {0};
+    memory_plan_add(&plan, "edges the other way", csr_bytes(out));
+    return memory_plan_fits(&plan, memory_limit, advice, err);
+}
+
+static int64_t most_neighbours(const Graph *graph) {
     int64_t most = 0;
-    for (int64_t v = 0; v < graph->nodes; v++) {
+    for (int64_t v = 0; v < graph->vertices; v++) {
         int64_t degree = graph->out.offset[v + 1] - graph->out.offset[v] + graph->in.offset[v + 1] -
                          graph->in.offset[v];
         most = degree > most ? degree : most;
     }
-    graph->scratch = ALLOC(int32_t, most, "neighbours of a node");
+    return most;
+}
+
+bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err) {
+    bool star = dataset->hyperedges > 0;
+    *graph = (Graph){.nodes = dataset->nodes,
+                     .vertices = dataset->nodes + dataset->hyperedges,
+                     .edges = dataset->edges,
+                     .memory_limit = memory_limit};
+    if (star && !star_fits(dataset, memory_limit, err))
+        return false;
+    graph->out = star ? star_graph(dataset) : dataset_csr(dataset);
+    graph->symmetric = csr_is_symmetric(&graph->out);
+    if (graph->symmetric) {
+        graph->in = graph->out;
+    } else if (transpose_fits(&graph->out, memory_limit, err)) {
+        csr_transpose(&graph->in, &graph->out, graph->vertices);
+    } else {
+        graph_clear(graph);
+        return false;
+    }
+    graph->scratch = ALLOC(int32_t, most_neighbours(graph), "neighbours of a vertex");
     return true;
 }
 
 void graph_clear(Graph *graph) {
     if (!graph->symmetric) // then `in` owns its arrays
         csr_free(&graph->in);
+    if (graph_sets(graph) > 1)
+        csr_free(&graph->out);
     memory_free(graph->scratch);
     *graph = (Graph){0};
 }

@@ -1,5 +1,6 @@
 // Inside the partition room: the graph in both directions, the order of rows, the edges of one
-// part, the statistics of a cut.
+// part, the statistics of a cut. A hypergraph is its star graph here: vertices are the nodes and
+// then the hyperedges, and rows of each set are numbered inside their part.
 #ifndef FRINGE_PARTITION_INTERNAL_H
 #define FRINGE_PARTITION_INTERNAL_H
 
@@ -24,20 +25,25 @@ void cache_touch(const char *path);
 
 // ---- graph.c: the stored edges, by source and by target
 typedef struct Graph {
-    int64_t nodes, edges;
-    Csr out; // by source, as the dataset has it; borrowed from the dataset
-    Csr in;  // by target; owned, or the arrays of `out` if symmetric
+    int64_t nodes;
+    int64_t vertices; // nodes; of a hypergraph nodes, then hyperedges
+    int64_t edges;    // stored edges; pins
+    // By source: as the dataset has it, borrowed from it. Of a hypergraph owned: a node leads to
+    // the hyperedges that it is a source of, a hyperedge to its targets.
+    Csr out;
+    Csr in; // by target; owned, or the arrays of `out` if symmetric
     bool symmetric;
     int32_t *scratch;    // [largest out-degree + in-degree] for graph_neighbours; owned
     double memory_limit; // GiB that this process may use; 0: all available memory
 } Graph;
 
-// False if the transposed edges do not fit into the memory that is left.
+// False if the edges that must be made do not fit into the memory that is left.
 bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err);
 void graph_clear(Graph *graph);
 // Writes the distinct neighbours of v in either direction, ascending and without v, to
 // graph->scratch. Returns their count.
 int64_t graph_neighbours(const Graph *graph, int64_t v);
+static inline int graph_sets(const Graph *graph) { return graph->vertices > graph->nodes ? 2 : 1; }
 
 // ---- methods.c: the family
 typedef struct CutInput {
@@ -67,12 +73,42 @@ const Method *method_find(const char *word, const char **argument, Error *err);
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
                const Config *config, Warnings *warnings, Error *err);
 
+// ---- order.c: law 1
+typedef struct PartOrder {
+    int parts, sets;
+    int64_t nodes;    // vertices before the hyperedges
+    int64_t *begin;   // [sets * parts + 1] where a group of rows begins in `vertex`
+    int32_t *vertex;  // [vertices] group by group, in row order
+    int32_t *row;     // [vertices] row of a vertex in its group
+    int64_t *central; // [sets * parts] forward-central rows
+    int64_t *reach;   // [sets * parts, SHARD_HOPS + 1] rows at most h hops from a training node
+    int unclustered;  // parts too large for METIS; their rows are not ordered by cluster
+} PartOrder;
+// The rows of a set in a part are a group.
+static inline int order_group(const PartOrder *order, int set, int part) {
+    return set * order->parts + part;
+}
+static inline int64_t order_own(const PartOrder *order, int set, int part) {
+    int group = order_group(order, set, part);
+    return order->begin[group + 1] - order->begin[group];
+}
+static inline const int32_t *order_rows(const PartOrder *order, int set, int part) {
+    return order->vertex + order->begin[order_group(order, set, part)];
+}
+// The vertex with id 0 of a set.
+static inline int64_t order_first(const PartOrder *order, int set) {
+    return set == NODES ? 0 : order->nodes;
+}
+bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
+                int parts, bool reorder, Error *err);
+void order_clear(PartOrder *order);
+
 // ---- metis.c
-// Groups the nodes of one part (nodes[i], row[nodes[i]] == i) into `clusters` groups of neighbours:
-// cluster[i]. False if the part is too large for METIS (EXIT_MEMORY, EXIT_DATA) or METIS was
-// interrupted (EXIT_STOPPED).
-bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, const int32_t *row,
-                    const int32_t *nodes, int64_t count, int clusters, Error *err);
+// Groups the rows of part p, its nodes and then its hyperedges, into `clusters` groups of
+// neighbours: cluster[rows]. False if the part is too large for METIS (EXIT_MEMORY, EXIT_DATA) or
+// METIS was interrupted (EXIT_STOPPED).
+bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
+                    const PartOrder *order, int p, int clusters, Error *err);
 
 // ---- partfile.c: <name>.part.K
 // The file of "file:PATH" for K parts: PATH, or PATH.part.K if PATH does not exist.
@@ -82,21 +118,7 @@ enum { PART_FILE_NAME = 192 };
 void part_file_name(char out[PART_FILE_NAME], const char *dataset, int parts);
 bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error *err);
 
-// ---- order.c: law 1
-typedef struct PartOrder {
-    int parts;
-    int64_t *begin;   // [parts+1] where the nodes of a part begin in `node`
-    int32_t *node;    // [nodes] part by part, in row order
-    int32_t *row;     // [nodes] row of a node in its part
-    int64_t *central; // [parts] forward-central rows
-    int64_t *reach;   // [parts, SHARD_HOPS + 1] rows at most h hops from a training node
-    int unclustered;  // parts too large for METIS; their rows are not ordered by cluster
-} PartOrder;
-bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
-                int parts, bool reorder, Error *err);
-void order_clear(PartOrder *order);
-
-// ---- edges.c: one direction of one part
+// ---- edges.c: one relation of one part
 typedef struct PartEdges {
     Csr csr; // columns [0, own): own rows; own + h: remote row h
     int64_t remote;
@@ -104,10 +126,15 @@ typedef struct PartEdges {
     int32_t *remote_row;   // [remote]
     int64_t *remote_gid;   // [remote]
 } PartEdges;
-// `adjacency` is graph->in for forward edges, graph->out for backward ones. slot: [nodes] of -1
-// before and after the call.
-void part_edges_init(PartEdges *edges, const Csr *adjacency, const int32_t *part,
-                     const PartOrder *order, int p, int32_t *slot);
+// What the rows of part p in the set `to` read in the set `from`.
+typedef struct PartReads {
+    const Csr *adjacency; // graph->in for forward edges, graph->out for backward ones
+    const int32_t *part;
+    const PartOrder *order;
+    int p, to, from;
+    int32_t *slot; // [vertices] of -1 before and after part_edges_init
+} PartReads;
+void part_edges_init(PartEdges *edges, const PartReads *reads);
 void part_edges_clear(PartEdges *edges);
 
 // ---- messages.c: messages.safetensors
@@ -171,8 +198,34 @@ void shard_path(char *out, size_t size, const char *folder, int part, int parts)
 void ranks_path(char *out, size_t size, const char *folder);
 void messages_path(char *out, size_t size, const char *folder);
 
+// ---- figures.c: the statistics of a cut
+// Counts the rows that part p reads from each other part.
+void messages_count(Messages *sent, const PartEdges *edges, int p);
+void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *part,
+                     const Graph *graph);
+// Counts the joined pairs {u, v} and those that are cut.
+void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part);
+
 // ---- shard_file.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);
+// Sets the sets and the relations of a shard as the table in partition.h has them. Rows of an odd
+// relation are those of graph->out, of an even one those of graph->in.
+void shard_set_relations(Shard *shard, int sets, bool symmetric);
+// The relation that leads along graph->out to the rows to which IN_EDGES leads: what these are read
+// by. IN_EDGES itself if it is symmetric.
+static inline int shard_backward(const Shard *shard) {
+    return shard_is_symmetric(shard) ? IN_EDGES : shard->relations - 1;
+}
+
+// ---- shard_check.c: what was read
+// False, with a sentence that names the file and what is wrong in it.
+bool shard_damaged(const Shard *shard, Error *err, const char *what);
+// Checks every array of a shard against its bounds, and makes its groups of remote rows.
+bool shard_check(Shard *shard, Error *err);
+
+// ---- shard_plan.c
+// False if the shards cannot be made in the memory that is left.
+bool shards_fit(const Graph *graph, const int32_t *part, int parts, Error *err);
 
 // ---- shard_build.c
 // Fills the statistics of the shards and writes all files of a partition under `folder`, which must

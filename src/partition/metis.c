@@ -21,26 +21,35 @@ static void metis_graph_clear(MetisGraph *metis) {
     *metis = (MetisGraph){0};
 }
 
-// The nodes of an induced subgraph for METIS: all, or those of one part (with their index in
-// `row`).
+// The vertices of an induced subgraph for METIS: all, or the rows of one part, its nodes and then
+// its hyperedges.
 typedef struct Induced {
     const Graph *graph;
-    const int32_t *nodes; // [count] or NULL: node i is i
-    const int32_t *part, *row;
-    int64_t count;
+    const int32_t *part;
+    const PartOrder *order; // NULL: vertex i is i
+    int p;
+    int64_t nodes, count; // nodes: rows of `p` before its hyperedges
 } Induced;
 
-// Writes the neighbours of the i-th node inside the set, as indices, to graph->scratch. Returns
+static int64_t induced_vertex(const Induced *set, int64_t i) {
+    if (set->order == NULL)
+        return i;
+    return i < set->nodes ? order_rows(set->order, NODES, set->p)[i]
+                          : order_rows(set->order, HYPEREDGES, set->p)[i - set->nodes];
+}
+
+// Writes the neighbours of the i-th vertex inside the set, as indices, to graph->scratch. Returns
 // their count.
 static int64_t induced_neighbours(const Induced *set, int64_t i) {
-    int64_t node = set->nodes != NULL ? set->nodes[i] : i;
-    int64_t all = graph_neighbours(set->graph, node), kept = 0;
+    int64_t all = graph_neighbours(set->graph, induced_vertex(set, i)), kept = 0;
     int32_t *list = set->graph->scratch;
-    if (set->nodes == NULL)
+    if (set->order == NULL)
         return all;
-    for (int64_t k = 0; k < all; k++)
-        if (set->part[list[k]] == set->part[node])
-            list[kept++] = set->row[list[k]];
+    for (int64_t k = 0; k < all; k++) {
+        int32_t u = list[k];
+        if (set->part[u] == set->p)
+            list[kept++] = set->order->row[u] + (u < set->order->nodes ? 0 : (int32_t)set->nodes);
+    }
     return kept;
 }
 
@@ -313,16 +322,18 @@ static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, 
 }
 const Method method_metis = {.name = "metis", .reads = READS_GRAPH, .cut = cut_metis};
 
-bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part, const int32_t *row,
-                    const int32_t *nodes, int64_t count, int clusters, Error *err) {
-    assert(clusters > 1 && clusters <= count);
+bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
+                    const PartOrder *order, int p, int clusters, Error *err) {
     MetisGraph metis = {0};
-    Induced set = {graph, nodes, part, row, count};
+    Induced set = {graph, part, order, p, order_own(order, NODES, p), 0};
+    for (int s = 0; s < order->sets; s++)
+        set.count += order_own(order, s, p);
+    assert(clusters > 1 && clusters <= set.count);
     if (!metis_graph_init(&metis, &set, err))
         return false;
-    idx_t cut = 0, *out = ALLOC(idx_t, count, "clusters from METIS");
+    idx_t cut = 0, *out = ALLOC(idx_t, set.count, "clusters from METIS");
     bool ok = metis_run(out, &metis, clusters, 1, NULL, 1, &cut, err);
-    for (int64_t i = 0; i < count && ok; i++)
+    for (int64_t i = 0; i < set.count && ok; i++)
         cluster[i] = (int32_t)out[i];
     memory_free(out);
     metis_graph_clear(&metis);

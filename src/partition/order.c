@@ -1,30 +1,36 @@
 // The order of a part's own rows (law 1, halo.h): by hops from the training nodes, so that a layer
 // needs only the first rows; at each distance forward-central rows, then forward-marginal ones;
-// inside those by cluster. Clusters are a METIS cut of the part's own induced subgraph into groups
-// of about 1000 rows: a group of 256-wide rows then is 1 MiB and stays in the cache while its rows
-// read each other (LIMITS 2, worth 1.6 to 1.9 times). METIS numbers parts by recursive halving, so
-// groups with near numbers are near in the graph. Inside a cluster rows keep the order of their
-// ids. A part that METIS cannot hold is one cluster.
+// inside those by cluster. Rows of nodes and of hyperedges are ordered alike. Clusters are a METIS
+// cut of the part's own induced subgraph into groups of about 1000 rows: a group of 256-wide rows
+// then is 1 MiB and stays in the cache while its rows read each other (LIMITS 2, worth 1.6 to 1.9
+// times). METIS numbers parts by recursive halving, so groups with near numbers are near in the
+// graph. Inside a cluster rows keep the order of their ids. A part that METIS cannot hold is one
+// cluster.
 #include "internal.h"
 
 enum { CLUSTER_ROWS = 1000, CLUSTER_FROM = 2000 };
 
-// Lists the nodes part by part, ascending; `row` is the index in the part.
-static void list_by_part(PartOrder *order, const int32_t *part, int64_t nodes) {
-    for (int64_t v = 0; v < nodes; v++)
-        order->begin[part[v] + 1]++;
-    for (int p = 0; p < order->parts; p++)
-        order->begin[p + 1] += order->begin[p];
-    int64_t *next = ALLOC(int64_t, order->parts, "order of rows");
-    for (int64_t v = 0; v < nodes; v++) {
-        int32_t p = part[v];
-        order->row[v] = (int32_t)next[p];
-        order->node[order->begin[p] + next[p]++] = (int32_t)v;
+static int group_of(const PartOrder *order, const int32_t *part, int64_t v) {
+    return order_group(order, v < order->nodes ? NODES : HYPEREDGES, part[v]);
+}
+
+// Lists the vertices group by group, ascending; `row` is the index in the group.
+static void list_by_group(PartOrder *order, const int32_t *part, int64_t vertices) {
+    int groups = order->sets * order->parts;
+    for (int64_t v = 0; v < vertices; v++)
+        order->begin[group_of(order, part, v) + 1]++;
+    for (int g = 0; g < groups; g++)
+        order->begin[g + 1] += order->begin[g];
+    int64_t *next = ALLOC(int64_t, groups, "order of rows");
+    for (int64_t v = 0; v < vertices; v++) {
+        int g = group_of(order, part, v);
+        order->row[v] = (int32_t)next[g];
+        order->vertex[order->begin[g] + next[g]++] = (int32_t)v;
     }
     memory_free(next);
 }
 
-// True if v reads a node of another part.
+// True if v reads a vertex of another part.
 static bool is_marginal(const Graph *graph, const int32_t *part, int64_t v) {
     for (int64_t e = graph->in.offset[v]; e < graph->in.offset[v + 1]; e++)
         if (part[graph->in.column[e]] != part[v])
@@ -52,13 +58,13 @@ enum { FAR = SHARD_HOPS + 1 };
 
 // hops[v]: hops on the shortest path from v along edges to a training node, FAR if there are too
 // many; rows beyond the receptive field do not affect training (ALGORITHMS A.3, ii and iii). One
-// search for all nodes.
+// search for all vertices.
 static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
-    int64_t nodes = graph->nodes, last = 0;
-    uint8_t *hops = ALLOC(uint8_t, nodes, "order of rows");
-    int32_t *queue = ALLOC(int32_t, nodes, "order of rows");
-    for (int64_t v = 0; v < nodes; v++) {
-        hops[v] = split[v] == SPLIT_TRAIN ? 0 : FAR;
+    int64_t vertices = graph->vertices, last = 0;
+    uint8_t *hops = ALLOC(uint8_t, vertices, "order of rows");
+    int32_t *queue = ALLOC(int32_t, vertices, "order of rows");
+    for (int64_t v = 0; v < vertices; v++) {
+        hops[v] = v < graph->nodes && split[v] == SPLIT_TRAIN ? 0 : FAR;
         if (hops[v] == 0)
             queue[last++] = (int32_t)v;
     }
@@ -78,13 +84,11 @@ static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
 
 // Fills cluster[count] for the rows of a part; returns the number of clusters. 1 if the part is too
 // large for METIS: its rows are not ordered by cluster. 0 with an error.
-static int find_clusters(PartOrder *order, int32_t *cluster, const Graph *graph,
+static int find_clusters(PartOrder *order, int32_t *cluster, int64_t count, const Graph *graph,
                          const int32_t *part, int p, Error *err) {
-    int64_t count = order->begin[p + 1] - order->begin[p];
     int clusters = count >= CLUSTER_FROM ? (int)(count / CLUSTER_ROWS) : 1;
     Error failed = {0};
-    if (clusters == 1 || metis_clusters(cluster, graph, part, order->row,
-                                        order->node + order->begin[p], count, clusters, &failed))
+    if (clusters == 1 || metis_clusters(cluster, graph, part, order, p, clusters, &failed))
         return clusters;
     if (failed.code == EXIT_MEMORY || failed.code == EXIT_DATA) {
         order->unclustered++;
@@ -94,37 +98,53 @@ static int find_clusters(PartOrder *order, int32_t *cluster, const Graph *graph,
     return 0;
 }
 
+// key[own]: the cluster of each row.
+static void order_one(PartOrder *order, const Graph *graph, const int32_t *part,
+                      const uint8_t *hops, int group, int32_t *key, int clusters) {
+    int32_t *rows = order->vertex + order->begin[group];
+    int64_t own = order->begin[group + 1] - order->begin[group];
+    for (int64_t i = 0; i < own; i++) {
+        bool marginal = is_marginal(graph, part, rows[i]);
+        key[i] += (2 * hops[rows[i]] + marginal) * clusters;
+        order->central[group] += !marginal;
+        for (int h = hops[rows[i]]; h < FAR; h++)
+            order->reach[group * FAR + h]++;
+    }
+    sort_by_key(rows, key, own, 2 * (FAR + 1) * (int64_t)clusters);
+}
+
 static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part,
                        const uint8_t *hops, int p, bool reorder, Error *err) {
-    int32_t *nodes = order->node + order->begin[p];
-    int64_t count = order->begin[p + 1] - order->begin[p];
+    int64_t count = 0, done = 0;
+    for (int set = 0; set < order->sets; set++)
+        count += order_own(order, set, p);
     int32_t *key = ALLOC(int32_t, count, "order of rows");
-    int clusters = reorder ? find_clusters(order, key, graph, part, p, err) : 1;
-    bool ok = clusters > 0;
-    for (int64_t i = 0; i < count && ok; i++) {
-        bool marginal = is_marginal(graph, part, nodes[i]);
-        key[i] += (2 * hops[nodes[i]] + marginal) * clusters;
-        order->central[p] += !marginal;
-        for (int h = hops[nodes[i]]; h < FAR; h++)
-            order->reach[p * FAR + h]++;
+    int clusters = reorder ? find_clusters(order, key, count, graph, part, p, err) : 1;
+    for (int set = 0; set < order->sets && clusters > 0; set++) {
+        order_one(order, graph, part, hops, order_group(order, set, p), key + done, clusters);
+        done += order_own(order, set, p);
     }
-    if (ok)
-        sort_by_key(nodes, key, count, 2 * (FAR + 1) * (int64_t)clusters);
     memory_free(key);
-    return ok;
+    return clusters > 0;
+}
+
+static PartOrder order_alloc(const Graph *graph, int parts) {
+    int sets = graph_sets(graph), groups = sets * parts;
+    return (PartOrder){.parts = parts,
+                       .sets = sets,
+                       .nodes = graph->nodes,
+                       .begin = ALLOC(int64_t, groups + 1, "order of rows"),
+                       .vertex = ALLOC(int32_t, graph->vertices, "order of rows"),
+                       .row = ALLOC(int32_t, graph->vertices, "order of rows"),
+                       .central = ALLOC(int64_t, groups, "order of rows"),
+                       .reach = ALLOC(int64_t, (int64_t)groups * FAR, "order of rows")};
 }
 
 bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
                 int parts, bool reorder, Error *err) {
-    int64_t nodes = graph->nodes;
-    *order = (PartOrder){.parts = parts,
-                         .begin = ALLOC(int64_t, parts + 1, "order of rows"),
-                         .node = ALLOC(int32_t, nodes, "order of rows"),
-                         .row = ALLOC(int32_t, nodes, "order of rows"),
-                         .central = ALLOC(int64_t, parts, "order of rows"),
-                         .reach = ALLOC(int64_t, parts * FAR, "order of rows")};
+    *order = order_alloc(graph, parts);
     uint8_t *hops = hops_to_training(graph, split);
-    list_by_part(order, part, nodes);
+    list_by_group(order, part, graph->vertices);
     bool ok = true;
     for (int p = 0; p < parts && ok; p++)
         ok = order_part(order, graph, part, hops, p, reorder, err);
@@ -133,15 +153,15 @@ bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, cons
         order_clear(order);
         return false;
     }
-    for (int p = 0; p < parts; p++)
-        for (int64_t i = order->begin[p]; i < order->begin[p + 1]; i++)
-            order->row[order->node[i]] = (int32_t)(i - order->begin[p]);
+    for (int g = 0; g < order->sets * parts; g++)
+        for (int64_t i = order->begin[g]; i < order->begin[g + 1]; i++)
+            order->row[order->vertex[i]] = (int32_t)(i - order->begin[g]);
     return true;
 }
 
 void order_clear(PartOrder *order) {
     memory_free(order->begin);
-    memory_free(order->node);
+    memory_free(order->vertex);
     memory_free(order->row);
     memory_free(order->central);
     memory_free(order->reach);

@@ -4,19 +4,38 @@
 #include <stdio.h>
 #include <string.h>
 
-static void degrees(double *degree, const Csr *csr, const int32_t *nodes, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        int64_t begin = csr->offset[nodes[i]], end = csr->offset[nodes[i] + 1];
-        degree[i] = csr->weight == NULL ? (double)(end - begin) : 0.0;
-        for (int64_t e = begin; e < end && csr->weight != NULL; e++)
-            degree[i] += (double)csr->weight[e];
-    }
+// What is needed to make one part.
+typedef struct Maker {
+    Manifest *manifest;
+    const Dataset *dataset;
+    const Graph *graph;
+    const int32_t *part;
+    const PartOrder *order;
+    const char *folder;
+    int32_t *slot; // [vertices] of -1
+} Maker;
+
+// What entry e adds to the degree of its row: its weight, or that of the hyperedge that it leads
+// to.
+static double entry_weight(const Dataset *dataset, const Csr *csr, int64_t e) {
+    if (csr->weight != NULL)
+        return (double)csr->weight[e];
+    int64_t h = csr->column[e] - dataset->nodes;
+    return h >= 0 && dataset->hyperedge_weight != NULL ? (double)dataset->hyperedge_weight[h] : 1;
 }
 
-static ShardRelation relation_of(const PartEdges *edges, int transpose) {
-    return (ShardRelation){.to = NODES,
-                           .from = NODES,
-                           .transpose = transpose,
+static double *degrees(const Dataset *dataset, const Csr *csr, const int32_t *rows, int64_t own) {
+    double *degree = ALLOC(double, own, "rows of a part");
+    for (int64_t i = 0; i < own; i++)
+        for (int64_t e = csr->offset[rows[i]]; e < csr->offset[rows[i] + 1]; e++)
+            degree[i] += entry_weight(dataset, csr, e);
+    return degree;
+}
+
+static ShardRelation relation_of(const PartEdges *edges, const ShardRelation *shape) {
+    return (ShardRelation){.to = shape->to,
+                           .from = shape->from,
+                           .transpose = shape->transpose,
                            .edges = edges->csr.offset[edges->csr.rows],
                            .offset = edges->csr.offset,
                            .column = edges->csr.column,
@@ -27,96 +46,86 @@ static ShardRelation relation_of(const PartEdges *edges, int transpose) {
                            .remote_gid = edges->remote_gid};
 }
 
-// The per-node arrays of one part; `shard` points to them.
-typedef struct PartRows {
+// The arrays of a set of rows of one part, and those that only nodes have; a shard points to them.
+typedef struct SetRows {
     int64_t *gid;
     double *degree_in, *degree_out;
+    float *weight;
+} SetRows;
+typedef struct PartRows {
+    SetRows set[SHARD_SETS];
     int32_t *label;
     uint8_t *labels, *split;
 } PartRows;
 
-static void part_rows_init(PartRows *rows, Shard *shard, const Dataset *dataset, const Graph *graph,
-                           const int32_t *nodes) {
-    RowSet *set = &shard->set[NODES];
-    int64_t own = set->own, classes = dataset->classes;
-    *rows = (PartRows){.gid = ALLOC(int64_t, own, "rows of a part"),
-                       .degree_in = ALLOC(double, own, "rows of a part"),
-                       .degree_out = ALLOC(double, own, "rows of a part"),
-                       .split = ALLOC(uint8_t, own, "rows of a part")};
-    degrees(rows->degree_in, &graph->in, nodes, own);
-    degrees(rows->degree_out, &graph->out, nodes, own);
+static void set_rows_init(SetRows *rows, RowSet *set, const Maker *maker, int s, int p) {
+    const Dataset *dataset = maker->dataset;
+    const PartOrder *order = maker->order;
+    const int32_t *vertex = order_rows(order, s, p);
+    const float *weight = s == HYPEREDGES ? dataset->hyperedge_weight : NULL;
+    int64_t own = order_own(order, s, p);
+    *rows = (SetRows){.gid = ALLOC(int64_t, own, "rows of a part"),
+                      .degree_in = degrees(dataset, &maker->graph->in, vertex, own),
+                      .degree_out = degrees(dataset, &maker->graph->out, vertex, own),
+                      .weight = weight != NULL ? ALLOC(float, own, "rows of a part") : NULL};
+    for (int64_t i = 0; i < own; i++) {
+        rows->gid[i] = vertex[i] - order_first(order, s);
+        if (weight != NULL)
+            rows->weight[i] = weight[rows->gid[i]];
+    }
+    set->own = own;
+    set->central = order->central[order_group(order, s, p)];
+    set->reach = order->reach + (int64_t)order_group(order, s, p) * (SHARD_HOPS + 1);
+    set->gid = rows->gid;
+    set->degree_in = rows->degree_in;
+    set->degree_out = rows->degree_out;
+    set->weight = rows->weight;
+}
+
+static void labels_init(PartRows *rows, Shard *shard, const Dataset *dataset) {
+    const RowSet *nodes = &shard->set[NODES];
+    int64_t own = nodes->own, classes = dataset->classes;
+    rows->split = ALLOC(uint8_t, own, "rows of a part");
     if (dataset->label != NULL)
         rows->label = ALLOC(int32_t, own, "labels of a part");
     if (dataset->labels != NULL)
         rows->labels = ALLOC(uint8_t, own * classes, "labels of a part");
     for (int64_t i = 0; i < own; i++) {
-        rows->gid[i] = nodes[i];
-        rows->split[i] = dataset->split[nodes[i]];
+        int64_t v = nodes->gid[i];
+        rows->split[i] = dataset->split[v];
         if (rows->label != NULL)
-            rows->label[i] = dataset->label[nodes[i]];
+            rows->label[i] = dataset->label[v];
         if (rows->labels != NULL)
-            memcpy(rows->labels + i * classes, dataset->labels + nodes[i] * classes,
-                   (size_t)classes);
+            memcpy(rows->labels + i * classes, dataset->labels + v * classes, (size_t)classes);
     }
-    set->gid = rows->gid;
-    set->degree_in = rows->degree_in;
-    set->degree_out = rows->degree_out;
     shard->label = rows->label;
     shard->labels = rows->labels;
     shard->split = rows->split;
 }
 
 static void part_rows_clear(PartRows *rows) {
-    memory_free(rows->gid);
-    memory_free(rows->degree_in);
-    memory_free(rows->degree_out);
+    for (int s = 0; s < SHARD_SETS; s++) {
+        memory_free(rows->set[s].gid);
+        memory_free(rows->set[s].degree_in);
+        memory_free(rows->set[s].degree_out);
+        memory_free(rows->set[s].weight);
+    }
     memory_free(rows->label);
     memory_free(rows->labels);
     memory_free(rows->split);
-}
-
-// Counts the rows that part p reads from each other part.
-static void count_sent(Messages *sent, const PartEdges *edges, int p) {
-    const int32_t *owner = edges->remote_owner;
-    for (int64_t h = 0, next; h < edges->remote; h = next) {
-        for (next = h + 1; next < edges->remote && owner[next] == owner[h];)
-            next++;
-        messages_add(sent, owner[h], p, next - h);
-    }
-}
-
-static void count_part(PartFigures *figures, const Shard *shard, const int32_t *part,
-                       const Graph *graph) {
-    const RowSet *nodes = &shard->set[NODES];
-    const ShardRelation *in = &shard->relation[IN_EDGES];
-    figures->own = nodes->own;
-    figures->central = nodes->central;
-    figures->halo = in->remote;
-    figures->halo_backward = shard_transposed(shard, IN_EDGES)->remote;
-    figures->edges = in->edges;
-    for (int64_t e = 0; e < in->edges; e++)
-        figures->edges_remote += in->column[e] >= nodes->own;
-    for (int64_t i = 0; i < nodes->own; i++) {
-        int64_t v = nodes->gid[i];
-        bool read = false;
-        for (int64_t e = graph->out.offset[v]; e < graph->out.offset[v + 1] && !read; e++)
-            read = part[graph->out.column[e]] != shard->part;
-        figures->boundary += read;
-        figures->train += shard->split[i] == SPLIT_TRAIN;
-    }
 }
 
 // The fields that are the same in all shards.
 static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Manifest *manifest) {
     Shard shard = {.parts = manifest->parts,
                    .edges = dataset->edges,
-                   .sets = 1,
-                   .relations = graph->symmetric ? 1 : 2,
                    .set[NODES].total = dataset->nodes,
+                   .set[HYPEREDGES].total = dataset->hyperedges,
                    .features = dataset->x != NULL ? dataset->features : 0,
                    .classes = dataset->classes,
                    .multilabel = dataset->multilabel,
                    .majority = -1};
+    shard_set_relations(&shard, graph_sets(graph), graph->symmetric);
     snprintf(shard.dataset_name, sizeof shard.dataset_name, "%s", manifest->dataset_name);
     memcpy(shard.dataset_hash, manifest->dataset_hash, sizeof shard.dataset_hash);
     memcpy(shard.partition_hash, manifest->partition_hash, sizeof shard.partition_hash);
@@ -140,72 +149,57 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
     return shard;
 }
 
-// What is needed to make one part.
-typedef struct Maker {
-    Manifest *manifest;
-    const Dataset *dataset;
-    const Graph *graph;
-    const int32_t *part;
-    const PartOrder *order;
-    const char *folder;
-    int32_t *slot; // [nodes] of -1
-} Maker;
+// Adds the rows that part p sends and receives in one exchange of either direction.
+static void count_messages(Manifest *manifest, const PartEdges *edges, const Shard *shard, int p) {
+    messages_count(&manifest->sent, &edges[IN_EDGES], p);
+    if (!shard_is_symmetric(shard))
+        messages_count(&manifest->sent_backward, &edges[shard_backward(shard)], p);
+}
 
-static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
-    const PartOrder *order = maker->order;
-    Manifest *manifest = maker->manifest;
-    PartEdges forward, backward = {0};
-    PartRows rows;
-    shard.part = p;
-    RowSet *nodes = &shard.set[NODES];
-    nodes->own = order->begin[p + 1] - order->begin[p];
-    nodes->central = order->central[p];
-    nodes->reach = order->reach + p * (SHARD_HOPS + 1);
-    part_edges_init(&forward, &maker->graph->in, maker->part, order, p, maker->slot);
-    shard.relation[IN_EDGES] = relation_of(&forward, shard.relations - 1);
-    count_sent(&manifest->sent, &forward, p);
-    if (!maker->graph->symmetric) {
-        part_edges_init(&backward, &maker->graph->out, maker->part, order, p, maker->slot);
-        shard.relation[1] = relation_of(&backward, IN_EDGES);
-        count_sent(&manifest->sent_backward, &backward, p);
-    }
-    part_rows_init(&rows, &shard, maker->dataset, maker->graph, order->node + order->begin[p]);
-    PartFigures *figures = &manifest->part[p];
-    count_part(figures, &shard, maker->part, maker->graph);
+static bool write_shard(const Maker *maker, const Shard *shard, int p, Error *err) {
+    PartFigures *figures = &maker->manifest->part[p];
     char path[1024];
-    shard_path(path, sizeof path, maker->folder, p, manifest->parts);
-    bool ok = shard_write(&shard, maker->dataset->x, path, err);
+    shard_path(path, sizeof path, maker->folder, p, shard->parts);
+    bool ok = shard_write(shard, maker->dataset->x, path, err);
     ok = ok && hash_file(path, figures->hash, err);
     figures->bytes = file_size(path);
-    part_rows_clear(&rows);
-    part_edges_clear(&forward);
-    part_edges_clear(&backward);
     return ok;
 }
 
-// Counts the joined pairs {u, v} and those that are cut.
-static void count_cut(Manifest *manifest, const Graph *graph, const int32_t *part) {
-    for (int64_t v = 0; v < graph->nodes; v++) {
-        int64_t count = graph_neighbours(graph, v);
-        for (int64_t k = 0; k < count; k++) {
-            int32_t u = graph->scratch[k];
-            manifest->undirected_edges += u > v;
-            manifest->edge_cut += u > v && part[u] != part[v];
-        }
+static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
+    const Csr *way[2] = {&maker->graph->in, &maker->graph->out};
+    PartEdges edges[SHARD_RELATIONS] = {0};
+    PartRows rows = {0};
+    shard.part = p;
+    for (int r = 0; r < shard.relations; r++) {
+        const ShardRelation *shape = &shard.relation[r];
+        part_edges_init(&edges[r], &(PartReads){way[r & 1], maker->part, maker->order, p, shape->to,
+                                                shape->from, maker->slot});
+        shard.relation[r] = relation_of(&edges[r], shape);
     }
+    for (int s = 0; s < shard.sets; s++)
+        set_rows_init(&rows.set[s], &shard.set[s], maker, s, p);
+    labels_init(&rows, &shard, maker->dataset);
+    count_messages(maker->manifest, edges, &shard, p);
+    figures_of_part(&maker->manifest->part[p], &shard, maker->part, maker->graph);
+    bool ok = write_shard(maker, &shard, p, err);
+    part_rows_clear(&rows);
+    for (int r = 0; r < shard.relations; r++)
+        part_edges_clear(&edges[r]);
+    return ok;
 }
 
 // Hashes what the shards hold: the dataset, the parts and the order of rows. Parts without clusters
 // change the hash.
 static void hash_parts(Manifest *manifest, const int32_t *part, const PartOrder *order,
-                       int64_t nodes) {
+                       int64_t vertices) {
     int64_t head[3] = {PARTS_VERSION, manifest->parts, manifest->reorder};
     Hash *hash = hash_new();
     hash_add(hash, head, sizeof head);
     hash_add(hash, manifest->dataset_hash, sizeof manifest->dataset_hash);
-    hash_add(hash, part, (size_t)nodes * sizeof part[0]);
+    hash_add(hash, part, (size_t)vertices * sizeof part[0]);
     if (order->unclustered > 0)
-        hash_add(hash, order->node, (size_t)nodes * sizeof order->node[0]);
+        hash_add(hash, order->vertex, (size_t)vertices * sizeof order->vertex[0]);
     hash_text(hash, manifest->partition_hash);
     hash_free(hash);
 }
@@ -216,52 +210,6 @@ static bool write_part_file(const Manifest *manifest, const int32_t *part, const
     part_file_name(name, manifest->dataset_name, manifest->parts);
     path_join(path, sizeof path, folder, name);
     return part_file_write(path, part, manifest->nodes, err);
-}
-
-// The nodes, in-edges and out-edges of a part.
-typedef struct PartSize {
-    int64_t nodes, in, out;
-} PartSize;
-
-// The memory of a part while its shard is made: its edges by target and by source (edges.c), its
-// remote rows, its per-node arrays.
-static size_t part_bytes(const PartSize *size, const Graph *graph) {
-    size_t entry = sizeof(int32_t) + (graph->out.weight != NULL ? sizeof(float) : 0);
-    size_t nodes = (size_t)size->nodes, others = (size_t)graph->nodes - nodes, bytes = nodes * 40;
-    size_t edges[2] = {(size_t)size->in, graph->symmetric ? 0 : (size_t)size->out}, turned = 0;
-    for (int way = 0; way < 2; way++) {
-        size_t remote = edges[way] < others ? edges[way] : others;
-        size_t now = edges[way] * entry + (nodes + remote) * sizeof(int64_t);
-        bytes += edges[way] * entry + nodes * sizeof(int64_t) + remote * 24;
-        turned = now > turned ? now : turned;
-    }
-    return bytes + turned;
-}
-
-static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
-    PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
-    for (int64_t v = 0; v < graph->nodes; v++) {
-        size[part[v]].nodes++;
-        size[part[v]].in += graph->in.offset[v + 1] - graph->in.offset[v];
-        size[part[v]].out += graph->out.offset[v + 1] - graph->out.offset[v];
-    }
-    size_t most = 0;
-    for (int p = 0; p < parts; p++) {
-        size_t bytes = part_bytes(&size[p], graph);
-        most = bytes > most ? bytes : most;
-    }
-    memory_free(size);
-    return most;
-}
-
-static bool shards_fit(const Graph *graph, const int32_t *part, int parts, Error *err) {
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "order of rows",
-                    memory_product(graph->nodes, 17) +
-                        memory_product(parts, (SHARD_HOPS + 4) * sizeof(int64_t)));
-    memory_plan_add(&plan, "shard being made", largest_part(graph, part, parts) + (1 << 20));
-    return memory_plan_fits(&plan, graph->memory_limit,
-                            "cut into more parts, or on a larger machine", err);
 }
 
 // Writing to the disk began when each shard was closed, so each sync waits only briefly.
@@ -294,12 +242,12 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
     snprintf(manifest->dataset_name, sizeof manifest->dataset_name, "%s", dataset->name);
     if (manifest->dataset_hash[0] == '\0')
         dataset_hash(dataset, manifest->dataset_hash);
-    count_cut(manifest, graph, part);
+    figures_of_cut(manifest, graph, part);
     PartOrder order;
     if (!shards_fit(graph, part, manifest->parts, err) ||
         !order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))
         return false;
-    hash_parts(manifest, part, &order, dataset->nodes);
+    hash_parts(manifest, part, &order, graph->vertices);
     warn_of_order(manifest, &order, warnings);
     Maker maker = {.manifest = manifest,
                    .dataset = dataset,
@@ -307,8 +255,8 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
                    .part = part,
                    .order = &order,
                    .folder = folder,
-                   .slot = ALLOC(int32_t, dataset->nodes, "places of remote rows")};
-    memset(maker.slot, 0xff, (size_t)dataset->nodes * sizeof maker.slot[0]);
+                   .slot = ALLOC(int32_t, graph->vertices, "places of remote rows")};
+    memset(maker.slot, 0xff, (size_t)graph->vertices * sizeof maker.slot[0]);
     stage_begin("write", "the shards of %d ranks", manifest->parts);
     Shard shard = shard_of_graph(dataset, graph, manifest);
     bool ok = true;

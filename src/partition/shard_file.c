@@ -2,12 +2,14 @@
 // arrays of a Shard (partition.h). Writer and reader share one table of facts and one list of
 // fields. Tensors go by element size, 8 bytes first, so that each is aligned in the mapping:
 //
-//   gid degree_in degree_out reach  forward.offset .remote_gid  (backward.)                 8 bytes
-//   forward.column .weight .remote_owner .remote_row  (backward.)  label  features    4 bytes
-//   split labels                                                                      1 byte
+//   gid degree_in degree_out reach  (hyperedge.)  forward.offset .remote_gid  (...)         8 bytes
+//   forward.column .weight .remote_owner .remote_row  (...)  label features hyperedge.weight    4
+//   split labels                                                                               1
 //
-// No array grows with the number of parts. The reader checks the hash of the whole file against the
-// part's line of ranks.jsonl, then every offset, column and id against its bounds.
+// (...): the other relations, named backward., forward2. and backward2.; hyperedge. and the last
+// facts: only of a hypergraph. No array grows with the number of parts. The reader checks the hash
+// of the whole file against the part's line of ranks.jsonl, then every offset, column and id
+// against its bounds (shard_check.c).
 #include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,18 +18,23 @@
 
 // ---- facts: integers in the metadata
 
-enum { FACTS = 20 };
+enum { GRAPH_FACTS = 20, FACTS = 28, MAJORITY = 15 };
 typedef struct Facts {
     int64_t value[FACTS];
 } Facts;
 static const char *const fact_names[FACTS] = {
-    "version",        "part",           "parts",      "nodes",    "edges",         "train_nodes",
-    "val_nodes",      "test_nodes",     "own",        "central",  "symmetric",     "weighted",
-    "features",       "classes",        "multilabel", "majority", "forward.edges", "forward.remote",
-    "backward.edges", "backward.remote"};
+    "version", "part", "parts", "nodes", "edges", "train_nodes", "val_nodes", "test_nodes", "own",
+    "central", "symmetric", "weighted", "features", "classes", "multilabel", "majority",
+    "forward.edges", "forward.remote", "backward.edges", "backward.remote",
+    // of a hypergraph:
+    "hyperedges", "own_hyperedges", "central_hyperedges", "weighted_hyperedges", "forward2.edges",
+    "forward2.remote", "backward2.edges", "backward2.remote"};
+
+// The facts that are written.
+static int facts_count(const Shard *s) { return shard_is_hypergraph(s) ? FACTS : GRAPH_FACTS; }
 
 static Facts facts_of(const Shard *s) {
-    const RowSet *nodes = &s->set[NODES];
+    const RowSet *nodes = &s->set[NODES], *hyperedges = &s->set[HYPEREDGES];
     const ShardRelation *in = &s->relation[IN_EDGES], *out = shard_transposed(s, IN_EDGES);
     return (Facts){{PARTS_VERSION,
                     s->part,
@@ -48,32 +55,49 @@ static Facts facts_of(const Shard *s) {
                     in->edges,
                     in->remote,
                     out->edges,
-                    out->remote}};
+                    out->remote,
+                    hyperedges->total,
+                    hyperedges->own,
+                    hyperedges->central,
+                    hyperedges->weight != NULL,
+                    s->relation[2].edges,
+                    s->relation[2].remote,
+                    s->relation[3].edges,
+                    s->relation[3].remote}};
 }
 
-// A graph has one set, and one relation or two.
-static void set_relations(Shard *s, bool symmetric) {
-    s->sets = 1;
-    s->relations = symmetric ? 1 : 2;
-    for (int r = 0; r < s->relations; r++)
-        s->relation[r] =
-            (ShardRelation){.to = NODES, .from = NODES, .transpose = s->relations - 1 - r};
+void shard_set_relations(Shard *s, int sets, bool symmetric) {
+    s->sets = sets;
+    s->relations = symmetric ? sets : 2 * sets;
+    for (int r = 0; r < s->relations; r++) {
+        bool to_hyperedges = sets > 1 && (r == 0 || r == 3), from_hyperedges = r == 1 || r == 2;
+        s->relation[r] = (ShardRelation){.to = to_hyperedges ? HYPEREDGES : NODES,
+                                         .from = sets > 1 && from_hyperedges ? HYPEREDGES : NODES,
+                                         .transpose = s->relations > 1 ? r ^ 1 : r};
+    }
 }
 
-static void facts_apply(const Facts *facts, Shard *s, bool *weighted) {
+// Which arrays of weights a shard has.
+typedef struct Weights {
+    bool edges, hyperedges;
+} Weights;
+
+static void facts_apply(const Facts *facts, Shard *s, Weights *weights) {
     const int64_t *f = facts->value + 1;
-    RowSet *nodes = &s->set[NODES];
+    RowSet *nodes = &s->set[NODES], *hyperedges = &s->set[HYPEREDGES];
     s->part = (int)*f++, s->parts = (int)*f++;
     nodes->total = *f++, s->edges = *f++;
     s->train_nodes = *f++, s->val_nodes = *f++, s->test_nodes = *f++;
     nodes->own = *f++, nodes->central = *f++;
-    set_relations(s, *f++ != 0);
-    *weighted = *f++ != 0;
+    shard_set_relations(s, facts->value[GRAPH_FACTS] > 0 ? SHARD_SETS : 1, *f++ != 0);
+    weights->edges = *f++ != 0;
     s->features = *f++, s->classes = *f++, s->multilabel = *f++ != 0, s->majority = *f++;
-    for (int r = 0; r < s->relations; r++) {
-        s->relation[r].edges = *f++;
-        s->relation[r].remote = *f++;
-    }
+    for (int r = 0; r < 2; r++, f += 2)
+        s->relation[r].edges = f[0], s->relation[r].remote = f[1];
+    hyperedges->total = *f++, hyperedges->own = *f++, hyperedges->central = *f++;
+    weights->hyperedges = *f++ != 0;
+    for (int r = 2; r < SHARD_RELATIONS; r++, f += 2)
+        s->relation[r].edges = f[0], s->relation[r].remote = f[1];
 }
 
 // Checks the bounds of every size before it is used.
@@ -82,11 +106,23 @@ static bool facts_in_range(const Facts *facts) {
     if (f[0] != PARTS_VERSION || f[2] < 1 || f[1] < 0 || f[1] >= f[2] || f[2] > PARTS_MOST)
         return false;
     for (int i = 3; i < FACTS; i++)
-        if (f[i] < (i == 15 ? -1 : 0) || f[i] > INT64_C(1) << 48)
+        if (f[i] < (i == MAJORITY ? -1 : 0) || f[i] > INT64_C(1) << 48)
             return false;
-    int64_t rows = f[8] + (f[17] > f[19] ? f[17] : f[19]);
-    return f[3] <= INT32_MAX && rows <= INT32_MAX && f[8] <= f[3] && f[9] <= f[8] &&
-           f[12] <= INT32_MAX && f[13] <= INT32_MAX;
+    return f[12] <= INT32_MAX && f[13] <= INT32_MAX;
+}
+
+static bool sets_in_range(const Shard *s) {
+    int64_t rows = 0;
+    for (int i = 0; i < SHARD_SETS; i++) {
+        const RowSet *set = &s->set[i];
+        rows += set->total;
+        if (set->own > set->total || set->central > set->own)
+            return false;
+    }
+    for (int r = 0; r < s->relations; r++)
+        if (s->set[s->relation[r].from].own + s->relation[r].remote > INT32_MAX)
+            return false;
+    return rows <= INT32_MAX;
 }
 
 // ---- fields: tensors, in file order
@@ -98,7 +134,7 @@ typedef struct Field {
     int64_t shape[2];
     void *at; // address of the Shard's pointer to the data
 } Field;
-enum { FIELDS = 24 };
+enum { FIELDS = 36 };
 typedef struct Fields {
     int count;
     Field field[FIELDS];
@@ -113,7 +149,8 @@ static void field_add(Fields *fields, const char *prefix, const char *name, Tens
 }
 
 static void edge_fields(Fields *fields, Shard *s, bool weighted, bool wide) {
-    static const char *const prefixes[] = {"forward.", "backward."};
+    static const char *const prefixes[SHARD_RELATIONS] = {"forward.", "backward.", "forward2.",
+                                                          "backward2."};
     for (int r = 0; r < s->relations; r++) {
         ShardRelation *e = &s->relation[r];
         const char *prefix = prefixes[r];
@@ -130,20 +167,29 @@ static void edge_fields(Fields *fields, Shard *s, bool weighted, bool wide) {
     }
 }
 
-static void shard_fields(Fields *fields, Shard *s, bool weighted) {
-    RowSet *nodes = &s->set[NODES];
-    int64_t own = nodes->own;
+static void set_fields(Fields *fields, const char *prefix, RowSet *set) {
+    field_add(fields, prefix, "gid", TENSOR_I64, set->own, -1, &set->gid);
+    field_add(fields, prefix, "degree_in", TENSOR_F64, set->own, -1, &set->degree_in);
+    field_add(fields, prefix, "degree_out", TENSOR_F64, set->own, -1, &set->degree_out);
+    field_add(fields, prefix, "reach", TENSOR_I64, SHARD_HOPS + 1, -1, &set->reach);
+}
+
+static void shard_fields(Fields *fields, Shard *s, const Weights *weights) {
+    static const char *const prefixes[SHARD_SETS] = {"", "hyperedge."};
+    RowSet *hyperedges = &s->set[HYPEREDGES];
+    int64_t own = s->set[NODES].own;
     fields->count = 0;
-    field_add(fields, "", "gid", TENSOR_I64, own, -1, &nodes->gid);
-    field_add(fields, "", "degree_in", TENSOR_F64, own, -1, &nodes->degree_in);
-    field_add(fields, "", "degree_out", TENSOR_F64, own, -1, &nodes->degree_out);
-    field_add(fields, "", "reach", TENSOR_I64, SHARD_HOPS + 1, -1, &nodes->reach);
-    edge_fields(fields, s, weighted, true);
-    edge_fields(fields, s, weighted, false);
+    for (int i = 0; i < s->sets; i++)
+        set_fields(fields, prefixes[i], &s->set[i]);
+    edge_fields(fields, s, weights->edges, true);
+    edge_fields(fields, s, weights->edges, false);
     if (s->classes > 0 && !s->multilabel)
         field_add(fields, "", "label", TENSOR_I32, own, -1, &s->label);
     if (s->features > 0)
         field_add(fields, "", "features", TENSOR_F32, own, s->features, &s->x);
+    if (weights->hyperedges)
+        field_add(fields, prefixes[HYPEREDGES], "weight", TENSOR_F32, hyperedges->own, -1,
+                  &hyperedges->weight);
     field_add(fields, "", "split", TENSOR_U8, own, -1, &s->split);
     if (s->classes > 0 && s->multilabel)
         field_add(fields, "", "labels", TENSOR_U8, own, s->classes, &s->labels);
@@ -191,7 +237,9 @@ static bool put_fields(TensorsWriter *writer, const Fields *fields, const Tensor
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err) {
     Shard copy = *shard; // the list of fields points into it
     Fields fields;
-    shard_fields(&fields, &copy, shard->relation[IN_EDGES].weight != NULL);
+    Weights weights = {shard->relation[IN_EDGES].weight != NULL,
+                       shard->set[HYPEREDGES].weight != NULL};
+    shard_fields(&fields, &copy, &weights);
     Tensor tensor[FIELDS] = {0};
     for (int i = 0; i < fields.count; i++) {
         const Field *field = &fields.field[i];
@@ -203,7 +251,7 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
     char text[FACTS][24];
     const char *metadata[2 * FACTS + 7] = {0};
     int count = 0;
-    for (int i = 0; i < FACTS; i++) {
+    for (int i = 0; i < facts_count(shard); i++) {
         snprintf(text[i], sizeof text[i], "%" PRId64, facts.value[i]);
         metadata[count++] = fact_names[i];
         metadata[count++] = text[i];
@@ -220,12 +268,6 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
 
 // ---- reading
 
-static bool damaged(const Shard *shard, Error *err, const char *what) {
-    return error_set(err, EXIT_DATA,
-                     "%s: damaged (%s); remove its folder and let fringe make it again",
-                     shard->map.path, what);
-}
-
 static bool read_fact(const Tensors *map, const char *name, int64_t *value) {
     char text[32], *end = "?";
     if (tensors_metadata(map, name, text, sizeof text) != NULL && text[0] != '\0')
@@ -233,29 +275,34 @@ static bool read_fact(const Tensors *map, const char *name, int64_t *value) {
     return *end == '\0';
 }
 
-static bool read_facts(Shard *shard, bool *weighted, Error *err) {
-    Facts facts;
-    for (int i = 0; i < FACTS; i++)
+// A graph has no facts of a hypergraph: they are 0.
+static bool read_facts(Shard *shard, Weights *weights, Error *err) {
+    Facts facts = {0};
+    char text[32];
+    bool more = tensors_metadata(&shard->map, fact_names[GRAPH_FACTS], text, sizeof text) != NULL;
+    for (int i = 0; i < (more ? FACTS : GRAPH_FACTS); i++)
         if (!read_fact(&shard->map, fact_names[i], &facts.value[i]))
-            return damaged(shard, err, fact_names[i]);
+            return shard_damaged(shard, err, fact_names[i]);
     if (!facts_in_range(&facts))
-        return damaged(shard, err, "sizes out of range");
-    facts_apply(&facts, shard, weighted);
+        return shard_damaged(shard, err, "sizes out of range");
+    facts_apply(&facts, shard, weights);
+    if (!sets_in_range(shard))
+        return shard_damaged(shard, err, "sizes out of range");
     if (tensors_metadata(&shard->map, "dataset_name", shard->dataset_name,
                          sizeof shard->dataset_name) == NULL ||
         tensors_metadata(&shard->map, "dataset_hash", shard->dataset_hash,
                          sizeof shard->dataset_hash) == NULL ||
         tensors_metadata(&shard->map, "partition_hash", shard->partition_hash,
                          sizeof shard->partition_hash) == NULL)
-        return damaged(shard, err, "names");
+        return shard_damaged(shard, err, "names");
     return true;
 }
 
-static bool read_fields(Shard *shard, bool weighted, Error *err) {
+static bool read_fields(Shard *shard, const Weights *weights, Error *err) {
     Fields fields;
-    shard_fields(&fields, shard, weighted);
+    shard_fields(&fields, shard, weights);
     if (shard->map.count != fields.count)
-        return damaged(shard, err, "number of tensors");
+        return shard_damaged(shard, err, "number of tensors");
     for (int i = 0; i < fields.count; i++) {
         const Field *field = &fields.field[i];
         const Tensor *tensor =
@@ -263,105 +310,33 @@ static bool read_fields(Shard *shard, bool weighted, Error *err) {
         if (tensor == NULL)
             return false;
         if ((uintptr_t)tensor->data % tensor_type_bytes[field->type] != 0)
-            return damaged(shard, err, "alignment");
+            return shard_damaged(shard, err, "alignment");
         memcpy(field->at, &tensor->data, sizeof tensor->data);
     }
     return true;
 }
 
-static bool offsets_are_good(const int64_t *offset, int64_t groups, int64_t end) {
-    bool ok = offset[0] == 0 && offset[groups] == end;
-    for (int64_t i = 0; i < groups; i++)
-        ok = ok && offset[i] <= offset[i + 1] && offset[i + 1] <= end;
-    return ok;
-}
-
-static bool check_columns(const Shard *shard, const ShardRelation *edges) {
-    int64_t columns = shard->set[edges->from].own + edges->remote;
-    for (int64_t i = 0; i < shard->set[edges->to].own; i++)
-        for (int64_t e = edges->offset[i]; e < edges->offset[i + 1]; e++) {
-            int32_t before = e > edges->offset[i] ? edges->column[e - 1] : 0;
-            if (edges->column[e] < before || edges->column[e] >= columns)
-                return false;
-        }
-    return true;
-}
-
-// Checks that owners are in ring order and the rows of each ascend. group[g + 1] gets the number of
-// rows of group g.
-static bool check_remote(const Shard *shard, const ShardRelation *edges, int64_t *group) {
-    int64_t total = shard->set[edges->from].total;
-    int before = -1; // group of the previous row
-    for (int64_t h = 0; h < edges->remote; h++) {
-        int owner = edges->remote_owner[h];
-        if (owner < 0 || owner >= shard->parts || owner == shard->part)
-            return false;
-        int g = ring_group(shard->part, owner, shard->parts);
-        int32_t row_before = g == before ? edges->remote_row[h - 1] : -1;
-        if (g < before || edges->remote_row[h] <= row_before || edges->remote_row[h] >= total ||
-            edges->remote_gid[h] < 0 || edges->remote_gid[h] >= total)
-            return false;
-        before = g;
-        group[g + 1]++;
-    }
-    return true;
-}
-
-static bool check_edges(const Shard *shard, ShardRelation *edges, Error *err) {
-    if (!offsets_are_good(edges->offset, shard->set[edges->to].own, edges->edges))
-        return damaged(shard, err, "offsets");
-    if (!check_columns(shard, edges))
-        return damaged(shard, err, "columns");
-    edges->remote_group = ALLOC(int64_t, shard->parts, "groups of remote rows");
-    if (!check_remote(shard, edges, edges->remote_group))
-        return damaged(shard, err, "remote rows");
-    for (int g = 0; g + 1 < shard->parts; g++)
-        edges->remote_group[g + 1] += edges->remote_group[g];
-    return true;
-}
-
-static bool check_rows(const Shard *shard, Error *err) {
-    const RowSet *nodes = &shard->set[NODES];
-    for (int h = 0; h <= SHARD_HOPS; h++)
-        if (nodes->reach[h] < (h > 0 ? nodes->reach[h - 1] : 0) || nodes->reach[h] > nodes->own)
-            return damaged(shard, err, "reach");
-    for (int64_t i = 0; i < nodes->own; i++) {
-        if (nodes->gid[i] < 0 || nodes->gid[i] >= nodes->total)
-            return damaged(shard, err, "ids");
-        if (shard->split[i] > SPLIT_TEST ||
-            (shard->label != NULL && (shard->label[i] < -1 || shard->label[i] >= shard->classes)))
-            return damaged(shard, err, "labels");
-    }
-    return shard->majority < (shard->classes > 0 ? shard->classes : 1) ||
-           damaged(shard, err, "majority");
-}
-
 // Checks that the file is whole and belongs to the manifest.
 static bool check_hash(const Shard *shard, const PartFigures *figures, Error *err) {
     if ((int64_t)shard->map.bytes != figures->bytes)
-        return damaged(shard, err, "its size is not what ranks.jsonl says");
+        return shard_damaged(shard, err, "its size is not what ranks.jsonl says");
     Hash *hash = hash_new();
     char text[33];
     hash_add(hash, shard->map.mapping, shard->map.bytes);
     hash_text(hash, text);
     hash_free(hash);
     if (strcmp(text, figures->hash) != 0)
-        return damaged(shard, err, "its content is not what ranks.jsonl says");
+        return shard_damaged(shard, err, "its content is not what ranks.jsonl says");
     return true;
 }
 
 static bool shard_read(Shard *shard, const PartFigures *figures, int part, int parts, Error *err) {
-    bool weighted = false;
-    if (!check_hash(shard, figures, err) || !read_facts(shard, &weighted, err))
+    Weights weights = {0};
+    if (!check_hash(shard, figures, err) || !read_facts(shard, &weights, err))
         return false;
     if (shard->part != part || shard->parts != parts)
-        return damaged(shard, err, "another part's");
-    if (!read_fields(shard, weighted, err) || !check_rows(shard, err))
-        return false;
-    for (int r = 0; r < shard->relations; r++)
-        if (!check_edges(shard, &shard->relation[r], err))
-            return false;
-    return true;
+        return shard_damaged(shard, err, "another part's");
+    return read_fields(shard, &weights, err) && shard_check(shard, err);
 }
 
 static bool open_held(Shard *shard, const char *folder, int part, Error *err) {
