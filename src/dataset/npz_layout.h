@@ -1,4 +1,5 @@
-// The names of arrays in the kinds of npz that hold a graph (npz_layout.c).
+// The parts of the npz reader: the names of arrays in the kinds of npz that hold a graph
+// (npz_layout.c), CSR matrices (npz_csr.c), features and labels (npz_nodes.c).
 #ifndef FRINGE_DATASET_NPZ_LAYOUT_H
 #define FRINGE_DATASET_NPZ_LAYOUT_H
 
@@ -14,5 +15,27 @@ typedef struct NpzLayout {
 bool npz_layout(NpzLayout *layout, const Npz *npz, Error *err);
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz); // of features or labels; -1: neither
 bool npz_layout_format(Npz *npz, char format[8], Error *err);
+
+// ---- npz_csr.c
+// A CSR matrix as the file holds it, checked.
+typedef struct FileCsr {
+    int64_t rows, columns, entries;
+    int64_t *offset; // [rows+1]
+    int64_t *index;  // [entries]
+    float *value;    // [entries]
+} FileCsr;
+// Errors name the array. After an error the matrix is empty.
+bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err);
+bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
+                    Error *err); // only rows and columns
+void file_csr_clear(FileCsr *csr);
+// Counts a matrix as file_csr_read leaves it; returns its entries.
+int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix);
+
+// ---- npz_nodes.c
+// Reads features and labels, as far as the archive has them and the config names no files for them.
+bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,
+                    Error *err);
+void npz_plan_nodes(Tally *tally, Npz *npz, const NpzLayout *layout, const Config *config);
 
 #endif
