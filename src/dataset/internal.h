@@ -86,6 +86,7 @@ typedef struct Text {
 } Text;
 bool text_read(Text *text, const char *path, Error *err);
 void text_clear(Text *text);
+int64_t text_lines(const Text *text);
 typedef struct TextFacts { // of a whole file that is read through but not kept
     size_t bytes;
     int64_t lines, largest; // largest: of the first two numbers of all lines
@@ -103,11 +104,25 @@ typedef struct Scan { // a position in a text
 Scan scan_text(const Text *text, const char *path);
 bool scan_at_line_end(Scan *scan); // skips blanks; true at '\n', "\r\n" or the end
 void scan_next_line(Scan *scan);   // moves after the next '\n'
+void scan_skip_comma(Scan *scan);  // after blanks, if there is one
+// At the names of columns: at least two words, of which the first begins with a letter.
+bool scan_at_names(const Scan *scan);
 // Reads the next number of the line after optional blanks. Errors name file, line and `what`.
 bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err);
 bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// ---- ids.c: ids of a text become numbers from 0
+typedef struct Ids {
+    const char *noun; // "node"
+    int64_t count;    // above 0
+    int64_t *list[2]; // [count] each; the second may be NULL
+} Ids;
+// Replaces the ids by their places in ascending order and sets *numbers to how many there are. If
+// `rows` is known (else -1) and the ids are some of 0 to rows-1, they stay, and *numbers is `rows`.
+bool ids_number(const Ids *ids, int64_t *numbers, int64_t rows, const char *path,
+                Warnings *warnings, Error *err);
 
 // ---- pairs.c: edges as pairs of ids
 typedef struct Pairs {
