@@ -117,7 +117,7 @@ static bool load(Dataset *dataset, const Config *config, const char *path, const
     if (!dataset_check(dataset, path, err))
         return false;
     dataset_finish(dataset);
-    if (!dataset_prepare(dataset, &config->data.transforms, 0, err))
+    if (!dataset_prepare(dataset, &config->data.transforms, 0, config->run.memory_limit, err))
         return error_prefix(err, "%s: data.transforms", path);
     dataset_warn_of_oddities(dataset);
     return true;

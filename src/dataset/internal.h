@@ -142,6 +142,36 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const Request *request, Error
 bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool undirected,
                             Error *err);
 
+// ---- pins.c: the pins of a hypergraph as a list
+typedef struct Pins {
+    int64_t count;
+    int64_t *node, *hyperedge; // [count] ids of the file, then of the dataset
+    uint8_t *role;             // [count] PIN_..., or NULL
+} Pins;
+void pins_clear(Pins *pins);
+// Takes memory for `room` pins; no pin is in it yet. Clear the pins also after an error.
+bool pins_init(Pins *pins, int64_t room, bool roles, Error *err);
+// Sets everything of a hypergraph but its weights, and takes memory for the splits.
+bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyperedges,
+                  Error *err);
+// Counts the list, the rows made of it and the splits; tally->nodes is known.
+void pins_plan(Tally *tally, int64_t pins, bool roles);
+
+// ---- hypergraph.c
+bool hypergraph_fits(int64_t nodes, int64_t hyperedges, Error *err); // both numbers
+bool hypergraph_check(const Dataset *dataset, Error *err);
+// Sorts the pins of every node and merges equal ones, drops pins that no node reads, and arrays
+// that say nothing. Call it after hypergraph_check.
+void hypergraph_finish(Dataset *dataset);
+void hypergraph_warn(Dataset *dataset);                       // of legal, but odd contents
+int64_t *hypergraph_sizes(const Dataset *dataset);            // [m] pins of every hyperedge; owned
+int64_t hypergraph_uncovered(const Dataset *dataset);         // nodes in no hyperedge
+void hypergraph_set_roles(Dataset *dataset, uint8_t *role);   // takes over; NULL: both
+void hypergraph_set_weights(Dataset *dataset, float *weight); // takes over; NULL: all 1
+static inline uint8_t pin_role(const Dataset *dataset, int64_t pin) {
+    return dataset->pin_role == NULL ? PIN_BOTH : dataset->pin_role[pin];
+}
+
 // ---- adjacency.c: the edges of a dataset as a Csr
 // Sets nodes and edges. The dataset takes over the arrays; *csr becomes empty.
 void dataset_set_csr(Dataset *dataset, Csr *csr);
@@ -154,6 +184,8 @@ bool features_check(const Dataset *dataset, Error *err); // all finite
 void dataset_finish(Dataset *dataset);
 // Warns of legal contents that are often a mistake: self-loops, duplicate edges, missing labels.
 void dataset_warn_of_oddities(Dataset *dataset);
+// Warns that "COUNT NOUNs REST", if there are any.
+void warn_of_count(Dataset *dataset, int64_t count, const char *noun, const char *rest);
 void dataset_free_arrays(Dataset *dataset, const void *array); // unless the mapping holds it
 // The array itself, or a copy if the read-only mapping holds it.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
@@ -162,21 +194,32 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
 // The path of a file in a dataset directory; `path` is the folder or its dataset.json.
 void directory_file(const char *path, const char *name, char out[DATASET_PATH]);
 
+// ---- prepare.c, expansions.c: steps of data.transforms
+typedef struct StepInput {
+    const char *argument; // after the colon of the step's name
+    int64_t seed;
+    double memory_limit; // GiB; 0: what the machine has
+} StepInput;
+
 // ---- statistics.c
 typedef struct Statistics {
     int64_t degree_min, degree_median, degree_max; // stored out-edges of a node
-    int64_t isolated;                              // nodes without in- or out-edges
+    int64_t isolated;                        // nodes without in- or out-edges, or in no hyperedge
+    int64_t hyperedges, pins;                // 0: a graph
+    int64_t size_min, size_median, size_max; // pins of a hyperedge
+    int64_t pinless;                         // hyperedges without pins
     int64_t loops, duplicates;
     int64_t split[4]; // nodes with SPLIT_NONE, _TRAIN, _VAL, _TEST
     int64_t unlabelled;
-    bool symmetric, weighted;
+    bool symmetric, weighted; // weights of edges or of hyperedges
+    bool node_weights;
 } Statistics;
 void dataset_statistics(const Dataset *dataset, Statistics *out);
+void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 // ---- inspect.c
 bool directory_inspect(const char *path, Error *err); // from manifest and array header
 // ---- format_fringe.c
 bool directory_agrees(const char *folder, Error *err); // the manifest with the array header
-void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 #endif
