@@ -1,6 +1,6 @@
-// npz: the adjacency as CSR or as pairs, features as CSR (attr_...) or dense, labels (n) or (n, K),
-// splits. Which names these have depends on who wrote it (npz_layout.c). Only these arrays are
-// read, so a pickle beside them (class_names) does no harm.
+// npz: the adjacency as CSR or as pairs, or the pins of a hypergraph; features as CSR (attr_...) or
+// dense, labels (n) or (n, K), splits. Which names these have depends on who wrote it
+// (npz_layout.c). Only these arrays are read, so a pickle beside them (class_names) does no harm.
 
 #include "npz_layout.h"
 
@@ -94,14 +94,10 @@ static bool read_edge_index(Dataset *dataset, Npz *npz, const NpzLayout *layout,
 
 static bool read_graph(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,
                        Error *err) {
+    if (layout->hypergraph)
+        return npz_read_hypergraph(dataset, npz, layout, request, err);
     return layout->edge_index ? read_edge_index(dataset, npz, layout, request, err)
                               : read_csr_graph(dataset, npz, layout->csr, err);
-}
-
-// Errors of npz_read already name the file.
-static bool name_file(Error *err, const char *path) {
-    size_t length = strlen(path);
-    return strncmp(err->text, path, length) == 0 ? false : error_prefix(err, "%s", path);
 }
 
 static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
@@ -110,14 +106,13 @@ static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
         return false;
     NpzLayout layout;
     bool ok = npz_layout(&layout, npz, err) && read_graph(dataset, npz, &layout, request, err);
-    if (ok) {
+    if (ok && dataset->split == NULL) {
         dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
         ok = dataset->split != NULL;
     }
     ok = ok && npz_read_nodes(dataset, npz, &layout, request->config, err);
-    ok = ok && splits_read(dataset, request->config, npz, request->path, err);
     npz_close(npz);
-    return ok || name_file(err, request->path);
+    return ok || npz_name_file(err, request->path);
 }
 
 // ---- the plan
@@ -163,7 +158,9 @@ static void plan(Tally *tally, const Request *request) {
     if (npz == NULL)
         return;
     if (npz_layout(&layout, npz, &(Error){0})) {
-        if (layout.edge_index)
+        if (layout.hypergraph)
+            npz_plan_hypergraph(tally, npz, &layout, request);
+        else if (layout.edge_index)
             plan_edge_index(tally, npz, &layout, request);
         else
             plan_csr_graph(tally, npz, layout.csr);
@@ -189,6 +186,5 @@ static bool matches(const char *path) {
     return format_file_ends(path, (const char *const[]){".npz", NULL}) || begins_like_zip(path);
 }
 
-// reads_splits: splits are read while the archive is open.
 const Format format_npz = {
-    .name = "npz", .matches = matches, .reads_splits = true, .read = read_archive, .plan = plan};
+    .name = "npz", .matches = matches, .holds_splits = true, .read = read_archive, .plan = plan};

@@ -88,8 +88,12 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
     if (!add_dataset(hash, config, err) ||
         !add_file(hash, "features", config, config->data.features, err) ||
         !add_file(hash, "labels", config, config->data.labels, err) ||
-        !add_file(hash, "splits", config, config->data.splits, err))
+        !add_file(hash, "splits", config, config->data.splits, err) ||
+        (config->data.nodes[0] != '\0' &&
+         !add_file(hash, "nodes", config, config->data.nodes, err)))
         return false;
+    if (config->data.split_row != 0)
+        add_array(hash, "split row", &config->data.split_row, sizeof config->data.split_row);
     for (int which = 0; which < 3; which++) {
         const char *key = split_key(config, which);
         if (!config_split_is_file(key))

@@ -27,8 +27,10 @@ typedef struct Request {
 typedef struct Tally {
     size_t now, most;
     int64_t nodes, edges, features; // as far as the files show
+    int64_t hyperedges;             // 0: a graph
     size_t weight;                  // bytes of an edge's weight
     bool mapped;                    // the arrays are mapped from the file
+    bool copied;                    // they were read through libraries that have buffers
     bool symmetric;                 // both directions of each edge are counted already
 } Tally;
 void tally_add(Tally *tally, size_t bytes);
@@ -46,7 +48,7 @@ typedef struct Format {
     const char *name;
     // True if `path` has this format, by its name or contents. Members are asked in table order.
     bool (*matches)(const char *path);
-    bool reads_splits; // `read` also reads config.data.split_keys
+    bool holds_splits; // the file is an npz, which may also hold the splits
     // Lists the files whose contents are hashed; returns their count. NULL: only the one at `path`.
     int (*files)(const char *path, FormatFile file[FORMAT_FILES]);
     // Sets the name that the dataset itself stores, if any. NULL: the path gives the name.
@@ -59,22 +61,35 @@ typedef struct Format {
     // Counts the memory that `read` takes and gives back; stops if the file is unreadable.
     void (*plan)(Tally *tally, const Request *request);
 } Format;
-extern const Format format_npz, format_metis, format_edges, format_fringe;
+extern const Format format_npz, format_metis, format_hgr, format_pins, format_edges, format_fringe;
 // The member named `name`, or for "auto" the one that matches the path; NULL with the list.
 const Format *format_find(const char *name, const char *path, Error *err);
+void dataset_name_of(char out[DATASET_NAME], const char *path); // "a/b/cora.npz" -> "cora"
 // Resolves a path of the config: as written if it exists, else through config_resolve.
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]);
 // True if it is a file whose name has one of `endings` (the last is NULL).
 bool format_file_ends(const char *path, const char *const *endings);
 
-// ---- attributes.c: features, labels and splits as separate arrays
+// ---- attributes.c: features and labels
+// True if an array has one row for each node.
+bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err);
+// The sentence about as many rows as hyperedges; it takes `what`, rows and nodes.
+#define HYPEREDGE_FEATURES                                                                         \
+    "%s have %lld rows, as many as there are hyperedges, but there are %lld nodes: features have " \
+    "one row for each node, and features of hyperedges are not used"
 // Copies dense [n, F] floats, or labels [n] or [n, K], from an array. `rows` is n, or -1 for any.
 bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
 bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
+
+// ---- splits.c
+typedef struct SplitSource {
+    Npz *npz;
+    const char *path;
+} SplitSource;
 // Reads the three index arrays (or masks of n bools) that config.data.split_keys names: .npy files,
-// members of config.data.splits, or of `inside` (NULL: none), in which all three may be missing.
-// Errors name the file.
-bool splits_read(Dataset *dataset, const Config *config, Npz *inside, const char *inside_path,
+// members of config.data.splits, or of the first of `sources` that has one of them; none may have.
+// The labels are there. Errors name the file.
+bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sources, int count,
                  Error *err);
 // The name of an index array in the config, or the default name.
 const char *split_key(const Config *config, int which);
@@ -90,6 +105,7 @@ int64_t text_lines(const Text *text);
 typedef struct TextFacts { // of a whole file that is read through but not kept
     size_t bytes;
     int64_t lines, largest; // largest: of the first two numbers of all lines
+    int64_t numbers;        // at least the words that begin with a digit
     char first[256];        // the beginning of the first line that is not a comment
     bool packed;            // with gzip
 } TextFacts;
@@ -171,6 +187,22 @@ void hypergraph_set_weights(Dataset *dataset, float *weight); // takes over; NUL
 static inline uint8_t pin_role(const Dataset *dataset, int64_t pin) {
     return dataset->pin_role == NULL ? PIN_BOTH : dataset->pin_role[pin];
 }
+
+// ---- format_hgr.c
+// Reads a whole .hgr from memory; text[bytes] is 0. `path` is for messages. On failure clear the
+// dataset.
+bool hgr_parse(Dataset *dataset, const char *text, size_t bytes, const char *path, Error *err);
+
+// ---- beside.c: the files beside the graph that the config names
+typedef struct Beside Beside;
+Beside *beside_open(const Config *config, Error *err); // NULL with an error
+Beside *beside_look(const Config *config);             // only headers; NULL: a file is unreadable
+void beside_close(Beside *beside);
+int64_t beside_rows(const Beside *beside); // of features or labels; -1: there are none
+// Reads features, labels and splits; the splits may also be in the npz at `inside` (NULL: none).
+bool beside_take(Dataset *dataset, Beside *beside, const char *inside, Error *err);
+size_t beside_bytes(const Beside *beside);      // of the open arrays
+void beside_plan(Tally *tally, Beside *beside); // counts what beside_take takes
 
 // ---- adjacency.c: the edges of a dataset as a Csr
 // Sets nodes and edges. The dataset takes over the arrays; *csr becomes empty.

@@ -2,16 +2,19 @@
 
 #include "npz_layout.h"
 
+#include <string.h>
+
 // Sparse features become dense float32 rows; duplicate entries are added.
 static bool alloc_features(Dataset *dataset, const FileCsr *csr, Error *err) {
-    if (csr->rows != dataset->nodes)
-        return error_set(err, EXIT_DATA, "'attr_shape' says %lld rows but there are %lld nodes",
-                         (long long)csr->rows, (long long)dataset->nodes);
+    if (!rows_fit(dataset, "features ('attr_shape')", csr->rows, err))
+        return false;
     if (csr->columns > DATASET_MAX_FEATURES)
         return error_set(err, EXIT_DATA, "'attr_shape' says %lld columns; up to %d can be used",
                          (long long)csr->columns, DATASET_MAX_FEATURES);
     if (csr->columns == 0)
         return true;
+    dataset_free_arrays(dataset, dataset->x);
+    dataset->features = 0;
     dataset->x = TRY(float, csr->rows * csr->columns, "features as dense float32 rows", err);
     if (dataset->x == NULL)
         return false;
@@ -61,6 +64,11 @@ bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const C
                     Error *err) {
     return (config->data.features[0] != '\0' || read_features(dataset, npz, layout, err)) &&
            (config->data.labels[0] != '\0' || read_labels(dataset, npz, layout, err));
+}
+
+bool npz_name_file(Error *err, const char *path) {
+    size_t length = strlen(path);
+    return strncmp(err->text, path, length) == 0 ? false : error_prefix(err, "%s", path);
 }
 
 // ---- the plan
