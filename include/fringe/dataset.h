@@ -57,8 +57,10 @@ bool dataset_load(Dataset *dataset, const Config *config, Error *err);
 // config.data names. Nothing is added for an unreadable file (dataset_load then reports it). Text
 // files are read through to count their lines.
 void dataset_plan(MemoryPlan *plan, const Config *config);
-// Only applies the steps (data.transforms).
-bool dataset_prepare(Dataset *dataset, const ConfigWords *steps, int64_t seed, Error *err);
+// Only applies the steps (data.transforms). memory_limit: in GiB, as run.memory_limit; 0: what the
+// machine has. EXIT_MEMORY if a step needs more.
+bool dataset_prepare(Dataset *dataset, const ConfigWords *steps, int64_t seed, double memory_limit,
+                     Error *err);
 void dataset_clear(Dataset *dataset);
 
 // Checks sizes, ids in range, finite features, labels of split nodes, disjoint splits. Every reader

@@ -168,6 +168,7 @@ static void check_data(const Early *early, int ranks) {
     join(early, &found);
     check_file(early, "data.features", c->data.features);
     check_file(early, "data.labels", c->data.labels);
+    check_file(early, "data.nodes", c->data.nodes);
     check_file(early, "data.splits", c->data.splits);
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (config_split_is_file(c->data.split_keys.word[i]))

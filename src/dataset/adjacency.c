@@ -35,6 +35,8 @@ int64_t csr_duplicates(const Csr *csr) {
 }
 
 bool dataset_is_symmetric(const Dataset *dataset) {
+    if (dataset->hyperedges > 0)
+        return dataset->pin_role == NULL;
     Csr edges = dataset_csr(dataset);
     return csr_is_symmetric(&edges);
 }

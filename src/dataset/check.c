@@ -25,8 +25,10 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
 }
 
 void dataset_clear(Dataset *dataset) {
-    const void *arrays[] = {dataset->offset, dataset->target, dataset->weight, dataset->x,
-                            dataset->label,  dataset->labels, dataset->split};
+    const void *arrays[] = {dataset->offset,     dataset->target,   dataset->weight,
+                            dataset->x,          dataset->label,    dataset->labels,
+                            dataset->split,      dataset->pin_role, dataset->hyperedge_weight,
+                            dataset->node_weight};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         dataset_free_arrays(dataset, arrays[i]);
     if (dataset->mapped)
@@ -53,11 +55,15 @@ static bool check_sizes(const Dataset *d, Error *err) {
     return true;
 }
 
-static bool check_edges(const Dataset *d, Error *err) {
+static bool check_offsets(const Dataset *d, Error *err) {
     for (int64_t i = 0; i < d->nodes; i++)
         if (d->offset[i + 1] < d->offset[i] || d->offset[i + 1] > d->edges)
             return error_set(err, EXIT_DATA, "row offsets fall at node %lld (from %lld to %lld)",
                              (long long)i, (long long)d->offset[i], (long long)d->offset[i + 1]);
+    return true;
+}
+
+static bool check_edges(const Dataset *d, Error *err) {
     for (int64_t e = 0; e < d->edges; e++)
         if (d->target[e] < 0 || d->target[e] >= d->nodes)
             return error_set(err, EXIT_DATA,
@@ -125,7 +131,8 @@ static bool check_split(const Dataset *d, Error *err) {
 bool dataset_check(const Dataset *dataset, const char *name, Error *err) {
     assert(dataset->offset != NULL && dataset->target != NULL && dataset->split != NULL);
     assert((dataset->features > 0) == (dataset->x != NULL));
-    bool ok = check_sizes(dataset, err) && check_edges(dataset, err) &&
+    bool ok = check_sizes(dataset, err) && check_offsets(dataset, err) &&
+              (dataset->hyperedges > 0 ? hypergraph_check : check_edges)(dataset, err) &&
               features_check(dataset, err) && check_labels(dataset, err) &&
               check_split(dataset, err);
     return ok || error_prefix(err, "%s", name);
@@ -154,11 +161,15 @@ static void drop_unit_weights(Dataset *dataset) {
 }
 
 void dataset_finish(Dataset *dataset) {
+    if (dataset->hyperedges > 0) {
+        hypergraph_finish(dataset);
+        return;
+    }
     sort_rows(dataset);
     drop_unit_weights(dataset);
 }
 
-static void warn_of_count(Dataset *dataset, int64_t count, const char *noun, const char *rest) {
+void warn_of_count(Dataset *dataset, int64_t count, const char *noun, const char *rest) {
     if (count > 0)
         warnings_add(&dataset->warnings, "%lld %s%s %s", (long long)count, noun,
                      count == 1 ? "" : "s", rest);
@@ -175,13 +186,17 @@ static void warn_of_first_class(Dataset *dataset) {
                                          "from all of them if they count from 1");
 }
 
-void dataset_warn_of_oddities(Dataset *dataset) {
+static void warn_of_edges(Dataset *dataset) {
     Csr rows = dataset_csr(dataset);
+    warn_of_count(dataset, csr_loops(&rows), "self-loop", "stored");
+    warn_of_count(dataset, csr_duplicates(&rows), "edge", "stored more than once");
+}
+
+void dataset_warn_of_oddities(Dataset *dataset) {
     int64_t unlabelled = 0;
     for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
         unlabelled += dataset->label[i] < 0;
     warn_of_first_class(dataset);
-    warn_of_count(dataset, csr_loops(&rows), "self-loop", "stored");
-    warn_of_count(dataset, csr_duplicates(&rows), "edge", "stored more than once");
+    (dataset->hyperedges > 0 ? hypergraph_warn : warn_of_edges)(dataset);
     warn_of_count(dataset, unlabelled, "node", "without label");
 }

@@ -4,25 +4,9 @@
 
 #include "internal.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static int64_t count_lines(const Text *text) {
-    int64_t lines = 1;
-    const char *at = text->data, *end = text->data + text->bytes;
-    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        lines++;
-        at++;
-    }
-    return lines;
-}
-
-static void skip_comma(Scan *scan) {
-    if (!scan_at_line_end(scan) && *scan->at == ',')
-        scan->at++;
-}
 
 // Reads one line; the first line decides whether there are weights.
 static bool read_line(Pairs *pairs, bool *weighted, Scan *scan, Error *err) {
@@ -32,7 +16,7 @@ static bool read_line(Pairs *pairs, bool *weighted, Scan *scan, Error *err) {
             return false;
         if (ends[k] < 0)
             return scan_error(scan, err, "id %lld is negative", (long long)ends[k]);
-        skip_comma(scan);
+        scan_skip_comma(scan);
     }
     bool third = !scan_at_line_end(scan);
     if (pairs->count == 0)
@@ -49,18 +33,11 @@ static bool read_line(Pairs *pairs, bool *weighted, Scan *scan, Error *err) {
     return true;
 }
 
-// The names of columns: at least two words, of which the first begins with a letter.
-static bool is_header(const Scan *scan) {
-    const char *at = scan->at + (*scan->at == '"');
-    return isalpha((unsigned char)*at) && at[strcspn(at, " \t,;\r\n")] != 0 &&
-           strchr(" \t,;", at[strcspn(at, " \t,;\r\n")]) != NULL;
-}
-
 // Counts lines first, so that memory is taken once and in proportion to the file. With `undirected`
 // there is room for all reverse edges.
 static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, Error *err) {
     bool weighted = false;
-    if (!pairs_init(pairs, count_lines(text), true, request->config->data.undirected, err))
+    if (!pairs_init(pairs, text_lines(text), true, request->config->data.undirected, err))
         return false;
     bool first = true;
     if (strncmp(text->data, "%%MatrixMarket", 14) == 0)
@@ -72,7 +49,7 @@ static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, E
     for (; scan.at < scan.end; scan_next_line(&scan)) {
         if (*scan.at == '#' || *scan.at == '%' || scan_at_line_end(&scan))
             continue;
-        if (!(first && is_header(&scan)) && !read_line(pairs, &weighted, &scan, err))
+        if (!(first && scan_at_names(&scan)) && !read_line(pairs, &weighted, &scan, err))
             return false;
         first = false;
     }

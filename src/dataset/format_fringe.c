@@ -23,35 +23,6 @@ void directory_file(const char *path, const char *name, char out[DATASET_PATH]) 
 
 // --- writing
 
-static void put_statistics(JsonWriter *out, const Statistics *s) {
-    json_begin_object(out, "statistics");
-    json_put_int(out, "degree_min", s->degree_min);
-    json_put_int(out, "degree_median", s->degree_median);
-    json_put_int(out, "degree_max", s->degree_max);
-    json_put_int(out, "isolated", s->isolated);
-    json_put_int(out, "loops", s->loops);
-    json_put_int(out, "duplicates", s->duplicates);
-    json_put_int(out, "train", s->split[SPLIT_TRAIN]);
-    json_put_int(out, "val", s->split[SPLIT_VAL]);
-    json_put_int(out, "test", s->split[SPLIT_TEST]);
-    json_put_int(out, "unlabelled", s->unlabelled);
-    json_put_bool(out, "symmetric", s->symmetric);
-    json_put_bool(out, "weighted", s->weighted);
-    json_end_object(out);
-}
-
-void dataset_put_facts(JsonWriter *out, const Dataset *dataset) {
-    Statistics statistics;
-    dataset_statistics(dataset, &statistics);
-    json_put_string(out, "name", dataset->name);
-    json_put_int(out, "nodes", dataset->nodes);
-    json_put_int(out, "edges", dataset->edges);
-    json_put_int(out, "features", dataset->features);
-    json_put_int(out, "classes", dataset->classes);
-    json_put_bool(out, "multilabel", dataset->multilabel);
-    put_statistics(out, &statistics);
-}
-
 static bool write_manifest(const Dataset *dataset, const char *path, Error *err) {
     JsonWriter out;
     json_writer_init(&out, true);
@@ -75,6 +46,9 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
         {"labels", TENSOR_I32, 1, {n}, d->label},
         {"labels", TENSOR_U8, 2, {n, k}, d->labels},
         {"split", TENSOR_U8, 1, {n}, d->split},
+        {"pin_role", TENSOR_U8, 1, {e}, d->pin_role},
+        {"hyperedge_weight", TENSOR_F32, 1, {d->hyperedges}, d->hyperedge_weight},
+        {"node_weight", TENSOR_I32, 1, {n}, d->node_weight},
     };
     Tensor there[sizeof all / sizeof *all];
     int count = 0;
@@ -178,6 +152,9 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     d->multilabel = multilabel != NULL && json_bool(multilabel);
     if (name != NULL && json_type(name) == JSON_STRING)
         snprintf(d->name, sizeof d->name, "%s", json_string(name));
+    if (json_get(manifest, "hyperedges") != NULL &&
+        !get_count(manifest, "hyperedges", DATASET_MAX_NODES, &d->hyperedges, err))
+        return false;
     return get_count(manifest, "nodes", DATASET_MAX_NODES, &d->nodes, err) &&
            get_count(manifest, "edges", INT64_C(1) << 53, &d->edges, err) &&
            get_count(manifest, "features", DATASET_MAX_FEATURES, &d->features, err) &&
@@ -214,13 +191,24 @@ static void *find_array(const Tensors *map, const char *name, bool needed, Tenso
     return tensor == NULL ? NULL : (void *)(uintptr_t)tensor->data;
 }
 
+static void bind_hypergraph(Dataset *d, Error *err) {
+    const Tensors *map = &d->map;
+    int64_t m = d->hyperedges;
+    d->pin_role = find_array(map, "pin_role", false, TENSOR_U8, 1, d->edges, 0, err);
+    d->hyperedge_weight = find_array(map, "hyperedge_weight", false, TENSOR_F32, 1, m, 0, err);
+    d->node_weight = find_array(map, "node_weight", false, TENSOR_I32, 1, d->nodes, 0, err);
+}
+
 // The arrays point into the mapping; what the manifest says and what is there must agree.
 static bool bind_arrays(Dataset *d, Error *err) {
     const Tensors *map = &d->map;
     int64_t n = d->nodes;
     d->offset = find_array(map, "edge_offset", true, TENSOR_I64, 1, n + 1, 0, err);
     d->target = find_array(map, "edge_target", true, TENSOR_I32, 1, d->edges, 0, err);
-    d->weight = find_array(map, "edge_weight", false, TENSOR_F32, 1, d->edges, 0, err);
+    if (d->hyperedges > 0)
+        bind_hypergraph(d, err);
+    else
+        d->weight = find_array(map, "edge_weight", false, TENSOR_F32, 1, d->edges, 0, err);
     d->x = find_array(map, "features", d->features > 0, TENSOR_F32, 2, n, d->features, err);
     if (d->multilabel)
         d->labels = find_array(map, "labels", true, TENSOR_U8, 2, n, d->classes, err);
@@ -238,16 +226,19 @@ static bool bind_arrays(Dataset *d, Error *err) {
 
 // What the arrays were expected to be is the manifest's word. The error names their file already.
 static bool say_manifest(const Dataset *d, const char *folder, Error *err) {
-    char path[DATASET_PATH];
+    char path[DATASET_PATH], hyperedges[48] = "";
     Error said = *err;
     if (err->code != EXIT_DATA)
         return false;
     directory_file(folder, manifest_name, path);
     *err = (Error){0};
-    return error_set(
-        err, EXIT_DATA, "%s (%s says %lld nodes, %lld edges, %lld features, %lld classes%s)",
-        said.text, path, (long long)d->nodes, (long long)d->edges, (long long)d->features,
-        (long long)d->classes, d->multilabel ? ", several of them per node" : "");
+    if (d->hyperedges > 0)
+        snprintf(hyperedges, sizeof hyperedges, "%lld hyperedges, ", (long long)d->hyperedges);
+    return error_set(err, EXIT_DATA,
+                     "%s (%s says %lld nodes, %s%lld edges, %lld features, %lld classes%s)",
+                     said.text, path, (long long)d->nodes, hyperedges, (long long)d->edges,
+                     (long long)d->features, (long long)d->classes,
+                     d->multilabel ? ", several of them per node" : "");
 }
 
 static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const Format *const formats[] = {&format_npz, &format_metis, &format_edges, &format_fringe};
+static const Format *const formats[] = {&format_npz,  &format_metis, &format_hgr,
+                                        &format_pins, &format_edges, &format_fringe};
 const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
 bool format_file_ends(const char *path, const char *const *endings) {
@@ -52,30 +53,9 @@ void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]
         config_resolve(config, path, out, DATASET_PATH);
 }
 
-// --- arrays beside the graph
+// --- loading
 
-// Reads an .npy that the config names; *npy stays empty if it names none.
-static bool read_beside(Npy *npy, const Config *config, const char *path, Error *err) {
-    char resolved[DATASET_PATH];
-    *npy = (Npy){0};
-    if (path[0] == '\0')
-        return true;
-    dataset_path(config, path, resolved);
-    return npy_read(npy, resolved, err);
-}
-
-static bool take_beside(Dataset *dataset, const Npy *features, const Npy *labels,
-                        const Config *config, Error *err) {
-    if (features->data != NULL && (!features_from_npy(dataset, features, dataset->nodes, err) ||
-                                   !features_check(dataset, err)))
-        return error_prefix(err, "%s", config->data.features);
-    if (labels->data != NULL && !labels_from_npy(dataset, labels, dataset->nodes, err))
-        return error_prefix(err, "%s", config->data.labels);
-    return true;
-}
-
-// "a/b/cora.npz" -> "cora".
-static void name_of_path(char out[DATASET_NAME], const char *path) {
+void dataset_name_of(char out[DATASET_NAME], const char *path) {
     char copy[DATASET_PATH];
     snprintf(copy, sizeof copy, "%s", path);
     size_t length = strlen(copy);
@@ -97,27 +77,24 @@ bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err) {
     const Format *format = format_find(config->data.format, path, err);
     if (format == NULL)
         return false;
-    name_of_path(out, path);
+    dataset_name_of(out, path);
     return format->name_inside == NULL || format->name_inside(path, out, err);
 }
 
-static bool load(Dataset *dataset, const Config *config, const char *path, const Npy *features,
-                 const Npy *labels, Error *err) {
-    const Npy *beside = features->data != NULL ? features : labels;
-    Request request = {config, path, beside->rank > 0 ? beside->shape[0] : -1};
+static bool load(Dataset *dataset, const Config *config, const char *path, Beside *beside,
+                 Error *err) {
+    Request request = {config, path, beside_rows(beside)};
     const Format *format = format_find(config->data.format, path, err);
     if (format == NULL)
         return false;
-    name_of_path(dataset->name, path);
-    if (!format->read(dataset, &request, err) ||
-        !take_beside(dataset, features, labels, config, err))
-        return false;
-    if (!format->reads_splits && !splits_read(dataset, config, NULL, "", err))
-        return false;
-    if (!dataset_check(dataset, path, err))
+    dataset_name_of(dataset->name, path);
+    if ((format->name_inside != NULL && !format->name_inside(path, dataset->name, err)) ||
+        !format->read(dataset, &request, err) ||
+        !beside_take(dataset, beside, format->holds_splits ? path : NULL, err) ||
+        !dataset_check(dataset, path, err))
         return false;
     dataset_finish(dataset);
-    if (!dataset_prepare(dataset, &config->data.transforms, 0, err))
+    if (!dataset_prepare(dataset, &config->data.transforms, 0, config->run.memory_limit, err))
         return error_prefix(err, "%s: data.transforms", path);
     dataset_warn_of_oddities(dataset);
     return true;
@@ -125,7 +102,6 @@ static bool load(Dataset *dataset, const Config *config, const char *path, const
 
 bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
     char path[DATASET_PATH];
-    Npy features, labels = {0};
     *dataset = (Dataset){0};
     if (config->data.path[0] == '\0')
         return error_set(err, EXIT_CONFIG, "data.path: no dataset is named");
@@ -137,11 +113,9 @@ bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
                          "%s: there is no such file or folder (data.path '%s' is looked for beside "
                          "the config, then in the folder FRINGE_DATA)",
                          path, config->data.path);
-    bool ok = read_beside(&features, config, config->data.features, err) &&
-              read_beside(&labels, config, config->data.labels, err) &&
-              load(dataset, config, path, &features, &labels, err);
-    npy_clear(&features);
-    npy_clear(&labels);
+    Beside *beside = beside_open(config, err);
+    bool ok = beside != NULL && load(dataset, config, path, beside, err);
+    beside_close(beside);
     if (!ok)
         dataset_clear(dataset);
     return ok;

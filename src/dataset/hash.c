@@ -17,6 +17,15 @@ static void add_array(Hash *hash, const char *what, const void *array, size_t by
         hash_add(hash, array, bytes);
 }
 
+static void add_hypergraph(Hash *hash, const Dataset *d) {
+    size_t hyperedges = (size_t)d->hyperedges;
+    add_array(hash, "hyperedges", &d->hyperedges, sizeof d->hyperedges);
+    add_array(hash, "role", d->pin_role, (size_t)d->edges);
+    add_array(hash, "hyperedge weight", d->hyperedge_weight,
+              hyperedges * sizeof *d->hyperedge_weight);
+    add_array(hash, "node weight", d->node_weight, (size_t)d->nodes * sizeof *d->node_weight);
+}
+
 void dataset_hash(const Dataset *d, char text[33]) {
     size_t n = (size_t)d->nodes, edges = (size_t)d->edges;
     int64_t sizes[] = {d->nodes, d->edges, d->features, d->classes, d->multilabel};
@@ -29,6 +38,8 @@ void dataset_hash(const Dataset *d, char text[33]) {
     add_array(hash, "label", d->label, n * sizeof *d->label);
     add_array(hash, "labels", d->labels, n * (size_t)d->classes);
     add_array(hash, "split", d->split, n);
+    if (d->hyperedges > 0)
+        add_hypergraph(hash, d);
     hash_text(hash, text);
     hash_free(hash);
 }
@@ -77,8 +88,12 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
     if (!add_dataset(hash, config, err) ||
         !add_file(hash, "features", config, config->data.features, err) ||
         !add_file(hash, "labels", config, config->data.labels, err) ||
-        !add_file(hash, "splits", config, config->data.splits, err))
+        !add_file(hash, "splits", config, config->data.splits, err) ||
+        (config->data.nodes[0] != '\0' &&
+         !add_file(hash, "nodes", config, config->data.nodes, err)))
         return false;
+    if (config->data.split_row != 0)
+        add_array(hash, "split row", &config->data.split_row, sizeof config->data.split_row);
     for (int which = 0; which < 3; which++) {
         const char *key = split_key(config, which);
         if (!config_split_is_file(key))

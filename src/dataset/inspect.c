@@ -6,13 +6,36 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_sizes(const char *format, const char *name, int64_t nodes, int64_t edges,
-                        int64_t features, int64_t classes, bool multilabel) {
-    printf("dataset     %s (%s)\n", SHOWN(name), format);
-    printf("nodes       %lld\n", (long long)nodes);
-    printf("edges       %lld stored\n", (long long)edges);
-    printf("features    %lld\n", (long long)features);
-    printf("classes     %lld%s\n", (long long)classes, multilabel ? ", multi-label" : "");
+// d: name and sizes.
+static void print_sizes(const char *format, const Dataset *d) {
+    printf("dataset     %s (%s)\n", SHOWN(d->name), format);
+    printf("nodes       %lld\n", (long long)d->nodes);
+    if (d->hyperedges > 0)
+        printf("hyperedges  %lld\npins        %lld\n", (long long)d->hyperedges,
+               (long long)d->edges);
+    else
+        printf("edges       %lld stored\n", (long long)d->edges);
+    printf("features    %lld\n", (long long)d->features);
+    printf("classes     %lld%s\n", (long long)d->classes, d->multilabel ? ", multi-label" : "");
+}
+
+static void print_graph(const Statistics *s) {
+    printf("isolated    %lld\n", (long long)s->isolated);
+    printf("self-loops  %lld\n", (long long)s->loops);
+    printf("duplicates  %lld\n", (long long)s->duplicates);
+    printf("unlabelled  %lld\n", (long long)s->unlabelled);
+    printf("symmetric   %s\n", s->symmetric ? "yes" : "no");
+    printf("weights     %s\n", s->weighted ? "yes" : "no");
+}
+
+static void print_hypergraph(const Statistics *s) {
+    printf("sizes       %lld to %lld, median %lld; %lld without pins\n", (long long)s->size_min,
+           (long long)s->size_max, (long long)s->size_median, (long long)s->pinless);
+    printf("uncovered   %lld in no hyperedge\n", (long long)s->isolated);
+    printf("unlabelled  %lld\n", (long long)s->unlabelled);
+    printf("directed    %s\n", s->symmetric ? "no" : "yes");
+    printf("weights     %s%s\n", s->weighted ? "yes" : "no",
+           s->node_weights ? "; nodes have weights, too" : "");
 }
 
 static void print_statistics(const Statistics *s) {
@@ -21,12 +44,7 @@ static void print_statistics(const Statistics *s) {
            (long long)s->split[SPLIT_TEST]);
     printf("degrees     %lld to %lld, median %lld\n", (long long)s->degree_min,
            (long long)s->degree_max, (long long)s->degree_median);
-    printf("isolated    %lld\n", (long long)s->isolated);
-    printf("self-loops  %lld\n", (long long)s->loops);
-    printf("duplicates  %lld\n", (long long)s->duplicates);
-    printf("unlabelled  %lld\n", (long long)s->unlabelled);
-    printf("symmetric   %s\n", s->symmetric ? "yes" : "no");
-    printf("weights     %s\n", s->weighted ? "yes" : "no");
+    (s->hyperedges > 0 ? print_hypergraph : print_graph)(s);
 }
 
 static bool load(Dataset *dataset, const char *path, Error *err) {
@@ -42,8 +60,7 @@ static bool inspect_loaded(const char *path, Error *err) {
     if (format == NULL || !load(&dataset, path, err))
         return false;
     dataset_statistics(&dataset, &statistics);
-    print_sizes(format->name, dataset.name, dataset.nodes, dataset.edges, dataset.features,
-                dataset.classes, dataset.multilabel);
+    print_sizes(format->name, &dataset);
     print_statistics(&statistics);
     char warnings[WARNINGS_TEXT];
     if (dataset.warnings.text[0] != '\0')
@@ -65,19 +82,53 @@ static bool flag_of(const Json *object, const char *key) {
     return value != NULL && json_type(value) == JSON_BOOL && json_bool(value);
 }
 
-static Statistics statistics_of(const Json *object) {
+static Dataset sizes_of(const Json *manifest) {
+    const Json *name = json_get(manifest, "name");
+    Dataset sizes = {.nodes = count_of(manifest, "nodes"),
+                     .hyperedges = count_of(manifest, "hyperedges"),
+                     .edges = count_of(manifest, "edges"),
+                     .features = count_of(manifest, "features"),
+                     .classes = count_of(manifest, "classes"),
+                     .multilabel = flag_of(manifest, "multilabel")};
+    bool named = name != NULL && json_type(name) == JSON_STRING;
+    snprintf(sizes.name, sizeof sizes.name, "%s", named ? json_string(name) : "?");
+    return sizes;
+}
+
+static Statistics statistics_of(const Json *object, const Dataset *sizes) {
+    bool hypergraph = sizes->hyperedges > 0;
     return (Statistics){.degree_min = count_of(object, "degree_min"),
                         .degree_median = count_of(object, "degree_median"),
                         .degree_max = count_of(object, "degree_max"),
-                        .isolated = count_of(object, "isolated"),
+                        .isolated = count_of(object, hypergraph ? "uncovered" : "isolated"),
+                        .hyperedges = sizes->hyperedges,
+                        .pins = sizes->edges,
+                        .size_min = count_of(object, "size_min"),
+                        .size_median = count_of(object, "size_median"),
+                        .size_max = count_of(object, "size_max"),
+                        .pinless = count_of(object, "without_pins"),
                         .loops = count_of(object, "loops"),
                         .duplicates = count_of(object, "duplicates"),
                         .split = {[SPLIT_TRAIN] = count_of(object, "train"),
                                   [SPLIT_VAL] = count_of(object, "val"),
                                   [SPLIT_TEST] = count_of(object, "test")},
                         .unlabelled = count_of(object, "unlabelled"),
-                        .symmetric = flag_of(object, "symmetric"),
-                        .weighted = flag_of(object, "weighted")};
+                        .symmetric = hypergraph ? !flag_of(object, "directed")
+                                                : flag_of(object, "symmetric"),
+                        .weighted = flag_of(object, "weighted"),
+                        .node_weights = flag_of(object, "node_weights")};
+}
+
+static void print_manifest(const Json *manifest) {
+    const Json *figures = json_get(manifest, "statistics");
+    Dataset sizes = sizes_of(manifest);
+    print_sizes("fringe", &sizes);
+    if (figures != NULL && json_type(figures) == JSON_OBJECT) {
+        Statistics statistics = statistics_of(figures, &sizes);
+        print_statistics(&statistics);
+    } else {
+        printf("statistics  not in the manifest (written by another program)\n");
+    }
 }
 
 static void print_arrays(const Tensors *map) {
@@ -104,17 +155,7 @@ bool directory_inspect(const char *path, Error *err) {
                error_set(err, EXIT_DATA, "%s: dataset.json is not a JSON object", path)) &&
               tensors_open(&map, file, err);
     if (ok) {
-        const Json *name = json_get(manifest, "name"), *figures = json_get(manifest, "statistics");
-        bool named = name != NULL && json_type(name) == JSON_STRING;
-        print_sizes("fringe", named ? json_string(name) : "?", count_of(manifest, "nodes"),
-                    count_of(manifest, "edges"), count_of(manifest, "features"),
-                    count_of(manifest, "classes"), flag_of(manifest, "multilabel"));
-        if (figures != NULL && json_type(figures) == JSON_OBJECT) {
-            Statistics statistics = statistics_of(figures);
-            print_statistics(&statistics);
-        } else {
-            printf("statistics  not in the manifest (written by another program)\n");
-        }
+        print_manifest(manifest);
         print_arrays(&map);
         tensors_close(&map);
     }

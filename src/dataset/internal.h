@@ -27,8 +27,10 @@ typedef struct Request {
 typedef struct Tally {
     size_t now, most;
     int64_t nodes, edges, features; // as far as the files show
+    int64_t hyperedges;             // 0: a graph
     size_t weight;                  // bytes of an edge's weight
     bool mapped;                    // the arrays are mapped from the file
+    bool copied;                    // they were read through libraries that have buffers
     bool symmetric;                 // both directions of each edge are counted already
 } Tally;
 void tally_add(Tally *tally, size_t bytes);
@@ -46,7 +48,7 @@ typedef struct Format {
     const char *name;
     // True if `path` has this format, by its name or contents. Members are asked in table order.
     bool (*matches)(const char *path);
-    bool reads_splits; // `read` also reads config.data.split_keys
+    bool holds_splits; // the file is an npz, which may also hold the splits
     // Lists the files whose contents are hashed; returns their count. NULL: only the one at `path`.
     int (*files)(const char *path, FormatFile file[FORMAT_FILES]);
     // Sets the name that the dataset itself stores, if any. NULL: the path gives the name.
@@ -59,22 +61,35 @@ typedef struct Format {
     // Counts the memory that `read` takes and gives back; stops if the file is unreadable.
     void (*plan)(Tally *tally, const Request *request);
 } Format;
-extern const Format format_npz, format_metis, format_edges, format_fringe;
+extern const Format format_npz, format_metis, format_hgr, format_pins, format_edges, format_fringe;
 // The member named `name`, or for "auto" the one that matches the path; NULL with the list.
 const Format *format_find(const char *name, const char *path, Error *err);
+void dataset_name_of(char out[DATASET_NAME], const char *path); // "a/b/cora.npz" -> "cora"
 // Resolves a path of the config: as written if it exists, else through config_resolve.
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]);
 // True if it is a file whose name has one of `endings` (the last is NULL).
 bool format_file_ends(const char *path, const char *const *endings);
 
-// ---- attributes.c: features, labels and splits as separate arrays
+// ---- attributes.c: features and labels
+// True if an array has one row for each node.
+bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err);
+// The sentence about as many rows as hyperedges; it takes `what`, rows and nodes.
+#define HYPEREDGE_FEATURES                                                                         \
+    "%s have %lld rows, as many as there are hyperedges, but there are %lld nodes: features have " \
+    "one row for each node, and features of hyperedges are not used"
 // Copies dense [n, F] floats, or labels [n] or [n, K], from an array. `rows` is n, or -1 for any.
 bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
 bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
+
+// ---- splits.c
+typedef struct SplitSource {
+    Npz *npz;
+    const char *path;
+} SplitSource;
 // Reads the three index arrays (or masks of n bools) that config.data.split_keys names: .npy files,
-// members of config.data.splits, or of `inside` (NULL: none), in which all three may be missing.
-// Errors name the file.
-bool splits_read(Dataset *dataset, const Config *config, Npz *inside, const char *inside_path,
+// members of config.data.splits, or of the first of `sources` that has one of them; none may have.
+// The labels are there. Errors name the file.
+bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sources, int count,
                  Error *err);
 // The name of an index array in the config, or the default name.
 const char *split_key(const Config *config, int which);
@@ -86,9 +101,11 @@ typedef struct Text {
 } Text;
 bool text_read(Text *text, const char *path, Error *err);
 void text_clear(Text *text);
+int64_t text_lines(const Text *text);
 typedef struct TextFacts { // of a whole file that is read through but not kept
     size_t bytes;
     int64_t lines, largest; // largest: of the first two numbers of all lines
+    int64_t numbers;        // at least the words that begin with a digit
     char first[256];        // the beginning of the first line that is not a comment
     bool packed;            // with gzip
 } TextFacts;
@@ -103,11 +120,25 @@ typedef struct Scan { // a position in a text
 Scan scan_text(const Text *text, const char *path);
 bool scan_at_line_end(Scan *scan); // skips blanks; true at '\n', "\r\n" or the end
 void scan_next_line(Scan *scan);   // moves after the next '\n'
+void scan_skip_comma(Scan *scan);  // after blanks, if there is one
+// At the names of columns: at least two words, of which the first begins with a letter.
+bool scan_at_names(const Scan *scan);
 // Reads the next number of the line after optional blanks. Errors name file, line and `what`.
 bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err);
 bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// ---- ids.c: ids of a text become numbers from 0
+typedef struct Ids {
+    const char *noun; // "node"
+    int64_t count;    // above 0
+    int64_t *list[2]; // [count] each; the second may be NULL
+} Ids;
+// Replaces the ids by their places in ascending order and sets *numbers to how many there are. If
+// `rows` is known (else -1) and the ids are some of 0 to rows-1, they stay, and *numbers is `rows`.
+bool ids_number(const Ids *ids, int64_t *numbers, int64_t rows, const char *path,
+                Warnings *warnings, Error *err);
 
 // ---- pairs.c: edges as pairs of ids
 typedef struct Pairs {
@@ -127,6 +158,52 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const Request *request, Error
 bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool undirected,
                             Error *err);
 
+// ---- pins.c: the pins of a hypergraph as a list
+typedef struct Pins {
+    int64_t count;
+    int64_t *node, *hyperedge; // [count] ids of the file, then of the dataset
+    uint8_t *role;             // [count] PIN_..., or NULL
+} Pins;
+void pins_clear(Pins *pins);
+// Takes memory for `room` pins; no pin is in it yet. Clear the pins also after an error.
+bool pins_init(Pins *pins, int64_t room, bool roles, Error *err);
+// Sets everything of a hypergraph but its weights, and takes memory for the splits.
+bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyperedges,
+                  Error *err);
+// Counts the list, the rows made of it and the splits; tally->nodes is known.
+void pins_plan(Tally *tally, int64_t pins, bool roles);
+
+// ---- hypergraph.c
+bool hypergraph_fits(int64_t nodes, int64_t hyperedges, Error *err); // both numbers
+bool hypergraph_check(const Dataset *dataset, Error *err);
+// Sorts the pins of every node and merges equal ones, drops pins that no node reads, and arrays
+// that say nothing. Call it after hypergraph_check.
+void hypergraph_finish(Dataset *dataset);
+void hypergraph_warn(Dataset *dataset);                       // of legal, but odd contents
+int64_t *hypergraph_sizes(const Dataset *dataset);            // [m] pins of every hyperedge; owned
+int64_t hypergraph_uncovered(const Dataset *dataset);         // nodes in no hyperedge
+void hypergraph_set_roles(Dataset *dataset, uint8_t *role);   // takes over; NULL: both
+void hypergraph_set_weights(Dataset *dataset, float *weight); // takes over; NULL: all 1
+static inline uint8_t pin_role(const Dataset *dataset, int64_t pin) {
+    return dataset->pin_role == NULL ? PIN_BOTH : dataset->pin_role[pin];
+}
+
+// ---- format_hgr.c
+// Reads a whole .hgr from memory; text[bytes] is 0. `path` is for messages. On failure clear the
+// dataset.
+bool hgr_parse(Dataset *dataset, const char *text, size_t bytes, const char *path, Error *err);
+
+// ---- beside.c: the files beside the graph that the config names
+typedef struct Beside Beside;
+Beside *beside_open(const Config *config, Error *err); // NULL with an error
+Beside *beside_look(const Config *config);             // only headers; NULL: a file is unreadable
+void beside_close(Beside *beside);
+int64_t beside_rows(const Beside *beside); // of features or labels; -1: there are none
+// Reads features, labels and splits; the splits may also be in the npz at `inside` (NULL: none).
+bool beside_take(Dataset *dataset, Beside *beside, const char *inside, Error *err);
+size_t beside_bytes(const Beside *beside);      // of the open arrays
+void beside_plan(Tally *tally, Beside *beside); // counts what beside_take takes
+
 // ---- adjacency.c: the edges of a dataset as a Csr
 // Sets nodes and edges. The dataset takes over the arrays; *csr becomes empty.
 void dataset_set_csr(Dataset *dataset, Csr *csr);
@@ -139,6 +216,8 @@ bool features_check(const Dataset *dataset, Error *err); // all finite
 void dataset_finish(Dataset *dataset);
 // Warns of legal contents that are often a mistake: self-loops, duplicate edges, missing labels.
 void dataset_warn_of_oddities(Dataset *dataset);
+// Warns that "COUNT NOUNs REST", if there are any.
+void warn_of_count(Dataset *dataset, int64_t count, const char *noun, const char *rest);
 void dataset_free_arrays(Dataset *dataset, const void *array); // unless the mapping holds it
 // The array itself, or a copy if the read-only mapping holds it.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
@@ -147,21 +226,32 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
 // The path of a file in a dataset directory; `path` is the folder or its dataset.json.
 void directory_file(const char *path, const char *name, char out[DATASET_PATH]);
 
+// ---- prepare.c, expansions.c: steps of data.transforms
+typedef struct StepInput {
+    const char *argument; // after the colon of the step's name
+    int64_t seed;
+    double memory_limit; // GiB; 0: what the machine has
+} StepInput;
+
 // ---- statistics.c
 typedef struct Statistics {
     int64_t degree_min, degree_median, degree_max; // stored out-edges of a node
-    int64_t isolated;                              // nodes without in- or out-edges
+    int64_t isolated;                        // nodes without in- or out-edges, or in no hyperedge
+    int64_t hyperedges, pins;                // 0: a graph
+    int64_t size_min, size_median, size_max; // pins of a hyperedge
+    int64_t pinless;                         // hyperedges without pins
     int64_t loops, duplicates;
     int64_t split[4]; // nodes with SPLIT_NONE, _TRAIN, _VAL, _TEST
     int64_t unlabelled;
-    bool symmetric, weighted;
+    bool symmetric, weighted; // weights of edges or of hyperedges
+    bool node_weights;
 } Statistics;
 void dataset_statistics(const Dataset *dataset, Statistics *out);
+void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 // ---- inspect.c
 bool directory_inspect(const char *path, Error *err); // from manifest and array header
 // ---- format_fringe.c
 bool directory_agrees(const char *folder, Error *err); // the manifest with the array header
-void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 #endif

@@ -1,8 +1,10 @@
-// Which arrays of an npz hold what. Three kinds of file hold a graph:
+// Which arrays of an npz hold what. Three kinds of file hold a graph, one a
+// hypergraph:
 //
 //   gnn-benchmark   adj_data, adj_indices, adj_indptr, adj_shape; attr_..., labels
 //   scipy.sparse    data, indices, indptr, shape, format (save_npz)
 //   PyG             edge_index (2, edges); x, y, train_mask, val_mask, test_mask
+//   hypergraphs     hyperedge_index (2, pins), or node and hyperedge (npz_hypergraph.c)
 
 #include "npz_layout.h"
 
@@ -27,29 +29,56 @@ static void list_arrays(const Npz *npz, char *out, size_t size) {
         snprintf(out, size, "none");
 }
 
+static void find_nodes(NpzLayout *layout, const Npz *npz) {
+    static const char *const features[] = {"attr_matrix", "x", "features", "feat", NULL};
+    static const char *const labels[] = {"labels", "y", "label", NULL};
+    layout->features = first_of(npz, features);
+    layout->labels = first_of(npz, labels);
+}
+
+static bool no_graph(const Npz *npz, Error *err) {
+    char found[512];
+    list_arrays(npz, found, sizeof found);
+    return error_set(err, EXIT_DATA,
+                     "there is no graph in it; its arrays are %s. fringe reads adj_data, "
+                     "adj_indices, adj_indptr, adj_shape (gnn-benchmark), or data, indices, "
+                     "indptr, shape (scipy.sparse.save_npz of a CSR matrix), or edge_index (PyG), "
+                     "or hyperedge_index, or node and hyperedge (hypergraphs); see docs/data.md",
+                     found);
+}
+
 bool npz_layout(NpzLayout *layout, const Npz *npz, Error *err) {
     static const char *const benchmark[] = {"adj_data", "adj_indices", "adj_indptr", "adj_shape",
                                             NULL};
-    static const char *const features[] = {"attr_matrix", "x", "features", "feat", NULL};
-    static const char *const labels[] = {"labels", "y", "label", NULL};
-    char found[512];
     *layout = (NpzLayout){.edge_index = false};
     if (first_of(npz, benchmark) != NULL) {
         *layout = (NpzLayout){.csr = "adj_", .features = "attr_matrix", .labels = "labels"};
         return true;
     }
-    layout->features = first_of(npz, features);
-    layout->labels = first_of(npz, labels);
+    find_nodes(layout, npz);
     layout->edge_index = npz_has(npz, "edge_index");
+    layout->hypergraph =
+        npz_has(npz, "hyperedge_index") || (npz_has(npz, "node") && npz_has(npz, "hyperedge"));
     layout->csr = !layout->edge_index && npz_has(npz, "indptr") ? "" : NULL;
-    if (layout->edge_index || layout->csr != NULL)
+    if (layout->hypergraph && (layout->edge_index || layout->csr != NULL))
+        return error_set(err, EXIT_DATA,
+                         "it holds a graph and a hypergraph; leave out one of 'edge_index' (or "
+                         "'indptr') and 'hyperedge_index' (or 'node')");
+    return layout->edge_index || layout->hypergraph || layout->csr != NULL || no_graph(npz, err);
+}
+
+bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err) {
+    static const char *const others[] = {"attr_shape", "train_idx", "train_mask", NULL};
+    char found[512];
+    *layout = (NpzLayout){.edge_index = false};
+    find_nodes(layout, npz);
+    if (layout->features != NULL || layout->labels != NULL || first_of(npz, others) != NULL)
         return true;
     list_arrays(npz, found, sizeof found);
     return error_set(err, EXIT_DATA,
-                     "there is no graph in it; its arrays are %s. fringe reads adj_data, "
-                     "adj_indices, adj_indptr, adj_shape (gnn-benchmark), or data, indices, "
-                     "indptr, shape (scipy.sparse.save_npz of a CSR matrix), or edge_index (PyG); "
-                     "see docs/data.md",
+                     "there is nothing about nodes in it; its arrays are %s. fringe reads "
+                     "attr_data, attr_indices, attr_indptr, attr_shape (CSR), or x; labels, or y; "
+                     "and the arrays of data.split_keys",
                      found);
 }
 
@@ -63,6 +92,9 @@ static int64_t rows_of(Npz *npz, const char *key) {
 
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz) {
     int64_t features = rows_of(npz, layout->features), labels = rows_of(npz, layout->labels);
+    FileCsr sparse = {.rows = -1};
+    if (npz_has(npz, "attr_shape") && file_csr_shape(&sparse, npz, "attr_", &(Error){0}))
+        features = sparse.rows;
     return features > labels ? features : labels;
 }
 

@@ -1,4 +1,5 @@
-// The names of arrays in the kinds of npz that hold a graph (npz_layout.c).
+// The parts of the npz reader: the names of arrays in the kinds of npz that hold a graph
+// (npz_layout.c), CSR matrices (npz_csr.c), features and labels (npz_nodes.c).
 #ifndef FRINGE_DATASET_NPZ_LAYOUT_H
 #define FRINGE_DATASET_NPZ_LAYOUT_H
 
@@ -7,12 +8,44 @@
 typedef struct NpzLayout {
     const char *csr; // what precedes "indptr", ... of the adjacency; NULL: edge_index
     bool edge_index;
+    bool hypergraph;               // hyperedge_index, or node and hyperedge
     const char *features, *labels; // dense features, labels; NULL: none
 } NpzLayout;
 
 // Errors list the arrays that the archive has and those that are read.
 bool npz_layout(NpzLayout *layout, const Npz *npz, Error *err);
+// Only features and labels. Errors list the arrays, if there are none of nodes and no splits.
+bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err);
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz); // of features or labels; -1: neither
 bool npz_layout_format(Npz *npz, char format[8], Error *err);
+
+// ---- npz_csr.c
+// A CSR matrix as the file holds it, checked.
+typedef struct FileCsr {
+    int64_t rows, columns, entries;
+    int64_t *offset; // [rows+1]
+    int64_t *index;  // [entries]
+    float *value;    // [entries]
+} FileCsr;
+// Errors name the array. After an error the matrix is empty.
+bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err);
+bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
+                    Error *err); // only rows and columns
+void file_csr_clear(FileCsr *csr);
+// Counts a matrix as file_csr_read leaves it; returns its entries.
+int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix);
+
+// ---- npz_hypergraph.c
+bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
+                         const Request *request, Error *err);
+void npz_plan_hypergraph(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request);
+
+// ---- npz_nodes.c
+// Reads features and labels, as far as the archive has them and the config names no files for them.
+bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,
+                    Error *err);
+// Prefixes an error with the file's name, unless npz_read did. Returns false.
+bool npz_name_file(Error *err, const char *path);
+void npz_plan_nodes(Tally *tally, Npz *npz, const NpzLayout *layout, const Config *config);
 
 #endif

@@ -1,11 +1,7 @@
-// Edges as pairs of node ids, of an edge list, and how they become the rows of a Csr. Ids need not
-// be contiguous: they are renumbered in ascending order. If features or labels with R rows are
-// given and the ids are below R but incomplete, each id is its row, and missing ids are isolated
-// nodes.
+// Edges as pairs of node ids, of an edge list, and how they become the rows of a Csr.
 
 #include "internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void pairs_clear(Pairs *pairs) {
@@ -76,81 +72,6 @@ static void add_reverses(Pairs *pairs) {
     }
 }
 
-static int compare_ids(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-// The distinct ids, ascending: list[0..*count). NULL if there is no memory.
-static int64_t *distinct_ids(const Pairs *pairs, int64_t *count, Error *err) {
-    int64_t *list = TRY(int64_t, 2 * pairs->count, "ids of a list", err);
-    if (list == NULL)
-        return NULL;
-    memcpy(list, pairs->source, (size_t)pairs->count * sizeof *list);
-    memcpy(list + pairs->count, pairs->target, (size_t)pairs->count * sizeof *list);
-    qsort(list, (size_t)(2 * pairs->count), sizeof *list, compare_ids);
-    *count = 0;
-    for (int64_t k = 0; k < 2 * pairs->count; k++)
-        if (k == 0 || list[k] != list[k - 1])
-            list[(*count)++] = list[k];
-    return list;
-}
-
-static int64_t place_of(const int64_t *list, int64_t count, int64_t id) {
-    const int64_t *found = bsearch(&id, list, (size_t)count, sizeof *list, compare_ids);
-    return found - list;
-}
-
-// Maps ids to 0 .. n-1, their positions in the ascending list. For dense ids a table is faster than
-// a search.
-static bool renumber(Pairs *pairs, const int64_t *list, int64_t count, Error *err) {
-    int64_t largest = list[count - 1];
-    if (largest == count - 1)
-        return true;
-    bool dense = largest < 8 * count;
-    int32_t *place = dense ? TRY(int32_t, largest + 1, "places of ids", err) : NULL;
-    if (dense && place == NULL)
-        return false;
-    for (int64_t k = 0; dense && k < count; k++)
-        place[list[k]] = (int32_t)k;
-    for (int64_t e = 0; e < pairs->count; e++) {
-        int64_t *ends[2] = {&pairs->source[e], &pairs->target[e]};
-        for (int k = 0; k < 2; k++)
-            *ends[k] = dense ? place[*ends[k]] : place_of(list, count, *ends[k]);
-    }
-    memory_free(place);
-    return true;
-}
-
-// Sets *nodes, and renumbers the ids unless they are rows already.
-static bool number_nodes(Pairs *pairs, int64_t *nodes, const Request *request, Warnings *warnings,
-                         Error *err) {
-    int64_t count = 0;
-    int64_t *list = distinct_ids(pairs, &count, err);
-    if (list == NULL)
-        return false;
-    bool rows = request->rows > count && list[count - 1] < request->rows;
-    *nodes = rows ? request->rows : count;
-    if (!rows && list[count - 1] >= count)
-        warnings_add(warnings,
-                     "node ids run from %lld to %lld%s; the %lld nodes are numbered 0 to "
-                     "%lld in ascending order of their ids",
-                     (long long)list[0], (long long)list[count - 1],
-                     list[count - 1] - list[0] + 1 > count ? " with gaps" : "", (long long)count,
-                     (long long)count - 1);
-    if (rows && list[0] == 1 && list[count - 1] == request->rows - 1 && count == request->rows - 1)
-        warnings_add(warnings,
-                     "node ids run from 1 to %lld and are taken as rows, the first of which is 0, "
-                     "so node 0 has no edge; subtract 1 if ids begin at 1",
-                     (long long)list[count - 1]);
-    bool ok = *nodes <= DATASET_MAX_NODES ||
-              error_set(err, EXIT_DATA, "%s: %lld nodes; up to %d can be used", request->path,
-                        (long long)*nodes, DATASET_MAX_NODES);
-    ok = ok && (rows || renumber(pairs, list, count, err));
-    memory_free(list);
-    return ok;
-}
-
 static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Error *err) {
     int32_t *ends = TRY(int32_t, 2 * pairs->count, "ends of edges", err);
     Csr rows;
@@ -172,7 +93,8 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const Request *request, Error
     int64_t nodes = 0;
     if (request->config->data.undirected)
         add_reverses(pairs);
-    return number_nodes(pairs, &nodes, request, &dataset->warnings, err) &&
+    Ids ids = {"node", pairs->count, {pairs->source, pairs->target}};
+    return ids_number(&ids, &nodes, request->rows, request->path, &dataset->warnings, err) &&
            build_rows(dataset, pairs, nodes, err);
 }
 

@@ -41,6 +41,7 @@ typedef struct Line {
 } Line;
 
 static void end_number(TextFacts *facts, Line *line) {
+    facts->numbers += line->inside;
     if (line->inside && line->numbers++ < 2 && line->number > facts->largest)
         facts->largest = line->number;
     line->inside = false;
@@ -99,15 +100,13 @@ size_t text_most(const TextFacts *facts) {
 
 // ---- what follows the reader
 
-static void plan_beside(Tally *tally, const Npy *npy, size_t item) {
-    tally_add(tally, memory_product(npy->elements, item));
-}
-
 // Rows that do not ascend are transposed twice; assume that, since it is not known yet.
 static void plan_sorting(Tally *tally) {
-    size_t rows = tally_rows(tally, tally->edges);
+    size_t rows =
+        tally_rows(tally, tally->edges) + memory_product(tally->hyperedges, sizeof(int64_t));
     if (tally->mapped)
         return;
+    tally->copied = true;
     tally_add(tally, 2 * rows);
     tally_sub(tally, 2 * rows);
 }
@@ -134,43 +133,28 @@ static void plan_step(Tally *tally, const char *step) {
     }
 }
 
-// Reads the header of an .npy that the config names and counts its data. False if there is none.
-static bool look_beside(Tally *tally, Npy *npy, const Config *config, const char *path) {
-    char resolved[DATASET_PATH];
-    Error ignored = {0};
-    *npy = (Npy){0};
-    if (path[0] == '\0')
-        return false;
-    dataset_path(config, path, resolved);
-    if (!npy_look(npy, resolved, &ignored))
-        return false;
-    tally_add(tally, memory_product(npy->elements, (size_t)npy->item));
-    return true;
-}
-
 static const size_t libraries = 2 << 20; // buffers of libzip, zlib and stdio
+
+static void plan_all(Tally *tally, const Config *config, const Format *format, const char *path,
+                     Beside *beside) {
+    Request request = {config, path, beside_rows(beside)};
+    tally_add(tally, beside_bytes(beside));
+    format->plan(tally, &request);
+    beside_plan(tally, beside);
+    plan_sorting(tally);
+    for (int i = 0; i < config->data.transforms.count; i++)
+        plan_step(tally, config->data.transforms.word[i]);
+}
 
 void dataset_plan(MemoryPlan *plan, const Config *config) {
     char path[DATASET_PATH];
-    Error ignored = {0};
     Tally tally = {0};
-    Npy features, labels;
     dataset_path(config, config->data.path, path);
-    const Format *format = format_find(config->data.format, path, &ignored);
-    if (format == NULL || !file_exists(path))
+    const Format *format = format_find(config->data.format, path, &(Error){0});
+    Beside *beside = format != NULL && file_exists(path) ? beside_look(config) : NULL;
+    if (beside == NULL)
         return;
-    bool has_features = look_beside(&tally, &features, config, config->data.features);
-    bool has_labels = look_beside(&tally, &labels, config, config->data.labels);
-    const Npy *beside = has_features ? &features : &labels;
-    Request request = {config, path, beside->rank > 0 ? beside->shape[0] : -1};
-    format->plan(&tally, &request);
-    size_t buffers = tally.mapped ? 0 : libraries;
-    if (has_features)
-        plan_beside(&tally, &features, sizeof(float));
-    if (has_labels)
-        plan_beside(&tally, &labels, sizeof(int64_t));
-    plan_sorting(&tally);
-    for (int i = 0; i < config->data.transforms.count; i++)
-        plan_step(&tally, config->data.transforms.word[i]);
-    memory_plan_add(plan, "loading the dataset", tally.most + buffers);
+    plan_all(&tally, config, format, path, beside);
+    beside_close(beside);
+    memory_plan_add(plan, "loading the dataset", tally.most + (tally.copied ? libraries : 0));
 }

@@ -12,14 +12,14 @@ typedef struct Step {
     const char *name;
     bool (*known)(const char *argument,
                   Error *err); // true if the argument is valid; NULL: the step takes none
-    bool (*apply)(Dataset *dataset, const char *argument, int64_t seed, Error *err);
+    bool (*apply)(Dataset *dataset, const StepInput *input, Error *err);
 } Step;
 
 // --- the graph
 
 // Merges duplicate edges (i, j) into one and adds their weights.
-static bool drop_duplicates(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
-    (void)argument, (void)seed;
+static bool drop_duplicates(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
     Csr in = dataset_csr(dataset), out;
     if (csr_duplicates(&in) == 0)
         return true;
@@ -41,8 +41,8 @@ static bool drop_duplicates(Dataset *dataset, const char *argument, int64_t seed
     return true;
 }
 
-static bool drop_loops(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
-    (void)argument, (void)seed;
+static bool drop_loops(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
     Csr in = dataset_csr(dataset), out;
     if (csr_loops(&in) == 0)
         return true;
@@ -88,8 +88,8 @@ static int64_t unite_row(Csr *out, int64_t place, const Csr *a, const Csr *b, in
 }
 
 // The union of A and its transpose. A symmetric graph stays unchanged.
-static bool symmetrize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
-    if (!drop_duplicates(dataset, argument, seed, err))
+static bool symmetrize(Dataset *dataset, const StepInput *input, Error *err) {
+    if (!drop_duplicates(dataset, input, err))
         return false;
     Csr in = dataset_csr(dataset), back, out = {0};
     csr_transpose(&back, &in, in.rows);
@@ -120,8 +120,8 @@ static float *features(Dataset *dataset, Error *err) {
     return dataset->x;
 }
 
-static bool binary(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
-    (void)argument, (void)seed;
+static bool binary(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
     float *x = features(dataset, err);
     if (x == NULL)
         return false;
@@ -132,8 +132,8 @@ static bool binary(Dataset *dataset, const char *argument, int64_t seed, Error *
 }
 
 // x[i, :] / sum |x[i, :]|; a row of zeros stays unchanged.
-static bool row_normalize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
-    (void)argument, (void)seed;
+static bool row_normalize(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
     float *x = features(dataset, err);
     if (x == NULL)
         return false;
@@ -173,8 +173,8 @@ static void standardize_columns(const Dataset *dataset, float *x, int64_t begin,
         }
 }
 
-static bool standardize(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
-    (void)argument, (void)seed;
+static bool standardize(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
     enum { WIDTH = 16 };
     float *x = features(dataset, err);
     if (x == NULL)
@@ -214,14 +214,12 @@ static bool random_known(const char *argument, Error *err) {
     return true;
 }
 
-static bool random_features(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
-    if (!random_known(argument, err))
-        return false;
-    int64_t columns = strtol(argument, NULL, 10);
+static bool random_features(Dataset *dataset, const StepInput *input, Error *err) {
+    int64_t columns = strtol(input->argument, NULL, 10);
     float *x = new_features(dataset, columns, err);
     if (x == NULL)
         return false;
-    RandomStream stream = random_stream((uint64_t)seed, RANDOM_FEATURES, 0, 0, 0);
+    RandomStream stream = random_stream((uint64_t)input->seed, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < dataset->nodes; i++)
         for (int64_t f = 0; f < columns; f++)
@@ -232,8 +230,8 @@ static bool random_features(Dataset *dataset, const char *argument, int64_t seed
 // Columns 0..15: 1 at bucket floor(log2(1 + in-degree)), the last for all larger ones; 16: ln(1 +
 // in-degree); 17: ln(1 + out-degree). With the buckets a linear layer can be any function of the
 // degree's magnitude; the logarithms distinguish degrees in a bucket.
-static bool degree_features(Dataset *dataset, const char *argument, int64_t seed, Error *err) {
-    (void)argument, (void)seed;
+static bool degree_features(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
     enum { BUCKETS = 16, COLUMNS = BUCKETS + 2 };
     float *x = new_features(dataset, COLUMNS, err);
     if (x == NULL)
@@ -272,15 +270,16 @@ bool dataset_step_fits(const char *word, Error *err) {
     return step != NULL && (step->known == NULL || step->known(argument, err));
 }
 
-bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, Error *err) {
-    const char *argument;
+bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, double memory_limit,
+                     Error *err) {
+    StepInput input = {.seed = seed, .memory_limit = memory_limit};
     for (int i = 0; i < words->count; i++)
         if (!dataset_step_fits(words->word[i], err))
             return false;
     for (int i = 0; i < words->count; i++) {
-        const Step *step = family_find(&step_family, words->word[i], &argument, err);
+        const Step *step = family_find(&step_family, words->word[i], &input.argument, err);
         stage_begin("prepare", "%s", SHOWN(words->word[i]));
-        if (!step->apply(dataset, argument, seed, err))
+        if (!step->apply(dataset, &input, err))
             return error_prefix(err, "%s", words->word[i]);
     }
     return true;

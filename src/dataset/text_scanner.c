@@ -4,6 +4,7 @@
 
 #include "internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -84,6 +85,16 @@ void text_clear(Text *text) {
     *text = (Text){0};
 }
 
+int64_t text_lines(const Text *text) {
+    int64_t lines = 1;
+    const char *at = text->data, *end = text->data + text->bytes;
+    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        lines++;
+        at++;
+    }
+    return lines;
+}
+
 Scan scan_text(const Text *text, const char *path) {
     return (Scan){text->data, text->data + text->bytes, 1, path};
 }
@@ -97,6 +108,17 @@ bool scan_at_line_end(Scan *scan) {
     skip_blanks(scan);
     return scan->at == scan->end || *scan->at == '\n' ||
            (*scan->at == '\r' && (scan->at[1] == '\n' || scan->at[1] == '\0'));
+}
+
+void scan_skip_comma(Scan *scan) {
+    if (!scan_at_line_end(scan) && *scan->at == ',')
+        scan->at++;
+}
+
+bool scan_at_names(const Scan *scan) {
+    const char *at = scan->at + (*scan->at == '"');
+    return isalpha((unsigned char)*at) && at[strcspn(at, " \t,;\r\n")] != 0 &&
+           strchr(" \t,;", at[strcspn(at, " \t,;\r\n")]) != NULL;
 }
 
 void scan_next_line(Scan *scan) {

@@ -89,8 +89,8 @@ static void steps_on_a_mapped_dataset_copy(void **state) {
     generate(&made, 5);
     assert_ok(dataset_write(&made, test_path("mapped"), &err), &err);
     assert_ok(dataset_open(&read, test_path("mapped"), &err), &err);
-    assert_ok(dataset_prepare(&made, &steps, 0, &err), &err);
-    assert_ok(dataset_prepare(&read, &steps, 0, &err), &err); // would be SIGSEGV in place
+    assert_ok(dataset_prepare(&made, &steps, 0, 0, &err), &err);
+    assert_ok(dataset_prepare(&read, &steps, 0, 0, &err), &err); // would be SIGSEGV in place
     assert_same(&made, &read);
     dataset_clear(&made);
     dataset_clear(&read);

@@ -92,8 +92,8 @@ static void split_empty(GraphFile *g) {
     g->array[TRAIN].bytes = 0;
     strcpy(g->array[TRAIN].shape, "(0,)");
 }
-static void split_missing(GraphFile *g) { g->array[VAL].key = NULL; }
-static void split_matrix(GraphFile *g) { strcpy(g->array[TEST].shape, "(1, 2)"); }
+static void split_missing(GraphFile *g) { g->array[TEST].key = NULL; }
+static void split_cube(GraphFile *g) { strcpy(g->array[TEST].shape, "(1, 1, 2)"); }
 static void no_split(GraphFile *g) {
     g->array[TRAIN].key = g->array[VAL].key = g->array[TEST].key = NULL;
 }
@@ -121,7 +121,7 @@ static const GraphCase graph_cases[] = {
     {"a training node without label", label_none_train, "node 0 is a training node", NULL},
     {"labels are a pickle", labels_object, "object array", NULL},
     {"attr_shape a row too few", attr_rows, "'attr_indptr' has 5 entries", NULL},
-    {"features of too few nodes", attr_fewer, "says 3 rows but there are 4 nodes", NULL},
+    {"features of too few nodes", attr_fewer, "('attr_shape') have 3 rows but there are 4 nodes", NULL},
     {"features wider than memory", attr_wide, "columns", NULL},
     {"NaN feature", attr_nan, "feature 2 of node 0 is not a number", NULL},
     {"infinite feature", attr_inf, "feature 1 of node 1 is infinite", NULL},
@@ -130,8 +130,8 @@ static const GraphCase graph_cases[] = {
     {"node in two splits", split_overlap, "node 0 is a training node already", NULL},
     {"node twice in a split", split_twice, "node 2 is a test node already", NULL},
     {"empty training split", split_empty, "it is empty", NULL},
-    {"one split missing", split_missing, "no array 'val_idx'", NULL},
-    {"a split that is a matrix", split_matrix, "not 2-dimensional", NULL},
+    {"test nodes missing", split_missing, "no array 'test_idx'", NULL},
+    {"a split of three dimensions", split_cube, "not 3-dimensional", NULL},
     {"negative weight", weight_negative, "weighs -1", NULL},
     {"weight that is no number", weight_nan, "weighs nan", NULL},
     {"a node without label outside the splits", label_none, NULL, "1 node without label"},
@@ -349,7 +349,7 @@ static void what_is_not_there_is_said(void **state) {
     assert_refused(load(&d, "/no/such/graph.npz", &err), &err, EXIT_NO_INPUT, "graph.npz");
     test_write_text(test_path("graph.bin"), "x");
     assert_refused(load(&d, test_path("graph.bin"), &err), &err, EXIT_CONFIG,
-                   "npz, metis, edges, fringe");
+                   "npz, metis, hgr, pins, edges, fringe");
     Config config = {.data.format = "ogb"};
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.bin"));
     err = (Error){0};

@@ -25,7 +25,7 @@ static void apply(Dataset *d, const char *step) {
     ConfigWords words = {.count = 1};
     Error err = {0};
     strcpy(words.word[0], step);
-    assert_ok(dataset_prepare(d, &words, 0, &err), &err);
+    assert_ok(dataset_prepare(d, &words, 0, 0, &err), &err);
 }
 
 static void assert_edges(const Dataset *d, const int64_t *offset, const int32_t *target,
@@ -152,7 +152,7 @@ static void wrong_steps_are_named(void **state) {
         ConfigWords words = {.count = 2, .word = {"drop-loops"}};
         strcpy(words.word[1], cases[i][0]);
         small_graph(&d, false);
-        assert_refused(dataset_prepare(&d, &words, 0, &err), &err, EXIT_CONFIG, cases[i][1]);
+        assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, cases[i][1]);
         dataset_clear(&d);
     }
     Dataset d;
@@ -160,12 +160,12 @@ static void wrong_steps_are_named(void **state) {
     ConfigWords words = {.count = 1, .word = {"standardize"}};
     small_graph(&d, false);
     memset(d.split, SPLIT_NONE, 4);
-    assert_refused(dataset_prepare(&d, &words, 0, &err), &err, EXIT_CONFIG, "training nodes");
+    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, "training nodes");
     memory_free(d.x);
     d.x = NULL;
     d.features = 0;
     err = (Error){0};
-    assert_refused(dataset_prepare(&d, &words, 0, &err), &err, EXIT_CONFIG, "no features");
+    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, "no features");
     dataset_clear(&d);
 }
 

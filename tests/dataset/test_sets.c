@@ -179,7 +179,7 @@ static void check_set(const Set *set, const char *folder) {
     assert_int_equal(count_isolated(&d), set->isolated);
     assert_int_equal(dataset_is_symmetric(&d), set->symmetric);
     ConfigWords steps = {2, {"symmetrize", "drop-loops"}};
-    assert_ok(dataset_prepare(&d, &steps, 0, &err), &err);
+    assert_ok(dataset_prepare(&d, &steps, 0, 0, &err), &err);
     assert_int_equal(d.edges, 2 * set->undirected);
     assert_true(dataset_is_symmetric(&d));
     dataset_clear(&d);

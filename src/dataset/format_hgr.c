@@ -1,0 +1,206 @@
+// hMETIS .hgr (hMETIS manual 1.5.3): a hypergraph, one line for each hyperedge.
+//
+//   % comment
+//   m n [fmt]                        fmt: 1 weights of hyperedges, 10 of vertices, 11 both
+//   [weight] v_1 v_2 ...             m lines, 1-based
+//   [weight]                         n lines, if fmt is 10 or 11
+
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Header {
+    int64_t hyperedges, vertices;
+    bool hyperedge_weights, vertex_weights;
+} Header;
+
+// A file of B bytes may announce this many vertices, most of which are in no hyperedge.
+enum { VERTICES_OF_A_BYTE = 16, VERTICES_OF_ANY_FILE = 1 << 20 };
+
+static void skip_comments(Scan *scan) {
+    while (scan->at < scan->end && *scan->at == '%')
+        scan_next_line(scan);
+}
+
+// Compares sizes with the file's bytes before memory is taken.
+static bool check_header(const Header *header, const Scan *scan, size_t bytes, Error *err) {
+    int64_t most = (int64_t)bytes * VERTICES_OF_A_BYTE + VERTICES_OF_ANY_FILE;
+    if (header->hyperedges > (int64_t)bytes || header->vertices > most)
+        return scan_error(scan, err,
+                          "%lld hyperedges of %lld vertices do not fit a file of %zu "
+                          "bytes",
+                          (long long)header->hyperedges, (long long)header->vertices, bytes);
+    Error found = {0};
+    return hypergraph_fits(header->vertices, header->hyperedges, &found) ||
+           scan_error(scan, err, "%s", found.text);
+}
+
+static bool read_header(Header *header, Scan *scan, Error *err) {
+    int64_t format = 0;
+    size_t bytes = (size_t)(scan->end - scan->at);
+    *header = (Header){0};
+    skip_comments(scan);
+    if (scan->at == scan->end)
+        return scan_error(scan, err, "the file holds no header");
+    if (!scan_int64(scan, &header->hyperedges, "the number of hyperedges", err) ||
+        !scan_int64(scan, &header->vertices, "the number of vertices", err) ||
+        (!scan_at_line_end(scan) && !scan_int64(scan, &format, "fmt", err)))
+        return false;
+    if (!scan_at_line_end(scan))
+        return scan_error(scan, err, "something follows the header 'hyperedges vertices fmt'");
+    if (format != 0 && format != 1 && format != 10 && format != 11)
+        return scan_error(scan, err, "fmt %lld is none of 0, 1, 10, 11", (long long)format);
+    header->hyperedge_weights = format % 10 == 1;
+    header->vertex_weights = format >= 10;
+    if (!check_header(header, scan, bytes, err))
+        return false;
+    scan_next_line(scan);
+    return true;
+}
+
+static bool read_weight(float *weight, Scan *scan, Error *err) {
+    if (!scan_float(scan, weight, "the weight of a hyperedge", err))
+        return false;
+    return *weight >= 0 ||
+           scan_error(scan, err, "the hyperedge weighs %g; weights are not negative",
+                      (double)*weight);
+}
+
+static bool read_pins(Pins *pins, const Header *header, int64_t hyperedge, Scan *scan, Error *err) {
+    if (scan_at_line_end(scan))
+        return scan_error(scan, err, "hyperedge %lld has no pins", (long long)hyperedge + 1);
+    while (!scan_at_line_end(scan)) {
+        int64_t vertex = 0;
+        if (!scan_int64(scan, &vertex, "a pin", err))
+            return false;
+        if (vertex < 1 || vertex > header->vertices)
+            return scan_error(scan, err, "pin %lld is not in 1..%lld", (long long)vertex,
+                              (long long)header->vertices);
+        pins->node[pins->count] = vertex - 1;
+        pins->hyperedge[pins->count++] = hyperedge;
+    }
+    return true;
+}
+
+static bool read_hyperedges(Pins *pins, float *weight, const Header *header, Scan *scan,
+                            Error *err) {
+    for (int64_t h = 0; h < header->hyperedges; h++) {
+        skip_comments(scan);
+        if (scan->at == scan->end)
+            return scan_error(scan, err, "the file ends at hyperedge %lld of %lld",
+                              (long long)h + 1, (long long)header->hyperedges);
+        if ((weight != NULL && !read_weight(&weight[h], scan, err)) ||
+            !read_pins(pins, header, h, scan, err))
+            return false;
+        scan_next_line(scan);
+    }
+    return true;
+}
+
+static bool read_vertices(int32_t *weight, const Header *header, Scan *scan, Error *err) {
+    for (int64_t i = 0; i < header->vertices; i++, scan_next_line(scan)) {
+        int64_t value = 0;
+        skip_comments(scan);
+        if (scan->at == scan->end)
+            return scan_error(scan, err, "the file ends at the weight of vertex %lld of %lld",
+                              (long long)i + 1, (long long)header->vertices);
+        if (!scan_int64(scan, &value, "the weight of a vertex", err))
+            return false;
+        if (value < 0 || value > INT32_MAX)
+            return scan_error(scan, err, "a vertex weighs %lld; 0 to %d can be used",
+                              (long long)value, INT32_MAX);
+        if (!scan_at_line_end(scan))
+            return scan_error(scan, err, "something follows the weight of a vertex");
+        weight[i] = (int32_t)value;
+    }
+    return true;
+}
+
+static void warn_of_rest(Warnings *warnings, Scan *scan, const char *path) {
+    int64_t more = 0, first = 0;
+    for (; scan->at < scan->end; scan_next_line(scan)) {
+        if (*scan->at == '%' || scan_at_line_end(scan))
+            continue;
+        first = more++ == 0 ? scan->line : first;
+    }
+    if (more > 0)
+        warnings_add(warnings, "%s:%lld: more lines than the header announces; %lld not read",
+                     path_name(path), (long long)first, (long long)more);
+}
+
+// At least the pins.
+static int64_t count_words(const char *text, size_t bytes) {
+    int64_t words = 0;
+    for (size_t i = 0; i < bytes; i++)
+        words += text[i] > ' ' && (i == 0 || text[i - 1] <= ' ');
+    return words;
+}
+
+// The weights go into the dataset, the pins into a list.
+static bool read_lines(Dataset *dataset, Pins *pins, const Header *header, Scan *scan, Error *err) {
+    if (header->hyperedge_weights)
+        dataset->hyperedge_weight = TRY(float, header->hyperedges, "weights of hyperedges", err);
+    if (header->vertex_weights)
+        dataset->node_weight = TRY(int32_t, header->vertices, "weights of vertices", err);
+    return err->code == 0 && read_hyperedges(pins, dataset->hyperedge_weight, header, scan, err) &&
+           (!header->vertex_weights || read_vertices(dataset->node_weight, header, scan, err));
+}
+
+bool hgr_parse(Dataset *dataset, const char *text, size_t bytes, const char *path, Error *err) {
+    Scan scan = scan_text(&(Text){(char *)(uintptr_t)text, bytes}, path);
+    Header header;
+    Pins pins = {0};
+    if (!read_header(&header, &scan, err))
+        return false;
+    bool ok = pins_init(&pins, count_words(text, bytes), false, err) &&
+              read_lines(dataset, &pins, &header, &scan, err) &&
+              pins_to_rows(dataset, &pins, header.vertices, header.hyperedges, err);
+    if (ok)
+        warn_of_rest(&dataset->warnings, &scan, path);
+    pins_clear(&pins);
+    return ok;
+}
+
+static bool read(Dataset *dataset, const Request *request, Error *err) {
+    Text text;
+    if (!text_read(&text, request->path, err))
+        return false;
+    bool ok = hgr_parse(dataset, text.data, text.bytes, request->path, err);
+    text_clear(&text);
+    return ok;
+}
+
+static void plan(Tally *tally, const Request *request) {
+    TextFacts facts;
+    int64_t hyperedges = 0, vertices = 0;
+    if (!text_facts(&facts, request->path) ||
+        sscanf(facts.first, "%" SCNd64 " %" SCNd64, &hyperedges, &vertices) < 2 ||
+        !hypergraph_fits(vertices, hyperedges, &(Error){0}))
+        return;
+    tally->nodes = vertices;
+    tally->hyperedges = hyperedges;
+    tally_add(tally, text_most(&facts));
+    tally_add(tally, memory_product(vertices + hyperedges, sizeof(float)));
+    pins_plan(tally, facts.numbers, false);
+    tally_sub(tally, text_most(&facts));
+}
+
+// "zoo/hypergraph.hgr" -> "zoo".
+static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
+    char folder[DATASET_PATH];
+    (void)err;
+    path_folder(folder, sizeof folder, path);
+    const char *last = path_name(folder);
+    if (strncmp(path_name(path), "hypergraph.hgr", 14) == 0 && last[0] != '.' && last[0] != '\0')
+        dataset_name_of(name, folder);
+    return true;
+}
+
+static bool matches(const char *path) {
+    return format_file_ends(path, (const char *const[]){".hgr", ".hgr.gz", NULL});
+}
+
+const Format format_hgr = {
+    .name = "hgr", .matches = matches, .name_inside = name_inside, .read = read, .plan = plan};

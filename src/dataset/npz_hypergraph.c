@@ -1,0 +1,140 @@
+// A hypergraph in an npz: hyperedge_index [2, pins] as in PyG (row 0: nodes, row 1: hyperedges), or
+// node [pins] and hyperedge [pins] with an optional role [pins]; and hyperedge_weight
+// [hyperedges]. Ids are numbers from 0.
+
+#include "npz_layout.h"
+
+#include <string.h>
+
+static bool read_ids(Npz *npz, const char *key, int64_t **ids, int64_t *count, Error *err) {
+    Npy npy;
+    if (!npz_read(npz, key, &npy, err))
+        return false;
+    *count = npy.elements;
+    bool ok = npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key);
+    ok = ok && npy_to_int64(&npy, ids, err);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_roles(Pins *pins, Npz *npz, Error *err) {
+    int64_t *role = NULL, count = 0;
+    bool ok = read_ids(npz, "role", &role, &count, err);
+    if (ok && count != pins->count)
+        ok = error_set(err, EXIT_DATA, "'role' has %lld entries, but there are %lld pins",
+                       (long long)count, (long long)pins->count);
+    pins->role = ok ? TRY(uint8_t, count, "roles of pins", err) : NULL;
+    for (int64_t p = 0; pins->role != NULL && err->code == 0 && p < count; p++) {
+        if (role[p] < PIN_SOURCE || role[p] > PIN_BOTH)
+            error_set(err, EXIT_DATA,
+                      "'role' holds %lld at entry %lld; roles are 1 (source), 2 (target) and 3 "
+                      "(both)",
+                      (long long)role[p], (long long)p);
+        pins->role[p] = (uint8_t)role[p];
+    }
+    memory_free(role);
+    return err->code == 0;
+}
+
+static bool read_two_arrays(Pins *pins, Npz *npz, Error *err) {
+    int64_t hyperedges = 0;
+    if (!read_ids(npz, "node", &pins->node, &pins->count, err) ||
+        !read_ids(npz, "hyperedge", &pins->hyperedge, &hyperedges, err))
+        return false;
+    if (hyperedges != pins->count)
+        return error_set(err, EXIT_DATA,
+                         "'node' has %lld entries, but 'hyperedge' has %lld; each pair is a pin",
+                         (long long)pins->count, (long long)hyperedges);
+    return !npz_has(npz, "role") || read_roles(pins, npz, err);
+}
+
+static bool split_rows(Pins *pins, const Npy *npy, Error *err) {
+    int64_t *ids = NULL, count = npy->elements / 2;
+    if (npy->rank != 2 || npy->shape[0] != 2)
+        return error_set(err, EXIT_DATA,
+                         "'hyperedge_index' must be an array (2, pins): nodes, then hyperedges");
+    bool ok = npy_to_int64(npy, &ids, err) && pins_init(pins, count, false, err);
+    for (int64_t p = 0; ok && p < count; p++) {
+        pins->node[p] = ids[p];
+        pins->hyperedge[p] = ids[count + p];
+    }
+    pins->count = count;
+    memory_free(ids);
+    return ok;
+}
+
+static bool read_index(Pins *pins, Npz *npz, Error *err) {
+    Npy npy;
+    if (!npz_read(npz, "hyperedge_index", &npy, err))
+        return false;
+    bool ok = split_rows(pins, &npy, err);
+    npy_clear(&npy);
+    return ok;
+}
+
+// One more than the largest id, at most 2^31.
+static int64_t count_of(const int64_t *id, int64_t count) {
+    int64_t largest = -1;
+    for (int64_t p = 0; p < count; p++)
+        largest = id[p] > largest ? id[p] : largest;
+    return largest < INT32_MAX ? largest + 1 : (int64_t)INT32_MAX + 1;
+}
+
+static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error *err) {
+    Npy npy;
+    if (!npz_has(npz, "hyperedge_weight"))
+        return true;
+    if (!npz_read(npz, "hyperedge_weight", &npy, err))
+        return false;
+    *hyperedges = npy.elements;
+    bool ok = npy_to_float(&npy, &dataset->hyperedge_weight, err);
+    npy_clear(&npy);
+    return ok;
+}
+
+// Without features and labels the largest id says how many nodes there are.
+static bool count_nodes(int64_t *nodes, const Pins *pins, int64_t hyperedges, int64_t rows,
+                        Error *err) {
+    int64_t named = count_of(pins->node, pins->count);
+    *nodes = rows > 0 ? rows : named;
+    return *nodes >= named || rows != hyperedges ||
+           error_set(err, EXIT_DATA, HYPEREDGE_FEATURES, "features", (long long)rows,
+                     (long long)named);
+}
+
+static bool make(Dataset *dataset, const Pins *pins, Npz *npz, int64_t rows, Error *err) {
+    int64_t nodes = 0, hyperedges = count_of(pins->hyperedge, pins->count);
+    if (pins->count == 0)
+        return error_set(err, EXIT_DATA, "there are no pins in it");
+    if (npz_has(npz, "hyperedge_attr"))
+        return error_set(err, EXIT_DATA,
+                         "it holds 'hyperedge_attr', but features of hyperedges are not used; "
+                         "leave that array out");
+    return read_weights(dataset, npz, &hyperedges, err) &&
+           count_nodes(&nodes, pins, hyperedges, rows, err) &&
+           pins_to_rows(dataset, pins, nodes, hyperedges, err);
+}
+
+bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
+                         const Request *request, Error *err) {
+    Pins pins = {0};
+    int64_t rows = npz_layout_rows(layout, npz);
+    bool ok = (npz_has(npz, "hyperedge_index") ? read_index : read_two_arrays)(&pins, npz, err) &&
+              make(dataset, &pins, npz, rows > 0 ? rows : request->rows, err);
+    pins_clear(&pins);
+    return ok;
+}
+
+void npz_plan_hypergraph(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request) {
+    Npy npy;
+    bool index = npz_has(npz, "hyperedge_index");
+    if (!npz_look(npz, index ? "hyperedge_index" : "node", &npy, &(Error){0}))
+        return;
+    int64_t rows = npz_layout_rows(layout, npz), pins = index ? npy.elements / 2 : npy.elements;
+    size_t read = memory_product(pins, 2 * ((size_t)npy.item + sizeof(int64_t)));
+    tally->nodes = rows > 0 ? rows : request->rows > 0 ? request->rows : pins;
+    tally->hyperedges = pins;
+    tally_add(tally, read + memory_product(pins, sizeof(float)));
+    pins_plan(tally, pins, npz_has(npz, "role"));
+    tally_sub(tally, read + (size_t)tally->nodes); // which npz files count themselves
+}

@@ -1,0 +1,109 @@
+// What an npz says about nodes: features as CSR (attr_...) or dense, labels (n) or (n, K).
+
+#include "npz_layout.h"
+
+#include <string.h>
+
+// Sparse features become dense float32 rows; duplicate entries are added.
+static bool alloc_features(Dataset *dataset, const FileCsr *csr, Error *err) {
+    if (!rows_fit(dataset, "features ('attr_shape')", csr->rows, err))
+        return false;
+    if (csr->columns > DATASET_MAX_FEATURES)
+        return error_set(err, EXIT_DATA, "'attr_shape' says %lld columns; up to %d can be used",
+                         (long long)csr->columns, DATASET_MAX_FEATURES);
+    if (csr->columns == 0)
+        return true;
+    dataset_free_arrays(dataset, dataset->x);
+    dataset->features = 0;
+    dataset->x = TRY(float, csr->rows * csr->columns, "features as dense float32 rows", err);
+    if (dataset->x == NULL)
+        return false;
+    dataset->features = csr->columns;
+    for (int64_t i = 0; i < csr->rows; i++)
+        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++)
+            dataset->x[i * csr->columns + csr->index[e]] += csr->value[e];
+    return true;
+}
+
+static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, Error *err) {
+    static const char *const parts[] = {"attr_data", "attr_indices", "attr_indptr", "attr_shape"};
+    bool sparse = false;
+    for (int i = 0; i < 4; i++)
+        sparse = sparse || npz_has(npz, parts[i]);
+    if (sparse) {
+        FileCsr csr;
+        if (!file_csr_read(&csr, npz, "attr_", err))
+            return false;
+        bool ok = alloc_features(dataset, &csr, err);
+        file_csr_clear(&csr);
+        return ok;
+    }
+    Npy npy;
+    if (layout->features == NULL || !npz_has(npz, layout->features))
+        return true;
+    if (!npz_read(npz, layout->features, &npy, err))
+        return false;
+    bool ok = features_from_npy(dataset, &npy, dataset->nodes, err);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_labels(Dataset *dataset, Npz *npz, const NpzLayout *layout, Error *err) {
+    Npy npy;
+    if (layout->labels == NULL || !npz_has(npz, layout->labels))
+        return true;
+    if (!npz_read(npz, layout->labels, &npy, err))
+        return false;
+    bool ok = labels_from_npy(dataset, &npy, dataset->nodes, err) ||
+              error_prefix(err, "array '%s'", layout->labels);
+    npy_clear(&npy);
+    return ok;
+}
+
+bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,
+                    Error *err) {
+    return (config->data.features[0] != '\0' || read_features(dataset, npz, layout, err)) &&
+           (config->data.labels[0] != '\0' || read_labels(dataset, npz, layout, err));
+}
+
+bool npz_name_file(Error *err, const char *path) {
+    size_t length = strlen(path);
+    return strncmp(err->text, path, length) == 0 ? false : error_prefix(err, "%s", path);
+}
+
+// ---- the plan
+
+static void plan_features(Tally *tally, Npz *npz, const NpzLayout *layout) {
+    Error ignored = {0};
+    Npy npy;
+    FileCsr shape = {0};
+    if (npz_has(npz, "attr_shape") && file_csr_shape(&shape, npz, "attr_", &ignored) &&
+        shape.columns <= DATASET_MAX_FEATURES && shape.rows == tally->nodes) {
+        size_t before = tally->now;
+        file_csr_plan(tally, npz, "attr_");
+        size_t csr = tally->now - before;
+        tally_add(tally, memory_product(tally->nodes * shape.columns, sizeof(float)));
+        tally_sub(tally, csr);
+        tally->features = shape.columns;
+    } else if (layout->features != NULL && npz_look(npz, layout->features, &npy, &ignored)) {
+        tally_array(tally, &npy, sizeof(float));
+        tally->features = npy.rank == 2 ? npy.shape[1] : 0;
+    }
+}
+
+static void plan_labels(Tally *tally, Npz *npz, const NpzLayout *layout) {
+    Npy npy;
+    if (layout->labels == NULL || !npz_has(npz, layout->labels) ||
+        !npz_look(npz, layout->labels, &npy, &(Error){0}))
+        return;
+    size_t numbers = memory_product(tally_array(tally, &npy, sizeof(int64_t)), sizeof(int64_t));
+    tally_add(tally, numbers / 2);
+    tally_sub(tally, numbers);
+}
+
+void npz_plan_nodes(Tally *tally, Npz *npz, const NpzLayout *layout, const Config *config) {
+    if (config->data.features[0] == '\0')
+        plan_features(tally, npz, layout);
+    if (config->data.labels[0] == '\0')
+        plan_labels(tally, npz, layout);
+}

@@ -1,0 +1,75 @@
+// A list of pins (node, hyperedge) in any order, and how it becomes the rows of a dataset.
+
+#include "internal.h"
+
+#include <string.h>
+
+void pins_clear(Pins *pins) {
+    memory_free(pins->node);
+    memory_free(pins->hyperedge);
+    memory_free(pins->role);
+    *pins = (Pins){0};
+}
+
+bool pins_init(Pins *pins, int64_t room, bool roles, Error *err) {
+    *pins = (Pins){.node = TRY(int64_t, room, "nodes of pins", err),
+                   .hyperedge = TRY(int64_t, room, "hyperedges of pins", err),
+                   .role = roles ? TRY(uint8_t, room, "roles of pins", err) : NULL};
+    return pins->node != NULL && pins->hyperedge != NULL && (!roles || pins->role != NULL);
+}
+
+static bool check_ids(const Pins *pins, int64_t nodes, int64_t hyperedges, Error *err) {
+    for (int64_t p = 0; p < pins->count; p++) {
+        if (pins->node[p] < 0 || pins->node[p] >= nodes)
+            return error_set(err, EXIT_DATA, "pin %lld is node %lld, but nodes are 0 to %lld",
+                             (long long)p, (long long)pins->node[p], (long long)nodes - 1);
+        if (pins->hyperedge[p] < 0 || pins->hyperedge[p] >= hyperedges)
+            return error_set(
+                err, EXIT_DATA, "pin %lld is of hyperedge %lld, but hyperedges are 0 to %lld",
+                (long long)p, (long long)pins->hyperedge[p], (long long)hyperedges - 1);
+    }
+    return true;
+}
+
+// Copies every pin behind those of its node: offset[i] is then the end of node i.
+static void place_pins(const Pins *pins, Csr *rows, uint8_t *role) {
+    for (int64_t p = 0; p < pins->count; p++) {
+        int64_t place = rows->offset[pins->node[p]]++;
+        rows->column[place] = (int32_t)pins->hyperedge[p];
+        if (role != NULL)
+            role[place] = pins->role[p];
+    }
+    memmove(rows->offset + 1, rows->offset, (size_t)rows->rows * sizeof *rows->offset);
+    rows->offset[0] = 0;
+}
+
+bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyperedges,
+                  Error *err) {
+    Csr rows;
+    uint8_t *role = NULL;
+    if (!hypergraph_fits(nodes, hyperedges, err) || !check_ids(pins, nodes, hyperedges, err) ||
+        !csr_try(&rows, nodes, pins->count, false, "pins of a hypergraph", err))
+        return false;
+    if (pins->role != NULL && (role = TRY(uint8_t, pins->count, "roles of pins", err)) == NULL) {
+        csr_free(&rows);
+        return false;
+    }
+    for (int64_t p = 0; p < pins->count; p++)
+        rows.offset[pins->node[p] + 1]++;
+    for (int64_t i = 0; i < nodes; i++)
+        rows.offset[i + 1] += rows.offset[i];
+    place_pins(pins, &rows, role);
+    dataset_set_csr(dataset, &rows);
+    hypergraph_set_roles(dataset, role);
+    dataset->hyperedges = hyperedges;
+    dataset->split = TRY(uint8_t, nodes, "splits", err);
+    return dataset->split != NULL;
+}
+
+void pins_plan(Tally *tally, int64_t pins, bool roles) {
+    size_t list = memory_product(pins, 2 * sizeof(int64_t) + roles);
+    tally->edges = pins;
+    tally->weight = roles ? sizeof(uint8_t) : 0;
+    tally_add(tally, list + tally_rows(tally, pins) + (size_t)tally->nodes);
+    tally_sub(tally, list);
+}

@@ -1,0 +1,240 @@
+// Splits: three lists of node ids, or masks, in an npz or in .npy files.
+
+#include "internal.h"
+
+#include <string.h>
+
+const char *split_key(const Config *config, int which) {
+    static const char *const usual[3] = {"train_idx", "val_idx", "test_idx"};
+    return config->data.split_keys.count > 0 ? config->data.split_keys.word[which] : usual[which];
+}
+
+static const char *const split_names[4] = {"none", "training", "validation", "test"};
+
+// A mask: one bool, or 0 or 1, per node.
+static bool put_mask(Dataset *dataset, const int64_t *value, uint8_t split, Error *err) {
+    for (int64_t i = 0; i < dataset->nodes; i++) {
+        if (value[i] == 0)
+            continue;
+        if (dataset->split[i] != SPLIT_NONE)
+            return error_set(err, EXIT_DATA, "node %lld is a %s node already", (long long)i,
+                             split_names[dataset->split[i]]);
+        dataset->split[i] = split;
+    }
+    return true;
+}
+
+static bool put_ids(Dataset *dataset, const int64_t *value, int64_t count, uint8_t split,
+                    Error *err) {
+    for (int64_t k = 0; k < count; k++) {
+        if (value[k] < 0 || value[k] >= dataset->nodes)
+            return error_set(err, EXIT_DATA, "entry %lld is node %lld, but nodes are 0 to %lld",
+                             (long long)k, (long long)value[k], (long long)dataset->nodes - 1);
+        uint8_t *place = &dataset->split[value[k]];
+        if (*place != SPLIT_NONE)
+            return error_set(err, EXIT_DATA, "node %lld is a %s node already", (long long)value[k],
+                             split_names[*place]);
+        *place = split;
+    }
+    return true;
+}
+
+// An entry per node, each 0 or 1, of which one is there more than once: no list of ids.
+static bool is_mask(const Dataset *dataset, const int64_t *value, int64_t count, int64_t rows) {
+    if (rows != dataset->nodes || rows < 3)
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        if (value[i] != 0 && value[i] != 1)
+            return false;
+    return true;
+}
+
+typedef struct Values { // the split of one row
+    int64_t *value;     // [count]; owned
+    int64_t count;
+} Values;
+
+static bool row_error(int64_t splits, int64_t row, Error *err) {
+    return error_set(
+        err, EXIT_DATA, "it holds %lld split%s, so data.split_row is at most %lld, not %lld",
+        (long long)splits, splits == 1 ? "" : "s", (long long)splits - 1, (long long)row);
+}
+
+// Masks [n, splits], of bools, or of 0 and 1.
+static bool has_mask_columns(const Dataset *dataset, const Npy *npy, const Values *all) {
+    return npy->shape[0] == dataset->nodes &&
+           (npy->kind == NPY_BOOL || is_mask(dataset, all->value, all->count, npy->shape[0]));
+}
+
+// Moves one row, or one column of masks, to the front.
+static bool choose_split(Values *all, const Dataset *dataset, const Npy *npy, int64_t row,
+                         Error *err) {
+    bool columns = has_mask_columns(dataset, npy, all);
+    int64_t splits = npy->shape[columns ? 1 : 0], length = npy->shape[columns ? 0 : 1];
+    if (row >= splits)
+        return row_error(splits, row, err);
+    for (int64_t i = 0; i < length; i++)
+        all->value[i] = all->value[columns ? i * splits + row : row * length + i];
+    all->count = length;
+    return true;
+}
+
+static bool read_values(Values *out, const Dataset *dataset, const Npy *npy, int64_t row,
+                        Error *err) {
+    *out = (Values){.count = npy->elements};
+    if (npy->rank < 1 || npy->rank > 2)
+        return error_set(err, EXIT_DATA,
+                         "it must be a list of node ids, or an array (splits, ids), not "
+                         "%d-dimensional",
+                         npy->rank);
+    return npy_to_int64(npy, &out->value, err) &&
+           (npy->rank == 1 || choose_split(out, dataset, npy, row, err));
+}
+
+static bool put_values(Dataset *dataset, const Npy *npy, const Values *values, uint8_t split,
+                       Error *err) {
+    bool mask = npy->kind == NPY_BOOL;
+    if (mask && values->count != dataset->nodes)
+        return error_set(err, EXIT_DATA, "the mask has %lld entries but there are %lld nodes",
+                         (long long)values->count, (long long)dataset->nodes);
+    mask = mask || is_mask(dataset, values->value, values->count, values->count);
+    if (!(mask ? put_mask(dataset, values->value, split, err)
+               : put_ids(dataset, values->value, values->count, split, err)))
+        return false;
+    if (split == SPLIT_TRAIN && memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
+        return error_set(err, EXIT_DATA, "it is empty, so there is nothing to learn from");
+    return true;
+}
+
+// An array of one split serves for every row, but for training nodes.
+static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, const Config *config,
+                      Error *err) {
+    int64_t row = config->data.split_row;
+    Values values;
+    if (split == SPLIT_TRAIN && npy->rank == 1 && row > 0)
+        return row_error(1, row, err);
+    bool ok = read_values(&values, dataset, npy, row, err) &&
+              put_values(dataset, npy, &values, split, err);
+    memory_free(values.value);
+    if (ok && split == SPLIT_TRAIN && npy->rank == 2 && npy->elements > values.count && row == 0 &&
+        !config_is_said(config, "data.split_row"))
+        warnings_add(&dataset->warnings,
+                     "the training nodes are the first of %lld splits; data.split_row chooses "
+                     "another one",
+                     (long long)(npy->elements / values.count));
+    return ok;
+}
+
+// PyG's masks, where the dataset's own file has these instead of the default lists.
+static const char *name_inside(const Config *config, const Npz *npz, int which) {
+    static const char *const masks[3] = {"train_mask", "val_mask", "test_mask"};
+    static const Config nothing;
+    const char *key = split_key(config, which);
+    bool usual = strcmp(key, split_key(&nothing, which)) == 0;
+    return usual && npz != NULL && !npz_has(npz, key) && npz_has(npz, masks[which]) ? masks[which]
+                                                                                    : key;
+}
+
+// Reads one of the three: a separate file, or a member of `npz`, the file at `path`.
+static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const char *path,
+                       int which, Error *err) {
+    const char *key = name_inside(config, npz, which);
+    char own[DATASET_PATH];
+    Npy npy;
+    if (config_split_is_file(key)) {
+        dataset_path(config, key, own);
+        path = own;
+        if (!npy_read(&npy, path, err))
+            return false;
+    } else if (npz == NULL) {
+        return error_set(err, EXIT_DATA,
+                         "the split '%s' cannot be found: data.splits names no .npz file", key);
+    } else if (!npz_read(npz, key, &npy, err)) {
+        return false;
+    }
+    bool ok = put_split(dataset, &npy, (uint8_t)(SPLIT_TRAIN + which), config, err);
+    npy_clear(&npy);
+    return ok || error_prefix(err, "%s: split '%s'", path, key);
+}
+
+// --- the three of them
+
+// True if `npz` has one of them, under the config's names.
+static bool has_splits(const Config *config, const Npz *npz) {
+    for (int which = 0; which < 3; which++)
+        if (npz != NULL && npz_has(npz, name_inside(config, npz, which)))
+            return true;
+    return false;
+}
+
+static bool is_usual(const Config *config, int which) {
+    static const Config nothing;
+    return strcmp(split_key(config, which), split_key(&nothing, which)) == 0;
+}
+
+// True if the config names no array, and `npz` has none of the usual name.
+static bool is_absent(const Config *config, const Npz *npz, int which) {
+    return is_usual(config, which) && npz != NULL && !npz_has(npz, name_inside(config, npz, which));
+}
+
+// True if there should be splits: the config names a file or other keys than the default ones.
+static bool splits_are_named(const Config *config) {
+    return config->data.splits[0] != '\0' || !is_usual(config, 0) || !is_usual(config, 1) ||
+           !is_usual(config, 2);
+}
+
+// All nodes that have a label and are not training nodes.
+static void test_the_rest(Dataset *dataset) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        if (dataset->split[i] == SPLIT_NONE && (dataset->label == NULL || dataset->label[i] >= 0)) {
+            dataset->split[i] = SPLIT_TEST;
+            count++;
+        }
+    warnings_add(&dataset->warnings,
+                 "the split names training nodes only, so the test nodes are the other %lld%s "
+                 "nodes, and there are no validation nodes",
+                 (long long)count, dataset->label == NULL ? "" : " labelled");
+}
+
+// Validation may be missing; so may test, then.
+static bool read_all(Dataset *dataset, const Config *config, const SplitSource *source,
+                     Error *err) {
+    bool no_val = is_absent(config, source->npz, SPLIT_VAL - 1);
+    bool rest = no_val && is_absent(config, source->npz, SPLIT_TEST - 1);
+    // a dataset directory may have splits in its read-only mapping
+    dataset->split = dataset_writable(dataset, dataset->split, (size_t)dataset->nodes, "splits");
+    memset(dataset->split, SPLIT_NONE, (size_t)dataset->nodes);
+    for (int which = 0; which < (rest ? 1 : 3); which++)
+        if (!(no_val && which == SPLIT_VAL - 1) &&
+            !read_split(dataset, config, source->npz, source->path, which, err))
+            return false;
+    if (rest)
+        test_the_rest(dataset);
+    return true;
+}
+
+static bool read_own(Dataset *dataset, const Config *config, Error *err) {
+    char path[DATASET_PATH];
+    dataset_path(config, config->data.splits, path);
+    SplitSource own = {npz_open(path, err), path};
+    bool ok = own.npz != NULL && read_all(dataset, config, &own, err);
+    npz_close(own.npz);
+    return ok;
+}
+
+bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sources, int count,
+                 Error *err) {
+    if (config->data.split_keys.count != 0 && config->data.split_keys.count != 3)
+        return error_set(err, EXIT_CONFIG,
+                         "data.split_keys needs three entries (training, validation, test), not %d",
+                         config->data.split_keys.count);
+    if (config->data.splits[0] != '\0')
+        return read_own(dataset, config, err);
+    for (int i = 0; i < count; i++)
+        if (has_splits(config, sources[i].npz))
+            return read_all(dataset, config, &sources[i], err);
+    SplitSource none = {NULL, ""};
+    return !splits_are_named(config) ||
+           read_all(dataset, config, count > 0 ? &sources[0] : &none, err);
+}
