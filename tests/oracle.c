@@ -9,16 +9,41 @@ static double *matrix(int64_t rows, int64_t columns) {
     return calloc((size_t)(rows * columns) + 1, sizeof(double));
 }
 
+static void fill_incidence(OracleGraph *g, const Dataset *d) {
+    for (int64_t h = 0; h < g->m; h++)
+        g->w[h] = d->hyperedge_weight != NULL ? (double)d->hyperedge_weight[h] : 1.0;
+    for (int64_t v = 0; v < d->nodes; v++)
+        for (int64_t e = d->offset[v]; e < d->offset[v + 1]; e++) {
+            int role = d->pin_role != NULL ? d->pin_role[e] : PIN_BOTH;
+            g->source[v * g->m + d->target[e]] = (role & PIN_SOURCE) != 0;
+            g->target[v * g->m + d->target[e]] = (role & PIN_TARGET) != 0;
+        }
+}
+
 OracleGraph oracle_graph(const Dataset *d) {
-    OracleGraph g = {(int)d->nodes, matrix(d->nodes, d->nodes), d->x, d->label, d->labels,
-                     d->split};
-    for (int64_t u = 0; u < d->nodes; u++)
+    OracleGraph g = {.n = (int)d->nodes,
+                     .m = (int)d->hyperedges,
+                     .a = matrix(d->nodes, d->nodes),
+                     .source = matrix(d->nodes, d->hyperedges),
+                     .target = matrix(d->nodes, d->hyperedges),
+                     .w = matrix(d->hyperedges, 1),
+                     .x = d->x,
+                     .label = d->label,
+                     .labels = d->labels,
+                     .split = d->split};
+    fill_incidence(&g, d);
+    for (int64_t u = 0; u < d->nodes && d->hyperedges == 0; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++)
             g.a[d->target[e] * d->nodes + u] += d->weight != NULL ? (double)d->weight[e] : 1.0;
     return g;
 }
 
-void oracle_clear(OracleGraph *g) { free(g->a); }
+void oracle_clear(OracleGraph *g) {
+    free(g->a);
+    free(g->source);
+    free(g->target);
+    free(g->w);
+}
 
 // out [m, n] += op(a) op(b), inner length k
 static void product(double *out, const double *a, bool ta, const double *b, bool tb, int64_t m,
@@ -51,6 +76,72 @@ static double *aggregation(const OracleGraph *g, const char *name) {
     free(in);
     free(out);
     return m;
+}
+
+// a_h: sources of a hyperedge; d_v: the weights of the hyperedges with v as target.
+static double arity(const OracleGraph *g, int h) {
+    double sum = 0;
+    for (int v = 0; v < g->n; v++)
+        sum += g->source[v * g->m + h];
+    return sum;
+}
+
+static double degree(const OracleGraph *g, int v) {
+    double sum = 0;
+    for (int h = 0; h < g->m; h++)
+        sum += g->w[h] * g->target[v * g->m + h];
+    return sum;
+}
+
+static double power(double x, double exponent) { return x > 0 ? pow(x, exponent) : 0; }
+
+// M of a convolution without weights of its own, by the papers' formulas:
+//   sym   D_v^-1/2 H W D_e^-1 H^T D_v^-1/2      row   D_v^-1 H W D_e^-1 H^T
+double *oracle_hyper_operator(const OracleGraph *g, const char *name) {
+    bool sym = strcmp(name, "hyper-sym") == 0;
+    double *m = matrix(g->n, g->n);
+    for (int v = 0; v < g->n; v++)
+        for (int u = 0; u < g->n; u++) {
+            double sum = 0;
+            for (int h = 0; h < g->m; h++)
+                sum += g->target[v * g->m + h] * g->w[h] * power(arity(g, h), -1) *
+                       g->source[u * g->m + h];
+            m[v * g->n + u] =
+                sum * power(degree(g, v), sym ? -0.5 : -1) * (sym ? power(degree(g, u), -0.5) : 1);
+        }
+    return m;
+}
+
+// One stage: [m, n] from nodes to hyperedges, or [n, m] back.
+static double *stage_matrix(const OracleGraph *g, const char *name, int stage) {
+    double *m = matrix(g->n, g->m);
+    bool sym = strcmp(name, "hyper-sym") == 0, mean = strcmp(name, "hyper-mean") == 0;
+    for (int v = 0; v < g->n; v++) {
+        double root = power(degree(g, v), -0.5), whole = power(degree(g, v), -1);
+        for (int h = 0; h < g->m; h++) {
+            double in = g->source[v * g->m + h] * power(arity(g, h), -1);
+            if (stage == 0)
+                m[h * g->n + v] = in * (mean ? 1 : g->w[h]) * (sym ? root : 1);
+            else
+                m[v * g->m + h] =
+                    g->target[v * g->m + h] * (mean ? g->w[h] : 1) * (sym ? root : whole);
+        }
+    }
+    return m;
+}
+
+double *oracle_hyper_stages(const OracleGraph *g, const char *name) {
+    double *there = stage_matrix(g, name, 0), *back = stage_matrix(g, name, 1);
+    double *m = matrix(g->n, g->n);
+    product(m, back, false, there, false, g->n, g->m, g->n);
+    free(there);
+    free(back);
+    return m;
+}
+
+// Rows of a level: nodes, or on a hypergraph hyperedges after every first stage.
+static int64_t level_count(const OracleGraph *g, int level) {
+    return g->m > 0 && level % 2 == 1 ? g->m : g->n;
 }
 
 static double mask(double keep, uint64_t seed, uint32_t epoch, int layer, int64_t row,
@@ -223,11 +314,10 @@ static void perceptron_back(const OracleLayer *layer, const Windows *w, double *
 }
 
 static void forward(const OracleGraph *graph, const ModelShape *shape, const double *p,
-                    const double *m, OracleLayer *layer, bool training, uint64_t seed,
+                    double *const *stage, OracleLayer *layer, bool training, uint64_t seed,
                     uint32_t epoch) {
-    int64_t n = graph->n;
     static double u[4][WIDEST];
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < graph->n; i++)
         for (int64_t c = 0; c < shape->width[0]; c++) {
             double x = (double)graph->x[i * shape->width[0] + c];
             if (training && shape->input_keep < 1)
@@ -236,8 +326,9 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
         }
     for (int l = 0; l < shape->layers; l++) {
         int64_t in = shape->width[l], out = shape->width[l + 1];
+        int64_t n = level_count(graph, l + 1);
         Windows w = windows(shape, p, NULL, l);
-        product(layer[l].agg, m, false, layer[l].h, false, n, n, in);
+        product(layer[l].agg, stage[l % 2], false, layer[l].h, false, n, level_count(graph, l), in);
         for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++)
             layer[l].agg[i] += *w.epsilon * layer[l].h[i];
         if (w.w == NULL)
@@ -261,14 +352,14 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
 }
 
 static void backward(const OracleGraph *graph, const ModelShape *shape, const double *p,
-                     const double *m, OracleLayer *layer, double *g, double *gradient,
+                     double *const *stage, OracleLayer *layer, double *g, double *gradient,
                      uint64_t seed, uint32_t epoch) {
-    int64_t n = graph->n;
     static double u[4][WIDEST];
     for (int l = shape->layers - 1; l >= 0; l--) {
         int64_t in = shape->width[l], out = shape->width[l + 1];
+        int64_t n = level_count(graph, l + 1), below_n = level_count(graph, l);
         Windows w = windows(shape, p, gradient, l);
-        double *da = matrix(n, in), *dh = matrix(n, in);
+        double *da = matrix(n, in), *dh = matrix(below_n, in);
         if (w.w2 != NULL)
             perceptron_back(&layer[l], &w, g, n, out);
         if (w.w == NULL)
@@ -281,7 +372,7 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
             w.dbias[i % out] += g[i];
         if (w.w != NULL)
             product(da, g, false, w.w, true, n, out, in);
-        product(dh, m, true, da, false, n, n, in);
+        product(dh, stage[l % 2], true, da, false, below_n, n, in);
         for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++) {
             dh[i] += *w.epsilon * da[i];
             *w.depsilon += da[i] * layer[l].h[i];
@@ -294,7 +385,7 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
         if (l == 0)
             break;
         Windows below = windows(shape, p, gradient, l - 1);
-        for (int64_t i = 0; i < n && has_post(shape, l - 1); i++) {
+        for (int64_t i = 0; i < below_n && has_post(shape, l - 1); i++) {
             double mean, sigma;
             post_row(shape, &below, l - 1, i, in, layer[l - 1].z + i * in, u, &mean, &sigma, true,
                      seed, epoch);
@@ -309,21 +400,25 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
                    bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits) {
     int64_t n = graph->n, k = shape->width[shape->layers];
     OracleLayer layer[MODEL_LAYERS + 1] = {0};
-    double *m = aggregation(graph, shape->normalisation), *g = matrix(n, k);
+    double *stage[2] = {NULL, NULL}, *g = matrix(n, k);
+    for (int i = 0; i < 2; i++)
+        stage[i] = graph->m > 0 ? stage_matrix(graph, shape->normalisation, i)
+                                : aggregation(graph, shape->normalisation);
     for (int l = 0; l <= shape->layers; l++) {
+        int64_t to = level_count(graph, l + 1), at = level_count(graph, l);
         int64_t in = shape->width[l], out = l < shape->layers ? shape->width[l + 1] : 0;
         assert(in <= WIDEST);
-        layer[l] = (OracleLayer){matrix(n, in), matrix(n, in), matrix(n, out),
-                                 matrix(n, 1),  matrix(n, 1),  matrix(n, out)};
+        layer[l] = (OracleLayer){matrix(at, in), matrix(to, in), matrix(to, out),
+                                 matrix(to, 1),  matrix(to, 1),  matrix(to, out)};
     }
-    forward(graph, shape, p, m, layer, training, seed, epoch);
+    forward(graph, shape, p, stage, layer, training, seed, epoch);
     const double *z = layer[shape->layers - 1].z;
     double loss = loss_and_g(graph, k, z, g);
     if (logits != NULL)
         memcpy(logits, z, (size_t)(n * k) * sizeof(double));
     if (gradient != NULL) {
         memset(gradient, 0, (size_t)shape->parameter_count * sizeof(double));
-        backward(graph, shape, p, m, layer, g, gradient, seed, epoch);
+        backward(graph, shape, p, stage, layer, g, gradient, seed, epoch);
     } else {
         free(g);
     }
@@ -335,6 +430,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
         free(layer[l].mean);
         free(layer[l].sigma);
     }
-    free(m);
+    free(stage[0]);
+    free(stage[1]);
     return loss;
 }

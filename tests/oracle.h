@@ -1,21 +1,24 @@
-// The slow, obvious truth: GCN and GraphSAGE on a dense matrix in double precision, written from
-// the formulas of ALGORITHMS A.3 without looking at the program. For small graphs (n up to a few
-// hundred).
+// The slow, obvious truth: GCN and GraphSAGE on a dense matrix, HGNN and HNHN on a dense incidence
+// matrix in double precision, written from the formulas of ALGORITHMS A.3 and C.5 without looking at
+// the program. For small graphs (n up to a few hundred).
 #ifndef FRINGE_TESTS_ORACLE_H
 #define FRINGE_TESTS_ORACLE_H
 
 #include "fringe/model.h"
 
 typedef struct OracleGraph {
-    int n;
+    int n, m;              // m: hyperedges, 0: a graph
     double *a;             // [n, n] a[v*n+u]: weight of the message u -> v, 0 if there is none
+    double *source;        // [n, m] H of the sources: 1 where node v is a source of hyperedge h
+    double *target;        // [n, m] H of the targets
+    double *w;             // [m] weights of the hyperedges
     const float *x;        // [n, F]
     const int32_t *label;  // [n] or NULL
     const uint8_t *labels; // [n, K] or NULL
     const uint8_t *split;  // [n]
 } OracleGraph;
 
-// Dense matrix of a dataset; its features, labels and split are borrowed.
+// Dense matrices of a dataset; its features, labels and split are borrowed.
 OracleGraph oracle_graph(const Dataset *dataset);
 void oracle_clear(OracleGraph *graph);
 
@@ -23,5 +26,10 @@ void oracle_clear(OracleGraph *graph);
 // training: dropout on.
 double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const double *parameters,
                    bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits);
+
+// The operator of one convolution on a hypergraph, [n, n], as the papers write it: one formula, or
+// the product of its two stages. The caller frees it.
+double *oracle_hyper_operator(const OracleGraph *graph, const char *normalisation);
+double *oracle_hyper_stages(const OracleGraph *graph, const char *normalisation);
 
 #endif

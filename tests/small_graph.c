@@ -49,6 +49,44 @@ static void add_edges(Dataset *d, const TestGraphKind *k, uint64_t seed) {
     }
 }
 
+// ---- pins of a hypergraph
+
+// Whether node v is a pin of hyperedge h.
+static bool has_pin(const TestGraphKind *k, uint64_t seed, int64_t v, int64_t h) {
+    if (v % 17 == 5 || h % 13 == 7) // no pins
+        return false;
+    if (h % 13 == 3) // one
+        return v == (h * 7) % k->nodes - ((h * 7) % k->nodes % 17 == 5);
+    return h % 29 == 11 || uniform(seed, 7, v, h) < (double)k->degree / k->nodes;
+}
+
+static uint8_t role_of(uint64_t seed, int64_t v, int64_t h) {
+    if (h % 13 == 5) // no sources
+        return PIN_TARGET;
+    return (uint8_t)(1 + (int)(3 * uniform(seed, 8, v, h)));
+}
+
+static void add_pins(Dataset *d, const TestGraphKind *k, uint64_t seed) {
+    int64_t n = k->nodes, m = k->hyperedges;
+    d->hyperedges = m;
+    d->offset = ALLOC(int64_t, n + 1, "offsets");
+    d->target = ALLOC(int32_t, n * m, "pins");
+    d->pin_role = k->directed ? ALLOC(uint8_t, n * m, "roles") : NULL;
+    d->hyperedge_weight = k->weighted ? ALLOC(float, m, "weights") : NULL;
+    for (int64_t v = 0; v < n; v++) {
+        for (int64_t h = 0; h < m; h++) {
+            if (!has_pin(k, seed, v, h))
+                continue;
+            if (k->directed)
+                d->pin_role[d->edges] = role_of(seed, v, h);
+            d->target[d->edges++] = (int32_t)h;
+        }
+        d->offset[v + 1] = d->edges;
+    }
+    for (int64_t h = 0; h < m && k->weighted; h++)
+        d->hyperedge_weight[h] = h % 11 == 2 ? 0 : (float)(0.25 + uniform(seed, 9, h, 0));
+}
+
 static int draw_label(const TestGraphKind *k, uint64_t seed, int64_t node, int64_t column) {
     if (k->label != NULL)
         return k->label(node, column);
@@ -84,11 +122,14 @@ static void share(TestGraph *w, const TestGraphKind *k, uint64_t seed) {
     char folder[512] = {0};
     Error err = {0};
     if (w->comm->rank == 0) {
-        int32_t *part = ALLOC(int32_t, w->dataset.nodes, "parts");
+        int64_t rows = w->dataset.nodes + w->dataset.hyperedges;
+        int32_t *part = ALLOC(int32_t, rows, "parts");
         for (int64_t i = 0; i < w->dataset.nodes; i++) {
             double u = uniform(seed, 6, i, 0);
             part[i] = k->cut != NULL ? k->cut(i, parts) : (int32_t)(parts * u * u); // uneven
         }
+        for (int64_t h = w->dataset.nodes; h < rows; h++)
+            part[h] = (int32_t)(parts * uniform(seed, 6, h, 0));
         const char *temporary = getenv("TMPDIR");
         snprintf(folder, sizeof folder, "%s/fringe-world-XXXXXX", temporary ? temporary : "/tmp");
         assert(mkdtemp(folder) != NULL);
@@ -107,6 +148,8 @@ static void share(TestGraph *w, const TestGraphKind *k, uint64_t seed) {
 }
 
 static void make_patterns(TestGraph *w, Cover cover) {
+    if (shard_is_hypergraph(&w->shard))
+        return;
     PatternKind forward = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = cover};
     PatternKind backward = forward;
     backward.relation = w->shard.relation[IN_EDGES].transpose;
@@ -130,7 +173,10 @@ void test_graph_init(TestGraph *w, TestGraphKind kind, uint64_t seed, const Comm
     *w = (TestGraph){.comm = comm};
     w->dataset.nodes = kind.nodes;
     snprintf(w->dataset.name, sizeof w->dataset.name, "world");
-    add_edges(&w->dataset, &kind, seed);
+    if (kind.hyperedges > 0)
+        add_pins(&w->dataset, &kind, seed);
+    else
+        add_edges(&w->dataset, &kind, seed);
     add_rows(&w->dataset, &kind, seed);
     share(w, &kind, seed);
     make_patterns(w, COVER_SOURCES);

@@ -16,6 +16,10 @@ typedef struct TestGraphKind {
     int (*cut)(int64_t node, int parts); // NULL: random and uneven
     int (*split)(int64_t node);          // SPLIT_...; NULL: random
     Twice twice;
+    // 0: a graph. Else a hypergraph with about `degree` pins a hyperedge; directed: pins have roles;
+    // weighted: hyperedges have weights, some of them 0. There are nodes without pins, and
+    // hyperedges without pins, with one and with all, without sources (if directed) too.
+    int hyperedges;
     // The class of a node (column 0; -1: none), or whether it has that of the column; NULL: random.
     int (*label)(int64_t node, int64_t column);
 } TestGraphKind;
@@ -23,7 +27,7 @@ typedef struct TestGraphKind {
 typedef struct TestGraph {
     Dataset dataset; // the whole graph, on every rank
     Shard shard;
-    Pattern *forward, *backward; // the same object if symmetric
+    Pattern *forward, *backward; // the same object if symmetric; NULL of a hypergraph
     const Comm *comm;
 } TestGraph;
 

@@ -161,8 +161,9 @@ void parameter_vector(ModelShape *shape, int l, int role, const char *name, int6
 bool wants_input_gradient(const ModelShape *shape, int l);
 // The layer multiplies its input by W before the aggregates of its convolution.
 static inline bool multiplies_first(const ModelShape *shape, int l) {
-    return shape->transform_first[l] &&
-           (l == 0 || shape->weights[l - 1] || !shape->transform_first[l - 1]);
+    assert(l >= 0);
+    bool in_run = l > 0 && shape->transform_first[l - 1] && !shape->weights[l - 1];
+    return shape->transform_first[l] && !in_run;
 }
 // The layer has parameters: it ends a convolution, or multiplies first.
 static inline bool uses_weights(const ModelShape *shape, int l) {

@@ -80,12 +80,17 @@ static void operator_ready(const Model *m, SparseOperator *op) {
         op->left_own = make_left_own(b, &op->block);
 }
 
-// The Pattern with the same own edges that has the most rows.
-static const Pattern *most_rows_of(const ModelPatterns *patterns, const Pattern *pattern) {
-    for (int i = 0; i < patterns->count; i++)
-        if (patterns->made[i]->own.offset == pattern->own.offset &&
-            patterns->made[i]->rows > pattern->rows)
-            pattern = patterns->made[i];
+// Of the Patterns with the same own edges: the one that has the most rows, and the most sources.
+static const Pattern *most_rows_of(const ModelPatterns *patterns, const Pattern *pattern,
+                                   int64_t *sources) {
+    *sources = pattern->plan.sources;
+    for (int i = 0; i < patterns->count; i++) {
+        const Pattern *other = patterns->made[i];
+        if (other->own.offset != pattern->own.offset)
+            continue;
+        *sources = max64(*sources, other->plan.sources);
+        pattern = other->rows > pattern->rows ? other : pattern;
+    }
     return pattern;
 }
 
@@ -109,8 +114,9 @@ static SparseOperator *operator_find(Model *m, const Block *block) {
     int64_t most = widest(&m->shape, &m->parts, p);
     *op = (SparseOperator){.block = *block, .aggregate = shared, .owns_aggregate = shared == NULL};
     if (shared == NULL) {
-        const Pattern *whole = most_rows_of(m->parts.patterns, p);
-        op->aggregate = b->aggregate_new(&whole->own, whole->plan.sources, most, m->panels);
+        int64_t sources;
+        const Pattern *whole = most_rows_of(m->parts.patterns, p, &sources);
+        op->aggregate = b->aggregate_new(&whole->own, sources, most, m->panels);
     }
     op->partial = b->aggregate_new(&p->partial, p->plan.sources, most, "rows");
     operator_ready(m, op);
@@ -275,7 +281,8 @@ static void tune(Model *m) {
                       : l == 0                       ? m->x
                       : m->shape.posted[l - 1]       ? m->layer[l].h
                                                      : m->layer[l - 1].z;
-            m->parts.backend->aggregate_tune(op->aggregate, out, in);
+            bool back = d == BACKWARD; // from the rows of the next level to those of this one
+            m->parts.backend->aggregate_tune(op->aggregate, back ? in : out, back ? out : in);
         }
 }
 

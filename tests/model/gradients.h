@@ -33,6 +33,14 @@ typedef struct Case {
     { .nodes = 97, .degree = 6, .weighted = true, .features = 13, .classes = 5 }
 #define DIRECTED_WEIGHTED                                                                          \
     { .nodes = 97, .degree = 6, .directed = true, .weighted = true, .features = 13, .classes = 5 }
+// Hypergraphs: roles, weights, nodes and hyperedges without pins (small_graph.h).
+#define HYPER                                                                                      \
+    { .nodes = 89, .hyperedges = 61, .degree = 5, .features = 13, .classes = 5 }
+#define HYPER_DIRECTED_WEIGHTED                                                                    \
+    {                                                                                              \
+        .nodes = 89, .hyperedges = 61, .degree = 5, .directed = true, .weighted = true,            \
+        .features = 13, .classes = 5                                                               \
+    }
 #define MULTI                                                                                      \
     { .nodes = 97, .degree = 6, .multilabel = true, .features = 13, .classes = 5 }
 
@@ -312,11 +320,11 @@ static inline void compare_inference(const Case *cases, int count) {
         TestGraph w;
         test_graph_init(&w, cases[i].graph, 42, &test_comm);
         Config config = case_config(&cases[i]);
+        ModelShape shape = case_shape(&cases[i], &config, &w.dataset); // the oracle's
         if (i % 2 == 0)
             config = with_savings(config, ALL_SAVINGS, "min");
         Made made;
         make(&made, &cases[i], &w, &config, "overlap");
-        ModelShape shape = made.shape;
         int64_t k = w.dataset.classes;
         float *p = ALLOC(float, shape.parameter_count, "p");
         double *q = ALLOC(double, shape.parameter_count, "q"),

@@ -1,0 +1,74 @@
+// ranks: 1 2 3 4 8; also on fenced
+// If this failed, a convolution on a hypergraph would not be its paper's operator, or would depend
+// on ranks, savings or schedules: a hyperedge shared by two ranks would be summed wrongly.
+#include "gradients.h"
+
+static const Case cases[] = {
+    {"hgnn", "hgnn", "both", false, HYPER, 2, "activation", 0, 0, "aggregate-first", NULL, NULL},
+    {"hgnn row", "hgnn", "both", false, HYPER_DIRECTED_WEIGHTED, 3, "dropout,norm,activation", 0.4,
+     0, "aggregate-first", NULL, "model.norm_hyper=row"},
+    {"hgnn, features dropped out", "hgnn", "both", false, HYPER_DIRECTED_WEIGHTED, 2,
+     "norm,activation", 0, 0.3, "aggregate-first", NULL, NULL},
+    {"hnhn", "hnhn", "both", false, HYPER, 2, "norm,activation,dropout", 0.4, 0, "aggregate-first",
+     NULL, NULL},
+    {"hnhn, features dropped out", "hnhn", "both", false, HYPER_DIRECTED_WEIGHTED, 1, "activation",
+     0, 0.2, "aggregate-first", NULL, NULL},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void oracle_equals_finite_differences(void **state) {
+    (void)state;
+    compare_differences(cases, CASES);
+}
+
+// 1e-12: sums of a few hundred doubles.
+static void two_stages_are_one_formula(void **state) {
+    (void)state;
+    static const char *const names[] = {"hyper-sym", "hyper-row"};
+    for (int i = 0; i < CASES; i++) {
+        TestGraph w;
+        Comm alone;
+        comm_self(&alone);
+        test_graph_init(&w, cases[i].graph, 42, &alone);
+        OracleGraph graph = oracle_graph(&w.dataset);
+        for (int k = 0; k < 2; k++) {
+            double *one = oracle_hyper_operator(&graph, names[k]);
+            double *two = oracle_hyper_stages(&graph, names[k]), most = 0;
+            for (int64_t e = 0; e < (int64_t)graph.n * graph.n; e++)
+                most = fmax(most, fabs(one[e] - two[e]));
+            assert_true(most <= 1e-12);
+            free(one);
+            free(two);
+        }
+        oracle_clear(&graph);
+        test_graph_clear(&w);
+    }
+}
+
+static void gradients_equal_the_oracle(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++)
+        run_case(&cases[i], 9);
+}
+
+// Hidden layers that are wider than the features: Θ stays where it is in the first convolution, and
+// goes before both aggregates of the others.
+static void wide_gradients_equal_the_oracle(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++)
+        run_case(&cases[i], 19);
+}
+
+static void inference_equals_the_oracle(void **state) {
+    (void)state;
+    compare_inference(cases, CASES);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(oracle_equals_finite_differences),
+    cmocka_unit_test(two_stages_are_one_formula),
+    cmocka_unit_test(gradients_equal_the_oracle),
+    cmocka_unit_test(wide_gradients_equal_the_oracle),
+    cmocka_unit_test(inference_equals_the_oracle),
+};
+TEST_MAIN(tests)
