@@ -64,13 +64,24 @@ static void print_parts(const Manifest *m, const char *folder) {
            SHOWN(path));
 }
 
+static bool print_matrices(const Manifest *m, const char *path, Error *err) {
+    bool star = m->hyperedges > 0;
+    if (m->symmetric)
+        return messages_print(path, m->parts,
+                              star ? "rows sent, stage 0; stage 1 sends them back"
+                                   : "rows sent, both directions",
+                              NULL, err);
+    return messages_print(path, m->parts, star ? "rows sent, stage 0" : "rows sent, forward",
+                          star ? "rows sent, stage 1" : "rows sent, backward", err);
+}
+
 static bool print_messages(const Manifest *m, const char *folder, Error *err) {
     char path[1024];
     messages_path(path, sizeof path, folder);
     if (m->parts < 2)
         return true;
     if (m->parts <= REPORT_PARTS)
-        return messages_print(path, m->parts, m->symmetric, err);
+        return print_matrices(m, path, err);
     printf("the rows that each rank sends to each other are in\n%s\n", SHOWN(path));
     return true;
 }
