@@ -201,18 +201,26 @@ static bool prepared_init(Prepared *prepared, const Config *config, Warnings *wa
 
 // ---- the parts
 
+// The contents of the part file, and of the one of hyperedges if it exists.
+static bool hash_part_files(char out[80], const Config *config, const char *argument, int parts,
+                            Error *err) {
+    char path[1024], beside[1024];
+    part_file_path(config, argument, parts, path, sizeof path);
+    part_file_beside(beside, sizeof beside, path, parts);
+    return hash_file(path, out, err) &&
+           (!file_exists(beside) || hash_file(beside, out + strlen(out), err));
+}
+
 // Hashes everything that determines the bytes of the shards.
 static bool parts_key(char key[33], const Config *config, const char *hash_of_dataset, int parts,
                       Error *err) {
     const char *argument;
-    char content[33] = "", text[512];
+    char content[80] = "", text[512];
     const Method *method = method_find(config->partition.method, &argument, err);
     if (method == NULL)
         return false;
     if (method->reads_file) {
-        char path[1024];
-        part_file_path(config, argument, parts, path, sizeof path);
-        if (!hash_file(path, content, err))
+        if (!hash_part_files(content, config, argument, parts, err))
             return false;
     } else {
         snprintf(content, sizeof content, "%s", argument);
@@ -260,10 +268,11 @@ static bool parts_are_whole(const char *folder) {
 
 // If the parts were made for another source with the same contents, adds a part file with this
 // source's name. Training does not need it, so a read-only cache is no error.
-static void name_part_file(const Prepared *prepared, const Manifest *manifest, const char *folder) {
+static void name_part_file(const Prepared *prepared, const Manifest *manifest, int set,
+                           const char *folder) {
     char there[PART_FILE_NAME], wanted[PART_FILE_NAME], path[2048];
-    part_file_name(there, manifest->dataset_name, manifest->parts);
-    part_file_name(wanted, prepared->name, manifest->parts);
+    part_file_name(there, manifest->dataset_name, set, manifest->parts);
+    part_file_name(wanted, prepared->name, set, manifest->parts);
     path_join(path, sizeof path, folder, wanted);
     if (!file_exists(path) && symlink(there, path) != 0 && errno != EEXIST)
         warnings_add(prepared->warnings, "%s: cannot be made: %s; the part file is %s", path,
@@ -278,7 +287,8 @@ static void use_parts(const Prepared *prepared, const char *folder) {
         return;
     warnings_add_all(prepared->warnings, &manifest.warnings);
     cache_touch(folder);
-    name_part_file(prepared, &manifest, folder);
+    for (int set = 0; set < (manifest.hyperedges > 0 ? SHARD_SETS : 1); set++)
+        name_part_file(prepared, &manifest, set, folder);
     manifest_clear(&manifest);
 }
 
@@ -288,7 +298,7 @@ static bool make_parts(const Prepared *prepared, int parts, const char *temporar
     Graph graph;
     if (!graph_init(&graph, dataset, config->run.memory_limit, err))
         return false;
-    int32_t *part = ALLOC(int32_t, dataset->nodes, "part of each node");
+    int32_t *part = ALLOC(int32_t, graph.vertices, "part of each row");
     Manifest manifest;
     manifest_init(&manifest, parts, graph.symmetric);
     snprintf(manifest.method, sizeof manifest.method, "%s", config->partition.method);

@@ -11,6 +11,13 @@ void messages_count(Messages *sent, const PartEdges *edges, int p) {
     }
 }
 
+void figures_of_edges(PartFigures *figures, const Shard *shard) {
+    const ShardRelation *in = &shard->relation[IN_EDGES];
+    figures->edges = in->edges;
+    for (int64_t e = 0; e < in->edges; e++)
+        figures->edges_remote += in->column[e] >= shard->set[NODES].own;
+}
+
 void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *part,
                      const Graph *graph) {
     const RowSet *nodes = &shard->set[NODES];
@@ -19,9 +26,6 @@ void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *pa
     figures->central = nodes->central;
     figures->halo = in->remote;
     figures->halo_backward = shard->relation[shard_backward(shard)].remote;
-    figures->edges = in->edges;
-    for (int64_t e = 0; e < in->edges; e++)
-        figures->edges_remote += in->column[e] >= nodes->own; // `in` reads nodes
     for (int64_t i = 0; i < nodes->own; i++) {
         int64_t v = nodes->gid[i];
         bool read = false;

@@ -54,6 +54,17 @@ static bool star_fits(const Dataset *dataset, double memory_limit, Error *err) {
     return memory_plan_fits(&plan, memory_limit, advice, err);
 }
 
+bool pins_init(Csr *pins, const Dataset *dataset, double memory_limit, Error *err) {
+    MemoryPlan plan = {0};
+    Csr stored = dataset_csr(dataset);
+    memory_plan_add(&plan, "pins of hyperedges",
+                    csr_bytes_of(dataset->hyperedges, dataset->edges, false));
+    if (!memory_plan_fits(&plan, memory_limit, advice, err))
+        return false;
+    csr_transpose(pins, &stored, dataset->hyperedges);
+    return true;
+}
+
 static bool transpose_fits(const Csr *out, double memory_limit, Error *err) {
     MemoryPlan plan = {0};
     memory_plan_add(&plan, "edges the other way", csr_bytes(out));

@@ -43,6 +43,9 @@ void graph_clear(Graph *graph);
 // Writes the distinct neighbours of v in either direction, ascending and without v, to
 // graph->scratch. Returns their count.
 int64_t graph_neighbours(const Graph *graph, int64_t v);
+// The pins of each hyperedge, whatever their role, ascending. False if they do not fit into the
+// memory that is left.
+bool pins_init(Csr *pins, const Dataset *dataset, double memory_limit, Error *err);
 static inline int graph_sets(const Graph *graph) { return graph->vertices > graph->nodes ? 2 : 1; }
 
 // ---- methods.c: the family
@@ -103,6 +106,10 @@ bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, cons
                 int parts, bool reorder, Error *err);
 void order_clear(PartOrder *order);
 
+// ---- homes.c
+// Gives every hyperedge that has none (part[n + h] < 0) a home by the majority rule.
+bool homes_fill(int32_t *part, const Dataset *dataset, int parts, double memory_limit, Error *err);
+
 // ---- metis.c
 // Groups the rows of part p, its nodes and then its hyperedges, into `clusters` groups of
 // neighbours: cluster[rows]. False if the part is too large for METIS (EXIT_MEMORY, EXIT_DATA) or
@@ -110,13 +117,15 @@ void order_clear(PartOrder *order);
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
                     const PartOrder *order, int p, int clusters, Error *err);
 
-// ---- partfile.c: <name>.part.K
+// ---- partfile.c: <name>.part.K and <name>.hpart.K
 // The file of "file:PATH" for K parts: PATH, or PATH.part.K if PATH does not exist.
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size);
-// The name of the part file of a dataset.
+// The file of the hyperedges beside that of the nodes: NAME.hpart.K beside NAME.part.K or NAME.
+void part_file_beside(char *out, size_t size, const char *path, int parts);
+// The name of the part file of a dataset: <name>.part.K, of HYPEREDGES <name>.hpart.K.
 enum { PART_FILE_NAME = 192 };
-void part_file_name(char out[PART_FILE_NAME], const char *dataset, int parts);
-bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error *err);
+void part_file_name(char out[PART_FILE_NAME], const char *dataset, int set, int parts);
+bool part_file_write(const char *path, const int32_t *part, int64_t rows, Error *err);
 
 // ---- edges.c: one relation of one part
 typedef struct PartEdges {
@@ -145,20 +154,25 @@ typedef struct Messages {
     int32_t *from, *to, *rows; // [room]; owned
 } Messages;
 void messages_add(Messages *messages, int from, int to, int64_t rows);
+void messages_turn(Messages *messages); // what was received was sent, and the other way round
 void messages_clear(Messages *messages);
 // Writes both directions into one file; backward: NULL if it equals forward.
 bool messages_write(const Messages *forward, const Messages *backward, const char *path,
                     Error *err);
-// Prints the full matrices, for few parts; `path`: the file of messages_write.
-bool messages_print(const char *path, int parts, bool symmetric, Error *err);
+// Prints the full matrices, for few parts; `path`: the file of messages_write. backward: the title
+// of the second one; NULL if there is none.
+bool messages_print(const char *path, int parts, const char *forward, const char *backward,
+                    Error *err);
 // Writes the lists "sent" and, unless it equals that, "sent_backward" of [from, to, rows].
 bool messages_put(JsonWriter *writer, const char *path, bool symmetric, Error *err);
 
 // ---- ranks.c: ranks.jsonl
-typedef struct PartFigures { // the statistics of one part
-    int64_t own, central, boundary, halo, halo_backward, edges, edges_remote, train;
-    int64_t bytes; // of its shard
-    char hash[33]; // of its shard
+typedef struct PartFigures {                                    // the statistics of one part
+    int64_t own, central, boundary, halo, halo_backward, train; // of nodes
+    int64_t edges, edges_remote;  // edges to its nodes; pins of its hyperedges
+    int64_t hyperedges, replicas; // 0 for a graph; replicas: of nodes of other parts
+    int64_t bytes;                // of its shard
+    char hash[33];                // of its shard
 } PartFigures;
 // One line of RANKS_LINE bytes for each part, so that a rank reads only its own.
 enum { RANKS_LINE = 384 };
@@ -172,6 +186,29 @@ double ranks_balance(const PartFigures *part, int parts, Balance of);
 double ranks_halo_ratio(const PartFigures *part, int parts);
 double ranks_remote_share(const PartFigures *part, int parts); // remote edges / edges, of all parts
 int64_t ranks_rows_sent(const PartFigures *part, int parts);   // in a forward exchange
+int64_t ranks_rows_back(const PartFigures *part, int parts);   // the other way
+// Rows of a part of a hypergraph: its nodes, its hyperedges and the replicas there.
+static inline int64_t ranks_work(const PartFigures *part) {
+    return part->own + part->hyperedges + part->replicas;
+}
+typedef struct Workload {
+    double variation; // standard deviation of ranks_work over mean
+    double largest;   // largest over mean
+} Workload;
+Workload ranks_workload(const PartFigures *part, int parts);
+
+// ---- replicas.c: what a cut of a hypergraph costs
+typedef struct HyperCut {
+    int64_t replicas; // R: sum over nodes of the parts other than its home with a hyperedge of it
+    int64_t cut;      // hyperedges whose pins have more than one home
+    int64_t connectivity;      // sum over hyperedges of the distinct homes of its pins - 1
+    bool weighted;             // weights of hyperedges are given; else they count as 1
+    double weight, weight_cut; // of all hyperedges, and of those that are cut
+} HyperCut;
+// Fills *cut and, in the figures of each part, which are 0, pins, hyperedges and replicas. False if
+// the pins of hyperedges do not fit into memory.
+bool hypercut_count(HyperCut *cut, PartFigures *figures, const Dataset *dataset,
+                    const int32_t *part, int parts, double memory_limit, Error *err);
 
 // ---- manifest.c: partition.json
 typedef struct Manifest {
@@ -181,10 +218,12 @@ typedef struct Manifest {
     int64_t seed;
     bool reorder, symmetric;
     int parts;
-    int64_t nodes, edges, edge_cut, undirected_edges;
-    Warnings warnings;            // of loader and partitioner
-    PartFigures *part;            // [parts]; owned; NULL if only partition.json was read
-    Messages sent, sent_backward; // only while shards are made; backward empty if symmetric
+    int64_t nodes, hyperedges, edges;   // edges: stored edges, or pins
+    int64_t edge_cut, undirected_edges; // of a graph
+    HyperCut hypercut;                  // of a hypergraph
+    Warnings warnings;                  // of loader and partitioner
+    PartFigures *part;                  // [parts]; owned; NULL if only partition.json was read
+    Messages sent, sent_backward;       // only while shards are made; backward empty if symmetric
 } Manifest;
 void manifest_init(Manifest *manifest, int parts, bool symmetric);
 void manifest_clear(Manifest *manifest);
@@ -194,6 +233,12 @@ bool manifest_write(Manifest *manifest, const char *folder, Error *err);
 bool manifest_read(Manifest *manifest, const char *folder, Error *err);
 // Also reads the statistics of all parts and checks the other two files.
 bool manifest_read_all(Manifest *manifest, const char *folder, Error *err);
+// Rows sent in a forward exchange; of a hypergraph in both stages, if each replica receives a row
+// and sends one back.
+int64_t manifest_rows_sent(const Manifest *manifest);
+double hypercut_factor(const Manifest *manifest); // (nodes + replicas) / nodes
+// Writes the measures of a hypergraph as members of the writer's open object.
+void hypercut_put(JsonWriter *writer, const Manifest *manifest);
 void shard_path(char *out, size_t size, const char *folder, int part, int parts);
 void ranks_path(char *out, size_t size, const char *folder);
 void messages_path(char *out, size_t size, const char *folder);
@@ -203,6 +248,7 @@ void messages_path(char *out, size_t size, const char *folder);
 void messages_count(Messages *sent, const PartEdges *edges, int p);
 void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *part,
                      const Graph *graph);
+void figures_of_edges(PartFigures *figures, const Shard *shard); // of a graph
 // Counts the joined pairs {u, v} and those that are cut.
 void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part);
 

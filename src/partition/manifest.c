@@ -40,16 +40,26 @@ void messages_path(char *out, size_t size, const char *folder) {
     path_join(out, size, folder, "messages.safetensors");
 }
 
+int64_t manifest_rows_sent(const Manifest *m) {
+    return ranks_rows_sent(m->part, m->parts) +
+           (m->hyperedges > 0 ? ranks_rows_back(m->part, m->parts) : 0);
+}
+
 // ---- writing
 
 static void put_summary(JsonWriter *out, const Manifest *manifest) {
     const PartFigures *part = manifest->part;
     int parts = manifest->parts;
-    json_put_int(out, "edge_cut", manifest->edge_cut);
-    json_put_int(out, "undirected_edges", manifest->undirected_edges);
+    if (manifest->hyperedges > 0) {
+        json_put_int(out, "hyperedges", manifest->hyperedges);
+        hypercut_put(out, manifest);
+    } else {
+        json_put_int(out, "edge_cut", manifest->edge_cut);
+        json_put_int(out, "undirected_edges", manifest->undirected_edges);
+    }
     json_put_double(out, "remote_edge_share", ranks_remote_share(part, parts));
     json_put_double(out, "remote_neighbour_ratio", ranks_halo_ratio(part, parts));
-    json_put_int(out, "rows_sent", ranks_rows_sent(part, parts));
+    json_put_int(out, "rows_sent", manifest_rows_sent(manifest));
     json_begin_object(out, "balance");
     json_put_double(out, "nodes", ranks_balance(part, parts, BALANCE_NODES));
     json_put_double(out, "edges", ranks_balance(part, parts, BALANCE_EDGES));
@@ -122,6 +132,28 @@ static bool get_text(const Json *object, const char *key, char *out, size_t size
     return true;
 }
 
+static bool get_double(const Json *object, const char *key, double *out) {
+    const Json *value = json_get(object, key);
+    if (value == NULL || json_type(value) != JSON_NUMBER)
+        return false;
+    *out = json_number(value);
+    return true;
+}
+
+// A partition without hyperedges is one of a graph.
+static bool get_cut(const Json *document, Manifest *m) {
+    HyperCut *cut = &m->hypercut;
+    if (json_get(document, "hyperedges") == NULL)
+        return get_int(document, "edge_cut", &m->edge_cut) &&
+               get_int(document, "undirected_edges", &m->undirected_edges);
+    cut->weighted = get_double(document, "weight", &cut->weight) &&
+                    get_double(document, "cut_weight", &cut->weight_cut);
+    return get_int(document, "hyperedges", &m->hyperedges) &&
+           get_int(document, "replicas", &cut->replicas) &&
+           get_int(document, "cut_hyperedges", &cut->cut) &&
+           get_int(document, "connectivity_minus_1", &cut->connectivity);
+}
+
 static bool get_head(const Json *document, Manifest *m) {
     return get_text(document, "dataset", m->dataset_name, sizeof m->dataset_name) &&
            get_text(document, "dataset_hash", m->dataset_hash, sizeof m->dataset_hash) &&
@@ -133,8 +165,7 @@ static bool get_head(const Json *document, Manifest *m) {
            get_int(document, "seed", &m->seed) && get_bool(document, "reorder", &m->reorder) &&
            get_bool(document, "symmetric", &m->symmetric) &&
            get_int(document, "nodes", &m->nodes) && get_int(document, "edges", &m->edges) &&
-           get_int(document, "edge_cut", &m->edge_cut) &&
-           get_int(document, "undirected_edges", &m->undirected_edges);
+           get_cut(document, m);
 }
 
 static bool manifest_parse(Manifest *manifest, const Json *document) {

@@ -1,5 +1,6 @@
 // messages.safetensors: the number of rows that each part sends to each other part, forward and,
-// for a directed graph, backward. Only pairs that send any are stored: parts have few neighbours,
+// for a directed graph, backward; of a hypergraph in the first stage and, if it is directed, in the
+// second one. Only pairs that send any are stored: parts have few neighbours,
 // and a full matrix grows with the square of the parts.
 //
 //   forward.from, forward.to, forward.rows   I32 [pairs]      (backward. likewise)
@@ -25,6 +26,12 @@ void messages_add(Messages *m, int from, int to, int64_t rows) {
     m->from[m->count] = from;
     m->to[m->count] = to;
     m->rows[m->count++] = (int32_t)rows; // a part has fewer than 2^31
+}
+
+void messages_turn(Messages *m) {
+    int32_t *from = m->from;
+    m->from = m->to;
+    m->to = from;
 }
 
 void messages_clear(Messages *m) {
@@ -123,14 +130,13 @@ static bool print_matrix(const Tensors *map, const char *way, const char *what, 
     return true;
 }
 
-bool messages_print(const char *path, int parts, bool symmetric, Error *err) {
+bool messages_print(const char *path, int parts, const char *forward, const char *backward,
+                    Error *err) {
     Tensors map;
     if (!tensors_open(&map, path, err))
         return false;
-    bool ok =
-        print_matrix(&map, "forward",
-                     symmetric ? "rows sent, both directions" : "rows sent, forward", parts, err) &&
-        (symmetric || print_matrix(&map, "backward", "rows sent, backward", parts, err));
+    bool ok = print_matrix(&map, "forward", forward, parts, err) &&
+              (backward == NULL || print_matrix(&map, "backward", backward, parts, err));
     tensors_close(&map);
     return ok;
 }

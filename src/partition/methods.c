@@ -1,5 +1,6 @@
 // The table of partitioners. `blocks` is the smallest member and the one to copy: fill part[] for
-// every node, add warnings to `warnings`, and add a row to the table. cut_graph checks every
+// every node, add warnings to `warnings`, and add a row to the table. Hyperedges, part[n..n+m), are
+// -1 before; those that stay so get the majority rule. cut_graph checks every
 // result: ids in range, and no empty part except with file:PATH.
 #include "internal.h"
 #include <stdio.h>
@@ -56,14 +57,15 @@ static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings,
 }
 const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut_random};
 
-// Checks that ids are in range. Empty parts give a warning (file:) or are a bug (all others).
-static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Method *method,
+// Checks that ids are in range. Parts without nodes give a warning (file:) or are a bug (all
+// others); parts without hyperedges are legal.
+static bool cut_check(const int32_t *part, const Dataset *dataset, int parts, const Method *method,
                       Warnings *warnings) {
     int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
     bool ok = true;
-    for (int64_t v = 0; v < nodes && ok; v++) {
+    for (int64_t v = 0; v < dataset->nodes + dataset->hyperedges && ok; v++) {
         ok = part[v] >= 0 && part[v] < parts;
-        if (ok)
+        if (ok && v < dataset->nodes)
             count[part[v]]++;
     }
     for (int p = 0; p < parts && ok; p++)
@@ -75,6 +77,16 @@ static bool cut_check(const int32_t *part, int64_t nodes, int parts, const Metho
         }
     memory_free(count);
     return ok;
+}
+
+// Hyperedges that the method has left uncut.
+static bool give_homes(int32_t *part, const CutInput *input, Error *err) {
+    const Dataset *d = input->dataset;
+    int64_t h = 0;
+    while (h < d->hyperedges && part[d->nodes + h] >= 0)
+        h++;
+    return h == d->hyperedges ||
+           homes_fill(part, d, input->parts, input->config->run.memory_limit, err);
 }
 
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
@@ -89,13 +101,15 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
                          "%s: %lld nodes cannot be cut into %d parts; use 1 to %lld ranks",
                          dataset->name, (long long)dataset->nodes, parts, (long long)most);
     assert(graph != NULL || method->reads != READS_GRAPH);
-    stage_begin("cut", "%s, %.3g M edges, %d parts", SHOWN(config->partition.method),
-                (double)dataset->edges / 1e6, parts);
+    stage_begin("cut", "%s, %.3g M %s, %d parts", SHOWN(config->partition.method),
+                (double)dataset->edges / 1e6, dataset->hyperedges > 0 ? "pins" : "edges", parts);
     CutInput input = {dataset, method->reads != READS_NODES ? graph : NULL, parts, config,
                       argument};
-    if (!method->cut(part, &input, warnings, err))
+    for (int64_t h = 0; h < dataset->hyperedges; h++)
+        part[dataset->nodes + h] = -1;
+    if (!method->cut(part, &input, warnings, err) || !give_homes(part, &input, err))
         return false;
-    CHECK(cut_check(part, dataset->nodes, parts, method, warnings), EXIT_BUG,
+    CHECK(cut_check(part, dataset, parts, method, warnings), EXIT_BUG,
           "partition method %s gave an empty part or an id outside 0..%d", method->name, parts - 1);
     return true;
 }

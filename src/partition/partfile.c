@@ -1,11 +1,16 @@
 // <name>.part.K: one part id per line, 0..K-1, line i = node i (the format of METIS, DGL and
-// hMETIS).
+// hMETIS). The hyperedges of a hypergraph have a file of the same kind, <name>.hpart.K.
 #include "internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { PART_FILE_LINE = 32 }; // an id, spaces and a line end; a part file has no longer lines
+
+// What the lines of a file stand for, by set.
+static const struct {
+    const char *ending, *row, *whole;
+} kinds[SHARD_SETS] = {{"part", "node", "graph"}, {"hpart", "hyperedge", "hypergraph"}};
 
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size) {
     config_resolve(config, argument, out, size);
@@ -18,9 +23,17 @@ void part_file_path(const Config *config, const char *argument, int parts, char 
         snprintf(out, size, "%s", with_count);
 }
 
-void part_file_name(char out[PART_FILE_NAME], const char *dataset, int parts) {
+void part_file_beside(char *out, size_t size, const char *path, int parts) {
+    char ending[32];
+    int length = (int)strlen(path), cut = snprintf(ending, sizeof ending, ".part.%d", parts);
+    bool has_ending = length > cut && strcmp(path + length - cut, ending) == 0;
+    snprintf(out, size, "%.*s.hpart.%d", has_ending ? length - cut : length, path, parts);
+}
+
+void part_file_name(char out[PART_FILE_NAME], const char *dataset, int set, int parts) {
     const char *base = path_name(dataset);
-    snprintf(out, PART_FILE_NAME, "%s.part.%d", base[0] != '\0' ? base : "graph", parts);
+    snprintf(out, PART_FILE_NAME, "%s.%s.%d", base[0] != '\0' ? base : "graph", kinds[set].ending,
+             parts);
 }
 
 // Parses a line as an integer; false if it is anything else.
@@ -43,7 +56,7 @@ static bool line_number(const char *begin, const char *end, int64_t *number) {
     return true;
 }
 
-static bool part_file_parse(int32_t *part, int64_t nodes, int parts, const char *path,
+static bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char *path,
                             const char *text, size_t bytes, Error *err) {
     const char *at = text, *end = text + bytes;
     int64_t line = 0;
@@ -60,45 +73,54 @@ static bool part_file_parse(int32_t *part, int64_t nodes, int parts, const char 
                              "%s:%" PRId64 ": part %" PRId64 " is outside 0..%d; the file must be "
                              "a cut into %d parts, or run it with more ranks",
                              path, line + 1, id, parts - 1, parts);
-        if (line < nodes)
+        if (line < rows)
             part[line] = (int32_t)id;
         line++;
         at = stop + 1;
     }
-    if (line != nodes)
+    if (line != rows)
         return error_set(err, EXIT_DATA,
                          "%s: %" PRId64 " lines for %" PRId64
-                         " nodes; it must have one line for each node of this graph",
-                         path, line, nodes);
+                         " %ss; it must have one line for each %s of this %s",
+                         path, line, rows, kinds[set].row, kinds[set].row, kinds[set].whole);
     return true;
+}
+
+static bool part_file_read(int32_t *part, int64_t rows, int set, int parts, const char *path,
+                           Error *err) {
+    size_t bytes;
+    char *text = file_read(path, memory_product(rows, PART_FILE_LINE) + 4096, &bytes, err);
+    if (text == NULL)
+        return false;
+    bool ok = part_file_parse(part, rows, set, parts, path, text, bytes, err);
+    memory_free(text);
+    return ok;
 }
 
 static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     (void)warnings; // cut_graph warns of empty parts
-    char path[1024];
-    int64_t nodes = input->dataset->nodes;
+    char path[1024], beside[1024];
+    const Dataset *d = input->dataset;
     part_file_path(input->config, input->argument, input->parts, path, sizeof path);
-    size_t bytes;
-    char *text = file_read(path, memory_product(nodes, PART_FILE_LINE) + 4096, &bytes, err);
-    if (text == NULL)
+    part_file_beside(beside, sizeof beside, path, input->parts);
+    if (!part_file_read(part, d->nodes, NODES, input->parts, path, err))
         return false;
-    bool ok = part_file_parse(part, nodes, input->parts, path, text, bytes, err);
-    memory_free(text);
-    return ok;
+    return d->hyperedges == 0 || !file_exists(beside) ||
+           part_file_read(part + d->nodes, d->hyperedges, HYPEREDGES, input->parts, beside, err);
 }
 const Method method_file = {
     .name = "file:PATH", .reads = READS_NODES, .reads_file = true, .cut = cut_file};
 
-bool part_file_write(const char *path, const int32_t *part, int64_t nodes, Error *err) {
+bool part_file_write(const char *path, const int32_t *part, int64_t rows, Error *err) {
     FileWriter writer;
     if (!file_writer_open(&writer, path, err))
         return false;
     char block[1 << 14];
     size_t used = 0;
     bool ok = true;
-    for (int64_t v = 0; v < nodes && ok; v++) {
+    for (int64_t v = 0; v < rows && ok; v++) {
         used += (size_t)snprintf(block + used, sizeof block - used, "%d\n", part[v]);
-        if (used + 16 > sizeof block || v + 1 == nodes) {
+        if (used + 16 > sizeof block || v + 1 == rows) {
             ok = file_writer_put(&writer, block, used, err);
             used = 0;
         }

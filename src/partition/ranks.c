@@ -5,6 +5,7 @@
 //   {"part":0,"own":4,"central":1, ... ,"bytes":4810,"hash":"0f3c..."}        \n      384 bytes
 #include "internal.h"
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,8 +22,13 @@ static const struct {
                {"edges", offsetof(PartFigures, edges)},
                {"edges_remote", offsetof(PartFigures, edges_remote)},
                {"train_nodes", offsetof(PartFigures, train)},
-               {"bytes", offsetof(PartFigures, bytes)}};
-enum { FIGURES = sizeof figures / sizeof figures[0] };
+               {"bytes", offsetof(PartFigures, bytes)},
+               {"hyperedges", offsetof(PartFigures, hyperedges)},
+               {"replicas", offsetof(PartFigures, replicas)}};
+enum {
+    FIGURES = sizeof figures / sizeof figures[0],
+    ALWAYS = 9, // those that follow are left out where they are 0, as in a graph
+};
 
 static int64_t *figure(PartFigures *part, int i) {
     return (int64_t *)(void *)((char *)part + figures[i].at);
@@ -67,6 +73,25 @@ int64_t ranks_rows_sent(const PartFigures *part, int parts) {
     return sum;
 }
 
+int64_t ranks_rows_back(const PartFigures *part, int parts) {
+    int64_t sum = 0;
+    for (int p = 0; p < parts; p++)
+        sum += part[p].halo_backward;
+    return sum;
+}
+
+Workload ranks_workload(const PartFigures *part, int parts) {
+    double sum = 0, squares = 0, most = 0;
+    for (int p = 0; p < parts; p++) {
+        sum += (double)ranks_work(&part[p]);
+        most = fmax(most, (double)ranks_work(&part[p]));
+    }
+    double mean = sum / parts;
+    for (int p = 0; p < parts; p++)
+        squares += pow((double)ranks_work(&part[p]) - mean, 2);
+    return (Workload){sqrt(squares / parts) / mean, most / mean};
+}
+
 // ---- writing
 
 static bool write_line(FileWriter *writer, PartFigures *part, int p, Error *err) {
@@ -76,7 +101,8 @@ static bool write_line(FileWriter *writer, PartFigures *part, int p, Error *err)
     json_begin_object(&out, NULL);
     json_put_int(&out, "part", p);
     for (int i = 0; i < FIGURES; i++)
-        json_put_int(&out, figures[i].key, *figure(part, i));
+        if (i < ALWAYS || *figure(part, i) != 0)
+            json_put_int(&out, figures[i].key, *figure(part, i));
     json_put_int(&out, "marginal", part->own - part->central);
     json_put_string(&out, "hash", part->hash);
     json_end_object(&out);
@@ -111,6 +137,8 @@ static bool line_parse(PartFigures *out, int part, const Json *line) {
         return false;
     for (int i = 0; i < FIGURES; i++) {
         const Json *value = json_get(line, figures[i].key);
+        if (value == NULL && i >= ALWAYS)
+            continue;
         if (value == NULL || !json_is_int64(value, figure(out, i)))
             return false;
     }

@@ -7,6 +7,13 @@ static double percent(int64_t a, int64_t b) { return b > 0 ? 100 * (double)a / (
 
 enum { REPORT_PARTS = 8 }; // more do not fit on a screen; their matrix would be wider than one
 
+static void print_hyperpart(const char *rank, const PartFigures *f) {
+    printf("%4s%10" PRId64 "%9" PRId64 "%11" PRId64 "%10" PRId64 " %6.1f%%%12" PRId64
+           " %6.1f%%%8" PRId64 "\n",
+           rank, f->own, f->central, f->hyperedges, f->replicas, percent(f->replicas, f->own),
+           f->edges, percent(f->edges_remote, f->edges), f->train);
+}
+
 static void print_part(const char *rank, const PartFigures *f) {
     printf("%4s%10" PRId64 "%10" PRId64 "%10" PRId64 "%10" PRId64 " %6.1f%%%12" PRId64
            " %6.1f%%%8" PRId64 "\n",
@@ -17,7 +24,7 @@ static void print_part(const char *rank, const PartFigures *f) {
 static void print_one(const Manifest *m, int part) {
     char rank[16];
     snprintf(rank, sizeof rank, "%d", part);
-    print_part(rank, &m->part[part]);
+    (m->hyperedges > 0 ? print_hyperpart : print_part)(rank, &m->part[part]);
 }
 
 static void print_sum(const Manifest *m) {
@@ -30,8 +37,14 @@ static void print_sum(const Manifest *m) {
         sum.edges += f->edges;
         sum.edges_remote += f->edges_remote;
         sum.train += f->train;
+        sum.hyperedges += f->hyperedges;
+        sum.replicas += f->replicas;
     }
-    print_part("sum", &sum);
+    (m->hyperedges > 0 ? print_hyperpart : print_part)("sum", &sum);
+}
+
+static int64_t rows_from_others(const Manifest *m, int p) {
+    return m->hyperedges > 0 ? m->part[p].replicas : m->part[p].halo;
 }
 
 // Prints the ranks with the most halo rows, because the slowest rank sets the pace.
@@ -40,7 +53,7 @@ static void print_worst(const Manifest *m) {
     for (int k = 0; k < REPORT_PARTS; k++) {
         int worst = -1;
         for (int p = 0; p < m->parts; p++)
-            if (!printed[p] && (worst < 0 || m->part[p].halo > m->part[worst].halo))
+            if (!printed[p] && (worst < 0 || rows_from_others(m, p) > rows_from_others(m, worst)))
                 worst = p;
         printed[worst] = true;
         print_one(m, worst);
@@ -50,8 +63,12 @@ static void print_worst(const Manifest *m) {
 
 static void print_parts(const Manifest *m, const char *folder) {
     char path[1024];
-    printf("%4s%10s%10s%10s%10s %7s%12s %7s%8s\n", "rank", "own", "central", "marginal", "halo",
-           "ratio", "edges", "remote", "train");
+    if (m->hyperedges > 0)
+        printf("%4s%10s%9s%11s%10s %7s%12s %7s%8s\n", "rank", "own", "central", "hyperedges",
+               "replicas", "ratio", "pins", "remote", "train");
+    else
+        printf("%4s%10s%10s%10s%10s %7s%12s %7s%8s\n", "rank", "own", "central", "marginal", "halo",
+               "ratio", "edges", "remote", "train");
     if (m->parts <= REPORT_PARTS) {
         for (int p = 0; p < m->parts; p++)
             print_one(m, p);
@@ -60,8 +77,19 @@ static void print_parts(const Manifest *m, const char *folder) {
     print_worst(m);
     print_sum(m);
     ranks_path(path, sizeof path, folder);
-    printf("these %d of %d ranks have the most halo rows; all are in\n%s\n", REPORT_PARTS, m->parts,
-           SHOWN(path));
+    printf("these %d of %d ranks have the most %s; all are in\n%s\n", REPORT_PARTS, m->parts,
+           m->hyperedges > 0 ? "replicas" : "halo rows", SHOWN(path));
+}
+
+static bool print_matrices(const Manifest *m, const char *path, Error *err) {
+    bool star = m->hyperedges > 0;
+    if (m->symmetric)
+        return messages_print(path, m->parts,
+                              star ? "rows sent, stage 0; stage 1 sends them back"
+                                   : "rows sent, both directions",
+                              NULL, err);
+    return messages_print(path, m->parts, star ? "rows sent, stage 0" : "rows sent, forward",
+                          star ? "rows sent, stage 1" : "rows sent, backward", err);
 }
 
 static bool print_messages(const Manifest *m, const char *folder, Error *err) {
@@ -70,13 +98,12 @@ static bool print_messages(const Manifest *m, const char *folder, Error *err) {
     if (m->parts < 2)
         return true;
     if (m->parts <= REPORT_PARTS)
-        return messages_print(path, m->parts, m->symmetric, err);
+        return print_matrices(m, path, err);
     printf("the rows that each rank sends to each other are in\n%s\n", SHOWN(path));
     return true;
 }
 
-static void print_whole(const Manifest *m, const char *name) {
-    printf("dataset    %s\n", SHOWN(name));
+static void print_graph(const Manifest *m) {
     printf("graph      %" PRId64 " nodes, %" PRId64 " stored edges, %s\n", m->nodes, m->edges,
            m->symmetric ? "symmetric" : "directed");
     printf("parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
@@ -84,10 +111,33 @@ static void print_whole(const Manifest *m, const char *name) {
            m->undirected_edges, percent(m->edge_cut, m->undirected_edges));
     printf("halo       remote-neighbour ratio %.1f%% (mean of halo rows / own rows)\n",
            100 * ranks_halo_ratio(m->part, m->parts));
-    printf("messages   %" PRId64 " rows sent in each forward exchange\n",
-           ranks_rows_sent(m->part, m->parts));
-    printf("balance    nodes %.3f, edges %.3f, train nodes %.3f (largest part / mean)\n",
-           ranks_balance(m->part, m->parts, BALANCE_NODES),
+    printf("messages   %" PRId64 " rows sent in each forward exchange\n", manifest_rows_sent(m));
+}
+
+static void print_hypergraph(const Manifest *m) {
+    const HyperCut *cut = &m->hypercut;
+    Workload workload = ranks_workload(m->part, m->parts);
+    printf("hypergraph %" PRId64 " nodes, %" PRId64 " hyperedges, %" PRId64 " pins, %s\n", m->nodes,
+           m->hyperedges, m->edges, m->symmetric ? "undirected" : "directed");
+    printf("parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
+    printf("replicas   R = %" PRId64 ", 2 R = %" PRId64 ", replication factor %.3f ((n + R) / n)\n",
+           cut->replicas, 2 * cut->replicas, hypercut_factor(m));
+    printf("cut        %" PRId64 " of %" PRId64 " hyperedges (%.1f%%), connectivity - 1: %" PRId64
+           "\n",
+           cut->cut, m->hyperedges, percent(cut->cut, m->hyperedges), cut->connectivity);
+    if (cut->weighted)
+        printf("weight     %.6g of %.6g is that of cut hyperedges\n", cut->weight_cut, cut->weight);
+    printf("messages   %" PRId64 " rows sent in both stages, with replicas\n",
+           manifest_rows_sent(m));
+    printf("workload   CoV %.3f, largest / mean %.3f (nodes, hyperedges and replicas)\n",
+           workload.variation, workload.largest);
+}
+
+static void print_whole(const Manifest *m, const char *name) {
+    printf("dataset    %s\n", SHOWN(name));
+    (m->hyperedges > 0 ? print_hypergraph : print_graph)(m);
+    printf("balance    nodes %.3f, %s %.3f, train nodes %.3f (largest part / mean)\n",
+           ranks_balance(m->part, m->parts, BALANCE_NODES), m->hyperedges > 0 ? "pins" : "edges",
            ranks_balance(m->part, m->parts, BALANCE_EDGES),
            ranks_balance(m->part, m->parts, BALANCE_TRAIN));
 }
@@ -108,39 +158,57 @@ bool partition_report(const char *folder, const char *name, Error *err) {
 
 // ---- as JSON
 
-static void put_part(JsonWriter *writer, const PartFigures *f) {
-    const struct {
-        const char *key;
-        int64_t value;
-    } row[] = {{"own", f->own},
-               {"central", f->central},
-               {"marginal", f->own - f->central},
-               {"boundary", f->boundary},
-               {"halo", f->halo},
-               {"halo_backward", f->halo_backward},
-               {"edges", f->edges},
-               {"edges_remote", f->edges_remote},
-               {"train", f->train},
-               {"bytes", f->bytes}};
+typedef struct Figure {
+    const char *key;
+    int64_t value;
+} Figure;
+
+static void put_figures(JsonWriter *writer, const Figure *figure, int count) {
+    for (int i = 0; i < count; i++)
+        json_put_int(writer, figure[i].key, figure[i].value);
+}
+
+static void put_part(JsonWriter *writer, const PartFigures *f, bool star) {
+    const Figure rows[] = {{"own", f->own},
+                           {"central", f->central},
+                           {"marginal", f->own - f->central},
+                           {"boundary", f->boundary},
+                           {"halo", f->halo},
+                           {"halo_backward", f->halo_backward},
+                           {star ? "pins" : "edges", f->edges},
+                           {star ? "pins_remote" : "edges_remote", f->edges_remote},
+                           {"train", f->train},
+                           {"bytes", f->bytes},
+                           {"hyperedges", f->hyperedges},
+                           {"replicas", f->replicas},
+                           {"workload", ranks_work(f)}};
+    enum { ALL = sizeof rows / sizeof rows[0], OF_GRAPH = 10 };
     json_begin_object(writer, NULL);
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
-        json_put_int(writer, row[i].key, row[i].value);
+    put_figures(writer, rows, star ? ALL : OF_GRAPH);
     json_end_object(writer);
 }
 
 static void put_whole(JsonWriter *writer, const Manifest *m, const char *name) {
+    bool star = m->hyperedges > 0;
     json_put_string(writer, "dataset", name);
     json_put_int(writer, "nodes", m->nodes);
-    json_put_int(writer, "edges", m->edges);
+    if (star)
+        json_put_int(writer, "hyperedges", m->hyperedges);
+    json_put_int(writer, star ? "pins" : "edges", m->edges);
     json_put_bool(writer, "symmetric", m->symmetric);
     json_put_string(writer, "method", m->method);
     json_put_int(writer, "seed", m->seed);
-    json_put_int(writer, "edge_cut", m->edge_cut);
-    json_put_int(writer, "joined_pairs", m->undirected_edges);
+    if (star) {
+        hypercut_put(writer, m);
+    } else {
+        json_put_int(writer, "edge_cut", m->edge_cut);
+        json_put_int(writer, "joined_pairs", m->undirected_edges);
+    }
     json_put_double(writer, "remote_neighbour_ratio", ranks_halo_ratio(m->part, m->parts));
-    json_put_int(writer, "rows_sent", ranks_rows_sent(m->part, m->parts));
+    json_put_int(writer, "rows_sent", manifest_rows_sent(m));
     json_put_double(writer, "balance_nodes", ranks_balance(m->part, m->parts, BALANCE_NODES));
-    json_put_double(writer, "balance_edges", ranks_balance(m->part, m->parts, BALANCE_EDGES));
+    json_put_double(writer, star ? "balance_pins" : "balance_edges",
+                    ranks_balance(m->part, m->parts, BALANCE_EDGES));
     json_put_double(writer, "balance_train", ranks_balance(m->part, m->parts, BALANCE_TRAIN));
     json_put_string(writer, "warnings", m->warnings.text);
 }
@@ -153,7 +221,7 @@ bool partition_put_report(JsonWriter *writer, const char *folder, const char *na
     put_whole(writer, &m, name != NULL ? name : m.dataset_name);
     json_begin_array(writer, "parts");
     for (int p = 0; p < m.parts; p++)
-        put_part(writer, &m.part[p]);
+        put_part(writer, &m.part[p], m.hyperedges > 0);
     json_end_array(writer);
     messages_path(path, sizeof path, folder);
     bool ok = m.parts < 2 || messages_put(writer, path, m.symmetric, err);

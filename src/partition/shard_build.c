@@ -182,6 +182,8 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     labels_init(&rows, &shard, maker->dataset);
     count_messages(maker->manifest, edges, &shard, p);
     figures_of_part(&maker->manifest->part[p], &shard, maker->part, maker->graph);
+    if (!shard_is_hypergraph(&shard))
+        figures_of_edges(&maker->manifest->part[p], &shard);
     bool ok = write_shard(maker, &shard, p, err);
     part_rows_clear(&rows);
     for (int r = 0; r < shard.relations; r++)
@@ -204,12 +206,29 @@ static void hash_parts(Manifest *manifest, const int32_t *part, const PartOrder 
     hash_free(hash);
 }
 
-static bool write_part_file(const Manifest *manifest, const int32_t *part, const char *folder,
-                            Error *err) {
+static bool write_part_file(const Manifest *manifest, int set, const int32_t *part, int64_t rows,
+                            const char *folder, Error *err) {
     char name[PART_FILE_NAME], path[1024];
-    part_file_name(name, manifest->dataset_name, manifest->parts);
+    part_file_name(name, manifest->dataset_name, set, manifest->parts);
     path_join(path, sizeof path, folder, name);
-    return part_file_write(path, part, manifest->nodes, err);
+    return part_file_write(path, part, rows, err);
+}
+
+static bool write_part_files(const Manifest *m, const int32_t *part, const char *folder,
+                             Error *err) {
+    return write_part_file(m, NODES, part, m->nodes, folder, err) &&
+           (m->hyperedges == 0 ||
+            write_part_file(m, HYPEREDGES, part + m->nodes, m->hyperedges, folder, err));
+}
+
+// Counts what is known before any shard is made.
+static bool count_cut(Manifest *manifest, const Dataset *dataset, const Graph *graph,
+                      const int32_t *part, Error *err) {
+    if (dataset->hyperedges > 0)
+        return hypercut_count(&manifest->hypercut, manifest->part, dataset, part, manifest->parts,
+                              graph->memory_limit, err);
+    figures_of_cut(manifest, graph, part);
+    return true;
 }
 
 // Writing to the disk began when each shard was closed, so each sync waits only briefly.
@@ -238,13 +257,14 @@ static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
                   const int32_t *part, const char *folder, Warnings *warnings, Error *err) {
     manifest->nodes = dataset->nodes;
+    manifest->hyperedges = dataset->hyperedges;
     manifest->edges = dataset->edges;
     snprintf(manifest->dataset_name, sizeof manifest->dataset_name, "%s", dataset->name);
     if (manifest->dataset_hash[0] == '\0')
         dataset_hash(dataset, manifest->dataset_hash);
-    figures_of_cut(manifest, graph, part);
     PartOrder order;
-    if (!shards_fit(graph, part, manifest->parts, err) ||
+    if (!count_cut(manifest, dataset, graph, part, err) ||
+        !shards_fit(graph, part, manifest->parts, err) ||
         !order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))
         return false;
     hash_parts(manifest, part, &order, graph->vertices);
@@ -264,9 +284,11 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
         stage_progress("%d of %d", p + 1, manifest->parts);
         ok = write_part(&maker, shard, p, err);
     }
+    if (dataset->hyperedges > 0) // the second stage sends from hyperedges back to nodes
+        messages_turn(&manifest->sent_backward);
     memory_free(maker.slot);
     order_clear(&order);
-    return ok && write_part_file(manifest, part, folder, err) &&
+    return ok && write_part_files(manifest, part, folder, err) &&
            sync_shards(manifest, folder, err) && manifest_write(manifest, folder, err) &&
            file_sync(folder, err);
 }

@@ -1,8 +1,8 @@
-// A graph that is cut into shards, for the tests that read them back.
+// A graph or a hypergraph that is cut into shards, for the tests that read them back.
 #ifndef FRINGE_TESTS_PARTITION_CUT_H
 #define FRINGE_TESTS_PARTITION_CUT_H
 
-#include "graphs.h"
+#include "hypergraphs.h"
 
 typedef struct Cut { // a graph, its parts, and all shards read back from disk
     Dataset dataset;
@@ -18,8 +18,8 @@ static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t 
     char name[32];
     Error err = {0};
     *cut = (Cut){.dataset = dataset, .parts = parts};
-    cut->part = ALLOC(int32_t, dataset.nodes, "test");
-    for (int64_t v = 0; v < dataset.nodes; v++)
+    cut->part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "test");
+    for (int64_t v = 0; v < dataset.nodes + dataset.hyperedges; v++)
         cut->part[v] = part != NULL ? part[v]
                                     : (int32_t)(parts * graph_uniform(77, v, 0) * // uneven
                                                 graph_uniform(77, v, 0));
@@ -35,7 +35,38 @@ static inline void cut_close(Cut *cut) {
     for (int p = 0; p < cut->parts; p++)
         shard_clear(&cut->shard[p]);
     memory_free(cut->part);
-    dataset_clear(&cut->dataset);
+    hyper_clear(&cut->dataset);
+}
+
+// Remote rows: ring order of groups, ascending rows inside, each what its owner has there, and each
+// is read (law 4).
+static inline void assert_remote_obeys_the_law(const Cut *cut, const Shard *s,
+                                               const ShardRelation *w) {
+    int64_t own = s->set[w->from].own;
+    bool *read = ALLOC(bool, w->remote, "test");
+    for (int64_t e = 0; e < w->edges; e++)
+        if (w->column[e] >= own)
+            read[w->column[e] - own] = true;
+    assert_int_equal(w->remote_group[0], 0);
+    for (int g = 0; g + 1 < s->parts; g++) {
+        const Shard *owner = &cut->shard[(s->part - 1 - g + 2 * s->parts) % s->parts];
+        const RowSet *theirs = &owner->set[w->from];
+        for (int64_t h = w->remote_group[g]; h < w->remote_group[g + 1]; h++) {
+            assert_true(read[h]);
+            assert_in_range(w->remote_row[h], 0, theirs->own - 1);
+            assert_int_equal(w->remote_gid[h], theirs->gid[w->remote_row[h]]);
+            assert_int_equal(w->remote_owner[h], owner->part);
+            assert_true(h == w->remote_group[g] || w->remote_row[h - 1] < w->remote_row[h]);
+        }
+    }
+    assert_int_equal(w->remote_group[s->parts - 1], w->remote);
+    memory_free(read);
+}
+
+// The global id of a column.
+static inline int64_t column_gid(const Shard *s, const ShardRelation *w, int32_t column) {
+    int64_t own = s->set[w->from].own;
+    return column < own ? s->set[w->from].gid[column] : w->remote_gid[column - own];
 }
 
 #endif

@@ -16,7 +16,7 @@ static inline size_t bytes_of_cut(const Dataset *d, const char *method, int part
     Warnings warnings = {0};
     Error err = {0};
     Config config = config_for(method);
-    int32_t *part = ALLOC(int32_t, d->nodes, "test");
+    int32_t *part = ALLOC(int32_t, d->nodes + d->hyperedges, "test");
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
     assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);

@@ -84,28 +84,6 @@ static void rows_are_those_of_the_graph(const Cut *cut) {
         assert_int_equal(seen[v], 1);
 }
 
-// Remote rows: ring order of groups, ascending rows inside, each what its owner has there, and each
-// is read (law 4).
-static void check_remote(const Cut *cut, const Shard *s, const ShardRelation *w) {
-    bool *read = ALLOC(bool, w->remote, "test");
-    for (int64_t e = 0; e < w->edges; e++)
-        if (w->column[e] >= s->set[NODES].own)
-            read[w->column[e] - s->set[NODES].own] = true;
-    assert_int_equal(w->remote_group[0], 0);
-    for (int g = 0; g + 1 < s->parts; g++) {
-        const Shard *owner = &cut->shard[(s->part - 1 - g + 2 * s->parts) % s->parts];
-        for (int64_t h = w->remote_group[g]; h < w->remote_group[g + 1]; h++) {
-            assert_true(read[h]);
-            assert_in_range(w->remote_row[h], 0, owner->set[NODES].own - 1);
-            assert_int_equal(w->remote_gid[h], owner->set[NODES].gid[w->remote_row[h]]);
-            assert_int_equal(w->remote_owner[h], owner->part);
-            assert_true(h == w->remote_group[g] || w->remote_row[h - 1] < w->remote_row[h]);
-        }
-    }
-    assert_int_equal(w->remote_group[s->parts - 1], w->remote);
-    memory_free(read);
-}
-
 static void order_is_that_of_the_law(const Cut *cut) {
     for (int p = 0; p < cut->parts; p++) {
         const Shard *s = &cut->shard[p];
@@ -124,8 +102,8 @@ static void order_is_that_of_the_law(const Cut *cut) {
             central += !marginal;
         }
         assert_int_equal(central, s->set[NODES].central);
-        check_remote(cut, s, &s->relation[IN_EDGES]);
-        check_remote(cut, s, shard_transposed(s, IN_EDGES));
+        assert_remote_obeys_the_law(cut, s, &s->relation[IN_EDGES]);
+        assert_remote_obeys_the_law(cut, s, shard_transposed(s, IN_EDGES));
     }
 }
 

@@ -1,0 +1,79 @@
+// What a cut of a hypergraph costs, counted from the dataset and part[n + m] alone in time linear
+// in the pins. A node has a replica on every part other than its home that has one of its
+// hyperedges: its row goes there for the first stage, and a partial sum comes back in the second
+// one. lambda of a hyperedge is the number of distinct homes of its pins.
+#include "internal.h"
+
+// seen[p] == stamp: part p has been counted for this row.
+static bool is_new(int64_t *seen, int32_t p, int64_t stamp) {
+    bool is_first = seen[p] != stamp;
+    seen[p] = stamp;
+    return is_first;
+}
+
+static void count_replicas(HyperCut *cut, PartFigures *figures, const Dataset *d,
+                           const int32_t *part, int64_t *seen) {
+    for (int64_t v = 0; v < d->nodes; v++)
+        for (int64_t e = d->offset[v]; e < d->offset[v + 1]; e++) {
+            int32_t home = part[d->nodes + d->target[e]];
+            bool remote = home != part[v];
+            figures[home].edges++;
+            figures[home].edges_remote += remote;
+            if (!is_new(seen, home, v) || !remote)
+                continue;
+            figures[home].replicas++;
+            cut->replicas++;
+        }
+}
+
+static void count_cut(HyperCut *cut, const Csr *pins, const Dataset *d, const int32_t *part,
+                      int64_t *seen) {
+    for (int64_t h = 0; h < pins->rows; h++) {
+        double weight = d->hyperedge_weight != NULL ? (double)d->hyperedge_weight[h] : 1;
+        int64_t lambda = 0;
+        for (int64_t k = pins->offset[h]; k < pins->offset[h + 1]; k++)
+            lambda += is_new(seen, part[pins->column[k]], d->nodes + h);
+        cut->connectivity += lambda > 1 ? lambda - 1 : 0;
+        cut->cut += lambda > 1;
+        cut->weight += weight;
+        cut->weight_cut += lambda > 1 ? weight : 0;
+    }
+}
+
+bool hypercut_count(HyperCut *cut, PartFigures *figures, const Dataset *dataset,
+                    const int32_t *part, int parts, double memory_limit, Error *err) {
+    Csr pins;
+    *cut = (HyperCut){.weighted = dataset->hyperedge_weight != NULL};
+    if (!pins_init(&pins, dataset, memory_limit, err))
+        return false;
+    int64_t *seen = ALLOC(int64_t, parts, "parts of a hyperedge");
+    for (int p = 0; p < parts; p++)
+        seen[p] = -1;
+    count_replicas(cut, figures, dataset, part, seen);
+    count_cut(cut, &pins, dataset, part, seen);
+    for (int64_t h = 0; h < dataset->hyperedges; h++)
+        figures[part[dataset->nodes + h]].hyperedges++;
+    memory_free(seen);
+    csr_free(&pins);
+    return true;
+}
+
+void hypercut_put(JsonWriter *out, const Manifest *m) {
+    const HyperCut *cut = &m->hypercut;
+    Workload workload = ranks_workload(m->part, m->parts);
+    json_put_int(out, "replicas", cut->replicas);
+    json_put_double(out, "replication_factor", hypercut_factor(m));
+    json_put_int(out, "cut_hyperedges", cut->cut);
+    json_put_double(out, "cut_share", (double)cut->cut / (double)m->hyperedges);
+    if (cut->weighted) {
+        json_put_double(out, "weight", cut->weight);
+        json_put_double(out, "cut_weight", cut->weight_cut);
+    }
+    json_put_int(out, "connectivity_minus_1", cut->connectivity);
+    json_put_double(out, "workload_cov", workload.variation);
+    json_put_double(out, "workload_balance", workload.largest);
+}
+
+double hypercut_factor(const Manifest *m) {
+    return (double)(m->nodes + m->hypercut.replicas) / (double)m->nodes;
+}

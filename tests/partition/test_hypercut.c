@@ -1,0 +1,247 @@
+// ranks: 1
+// If this fails, a hyperedge has another home than the majority rule says, a measure of a cut
+// hypergraph is not what its definition gives, or a part file is not read back.
+#include "cut.h"
+#include "method.h"
+#include <math.h>
+
+enum { NODES_MADE = 40, HYPEREDGES_MADE = 57, ROWS = NODES_MADE + HYPEREDGES_MADE };
+static const PinRule rules[] = {hyper_random, hyper_mixed, hyper_isolated, hyper_empty, hyper_two};
+enum { RULES = sizeof rules / sizeof rules[0] };
+static const int part_counts[] = {1, 2, 3, 4, 8};
+
+static HyperKind kind_of(int r, int c) {
+    return (HyperKind){NODES_MADE, HYPEREDGES_MADE, rules[r], c % 2 == 1, (r + c) % 2 == 0};
+}
+
+// Places each hyperedge by comparing all parts.
+static void homes_by_definition(int32_t *part, const HyperKind *kind, int parts) {
+    int64_t load[8] = {0};
+    for (int64_t h = 0; h < HYPEREDGES_MADE; h++) {
+        int64_t pins[8] = {0}, all = 0;
+        for (int64_t v = 0; v < NODES_MADE; v++) {
+            pins[part[v]] += kind->rule(h, v, 5);
+            all += kind->rule(h, v, 5);
+        }
+        int best = 0;
+        for (int p = 1; p < parts; p++)
+            if (pins[p] > pins[best] || (pins[p] == pins[best] && load[p] < load[best]))
+                best = p;
+        part[NODES_MADE + h] = best;
+        load[best] += all;
+    }
+}
+
+static void test_homes_follow_the_majority_rule(void **state) {
+    (void)state;
+    static const char *const methods[] = {"blocks", "random"};
+    Error err = {0};
+    Warnings warnings = {0};
+    for (int r = 0; r < RULES; r++)
+        for (int c = 0; c < 5; c++)
+            for (int m = 0; m < 2; m++) {
+                int32_t part[ROWS], expected[ROWS];
+                HyperKind kind = kind_of(r, c);
+                Dataset d = hyper_make(kind, 5);
+                Config config = config_for(methods[m]);
+                assert_ok(partition_cut(part, &d, part_counts[c], &config, &err, &warnings), &err);
+                memcpy(expected, part, sizeof part);
+                homes_by_definition(expected, &kind, part_counts[c]);
+                assert_memory_equal(part, expected, sizeof part);
+                hyper_clear(&d);
+            }
+}
+
+// ---- the measures
+
+static double number(const Json *object, const char *key) {
+    assert_non_null(json_get(object, key));
+    return json_number(json_get(object, key));
+}
+
+typedef struct Measures {
+    int64_t replicas, cut, connectivity, replicas_of[8], pins_of[8], work_of[8];
+    double weight, cut_weight, variation, largest;
+} Measures;
+
+static bool has_pin(const Cut *cut, const HyperKind *kind, int64_t v, int p) {
+    for (int64_t h = 0; h < HYPEREDGES_MADE; h++)
+        if (cut->part[NODES_MADE + h] == p && kind->rule(h, v, 5))
+            return true;
+    return false;
+}
+
+static void count_hyperedge(Measures *m, const Cut *cut, const HyperKind *kind, int64_t h) {
+    bool home[8] = {0};
+    int64_t lambda = 0;
+    for (int64_t v = 0; v < NODES_MADE; v++) {
+        home[cut->part[v]] |= kind->rule(h, v, 5);
+        m->pins_of[cut->part[NODES_MADE + h]] += kind->rule(h, v, 5);
+    }
+    for (int p = 0; p < cut->parts; p++)
+        lambda += home[p];
+    double weight = kind->weighted ? (double)(h % 5) / 4 : 1;
+    m->cut += lambda > 1;
+    m->connectivity += lambda > 1 ? lambda - 1 : 0;
+    m->weight += weight;
+    m->cut_weight += lambda > 1 ? weight : 0;
+    m->work_of[cut->part[NODES_MADE + h]]++;
+}
+
+static Measures measures_by_definition(const Cut *cut, const HyperKind *kind) {
+    Measures m = {0};
+    for (int64_t v = 0; v < NODES_MADE; v++)
+        for (int p = 0; p < cut->parts; p++) {
+            m.replicas_of[p] += p != cut->part[v] && has_pin(cut, kind, v, p);
+            m.work_of[p] += p == cut->part[v] || has_pin(cut, kind, v, p);
+        }
+    for (int64_t h = 0; h < HYPEREDGES_MADE; h++)
+        count_hyperedge(&m, cut, kind, h);
+    double sum = 0, squares = 0;
+    for (int p = 0; p < cut->parts; p++) {
+        m.replicas += m.replicas_of[p];
+        sum += (double)m.work_of[p];
+        m.largest = fmax(m.largest, (double)m.work_of[p]);
+    }
+    double mean = sum / cut->parts;
+    for (int p = 0; p < cut->parts; p++)
+        squares += ((double)m.work_of[p] - mean) * ((double)m.work_of[p] - mean);
+    m.variation = sqrt(squares / cut->parts) / mean;
+    m.largest /= mean;
+    return m;
+}
+
+static void check_json(const Json *json, const Measures *m, const HyperKind *kind) {
+    assert_true(number(json, "hyperedges") == HYPEREDGES_MADE);
+    assert_true(number(json, "replicas") == (double)m->replicas);
+    assert_true(number(json, "cut_hyperedges") == (double)m->cut);
+    assert_true(number(json, "connectivity_minus_1") == (double)m->connectivity);
+    assert_near(number(json, "replication_factor"), 1 + (double)m->replicas / NODES_MADE, 1e-12);
+    assert_near(number(json, "cut_share"), (double)m->cut / HYPEREDGES_MADE, 1e-12);
+    assert_near(number(json, "workload_cov"), m->variation, 1e-12);
+    assert_near(number(json, "workload_balance"), m->largest, 1e-12);
+    if (!kind->directed)
+        assert_true(number(json, "rows_sent") == 2.0 * (double)m->replicas);
+    assert_int_equal(json_get(json, "weight") != NULL, kind->weighted);
+    if (kind->weighted) { // quarters: exact
+        assert_true(number(json, "weight") == m->weight);
+        assert_true(number(json, "cut_weight") == m->cut_weight);
+    }
+    assert_null(json_get(json, "edge_cut"));
+}
+
+static Json *report_of(const Cut *cut) {
+    Error err = {0};
+    JsonWriter writer;
+    json_writer_init(&writer, false);
+    json_begin_object(&writer, NULL);
+    assert_ok(partition_put_report(&writer, cut->folder, NULL, &err), &err);
+    json_end_object(&writer);
+    Json *json = json_parse(writer.text, writer.bytes, "report", &err);
+    assert_ok(json, &err);
+    json_writer_clear(&writer);
+    return json;
+}
+
+static void check_parts(const Json *report, const Measures *m) {
+    const Json *part = json_first(json_get(report, "parts"));
+    for (int p = 0; part != NULL; p++, part = json_next(part)) {
+        assert_true(number(part, "replicas") == (double)m->replicas_of[p]);
+        assert_true(number(part, "pins") == (double)m->pins_of[p]);
+        assert_true(number(part, "workload") == (double)m->work_of[p]);
+        assert_true(number(part, "own") + number(part, "hyperedges") + number(part, "replicas") ==
+                    number(part, "workload"));
+    }
+}
+
+static void test_measures_are_those_of_their_definitions(void **state) {
+    (void)state;
+    for (int r = 0; r < RULES; r++)
+        for (int c = 0; c < 5; c++) {
+            Cut cut;
+            Error err = {0};
+            char path[1024];
+            HyperKind kind = kind_of(r, c);
+            cut_open(&cut, hyper_make(kind, 5), part_counts[c], NULL, true);
+            Measures m = measures_by_definition(&cut, &kind);
+            path_join(path, sizeof path, cut.folder, "partition.json");
+            Json *manifest = json_read(path, &err), *report = report_of(&cut);
+            assert_ok(manifest, &err);
+            check_json(manifest, &m, &kind);
+            check_json(report, &m, &kind);
+            check_parts(report, &m);
+            assert_ok(partition_report(cut.folder, NULL, &err), &err);
+            json_free(manifest);
+            json_free(report);
+            cut_close(&cut);
+        }
+}
+
+// In a directed hypergraph a source needs no row back and a target none there.
+static void test_rows_sent_are_those_of_sources_and_targets(void **state) {
+    (void)state;
+    Cut cut;
+    HyperKind kind = kind_of(0, 1);
+    cut_open(&cut, hyper_make(kind, 5), 4, NULL, true);
+    int64_t rows = 0;
+    for (int64_t v = 0; v < NODES_MADE; v++)
+        for (int p = 0; p < 4; p++) {
+            int role = 0;
+            for (int64_t h = 0; h < HYPEREDGES_MADE; h++)
+                role |= cut.part[NODES_MADE + h] == p ? hyper_role(&kind, h, v, 5) : 0;
+            rows += p == cut.part[v] ? 0 : (role & 1) + (role >> 1);
+        }
+    Json *report = report_of(&cut);
+    assert_true(number(report, "rows_sent") == (double)rows);
+    static const char *const ways[] = {"sent", "sent_backward"};
+    for (int w = 0; w < 2; w++) // each entry is [from, to, rows]
+        for (const Json *m = json_first(json_get(report, ways[w])); m != NULL; m = json_next(m))
+            rows -= (int64_t)json_number(json_next(json_next(json_first(m))));
+    assert_int_equal(rows, 0);
+    json_free(report);
+    cut_close(&cut);
+}
+
+// ---- part files
+
+static void test_part_files_are_read_back(void **state) {
+    (void)state;
+    Cut cut;
+    Error err = {0};
+    Warnings warnings = {0};
+    int32_t part[ROWS];
+    char method[CONFIG_TEXT], path[1024];
+    cut_open(&cut, hyper_make(kind_of(1, 2), 5), 3, NULL, true);
+    snprintf(method, sizeof method, "file:%.400s/made", cut.folder);
+    Config config = config_for(method);
+    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err);
+    assert_memory_equal(part, cut.part, sizeof part);
+    snprintf(method, sizeof method, "file:%.400s/made.part.3", cut.folder); // the whole name
+    config = config_for(method);
+    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err);
+    assert_memory_equal(part, cut.part, sizeof part);
+    path_join(path, sizeof path, cut.folder, "made.hpart.3");
+    test_write_text(path, "0\n1\n2\n");
+    assert_refused(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err, EXIT_DATA,
+                   "made.hpart.3: 3 lines for 57 hyperedges");
+    err = (Error){0};
+    test_write_text(path, "0\n3\n");
+    assert_refused(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err, EXIT_DATA,
+                   "made.hpart.3:2: part 3 is outside 0..2");
+    err = (Error){0};
+    assert_ok(file_remove(path, &err), &err); // without it the majority rule holds
+    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err);
+    HyperKind kind = kind_of(1, 2);
+    homes_by_definition(cut.part, &kind, 3);
+    assert_memory_equal(part, cut.part, sizeof part);
+    cut_close(&cut);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_homes_follow_the_majority_rule),
+    cmocka_unit_test(test_measures_are_those_of_their_definitions),
+    cmocka_unit_test(test_rows_sent_are_those_of_sources_and_targets),
+    cmocka_unit_test(test_part_files_are_read_back),
+};
+
+TEST_MAIN(tests)
