@@ -18,6 +18,17 @@ static bool default_folder(char *out, size_t size, const char *name, int64_t see
     return true;
 }
 
+static void print_made(const Dataset *dataset, const char *folder) {
+    printf("%s: %lld nodes, ", SHOWN(folder), (long long)dataset->nodes);
+    if (dataset->hyperedges > 0)
+        printf("%lld hyperedges, %lld pins, ", (long long)dataset->hyperedges,
+               (long long)dataset->edges);
+    else
+        printf("%lld edges, ", (long long)dataset->edges);
+    printf("%lld features, %lld classes\n", (long long)dataset->features,
+           (long long)dataset->classes);
+}
+
 static bool generate(const Options *options, const char *folder, Error *err) {
     Dataset dataset = {0};
     char parent[2048];
@@ -28,9 +39,7 @@ static bool generate(const Options *options, const char *folder, Error *err) {
     ok = ok && file_make_folder(parent, err) && dataset_write(&dataset, folder, err);
     stage_end("");
     if (ok)
-        printf("%s: %lld nodes, %lld edges, %lld features, %lld classes\n", SHOWN(folder),
-               (long long)dataset.nodes, (long long)dataset.edges, (long long)dataset.features,
-               (long long)dataset.classes);
+        print_made(&dataset, folder);
     dataset_clear(&dataset);
     return ok;
 }

@@ -21,33 +21,18 @@ static const Recipe recipes[] = {
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 
 const char *dataset_generator_list(void) {
-    return "reddit-small, reddit-medium, products-small, tiny, and planted:KEY=VALUE,... "
-           "(reddit-small with some of nodes, edges, features, classes, communities, carriers, "
-           "abroad, visitors, signal, "
-           "spread changed)";
+    return "reddit-small, reddit-medium, products-small, tiny, hyper-planted, hyper-zipf, and "
+           "planted:KEY=VALUE,... (reddit-small with some of nodes, edges, features, classes, "
+           "communities, carriers, abroad, visitors, signal, spread changed), "
+           "hyper-planted:KEY=VALUE,... (a hypergraph; nodes, hyperedges, communities, purity, "
+           "arity, features, classes, signal), hyper-zipf:KEY=VALUE,... (vertices, hyperedges, s, "
+           "most, features, classes, signal)";
 }
 
 // --- recipes
 
-static bool set_number(Recipe *recipe, const char *key, double value) {
-    struct {
-        const char *key;
-        int64_t *count;
-        double *number;
-        double least, most;
-    } const keys[] = {
-        {"nodes", &recipe->nodes, NULL, 2, PLANTED_MAX_NODES},
-        {"edges", &recipe->edges, NULL, 1, 1e11},
-        {"features", &recipe->features, NULL, 0, 1 << 17},
-        {"classes", &recipe->classes, NULL, 1, 1024},
-        {"communities", &recipe->communities, NULL, 1, 2048},
-        {"carriers", NULL, &recipe->carriers, 0, 1},
-        {"abroad", NULL, &recipe->abroad, 0, 1e6},
-        {"visitors", NULL, &recipe->visitors, 0, 1},
-        {"signal", NULL, &recipe->signal, 0, 1e6},
-        {"spread", NULL, &recipe->spread, 0, 4},
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+static bool set_number(const RecipeKey *keys, int count, const char *key, double value) {
+    for (int i = 0; i < count; i++) {
         if (strcmp(key, keys[i].key) != 0)
             continue;
         if (!(value >= keys[i].least && value <= keys[i].most))
@@ -61,25 +46,42 @@ static bool set_number(Recipe *recipe, const char *key, double value) {
     return false;
 }
 
-// Parses "nodes=1000,edges=9000", which changes values of reddit-small.
-static bool parse_recipe(Recipe *recipe, const char *text, Error *err) {
-    char copy[CONFIG_TEXT], *rest = copy, *entry;
+bool recipe_parse(const char *generator, const char *text, const RecipeKey *keys, int count,
+                  Error *err) {
+    char copy[CONFIG_TEXT], *rest = text[0] == '\0' ? NULL : copy, *entry;
     snprintf(copy, sizeof copy, "%s", text);
-    *recipe = recipes[0];
-    snprintf(recipe->name, sizeof recipe->name, "planted");
     while ((entry = strsep(&rest, ",")) != NULL) {
         char *equals = strchr(entry, '='), *end = NULL;
         if (equals != NULL)
             *equals = '\0';
         double value = equals == NULL ? NAN : strtod(equals + 1, &end);
         if (equals == NULL || end == equals + 1 || *end != '\0' ||
-            !set_number(recipe, entry, value))
+            !set_number(keys, count, entry, value))
             return error_set(err, EXIT_USAGE,
-                             "planted: '%s' is not KEY=NUMBER with a known key in its range; there "
-                             "are %s",
-                             entry, dataset_generator_list());
+                             "%s: '%s' is not KEY=NUMBER with a known key in its range; there are "
+                             "%s",
+                             generator, entry, dataset_generator_list());
     }
     return true;
+}
+
+// Parses "nodes=1000,edges=9000", which changes values of reddit-small.
+static bool parse_recipe(Recipe *recipe, const char *text, Error *err) {
+    const RecipeKey keys[] = {
+        {"nodes", &recipe->nodes, NULL, 2, PLANTED_MAX_NODES},
+        {"edges", &recipe->edges, NULL, 1, 1e11},
+        {"features", &recipe->features, NULL, 0, 1 << 17},
+        {"classes", &recipe->classes, NULL, 1, 1024},
+        {"communities", &recipe->communities, NULL, 1, 2048},
+        {"carriers", NULL, &recipe->carriers, 0, 1},
+        {"abroad", NULL, &recipe->abroad, 0, 1e6},
+        {"visitors", NULL, &recipe->visitors, 0, 1},
+        {"signal", NULL, &recipe->signal, 0, 1e6},
+        {"spread", NULL, &recipe->spread, 0, 4},
+    };
+    *recipe = recipes[0];
+    snprintf(recipe->name, sizeof recipe->name, "planted");
+    return recipe_parse("planted", text, keys, (int)(sizeof keys / sizeof *keys), err);
 }
 
 static bool find_recipe(Recipe *recipe, const char *name, Error *err) {
@@ -144,8 +146,7 @@ static void shares_clear(Shares *shares) {
     memory_free(shares->class);
 }
 
-// The first entry whose cumulative share is above u.
-static int32_t pick(const double *cumulative, int32_t count, double u) {
+int32_t pick_share(const double *cumulative, int32_t count, double u) {
     int32_t low = 0, high = count - 1;
     while (low < high) {
         int32_t middle = (low + high) / 2;
@@ -176,7 +177,8 @@ static void draw_nodes(Planted *p, const Shares *shares, Dataset *dataset) {
     RandomStream weights = draw_stream(p->seed, DRAW_WEIGHT);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < recipe->nodes; i++) {
-        int32_t home = pick(shares->community, shares->communities, node_uniform(p, i, NODE_HOME));
+        int32_t home =
+            pick_share(shares->community, shares->communities, node_uniform(p, i, NODE_HOME));
         int32_t others = shares->communities - 1;
         int32_t partner = (int32_t)(node_uniform(p, i, NODE_PARTNER) * others);
         bool carrier = others > 0 && node_uniform(p, i, NODE_CARRIER) < recipe->carriers;
@@ -184,9 +186,9 @@ static void draw_nodes(Planted *p, const Shares *shares, Dataset *dataset) {
         p->home[i] = home;
         p->partner[i] = carrier ? partner + (partner >= home) : -1;
         p->weight[i] = exp(recipe->spread * random_normal(weights, i, 0, 0));
-        dataset->label[i] =
-            visitor ? pick(shares->class, (int32_t)recipe->classes, node_uniform(p, i, NODE_CLASS))
-                    : shares->class_of[home];
+        dataset->label[i] = visitor ? pick_share(shares->class, (int32_t)recipe->classes,
+                                                 node_uniform(p, i, NODE_CLASS))
+                                    : shares->class_of[home];
         dataset->split[i] = split_of(node_uniform(p, i, NODE_SPLIT));
     }
 }
@@ -268,17 +270,17 @@ static void draw_row(float *out, const float *center, double scale, int64_t colu
     }
 }
 
-// x[i, f] = signal * mean[class of i, f] + noise[i, f], all standard normals.
-static void draw_features(const Recipe *recipe, uint64_t seed, Dataset *dataset) {
-    int64_t columns = recipe->features;
-    float *mean = ALLOC(float, recipe->classes *columns, "means of classes");
+void draw_features(Dataset *dataset, double signal, uint64_t seed) {
+    int64_t columns = dataset->features, classes = dataset->classes > 0 ? dataset->classes : 1;
+    float *mean = ALLOC(float, classes *columns, "means of classes");
     RandomStream means = draw_stream(seed, DRAW_MEAN), noise = draw_stream(seed, DRAW_NOISE);
-    for (int64_t k = 0; k < recipe->classes; k++)
-        draw_row(mean + k * columns, NULL, recipe->signal, columns, means, k);
+    for (int64_t k = 0; k < dataset->classes; k++)
+        draw_row(mean + k * columns, NULL, signal, columns, means, k);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < recipe->nodes; i++)
-        draw_row(dataset->x + i * columns, mean + dataset->label[i] * columns, 1, columns, noise,
-                 i);
+    for (int64_t i = 0; i < dataset->nodes; i++) {
+        int64_t class = dataset->label == NULL ? 0 : dataset->label[i];
+        draw_row(dataset->x + i * columns, mean + class * columns, 1, columns, noise, i);
+    }
     memory_free(mean);
 }
 
@@ -294,29 +296,33 @@ static bool alloc_arrays(Dataset *dataset, const Recipe *recipe, Error *err) {
     return err->code == 0;
 }
 
-bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err) {
+static bool generate_graph(Dataset *dataset, const char *name, int64_t seed, Error *err) {
     Recipe recipe;
     Csr rows;
-    *dataset = (Dataset){0};
     if (!find_recipe(&recipe, name, err))
         return false;
     stage_begin("generate", "%s: nodes and edges", name);
-    bool ok = alloc_arrays(dataset, &recipe, err);
-    if (ok) {
-        Planted planted = {.recipe = &recipe, .seed = (uint64_t)seed};
-        Shares shares = make_shares(&recipe);
-        planted_init(&planted, &shares, dataset);
-        ok = planted_edges(&planted, &rows, err);
-        planted_clear(&planted);
-        shares_clear(&shares);
-    }
-    if (!ok) {
-        dataset_clear(dataset);
+    if (!alloc_arrays(dataset, &recipe, err))
         return false;
-    }
+    Planted planted = {.recipe = &recipe, .seed = (uint64_t)seed};
+    Shares shares = make_shares(&recipe);
+    planted_init(&planted, &shares, dataset);
+    bool ok = planted_edges(&planted, &rows, err);
+    planted_clear(&planted);
+    shares_clear(&shares);
+    if (!ok)
+        return false;
     dataset_set_csr(dataset, &rows);
     stage_begin("generate", "%s: features", name);
     if (recipe.features > 0)
-        draw_features(&recipe, (uint64_t)seed, dataset);
+        draw_features(dataset, recipe.signal, (uint64_t)seed);
     return true;
+}
+
+bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err) {
+    *dataset = (Dataset){0};
+    if ((is_hyper(name) ? generate_hyper : generate_graph)(dataset, name, seed, err))
+        return true;
+    dataset_clear(dataset);
+    return false;
 }

@@ -1,5 +1,5 @@
 // A planted partition during generation, shared by generate.c (recipes, nodes, features) and
-// generate_edges.c (edges).
+// generate_edges.c (edges); and what generate_hyper.c (hypergraphs) shares with them.
 #ifndef FRINGE_DATASET_GENERATE_H
 #define FRINGE_DATASET_GENERATE_H
 
@@ -38,12 +38,42 @@ typedef struct Planted {
 } Planted;
 
 // The kinds of random draws (`layer` of the stream).
-enum { DRAW_NODE, DRAW_WEIGHT, DRAW_HOME_PAIR, DRAW_ABROAD_PAIR, DRAW_MEAN, DRAW_NOISE };
+enum {
+    DRAW_NODE,
+    DRAW_WEIGHT,
+    DRAW_HOME_PAIR,
+    DRAW_ABROAD_PAIR,
+    DRAW_MEAN,
+    DRAW_NOISE,
+    DRAW_HYPEREDGE,
+    DRAW_PIN
+};
 static inline RandomStream draw_stream(uint64_t seed, int draw) {
     return random_stream(seed, RANDOM_GENERATE, 0, draw, 0);
 }
 
 // Chooses the scale that gives about recipe->edges entries, then draws all pairs.
 bool planted_edges(Planted *planted, Csr *out, Error *err);
+
+// ---- shared by all generators
+typedef struct RecipeKey { // sets one of the two
+    const char *key;
+    int64_t *count;
+    double *number;
+    double least, most;
+} RecipeKey;
+// Parses "nodes=1000,edges=9000"; "" changes nothing. EXIT_USAGE names the generator and the entry.
+bool recipe_parse(const char *generator, const char *text, const RecipeKey *keys, int count,
+                  Error *err);
+// The first entry whose cumulative share is above u.
+int32_t pick_share(const double *cumulative, int32_t count, double u);
+// x[i, f] = signal * mean[class of i, f] + noise[i, f], all standard normals; noise alone without
+// classes.
+void draw_features(Dataset *dataset, double signal, uint64_t seed);
+
+// ---- generate_hyper.c
+bool is_hyper(const char *name); // hyper-planted, hyper-zipf, with or without values
+// On failure clear the dataset.
+bool generate_hyper(Dataset *dataset, const char *name, int64_t seed, Error *err);
 
 #endif

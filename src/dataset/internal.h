@@ -232,6 +232,10 @@ typedef struct StepInput {
     int64_t seed;
     double memory_limit; // GiB; 0: what the machine has
 } StepInput;
+bool singletons_known(const char *argument, Error *err);
+bool add_singletons(Dataset *dataset, const StepInput *input, Error *err);
+bool expand_cliques(Dataset *dataset, const StepInput *input, Error *err);
+bool expand_star(Dataset *dataset, const StepInput *input, Error *err);
 
 // ---- statistics.c
 typedef struct Statistics {

@@ -111,7 +111,31 @@ static void plan_sorting(Tally *tally) {
     tally_sub(tally, 2 * rows);
 }
 
+// New rows beside the old ones. How many edges the cliques have is not known: that step checks it.
+static void plan_expansion(Tally *tally, const char *step) {
+    int64_t more = strncmp(step, "singletons:", 11) == 0 ? tally->nodes : 0;
+    size_t old = tally_rows(tally, tally->edges);
+    if (more == 0) {
+        tally->nodes += strcmp(step, "star") == 0 ? tally->hyperedges : 0;
+        more = tally->edges;
+        tally->weight = sizeof(float);
+        tally_add(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
+    }
+    tally->edges += more;
+    tally_add(tally, tally_rows(tally, tally->edges));
+    tally_sub(tally, old);
+}
+
+static bool is_expansion(const char *step) {
+    return strncmp(step, "singletons:", 11) == 0 || strcmp(step, "clique") == 0 ||
+           strcmp(step, "star") == 0;
+}
+
 static void plan_step(Tally *tally, const char *step) {
+    if (is_expansion(step)) {
+        plan_expansion(tally, step);
+        return;
+    }
     int64_t made = strncmp(step, "random:", 7) == 0 ? atoll(step + 7)
                    : strcmp(step, "degree") == 0    ? 18
                                                     : 0;

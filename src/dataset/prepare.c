@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef enum StepOf { OF_BOTH, OF_GRAPHS, OF_HYPERGRAPHS } StepOf;
+
 typedef struct Step {
     const char *name;
+    StepOf of; // what it can be applied to
     bool (*known)(const char *argument,
                   Error *err); // true if the argument is valid; NULL: the step takes none
     bool (*apply)(Dataset *dataset, const StepInput *input, Error *err);
@@ -227,6 +230,17 @@ static bool random_features(Dataset *dataset, const StepInput *input, Error *err
     return true;
 }
 
+// Edges that arrive and leave; of a hypergraph the hyperedges that a node is a target and a source
+// of.
+static void count_degrees(const Dataset *dataset, int64_t *in, int64_t *out) {
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        for (int64_t e = dataset->offset[i]; e < dataset->offset[i + 1]; e++) {
+            bool pin = dataset->hyperedges > 0;
+            in[pin ? i : dataset->target[e]] += (pin_role(dataset, e) & PIN_TARGET) != 0;
+            out[i] += (pin_role(dataset, e) & PIN_SOURCE) != 0;
+        }
+}
+
 // Columns 0..15: 1 at bucket floor(log2(1 + in-degree)), the last for all larger ones; 16: ln(1 +
 // in-degree); 17: ln(1 + out-degree). With the buckets a linear layer can be any function of the
 // degree's magnitude; the logarithms distinguish degrees in a bucket.
@@ -236,31 +250,37 @@ static bool degree_features(Dataset *dataset, const StepInput *input, Error *err
     float *x = new_features(dataset, COLUMNS, err);
     if (x == NULL)
         return false;
-    int64_t *arriving = ALLOC(int64_t, dataset->nodes, "in-degrees");
-    for (int64_t e = 0; e < dataset->edges; e++)
-        arriving[dataset->target[e]]++;
+    int64_t *in = ALLOC(int64_t, dataset->nodes, "in-degrees");
+    int64_t *out = ALLOC(int64_t, dataset->nodes, "out-degrees");
+    count_degrees(dataset, in, out);
     for (int64_t i = 0; i < dataset->nodes; i++) {
-        int64_t leaving = dataset->offset[i + 1] - dataset->offset[i];
-        int bucket = 63 - __builtin_clzll((unsigned long long)arriving[i] + 1);
+        int bucket = 63 - __builtin_clzll((unsigned long long)in[i] + 1);
         x[i * COLUMNS + (bucket < BUCKETS ? bucket : BUCKETS - 1)] = 1;
-        x[i * COLUMNS + BUCKETS] = (float)log1p((double)arriving[i]);
-        x[i * COLUMNS + BUCKETS + 1] = (float)log1p((double)leaving);
+        x[i * COLUMNS + BUCKETS] = (float)log1p((double)in[i]);
+        x[i * COLUMNS + BUCKETS + 1] = (float)log1p((double)out[i]);
     }
-    memory_free(arriving);
+    memory_free(in);
+    memory_free(out);
     return true;
 }
 
 // --- the family
 
 static const Step steps[] = {
-    {.name = "symmetrize", .apply = symmetrize},
-    {.name = "drop-loops", .apply = drop_loops},
-    {.name = "drop-duplicates", .apply = drop_duplicates},
+    {.name = "symmetrize", .of = OF_GRAPHS, .apply = symmetrize},
+    {.name = "drop-loops", .of = OF_GRAPHS, .apply = drop_loops},
+    {.name = "drop-duplicates", .of = OF_GRAPHS, .apply = drop_duplicates},
     {.name = "binary", .apply = binary},
     {.name = "row-normalize", .apply = row_normalize},
     {.name = "standardize", .apply = standardize},
     {.name = "random:D", .known = random_known, .apply = random_features},
     {.name = "degree", .apply = degree_features},
+    {.name = "singletons:WHICH",
+     .of = OF_HYPERGRAPHS,
+     .known = singletons_known,
+     .apply = add_singletons},
+    {.name = "clique", .of = OF_HYPERGRAPHS, .apply = expand_cliques},
+    {.name = "star", .of = OF_HYPERGRAPHS, .apply = expand_star},
 };
 const Family step_family = FAMILY("data.transforms", NULL, steps);
 
@@ -268,6 +288,16 @@ bool dataset_step_fits(const char *word, Error *err) {
     const char *argument;
     const Step *step = family_find(&step_family, word, &argument, err);
     return step != NULL && (step->known == NULL || step->known(argument, err));
+}
+
+static bool step_applies(const Step *step, const Dataset *dataset, Error *err) {
+    StepOf is = dataset->hyperedges > 0 ? OF_HYPERGRAPHS : OF_GRAPHS;
+    if (step->of == OF_BOTH || step->of == is)
+        return true;
+    return error_set(err, EXIT_CONFIG, "%s",
+                     is == OF_GRAPHS ? "this step is for hypergraphs, but the dataset is a graph"
+                                     : "this step is for graphs, but the dataset is a hypergraph; "
+                                       "clique or star before it makes a graph");
 }
 
 bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, double memory_limit,
@@ -279,7 +309,7 @@ bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, d
     for (int i = 0; i < words->count; i++) {
         const Step *step = family_find(&step_family, words->word[i], &input.argument, err);
         stage_begin("prepare", "%s", SHOWN(words->word[i]));
-        if (!step->apply(dataset, &input, err))
+        if (!step_applies(step, dataset, err) || !step->apply(dataset, &input, err))
             return error_prefix(err, "%s", words->word[i]);
     }
     return true;

@@ -189,4 +189,26 @@ static inline void put_graph(Bytes *out, const GraphFile *g) {
     put_zip(out, members, count);
 }
 
+// --- any other arrays
+
+static inline const char *write_arrays(const Array *array, int count, const char *name) {
+    static Bytes bytes;
+    static GraphFile file;
+    file = (GraphFile){.method = 8};
+    memcpy(file.array, array, (size_t)count * sizeof *array);
+    bytes.count = 0;
+    put_graph(&bytes, &file);
+    test_write(test_path(name), bytes.data, bytes.count);
+    return test_path(name);
+}
+
+#define SET_INTS(a, key, ...)                                                                      \
+    set_int64(a, key, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+#define SET_FLOATS(a, key, ...)                                                                    \
+    set_float(a, key, sizeof((float[]){__VA_ARGS__}) / sizeof(float), (float[]){__VA_ARGS__})
+
+static inline void reshape(Array *a, const char *shape) {
+    snprintf(a->shape, sizeof a->shape, "%s", shape);
+}
+
 #endif

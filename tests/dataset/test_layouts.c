@@ -9,26 +9,6 @@
 
 #include <math.h>
 
-static const char *write_arrays(const Array *array, int count, const char *name) {
-    static Bytes bytes;
-    static GraphFile file;
-    file = (GraphFile){.method = 8};
-    memcpy(file.array, array, (size_t)count * sizeof *array);
-    bytes.count = 0;
-    put_graph(&bytes, &file);
-    test_write(test_path(name), bytes.data, bytes.count);
-    return test_path(name);
-}
-
-#define SET_INTS(a, key, ...)                                                                      \
-    set_int64(a, key, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
-#define SET_FLOATS(a, key, ...)                                                                    \
-    set_float(a, key, sizeof((float[]){__VA_ARGS__}) / sizeof(float), (float[]){__VA_ARGS__})
-
-static void reshape(Array *a, const char *shape) {
-    snprintf(a->shape, sizeof a->shape, "%s", shape);
-}
-
 static void assert_path(const Dataset *d) {
     assert_int_equal(d->nodes, 4);
     assert_int_equal(d->edges, 6);

@@ -5,8 +5,7 @@
 
 #include "bytes.h"
 
-#include "fringe/dataset.h"
-#include "fringe/npy.h"
+#include "dataset/internal.h"
 
 #include <stdlib.h>
 
@@ -131,6 +130,29 @@ static void texts(void **state) {
     mutate(load_file, test_path("m.txt"), (const unsigned char *)edges, strlen(edges), 2);
 }
 
+// Reads it from memory that ends where the text does.
+static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count, Error *err) {
+    Dataset dataset = {0};
+    char *text = malloc(count + 1);
+    memcpy(text, bytes, count);
+    text[count] = '\0';
+    bool ok = hgr_parse(&dataset, text, count, path, err) && dataset_check(&dataset, path, err);
+    if (ok)
+        dataset_finish(&dataset);
+    dataset_clear(&dataset);
+    free(text);
+    return ok;
+}
+
+static void hypergraphs(void **state) {
+    (void)state;
+    static const char *const hgr = "% c\n3 4 11\n2 1 2\r\n0.5 2 3 4 2\n1e1 4\n7\n0\n% d\n2\n12\n";
+    static const char *const pins = "# c\n0 10 0.5 s\n1 10 0.5 b\n3 11 2 t\n0 11 2 s\n";
+    mutate(parse_hgr, "m.hgr", (const unsigned char *)hgr, strlen(hgr), 1);
+    mutate(load_file, test_path("m.hgr"), (const unsigned char *)hgr, strlen(hgr), 3);
+    mutate(load_file, test_path("m.pins"), (const unsigned char *)pins, strlen(pins), 2);
+}
+
 // --- our directory
 
 static const char *directory; // the folder that write_part and the reader agree on
@@ -176,6 +198,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(npz_graphs),
     cmocka_unit_test(numbers_inside_npz_graphs),
     cmocka_unit_test(texts),
+    cmocka_unit_test(hypergraphs),
     cmocka_unit_test(directories), // last: it silences stdout
 };
 TEST_MAIN(tests)

@@ -203,8 +203,179 @@ static void citeseer_has_nodes_without_label(void **state) {
     dataset_clear(&d);
 }
 
+// The hypergraphs: section 2 of that README.
+typedef struct HyperSet {
+    const char *folder, *file;
+    int64_t nodes, hyperedges, pins, largest, degree, uncovered, features, classes;
+    int64_t split[3];
+    bool nodes_file;
+} HyperSet;
+
+static const HyperSet hyper_sets[] = {
+    {"hg_citeseer_cocite",
+     "hypergraph.hgr",
+     3312,
+     1079,
+     3453,
+     26,
+     88,
+     1854,
+     3703,
+     6,
+     {138, 0, 3174},
+     true},
+    {"hg_cora_coauthor",
+     "hypergraph.hgr",
+     2708,
+     1072,
+     4585,
+     43,
+     23,
+     320,
+     1433,
+     7,
+     {140, 0, 2568},
+     true},
+    {"hg_cora_cocite",
+     "hypergraph.hgr",
+     2708,
+     1579,
+     4786,
+     5,
+     145,
+     1274,
+     1433,
+     7,
+     {140, 0, 2568},
+     true},
+    {"hg_dblp_coauthor",
+     "hypergraph.hgr",
+     41302,
+     22363,
+     99561,
+     202,
+     18,
+     0,
+     0,
+     6,
+     {1740, 0, 39562},
+     true},
+    {"hg_house", "hypergraph.hgr", 1290, 341, 11843, 81, 44, 0, 0, 2, {645, 323, 322}, true},
+    {"hg_ispd98", "ibm01.hgr", 12752, 14111, 50566, 42, 39, 0, 0, 0, {0}, false},
+    {"hg_ispd98", "ibm01.weight.hgr", 12752, 14111, 50566, 42, 39, 0, 0, 0, {0}, false},
+    {"hg_ispd98", "ibm10.hgr", 69429, 75196, 297567, 41, 137, 0, 0, 0, {0}, false},
+    {"hg_ispd98", "ibm14.hgr", 147605, 152772, 546816, 33, 270, 0, 0, 0, {0}, false},
+    {"hg_mushroom",
+     "hypergraph.hgr",
+     8124,
+     298,
+     40620,
+     1808,
+     5,
+     0,
+     22,
+     2,
+     {4062, 2031, 2031},
+     true},
+    {"hg_pubmed_cocite",
+     "hypergraph.hgr",
+     19717,
+     7963,
+     34629,
+     171,
+     99,
+     15877,
+     0,
+     3,
+     {78, 0, 19639},
+     true},
+    {"hg_walmart",
+     "hypergraph.hgr",
+     88860,
+     69906,
+     460630,
+     25,
+     5733,
+     0,
+     0,
+     11,
+     {44430, 22215, 22215},
+     true},
+    {"hg_zoo", "hypergraph.hgr", 101, 43, 1717, 93, 17, 0, 16, 7, {50, 26, 25}, true},
+};
+
+static void count_pins(const Dataset *d, int64_t *largest, int64_t *degree, int64_t *uncovered) {
+    int64_t *size = ALLOC(int64_t, d->hyperedges, "sizes");
+    *largest = *degree = *uncovered = 0;
+    for (int64_t i = 0; i < d->nodes; i++) {
+        int64_t count = d->offset[i + 1] - d->offset[i];
+        *degree = count > *degree ? count : *degree;
+        *uncovered += count == 0;
+    }
+    for (int64_t e = 0; e < d->edges; e++)
+        size[d->target[e]]++;
+    for (int64_t h = 0; h < d->hyperedges; h++)
+        *largest = size[h] > *largest ? size[h] : *largest;
+    memory_free(size);
+}
+
+static void load_hyper_set(Dataset *d, const HyperSet *set, int64_t row) {
+    Error err = {0};
+    const char *folder = data_folder_or_skip("the real hypergraphs");
+    Config config = {.data.split_row = row};
+    snprintf(config.data.path, sizeof config.data.path, "%s/%s/%s", folder, set->folder, set->file);
+    if (set->nodes_file)
+        snprintf(config.data.nodes, sizeof config.data.nodes, "%s/%s/nodes.npz", folder,
+                 set->folder);
+    assert_ok(dataset_load(d, &config, &err), &err);
+}
+
+static void check_hyper_set(const HyperSet *set) {
+    Dataset d;
+    int64_t largest, degree, uncovered, split[4] = {0};
+    load_hyper_set(&d, set, 0);
+    count_pins(&d, &largest, &degree, &uncovered);
+    if (set->nodes_file)
+        assert_string_equal(d.name, set->folder);
+    assert_int_equal(d.nodes, set->nodes);
+    assert_int_equal(d.hyperedges, set->hyperedges);
+    assert_int_equal(d.edges, set->pins);
+    assert_int_equal(largest, set->largest);
+    assert_int_equal(degree, set->degree);
+    assert_int_equal(uncovered, set->uncovered);
+    assert_int_equal(d.features, set->features);
+    assert_int_equal(d.classes, set->classes);
+    for (int64_t i = 0; i < d.nodes; i++)
+        split[d.split[i]]++;
+    for (int s = 0; s < 3; s++)
+        assert_int_equal(split[s + 1], set->split[s]);
+    assert_true((d.node_weight != NULL) == (strstr(set->file, "weight") != NULL));
+    dataset_clear(&d);
+}
+
+static void every_real_hypergraph_loads_whole(void **state) {
+    (void)state;
+    data_folder_or_skip("the real hypergraphs");
+    for (size_t i = 0; i < sizeof hyper_sets / sizeof *hyper_sets; i++)
+        check_hyper_set(&hyper_sets[i]);
+}
+
+static void rows_of_a_split_differ(void **state) {
+    (void)state;
+    Dataset first, last;
+    load_hyper_set(&first, &hyper_sets[2], 0);
+    load_hyper_set(&last, &hyper_sets[2], 9);
+    assert_non_null(strstr(first.warnings.text, "the first of 10 splits"));
+    assert_null(strstr(last.warnings.text, "of 10 splits"));
+    assert_memory_not_equal(first.split, last.split, (size_t)first.nodes);
+    dataset_clear(&first);
+    dataset_clear(&last);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_real_set_loads_whole),
     cmocka_unit_test(citeseer_has_nodes_without_label),
+    cmocka_unit_test(every_real_hypergraph_loads_whole),
+    cmocka_unit_test(rows_of_a_split_differ),
 };
 TEST_MAIN(tests)

@@ -1,5 +1,5 @@
 // ranks: 1
-// If this failed, a damaged METIS file or edge list would be taken for a graph, or a sound one
+// If this failed, a damaged METIS file, edge list or hypergraph would be read, or a sound one
 // would be read wrongly, or a message would not name the line.
 
 #include "loading.h"
@@ -102,6 +102,77 @@ static void edge_lists(void **state) {
     try_texts(cases, sizeof cases / sizeof *cases, "case.txt");
 }
 
+// edges counts pins.
+static void hmetis_hypergraphs(void **state) {
+    (void)state;
+    static const TextCase cases[] = {
+        {"2 3\n1 2\n2 3\n", NULL, 3, 4},
+        {"% a\n2 3\n% b\n1 2\n2 3", NULL, 3, 4},
+        {"2 3 \r\n1\t2 \r\n2 3\r\n", NULL, 3, 4},
+        {"1 5\n2\n", NULL, 5, 1}, // a hyperedge of one vertex; four vertices in none
+        {"2 3 1\n0 1 2\n2.5 2 3\n", NULL, 3, 4},
+        {"1 3 10\n1 2\n7\n0\n2\n", NULL, 3, 2},
+        {"1 2 11\n3 1 2\n% c\n7\n0\n", NULL, 2, 2},
+        {"1 3\n1 2 1\n", NULL, 3, 2}, // a pin twice
+        {"", "no header", 0, 0},
+        {"% only a comment\n", "no header", 0, 0},
+        {"2\n1 2\n", ":1: expected the number of vertices", 0, 0},
+        {"2 3 5\n1 2\n2 3\n", ":1: fmt 5 is none of 0, 1, 10, 11", 0, 0},
+        {"2 3 -1\n1 2\n2 3\n", ":1: fmt -1", 0, 0},
+        {"2 3 0 1\n1 2\n2 3\n", ":1: something follows the header", 0, 0},
+        {"0 3\n", ":1: 3 nodes and 0 hyperedges; at least one of each", 0, 0},
+        {"1 0\n1\n", ":1: 0 nodes and 1 hyperedges", 0, 0},
+        {"1 -3\n1\n", ":1: -3 nodes", 0, 0},
+        {"99 3\n1 2\n", ":1: 99 hyperedges of 3 vertices do not fit a file of 9 bytes", 0, 0},
+        {"1 2147483648\n1\n", "do not fit a file", 0, 0},
+        {"1 9223372036854775807\n1\n", "do not fit a file", 0, 0},
+        {"2 3\n1 2\n\n2 3\n", ":3: hyperedge 2 has no pins", 0, 0},
+        {"1 3 1\n4\n", ":2: hyperedge 1 has no pins", 0, 0},
+        {"1 3\n0 1\n", ":2: pin 0 is not in 1..3", 0, 0},
+        {"1 3\n1 4\n", ":2: pin 4 is not in 1..3", 0, 0},
+        {"1 3\n1 x\n", ":2: expected a pin (an integer), found 'x'", 0, 0},
+        {"3 3\n1 2\n2 3\n", ":4: the file ends at hyperedge 3 of 3", 0, 0},
+        {"1 3 1\n-4 1 2\n", ":2: the hyperedge weighs -4", 0, 0},
+        {"1 3 1\nnan 1 2\n", ":2: expected the weight of a hyperedge (a number), found 'nan'", 0,
+         0},
+        {"1 3 1\n1e99 1 2\n", "does not fit a 32-bit float", 0, 0},
+        {"1 3 10\n1 2\n1\n1\n", ":5: the file ends at the weight of vertex 3 of 3", 0, 0},
+        {"1 2 10\n1 2\n1\n-1\n", ":4: a vertex weighs -1", 0, 0},
+        {"1 2 10\n1 2\n1\n2147483648\n", ":4: a vertex weighs 2147483648", 0, 0},
+        {"1 2 10\n1 2\n1 1\n1\n", ":3: something follows the weight", 0, 0},
+    };
+    try_texts(cases, sizeof cases / sizeof *cases, "case.hgr");
+}
+
+static void lists_of_pins(void **state) {
+    (void)state;
+    static const TextCase cases[] = {
+        {"0 0\n1 0\n1 1\n", NULL, 2, 3},
+        {"# c\nnode,hyperedge\n0,0\n1,0\n", NULL, 2, 2},
+        {"7\t900\r\n8\t1000000000000\r\n", NULL, 2, 2}, // ids are renumbered
+        {"0 0 2.5\n1 0 2.5\n1 1 0\n", NULL, 2, 3},
+        {"0 0 s\n1 0 t\n", NULL, 2, 2},
+        {"0 0 2 s\n1,0,2,b\n", NULL, 2, 2},
+        {"0 0 s\n0 0 t\n1 0 s\n", NULL, 2, 2}, // the same pin twice, as source and as target
+        {"", "no pins", 0, 0},
+        {"# nothing\n", "no pins", 0, 0},
+        {"0\n", ":1: expected a hyperedge id", 0, 0},
+        {"0 -1\n", ":1: id -1 is negative", 0, 0},
+        {"0 0\n1 0 2\n", ":2: a weight, where the lines before have none", 0, 0},
+        {"0 0 2\n1 0\n", ":2: no weight, where the lines before have one", 0, 0},
+        {"0 0 s\n1 0\n", ":2: no role", 0, 0},
+        {"0 0\n1 0 s\n", ":2: a role", 0, 0},
+        {"0 0 x\n", ":1: expected the role s, t or b", 0, 0},
+        {"0 0 1 1\n", ":1: expected the role s, t or b", 0, 0},
+        {"0 0 s s\n", ":1: expected the role s, t or b", 0, 0},
+        {"0 0 -1\n", ":1: the hyperedge weighs -1", 0, 0},
+        {"0 0 1e99\n", "does not fit a 32-bit float", 0, 0},
+        {"0 0 2\n0 1 3\n# c\n1 0 3\n", ":4: the hyperedge weighs 3 here, but 2 in line 1", 0, 0},
+    };
+    try_texts(cases, sizeof cases / sizeof *cases, "case.pins");
+    try_texts(cases, sizeof cases / sizeof *cases, "case.pins.csv");
+}
+
 static void numbers_are_read_exactly(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -173,6 +244,8 @@ static void gzipped_lists(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(metis_graphs),
     cmocka_unit_test(edge_lists),
+    cmocka_unit_test(hmetis_hypergraphs),
+    cmocka_unit_test(lists_of_pins),
     cmocka_unit_test(numbers_are_read_exactly),
     cmocka_unit_test(edge_lists_can_mean_both_directions),
     cmocka_unit_test(gzipped_lists),
