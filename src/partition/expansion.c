@@ -25,7 +25,7 @@ bool expansion_init(Expansion *x, const Dataset *dataset, int64_t seed, double m
                     Error *err) {
     *x = (Expansion){.dataset = dataset,
                      .stream = random_stream((uint64_t)seed, RANDOM_PARTITION, 0, 1, 0)};
-    if (!pins_init(&x->pins, dataset, memory_limit, err))
+    if (!hyperedge_pins(&x->pins, dataset, memory_limit, err))
         return false;
     if (!expansion_fits(dataset, memory_limit, err)) {
         csr_free(&x->pins);

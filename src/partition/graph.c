@@ -54,7 +54,7 @@ static bool star_fits(const Dataset *dataset, double memory_limit, Error *err) {
     return memory_plan_fits(&plan, memory_limit, advice, err);
 }
 
-bool pins_init(Csr *pins, const Dataset *dataset, double memory_limit, Error *err) {
+bool hyperedge_pins(Csr *pins, const Dataset *dataset, double memory_limit, Error *err) {
     MemoryPlan plan = {0};
     Csr stored = dataset_csr(dataset);
     memory_plan_add(&plan, "pins of hyperedges",

@@ -51,7 +51,7 @@ static void add_load(Homes *homes, int p, int64_t pins) {
 bool homes_fill(int32_t *part, const Dataset *dataset, int parts, double memory_limit, Error *err) {
     Csr pins;
     int32_t *home = part + dataset->nodes;
-    if (!pins_init(&pins, dataset, memory_limit, err))
+    if (!hyperedge_pins(&pins, dataset, memory_limit, err))
         return false;
     Homes homes = {part, parts, ALLOC(int64_t, parts, "homes of hyperedges"),
                    ALLOC(int64_t, parts, "homes of hyperedges"), -1};

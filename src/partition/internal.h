@@ -45,7 +45,7 @@ void graph_clear(Graph *graph);
 int64_t graph_neighbours(const Graph *graph, int64_t v);
 // The pins of each hyperedge, whatever their role, ascending. False if they do not fit into the
 // memory that is left.
-bool pins_init(Csr *pins, const Dataset *dataset, double memory_limit, Error *err);
+bool hyperedge_pins(Csr *pins, const Dataset *dataset, double memory_limit, Error *err);
 static inline int graph_sets(const Graph *graph) { return graph->vertices > graph->nodes ? 2 : 1; }
 
 // ---- methods.c: the family

@@ -44,7 +44,7 @@ bool hypercut_count(HyperCut *cut, PartFigures *figures, const Dataset *dataset,
                     const int32_t *part, int parts, double memory_limit, Error *err) {
     Csr pins;
     *cut = (HyperCut){.weighted = dataset->hyperedge_weight != NULL};
-    if (!pins_init(&pins, dataset, memory_limit, err))
+    if (!hyperedge_pins(&pins, dataset, memory_limit, err))
         return false;
     int64_t *seen = ALLOC(int64_t, parts, "parts of a hyperedge");
     for (int p = 0; p < parts; p++)
