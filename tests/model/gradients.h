@@ -24,7 +24,6 @@ typedef struct Case {
     const char *order;
     const LayerKind *kind; // in place of `layer`; NULL: the one of that name
     const char *setting;   // one more; NULL: none
-    const char *codec;     // of the messages; NULL: fp32
 } Case;
 
 #define SYMMETRIC                                                                                  \
@@ -46,10 +45,6 @@ typedef struct Case {
 #define MULTI                                                                                      \
     { .nodes = 97, .degree = 6, .multilabel = true, .features = 13, .classes = 5 }
 
-static bool is_rounded(const Case *c) {
-    return c->codec != NULL && strcmp(c->codec, "bf16") == 0;
-}
-
 static Config case_config(const Case *c) {
     Config config;
     Error err = {0};
@@ -69,8 +64,6 @@ static Config case_config(const Case *c) {
     config.model.hidden = (ConfigInts){1, {9}};
     config.model.dropout = c->dropout;
     config.model.input_dropout = c->input_dropout;
-    if (is_rounded(c)) // a unit of ReLU whose sum is rounded to the other side has another gradient
-        snprintf(config.model.activation, CONFIG_WORD, "none");
     config.model.post.count = 0;
     char words[128];
     snprintf(words, sizeof words, "%s", c->post);
@@ -113,7 +106,7 @@ static void make(Made *made, const Case *c, const TestGraph *w, const Config *co
                         .patterns = &made->patterns,
                         .comm = w->comm,
                         .backend = device(),
-                        .options = {.codec = codec_find(c->codec ? c->codec : "fp32", &err),
+                        .options = {.codec = codec_find(config->quantization.codec, &err),
                                     .values = integer_values(false),
                                     .width = 8,
                                     .chunk = 65280},
@@ -152,31 +145,25 @@ static double distributed(const Made *made, const float *p, float *gradient) {
     return loss;
 }
 
-// 1e-5 relative to the tensor's norm: sums of at most a few hundred floats. Messages in bf16 have 8
-// bits.
-static double tolerance(const Case *c) { return is_rounded(c) ? 1e-2 : 1e-5; }
-
+// Relative to the norm of the range.
 static void compare_range(const Case *c, const char *name, const float *got, const double *want,
-                          int64_t begin, int64_t end) {
+                          int64_t begin, int64_t end, double tolerance) {
     double error = 0, norm = 0;
     for (int64_t k = begin; k < end; k++) {
         error += pow((double)got[k] - want[k], 2);
         norm += want[k] * want[k];
     }
-    if (!(sqrt(error) <= tolerance(c) * sqrt(norm) + 1e-9))
+    if (!(sqrt(error) <= tolerance * sqrt(norm) + 1e-9))
         fail_msg("%s: gradient of %s is off by %g of its norm %g", c->name, name,
                  sqrt(error / norm), sqrt(norm));
 }
 
-// Norms of layers enlarge what rounding does to small rows, so that only the whole gradient is
-// compared then.
+// 1e-5: sums of at most a few hundred floats.
 static void compare_windows(const Case *c, const ModelShape *shape, const float *got,
                             const double *want) {
-    if (is_rounded(c))
-        compare_range(c, "all parameters", got, want, 0, shape->parameter_count);
-    for (int i = 0; i < shape->parameter_windows && !is_rounded(c); i++) {
+    for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *w = &shape->parameter[i];
-        compare_range(c, w->name, got, want, w->begin, w->begin + w->rows * w->columns);
+        compare_range(c, w->name, got, want, w->begin, w->begin + w->rows * w->columns, 1e-5);
     }
 }
 
@@ -187,7 +174,7 @@ typedef struct Truth { // of the oracle
 
 static void compare(const Case *c, const char *what, const ModelShape *shape, double loss,
                     const float *gradient, const Truth *want) {
-    if (!(fabs(loss - want->loss) <= tolerance(c) * fabs(want->loss)))
+    if (!(fabs(loss - want->loss) <= 1e-5 * fabs(want->loss)))
         fail_msg("%s, %s: loss %.9g, oracle %.9g", c->name, what, loss, want->loss);
     compare_windows(c, shape, gradient, want->gradient);
 }
