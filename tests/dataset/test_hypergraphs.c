@@ -51,12 +51,12 @@ static void pins_are_sorted_and_merged(void **state) {
 static void what_no_node_reads_is_dropped(void **state) {
     (void)state;
     Dataset d;
-    load_text(&d, "t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n");
-    assert_int_equal(d.hyperedges, 3); // ids stay
+    load_text(&d, "t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n2 3 s\n");
+    assert_int_equal(d.hyperedges, 4); // ids stay
     assert_int_equal(d.edges, 2);
     ASSERT_INTS(d.target, 1, 2);
     assert_memory_equal(d.pin_role, "\2\3", 2); // without sources: kept
-    assert_non_null(strstr(d.warnings.text, "1 hyperedge without a target"));
+    assert_non_null(strstr(d.warnings.text, "2 hyperedges without a target"));
     assert_non_null(strstr(d.warnings.text, "1 node in no hyperedge"));
     dataset_clear(&d);
 }
