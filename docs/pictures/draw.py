@@ -1,10 +1,10 @@
-"""Draws the six pictures of the docs beside itself, as SVG that follows the reader's light or dark theme.
+"""Draws the seven pictures of the docs beside itself, as SVG that follows the reader's light or dark theme.
 
     python3 docs/pictures/draw.py            writes them
     python3 docs/pictures/draw.py --check    says which of them are not what it would write, and leaves with 1
 
-What can be computed is computed: the numbering of rows and the vertex cover from a graph of a few nodes, the time bars
-from durations and the order of the steps, the floats of an exchange from the widths of a model, the floors from
+What can be computed is computed: the numbering of rows and the vertex cover from a graph of a few nodes, the replicas
+and homes of hyperedges from their pins, the time bars from durations and the order of the steps, the floats of an exchange from the widths of a model, the floors from
 cmake/rooms.txt and the #include lines of the sources.
 """
 import glob
@@ -440,7 +440,69 @@ def cover():
     return p
 
 
-# ---- 6: the floors of rooms
+# ---- 6: two ranks that share hyperedges
+
+HOME = {0: 0, 1: 0, 2: 0, 3: 1, 4: 1}  # of the nodes
+PINS = {"A": (0, 1, 3), "B": (2, 3, 4)}
+
+
+def home_of(hyperedge):
+    """The rank that has most of its pins; of several the first one."""
+    return max((0, 1), key=lambda rank: sum(HOME[v] == rank for v in PINS[hyperedge]))
+
+
+def replicas():
+    """(node, rank): the rank is not its home and has a hyperedge with that node."""
+    return sorted({(v, home_of(h)) for h, pins in PINS.items() for v in pins if HOME[v] != home_of(h)})
+
+
+def hyperedge():
+    p = Picture("hyperedge", "Two ranks that share two hyperedges", 940, 400)
+    copies = replicas()
+    row = {0: 105, 1: 155, 2: 205, 3: 255, 4: 305}
+    square = {"A": 130, "B": 290}
+
+    def node(x, v, kind, dashed=False, name=None):
+        p.circle(x, row[v], 16, kind + "box", kind, dashed)
+        p.text(x, row[v] + 4, name or f"v{v}", 11, bold=True)
+
+    def panel(left, title, note, back):
+        p.text(left + 215, 30, title, 14, bold=True)
+        p.text(left + 215, 50, note, 11.5, "grey")
+        nodes_at, middle = {0: left + 36, 1: left + 394}, {0: left + 124, 1: left + 306}
+        for rank in (0, 1):
+            p.box(left + 280 * rank, 66, 150, 275)
+            p.text(left + 75 + 280 * rank, 333, f"rank {rank}", 11.5, "grey")
+        for h, pins in PINS.items():
+            at = middle[home_of(h)]
+            for v in pins:
+                here = HOME[v] == home_of(h)
+                x = nodes_at[home_of(h)] if here else (at - 45 if home_of(h) == 0 else at + 45)
+                ends = ((x + (16 if x < at else -16), row[v]), (at + (-15 if x < at else 15), square[h]))
+                p.arrow(*(ends[::-1] if back else ends), colour="line", weight=1)
+        for v, rank in copies:
+            x = middle[rank] - 45 if rank == 0 else middle[rank] + 45
+            ends = ((nodes_at[HOME[v]] + (16 if HOME[v] == 0 else -16), row[v]), (x + (-16 if rank else 16), row[v]))
+            p.arrow(*(ends[::-1] if back else ends), colour="orange", weight=2)
+            node(x, v, "orange" if back else "blue", True, f"Σ{v}" if back else None)
+        for v, rank in HOME.items():
+            node(nodes_at[rank], v, "green")
+        for h, at in square.items():
+            x = middle[home_of(h)]
+            p.box(x - 15, at - 15, 30, 30, "purplebox", "purple", 4)
+            p.text(x, at + 4, h, 12, bold=True)
+
+    panel(20, f"1. hyperedges read nodes: {len(copies)} rows travel", "the row of a node goes to each replica", False)
+    panel(490, f"2. nodes read hyperedges: {len(copies)} rows travel", "a replica adds first and sends the sum", True)
+    sets = ", ".join(f"{h} = {{{', '.join(f'v{v}' for v in pins)}}}" for h, pins in PINS.items())
+    p.text(470, 366, f"Hyperedges {sets}; each has its home where most of its pins are. A node has a replica (dashed) on "
+           "every other rank", 11, "grey")
+    p.text(470, 383, f"that owns one of its hyperedges: R = {len(copies)}. A convolution sends 2 R = {2 * len(copies)} rows "
+           "with lossless.cover=replicas, and never more with min.", 11, "grey")
+    return p
+
+
+# ---- 7: the floors of rooms
 
 PROGRAMS = {"cli": "the program fringe: arguments in, exit status out",
             "solver": "fringe-solver, the only program that links GLPK"}
@@ -578,7 +640,7 @@ def floors():
 
 def main():
     check, stale_pictures = "--check" in sys.argv[1:], []
-    for draw in pipeline, two_ranks, schedules, layer, cover, floors:
+    for draw in pipeline, two_ranks, schedules, layer, cover, hyperedge, floors:
         picture = draw()
         path = os.path.join(HERE, picture.name + ".svg")
         if check:
