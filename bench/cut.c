@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
               dataset_load(&dataset, &config, &err),
           EXIT_DATA, "%s", err.text);
     int parts = atoi(argv[2]);
-    int32_t *part = ALLOC(int32_t, dataset.nodes, "parts");
+    int32_t *part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "parts");
     double least = 1e9;
     for (int turn = 0; turn < TURNS; turn++) {
         double since = clock_seconds();

@@ -139,7 +139,7 @@ static void cut_graph(const Graph *graph, const char *folder, Pair *out) {
     Error err = {0};
     config_of(&config, graph, folder, "partition.method=metis");
     need(dataset_load(&dataset, &config, &err), &err);
-    int32_t *part = ALLOC(int32_t, dataset.nodes, "parts");
+    int32_t *part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "parts");
     double before = begin();
     size_t used = memory_in_use();
     need(partition_cut(part, &dataset, PARTS, &config, &err, &warnings), &err);

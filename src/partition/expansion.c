@@ -9,7 +9,7 @@
 #include "internal.h"
 #include <math.h>
 
-enum { CLIQUE_MOST = 64, DISTANCES = 8, SCALE = 1024 };
+enum { CLIQUE_MOST = 64, DISTANCES = 8, SCALE = 64 };
 
 static bool expansion_fits(const Dataset *dataset, double memory_limit, Error *err) {
     MemoryPlan plan = {0};

@@ -18,10 +18,11 @@ static void assert_not_believed(const Cut *cut) {
     assert_refused(shard_open(&shard, cut->folder, 0, &err), &err, EXIT_DATA, shard_name);
 }
 
-static void test_truncated_and_changed_shards_are_refused(void **state) {
-    (void)state;
+static const HyperKind directed = {30, 25, hyper_random, true, true};
+
+static void check_truncated_and_changed(Dataset dataset) {
     Cut cut;
-    cut_open(&cut, graph_make(30, graph_random, true, 5), 2, NULL, true);
+    cut_open(&cut, dataset, 2, NULL, true);
     char path[1024];
     size_t bytes;
     char *data = read_shard(&cut, path, &bytes);
@@ -43,6 +44,12 @@ static void test_truncated_and_changed_shards_are_refused(void **state) {
     cut_close(&cut);
 }
 
+static void test_truncated_and_changed_shards_are_refused(void **state) {
+    (void)state;
+    check_truncated_and_changed(graph_make(30, graph_random, true, 5));
+    check_truncated_and_changed(hyper_make(directed, 5));
+}
+
 // Replaces the hash of shard 0 in ranks.jsonl by that of the file as it now is, so that only the
 // checks of the content are left.
 static void forge_hash(const Cut *cut, const char *before, const char *shard) {
@@ -60,12 +67,24 @@ static void forge_hash(const Cut *cut, const char *before, const char *shard) {
     memory_free(text);
 }
 
+// The hash that ranks.jsonl now has for shard 0.
+static void shard_hash(const Cut *cut, char hash[33]) {
+    Error err = {0};
+    char path[1024];
+    size_t bytes;
+    path_join(path, sizeof path, cut->folder, "ranks.jsonl");
+    char *text = file_read(path, 1 << 20, &bytes, &err);
+    assert_ok(text, &err);
+    memcpy(hash, strstr(text, "\"hash\": \"") + strlen("\"hash\": \""), 32);
+    hash[32] = '\0';
+    memory_free(text);
+}
+
 // A file that was changed on purpose, hash and all: no flipped byte may crash the reader. What it
 // accepts is a change of a harmless value (a weight, a feature, a degree).
-static void test_forged_shards_do_not_crash(void **state) {
-    (void)state;
+static void check_forged(Dataset dataset) {
     Cut cut;
-    cut_open(&cut, graph_make(12, graph_random, true, 5), 2, NULL, true);
+    cut_open(&cut, dataset, 2, NULL, true);
     Error err = {0};
     char path[1024], hash[33];
     size_t bytes;
@@ -88,6 +107,109 @@ static void test_forged_shards_do_not_crash(void **state) {
     }
     assert_true(refused > tried / 3);
     memory_free(data);
+    cut_close(&cut);
+}
+
+static void test_forged_shards_do_not_crash(void **state) {
+    (void)state;
+    check_forged(graph_make(12, graph_random, true, 5));
+    check_forged(hyper_make((HyperKind){12, 14, hyper_random, true, true}, 5));
+}
+
+// The first value of a tensor of a mapped shard, as an offset in the file; -1: there is none.
+static int64_t place_of(const char *path, const char *name) {
+    Tensors map;
+    Error err = {0};
+    assert_ok(tensors_open(&map, path, &err), &err);
+    const Tensor *tensor = tensors_find(&map, name);
+    int64_t at = tensor == NULL || tensor_elements(tensor) == 0
+                     ? -1
+                     : (const char *)tensor->data - (const char *)map.mapping;
+    tensors_close(&map);
+    return at;
+}
+
+// Every array of the second set and of its relations is checked against its bounds: a file with one
+// value out of them is refused, with a sentence that says where.
+static void test_arrays_of_hyperedges_are_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *tensor, *what;
+        int64_t value;
+        int bytes;
+    } cases[] = {
+        {"hyperedge.gid", "ids", 25, 8},
+        {"hyperedge.gid", "ids", -1, 8},
+        {"hyperedge.reach", "reach", -1, 8},
+        {"hyperedge.reach", "reach", 26, 8},
+        {"hyperedge.weight", "weights of hyperedges", 0xbf800000, 4}, // -1
+        {"hyperedge.weight", "weights of hyperedges", 0x7fc00000, 4}, // NaN
+        {"forward.offset", "offsets", 1, 8},
+        {"forward2.offset", "offsets", -1, 8},
+        {"backward2.offset", "offsets", 1000, 8},
+        {"forward2.column", "columns", 26, 4},
+        {"backward2.column", "columns", -1, 4},
+        {"forward2.remote_owner", "remote rows", 0, 4},
+        {"forward2.remote_row", "remote rows", 25, 4},
+        {"forward2.remote_gid", "remote rows", 25, 8},
+        {"backward2.remote_gid", "remote rows", 30, 8},
+    };
+    Cut cut;
+    char path[1024], hash[33];
+    size_t bytes;
+    cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
+    char *data = read_shard(&cut, path, &bytes);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        Shard shard;
+        Error err = {0};
+        test_write(path, data, bytes);
+        int64_t at = place_of(path, cases[i].tensor);
+        assert_true(at > 0);
+        char *changed = ALLOC(char, bytes, "test");
+        memcpy(changed, data, bytes);
+        memcpy(changed + at, &cases[i].value, (size_t)cases[i].bytes); // little-endian
+        shard_hash(&cut, hash);
+        test_write(path, changed, bytes);
+        forge_hash(&cut, hash, path);
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, cases[i].what);
+        memory_free(changed);
+    }
+    memory_free(data);
+    cut_close(&cut);
+}
+
+// Sets the first digit of a fact of shard 0 to 9, or to 8 if it is 9.
+static void assert_fact_is_checked(const Cut *cut, const char *fact) {
+    char path[1024], hash[33], key[64];
+    size_t bytes;
+    Shard shard;
+    Error err = {0};
+    char *data = read_shard(cut, path, &bytes), *before = read_shard(cut, path, &bytes);
+    snprintf(key, sizeof key, "\"%s\"", fact);
+    char *digit = (char *)memmem(data, bytes, key, strlen(key)) + strlen(key);
+    digit += strcspn(digit, "0123456789");
+    *digit = *digit == '9' ? '8' : '9';
+    shard_hash(cut, hash);
+    test_write(path, data, bytes);
+    forge_hash(cut, hash, path);
+    assert_refused(shard_open(&shard, cut->folder, 0, &err), &err, EXIT_DATA, shard_name);
+    shard_hash(cut, hash);
+    test_write(path, before, bytes);
+    forge_hash(cut, hash, path);
+    memory_free(data);
+    memory_free(before);
+}
+
+static void test_sizes_of_hyperedges_are_checked(void **state) {
+    (void)state;
+    static const char *const facts[] = {"own_hyperedges", "forward2.remote", "backward2.edges"};
+    Cut cut;
+    cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
+    for (int i = 0; i < 3; i++)
+        assert_fact_is_checked(&cut, facts[i]);
+    cut_close(&cut);
+    cut_open(&cut, hyper_make((HyperKind){30, 25, hyper_empty, false, false}, 5), 2, NULL, true);
+    assert_fact_is_checked(&cut, "central_hyperedges"); // all are central
     cut_close(&cut);
 }
 
@@ -165,6 +287,8 @@ static void test_full_disk_is_one_sentence(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_truncated_and_changed_shards_are_refused),
     cmocka_unit_test(test_forged_shards_do_not_crash),
+    cmocka_unit_test(test_arrays_of_hyperedges_are_checked),
+    cmocka_unit_test(test_sizes_of_hyperedges_are_checked),
     cmocka_unit_test(test_damaged_manifest_is_refused),
     cmocka_unit_test(test_damaged_line_of_a_rank_is_refused),
     cmocka_unit_test(test_full_disk_is_one_sentence),
