@@ -105,6 +105,11 @@ static inline int shard_relation_of(const Shard *shard, int stage) {
     return stage * (shard->relations / 2);
 }
 
+// The size of the whole dataset in words: "600 nodes, 5986 edges (symmetric)". For people; the only
+// place that knows which kinds of data there are.
+enum { SHARD_SIZE_TEXT = 128 };
+const char *shard_size_text(char out[SHARD_SIZE_TEXT], const Shard *shard);
+
 extern const Family method_family;
 // Checks before anything is loaded (early.c). Local. The member that partition.method names accepts
 // its argument; the file of file:PATH for `parts` parts exists (0: not known yet); data.cache can

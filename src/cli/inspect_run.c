@@ -25,13 +25,9 @@ static const char *text_of(const RunRecord *run, const char *path) {
 }
 
 static void print_setting(const RunRecord *run) {
-    double hyperedges = record_number(run, "data.hyperedges"); // NaN: a graph
-    printf("data       %s: %.0f nodes, ", SHOWN(text_of(run, "data.name")),
-           record_number(run, "data.nodes"));
-    if (!isnan(hyperedges))
-        printf("%.0f hyperedges, ", hyperedges);
-    printf("%.0f %s, %.0f features, %.0f classes\n", record_number(run, "data.edges"),
-           isnan(hyperedges) ? "edges" : "pins", record_number(run, "data.features"),
+    char size[RECORD_SIZE_TEXT];
+    printf("data       %s: %s, %.0f features, %.0f classes\n", SHOWN(text_of(run, "data.name")),
+           SHOWN(record_size(size, run)), record_number(run, "data.features"),
            record_number(run, "data.classes"));
     printf("model      %s, %.0f layers; cut by %s; learning rate %g\n",
            SHOWN(text_of(run, "config.model.layer")), record_number(run, "config.model.layers"),

@@ -137,14 +137,19 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
                                            {"host", "machine.host"},
                                            {"cpu", "machine.cpu"},
                                            {"parted", "config.partition.method"}};
-    static const char *const numbers[][2] = {
-        {"nodes", "data.nodes"},           {"edges", "data.edges"},
-        {"features", "data.features"},     {"classes", "data.classes"},
-        {"layers", "config.model.layers"}, {"ranks", "machine.ranks"},
-        {"threads", "machine.threads"},    {"nodes_of_train", "data.train_nodes"},
-        {"hyperedges", "data.hyperedges"}, {"validation_nodes", "data.validation_nodes"}};
+    static const char *const numbers[][2] = {{"nodes", "data.nodes"},
+                                             {"edges", "data.edges"},
+                                             {"features", "data.features"},
+                                             {"classes", "data.classes"},
+                                             {"layers", "config.model.layers"},
+                                             {"ranks", "machine.ranks"},
+                                             {"threads", "machine.threads"},
+                                             {"nodes_of_train", "data.train_nodes"},
+                                             {"validation_nodes", "data.validation_nodes"}};
     const Json *several = record_member(run, "data.multilabel");
     bool multilabel = several != NULL && json_type(several) == JSON_BOOL && json_bool(several);
+    char size[RECORD_SIZE_TEXT];
+    json_put_string(w, "size", record_size(size, run));
     for (int i = 0; i < FAMILY_COUNT(texts); i++)
         json_put_string(w, texts[i][0], record_text(run, texts[i][1]));
     for (int i = 0; i < FAMILY_COUNT(numbers); i++)

@@ -41,14 +41,14 @@ void report_machine(JsonWriter *writer, const Report *report) {
 
 static void put_data(JsonWriter *writer, const Report *report) {
     const Shard *shard = report->shard;
+    char size[SHARD_SIZE_TEXT];
     json_begin_object(writer, "data");
     json_put_string(writer, "name", shard->dataset_name);
     json_put_string(writer, "hash", shard->dataset_hash);
     json_put_int(writer, "nodes", shard->set[NODES].total);
-    if (shard_is_hypergraph(shard))
-        json_put_int(writer, "hyperedges", shard->set[HYPEREDGES].total);
     json_put_int(writer, "edges", shard->edges);
     json_put_bool(writer, "symmetric", shard_is_symmetric(shard));
+    json_put_string(writer, "size", shard_size_text(size, shard));
     json_put_int(writer, "features", shard->features);
     json_put_int(writer, "classes", shard->classes);
     json_put_bool(writer, "multilabel", shard->multilabel);

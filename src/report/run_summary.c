@@ -61,15 +61,8 @@ static void warn_of_silence(const Config *c, const RunSummary *summary) {
 }
 
 static void print_data(const Shard *shard) {
-    long long nodes = shard->set[NODES].total, edges = shard->edges;
-    const char *name = SHOWN(shard->dataset_name);
-    if (shard_is_hypergraph(shard))
-        terminal_note("data       %s: %lld nodes, %lld hyperedges, %lld pins (%s)\n", name, nodes,
-                      (long long)shard->set[HYPEREDGES].total, edges,
-                      shard_is_symmetric(shard) ? "undirected" : "directed");
-    else
-        terminal_note("data       %s: %lld nodes, %lld edges (%s)\n", name, nodes, edges,
-                      shard_is_symmetric(shard) ? "symmetric" : "directed");
+    char size[SHARD_SIZE_TEXT];
+    terminal_note("data       %s: %s\n", SHOWN(shard->dataset_name), shard_size_text(size, shard));
     terminal_note("           %lld features, %lld classes%s; train %lld, validation %lld, "
                   "test %lld\n",
                   (long long)shard->features, (long long)shard->classes,

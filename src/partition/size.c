@@ -1,0 +1,17 @@
+// The size of a dataset in words.
+#include "internal.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *shard_size_text(char out[SHARD_SIZE_TEXT], const Shard *shard) {
+    int64_t nodes = shard->set[NODES].total;
+    bool symmetric = shard_is_symmetric(shard);
+    if (shard_is_hypergraph(shard))
+        snprintf(out, SHARD_SIZE_TEXT,
+                 "%" PRId64 " nodes, %" PRId64 " hyperedges, %" PRId64 " pins (%s)", nodes,
+                 shard->set[HYPEREDGES].total, shard->edges, symmetric ? "undirected" : "directed");
+    else
+        snprintf(out, SHARD_SIZE_TEXT, "%" PRId64 " nodes, %" PRId64 " edges (%s)", nodes,
+                 shard->edges, symmetric ? "symmetric" : "directed");
+    return out;
+}
