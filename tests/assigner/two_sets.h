@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { HYPEREDGES = 1, SETS = 2 }; // beside NODES
+enum { SETS = 2 }; // NODES and HYPEREDGES
 enum { SET_NODES = 300, SET_HYPEREDGES = 170 };
 static const int totals[SETS] = {SET_NODES, SET_HYPEREDGES};
 static float pins[SET_HYPEREDGES][SET_NODES]; // their weights, 0 where there is none
