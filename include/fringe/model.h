@@ -89,8 +89,9 @@ void model_shape_for_inference(ModelShape *shape);
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);
 // Reads weights in PyG's names and layout from a safetensors file, and checks every shape.
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err);
-// Fills in the tensors of such a file and returns their number, parameter_windows; `turned`
-// [parameter_count] receives the data that they point to.
+// Fills in the tensors of such a file and returns their number: parameter_windows, and for
+// hypergraphs one that names the operator; `turned` [parameter_count] receives the data that they
+// point to, and the shape is lent.
 int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor);
 bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
                            Error *err);

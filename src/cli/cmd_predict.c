@@ -132,7 +132,7 @@ static void write_all(Session *s, const Inference *inference, const float *param
     Rows logits = model_infer(model, weights);
     Output out = {s, given, layer, logits.columns, 0, gather_rows(s, b, logits, gid), NULL};
     if (layer > 0) {
-        Rows entering = model_embedding(model, layer);
+        Rows entering = model_embedding(model, layer * inference->shape.stages);
         out.width = entering.columns;
         out.embedding = gather_rows(s, b, entering, gid);
     }
@@ -166,7 +166,7 @@ static int64_t width_of(const Session *s, int layer) {
     ModelShape shape;
     return layer > 0 && model_shape(&shape, &s->config, shard->features, shard->classes,
                                     shard->multilabel, &(Error){0})
-               ? shape.width[layer]
+               ? shape.width[layer * shape.stages]
                : 0;
 }
 

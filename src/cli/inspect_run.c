@@ -25,9 +25,13 @@ static const char *text_of(const RunRecord *run, const char *path) {
 }
 
 static void print_setting(const RunRecord *run) {
-    printf("data       %s: %.0f nodes, %.0f edges, %.0f features, %.0f classes\n",
-           SHOWN(text_of(run, "data.name")), record_number(run, "data.nodes"),
-           record_number(run, "data.edges"), record_number(run, "data.features"),
+    double hyperedges = record_number(run, "data.hyperedges"); // NaN: a graph
+    printf("data       %s: %.0f nodes, ", SHOWN(text_of(run, "data.name")),
+           record_number(run, "data.nodes"));
+    if (!isnan(hyperedges))
+        printf("%.0f hyperedges, ", hyperedges);
+    printf("%.0f %s, %.0f features, %.0f classes\n", record_number(run, "data.edges"),
+           isnan(hyperedges) ? "edges" : "pins", record_number(run, "data.features"),
            record_number(run, "data.classes"));
     printf("model      %s, %.0f layers; cut by %s; learning rate %g\n",
            SHOWN(text_of(run, "config.model.layer")), record_number(run, "config.model.layers"),

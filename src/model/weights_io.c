@@ -1,5 +1,7 @@
 // Weights as files: safetensors with PyG's names and layout (a linear layer is [out, in]), so that
-// Python reads and writes them without knowing fringe. Inside, matrices are [in, out].
+// Python reads and writes them without knowing fringe. Inside, matrices are [in, out]. Weights for
+// hypergraphs fit several operators, so their files name the one they were trained with: the
+// letters of its normalisation as an array.
 #include "fringe/model.h"
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,32 @@ static Tensor outside(const Parameter *p) {
     return t;
 }
 
+static const char *const operator_tensor = "normalisation";
+
+static Tensor operator_name(const ModelShape *shape) {
+    Tensor t = {.type = TENSOR_U8,
+                .rank = 1,
+                .shape = {(int64_t)strlen(shape->normalisation)},
+                .data = shape->normalisation};
+    snprintf(t.name, sizeof t.name, "%s", operator_tensor);
+    return t;
+}
+
+// Files from elsewhere name no operator.
+static bool check_operator(const ModelShape *shape, const Tensors *file, Error *err) {
+    const Tensor *said = shape->stages > 1 ? tensors_find(file, operator_tensor) : NULL;
+    size_t bytes = said != NULL ? tensor_bytes(said) : 0;
+    char name[sizeof shape->normalisation] = "";
+    if (said == NULL)
+        return true;
+    memcpy(name, said->data, bytes < sizeof name ? bytes : sizeof name - 1);
+    return strcmp(name, shape->normalisation) == 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "%s: these weights were trained with the operator %s, not with %s; set "
+                     "model.layer and model.norm_hyper as in their training",
+                     file->path, SHOWN(name), shape->normalisation);
+}
+
 int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
@@ -26,11 +54,15 @@ int model_tensors(const ModelShape *shape, const float *parameters, float *turne
         tensor[i] = outside(p);
         tensor[i].data = turned + p->begin;
     }
-    return shape->parameter_windows;
+    if (shape->stages > 1)
+        tensor[shape->parameter_windows] = operator_name(shape);
+    return shape->parameter_windows + (shape->stages > 1);
 }
 
 bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
                            Error *err) {
+    if (!check_operator(shape, file, err))
+        return false;
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
         Tensor want = outside(p);

@@ -141,7 +141,8 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
         {"nodes", "data.nodes"},           {"edges", "data.edges"},
         {"features", "data.features"},     {"classes", "data.classes"},
         {"layers", "config.model.layers"}, {"ranks", "machine.ranks"},
-        {"threads", "machine.threads"},    {"nodes_of_train", "data.train_nodes"}};
+        {"threads", "machine.threads"},    {"nodes_of_train", "data.train_nodes"},
+        {"hyperedges", "data.hyperedges"}, {"validation_nodes", "data.validation_nodes"}};
     const Json *several = record_member(run, "data.multilabel");
     bool multilabel = several != NULL && json_type(several) == JSON_BOOL && json_bool(several);
     for (int i = 0; i < FAMILY_COUNT(texts); i++)

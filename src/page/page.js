@@ -94,9 +94,14 @@
         const one = (name) => [...new Set(arms.map((arm) => arm[name]))].filter(known);
         const first = arms[0];
         const words = [];
+        const count = d3.format(",");
+        const joins = known(first.hyperedges) ? `${count(first.hyperedges)} hyperedges, ${count(first.edges)} pins`
+            : `${count(first.edges)} edges`;
         if (one("data").length === 1)
-            words.push(`${first.data}: ${d3.format(",")(first.nodes)} nodes, ${d3.format(",")(first.edges)} edges, ${
-                first.features} features, ${first.classes} classes`);
+            words.push(`${first.data}: ${count(first.nodes)} nodes, ${joins}, ${first.features} features, ${
+                first.classes} classes`);
+        if (one("validation_nodes").join() === "0")
+            words.push("no validation nodes: scores are those after the last epoch");
         words.push(`${one("layer").join(", ")} with ${one("layers").join(", ")} layers`);
         words.push(`${one("ranks").sort(d3.ascending).join(" or ")} rank${one("ranks").join() === "1" ? "" : "s"}`);
         if (one("cpu").length) words.push(one("cpu").join(", "));

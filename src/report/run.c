@@ -45,6 +45,8 @@ static void put_data(JsonWriter *writer, const Report *report) {
     json_put_string(writer, "name", shard->dataset_name);
     json_put_string(writer, "hash", shard->dataset_hash);
     json_put_int(writer, "nodes", shard->set[NODES].total);
+    if (shard_is_hypergraph(shard))
+        json_put_int(writer, "hyperedges", shard->set[HYPEREDGES].total);
     json_put_int(writer, "edges", shard->edges);
     json_put_bool(writer, "symmetric", shard_is_symmetric(shard));
     json_put_int(writer, "features", shard->features);

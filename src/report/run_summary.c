@@ -61,9 +61,15 @@ static void warn_of_silence(const Config *c, const RunSummary *summary) {
 }
 
 static void print_data(const Shard *shard) {
-    terminal_note("data       %s: %lld nodes, %lld edges (%s)\n", SHOWN(shard->dataset_name),
-                  (long long)shard->set[NODES].total, (long long)shard->edges,
-                  shard_is_symmetric(shard) ? "symmetric" : "directed");
+    long long nodes = shard->set[NODES].total, edges = shard->edges;
+    const char *name = SHOWN(shard->dataset_name);
+    if (shard_is_hypergraph(shard))
+        terminal_note("data       %s: %lld nodes, %lld hyperedges, %lld pins (%s)\n", name, nodes,
+                      (long long)shard->set[HYPEREDGES].total, edges,
+                      shard_is_symmetric(shard) ? "undirected" : "directed");
+    else
+        terminal_note("data       %s: %lld nodes, %lld edges (%s)\n", name, nodes, edges,
+                      shard_is_symmetric(shard) ? "symmetric" : "directed");
     terminal_note("           %lld features, %lld classes%s; train %lld, validation %lld, "
                   "test %lld\n",
                   (long long)shard->features, (long long)shard->classes,
@@ -106,8 +112,9 @@ void report_run_summary(const Config *config, const Shard *shard, const Comm *co
     terminal_detail("kernels    %s\n", trainer_kernels(trainer));
     print_baseline(shard, summary);
     if (config->run.log_every > 0)
-        terminal_note("scores     val and test: %s in %%; *: the best validation so far\n",
-                      report_metric_name(shard));
+        terminal_note("scores     val and test: %s in %%; %s\n", report_metric_name(shard),
+                      shard->val_nodes > 0 ? "*: the best validation so far"
+                                           : "no validation nodes: the last epoch counts");
 }
 
 void report_warnings(const Config *config, const RunSummary *summary) {

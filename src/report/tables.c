@@ -56,9 +56,11 @@ void result_table_print(const ResultTable *table) {
         most = table->row[i].runs > most ? table->row[i].runs : most;
         least = table->row[i].runs < least ? table->row[i].runs : least;
     }
+    bool validated = table->winner >= 0; // else there are no validation nodes
     if (table->rows > 0)
-        terminal_print("\n%s%s at the best validation, mean +- deviation of %s%d run%s\n",
-                       table->winner >= 0 ? "* best validation; " : "", table->metric,
+        terminal_print("\n%s%s %s, mean +- deviation of %s%d run%s\n",
+                       validated ? "* best validation; " : "", table->metric,
+                       validated ? "at the best validation" : "after the last epoch",
                        least < most ? "up to " : "", most, most == 1 ? "" : "s");
 }
 
