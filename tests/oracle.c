@@ -112,8 +112,7 @@ double *oracle_hyper_operator(const OracleGraph *g, const char *name) {
     return m;
 }
 
-// One stage: [m, n] from nodes to hyperedges, or [n, m] back.
-static double *stage_matrix(const OracleGraph *g, const char *name, int stage) {
+double *oracle_hyper_stage(const OracleGraph *g, const char *name, int stage) {
     double *m = matrix(g->n, g->m);
     bool sym = strcmp(name, "hyper-sym") == 0, mean = strcmp(name, "hyper-mean") == 0;
     for (int v = 0; v < g->n; v++) {
@@ -131,7 +130,7 @@ static double *stage_matrix(const OracleGraph *g, const char *name, int stage) {
 }
 
 double *oracle_hyper_stages(const OracleGraph *g, const char *name) {
-    double *there = stage_matrix(g, name, 0), *back = stage_matrix(g, name, 1);
+    double *there = oracle_hyper_stage(g, name, 0), *back = oracle_hyper_stage(g, name, 1);
     double *m = matrix(g->n, g->n);
     product(m, back, false, there, false, g->n, g->m, g->n);
     free(there);
@@ -402,7 +401,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
     OracleLayer layer[MODEL_LAYERS + 1] = {0};
     double *stage[2] = {NULL, NULL}, *g = matrix(n, k);
     for (int i = 0; i < 2; i++)
-        stage[i] = graph->m > 0 ? stage_matrix(graph, shape->normalisation, i)
+        stage[i] = graph->m > 0 ? oracle_hyper_stage(graph, shape->normalisation, i)
                                 : aggregation(graph, shape->normalisation);
     for (int l = 0; l <= shape->layers; l++) {
         int64_t to = level_count(graph, l + 1), at = level_count(graph, l);

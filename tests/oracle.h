@@ -31,5 +31,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
 // the product of its two stages. The caller frees it.
 double *oracle_hyper_operator(const OracleGraph *graph, const char *normalisation);
 double *oracle_hyper_stages(const OracleGraph *graph, const char *normalisation);
+// One stage: [m, n] from nodes to hyperedges (0), or [n, m] back (1).
+double *oracle_hyper_stage(const OracleGraph *graph, const char *normalisation, int stage);
 
 #endif

@@ -46,7 +46,11 @@ const Key config_own_keys[] = {
      "Partitioning method. metis: fewest edges between parts; best and slowest. fennel, "
      "fennel:N: streams the nodes in one pass or N passes, for graphs that are too large for "
      "METIS. random, blocks: parts of equal size that ignore the edges. file:PATH: one part number "
-     "per line."},
+     "per line. Of a hypergraph these cut the nodes, metis and fennel by the pairs in hyperedges; "
+     "a hyperedge then goes to the part with most of its pins (file:PATH: or as PATH.hpart.K "
+     "says). metis:star: cuts nodes and hyperedges of a hypergraph at once, for fewest pins "
+     "between "
+     "parts."},
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
      "Seed of the partition; separate from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,

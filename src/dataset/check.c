@@ -6,9 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+// Also true for the copy of an array whose place in the file was not aligned.
 static bool in_mapping(const Dataset *dataset, const void *array) {
     const char *begin = dataset->map.mapping, *at = array;
-    return dataset->mapped && at >= begin && at <= begin + dataset->map.bytes;
+    if (!dataset->mapped)
+        return false;
+    for (int i = 0; i < dataset->map.count; i++)
+        if (dataset->map.tensor[i].data == array)
+            return true;
+    return at >= begin && at <= begin + dataset->map.bytes;
 }
 
 void dataset_free_arrays(Dataset *dataset, const void *array) {

@@ -39,16 +39,17 @@ static bool write_manifest(const Dataset *dataset, const char *path, Error *err)
 static bool write_arrays(const Dataset *d, const char *path, Error *err) {
     int64_t n = d->nodes, e = d->edges, f = d->features, k = d->classes;
     const Tensor all[] = {
+        // bytes last, so that all others are aligned
         {"edge_offset", TENSOR_I64, 1, {n + 1}, d->offset},
         {"edge_target", TENSOR_I32, 1, {e}, d->target},
         {"edge_weight", TENSOR_F32, 1, {e}, d->weight},
+        {"hyperedge_weight", TENSOR_F32, 1, {d->hyperedges}, d->hyperedge_weight},
+        {"node_weight", TENSOR_I32, 1, {n}, d->node_weight},
         {"features", TENSOR_F32, 2, {n, f}, d->x},
         {"labels", TENSOR_I32, 1, {n}, d->label},
         {"labels", TENSOR_U8, 2, {n, k}, d->labels},
         {"split", TENSOR_U8, 1, {n}, d->split},
         {"pin_role", TENSOR_U8, 1, {e}, d->pin_role},
-        {"hyperedge_weight", TENSOR_F32, 1, {d->hyperedges}, d->hyperedge_weight},
-        {"node_weight", TENSOR_I32, 1, {n}, d->node_weight},
     };
     Tensor there[sizeof all / sizeof *all];
     int count = 0;

@@ -13,8 +13,9 @@
 // equals (Awadelkarim and Ugander, "Prioritized restreaming algorithms for balanced graph
 // partitioning", KDD 2020). Hubs are placed first and spread over the parts, and their communities
 // gather around them: in the order of ids the cut of planted graphs is nearly twice as large
-// (LIMITS 5). The order takes eight bytes per node. There are no random numbers and only one
-// thread, so the parts depend only on the graph.
+// (LIMITS 5). The nodes of a hypergraph have the neighbours and weights of its clique expansion,
+// and their degree is the number of their hyperedges. The order takes eight bytes per node. There
+// are no random numbers and only one thread, so the parts depend only on the graph.
 #include "internal.h"
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static const double tolerance = 1.03; // of a part's nodes, as in METIS
 enum { PASSES_MOST = 100, NONE = -1 };
 
 typedef struct Fennel {
-    const Csr *way[2]; // edges by source, and by target if both are read
+    const Csr *way[2];    // edges by source, and by target if both are read; pins by node
+    Expansion *expansion; // of a hypergraph; else NULL
     int ways, parts;
     int64_t nodes, limit; // limit: the most nodes of a part
     double alpha;
@@ -80,6 +82,20 @@ static int count_neighbours(Fennel *f, int64_t v) {
     return listed;
 }
 
+// The same for a node of a hypergraph, by weight.
+static int weigh_neighbours(Fennel *f, int64_t v) {
+    const Expansion *x = f->expansion;
+    int64_t neighbours = expansion_neighbours(f->expansion, v);
+    int32_t listed = 0;
+    for (int64_t k = 0; k < neighbours; k++) {
+        int32_t p = f->part[x->node[k]];
+        f->seen[listed] = p;
+        listed += f->count[p] == 0;
+        f->count[p] += x->weight[k];
+    }
+    return listed;
+}
+
 static bool is_better(const Fennel *f, int32_t p, int32_t best) {
     double mine = (double)f->count[p] - f->price[p];
     double other = (double)f->count[best] - f->price[best];
@@ -91,7 +107,7 @@ static bool is_better(const Fennel *f, int32_t p, int32_t best) {
 // Of the parts without a neighbour the smallest is the best, so only that one is considered.
 static int32_t best_part(Fennel *f, int64_t v) {
     int32_t best = f->least[1];
-    int listed = count_neighbours(f, v);
+    int listed = f->expansion != NULL ? weigh_neighbours(f, v) : count_neighbours(f, v);
     for (int k = 0; k < listed; k++) {
         int32_t p = f->seen[k];
         if (p != NONE && f->size[p] < f->limit && is_better(f, p, best))
@@ -165,8 +181,9 @@ static void fennel_init(Fennel *f) {
     int64_t entries = 0, parts = f->parts;
     for (int w = 0; w < f->ways; w++)
         entries += csr_entries(f->way[w]);
-    double nodes = (double)f->nodes;
-    f->alpha = 0.5 * (double)entries * sqrt(f->parts) / (nodes * sqrt(nodes));
+    double nodes = (double)f->nodes,
+           weight = f->expansion != NULL ? (double)f->expansion->scale : 1;
+    f->alpha = 0.5 * weight * (double)entries * sqrt(f->parts) / (nodes * sqrt(nodes));
     f->limit = (int64_t)(tolerance * nodes / f->parts);
     if (f->limit < (f->nodes + parts - 1) / parts)
         f->limit = (f->nodes + parts - 1) / parts;
@@ -224,26 +241,53 @@ static bool fits(const char *argument, Error *err) {
     return read_passes(argument, &passes, err);
 }
 
-static bool cut_fennel(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
-    int passes;
+static void fennel_run(Fennel *f, int passes) {
+    fennel_init(f);
+    stream(f, passes);
+    fennel_clear(f);
+}
+
+static void cut_nodes(int32_t *part, const CutInput *input, int passes, Warnings *warnings) {
     const Graph *graph = input->graph;
     Csr out = dataset_csr(input->dataset);
-    if (!read_passes(input->argument, &passes, err) || !fennel_fits(input, err))
-        return false;
     bool symmetric = graph != NULL ? graph->symmetric : csr_is_symmetric(&out);
     bool both = !symmetric && graph != NULL;
     if (!symmetric && !both)
         warnings_add(warnings,
                      "fennel read the edges of a directed graph only by source: the edges "
                      "by target are not in memory");
-    Fennel f = {.way = {&out, both ? &graph->in : NULL},
-                .ways = both ? 2 : 1,
-                .parts = input->parts,
-                .nodes = input->dataset->nodes,
-                .part = part};
-    fennel_init(&f);
-    stream(&f, passes);
-    fennel_clear(&f);
+    fennel_run(&(Fennel){.way = {&out, both ? &graph->in : NULL},
+                         .ways = both ? 2 : 1,
+                         .parts = input->parts,
+                         .nodes = input->dataset->nodes,
+                         .part = part},
+               passes);
+}
+
+static bool cut_nodes_of_hypergraph(int32_t *part, const CutInput *input, int passes, Error *err) {
+    Expansion expansion;
+    Csr out = dataset_csr(input->dataset);
+    if (!expansion_init(&expansion, input->dataset, input->config->partition.seed,
+                        input->config->run.memory_limit, err))
+        return false;
+    fennel_run(&(Fennel){.way = {&out},
+                         .ways = 1,
+                         .expansion = &expansion,
+                         .parts = input->parts,
+                         .nodes = input->dataset->nodes,
+                         .part = part},
+               passes);
+    expansion_clear(&expansion);
+    return true;
+}
+
+static bool cut_fennel(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    int passes;
+    if (!read_passes(input->argument, &passes, err) || !fennel_fits(input, err))
+        return false;
+    if (input->dataset->hyperedges > 0)
+        return cut_nodes_of_hypergraph(part, input, passes, err);
+    cut_nodes(part, input, passes, warnings);
     return true;
 }
 const Method method_fennel = {

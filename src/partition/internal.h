@@ -68,8 +68,8 @@ typedef struct Method {
     bool (*fits)(const char *argument, Error *err); // true if the argument is valid; NULL: any
     bool (*cut)(int32_t *part, const CutInput *input, Warnings *warnings, Error *err);
 } Method;
-extern const Method method_metis, method_random, method_blocks, method_file, method_fennel,
-    method_fennel_passes;
+extern const Method method_metis, method_metis_star, method_random, method_blocks, method_file,
+    method_fennel, method_fennel_passes;
 // The member that `word` names, and its argument; NULL with EXIT_CONFIG.
 const Method *method_find(const char *word, const char **argument, Error *err);
 // Cuts by config.partition; graph may be NULL if the method's `reads` allows it.
@@ -105,6 +105,40 @@ static inline int64_t order_first(const PartOrder *order, int set) {
 bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
                 int parts, bool reorder, Error *err);
 void order_clear(PartOrder *order);
+
+// ---- expansion.c: the neighbours of a node of a hypergraph
+typedef struct Expansion {
+    const Dataset *dataset;
+    Csr pins; // of each hyperedge
+    RandomStream stream;
+    float scale;     // weight that one pin adds to its node
+    int64_t count;   // neighbours of the last node asked for
+    int32_t *node;   // [nodes] these
+    int32_t *weight; // [nodes] and what each weighs, at least 1
+    float *sum;      // [nodes] zeros between calls
+} Expansion;
+// False if the pins of hyperedges do not fit into the memory that is left.
+bool expansion_init(Expansion *expansion, const Dataset *dataset, int64_t seed, double memory_limit,
+                    Error *err);
+void expansion_clear(Expansion *expansion);
+// Writes the neighbours of v, distinct and without v, and their weights. Returns their count.
+int64_t expansion_neighbours(Expansion *expansion, int64_t v);
+
+// ---- balance.c: what a cut balances, a column of weights each
+typedef int64_t BalanceWeight(const CutInput *input, int64_t v);
+typedef struct BalanceColumn {
+    BalanceWeight *of;
+    int64_t divisor;
+} BalanceColumn;
+typedef struct Balance {
+    const CutInput *input;
+    int columns;
+    BalanceColumn column[4];
+} Balance;
+// vertices: nodes, or those of the star graph. EXIT_CONFIG if partition.balance names anything
+// else.
+bool balance_init(Balance *balance, const CutInput *input, int64_t vertices, Error *err);
+int64_t balance_weight(const Balance *balance, int column, int64_t v);
 
 // ---- homes.c
 // Gives every hyperedge that has none (part[n + h] < 0) a home by the majority rule.
@@ -180,8 +214,8 @@ bool ranks_write(const PartFigures *part, int parts, const char *path, Error *er
 bool ranks_read_one(PartFigures *figures, int part, const char *path, Error *err);
 bool ranks_read(PartFigures *part, int parts, const char *path, Error *err); // [parts]
 // Largest part over mean: 1 is perfect.
-typedef enum Balance { BALANCE_NODES, BALANCE_EDGES, BALANCE_TRAIN } Balance;
-double ranks_balance(const PartFigures *part, int parts, Balance of);
+typedef enum BalanceOf { BALANCE_NODES, BALANCE_EDGES, BALANCE_TRAIN } BalanceOf;
+double ranks_balance(const PartFigures *part, int parts, BalanceOf of);
 // Mean over the parts of halo rows / own rows, as in the papers.
 double ranks_halo_ratio(const PartFigures *part, int parts);
 double ranks_remote_share(const PartFigures *part, int parts); // remote edges / edges, of all parts

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const Method *const methods[] = {&method_metis,  &method_random,        &method_blocks,
-                                        &method_fennel, &method_fennel_passes, &method_file};
+static const Method *const methods[] = {&method_metis,  &method_metis_star, &method_random,
+                                        &method_blocks, &method_fennel,     &method_fennel_passes,
+                                        &method_file};
 const Family method_family = FAMILY_OF_POINTERS("partition.method", NULL, methods);
 
 const Method *method_find(const char *word, const char **argument, Error *err) {

@@ -1,7 +1,8 @@
 // The only file that calls METIS (Karypis & Kumar, SIAM J. Sci. Comput. 1998; METIS 5.1 manual).
 // METIS needs a symmetric graph without loops and duplicates; any other graph gives garbage or a
 // crash (TRAPS 11). So this file works in four steps: build the graph for METIS (the union of both
-// directions), check its sizes and its memory, call METIS, check the result.
+// directions), check its sizes and its memory, call METIS, check the result. A hypergraph is cut by
+// its clique expansion (`metis`) or by its star graph (`metis:star`), which also cuts hyperedges.
 #include "internal.h"
 #include <math.h>
 #include <metis.h>
@@ -12,19 +13,22 @@ typedef struct MetisGraph {
     idx_t nodes;
     idx_t *offset;    // [nodes+1]
     idx_t *neighbour; // [offset[nodes]]
+    idx_t *weight;    // [offset[nodes]] or NULL: all 1
     double limit;     // GiB that this process may use; 0: all available memory
 } MetisGraph;
 
 static void metis_graph_clear(MetisGraph *metis) {
     memory_free(metis->offset);
     memory_free(metis->neighbour);
+    memory_free(metis->weight);
     *metis = (MetisGraph){0};
 }
 
 // The vertices of an induced subgraph for METIS: all, or the rows of one part, its nodes and then
-// its hyperedges.
+// its hyperedges; or the nodes of a hypergraph.
 typedef struct Induced {
     const Graph *graph;
+    Expansion *expansion; // or NULL: the neighbours are those of the graph
     const int32_t *part;
     const PartOrder *order; // NULL: vertex i is i
     int p;
@@ -38,54 +42,77 @@ static int64_t induced_vertex(const Induced *set, int64_t i) {
                           : order_rows(set->order, HYPEREDGES, set->p)[i - set->nodes];
 }
 
-// Writes the neighbours of the i-th vertex inside the set, as indices, to graph->scratch. Returns
-// their count.
-static int64_t induced_neighbours(const Induced *set, int64_t i) {
+// Neighbours of a vertex inside the set, as indices.
+typedef struct Neighbours {
+    int64_t count;
+    const int32_t *node, *weight; // weight: NULL: all 1
+} Neighbours;
+
+static Neighbours induced_neighbours(const Induced *set, int64_t i) {
+    if (set->expansion != NULL)
+        return (Neighbours){expansion_neighbours(set->expansion, i), set->expansion->node,
+                            set->expansion->weight};
     int64_t all = graph_neighbours(set->graph, induced_vertex(set, i)), kept = 0;
     int32_t *list = set->graph->scratch;
     if (set->order == NULL)
-        return all;
+        return (Neighbours){all, list, NULL};
     for (int64_t k = 0; k < all; k++) {
         int32_t u = list[k];
         if (set->part[u] == set->p)
             list[kept++] = set->order->row[u] + (u < set->order->nodes ? 0 : (int32_t)set->nodes);
     }
-    return kept;
+    return (Neighbours){kept, list, NULL};
 }
 
 static const char advice[] =
     "use partition.method random or blocks, or cut on a larger machine and use file:PATH";
 
 // Checks that the graph for METIS, its weights and the result fit into memory.
-static bool graph_fits(const Induced *set, int64_t entries, Error *err) {
+static bool graph_fits(const Induced *set, int64_t entries, double limit, Error *err) {
     MemoryPlan plan = {0};
+    int64_t numbers = set->expansion != NULL ? 2 * entries : entries;
     memory_plan_add(&plan, "graph for METIS",
-                    memory_product(entries + 5 * set->count + 1, sizeof(idx_t)));
-    return memory_plan_fits(&plan, set->graph->memory_limit, advice, err);
+                    memory_product(numbers + 5 * set->count + 1, sizeof(idx_t)));
+    return memory_plan_fits(&plan, limit, advice, err);
 }
 
-static bool metis_graph_init(MetisGraph *metis, const Induced *set, Error *err) {
+// Counts the entries of the graph for METIS. False if METIS cannot count them or their weights.
+static bool count_entries(int64_t *entries, const Induced *set, Error *err) {
     const int64_t most = sizeof(idx_t) == 4 ? INT32_MAX : INT64_MAX;
-    *metis = (MetisGraph){.nodes = (idx_t)set->count};
-    int64_t entries = 0;
-    for (int64_t i = 0; i < set->count; i++)
-        entries += induced_neighbours(set, i);
-    if (entries > most - set->count)
-        return error_set(err, EXIT_DATA,
-                         "the graph has %lld neighbour entries, and this METIS counts to %lld; "
-                         "use partition.method random, blocks or file:PATH, or a METIS with "
-                         "64-bit indices",
-                         (long long)entries, (long long)most);
-    if (!graph_fits(set, entries, err))
+    int64_t weights = 0;
+    *entries = 0;
+    for (int64_t i = 0; i < set->count; i++) {
+        Neighbours near = induced_neighbours(set, i);
+        *entries += near.count;
+        for (int64_t k = 0; k < near.count && near.weight != NULL; k++)
+            weights += near.weight[k];
+    }
+    int64_t counted = weights > *entries ? weights : *entries;
+    return counted <= most - set->count ||
+           error_set(err, EXIT_DATA,
+                     "the graph has %lld neighbour entries, and this METIS counts to %lld; "
+                     "use partition.method random, blocks or file:PATH, or a METIS with "
+                     "64-bit indices",
+                     (long long)counted, (long long)most);
+}
+
+static bool metis_graph_init(MetisGraph *metis, const Induced *set, double limit, Error *err) {
+    int64_t entries;
+    *metis = (MetisGraph){.nodes = (idx_t)set->count, .limit = limit};
+    if (!count_entries(&entries, set, err) || !graph_fits(set, entries, limit, err))
         return false;
-    metis->limit = set->graph->memory_limit;
     metis->offset = ALLOC(idx_t, set->count + 1, "graph for METIS");
     metis->neighbour = ALLOC(idx_t, entries, "graph for METIS");
+    if (set->expansion != NULL)
+        metis->weight = ALLOC(idx_t, entries, "graph for METIS");
     idx_t at = 0;
     for (int64_t i = 0; i < set->count; i++) {
-        int64_t degree = induced_neighbours(set, i);
-        for (int64_t k = 0; k < degree; k++)
-            metis->neighbour[at++] = (idx_t)set->graph->scratch[k];
+        Neighbours near = induced_neighbours(set, i);
+        for (int64_t k = 0; k < near.count; k++, at++) {
+            metis->neighbour[at] = (idx_t)near.node[k];
+            if (metis->weight != NULL)
+                metis->weight[at] = (idx_t)near.weight[k];
+        }
         metis->offset[i + 1] = at;
     }
     return true;
@@ -166,7 +193,7 @@ static double distinct(double entries, double nodes) {
 // entries are possible; the real ones have fewer entries. Measured in LIMITS 5.
 static size_t metis_bytes(const MetisGraph *metis, int parts) {
     double nodes = metis->nodes, entries = metis->offset[metis->nodes], left = entries;
-    double numbers = entries + 22 * nodes, copied = 0;
+    double numbers = (metis->weight == NULL ? entries : 0) + 22 * nodes, copied = 0;
     double coarsest = fmax(nodes / (20 * log2(parts)), 30.0 * parts); // of the k-way graphs
     Coarser coarser = look_coarser(metis);
     while (nodes > 100) {
@@ -198,7 +225,7 @@ static bool metis_run(idx_t *out, MetisGraph *metis, int parts, int constraints,
     options[METIS_OPTION_SEED] = (idx_t)(seed & INT32_MAX);
     idx_t ncon = (idx_t)constraints, nparts = (idx_t)parts;
     int status = METIS_PartGraphKway(&metis->nodes, &ncon, metis->offset, metis->neighbour, weight,
-                                     NULL, NULL, &nparts, NULL, NULL, options, cut, out);
+                                     NULL, metis->weight, &nparts, NULL, NULL, options, cut, out);
     if (status == METIS_ERROR_MEMORY)
         return error_set(err, EXIT_MEMORY,
                          "METIS ran out of memory on %lld nodes; use partition.method random or "
@@ -217,43 +244,16 @@ static idx_t metis_count_cut(const MetisGraph *metis, const idx_t *part) {
     int64_t both = 0;
     for (idx_t i = 0; i < metis->nodes; i++)
         for (idx_t e = metis->offset[i]; e < metis->offset[i + 1]; e++)
-            both += part[i] != part[metis->neighbour[e]];
+            if (part[i] != part[metis->neighbour[e]])
+                both += metis->weight != NULL ? metis->weight[e] : 1;
     return (idx_t)(both / 2);
 }
 
-// partition.balance: what must be balanced besides the number of nodes, each with a column of
-// weights. A column of zeros is omitted, since METIS cannot balance it.
-static idx_t *balance_weights(const CutInput *input, const MetisGraph *metis, int *constraints,
-                              Error *err) {
-    const ConfigWords *balance = &input->config->partition.balance;
-    const uint8_t *split = input->dataset->split;
-    bool train = false, edges = false;
-    for (int i = 0; i < balance->count; i++) {
-        const char *word = balance->word[i];
-        train = train || strcmp(word, "train") == 0;
-        edges = edges || strcmp(word, "edges") == 0;
-        if (strcmp(word, "train") != 0 && strcmp(word, "edges") != 0) {
-            error_set(err, EXIT_CONFIG,
-                      "partition.balance: '%s' cannot be balanced; use train, edges, or both",
-                      word);
-            return NULL;
-        }
-    }
-    bool any_train = false;
-    for (idx_t v = 0; v < metis->nodes && train; v++)
-        any_train = any_train || split[v] == SPLIT_TRAIN;
-    train = train && any_train;
-    edges = edges && metis->offset[metis->nodes] > 0;
-    *constraints = 1 + train + edges;
-    idx_t *weight = ALLOC(idx_t, (int64_t)metis->nodes * *constraints, "weights for METIS");
-    idx_t *at = weight;
-    for (idx_t v = 0; v < metis->nodes; v++) {
-        *at++ = 1;
-        if (train)
-            *at++ = split[v] == SPLIT_TRAIN;
-        if (edges) // in- plus out-edges; metis_graph_init has checked that the sum is below 2^31
-            *at++ = metis->offset[v + 1] - metis->offset[v];
-    }
+static idx_t *balance_weights(const Balance *balance, int64_t vertices) {
+    idx_t *weight = ALLOC(idx_t, vertices * balance->columns, "weights for METIS"), *at = weight;
+    for (int64_t v = 0; v < vertices; v++)
+        for (int c = 0; c < balance->columns; c++)
+            *at++ = (idx_t)balance_weight(balance, c, v);
     return weight;
 }
 
@@ -284,17 +284,19 @@ static int fill_empty_parts(idx_t *part, int64_t nodes, int parts) {
 
 static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *input,
                              Warnings *warnings, Error *err) {
-    int constraints;
-    idx_t cut = 0, *weight = balance_weights(input, metis, &constraints, err);
-    bool ok = weight != NULL && metis_run(out, metis, input->parts, constraints, weight,
-                                          input->config->partition.seed, &cut, err);
+    Balance balance;
+    if (!balance_init(&balance, input, metis->nodes, err))
+        return false;
+    idx_t cut = 0, *weight = balance_weights(&balance, metis->nodes);
+    bool ok = metis_run(out, metis, input->parts, balance.columns, weight,
+                        input->config->partition.seed, &cut, err);
     memory_free(weight);
     if (!ok)
         return false;
     CHECK(cut == metis_count_cut(metis, out), EXIT_BUG,
           "METIS reports a cut of %lld edges, but the cut has %lld", (long long)cut,
           (long long)metis_count_cut(metis, out));
-    int filled = fill_empty_parts(out, metis->nodes, input->parts);
+    int filled = fill_empty_parts(out, input->dataset->nodes, input->parts);
     if (filled > 0)
         warnings_add(warnings,
                      "METIS left %d of %d parts empty; each got one node of the largest part",
@@ -302,34 +304,72 @@ static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *inpu
     return true;
 }
 
-static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
-    int64_t nodes = input->dataset->nodes;
+// Cuts the vertices of the set: part[set->count].
+static bool cut_induced(int32_t *part, const Induced *set, const CutInput *input,
+                        Warnings *warnings, Error *err) {
+    MetisGraph metis = {0};
     if (input->parts == 1) { // METIS divides by zero for one part
-        memset(part, 0, (size_t)nodes * sizeof part[0]);
+        memset(part, 0, (size_t)set->count * sizeof part[0]);
         return true;
     }
-    MetisGraph metis = {0};
-    Induced all = {.graph = input->graph, .count = nodes};
-    if (!metis_graph_init(&metis, &all, err))
+    if (!metis_graph_init(&metis, set, input->config->run.memory_limit, err))
         return false;
-    idx_t *out = ALLOC(idx_t, nodes, "parts from METIS");
+    idx_t *out = ALLOC(idx_t, set->count, "parts from METIS");
     bool ok = cut_with_weights(out, &metis, input, warnings, err);
-    for (int64_t v = 0; v < nodes && ok; v++)
+    for (int64_t v = 0; v < set->count && ok; v++)
         part[v] = (int32_t)out[v];
     memory_free(out);
     metis_graph_clear(&metis);
     return ok;
 }
+
+static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    const Dataset *dataset = input->dataset;
+    const Config *config = input->config;
+    Expansion expansion = {0};
+    Induced all = {.graph = input->graph, .count = dataset->nodes};
+    if (dataset->hyperedges > 0) {
+        all.expansion = &expansion;
+        if (!expansion_init(&expansion, dataset, config->partition.seed, config->run.memory_limit,
+                            err))
+            return false;
+    }
+    bool ok = cut_induced(part, &all, input, warnings, err);
+    expansion_clear(&expansion);
+    return ok;
+}
 const Method method_metis = {.name = "metis", .reads = READS_GRAPH, .cut = cut_metis};
+
+static bool is_star(const char *argument, Error *err) {
+    char words[FAMILY_WORDS];
+    return strcmp(argument, "star") == 0 ||
+           error_set(err, EXIT_CONFIG, "partition.method: expected one of %s, found 'metis:%.80s'",
+                     family_words(&method_family, words), argument);
+}
+
+static bool cut_star(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    Induced all = {.graph = input->graph, .count = input->graph->vertices};
+    if (!is_star(input->argument, err))
+        return false;
+    if (input->dataset->hyperedges == 0)
+        return error_set(err, EXIT_CONFIG,
+                         "partition.method: metis:star cuts nodes and hyperedges, and %s has no "
+                         "hyperedges; use metis",
+                         input->dataset->name);
+    return cut_induced(part, &all, input, warnings, err);
+}
+const Method method_metis_star = {
+    .name = "metis:star", .reads = READS_GRAPH, .fits = is_star, .cut = cut_star};
 
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
                     const PartOrder *order, int p, int clusters, Error *err) {
     MetisGraph metis = {0};
-    Induced set = {graph, part, order, p, order_own(order, NODES, p), 0};
+    Induced set = {
+        .graph = graph, .part = part, .order = order, .p = p, .nodes = order_own(order, NODES, p)};
     for (int s = 0; s < order->sets; s++)
         set.count += order_own(order, s, p);
     assert(clusters > 1 && clusters <= set.count);
-    if (!metis_graph_init(&metis, &set, err))
+    if (!metis_graph_init(&metis, &set, graph->memory_limit, err))
         return false;
     idx_t cut = 0, *out = ALLOC(idx_t, set.count, "clusters from METIS");
     bool ok = metis_run(out, &metis, clusters, 1, NULL, 1, &cut, err);

@@ -38,7 +38,7 @@ static int64_t *figure(PartFigures *part, int i) {
 
 static double ratio(int64_t a, int64_t b) { return b > 0 ? (double)a / (double)b : 0.0; }
 
-double ranks_balance(const PartFigures *part, int parts, Balance of) {
+double ranks_balance(const PartFigures *part, int parts, BalanceOf of) {
     int64_t sum = 0, most = 0;
     for (int p = 0; p < parts; p++) {
         int64_t value = of == BALANCE_NODES   ? part[p].own

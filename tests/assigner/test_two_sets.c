@@ -177,7 +177,68 @@ static double difference(const Hyper *hyper, int r, const Dense *d) {
     return comm_max_double(&test_comm, most);
 }
 
+// ---- random numbers
+
+// The steps of the grid on which a received row lies, at 2 bits: its ends are on the grid.
+static void codes_of(int codes[COLUMNS], const float *row) {
+    float least = row[0], most = row[0];
+    for (int c = 1; c < COLUMNS; c++) {
+        least = fminf(least, row[c]);
+        most = fmaxf(most, row[c]);
+    }
+    for (int c = 0; c < COLUMNS; c++)
+        codes[c] = (int)lroundf((row[c] - least) / (most - least) * 3);
+}
+
+// Sends the same numbers as every row of a relation, in 2 bits. Returns the halo rows.
+static float *send_alike(Way *way) {
+    const HaloPlan *p = &way->pattern->plan;
+    int64_t sent = p->send_offset[p->size - 1], most = sent > p->halo_count ? sent : p->halo_count;
+    uint8_t *bits = ALLOC(uint8_t, most, "test");
+    memset(bits, 2, (size_t)most);
+    channel_set_widths(way->channel, bits, bits);
+    memory_free(bits);
+    for (int64_t i = 0; i < p->sources; i++)
+        for (int64_t c = 0; c < COLUMNS; c++)
+            floats(way->in)[i * way->in.stride + c] = (float)two_sets_draw(6, 0, c);
+    aggregate(way, 1, false);
+    return host_rows(channel_rows(way->channel)); // both ways share buffers
+}
+
+// The id of a hyperedge may be that of a node. Their layers keep their random numbers apart.
+static int64_t rows_rounded_alike(const Hyper *hyper, float *const row[2], int64_t *pairs) {
+    int64_t alike = 0;
+    const HaloPlan *p[2] = {&hyper->way[0].pattern->plan, &hyper->way[1].pattern->plan};
+    for (int64_t i = 0; i < p[0]->halo_count; i++)
+        for (int64_t k = 0; k < p[1]->halo_count; k++) {
+            int codes[2][COLUMNS];
+            if (p[0]->halo_id[i] != p[1]->halo_id[k])
+                continue;
+            codes_of(codes[0], row[0] + i * COLUMNS);
+            codes_of(codes[1], row[1] + k * COLUMNS);
+            alike += memcmp(codes[0], codes[1], sizeof codes[0]) == 0;
+            ++*pairs;
+        }
+    return alike;
+}
+
 // ---- tests
+
+static void equal_ids_of_two_sets_are_rounded_apart(void **state) {
+    (void)state;
+    Hyper hyper;
+    int64_t pairs = 0;
+    hyper_init(&hyper, COVER_SOURCES);
+    float *row[2] = {send_alike(&hyper.way[0]), send_alike(&hyper.way[1])};
+    int64_t alike = rows_rounded_alike(&hyper, row, &pairs);
+    comm_sum_int64(&test_comm, &pairs, 1);
+    comm_sum_int64(&test_comm, &alike, 1);
+    assert_true(test_comm.size == 1 || pairs > 10);
+    assert_true(20 * alike <= pairs); // 21 columns of 4 steps: a few in 10,000 by chance
+    memory_free(row[1]);
+    memory_free(row[0]);
+    hyper_clear(&hyper);
+}
 
 static void patterns_lead_from_one_set_to_the_other(void **state) {
     (void)state;
@@ -280,5 +341,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(patterns_lead_from_one_set_to_the_other),
     cmocka_unit_test(exact_aggregates_are_the_dense_ones),
     cmocka_unit_test(assigned_widths_serve_two_sets),
+    cmocka_unit_test(equal_ids_of_two_sets_are_rounded_apart),
 };
 TEST_MAIN(tests)

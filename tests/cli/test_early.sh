@@ -76,6 +76,7 @@ done
 disk "features that are not there" 66 'data.features: .*nofile.npy does not exist' \
     data.features=nofile.npy
 disk "labels that are not there" 66 'data.labels: .*nofile.npy does not exist' data.labels=nofile.npy
+disk "nodes that are not there" 66 'data.nodes: .*none.npz does not exist' data.nodes=none.npz
 disk "splits that are not there" 66 'data.splits: .*none.npz does not exist' data.splits=none.npz
 disk "a split that is not there" 66 'data.split_keys: .*b.npy does not exist' \
     'data.split_keys=["a","b.npy","c"]'

@@ -15,6 +15,8 @@ $train --sweep train.lr=0.01,0.1 --set run.dir=swept >/dev/null || fail "a sweep
 "$FRINGE" predict one >/dev/null 2>&1 || fail "predictions"
 "$FRINGE" partition tiny.json --parts 2 --set data.transforms=drop-loops >/dev/null 2>&1 || fail "a cut"
 printf '1 2\n2 3\n' >edges.txt
+mkdir pairs && printf '2 4\n1 2\n2 3\n' >pairs/hypergraph.hgr
+"$FRINGE" generate hyper-planted:nodes=300,hyperedges=200 -o hyper >/dev/null || fail "a hypergraph"
 cache=cache/fringe
 parts=$(ls -d $cache/parts-* | head -1)
 
@@ -55,6 +57,8 @@ shard        $parts/part-0-of-2.safetensors       ^shard +part 0 of 2 parts of t
 part-file    $parts/tiny.part.2                   600 nodes in 2 parts
 dataset      tiny                                 ^array +features F32 \[600, 16\]
 dataset      tiny/dataset.json                    ^symmetric +yes
+graph        pairs/hypergraph.hgr                 ^uncovered +1 in no hyperedge
+dataset      hyper                                ^hyperedges +200
 graph        edges.txt                            ^edges +2 stored
 KINDS
 python3 - >out <<'PY' || fail "members of a run: $(cat out)"

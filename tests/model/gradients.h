@@ -3,6 +3,7 @@
 #ifndef FRINGE_TESTS_MODEL_GRADIENTS_H
 #define FRINGE_TESTS_MODEL_GRADIENTS_H
 
+#include "../codec_values.h"
 #include "../device.h"
 #include "../oracle.h"
 #include "../small_graph.h"
@@ -105,7 +106,10 @@ static void make(Made *made, const Case *c, const TestGraph *w, const Config *co
                         .patterns = &made->patterns,
                         .comm = w->comm,
                         .backend = device(),
-                        .options = {.codec = codec_find("fp32", &err), .chunk = 65280},
+                        .options = {.codec = codec_find(config->quantization.codec, &err),
+                                    .values = integer_values(false),
+                                    .width = 8,
+                                    .chunk = 65280},
                         .schedule = schedule_find(schedule, &err)};
     made->sync = gradsync_new(w->comm, device(), made->shape.parameter_count);
     parts.sync = made->sync;
@@ -141,19 +145,25 @@ static double distributed(const Made *made, const float *p, float *gradient) {
     return loss;
 }
 
-// 1e-5 relative to the tensor's norm: sums of at most a few hundred floats.
+// Relative to the norm of the range.
+static void compare_range(const Case *c, const char *name, const float *got, const double *want,
+                          int64_t begin, int64_t end, double tolerance) {
+    double error = 0, norm = 0;
+    for (int64_t k = begin; k < end; k++) {
+        error += pow((double)got[k] - want[k], 2);
+        norm += want[k] * want[k];
+    }
+    if (!(sqrt(error) <= tolerance * sqrt(norm) + 1e-9))
+        fail_msg("%s: gradient of %s is off by %g of its norm %g", c->name, name,
+                 sqrt(error / norm), sqrt(norm));
+}
+
+// 1e-5: sums of at most a few hundred floats.
 static void compare_windows(const Case *c, const ModelShape *shape, const float *got,
                             const double *want) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *w = &shape->parameter[i];
-        double error = 0, norm = 0;
-        for (int64_t k = w->begin; k < w->begin + w->rows * w->columns; k++) {
-            error += pow((double)got[k] - want[k], 2);
-            norm += want[k] * want[k];
-        }
-        if (sqrt(error) > 1e-5 * sqrt(norm) + 1e-9)
-            fail_msg("%s: gradient of %s is off by %g of its norm %g", c->name, w->name,
-                     sqrt(error / norm), sqrt(norm));
+        compare_range(c, w->name, got, want, w->begin, w->begin + w->rows * w->columns, 1e-5);
     }
 }
 
@@ -164,7 +174,7 @@ typedef struct Truth { // of the oracle
 
 static void compare(const Case *c, const char *what, const ModelShape *shape, double loss,
                     const float *gradient, const Truth *want) {
-    if (fabs(loss - want->loss) > 1e-5 * fabs(want->loss))
+    if (!(fabs(loss - want->loss) <= 1e-5 * fabs(want->loss)))
         fail_msg("%s, %s: loss %.9g, oracle %.9g", c->name, what, loss, want->loss);
     compare_windows(c, shape, gradient, want->gradient);
 }

@@ -1,5 +1,6 @@
 // ranks: 1
 // If this fails, a partitioner gives a wrong part, an empty part, or not the same parts again.
+#include "hypergraphs.h"
 #include "method.h"
 
 static void assert_good_cut(const int32_t *part, int64_t nodes, int parts) {
@@ -13,15 +14,16 @@ static void assert_good_cut(const int32_t *part, int64_t nodes, int parts) {
     memory_free(count);
 }
 
-// Every member of the family but file:, whose parts a file gives; N is 3.
-static const char *const *method_words(void) {
+// Every member of the family but file:, whose parts a file gives; N is 3. metis:star cuts only
+// hypergraphs.
+static const char *const *method_words(bool star) {
     static const char *word[16];
     int count = 0;
     for (int i = 0; i < method_family.count; i++) {
         const char *name = family_word(&method_family, i);
         if (strcmp(name, "fennel:N") == 0)
             word[count++] = "fennel:3";
-        else if (strcmp(name, "file:PATH") != 0)
+        else if (strcmp(name, "file:PATH") != 0 && (star || strcmp(name, "metis:star") != 0))
             word[count++] = name;
     }
     word[count] = NULL;
@@ -41,7 +43,7 @@ static void test_every_method_fills_every_part_and_repeats(void **state) {
     for (int r = 0; r < RULES; r++)
         for (int s = 0; s < 6; s++) {
             Dataset d = graph_make(sizes[s], rules[r], false, 1);
-            for (const char *const *method = method_words(); *method != NULL; method++)
+            for (const char *const *method = method_words(false); *method != NULL; method++)
                 for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
                     Config config = config_for(*method);
                     assert_ok(partition_cut(part, &d, counts[c], &config, &err, &warnings), &err);
@@ -51,6 +53,37 @@ static void test_every_method_fills_every_part_and_repeats(void **state) {
                 }
             dataset_clear(&d);
         }
+}
+
+static const PinRule pin_rules[] = {hyper_random, hyper_mixed, hyper_isolated, hyper_empty,
+                                    hyper_two};
+
+static void check_hyper_cut(const Dataset *d, const char *method, int parts) {
+    Error err = {0};
+    Warnings warnings = {0};
+    int32_t part[200], again[200];
+    Config config = config_for(method);
+    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
+    assert_good_cut(part, d->nodes, parts);
+    for (int64_t h = 0; h < d->hyperedges; h++)
+        assert_in_range(part[d->nodes + h], 0, parts - 1);
+    assert_ok(partition_cut(again, d, parts, &config, &err, &warnings), &err);
+    assert_memory_equal(part, again, (size_t)(d->nodes + d->hyperedges) * sizeof part[0]);
+}
+
+static void test_every_method_cuts_hypergraphs(void **state) {
+    (void)state;
+    static const int sizes[] = {1, 3, 8, 90}, counts[] = {1, 2, 3, 4, 8};
+    for (int r = 0; r < 5; r++)
+        for (int s = 0; s < 4; s++)
+            for (int directed = 0; directed < 2; directed++) {
+                HyperKind kind = {sizes[s], 110 - sizes[s], pin_rules[r], directed, r % 2 == 0};
+                Dataset d = hyper_make(kind, 1);
+                for (const char *const *method = method_words(true); *method != NULL; method++)
+                    for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++)
+                        check_hyper_cut(&d, *method, counts[c]);
+                hyper_clear(&d);
+            }
 }
 
 static int64_t largest(const int32_t *part, int64_t nodes, int parts) {
@@ -181,12 +214,16 @@ static void test_wrong_requests_are_refused(void **state) {
         Error err = {0};
         Config config = config_for(wrong[i]);
         assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_CONFIG,
-                       "metis, random, blocks, fennel, fennel:N, file:PATH");
+                       "metis, metis:star, random, blocks, fennel, fennel:N, file:PATH");
     }
     Error err = {0};
     Config config = config_for("metis");
     assert_refused(partition_cut(part, &d, 11, &config, &err, &warnings), &err, EXIT_CONFIG,
                    "10 nodes cannot be cut into 11 parts");
+    err = (Error){0};
+    Config star = config_for("metis:star");
+    assert_refused(partition_cut(part, &d, 2, &star, &err, &warnings), &err, EXIT_CONFIG,
+                   "has no hyperedges; use metis");
     err = (Error){0};
     config.partition.balance = (ConfigWords){1, {"nodes"}};
     assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_CONFIG,
@@ -296,6 +333,7 @@ static void test_listed_files_give_the_listed_outcome(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_method_fills_every_part_and_repeats),
+    cmocka_unit_test(test_every_method_cuts_hypergraphs),
     cmocka_unit_test(test_random_and_blocks_are_even_and_what_they_say),
     cmocka_unit_test(test_methods_get_what_they_ask_for),
     cmocka_unit_test(test_metis_finds_the_two_cliques),

@@ -1,0 +1,173 @@
+// ranks: 1
+// If this failed, a made hypergraph would depend on the number of threads, or its communities,
+// arities or popular nodes would not be those that its recipe names.
+
+#include "support.h"
+
+#include "fringe/dataset.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static void generate(Dataset *d, const char *name, int64_t seed, int threads, char hash[33]) {
+    Error err = {0};
+    omp_set_num_threads(threads);
+    assert_ok(dataset_generate(d, name, seed, &err), &err);
+    assert_ok(dataset_check(d, name, &err), &err);
+    dataset_hash(d, hash);
+}
+
+static void the_seed_decides_and_threads_do_not(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "hyper-planted:nodes=3000,hyperedges=2000,features=7",
+        "hyper-zipf:vertices=3000,hyperedges=2000,features=3,classes=4", "hyper-zipf"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Dataset d;
+        char hash[4][33];
+        for (int k = 0; k < 4; k++) { // 1, 2, 3 threads, then another seed
+            generate(&d, names[i], k < 3 ? 1 : 2, k % 3 + 1, hash[k]);
+            dataset_clear(&d);
+        }
+        assert_string_equal(hash[0], hash[1]);
+        assert_string_equal(hash[0], hash[2]);
+        assert_string_not_equal(hash[0], hash[3]);
+    }
+}
+
+// pins[h][class] of 8 classes.
+static int64_t (*count_classes(const Dataset *d))[8] {
+    int64_t(*count)[8] = (int64_t(*)[8])ALLOC(int64_t, 8 * d->hyperedges, "classes of pins");
+    for (int64_t i = 0; i < d->nodes; i++)
+        for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
+            count[d->target[e]][d->label[i]]++;
+    return count;
+}
+
+// Here every class is a community, and the pins abroad of a hyperedge are spread over seven.
+static void pins_are_as_pure_as_said(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d,
+             "hyper-planted:nodes=8000,hyperedges=2000,communities=8,classes=8,arity=20,"
+             "purity=0.7,features=0",
+             1, 2, hash);
+    int64_t(*count)[8] = count_classes(&d), home = 0, homes[8] = {0};
+    for (int64_t h = 0; h < d.hyperedges; h++) {
+        int most = 0;
+        for (int k = 0; k < 8; k++)
+            most = count[h][k] > count[h][most] ? k : most;
+        home += count[h][most];
+        homes[most]++;
+    }
+    // 40,000 pins: standard error 0.0023; small hyperedges may have another majority
+    assert_near((double)home / (double)d.edges, 0.7, 0.012);
+    for (int k = 0; k < 8; k++) // 250 +- 15 expected
+        assert_in_range(homes[k], 170, 330);
+    memory_free(count);
+    dataset_clear(&d);
+}
+
+static void arities_are_uniform(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d, "hyper-planted:nodes=9000,hyperedges=7000,arity=5", 2, 2, hash);
+    int64_t *size = ALLOC(int64_t, d.hyperedges, "sizes"), seen[9] = {0};
+    for (int64_t e = 0; e < d.edges; e++)
+        size[d.target[e]]++;
+    for (int64_t h = 0; h < d.hyperedges; h++) {
+        assert_in_range(size[h], 2, 8);
+        seen[size[h]]++;
+    }
+    for (int a = 2; a <= 8; a++)
+        assert_near((double)seen[a], 1000, 150 /* 5 standard errors */);
+    memory_free(size);
+    dataset_clear(&d);
+}
+
+static void splits_are_halves_and_quarters(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d, "hyper-planted", 3, 2, hash);
+    int64_t split[4] = {0};
+    for (int64_t i = 0; i < d.nodes; i++)
+        split[d.split[i]]++;
+    assert_near((double)split[SPLIT_TRAIN], 10000, 360 /* 5 standard errors of 20,000 nodes */);
+    assert_near((double)split[SPLIT_VAL], 5000, 310);
+    assert_near((double)split[SPLIT_TEST], 5000, 310);
+    assert_int_equal(d.features, 64);
+    assert_int_equal(d.classes, 8);
+    dataset_clear(&d);
+}
+
+static int64_t sum_of_degrees(const Dataset *d, int64_t begin, int64_t end) {
+    return d->offset[end] - d->offset[begin];
+}
+
+static void zipf_hypergraphs_follow_their_law(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d, "hyper-zipf:vertices=50000,hyperedges=60000,s=2,most=50", 1, 2, hash);
+    assert_null(d.x);
+    assert_null(d.label);
+    int64_t *size = ALLOC(int64_t, d.hyperedges, "sizes"), seen[51] = {0};
+    for (int64_t e = 0; e < d.edges; e++)
+        size[d.target[e]]++;
+    for (int64_t h = 0; h < d.hyperedges; h++) {
+        assert_in_range(size[h], 2, 50);
+        seen[size[h]]++;
+    }
+    // P(a) ~ a^-2: about 24,000 of 2 and 11,000 of 3
+    assert_near((double)seen[2] / (double)seen[3], 9.0 / 4, 0.12 /* 5 standard errors */);
+    assert_near((double)seen[2] / (double)seen[4], 4, 0.3);
+    // P(v) ~ 1 / (v + 1): each range has ln 2
+    double near = (double)sum_of_degrees(&d, 199, 399), far = (double)sum_of_degrees(&d, 399, 799);
+    assert_near(near / far, 1, 0.05 /* 5 standard errors of 17,000 pins; pins are distinct */);
+    memory_free(size);
+    dataset_clear(&d);
+}
+
+static void wrong_values_are_refused(void **state) {
+    (void)state;
+    static const char *const names[][2] = {
+        {"hyper-planted:nodes", "hyper-planted: 'nodes'"},
+        {"hyper-planted:size=5", "'size'"},
+        {"hyper-planted:purity=1.5", "'purity'"},
+        {"hyper-planted:arity=1", "'arity'"},
+        {"hyper-planted:communities=4", "8 classes of 4 communities"},
+        {"hyper-zipf:nodes=5", "hyper-zipf: 'nodes'"},
+        {"hyper-zipf:s=-1", "'s'"},
+        {"hyper-plant", "there is no generator"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Dataset d;
+        Error err = {0};
+        assert_refused(dataset_generate(&d, names[i][0], 1, &err), &err, EXIT_USAGE, names[i][1]);
+    }
+}
+
+// More pins than nodes are wanted: hyperedges stay smaller.
+static void small_hypergraphs_can_be_made(void **state) {
+    (void)state;
+    Dataset d;
+    char hash[33];
+    generate(&d, "hyper-planted:nodes=3,hyperedges=40,communities=1,classes=1,arity=9,purity=1", 1,
+             2, hash);
+    assert_in_range(d.edges, 40 * 2, 40 * 3);
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_seed_decides_and_threads_do_not),
+    cmocka_unit_test(pins_are_as_pure_as_said),
+    cmocka_unit_test(arities_are_uniform),
+    cmocka_unit_test(splits_are_halves_and_quarters),
+    cmocka_unit_test(zipf_hypergraphs_follow_their_law),
+    cmocka_unit_test(wrong_values_are_refused),
+    cmocka_unit_test(small_hypergraphs_can_be_made),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,162 @@
+// ranks: 1 2 3 4 8
+// If this failed, some combination of layer, hypergraph, saving, schedule and codec would have
+// another loss or gradient than the dense oracle, though each of them alone may be right.
+#include "gradients.h"
+
+enum { COMBINATIONS = 48, LEAST = 10 }; // on each number of ranks; of every value of every factor
+
+typedef struct Factor {
+    const char *name;
+    int values;
+} Factor;
+
+// clang-format off
+enum { LAYER, ROLES, WEIGHTS, LABELS, DEPTH, HIDDEN, POST, INPUT_DROPOUT,
+       FEATURES_ONCE, TRANSFORM, FIELD, COVERS, SCHEDULE, CODEC, CUT, FACTORS };
+static const Factor factors[FACTORS] = {
+    {"layer", 3}, {"roles", 2}, {"weights", 2}, {"labels", 2}, {"depth", 3}, {"hidden", 2},
+    {"post", 3}, {"input dropout", 2}, {"features once", 2}, {"transform first", 2},
+    {"receptive field", 2}, {"cover", 4}, {"schedule", 3}, {"codec", 2}, {"cut", 2},
+};
+// clang-format on
+
+static double draw(int what, int64_t row, int64_t column) {
+    return random_uniform32(random_stream(23, RANDOM_GENERATE, 0, what, 0), row, 0, column);
+}
+
+// The value of a factor: every `values` combinations in a row have each of them once, in an order
+// of their own.
+static int value_of(int factor, int combination) {
+    int values = factors[factor].values, block = combination / values, rank = 0;
+    double mine = draw(factor, block, combination % values);
+    for (int k = 0; k < values; k++)
+        rank += draw(factor, block, k) < mine;
+    return rank;
+}
+
+static int all_on_one(int64_t node, int parts) {
+    (void)node, (void)parts;
+    return 0;
+}
+
+typedef struct Combination {
+    int value[FACTORS];
+    Case c;
+    char name[256];
+} Combination;
+
+static void describe(Combination *all) {
+    size_t used = 0;
+    for (int f = 0; f < FACTORS; f++)
+        used += (size_t)snprintf(all->name + used, sizeof all->name - used, "%s%s %d",
+                                 f > 0 ? ", " : "", factors[f].name, all->value[f]);
+}
+
+static Combination combination_of(int number) {
+    static const char *const posts[] = {"", "activation", "dropout,norm,activation"};
+    Combination all = {0};
+    for (int f = 0; f < FACTORS; f++)
+        all.value[f] = value_of(f, number);
+    const int *v = all.value;
+    TestGraphKind graph = {.nodes = 53,
+                           .hyperedges = 41,
+                           .degree = 4,
+                           .features = 11,
+                           .classes = 5,
+                           .directed = v[ROLES],
+                           .weighted = v[WEIGHTS],
+                           .multilabel = v[LABELS],
+                           .cut = v[CUT] ? all_on_one : NULL};
+    all.c = (Case){.layer = v[LAYER] == 2 ? "hnhn" : "hgnn",
+                   .gcn_norm = "both",
+                   .graph = graph,
+                   .layers = 1 + v[DEPTH],
+                   .post = posts[v[POST]],
+                   .dropout = 0.3,
+                   .input_dropout = v[INPUT_DROPOUT] ? 0.2 : 0,
+                   .order = "aggregate-first",
+                   .setting = v[LAYER] == 1 ? "model.norm_hyper=row" : "model.norm_hyper=sym"};
+    describe(&all);
+    return all;
+}
+
+// A unit of ReLU whose sum bf16 rounds to the other side of 0 has another gradient, so bf16 goes
+// without.
+static Config plain_config(const Combination *all) {
+    const int *v = all->value;
+    Config config = case_config(&all->c);
+    config.model.hidden = (ConfigInts){1, {v[HIDDEN] ? 17 : 7}};
+    snprintf(config.quantization.codec, CONFIG_WORD, "%s", v[CODEC] ? "bf16" : "fp32");
+    if (v[CODEC])
+        snprintf(config.model.activation, CONFIG_WORD, "none");
+    return config;
+}
+
+static Config config_of(const Combination *all) {
+    static const char *const covers[] = {"sources", "targets", "replicas", "min"};
+    const int *v = all->value;
+    int savings = (v[FEATURES_ONCE] ? LAYER0 : 0) | (v[TRANSFORM] ? ORDER : 0) |
+                  (v[FIELD] ? TRAIN_ROWS : 0) | COVER;
+    return with_savings(plain_config(all), savings, covers[v[COVERS]]);
+}
+
+// 1e-2 for the 8 bits of bf16, of the whole gradient: norms of layers enlarge what rounding does to
+// small rows.
+static void compare_combination(const Combination *all, const ModelShape *shape, double loss,
+                                const float *g, const Truth *want) {
+    if (!all->value[CODEC]) {
+        compare(&all->c, "fp32", shape, loss, g, want);
+        return;
+    }
+    compare_range(&all->c, "all parameters", g, want->gradient, 0, shape->parameter_count, 1e-2);
+    if (!(fabs(loss - want->loss) <= 1e-2 * fabs(want->loss)))
+        fail_msg("%s: loss %.9g, oracle %.9g", all->c.name, loss, want->loss);
+}
+
+static void try_combination(const Combination *all, const TestGraph *w) {
+    static const char *const schedules[] = {"blocking", "overlap", "central"};
+    Config config = config_of(all), plain = plain_config(all);
+    ModelShape shape = case_shape(&all->c, &plain, &w->dataset); // the oracle's
+    int64_t count = shape.parameter_count;
+    float *p = ALLOC(float, count, "p"), *g = ALLOC(float, count, "g");
+    double *p64 = ALLOC(double, count, "p64");
+    Truth want = {.gradient = ALLOC(double, count, "want")};
+    some_parameters(&shape, p);
+    for (int64_t k = 0; k < count; k++)
+        p64[k] = (double)p[k];
+    OracleGraph graph = oracle_graph(&w->dataset);
+    want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
+    Made made;
+    make(&made, &all->c, w, &config, schedules[all->value[SCHEDULE]]);
+    double loss = distributed(&made, p, g);
+    compare_combination(all, &made.shape, loss, g, &want);
+    unmake(&made);
+    oracle_clear(&graph);
+    memory_free(want.gradient);
+    memory_free(p64);
+    memory_free(g);
+    memory_free(p);
+}
+
+static void every_combination_equals_the_oracle(void **state) {
+    (void)state;
+    int seen[FACTORS][8] = {{0}};
+    for (int i = 0; i < COMBINATIONS; i++) {
+        Combination all = combination_of(i);
+        TestGraph w;
+        all.c.name = all.name;
+        test_graph_init(&w, all.c.graph, 100 + (uint64_t)i, &test_comm);
+        try_combination(&all, &w);
+        test_graph_clear(&w);
+        for (int f = 0; f < FACTORS; f++)
+            seen[f][all.value[f]]++;
+    }
+    for (int f = 0; f < FACTORS; f++)
+        for (int v = 0; v < factors[f].values; v++)
+            assert_true(seen[f][v] >= LEAST);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_combination_equals_the_oracle),
+};
+TEST_MAIN(tests)

@@ -1,0 +1,237 @@
+// ranks: 1
+// If this fails, METIS and Fennel read other pairs of a hypergraph than its clique expansion has,
+// or what they cut is not balanced as asked.
+#include "hypergraphs.h"
+#include "method.h"
+#include "partition/internal.h"
+#include <math.h>
+
+enum { N = 300, M = 24 };
+
+// Hyperedge h has about 3 h pins, the last four about 100.
+static bool growing(int64_t h, int64_t v, uint64_t seed) {
+    return graph_uniform(seed, h, v) < (double)(h < 20 ? 3 * h : 100) / N;
+}
+
+static const HyperKind kind = {N, M, growing, false, false};
+
+static int64_t pins_of(int64_t h) {
+    int64_t pins = 0;
+    for (int64_t v = 0; v < N; v++)
+        pins += growing(h, v, 5);
+    return pins;
+}
+
+// weight[u * N + v] as the expansion says, and each node's neighbours listed once.
+static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
+    Expansion x;
+    Error err = {0};
+    int32_t *weight = ALLOC(int32_t, N * N, "test");
+    assert_ok(expansion_init(&x, d, seed, 0, &err), &err);
+    for (int64_t v = 0; v < N; v++) {
+        int64_t count = expansion_neighbours(&x, v);
+        for (int64_t k = 0; k < count; k++) {
+            assert_int_not_equal(x.node[k], v);
+            assert_int_equal(weight[v * N + x.node[k]], 0);
+            assert_true(x.weight[k] >= 1);
+            weight[v * N + x.node[k]] = x.weight[k];
+        }
+    }
+    *scale = x.scale;
+    expansion_clear(&x);
+    return weight;
+}
+
+// Pairs whose hyperedges all have at most 64 pins weigh what the definition says.
+static void test_small_hyperedges_are_cliques(void **state) {
+    (void)state;
+    Dataset d = hyper_make(kind, 5);
+    float scale;
+    int32_t *weight = expanded(&d, 3, &scale);
+    int64_t checked = 0;
+    for (int64_t u = 0; u < N; u++)
+        for (int64_t v = 0; v < N; v++) {
+            double sum = 0;
+            bool large = false;
+            for (int64_t h = 0; h < M; h++) {
+                bool both = u != v && growing(h, u, 5) && growing(h, v, 5);
+                large = large || (both && pins_of(h) > 64);
+                sum += both ? (double)scale / (double)(pins_of(h) - 1) : 0;
+            }
+            if (large)
+                continue;
+            checked += sum > 0;
+            assert_true(fabs(sum - weight[u * N + v]) <= 0.51); // rounded
+        }
+    assert_true(checked > 1000);
+    memory_free(weight);
+    hyper_clear(&d);
+}
+
+// Each pin adds the same weight to its node whatever the size of the hyperedge; both ends of a pair
+// agree; pairs of large hyperedges are a few, connected, among pins, and others with another seed.
+static void test_large_hyperedges_are_sampled(void **state) {
+    (void)state;
+    Dataset d = hyper_make(kind, 5);
+    float scale;
+    int32_t *weight = expanded(&d, 3, &scale), *other = expanded(&d, 4, &scale);
+    for (int64_t v = 0; v < N; v++) {
+        int64_t sum = 0, pins = 0, pairs = 0;
+        for (int64_t u = 0; u < N; u++) {
+            assert_int_equal(weight[u * N + v], weight[v * N + u]);
+            sum += weight[v * N + u];
+            pairs += weight[v * N + u] > 0;
+        }
+        for (int64_t h = 0; h < M; h++)
+            pins += growing(h, v, 5) && pins_of(h) > 1;
+        assert_true(fabs((double)sum - (double)scale * (double)pins) <= 0.5 * (double)pairs + 1);
+    }
+    assert_memory_not_equal(weight, other, N * N * sizeof *weight);
+    memory_free(weight);
+    memory_free(other);
+    hyper_clear(&d);
+}
+
+static bool only_one(int64_t h, int64_t v, uint64_t seed) {
+    (void)seed;
+    return h == 1 && v % 3 == 0;
+}
+
+// One hyperedge of 100 pins: 16 partners at most for each pin, and a cycle through all of them.
+static void test_a_large_hyperedge_is_connected_by_few_pairs(void **state) {
+    (void)state;
+    Dataset d = hyper_make((HyperKind){N, M, only_one, false, false}, 5);
+    float scale;
+    int32_t *weight = expanded(&d, 3, &scale);
+    for (int64_t v = 0; v < N; v++) {
+        int64_t pairs = 0;
+        for (int64_t u = 0; u < N; u++) {
+            pairs += weight[v * N + u] > 0;
+            assert_true(weight[v * N + u] == 0 || (u % 3 == 0 && v % 3 == 0));
+        }
+        assert_true(pairs <= 16);
+        if (v % 3 == 0)
+            assert_true(weight[v * N + (v + 3) % N] > 0);
+    }
+    memory_free(weight);
+    hyper_clear(&d);
+}
+
+// ---- cuts
+
+static void test_methods_find_the_two_groups(void **state) {
+    (void)state;
+    static const char *const methods[] = {"metis", "metis:star", "fennel:9"};
+    Dataset d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
+    for (int m = 0; m < 3; m++) {
+        int32_t part[140];
+        Error err = {0};
+        Warnings warnings = {0};
+        Config config = config_for(methods[m]);
+        assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings), &err);
+        assert_int_not_equal(part[0], part[1]);
+        for (int v = 0; v < 80; v++)
+            assert_int_equal(part[v], part[v % 2]);
+        for (int h = 0; h < 60; h++)
+            assert_int_equal(part[80 + h], part[h % 2]);
+    }
+    hyper_clear(&d);
+}
+
+// A band of hyperedges whose first nodes are heavy: by weight a part of these has fewer nodes.
+static bool band(int64_t h, int64_t v, uint64_t seed) {
+    (void)seed;
+    return v / 2 >= h - 2 && v / 2 <= h + 2;
+}
+
+static double heaviest(const int32_t *part, const Dataset *d, int parts) {
+    int64_t weight[8] = {0}, most = 0, sum = 0;
+    for (int64_t v = 0; v < d->nodes; v++)
+        weight[part[v]] += d->node_weight[v];
+    for (int p = 0; p < parts; p++) {
+        sum += weight[p];
+        most = weight[p] > most ? weight[p] : most;
+    }
+    return (double)most * parts / (double)sum;
+}
+
+static void test_nodes_are_balanced_by_their_weight(void **state) {
+    (void)state;
+    static const char *const methods[] = {"metis", "metis:star"};
+    Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
+    for (int scale = 0; scale < 2; scale++) // weights whose sum is beyond 2^31, too
+        for (int m = 0; m < 2; m++) {
+            int32_t part[1200];
+            Error err = {0};
+            Warnings warnings = {0};
+            Config config = config_for(methods[m]);
+            for (int v = 0; v < 800; v++)
+                d.node_weight[v] = (v < 200 ? 10 : 1) * (scale == 0 ? 1 : 40000000);
+            assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
+            assert_true(heaviest(part, &d, 4) < 1.1);
+        }
+    hyper_clear(&d);
+}
+
+static void test_training_nodes_are_balanced_when_asked_for(void **state) {
+    (void)state;
+    static const char *const methods[] = {"metis", "metis:star"};
+    Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
+    for (int v = 0; v < 800; v++) {
+        d.split[v] = v < 200 ? SPLIT_TRAIN : SPLIT_TEST;
+        d.node_weight[v] = 1;
+    }
+    for (int m = 0; m < 2; m++)
+        for (int asked = 0; asked < 2; asked++) {
+            int32_t part[1200];
+            int64_t count[4] = {0}, most = 0;
+            Error err = {0};
+            Warnings warnings = {0};
+            Config config = config_for(methods[m]);
+            config.partition.balance = (ConfigWords){2 * asked, {"train", "edges"}};
+            assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
+            for (int v = 0; v < 200; v++)
+                count[part[v]]++;
+            for (int p = 0; p < 4; p++)
+                most = count[p] > most ? count[p] : most;
+            assert_int_equal(most <= 70, asked); // 50 would be perfect
+        }
+    hyper_clear(&d);
+}
+
+static void test_what_does_not_fit_is_refused(void **state) {
+    (void)state;
+    static const char *const methods[] = {"metis", "metis:star", "fennel", "blocks"};
+    Dataset d = hyper_make((HyperKind){700, 700, hyper_random, false, false}, 5);
+    int32_t part[1400];
+    size_t before = memory_in_use();
+    for (int m = 0; m < 4; m++) {
+        int accepted = 0, refused = 0;
+        for (double mebibytes = 0.1; mebibytes < 100; mebibytes *= 2) {
+            Error err = {0};
+            Warnings warnings = {0};
+            Config config = config_for(methods[m]);
+            config.run.memory_limit = (double)before / (1 << 30) + mebibytes / 1024;
+            bool ok = partition_cut(part, &d, 2, &config, &err, &warnings);
+            assert_int_equal(err.code, ok ? EXIT_OK : EXIT_MEMORY);
+            assert_false(accepted > 0 && !ok);
+            assert_int_equal(memory_in_use(), before);
+            accepted += ok;
+            refused += !ok;
+        }
+        assert_true(accepted > 0 && refused > 0);
+    }
+    hyper_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_small_hyperedges_are_cliques),
+    cmocka_unit_test(test_large_hyperedges_are_sampled),
+    cmocka_unit_test(test_a_large_hyperedge_is_connected_by_few_pairs),
+    cmocka_unit_test(test_methods_find_the_two_groups),
+    cmocka_unit_test(test_nodes_are_balanced_by_their_weight),
+    cmocka_unit_test(test_training_nodes_are_balanced_when_asked_for),
+    cmocka_unit_test(test_what_does_not_fit_is_refused),
+};
+
+TEST_MAIN(tests)
