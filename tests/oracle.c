@@ -20,6 +20,12 @@ static void fill_incidence(OracleGraph *g, const Dataset *d) {
         }
 }
 
+static void fill_adjacency(OracleGraph *g, const Dataset *d) {
+    for (int64_t u = 0; u < d->nodes; u++)
+        for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++)
+            g->a[d->target[e] * d->nodes + u] += d->weight != NULL ? (double)d->weight[e] : 1.0;
+}
+
 OracleGraph oracle_graph(const Dataset *d) {
     OracleGraph g = {.n = (int)d->nodes,
                      .m = (int)d->hyperedges,
@@ -31,10 +37,10 @@ OracleGraph oracle_graph(const Dataset *d) {
                      .label = d->label,
                      .labels = d->labels,
                      .split = d->split};
-    fill_incidence(&g, d);
-    for (int64_t u = 0; u < d->nodes && d->hyperedges == 0; u++)
-        for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++)
-            g.a[d->target[e] * d->nodes + u] += d->weight != NULL ? (double)d->weight[e] : 1.0;
+    if (d->hyperedges > 0)
+        fill_incidence(&g, d);
+    else
+        fill_adjacency(&g, d);
     return g;
 }
 

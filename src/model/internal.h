@@ -172,9 +172,16 @@ static inline bool uses_weights(const ModelShape *shape, int l) {
 // Xavier-uniform; each matrix of a model has a random stream of its own.
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
-// ---- model.c
+// ---- buffers.c
+// Plans or allocates everything that an epoch writes, and the mirrors of what it reads.
+void alloc_buffers(Model *m, const Allocator *allocator);
+void free_buffers(Model *m);
 void alloc_aggregate(Model *m, const Allocator *allocator,
                      int l); // Layer.a, unless it is made once
+size_t counts_bytes(const Model *m); // of device_counts
+enum { LOSS_BYTES = SPLITS * sizeof(double) };
+
+// ---- model.c
 // Own rows of a level.
 static inline int64_t own_rows(const Model *m, int level) {
     return m->parts.shard->set[level_set(&m->shape, level)].own;
@@ -199,8 +206,6 @@ static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
 void make_loss(Model *m, Rows g, Rows logits, uint8_t which, float weight);
 // Downloads counts and losses behind the work so far; m->results says when they are there.
 void download_results(Model *m);
-
-size_t counts_bytes(const Model *m); // of device_counts
 
 // ---- exchanges.c
 // What long work moves along beside the exchange that runs; without a function: nothing.

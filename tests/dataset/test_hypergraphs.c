@@ -51,12 +51,12 @@ static void pins_are_sorted_and_merged(void **state) {
 static void what_no_node_reads_is_dropped(void **state) {
     (void)state;
     Dataset d;
-    load_text(&d, "t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n");
-    assert_int_equal(d.hyperedges, 3); // ids stay
+    load_text(&d, "t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n2 3 s\n");
+    assert_int_equal(d.hyperedges, 4); // ids stay
     assert_int_equal(d.edges, 2);
     ASSERT_INTS(d.target, 1, 2);
     assert_memory_equal(d.pin_role, "\2\3", 2); // without sources: kept
-    assert_non_null(strstr(d.warnings.text, "1 hyperedge without a target"));
+    assert_non_null(strstr(d.warnings.text, "2 hyperedges without a target"));
     assert_non_null(strstr(d.warnings.text, "1 node in no hyperedge"));
     dataset_clear(&d);
 }
@@ -134,6 +134,36 @@ static void every_defect_is_named(void **state) {
     Error err = {0};
     assert_ok(dataset_check(&d, "c", &err), &err);
     dataset_clear(&d);
+}
+
+// Large enough that their arrays outweigh all that the tests before took.
+static void the_memory_is_foreseen(void **state) {
+    (void)state;
+    static const char *const names[] = {"large.hgr", "large.pins"};
+    enum { PINS = 300000, SIZE = 3 };
+    for (int kind = 0; kind < 2; kind++) {
+        char *text = ALLOC(char, 24 * PINS, "test");
+        size_t used = kind == 0 ? (size_t)sprintf(text, "%d 50000\n", PINS / SIZE) : 0;
+        for (int p = 0; p < PINS; p++) {
+            int node = 1 + p % 50000 * 7 % 50000;
+            used += (size_t)(kind == 0 ? sprintf(text + used, "%d%c", node, p % SIZE == 2 ? 10 : 32)
+                                       : sprintf(text + used, "%d %d 2 %c\n", node, p / SIZE,
+                                                 "stb"[p % 3]));
+        }
+        test_write(test_path(names[kind]), text, used);
+        memory_free(text);
+        Dataset d;
+        Error err = {0};
+        Config config = {0};
+        MemoryPlan plan = {0};
+        snprintf(config.data.path, sizeof config.data.path, "%s", test_path(names[kind]));
+        size_t before = memory_in_use();
+        dataset_plan(&plan, &config);
+        assert_ok(dataset_load(&d, &config, &err), &err);
+        assert_true(memory_peak() - before > 7000000); // of the load
+        assert_true(memory_plan_total(&plan) >= memory_peak() - before);
+        dataset_clear(&d);
+    }
 }
 
 // --- our directory, the hash
@@ -417,6 +447,7 @@ static void what_does_not_fit_is_counted(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_memory_is_foreseen), // first, for the peak
     cmocka_unit_test(pins_are_sorted_and_merged),
     cmocka_unit_test(what_no_node_reads_is_dropped),
     cmocka_unit_test(arrays_that_say_nothing_are_dropped),

@@ -1,0 +1,230 @@
+// The buffers of a model. One walk with an Allocator either plans or allocates every buffer of an
+// epoch, so the plan cannot differ from what is used.
+#include "internal.h"
+
+// ---- allocating or planning
+
+// Inference, and a layer behind one without post, read their input from the output of the layer
+// below.
+static bool keeps_input(const ModelShape *shape, int l) {
+    return !shape->inference && uses_weights(shape, l) && shape->kind->keeps_input(shape, l);
+}
+
+void alloc_aggregate(Model *m, const Allocator *allocator, int l) {
+    if (is_made_once(&m->shape, l))
+        m->layer[l].a = m->features;
+    else
+        m->layer[l].a =
+            alloc_rows(allocator, own_rows(m, l + 1), m->shape.width[l], "aggregated rows");
+}
+
+static void alloc_layer(Model *m, const Allocator *allocator, int l) {
+    const ModelShape *shape = &m->shape;
+    Layer *layer = &m->layer[l];
+    int64_t n = own_rows(m, l + 1), in = shape->width[l], out = shape->width[l + 1];
+    bool dropped = l == 0 && shape->input_keep < 1;
+    if (dropped || (l > 0 && shape->posted[l - 1] && keeps_input(shape, l)))
+        layer->h = alloc_rows(allocator, own_rows(m, l), in,
+                              dropped ? "features after dropout" : "layer inputs");
+    if (multiplies_first(shape, l))
+        layer->y = alloc_rows(allocator, own_rows(m, l), out, "transformed rows");
+    if (shape->weights[l])
+        shape->kind->buffers(m, allocator, l);
+    layer->z = alloc_rows(allocator, n, out, "layer outputs");
+    if (!shape->posted[l])
+        return;
+    size_t bits = (size_t)(n * rows_stride(out) / 8);
+    layer->saved.mean = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.inverse = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
+    layer->saved.kept = alloc_device(allocator, bits, "dropout and activation bits");
+    layer->saved.positive = alloc_device(allocator, bits, "dropout and activation bits");
+}
+
+// The features and their precomputed aggregates.
+static void alloc_features(Model *m, const Allocator *allocator) {
+    const ModelShape *shape = &m->shape;
+    const char *what = "aggregated features";
+    m->x = alloc_rows(allocator, own_rows(m, 0), shape->width[0], "features");
+    if (shape->leading > 0)
+        m->features = alloc_rows(allocator, own_rows(m, shape->leading), shape->width[0], what);
+    if (shape->leading > 1)
+        m->entering = alloc_rows(allocator, own_rows(m, shape->leading - 1), shape->width[0], what);
+}
+
+// Layers that need not keep their input share a buffer with the layers of the same set of rows and
+// the same width: padding stays zero only if all rows of a buffer are equally wide.
+static bool shares_input(const ModelShape *shape, int l) {
+    return shape->posted[l - 1] && !keeps_input(shape, l);
+}
+
+static bool share_one(const ModelShape *shape, int k, int l) {
+    return shares_input(shape, k) && shape->width[k] == shape->width[l] &&
+           level_set(shape, k) == level_set(shape, l);
+}
+
+static void alloc_inputs(Model *m, const Allocator *allocator) {
+    for (int l = 1; l < m->shape.layers; l++) {
+        if (!shares_input(&m->shape, l))
+            continue;
+        int same = 1;
+        while (same < l && !share_one(&m->shape, same, l))
+            same++;
+        if (same == l)
+            m->layer[l].h =
+                alloc_rows(allocator, own_rows(m, l), m->shape.width[l], "layer inputs");
+        else
+            m->layer[l].h = m->layer[same].h;
+    }
+}
+
+static void alloc_gradients(Model *m, const Allocator *allocator) {
+    for (int l = 1; l <= m->shape.layers; l++) {
+        if (!wants_input_gradient(&m->shape, l))
+            continue;
+        int i = 0;
+        while (i < m->widths && m->gradient_width[i] != m->shape.width[l])
+            i++;
+        if (i < m->widths)
+            continue;
+        m->gradient_width[m->widths++] = m->shape.width[l];
+        for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
+            m->gradient_slot[i][slot] =
+                alloc_rows(allocator, m->rows, m->shape.width[l], "gradients of rows");
+    }
+}
+
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t scratch_floats(const Model *m) {
+    int64_t most = 0;
+    for (int l = 0; l < m->shape.layers; l++) {
+        if (!uses_weights(&m->shape, l))
+            continue;
+        most = max64(most, m->shape.kind->scratch(m, l));
+        most = max64(most, m->parts.backend->post_scratch(m->rows, m->shape.width[l + 1]));
+    }
+    return most;
+}
+
+static void alloc_kept(Model *m, const Allocator *allocator) {
+    if (m->shape.layer0 != LAYER0_KEPT)
+        return;
+    int64_t count = m->parts.patterns->of[0][FORWARD]->plan.halo_count;
+    m->kept = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
+    m->masked = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
+}
+
+size_t counts_bytes(const Model *m) {
+    int64_t classes = m->shape.width[m->shape.layers];
+    return (size_t)(SPLITS * split_counts(classes)) * sizeof(int64_t);
+}
+
+static void alloc_counts(Model *m, const Allocator *allocator) {
+    const char *what = "metric counts";
+    m->device_counts = alloc_device(allocator, counts_bytes(m), what);
+    m->device_loss = alloc_device(allocator, LOSS_BYTES, what);
+    m->counts = alloc_pinned_side(allocator, m->device_counts, counts_bytes(m), what);
+    m->loss = alloc_pinned_side(allocator, m->device_loss, LOSS_BYTES, what);
+}
+
+static const Pattern *kept_pattern(const Model *m) {
+    return m->shape.layer0 == LAYER0_KEPT ? m->parts.patterns->of[0][FORWARD] : NULL;
+}
+
+// Constant arrays of the shard and the blocks that operations read.
+static void alloc_diagonals(Model *m, const Allocator *allocator, int stage) {
+    const Block *block = &m->forward[stage].block;
+    size_t to = (size_t)own_rows(m, stage + 1), from = (size_t)own_rows(m, stage);
+    m->forward[stage].left = alloc_mirror(allocator, block->left, to * sizeof(float), "diagonals");
+    m->forward[stage].right =
+        alloc_mirror(allocator, block->right, from * sizeof(float), "diagonals");
+}
+
+static void alloc_mirrors(Model *m, const Allocator *allocator) {
+    const Shard *s = m->parts.shard;
+    const Pattern *kept = kept_pattern(m);
+    size_t n = (size_t)own_rows(m, 0), classes = (size_t)s->classes;
+    for (int stage = 0; stage < m->shape.stages; stage++)
+        alloc_diagonals(m, allocator, stage);
+    for (int set = 0; set < m->shape.stages; set++)
+        m->on.gid[set] = alloc_mirror(allocator, s->set[set].gid,
+                                      (size_t)s->set[set].own * sizeof(int64_t), "node ids");
+    m->on.label = alloc_mirror(allocator, s->label, n * sizeof(int32_t), "labels");
+    m->on.labels = alloc_mirror(allocator, s->labels, n * classes, "labels");
+    m->on.split = alloc_mirror(allocator, s->split, n, "splits");
+    if (kept != NULL)
+        m->on.halo_id = alloc_mirror(allocator, kept->plan.halo_id,
+                                     (size_t)kept->plan.halo_count * sizeof(int64_t), "node ids");
+}
+
+void alloc_buffers(Model *m, const Allocator *allocator) {
+    alloc_mirrors(m, allocator);
+    alloc_features(m, allocator);
+    alloc_kept(m, allocator);
+    for (int l = first_layer(&m->shape); l < m->shape.layers; l++)
+        alloc_layer(m, allocator, l);
+    if (!m->shape.inference) {
+        alloc_inputs(m, allocator);
+        alloc_gradients(m, allocator);
+        m->scratch = alloc_device(allocator, (size_t)scratch_floats(m) * sizeof(float),
+                                  "scratch of gradients");
+    }
+    alloc_counts(m, allocator);
+}
+
+// ---- freeing, in reverse
+
+static void free_mirrors(Model *m) {
+    const Backend *b = m->parts.backend;
+    mirror_free(b, m->on.halo_id);
+    mirror_free(b, m->on.split);
+    mirror_free(b, m->on.labels);
+    mirror_free(b, m->on.label);
+    for (int stage = m->shape.stages - 1; stage >= 0; stage--)
+        mirror_free(b, m->on.gid[stage]);
+    for (int stage = m->shape.stages - 1; stage >= 0; stage--) {
+        mirror_free(b, m->forward[stage].right);
+        mirror_free(b, m->forward[stage].left);
+    }
+}
+
+static void free_layer(Model *m, int l) {
+    const Backend *b = m->parts.backend;
+    Layer *layer = &m->layer[l];
+    b->free(layer->saved.mean);
+    b->free(layer->saved.inverse);
+    b->free(layer->saved.kept);
+    b->free(layer->saved.positive);
+    b->free(layer->bits);
+    for (int i = 0; i < 2; i++)
+        rows_free(b, &layer->own[i]);
+    bool shared = false;
+    for (int k = 0; k < l; k++)
+        shared |= m->layer[k].h.at == layer->h.at;
+    if (!shared)
+        rows_free(b, &layer->h);
+    if (layer->a.at != m->features.at)
+        rows_free(b, &layer->a);
+    rows_free(b, &layer->y);
+    rows_free(b, &layer->z);
+}
+
+void free_buffers(Model *m) {
+    const Backend *b = m->parts.backend;
+    pinned_side_free(b, m->loss);
+    pinned_side_free(b, m->counts);
+    b->free(m->device_loss);
+    b->free(m->device_counts);
+    b->free(m->scratch);
+    for (int i = 0; i < m->widths; i++)
+        for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
+            rows_free(b, &m->gradient_slot[i][slot]);
+    for (int l = m->shape.layers - 1; l >= 0; l--)
+        free_layer(m, l);
+    rows_free(b, &m->masked);
+    rows_free(b, &m->kept);
+    rows_free(b, &m->entering);
+    rows_free(b, &m->features);
+    rows_free(b, &m->x);
+    free_mirrors(m);
+}
