@@ -1,6 +1,7 @@
 """Datasets for fringe, and runs of fringe, from Python. Needs numpy only; to_pyg needs PyG.
 
     write_dataset(folder, edges, features, labels, masks)    a graph of your own, as fringe reads it
+    write_hypergraph(folder, hyperedge_index, x, y, masks)   a hypergraph
     read_dataset(folder)                                     such a folder, back as arrays
     run = read_run("runs/mine")                              config, epochs as arrays, result
     weights(run), predictions(run), embeddings(run, layer)   what it learned, as arrays
@@ -67,7 +68,8 @@ SPLITS = ("train", "validation", "test")
 
 @dataclass
 class Dataset:
-    """edges [2, E]: edges[0, k] -> edges[1, k]; masks: {"train", "validation", "test"} of bools [n]."""
+    """edges [2, E]: edges[0, k] -> edges[1, k]; masks: {"train", "validation", "test"} of bools [n]. Of a hypergraph
+    edges is hyperedge_index [2, pins]: node edges[0, k] is in hyperedge edges[1, k]."""
 
     name: str
     edges: np.ndarray
@@ -75,6 +77,9 @@ class Dataset:
     features: Optional[np.ndarray]
     labels: Optional[np.ndarray]
     masks: dict
+    hyperedges: int = 0  # 0: a graph
+    hyperedge_weight: Optional[np.ndarray] = None
+    role: Optional[np.ndarray] = None  # [pins] 1 source, 2 target, 3 both; None: all are both
 
 
 def _array(value):
@@ -154,7 +159,7 @@ def _parts_of_data(data, features, labels, masks, weights):
     found = [getattr(data, name, None) for name in ("train_mask", "val_mask", "test_mask")]
     masks = found if masks is None and all(mask is not None for mask in found) else masks
     weights = getattr(data, "edge_weight", None) if weights is None else weights
-    return data.edge_index, features, labels, masks, weights
+    return getattr(data, "edge_index", None), features, labels, masks, weights
 
 
 def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weights=None, nodes=None, undirected=False,
@@ -181,28 +186,39 @@ def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weig
     source, target, weights = _edges(edges, nodes, undirected, weights)
     arrays = {"edge_offset": np.searchsorted(source, np.arange(nodes + 1)).astype(np.int64),
               "edge_target": target.astype(np.int32)}
-    manifest = {"format": "fringe-dataset", "version": 1, "name": name or os.path.basename(os.path.abspath(folder)),
-                "nodes": nodes, "edges": len(target), "features": 0, "classes": 0, "multilabel": False}
     if weights is not None:
         arrays["edge_weight"] = weights
+    _write_folder(folder, name, nodes, arrays, features, labels, masks, {})
+
+
+def _label_array(labels):
+    labels = _array(labels)
+    labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    if not (labels == labels.astype(np.int32)).all():
+        raise ValueError("labels: expected whole numbers; -1 means that a node has none")
+    if labels.ndim == 2 and _are_one_hot(labels):
+        warnings.warn("labels: [n, K] means several labels per node, but every node has one; give classes, "
+                      "labels.argmax(1)", stacklevel=4)
+    return labels
+
+
+def _write_folder(folder, name, nodes, arrays, features, labels, masks, more):
+    """The folder, from the arrays of its edges or pins and what belongs to nodes; more: further keys of the manifest."""
+    manifest = {"format": "fringe-dataset", "version": 1, "name": name or os.path.basename(os.path.abspath(folder)),
+                "nodes": nodes, "edges": len(arrays["edge_target"]), "features": 0, "classes": 0, "multilabel": False,
+                **more}
     if features is not None:
         arrays["features"] = np.asarray(_array(features), np.float32)
         manifest["features"] = arrays["features"].shape[1]
     if labels is not None:
-        labels = _array(labels)
-        labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
-        if not (labels == labels.astype(np.int32)).all():
-            raise ValueError("labels: expected whole numbers; -1 means that a node has none")
-        if labels.ndim == 2 and _are_one_hot(labels):
-            warnings.warn("labels: [n, K] means several labels per node, but every node has one; give classes, "
-                          "labels.argmax(1)", stacklevel=2)
+        labels = _label_array(labels)
         manifest["multilabel"] = labels.ndim == 2
         manifest["classes"] = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1
         arrays["labels"] = labels.astype(np.uint8 if labels.ndim == 2 else np.int32)
     if masks is not None:
         arrays["split"] = _split(masks, nodes)
     else:
-        warnings.warn("no masks: fringe cannot train on this graph, only predict", stacklevel=2)
+        warnings.warn("no masks: fringe cannot train on this graph, only predict", stacklevel=3)
     for key in ("features", "labels"):
         if key in arrays and len(arrays[key]) != nodes:
             raise ValueError(f"{key}: there are {len(arrays[key])} rows, but {nodes} nodes")
@@ -213,17 +229,73 @@ def write_dataset(folder, edges, features=None, labels=None, masks=None, *, weig
         f.write("\n")
 
 
+def _pins(index, nodes, hyperedges):
+    """Node and hyperedge of every pin."""
+    index = _array(index)
+    if index.ndim != 2 or index.shape[0] != 2:
+        raise ValueError(f"hyperedge_index: expected [2, pins] as PyG's, found {list(index.shape)}")
+    if not (index == index.astype(np.int64)).all():
+        raise ValueError("hyperedge_index: ids must be whole numbers")
+    node, hyperedge = index.astype(np.int64)
+    for pins, count, what in ((node, nodes, "nodes"), (hyperedge, hyperedges, "hyperedges")):
+        if len(pins) and not 0 <= pins.min() <= pins.max() < count:
+            raise ValueError(f"hyperedge_index: ids of {what} must lie in 0 to {count - 1}, for there are {count}")
+    empty = np.flatnonzero(np.bincount(hyperedge, minlength=hyperedges) == 0)
+    if len(empty):
+        raise ValueError(f"hyperedge_index: hyperedge {empty[0]} has no node, and so have {len(empty) - 1} more")
+    return node, hyperedge
+
+
+def write_hypergraph(folder, hyperedge_index, x=None, y=None, masks=None, hyperedge_weight=None, role=None, *, nodes=None,
+                     name=None):
+    """Writes a hypergraph as a folder that fringe reads (data.path); arrays of numpy or torch.
+
+    hyperedge_index   [2, pins] as PyG's: node hyperedge_index[0, k] is in hyperedge hyperedge_index[1, k]; or a Data
+                      object of PyG, which may hold x, y, masks and hyperedge_weight as well
+    x, y, masks       features, labels and splits of the nodes, as in write_dataset
+    hyperedge_weight  [hyperedges] positive numbers
+    role              [pins] of a directed hypergraph: 1 the hyperedge reads the node (source), 2 the node reads the
+                      hyperedge (target), 3 both
+    """
+    if hasattr(hyperedge_index, "hyperedge_index"):
+        data = hyperedge_index
+        hyperedge_weight = getattr(data, "hyperedge_weight", None) if hyperedge_weight is None else hyperedge_weight
+        _, x, y, masks, _ = _parts_of_data(data, x, y, masks, None)
+        hyperedge_index = data.hyperedge_index
+    nodes = next((int(given) if np.ndim(given) == 0 else len(given) for given in (nodes, x, y) if given is not None), None)
+    if nodes is None:
+        raise ValueError("how many nodes are there? Give x, y or nodes=")
+    weight = None if hyperedge_weight is None else np.asarray(_array(hyperedge_weight), np.float32).ravel()
+    last = _array(hyperedge_index)[1] if np.ndim(hyperedge_index) == 2 and len(hyperedge_index) == 2 else []
+    hyperedges = len(weight) if weight is not None else int(max(last, default=-1)) + 1
+    node, hyperedge = _pins(hyperedge_index, nodes, hyperedges)
+    role = None if role is None else _array(role).ravel()
+    if role is not None and (len(role) != len(node) or not np.isin(role, (1, 2, 3)).all()):
+        raise ValueError(f"role: expected {len(node)} numbers 1 (source), 2 (target) or 3 (both), one for each pin")
+    if weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
+        raise ValueError("hyperedge_weight: expected positive numbers")
+    order = np.lexsort((hyperedge, node))
+    arrays = {"edge_offset": np.searchsorted(node[order], np.arange(nodes + 1)).astype(np.int64),
+              "edge_target": hyperedge[order].astype(np.int32)}
+    if role is not None:
+        arrays["pin_role"] = role[order].astype(np.uint8)
+    if weight is not None:
+        arrays["hyperedge_weight"] = weight
+    _write_folder(folder, name, nodes, arrays, x, y, masks, {"hyperedges": hyperedges})
+
+
 def read_dataset(folder):
-    """A dataset folder, of write_dataset or of `fringe generate`."""
+    """A dataset folder, of write_dataset, write_hypergraph or `fringe generate`."""
     with open(os.path.join(folder, "dataset.json"), encoding="utf-8") as f:
-        name = json.load(f)["name"]
+        manifest = json.load(f)
     arrays = read_tensors(os.path.join(folder, "dataset.safetensors"))
     offset = arrays["edge_offset"]
     source = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
     split = arrays.get("split", np.zeros(len(offset) - 1, np.uint8))
-    return Dataset(name, np.stack([source, arrays["edge_target"].astype(np.int64)]), arrays.get("edge_weight"),
-                   arrays.get("features"), arrays.get("labels"),
-                   {key: split == number for number, key in enumerate(SPLITS, 1)})
+    return Dataset(manifest["name"], np.stack([source, arrays["edge_target"].astype(np.int64)]),
+                   arrays.get("edge_weight"), arrays.get("features"), arrays.get("labels"),
+                   {key: split == number for number, key in enumerate(SPLITS, 1)}, manifest.get("hyperedges", 0),
+                   arrays.get("hyperedge_weight"), arrays.get("pin_role"))
 
 
 # --- runs
@@ -275,7 +347,9 @@ def weights(run, best=False):
     folder = os.path.join(run.folder, "checkpoints")
     with open(os.path.join(folder, "LATEST"), encoding="utf-8") as f:
         folder = os.path.join(folder, f.read().strip())
-    return read_tensors(os.path.join(folder, "best.safetensors" if best else "model.safetensors"))
+    arrays = read_tensors(os.path.join(folder, "best.safetensors" if best else "model.safetensors"))
+    arrays.pop("normalisation", None)  # of hypergraphs: the name of the operator, no weight
+    return arrays
 
 
 def _predicted(run, name, option):
@@ -322,9 +396,11 @@ def _scaled_edges(kind, edge_index, edge_weight, nodes, torch):
 def _convolution(model, inputs, outputs):
     """The layer of PyG that computes what the run's layer computes."""
     from torch.nn import Linear, ReLU, Sequential
-    from torch_geometric.nn import GCNConv, GINConv, SAGEConv, SGConv
+    from torch_geometric.nn import GCNConv, GINConv, HypergraphConv, SAGEConv, SGConv
 
     kind, bias = model["layer"], model["bias"]
+    if kind == "hgnn":
+        return HypergraphConv(inputs, outputs, bias=bias)
     if kind in ("gcn", "sage-gcn"):
         return GCNConv(inputs, outputs, bias=bias, normalize=kind == "gcn" and model["gcn_norm"] == "in")
     if kind == "sage-mean":
@@ -332,19 +408,30 @@ def _convolution(model, inputs, outputs):
     if kind == "gin":
         net = Sequential(Linear(inputs, outputs, bias), ReLU(), Linear(outputs, outputs, bias))
         return GINConv(net, train_eps=model["gin_learn_epsilon"])
-    if kind == "sgc":
-        return SGConv(inputs, outputs, K=model["layers"], bias=bias)
-    raise ValueError(f"model.layer={kind}: PyG's layer for it is not known to this file")
+    return SGConv(inputs, outputs, K=model["layers"], bias=bias)
+
+
+def _check_layer(model):
+    """PyG must have the layer."""
+    kind = model["layer"]
+    if kind not in ("gcn", "sage-gcn", "sage-mean", "gin", "sgc", "hgnn"):
+        raise ValueError(f"model.layer={kind}: PyG has no layer that computes this")
+    if kind == "hgnn" and model["norm_hyper"] != "row":
+        raise ValueError(f"model.norm_hyper={model['norm_hyper']}: PyG's HypergraphConv computes D_v^-1 H D_e^-1 H^T X, "
+                         "which is model.norm_hyper=row; train with that")
 
 
 def to_pyg(run, best=False):
     """A torch module of PyG's layers with the run's weights, in evaluation mode: model(x, edge_index, edge_weight=None)
-    gives the scores of fringe predict. x and edges must be those that the run trained on, after data.transforms.
-    model.layers_of(...) gives a list: the rows behind each layer, the scores last."""
+    gives the scores of fringe predict. x and edges must be those that the run trained on, after data.transforms; of hgnn
+    with model.norm_hyper=row edge_index is hyperedge_index, and all hyperedges weigh 1, for PyG's HypergraphConv computes
+    D_v^-1 H D_e^-1 H^T X with weights in D_v alone. model.layers_of(...) gives a list: the rows behind each layer, the
+    scores last."""
     import torch
 
-    array = weights(run, best)
     settings, kind = run.config["model"], run.config["model"]["layer"]
+    _check_layer(settings)
+    array = weights(run, best)
     count = 1 + max(int(name.split(".")[1]) for name in array if name.startswith("convs."))
     first = {"sage-mean": "lin_l.weight", "gin": "nn.0.weight"}.get(kind, "lin.weight")
     shapes = [array[f"convs.{l}.{first}"].shape for l in range(count)]
@@ -369,6 +456,9 @@ def to_pyg(run, best=False):
         def layers_of(self, x, edge_index, edge_weight=None):
             if edge_weight is not None and kind in ("sage-mean", "gin"):
                 raise ValueError(f"PyG's layer for {kind} knows no edge weights")
+            if edge_weight is not None and kind == "hgnn":
+                raise ValueError("PyG's HypergraphConv divides by the weights of hyperedges but does not multiply by them; "
+                                 "fringe's hgnn does both, so only hyperedges without weights give the same scores")
             if own_scaling:
                 edge_index, edge_weight = _scaled_edges(kind, edge_index, edge_weight, len(x), torch)
             elif kind == "sage-mean" and settings["self_loops"]:
@@ -403,7 +493,7 @@ def from_pyg(model, path):
         new = re.sub(r"^(conv|norm)(\d+)\.", lambda m: f"{m[1]}s.{int(m[2]) - 1}.", name)
         new = re.sub(r"\.nn\.lins\.(\d)\.", lambda m: f".nn.{2 * int(m[1])}.", new)  # PyG's MLP in its GIN
         if not KNOWN.fullmatch(new):
-            raise ValueError(f"'{name}' is no weight of a layer that fringe has (convs.N of GCNConv, SAGEConv, GINConv "
-                             "or SGConv, norms.N of LayerNorm)")
+            raise ValueError(f"'{name}' is no weight of a layer that fringe has (convs.N of GCNConv, SAGEConv, "
+                             "GINConv, SGConv or HypergraphConv, norms.N of LayerNorm)")
         arrays[new] = np.asarray(_array(value), np.float32).reshape(_array(value).shape or (1,))
     write_tensors(path, arrays)

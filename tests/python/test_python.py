@@ -126,6 +126,37 @@ def test_what_pyg_users_have():
         assert len(given) == 1 and text in str(given[0].message), given
 
 
+def test_hypergraph():
+    """Three hyperedges of five nodes, of which the last is in none; pins in any order."""
+    index, x = np.array([[3, 0, 1, 2, 1, 2], [2, 0, 0, 1, 1, 2]]), np.arange(10.0).reshape(5, 2)
+    y, masks, role = np.array([0, 1, 1, 0, -1]), [[0], [1], [2, 3]], [1, 3, 2, 1, 3, 3]
+    fringe.write_hypergraph("pins", index, x, y, masks, [1, 2, 0.5], role)
+    data = fringe.read_dataset("pins")
+    assert {(v, h): r for v, h, r in zip(*data.edges, data.role)} == {(v, h): r for v, h, r in zip(*index, role)}
+    assert data.hyperedges == 3 and data.hyperedge_weight.tolist() == [1, 2, 0.5] and np.array_equal(data.features, x)
+    assert re.search(r"nodes +5\nhyperedges +3\npins +6\n", command("inspect", "pins"))
+    write_config("pins.json", data={"path": "pins"}, model={"layer": "hgnn", "layers": 2}, train={"epochs": 2})
+    command("train", "pins.json")
+    assert fringe.weights(fringe.read_run("runs/pins")).keys() == {
+        f"{name}.{what}" for name, what in (("convs.0", "lin.weight"), ("convs.0", "bias"), ("convs.1", "lin.weight"),
+                                            ("convs.1", "bias"), ("norms.0", "weight"), ("norms.0", "bias"))}
+
+    own = Data()
+    own.hyperedge_index, own.x, own.y = index, x, y
+    own.train_mask, own.val_mask, own.test_mask = np.eye(3, 5, dtype=bool)
+    fringe.write_hypergraph("own-pins", own)
+    data = fringe.read_dataset("own-pins")
+    assert data.role is None and data.hyperedge_weight is None and data.masks["test"].tolist().index(True) == 2
+    write = fringe.write_hypergraph
+    refused(r"expected \[2, pins\].*found \[6, 2\]", write, "bad", index.T, x)
+    refused(r"ids of nodes must lie in 0 to 1", write, "bad", index, nodes=2)
+    refused(r"ids of hyperedges must lie in 0 to 1", write, "bad", index, x, None, None, [1, 1])
+    refused(r"hyperedge 3 has no node, and so have 1 more", write, "bad", index, x, None, None, np.ones(5))
+    refused(r"positive", write, "bad", index, x, None, None, [1, 0, 1])
+    refused(r"expected 6 numbers 1", write, "bad", index, x, None, None, None, [1, 2, 3, 4, 1, 1])
+    refused(r"how many nodes", write, "bad", index)
+
+
 def test_multilabel():
     random = np.random.default_rng(0)
     fringe.write_dataset("many", random.integers(0, 50, (2, 200)), random.standard_normal((50, 4)),
@@ -150,7 +181,7 @@ def test_run():
     assert run.config["model"]["hidden"] == [32] and run.result["epochs"] == 20
     assert fringe.weights(run)["convs.0.lin.weight"].shape == (32, 8)
     refused(r"--layer 1$", fringe.embeddings, run, 1)
-    refused(r"it holds the runs many, villages", fringe.read_run, "runs")
+    refused(r"it holds the runs many, pins, villages", fringe.read_run, "runs")
 
 
 def test_villages():
@@ -198,6 +229,39 @@ def test_layers():
 
     with ThreadPoolExecutor(4) as pool:  # starting MPI mostly waits
         list(pool.map(check, range(len(LAYERS))))
+
+
+def random_pins(nodes, hyperedges):
+    """Every hyperedge has a node; some nodes are in none."""
+    random = np.random.default_rng(2)
+    inside = random.random((nodes - 5, hyperedges)) < 0.08
+    inside[random.integers(0, nodes - 5, hyperedges), np.arange(hyperedges)] = True
+    return np.argwhere(inside).T
+
+
+def test_hypergraph_conv():
+    random, pins = np.random.default_rng(0), random_pins(80, 40)
+    fringe.write_hypergraph("hyper", pins, random.standard_normal((80, 5)), random.integers(0, 3, 80),
+                            [range(40), range(40, 50), range(50, 80)])
+
+    def trained(folder, **model):
+        write_config(f"{folder}.json", data={"path": "hyper"}, model={"layers": 2, "hidden": [7], **model},
+                     train={"epochs": 3}, run={"dir": folder, "threads": 1})
+        command("train", f"{folder}.json")
+        return fringe.read_run(folder)
+
+    run = trained("hyper-row", layer="hgnn", norm_hyper="row")
+    command("predict", "hyper-row")
+    net, data = fringe.to_pyg(run), fringe.read_dataset("hyper")
+    off = largest_difference(net, data, fringe.predictions(run).scores, False)
+    assert off <= 2e-6, off  # sums of 7 floats in another order
+    refused(r"divides by the weights of hyperedges", net, torch.zeros(80, 5), torch.from_numpy(data.edges), torch.ones(40))
+    refused(r"norm_hyper=sym", fringe.to_pyg, trained("hyper-sym", layer="hgnn"))
+    refused(r"hnhn: PyG has no layer", fringe.to_pyg, trained("hyper-hnhn", layer="hnhn"))
+
+    fringe.from_pyg(net, "hyper.safetensors")
+    command("predict", "hyper-row.json", "--weights", "hyper.safetensors", "-o", "again")
+    assert np.array_equal(np.load("again/scores.npy"), fringe.predictions(run).scores)
 
 
 def test_from_pyg():
@@ -253,8 +317,8 @@ def run_page():
     assert "matplotlib" in skipped or os.path.getsize("people.png") > 5000
 
 
-tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_multilabel, test_run, test_villages]
-tests += [test_layers, test_from_pyg] if HAS_PYG else []
+tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_multilabel, test_run, test_villages]
+tests += [test_layers, test_hypergraph_conv, test_from_pyg] if HAS_PYG else []
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
