@@ -296,7 +296,7 @@ static void published_modes_save_nothing(void **state) {
         assert_string_equal(config.lossless.input_features, published ? "exchange" : "auto");
         assert_string_equal(config.lossless.order, published ? "aggregate-first" : "auto");
         assert_string_equal(config.lossless.receptive_field, published ? "all" : "auto");
-        assert_string_equal(config.lossless.cover, published ? "sources" : "min");
+        assert_string_equal(config.lossless.cover, published ? "replicas" : "min");
     }
 }
 
@@ -330,8 +330,8 @@ static void a_mode_implies_its_preset_and_the_defaults_beside_it(void **state) {
     assert_true(config_mode_implies("adaqp", "quantization.codec", "integer"));
     assert_false(config_mode_implies("adaqp", "quantization.codec", "fp32"));
     assert_true(config_mode_implies("vanilla", "quantization.codec", "fp32"));
-    assert_true(config_mode_implies("vanilla", "lossless.cover", "sources"));
-    assert_false(config_mode_implies("adaqp", "lossless.cover", "sources"));
+    assert_true(config_mode_implies("vanilla", "lossless.cover", "replicas"));
+    assert_false(config_mode_implies("adaqp", "lossless.cover", "replicas"));
     assert_false(config_mode_implies("adaqp", "quantization.period", "100"));
     assert_false(config_mode_implies("of an older version", "quantization.codec", "fp32"));
 }

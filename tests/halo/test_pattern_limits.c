@@ -117,7 +117,8 @@ static void test_plan_covers_what_is_taken(void **state) {
             const Pattern *like = v % 2 == 1 ? graph.forward : NULL;
             MemoryPlan plan = {0};
             PatternKind kind = kind_of(&graph.shard, &variants[v]);
-            PatternBytes bound = pattern_bound(&graph.shard, &kind, like != NULL);
+            bool shares = like != NULL && like->kind.relation == kind.relation;
+            PatternBytes bound = pattern_bound(&graph.shard, &kind, shares);
             size_t before = memory_in_use();
             Pattern *p = pattern_new(&graph.shard, &kind, like, &test_comm);
             size_t taken = memory_in_use() - before;

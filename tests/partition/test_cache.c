@@ -334,7 +334,7 @@ static void test_all_ranks_hear_what_is_wrong(void **state) {
     Error err = {0};
     Config config = config_with(write_graph("graph.txt", ""), "partition.method=mettis");
     assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), &err, EXIT_CONFIG,
-                   "metis, random, blocks");
+                   "metis, metis:star, random, blocks");
     if (test_comm.rank == 0)
         test_write_text(test_path("two.txt"), "0 1\n");
     comm_barrier(&test_comm);
