@@ -9,6 +9,7 @@ A directory holds two files:
       features     F32 [n, F]  optional
       labels       I32 [n]     class, -1 for none;  U8 [n, K] when multi-label
       split        U8  [n]     0 none, 1 train, 2 validation, 3 test
+Of a hypergraph (the manifest says how many hyperedges) edge_target has the hyperedges of each node.
 
 usage: dataset_dir.py FOLDER          checks it and prints one line
 
@@ -38,6 +39,7 @@ class Dataset:
     split: np.ndarray  # uint8 [n]
     features: Optional[np.ndarray] = None  # float32 [n, F]
     edge_weight: Optional[np.ndarray] = None  # float32 [E]
+    hyperedges: int = 0  # 0: a graph
 
     @property
     def nodes(self):
@@ -68,6 +70,7 @@ def read(folder):
         raise ValueError(f"{folder}: {MANIFEST} is not a fringe-dataset of version 1")
     with safe_open(os.path.join(folder, ARRAYS), framework="numpy") as f:
         arrays = {key: f.get_tensor(key) for key in f.keys() if key in Dataset.__dataclass_fields__}
+    arrays["hyperedges"] = int(manifest.get("hyperedges", 0))
     for key in ("edge_offset", "edge_target", "labels", "split"):
         if key not in arrays:
             raise ValueError(f"{folder}: {ARRAYS} has no '{key}'")
@@ -111,8 +114,9 @@ def check(data, where):
     n, offset, target = data.nodes, data.edge_offset, data.edge_target
     if offset[0] != 0 or offset[-1] != data.edges or (np.diff(offset) < 0).any():
         raise ValueError(f"{where}: edge_offset must rise from 0 to the {data.edges} stored edges")
-    if data.edges and (target.min() < 0 or target.max() >= n):
-        raise ValueError(f"{where}: edge_target has ids outside 0..{n - 1}")
+    ends = data.hyperedges or n
+    if data.edges and (target.min() < 0 or target.max() >= ends):
+        raise ValueError(f"{where}: edge_target has ids outside 0..{ends - 1}")
     for key in ("labels", "split", "features"):
         array = getattr(data, key)
         if array is not None and len(array) != n:

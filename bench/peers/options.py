@@ -15,7 +15,7 @@ def options(doc, forms, others=()):
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     ap.add_argument("folder", help="fringe dataset directory")
-    ap.add_argument("model", choices=("gcn", "sage"))
+    ap.add_argument("model", choices=("gcn", "sage", "hgnn"))
     ap.add_argument("--epochs", type=int, default=10, help="timed epochs")
     ap.add_argument("--warmup", type=int, default=2, help="epochs before the clock starts")
     ap.add_argument("--threads", type=int, default=1)

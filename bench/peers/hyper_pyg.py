@@ -1,0 +1,38 @@
+"""Seconds per epoch of PyTorch Geometric's HypergraphConv on one machine, full batch, without evaluation.
+
+usage: hyper_pyg.py FOLDER hgnn [--epochs 10] [--threads 1] [--form best|by_node|by_hyperedge]
+
+FOLDER is a fringe dataset directory of a hypergraph. HypergraphConv takes the pins as an index [2, pins] only, so the
+forms are their two orders; `best` runs both and reports the quicker.
+Prints one line of JSON.
+
+Copyright fringe authors. SPDX-License-Identifier: Apache-2.0
+"""
+from options import options
+
+opt = options(__doc__, forms=("by_node", "by_hyperedge"))
+
+import json  # noqa: E402
+import warnings  # noqa: E402
+
+warnings.filterwarnings("ignore", message=".*torch.jit.script.*")  # not ours to mend
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+import torch_geometric  # noqa: E402
+from torch_geometric.nn import HypergraphConv  # noqa: E402
+
+import training  # noqa: E402
+
+
+def main():
+    data = training.load(opt.folder, opt.model)
+    order = slice(None) if opt.form == "by_node" else np.argsort(data.target, kind="stable")
+    pins = torch.from_numpy(np.stack([data.source[order], data.target[order]]).astype(np.int64))
+    report = training.run("pyg", opt, data, HypergraphConv, lambda conv, h: conv(h, pins),
+                          {"torch_geometric": torch_geometric.__version__})
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()
