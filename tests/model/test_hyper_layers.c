@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8; also on fenced
+// ranks: 1 3; also on fenced
 // If this failed, a convolution on a hypergraph would not be its paper's operator, or would depend
 // on ranks, savings or schedules: a hyperedge shared by two ranks would be summed wrongly.
 #include "gradients.h"

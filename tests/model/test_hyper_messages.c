@@ -1,4 +1,4 @@
-// ranks: 2 4 8
+// ranks: 2 4
 // If this failed, a hyperedge shared by several ranks would cost more rows than its nodes have
 // replicas; or messages of few bits between nodes and hyperedges would be biased, or noisier than
 // their steps allow (ALGORITHMS A.4, C.5).
