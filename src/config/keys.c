@@ -54,17 +54,21 @@ const Key config_own_keys[] = {
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
      "Seed of the partition; separate from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
-     "What metis balances besides the number of nodes."},
+     "What metis balances besides the number of nodes: train, the training nodes; edges, the "
+     "edges, "
+     "or the pins of a hypergraph, which decide how long a rank computes."},
     {"partition.reorder", KEY_BOOL, AT(partition.reorder), "true", ANY, ANY, ANY,
      "Renumber the rows of a part so that neighbours are close in memory."},
 
     {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
-     "Type of convolution. gcn and sage-gcn add the node itself, so stored self-loops would "
-     "count twice (drop-loops in data.transforms removes them)."},
+     "Type of convolution; hgnn and hnhn are for hypergraphs, the others for graphs. gcn and "
+     "sage-gcn add the node itself, so stored self-loops would count twice (drop-loops in "
+     "data.transforms removes them)."},
     {"model.layers", KEY_INT, AT(model.layers), "3", "[1, 16]", ANY, "layers",
-     "Number of convolutions."},
+     "Number of convolutions; on hypergraphs up to 8."},
     {"model.hidden", KEY_INTS, AT(model.hidden), "[256]", "[1, 65536]", ANY, "columns",
-     "Width of each hidden layer; a single value applies to all."},
+     "Width of each hidden layer; a single value applies to all. In hnhn also of the hyperedges' "
+     "rows."},
     {"model.post", KEY_WORDS, AT(model.post), "[\"dropout\", \"norm\", \"activation\"]", ANY,
      "norm activation dropout", ANY, "Steps after each convolution except the last, in order."},
     {"model.norm", KEY_WORD, AT(model.norm), "\"layer\"", ANY, "layer none", ANY,

@@ -149,6 +149,8 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
             err, EXIT_CONFIG,
             "model.hidden: expected 1 width or %d (one for each hidden layer), found %d", all - 1,
             hidden->count);
+    if (hidden->count == 0 && weighted_layers(shape, 0, shape->layers) > 1)
+        return error_set(err, EXIT_CONFIG, "model.hidden: expected a width, found none");
     shape->width[0] = features;
     for (int l = 0; l < shape->layers; l++)
         shape->width[l + 1] = !shape->weights[l]               ? shape->width[l]
