@@ -242,6 +242,9 @@ static bool sync_shards(const Manifest *manifest, const char *folder, Error *err
     return ok;
 }
 
+static const double PINS_UNEVEN =
+    1.5; // of the largest part over the mean, from which a cut is slow
+
 static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *warnings) {
     char text[256];
     if (order->unclustered == 0)
@@ -250,6 +253,21 @@ static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *
              "%d of %d parts are too large for METIS here: their rows are not ordered by cluster, "
              "so that epochs take longer",
              order->unclustered, manifest->parts);
+    warnings_add(&manifest->warnings, "%s", text);
+    warnings_add(warnings, "%s", text);
+}
+
+// The rank with the most pins computes longest, and the others wait for it. Methods that cut nodes
+// leave the pins to chance.
+static void warn_of_pins(Manifest *manifest, Warnings *warnings) {
+    double balance = ranks_balance(manifest->part, manifest->parts, BALANCE_EDGES);
+    char text[256];
+    if (manifest->hyperedges == 0 || balance <= PINS_UNEVEN)
+        return;
+    snprintf(text, sizeof text,
+             "the largest part has %.1f times the mean number of pins, so the other ranks wait for "
+             "it; partition.balance=edges lets metis balance them",
+             balance);
     warnings_add(&manifest->warnings, "%s", text);
     warnings_add(warnings, "%s", text);
 }
@@ -286,6 +304,8 @@ bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph
     }
     if (dataset->hyperedges > 0) // the second stage sends from hyperedges back to nodes
         messages_turn(&manifest->sent_backward);
+    if (ok)
+        warn_of_pins(manifest, warnings);
     memory_free(maker.slot);
     order_clear(&order);
     return ok && write_part_files(manifest, part, folder, err) &&
