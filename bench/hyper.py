@@ -90,7 +90,7 @@ def train(path):
 def copy_rate():
     """GB/s of copying on two threads, read and write counted (bench/pointwise.c)."""
     program = os.path.join(os.path.dirname(FRINGE), "bench_pointwise")
-    done = subprocess.run([program, "--rows=100000", "--columns=64", "--rounds=5"], capture_output=True, text=True)
+    done = subprocess.run([program, "--rows=1000000", "--columns=64", "--rounds=5"], capture_output=True, text=True)
     figures = json.loads(done.stdout.splitlines()[-1])["figures"]
     return next(f["limit"] for f in figures if f["name"].endswith("forward, 2 threads"))
 
@@ -141,9 +141,9 @@ def main():
             + "".join(f"| {arm}: ms | least ms | MiB " for arm in ("hgnn", "gcn on clique", "gcn on star")) + "|",
             "|" + "---|" * 15]
     caption = (f"`bench/run.sh hyper`: 2 convolutions, {WIDTH} wide, features random:{WIDTH}, one process of two threads, mode "
-               "vanilla; median epoch of arms by turns, resident memory. Edges of the clique expansion are distinct pairs. "
+               "vanilla; median epoch of arms by turns, resident memory of the training. Edges of the clique expansion are distinct pairs. "
                "Least: reading the sources and the index of every aggregate once and writing its rows once, at the rate of "
-               f"copying measured in the same run ({rate:.1f} GB/s, read and write counted); dense products, norms and the "
+               f"copying tables of 256 MB, measured in the same run ({rate:.1f} GB/s, read and write counted); dense products, norms and the "
                "optimizer come on top.")
     write_section(os.path.join(ROOT, "docs", "results.md"), "Why two Blocks", caption + "\n\n" + "\n".join(head + rows))
     bench.end()
