@@ -49,8 +49,7 @@ const Key config_own_keys[] = {
      "per line. Of a hypergraph these cut the nodes, metis and fennel by the pairs in hyperedges; "
      "a hyperedge then goes to the part with most of its pins (file:PATH: or as PATH.hpart.K "
      "says). metis:star: cuts nodes and hyperedges of a hypergraph at once, for fewest pins "
-     "between "
-     "parts."},
+     "between parts."},
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
      "Seed of the partition; separate from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
@@ -179,8 +178,8 @@ const Key config_own_keys[] = {
      ANY,
      "The rows that one rank sends to another: rows of sources (sources) | partial aggregates for "
      "targets (targets) | rows of nodes, and partial aggregates of hyperedges (replicas; on a "
-     "graph "
-     "the same as sources) | the fewest rows of both kinds, a minimum vertex cover (min). The mode "
+     "graph the same as sources) | the fewest rows of both kinds, a minimum vertex cover (min). "
+     "The mode "
      "sets the default."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,

@@ -60,14 +60,6 @@ static bool read_header(Header *header, Scan *scan, Error *err) {
     return true;
 }
 
-static bool read_weight(float *weight, Scan *scan, Error *err) {
-    if (!scan_float(scan, weight, "the weight of a hyperedge", err))
-        return false;
-    return *weight >= 0 ||
-           scan_error(scan, err, "the hyperedge weighs %g; weights are not negative",
-                      (double)*weight);
-}
-
 static bool read_pins(Pins *pins, const Header *header, int64_t hyperedge, Scan *scan, Error *err) {
     if (scan_at_line_end(scan))
         return scan_error(scan, err, "hyperedge %lld has no pins", (long long)hyperedge + 1);
@@ -91,7 +83,7 @@ static bool read_hyperedges(Pins *pins, float *weight, const Header *header, Sca
         if (scan->at == scan->end)
             return scan_error(scan, err, "the file ends at hyperedge %lld of %lld",
                               (long long)h + 1, (long long)header->hyperedges);
-        if ((weight != NULL && !read_weight(&weight[h], scan, err)) ||
+        if ((weight != NULL && !scan_weight(scan, &weight[h], "hyperedge", err)) ||
             !read_pins(pins, header, h, scan, err))
             return false;
         scan_next_line(scan);

@@ -40,16 +40,6 @@ static bool read_id(int64_t *id, const char *what, Scan *scan, Error *err) {
     return true;
 }
 
-static bool read_weight(float *weight, Scan *scan, Error *err) {
-    if (!scan_float(scan, weight, "the weight of a hyperedge", err))
-        return false;
-    if (*weight < 0)
-        return scan_error(scan, err, "the hyperedge weighs %g; weights are not negative",
-                          (double)*weight);
-    scan_skip_comma(scan);
-    return true;
-}
-
 static bool read_role(uint8_t *role, Scan *scan, Error *err) {
     char word = *scan->at++;
     *role = word == 's' ? PIN_SOURCE : word == 't' ? PIN_TARGET : PIN_BOTH;
@@ -77,8 +67,10 @@ static bool read_line(List *list, Scan *scan, Error *err) {
         !read_id(&pins->hyperedge[place], "a hyperedge id", scan, err))
         return false;
     bool weighted = !scan_at_line_end(scan) && !isalpha((unsigned char)*scan->at);
-    if (weighted && !read_weight(&list->weight[place], scan, err))
+    if (weighted && !scan_weight(scan, &list->weight[place], "hyperedge", err))
         return false;
+    if (weighted)
+        scan_skip_comma(scan);
     bool role = !scan_at_line_end(scan);
     if ((role && !read_role(&pins->role[place], scan, err)) ||
         !check_columns(list, weighted, role, scan, err))

@@ -126,6 +126,8 @@ bool scan_at_names(const Scan *scan);
 // Reads the next number of the line after optional blanks. Errors name file, line and `what`.
 bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err);
 bool scan_float(Scan *scan, float *out, const char *what, Error *err);
+// A number of at least 0, which `what` ("hyperedge") weighs.
+bool scan_weight(Scan *scan, float *out, const char *what, Error *err);
 bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

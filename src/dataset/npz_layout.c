@@ -1,5 +1,4 @@
-// Which arrays of an npz hold what. Three kinds of file hold a graph, one a
-// hypergraph:
+// Which arrays of an npz hold what. Three kinds of file hold a graph, one a hypergraph:
 //
 //   gnn-benchmark   adj_data, adj_indices, adj_indptr, adj_shape; attr_..., labels
 //   scipy.sparse    data, indices, indptr, shape, format (save_npz)

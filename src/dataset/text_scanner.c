@@ -151,7 +151,7 @@ static const char *word_at(const Scan *scan, char out[32]) {
         out[length++] = c >= ' ' && c <= '~' ? c : '?';
     }
     out[length] = '\0';
-    return length == 0 ? "the end of the line" : out;
+    return length > 0 ? out : *scan->at == ',' ? "," : "the end of the line";
 }
 
 bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err) {
@@ -235,4 +235,13 @@ bool scan_float(Scan *scan, float *out, const char *what, Error *err) {
     scan->at = at;
     *out = (float)(negative ? -value : value);
     return true;
+}
+
+bool scan_weight(Scan *scan, float *out, const char *what, Error *err) {
+    char name[64];
+    snprintf(name, sizeof name, "the weight of a %s", what);
+    if (!scan_float(scan, out, name, err))
+        return false;
+    return *out >= 0 ||
+           scan_error(scan, err, "the %s weighs %g; weights are not negative", what, (double)*out);
 }

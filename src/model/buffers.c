@@ -93,8 +93,6 @@ static void alloc_gradients(Model *m, const Allocator *allocator) {
     }
 }
 
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
-
 static int64_t scratch_floats(const Model *m) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {

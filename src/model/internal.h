@@ -4,6 +4,8 @@
 
 #include "fringe/model.h"
 
+static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
 // One distributed aggregate: a Block and the kernels that apply it. Layers with the same Pattern
 // share one.
 typedef struct SparseOperator {
@@ -177,7 +179,7 @@ void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 void alloc_buffers(Model *m, const Allocator *allocator);
 void free_buffers(Model *m);
 void alloc_aggregate(Model *m, const Allocator *allocator,
-                     int l); // Layer.a, unless it is made once
+                     int l);         // Layer.a, unless it is made once
 size_t counts_bytes(const Model *m); // of device_counts
 enum { LOSS_BYTES = SPLITS * sizeof(double) };
 

@@ -7,11 +7,10 @@
 //          Convolution and Hypergraph Attention, 2021; PyG's HypergraphConv). The first layer has
 //          no weights; Θ, the bias and what follows belong to the second, but the first one
 //          multiplies by Θ where that makes rows narrower (lossless.order).
-//   hnhn   X_E = σ(D_e⁻¹ Hᵀ X W₁ + b₁), X_V = σ(D_v⁻¹ H W X_E W₂ + b₂) (Dong et al.: HNHN:
-//   Hypergraph
-//          Networks with Hyperedge Neurons, 2020, without its exponents): both layers have weights,
-//          and model.post follows both but the last. Nodes take the mean over their hyperedges,
-//          weighted by w.
+//   hnhn   X_E = σ(D_e⁻¹ Hᵀ X W₁ + b₁), X_V = σ(D_v⁻¹ H W X_E W₂ + b₂) (Dong et al.:
+//          HNHN: Hypergraph Networks with Hyperedge Neurons, 2020, without its exponents): both
+//          layers have weights, and model.post follows both but the last. Nodes take the mean over
+//          their hyperedges, weighted by w.
 #include "layer_linear.h"
 #include <string.h>
 

@@ -4,8 +4,6 @@
 #include "internal.h"
 #include <string.h>
 
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
-
 int64_t aggregated(const ModelShape *shape, int l, int direction) {
     if (l == 0 && direction == FORWARD && shape->layer0 == LAYER0_KEPT)
         return shape->width[0];

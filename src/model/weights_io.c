@@ -42,8 +42,8 @@ static bool check_operator(const ModelShape *shape, const Tensors *file, Error *
     memcpy(name, said->data, bytes < sizeof name ? bytes : sizeof name - 1);
     return strcmp(name, shape->normalisation) == 0 ||
            error_set(err, EXIT_CONFIG,
-                     "%s: these weights were trained with the operator %s, not with %s; set "
-                     "model.layer and model.norm_hyper as in their training",
+                     "%s: these weights were trained with normalisation %s, not with %s; set "
+                     "model.layer and model.norm_hyper, which choose it, as in their training",
                      file->path, SHOWN(name), shape->normalisation);
 }
 

@@ -25,17 +25,19 @@ raise SystemExit(not all(abs(x - y) <= 1e-4 * abs(x) for x, y in zip(a, b)) or l
 PY
 expect "the cut" 0 'replicas   R = [0-9]+, 2 R = [0-9]+' "$FRINGE" partition hyper.json --parts 3
 expect "its measures as JSON" 0 '"replicas": [0-9]+' "$FRINGE" partition hyper.json --parts 3 --json
-rows() { # COVER: the rows that all exchanges of an epoch send
+rows() { # COVER: sets `sent` to the rows that all exchanges of an epoch send
     "$FRINGE" train hyper.json --ranks 3 --set mode=vanilla --set lossless.cover=$1 --set train.epochs=1 \
         --set run.dir=cover-$1 >/dev/null 2>&1 || fail "cover $1"
-    python3 -c "import json; print(sum(e['rows'] for e in json.load(open('cover-$1/run.json'))['exchanges']))"
+    sent=$(python3 -c "import json; print(sum(e['rows'] for e in json.load(open('cover-$1/run.json'))['exchanges']))")
 }
 replicas=$("$FRINGE" partition hyper.json --parts 3 --json 2>/dev/null |
     python3 -c "import json, sys; print(json.load(sys.stdin)['replicas'])")
-sent=$(rows replicas)
+rows replicas
+of_replicas=$sent
 [ "$sent" -eq $((6 * replicas)) ] || # four forward, and two that lead a gradient back
     fail "rows with replicas: $sent, R = $replicas"
-[ "$(rows min)" -le "$sent" ] || fail "min sends more than replicas"
+rows min
+[ "$sent" -le "$of_replicas" ] || fail "min sends more than replicas"
 
 # --- every layer, codec and kind of hypergraph
 for layer in hgnn hnhn; do
@@ -63,7 +65,7 @@ expect "evaluated on other ranks" 0 '^test ' "$FRINGE" evaluate one --ranks 3
 expect "predicted" 0 'embeddings-1.npy \[400, 8\]' "$FRINGE" predict one --layer 1 -o rows
 expect "inspected" 0 'hyperedges' "$FRINGE" inspect one
 weights=one/checkpoints/epoch-12/model.safetensors
-expect "weights of another operator" 78 'trained with the operator hyper-sym, not with hyper-row' \
+expect "weights of another operator" 78 'trained with normalisation hyper-sym, not with hyper-row' \
     "$FRINGE" evaluate hyper.json --weights $weights --set model.norm_hyper=row
 expect "compared" 0 'lossless' "$FRINGE" compare hyper.json --ranks 2 --modes vanilla,lossless --set run.dir=modes
 
