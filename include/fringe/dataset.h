@@ -32,7 +32,8 @@ typedef struct Dataset {
     float *weight;   // [E] or NULL (all 1); NULL for a hypergraph
     uint8_t *pin_role;       // [E] PIN_...; NULL: a graph, or every pin is source and target
     float *hyperedge_weight; // [m], at least 0; NULL: a graph, or all 1
-    int32_t *node_weight;    // [n], at least 0, of a hypergraph: what a cut balances; NULL: all 1
+    int32_t *node_weight;    // [n], at least 0, of a hypergraph: what metis and metis:star balance;
+                             // NULL: all 1
     int64_t features;        // F, 0 if there are none
     float *x;                // [n, F] or NULL
     int64_t classes;         // K, 0 if there are no labels

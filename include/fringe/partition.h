@@ -1,9 +1,10 @@
 // partition: Dataset -> parts -> shards, cached on disk.
 //
-// Partitioners are a table (src/partition/methods.c): metis, random, blocks, fennel, fennel:N,
-// file:PATH. A row says what its method reads, and only that is built. Only metis.c calls METIS and
-// checks its input and output (TRAPS 11). A shard holds all data of one rank in one safetensors
-// file; a rank maps only its own. The cache key is made of content hashes, not of names.
+// Partitioners are a table (src/partition/methods.c): metis, metis:star, random, blocks, fennel,
+// fennel:N, file:PATH. A row says what its method reads, and only that is built. Only metis.c calls
+// METIS and checks its input and output (TRAPS 11). A shard holds all data of one rank in one
+// safetensors file; a rank maps only its own. The cache key is made of content hashes, not of
+// names.
 //
 // The order of a part's own rows is fixed here (numbering law 1, halo.h): by hops from the training
 // nodes; at each distance forward-central rows first, then forward-marginal ones; inside those,

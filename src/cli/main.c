@@ -37,12 +37,14 @@ const Command commands[] = {
      cmd_predict},
     {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "skjqv",
      "partition the graph and report the communication it needs",
-     "Partitions the graph into --parts parts as partition.* says, and stores the result in\n"
+     "Partitions the graph or hypergraph into --parts parts as partition.* says, and stores the "
+     "result in\n"
      "data.cache, where training finds it. Prints own, central, marginal and halo rows, the edge\n"
-     "cut, the balance, and how many rows each rank sends to each other rank.",
+     "cut, the balance, and how many rows each rank sends to each other rank; of a hypergraph\n"
+     "replicas, cut hyperedges and the workload of the parts.",
      cmd_partition},
     {"generate", "NAME", 1, 1, false, 0, "odqv",
-     "make a synthetic graph that resembles a public one",
+     "make a synthetic graph that resembles a public one, or a hypergraph",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
     {"inspect", "PATH", 1, 1, false, 0, "j", "print what a file or folder of fringe holds",

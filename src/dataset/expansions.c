@@ -179,13 +179,22 @@ static void fill_cliques(Clique *c, Csr *out) {
     }
 }
 
-// The pairs of the largest hyperedge are distinct, so this is a bound that takes no time.
+// The pairs of one hyperedge, a source and another node that is a target, are distinct; so the
+// largest number of them is a bound that takes no time.
 static int64_t least_edges(const Dataset *d) {
-    int64_t *size = hypergraph_sizes(d), largest = 0;
-    for (int64_t h = 0; h < d->hyperedges; h++)
-        largest = size[h] > largest ? size[h] : largest;
-    memory_free(size);
-    return d->pin_role == NULL && largest > 0 ? largest * (largest - 1) : 0;
+    int64_t *of_role[PIN_BOTH + 1], largest = 0;
+    for (int role = PIN_SOURCE; role <= PIN_BOTH; role++)
+        of_role[role] = ALLOC(int64_t, d->hyperedges, "sizes of hyperedges");
+    for (int64_t e = 0; e < d->edges; e++)
+        of_role[d->pin_role == NULL ? PIN_BOTH : d->pin_role[e]][d->target[e]]++;
+    for (int64_t h = 0; h < d->hyperedges; h++) {
+        int64_t both = of_role[PIN_BOTH][h];
+        int64_t pairs = (of_role[PIN_SOURCE][h] + both) * (of_role[PIN_TARGET][h] + both) - both;
+        largest = pairs > largest ? pairs : largest;
+    }
+    for (int role = PIN_SOURCE; role <= PIN_BOTH; role++)
+        memory_free(of_role[role]);
+    return largest;
 }
 
 static bool make_cliques(Clique *c, Csr *out, const StepInput *input, Error *err) {

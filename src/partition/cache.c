@@ -338,7 +338,7 @@ static void begin_parts_stage(const Config *config, int parts) {
     if (parts > 1)
         stage_begin("cut", "%s, %d parts", SHOWN(config->partition.method), parts);
     else
-        stage_begin("load", "the whole graph");
+        stage_begin("load", "the whole dataset");
 }
 
 bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,

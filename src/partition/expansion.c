@@ -31,7 +31,8 @@ bool expansion_init(Expansion *x, const Dataset *dataset, int64_t seed, double m
         csr_free(&x->pins);
         return false;
     }
-    // the weights of all pairs, both ways, stay below 2^31
+    // METIS sums the weights of all pairs, both ways, in 32 bits. They stay below 2^31 if few of
+    // them are rounded up to 1; metis.c counts them, and refuses more.
     x->scale = (float)fmax(fmin(SCALE, (1 << 30) / fmax((double)dataset->edges, 1)), 1);
     x->sum = ALLOC(float, dataset->nodes, "neighbours of a node");
     x->node = ALLOC(int32_t, dataset->nodes, "neighbours of a node");

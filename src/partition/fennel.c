@@ -13,9 +13,10 @@
 // equals (Awadelkarim and Ugander, "Prioritized restreaming algorithms for balanced graph
 // partitioning", KDD 2020). Hubs are placed first and spread over the parts, and their communities
 // gather around them: in the order of ids the cut of planted graphs is nearly twice as large
-// (LIMITS 5). The nodes of a hypergraph have the neighbours and weights of its clique expansion,
-// and their degree is the number of their hyperedges. The order takes eight bytes per node. There
-// are no random numbers and only one thread, so the parts depend only on the graph.
+// (LIMITS 5). Of a hypergraph, |N(v) in P| is the sum of the weights of v's neighbours in its
+// clique expansion (expansion.c), and the degree of v is the number of its hyperedges, which
+// `edges` sums up. The order takes eight bytes per node. There are no random numbers and only one
+// thread, so the parts depend only on the graph.
 #include "internal.h"
 #include <math.h>
 #include <string.h>

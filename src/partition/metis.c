@@ -72,7 +72,7 @@ static bool graph_fits(const Induced *set, int64_t entries, double limit, Error 
     MemoryPlan plan = {0};
     int64_t numbers = set->expansion != NULL ? 2 * entries : entries;
     memory_plan_add(&plan, "graph for METIS",
-                    memory_product(numbers + 5 * set->count + 1, sizeof(idx_t)));
+                    memory_product(numbers + 6 * set->count + 1, sizeof(idx_t)));
     return memory_plan_fits(&plan, limit, advice, err);
 }
 

@@ -120,14 +120,16 @@ static void print_hypergraph(const Manifest *m) {
     printf("hypergraph %" PRId64 " nodes, %" PRId64 " hyperedges, %" PRId64 " pins, %s\n", m->nodes,
            m->hyperedges, m->edges, m->symmetric ? "undirected" : "directed");
     printf("parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
-    printf("replicas   R = %" PRId64 ", 2 R = %" PRId64 ", replication factor %.3f ((n + R) / n)\n",
-           cut->replicas, 2 * cut->replicas, hypercut_factor(m));
+    printf("replicas   R = %" PRId64, cut->replicas);
+    if (m->symmetric)
+        printf(", 2 R = %" PRId64, 2 * cut->replicas);
+    printf(", replication factor %.3f ((n + R) / n)\n", hypercut_factor(m));
     printf("cut        %" PRId64 " of %" PRId64 " hyperedges (%.1f%%), connectivity - 1: %" PRId64
            "\n",
            cut->cut, m->hyperedges, percent(cut->cut, m->hyperedges), cut->connectivity);
     if (cut->weighted)
         printf("weight     %.6g of %.6g is that of cut hyperedges\n", cut->weight_cut, cut->weight);
-    printf("messages   %" PRId64 " rows sent in both stages, with replicas\n",
+    printf("messages   %" PRId64 " rows sent in both stages with lossless.cover=replicas\n",
            manifest_rows_sent(m));
     printf("workload   CoV %.3f, largest / mean %.3f (nodes, hyperedges and replicas)\n",
            workload.variation, workload.largest);
