@@ -240,9 +240,6 @@ def _pins(index, nodes, hyperedges):
     for pins, count, what in ((node, nodes, "nodes"), (hyperedge, hyperedges, "hyperedges")):
         if len(pins) and not 0 <= pins.min() <= pins.max() < count:
             raise ValueError(f"hyperedge_index: ids of {what} must lie in 0 to {count - 1}, for there are {count}")
-    empty = np.flatnonzero(np.bincount(hyperedge, minlength=hyperedges) == 0)
-    if len(empty):
-        raise ValueError(f"hyperedge_index: hyperedge {empty[0]} has no node, and so have {len(empty) - 1} more")
     return node, hyperedge
 
 
@@ -253,7 +250,7 @@ def write_hypergraph(folder, hyperedge_index, x=None, y=None, masks=None, hypere
     hyperedge_index   [2, pins] as PyG's: node hyperedge_index[0, k] is in hyperedge hyperedge_index[1, k]; or a Data
                       object of PyG, which may hold x, y, masks and hyperedge_weight as well
     x, y, masks       features, labels and splits of the nodes, as in write_dataset
-    hyperedge_weight  [hyperedges] positive numbers
+    hyperedge_weight  [hyperedges] numbers of at least 0
     role              [pins] of a directed hypergraph: 1 the hyperedge reads the node (source), 2 the node reads the
                       hyperedge (target), 3 both
     """
@@ -272,8 +269,8 @@ def write_hypergraph(folder, hyperedge_index, x=None, y=None, masks=None, hypere
     role = None if role is None else _array(role).ravel()
     if role is not None and (len(role) != len(node) or not np.isin(role, (1, 2, 3)).all()):
         raise ValueError(f"role: expected {len(node)} numbers 1 (source), 2 (target) or 3 (both), one for each pin")
-    if weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
-        raise ValueError("hyperedge_weight: expected positive numbers")
+    if weight is not None and not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError("hyperedge_weight: expected numbers of at least 0")
     order = np.lexsort((hyperedge, node))
     arrays = {"edge_offset": np.searchsorted(node[order], np.arange(nodes + 1)).astype(np.int64),
               "edge_target": hyperedge[order].astype(np.int32)}
@@ -421,6 +418,14 @@ def _check_layer(model):
                          "which is model.norm_hyper=row; train with that")
 
 
+def _check_hypergraph(data):
+    if data.get("hyperedges") and not data["symmetric"]:
+        raise ValueError("the run trained on a directed hypergraph: PyG's HypergraphConv knows no roles of pins")
+    if data.get("hyperedge_weights"):
+        raise ValueError("the run trained on hyperedges with weights: PyG's HypergraphConv divides by the weights but does "
+                         "not multiply by them; fringe's hgnn does both")
+
+
 def to_pyg(run, best=False):
     """A torch module of PyG's layers with the run's weights, in evaluation mode: model(x, edge_index, edge_weight=None)
     gives the scores of fringe predict. x and edges must be those that the run trained on, after data.transforms; of hgnn
@@ -431,6 +436,7 @@ def to_pyg(run, best=False):
 
     settings, kind = run.config["model"], run.config["model"]["layer"]
     _check_layer(settings)
+    _check_hypergraph(run.record["data"])
     array = weights(run, best)
     count = 1 + max(int(name.split(".")[1]) for name in array if name.startswith("convs."))
     first = {"sage-mean": "lin_l.weight", "gin": "nn.0.weight"}.get(kind, "lin.weight")

@@ -65,6 +65,18 @@ int64_t hypergraph_uncovered(const Dataset *dataset) {
     return uncovered;
 }
 
+// Nodes in hyperedges that are a target in none of them.
+static int64_t only_sources(const Dataset *d) {
+    int64_t count = 0;
+    for (int64_t i = 0; d->pin_role != NULL && i < d->nodes; i++) {
+        int roles = 0;
+        for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
+            roles |= d->pin_role[e];
+        count += roles == PIN_SOURCE;
+    }
+    return count;
+}
+
 void hypergraph_warn(Dataset *dataset) {
     int64_t *size = hypergraph_sizes(dataset), without = 0;
     for (int64_t h = 0; h < dataset->hyperedges; h++)
@@ -74,6 +86,9 @@ void hypergraph_warn(Dataset *dataset) {
     warn_of_count(dataset, hypergraph_uncovered(dataset), "node",
                   "in no hyperedge: a hypergraph convolution gives all of them the same output; "
                   "singletons:uncovered in data.transforms gives each a hyperedge of its own");
+    warn_of_count(dataset, only_sources(dataset), "node",
+                  "a target of no hyperedge: model.norm_hyper=sym, whose degrees of nodes count "
+                  "targets, leaves the features of all of them out; row uses them");
 }
 
 // --- the last steps of a reader

@@ -183,18 +183,23 @@ static bool splits_are_named(const Config *config) {
            !is_usual(config, 2);
 }
 
-// All nodes that have a label and are not training nodes.
-static void test_the_rest(Dataset *dataset) {
+// All nodes that have a label and are not training nodes. False if there are none.
+static bool test_the_rest(Dataset *dataset, Error *err) {
     int64_t count = 0;
     for (int64_t i = 0; i < dataset->nodes; i++)
         if (dataset->split[i] == SPLIT_NONE && (dataset->label == NULL || dataset->label[i] >= 0)) {
             dataset->split[i] = SPLIT_TEST;
             count++;
         }
+    if (count == 0)
+        return error_set(err, EXIT_DATA,
+                         "the split names training nodes only, and no labelled node is left to be "
+                         "a test node; add test nodes to the split");
     warnings_add(&dataset->warnings,
                  "the split names training nodes only, so the test nodes are the other %lld%s "
                  "nodes, and there are no validation nodes",
                  (long long)count, dataset->label == NULL ? "" : " labelled");
+    return true;
 }
 
 // Validation may be missing; so may test, then.
@@ -209,9 +214,7 @@ static bool read_all(Dataset *dataset, const Config *config, const SplitSource *
         if (!(no_val && which == SPLIT_VAL - 1) &&
             !read_split(dataset, config, source->npz, source->path, which, err))
             return false;
-    if (rest)
-        test_the_rest(dataset);
-    return true;
+    return !rest || test_the_rest(dataset, err);
 }
 
 static bool read_own(Dataset *dataset, const Config *config, Error *err) {

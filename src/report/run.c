@@ -47,8 +47,10 @@ static void put_data(JsonWriter *writer, const Report *report) {
     json_put_string(writer, "hash", shard->dataset_hash);
     json_put_int(writer, "nodes", shard->set[NODES].total);
     json_put_int(writer, "edges", shard->edges);
-    if (shard_is_hypergraph(shard))
+    if (shard_is_hypergraph(shard)) {
         json_put_int(writer, "hyperedges", shard->set[HYPEREDGES].total);
+        json_put_bool(writer, "hyperedge_weights", shard->set[HYPEREDGES].weight != NULL);
+    }
     json_put_bool(writer, "symmetric", shard_is_symmetric(shard));
     json_put_string(writer, "size", shard_size_text(size, shard));
     json_put_int(writer, "features", shard->features);

@@ -61,6 +61,14 @@ static void what_no_node_reads_is_dropped(void **state) {
     dataset_clear(&d);
 }
 
+static void nodes_that_are_sources_only_are_counted(void **state) {
+    (void)state;
+    Dataset d;
+    load_text(&d, "s.pins", "0 0 s\n1 0 t\n2 0 s\n2 1 b\n");
+    assert_non_null(strstr(d.warnings.text, "1 node a target of no hyperedge"));
+    dataset_clear(&d);
+}
+
 static void arrays_that_say_nothing_are_dropped(void **state) {
     (void)state;
     Dataset d;
@@ -450,6 +458,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_memory_is_foreseen), // first, for the peak
     cmocka_unit_test(pins_are_sorted_and_merged),
     cmocka_unit_test(what_no_node_reads_is_dropped),
+    cmocka_unit_test(nodes_that_are_sources_only_are_counted),
     cmocka_unit_test(arrays_that_say_nothing_are_dropped),
     cmocka_unit_test(more_lines_are_a_warning),
     cmocka_unit_test(nodes_in_no_hyperedge_are_named),

@@ -309,6 +309,8 @@ static void the_rest_is_test(void **state) {
     assert_memory_equal(d.split, "\3\1\1\0\3", 5); // node 3 has no label
     assert_non_null(strstr(d.warnings.text, "the test nodes are the other 2 labelled nodes"));
     dataset_clear(&d);
+    SET_INTS(&a[1], "labels", -1, 1, 1, -1, -1);
+    assert_refused(load_split(&d, a, 2, 0, &err), &err, EXIT_DATA, "no labelled node is left");
     SET_INTS(&a[1], "val_idx", 0);
     assert_refused(load_split(&d, a, 2, 0, &err), &err, EXIT_DATA, "no array 'test_idx'");
 }
