@@ -2,31 +2,9 @@
 // If this fails, rank 0 takes more memory than it foresaw, and is killed where it should have said
 // so; or it refuses graphs that fit well.
 #include "graphs.h"
-#include <malloc.h>
+#include "resident.h"
 
 enum { GRAPH_NODES = 60000, DEGREE = 12 };
-
-// A figure of /proc/self/status, in bytes.
-static double status(const char *key) {
-    char line[256];
-    long long kibibytes = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, key, strlen(key)) == 0)
-            sscanf(line + strlen(key), "%lld", &kibibytes);
-    fclose(file);
-    return 1024.0 * (double)kibibytes;
-}
-
-// Resident bytes now; the peak is counted from here. Skips the test where the kernel cannot do it.
-static double begin(void) {
-    malloc_trim(0);
-    FILE *file = fopen("/proc/self/clear_refs", "we");
-    if (file == NULL || fputs("5", file) < 0 || fclose(file) != 0)
-        skip();
-    return status("VmRSS:");
-}
 
 // The other end of the k-th edge of node i: most are near, or anywhere.
 static int64_t other_end(int64_t i, int64_t k, bool near) {
@@ -58,11 +36,6 @@ static Config config_of(const char *path, bool near, const char *limit) {
     return config;
 }
 
-static void assert_foreseen(const char *what, double foreseen, double taken) {
-    if (foreseen < taken || foreseen > 1.5 * taken)
-        fail_msg("%s: %.0f bytes foreseen, %.0f taken", what, foreseen, taken);
-}
-
 static void what_is_taken_was_foreseen(void **state) {
     (void)state;
 #ifdef __SANITIZE_ADDRESS__
@@ -80,12 +53,14 @@ static void what_is_taken_was_foreseen(void **state) {
         dataset_plan(&plan, &config);
         double before = begin();
         assert_ok(dataset_load(&dataset, &config, &err), &err);
-        assert_foreseen("loading", (double)memory_plan_total(&plan), status("VmHWM:") - before);
+        assert_foreseen("loading", (double)memory_plan_total(&plan), status("VmHWM:") - before,
+                        1.5);
         int32_t *part = ALLOC(int32_t, GRAPH_NODES, "test");
         before = begin();
         size_t used = memory_in_use();
         assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings), &err);
-        assert_foreseen("METIS", (double)(memory_foreseen() - used), status("VmHWM:") - before);
+        assert_foreseen("METIS", (double)(memory_foreseen() - used), status("VmHWM:") - before,
+                        1.5);
         memory_free(part);
         dataset_clear(&dataset);
     }
