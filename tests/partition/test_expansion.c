@@ -138,6 +138,67 @@ static void test_methods_find_the_two_groups(void **state) {
     hyper_clear(&d);
 }
 
+// Nodes 0 1 4 5 8 9 .. and 2 3 6 7 .. are two groups of 40, whose pairs make rings; two hyperedges
+// of 40 nodes join the first and the last half. A cut along the groups cuts no pair, one along the
+// halves 12 of 160; without weights the two large hyperedges drown the pairs.
+static int64_t next_in_group(int64_t v, int64_t step) {
+    int64_t i = (v % 2 + 2 * (v / 4) + step) % 40;
+    return 4 * (i / 2) + v % 4 / 2 * 2 + i % 2;
+}
+
+static bool rings(int64_t h, int64_t v, uint64_t seed) {
+    (void)seed;
+    if (h >= 160)
+        return v / 40 == h - 160;
+    return v == h % 80 || v == next_in_group(h % 80, 1 + h / 80);
+}
+
+static void test_small_hyperedges_weigh_more(void **state) {
+    (void)state;
+    static const char *const methods[] = {"metis", "fennel:20"};
+    Dataset d = hyper_make((HyperKind){80, 162, rings, false, false}, 5);
+    for (int m = 0; m < 2; m++) {
+        int32_t part[242];
+        int cut = 0;
+        Error err = {0};
+        Warnings warnings = {0};
+        Config config = config_for(methods[m]);
+        assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings), &err);
+        for (int h = 0; h < 160; h++)
+            cut += part[h % 80] != part[next_in_group(h % 80, 1 + h / 80)];
+        assert_true(cut <= 16); // a random cut has 80
+    }
+    hyper_clear(&d);
+}
+
+// Nodes are alike; the first hyperedges have many pins, so that parts of equal nodes and hyperedges
+// would have unequal pins.
+static bool tapering(int64_t h, int64_t v, uint64_t seed) {
+    (void)seed;
+    int64_t near = v - 2 * h, reach = h < 50 ? 30 : 2;
+    return near >= -reach && near <= reach;
+}
+
+static void test_star_balances_pins(void **state) {
+    (void)state;
+    Dataset d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
+    int32_t part[1200];
+    int64_t pins[4] = {0}, most = 0, sum = 0;
+    Error err = {0};
+    Warnings warnings = {0};
+    Config config = config_for("metis:star");
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
+    for (int64_t h = 0; h < 400; h++)
+        for (int64_t v = 0; v < 800; v++)
+            pins[part[800 + h]] += tapering(h, v, 0);
+    for (int p = 0; p < 4; p++) {
+        sum += pins[p];
+        most = pins[p] > most ? pins[p] : most;
+    }
+    assert_true((double)most * 4 / (double)sum < 1.15);
+    hyper_clear(&d);
+}
+
 // A band of hyperedges whose first nodes are heavy: by weight a part of these has fewer nodes.
 static bool band(int64_t h, int64_t v, uint64_t seed) {
     (void)seed;
@@ -260,6 +321,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_large_hyperedges_are_sampled),
     cmocka_unit_test(test_a_large_hyperedge_is_connected_by_few_pairs),
     cmocka_unit_test(test_methods_find_the_two_groups),
+    cmocka_unit_test(test_small_hyperedges_weigh_more),
+    cmocka_unit_test(test_star_balances_pins),
     cmocka_unit_test(test_nodes_are_balanced_by_their_weight),
     cmocka_unit_test(test_training_nodes_are_balanced_when_asked_for),
     cmocka_unit_test(test_what_does_not_fit_is_refused),

@@ -177,27 +177,38 @@ static void test_measures_are_those_of_their_definitions(void **state) {
         }
 }
 
+// Rows that one part sends to another in a stage: to parts that have a hyperedge with the node as
+// source; back from parts that have one with the node as target.
+static void count_sent(const Cut *cut, const HyperKind *kind, int64_t sent[2][4][4]) {
+    for (int64_t v = 0; v < NODES_MADE; v++)
+        for (int p = 0; p < 4; p++) {
+            int role = 0, home = cut->part[v];
+            for (int64_t h = 0; h < HYPEREDGES_MADE; h++)
+                role |= cut->part[NODES_MADE + h] == p ? hyper_role(kind, h, v, 5) : 0;
+            sent[0][home][p] += p != home && (role & PIN_SOURCE) != 0;
+            sent[1][p][home] += p != home && (role & PIN_TARGET) != 0;
+        }
+}
+
 // In a directed hypergraph a source needs no row back and a target none there.
 static void test_rows_sent_are_those_of_sources_and_targets(void **state) {
     (void)state;
+    static const char *const ways[] = {"sent", "sent_backward"}; // entries are [from, to, rows]
     Cut cut;
     HyperKind kind = kind_of(0, 1);
+    int64_t sent[2][4][4] = {0}, told[2][4][4] = {0}, rows = 0;
     cut_open(&cut, hyper_make(kind, 5), 4, NULL, true);
-    int64_t rows = 0;
-    for (int64_t v = 0; v < NODES_MADE; v++)
-        for (int p = 0; p < 4; p++) {
-            int role = 0;
-            for (int64_t h = 0; h < HYPEREDGES_MADE; h++)
-                role |= cut.part[NODES_MADE + h] == p ? hyper_role(&kind, h, v, 5) : 0;
-            rows += p == cut.part[v] ? 0 : (role & 1) + (role >> 1);
-        }
+    count_sent(&cut, &kind, sent);
     Json *report = report_of(&cut);
+    for (int w = 0; w < 2; w++)
+        for (const Json *m = json_first(json_get(report, ways[w])); m != NULL; m = json_next(m)) {
+            const Json *from = json_first(m), *to = json_next(from);
+            int64_t count = (int64_t)json_number(json_next(to));
+            told[w][(int)json_number(from)][(int)json_number(to)] = count;
+            rows += count;
+        }
+    assert_memory_equal(told, sent, sizeof sent);
     assert_true(number(report, "rows_sent") == (double)rows);
-    static const char *const ways[] = {"sent", "sent_backward"};
-    for (int w = 0; w < 2; w++) // each entry is [from, to, rows]
-        for (const Json *m = json_first(json_get(report, ways[w])); m != NULL; m = json_next(m))
-            rows -= (int64_t)json_number(json_next(json_next(json_first(m))));
-    assert_int_equal(rows, 0);
     json_free(report);
     cut_close(&cut);
 }
@@ -237,11 +248,52 @@ static void test_part_files_are_read_back(void **state) {
     cut_close(&cut);
 }
 
+// The folder that holds the parts of a cut by file:NAME.
+static void build(const char *data, const char *name, char folder[1024]) {
+    Config config;
+    Error err = {0};
+    Warnings warnings = {0};
+    char text[3][600];
+    snprintf(text[0], sizeof text[0], "data.path=%s", data);
+    snprintf(text[1], sizeof text[1], "data.cache=%s", test_path("hypercache"));
+    snprintf(text[2], sizeof text[2], "partition.method=\"file:%s\"", test_path(name));
+    const char *settings[] = {text[0], text[1], text[2], "data.transforms=[\"degree\"]"};
+    assert_ok(config_load(&config, NULL, settings, 4, &err), &err);
+    assert_ok(partition_build(&config, 2, folder, 1024, &warnings, &err), &err);
+}
+
+// Parts in the cache are those of both files, and have the name of each source in both.
+static void test_the_cache_knows_the_parts_of_hyperedges(void **state) {
+    (void)state;
+    char first[1024], other[1024], again[1024], path[1100];
+    char data[2][512];
+    for (int i = 0; i < 2; i++) {
+        snprintf(data[i], sizeof data[i], "%s", test_path(i == 0 ? "one.hgr" : "two.hgr"));
+        test_write_text(data[i], "3 4\n1 2\n2 3 4\n1 4\n");
+    }
+    test_write_text(test_path("cut.part.2"), "0\n0\n1\n1\n");
+    test_write_text(test_path("cut.hpart.2"), "0\n1\n0\n");
+    build(data[0], "cut", first);
+    test_write_text(test_path("cut.hpart.2"), "0\n1\n1\n");
+    build(data[0], "cut", other);
+    assert_string_not_equal(first, other);
+    test_write_text(test_path("cut.hpart.2"), "0\n1\n0\n");
+    build(data[1], "cut", again);
+    assert_string_equal(first, again);
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"one.part.2", "one.hpart.2", "two.part.2",
+                                            "two.hpart.2"};
+        path_join(path, sizeof path, first, names[i]);
+        assert_int_equal(file_size(path), i % 2 == 0 ? 8 : 6);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_homes_follow_the_majority_rule),
     cmocka_unit_test(test_measures_are_those_of_their_definitions),
     cmocka_unit_test(test_rows_sent_are_those_of_sources_and_targets),
     cmocka_unit_test(test_part_files_are_read_back),
+    cmocka_unit_test(test_the_cache_knows_the_parts_of_hyperedges),
 };
 
 TEST_MAIN(tests)
