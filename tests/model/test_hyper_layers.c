@@ -45,6 +45,19 @@ static void two_stages_are_one_formula(void **state) {
     }
 }
 
+// The oracle takes the name of the operator from the shape, so it cannot see a wrong one.
+static void layers_have_their_operators(void **state) {
+    (void)state;
+    static const char *const operators[CASES] = {"hyper-sym", "hyper-row", "hyper-sym",
+                                                 "hyper-mean", "hyper-mean"};
+    for (int i = 0; i < CASES; i++) {
+        Dataset sizes = {.features = 13, .classes = 5};
+        Config config = case_config(&cases[i]);
+        ModelShape shape = case_shape(&cases[i], &config, &sizes);
+        assert_string_equal(shape.normalisation, operators[i]);
+    }
+}
+
 static void gradients_equal_the_oracle(void **state) {
     (void)state;
     for (int i = 0; i < CASES; i++)
@@ -67,6 +80,7 @@ static void inference_equals_the_oracle(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(oracle_equals_finite_differences),
     cmocka_unit_test(two_stages_are_one_formula),
+    cmocka_unit_test(layers_have_their_operators),
     cmocka_unit_test(gradients_equal_the_oracle),
     cmocka_unit_test(wide_gradients_equal_the_oracle),
     cmocka_unit_test(inference_equals_the_oracle),
