@@ -1,11 +1,11 @@
 """Why two Blocks: a hypergraph trained as it is, and as its clique expansion or its star.
 
-usage: bench/run.sh hyper [--only=walmart,...] [--epochs=6] [--rounds=3] [--limit=GIB]
+usage: bench/run.sh hyper [--only=walmart,...] [--epochs=N] [--rounds=3] [--limit=GIB]
 
 For every hypergraph of FRINGE_DATA: its pins, the edges of the clique expansion (distinct pairs) and of the star, and
 for 2 convolutions, 64 wide, on the features random:64, the seconds of an epoch and the resident memory of hgnn on the
 hypergraph, gcn on the clique expansion and gcn on the star; one process of two threads, mode vanilla, so that every arm
-makes all of its aggregates in every epoch. Arms take turns. Next to the times: what reading the sources and the index and
+makes all of its aggregates in every epoch. Arms take turns; small sets run more epochs. Next to the times: what reading the sources and the index and
 writing the results of all aggregates once takes at this machine's rate of copying. Writes docs/results.md.
 """
 import array
@@ -103,13 +103,18 @@ def least_bytes(arm, entries, nodes, hyperedges):
     return AGGREGATES * (2 * row * nodes + index + (4 * entries if arm == "clique" else 0))
 
 
+def epochs_of(hgr):
+    """Enough epochs for a steady median: 6 of the large sets, up to 200 of the small ones."""
+    return max(6, min(200, 12_000_000 // os.path.getsize(hgr)))
+
+
 def measure(bench, name, place, epochs, rounds, rate):
     source = os.path.join(os.environ["FRINGE_DATA"], place)
     hgr = source + ".hgr" if os.path.exists(source + ".hgr") else os.path.join(source, "hypergraph.hgr")
     got = {arm: [] for arm in ARMS}
     with tempfile.TemporaryDirectory(prefix="fringe-hyper-") as folder:
         files = labels_and_split(folder, source, hgr)
-        paths = {arm: config_of(folder, arm, hgr, *files, epochs) for arm in ARMS}
+        paths = {arm: config_of(folder, arm, hgr, *files, epochs or epochs_of(hgr)) for arm in ARMS}
         for turn in range(rounds):
             for arm in ARMS if turn % 2 == 0 else reversed(list(ARMS)):
                 if not isinstance(got[arm][-1] if got[arm] else None, str):
@@ -135,7 +140,7 @@ def main():
     if "FRINGE_DATA" not in os.environ:
         sys.exit("hyper: FRINGE_DATA must name the folder of the hypergraphs")
     bench, only, rate = Bench("hyper"), option("only", ""), copy_rate()
-    rows = [measure(bench, name, place, option("epochs", 6), option("rounds", 3), rate)
+    rows = [measure(bench, name, place, option("epochs", 0), option("rounds", 3), rate)
             for name, place in SETS.items() if not only or name in only.split(",")]
     head = ["| hypergraph | nodes | hyperedges | pins | edges, clique | edges, star "
             + "".join(f"| {arm}: ms | least ms | MiB " for arm in ("hgnn", "gcn on clique", "gcn on star")) + "|",
