@@ -5,7 +5,7 @@
 
 enum { WIDEST = 1 << 16 }; // columns of a row
 
-static double *matrix(int64_t rows, int64_t columns) {
+double *oracle_matrix(int64_t rows, int64_t columns) {
     return calloc((size_t)(rows * columns) + 1, sizeof(double));
 }
 
@@ -29,10 +29,10 @@ static void fill_adjacency(OracleGraph *g, const Dataset *d) {
 OracleGraph oracle_graph(const Dataset *d) {
     OracleGraph g = {.n = (int)d->nodes,
                      .m = (int)d->hyperedges,
-                     .a = matrix(d->nodes, d->nodes),
-                     .source = matrix(d->nodes, d->hyperedges),
-                     .target = matrix(d->nodes, d->hyperedges),
-                     .w = matrix(d->hyperedges, 1),
+                     .a = oracle_matrix(d->nodes, d->nodes),
+                     .source = oracle_matrix(d->nodes, d->hyperedges),
+                     .target = oracle_matrix(d->nodes, d->hyperedges),
+                     .w = oracle_matrix(d->hyperedges, 1),
                      .x = d->x,
                      .label = d->label,
                      .labels = d->labels,
@@ -52,96 +52,13 @@ void oracle_clear(OracleGraph *g) {
 }
 
 // out [m, n] += op(a) op(b), inner length k
-static void product(double *out, const double *a, bool ta, const double *b, bool tb, int64_t m,
+void oracle_product(double *out, const double *a, bool ta, const double *b, bool tb, int64_t m,
                     int64_t k, int64_t n) {
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++)
             for (int64_t t = 0; t < k; t++)
                 out[i * n + j] +=
                     (ta ? a[t * m + i] : a[i * k + t]) * (tb ? b[j * k + t] : b[t * n + j]);
-}
-
-// The aggregation matrix by its definition.
-static double *aggregation(const OracleGraph *g, const char *name) {
-    int n = g->n;
-    bool self = strcmp(name, "mean") != 0, gcn = strncmp(name, "gcn", 3) == 0;
-    double *m = matrix(n, n), *in = matrix(n, 1), *out = matrix(n, 1);
-    memcpy(m, g->a, (size_t)n * (size_t)n * sizeof(double));
-    for (int v = 0; self && v < n; v++)
-        m[v * n + v] += 1;
-    for (int v = 0; v < n; v++)
-        for (int u = 0; u < n; u++) {
-            in[v] += m[v * n + u];
-            out[u] += m[v * n + u];
-        }
-    const double *other = strcmp(name, "gcn-in") == 0 ? in : out;
-    for (int v = 0; v < n; v++)
-        for (int u = 0; u < n; u++)
-            if (m[v * n + u] != 0 && strcmp(name, "sum") != 0)
-                m[v * n + u] /= gcn ? sqrt(in[v] * other[u]) : in[v];
-    free(in);
-    free(out);
-    return m;
-}
-
-// a_h: sources of a hyperedge; d_v: the weights of the hyperedges with v as target.
-static double arity(const OracleGraph *g, int h) {
-    double sum = 0;
-    for (int v = 0; v < g->n; v++)
-        sum += g->source[v * g->m + h];
-    return sum;
-}
-
-static double degree(const OracleGraph *g, int v) {
-    double sum = 0;
-    for (int h = 0; h < g->m; h++)
-        sum += g->w[h] * g->target[v * g->m + h];
-    return sum;
-}
-
-static double power(double x, double exponent) { return x > 0 ? pow(x, exponent) : 0; }
-
-// M of a convolution without weights of its own, by the papers' formulas:
-//   sym   D_v^-1/2 H W D_e^-1 H^T D_v^-1/2      row   D_v^-1 H W D_e^-1 H^T
-double *oracle_hyper_operator(const OracleGraph *g, const char *name) {
-    bool sym = strcmp(name, "hyper-sym") == 0;
-    double *m = matrix(g->n, g->n);
-    for (int v = 0; v < g->n; v++)
-        for (int u = 0; u < g->n; u++) {
-            double sum = 0;
-            for (int h = 0; h < g->m; h++)
-                sum += g->target[v * g->m + h] * g->w[h] * power(arity(g, h), -1) *
-                       g->source[u * g->m + h];
-            m[v * g->n + u] =
-                sum * power(degree(g, v), sym ? -0.5 : -1) * (sym ? power(degree(g, u), -0.5) : 1);
-        }
-    return m;
-}
-
-double *oracle_hyper_stage(const OracleGraph *g, const char *name, int stage) {
-    double *m = matrix(g->n, g->m);
-    bool sym = strcmp(name, "hyper-sym") == 0, mean = strcmp(name, "hyper-mean") == 0;
-    for (int v = 0; v < g->n; v++) {
-        double root = power(degree(g, v), -0.5), whole = power(degree(g, v), -1);
-        for (int h = 0; h < g->m; h++) {
-            double in = g->source[v * g->m + h] * power(arity(g, h), -1);
-            if (stage == 0)
-                m[h * g->n + v] = in * (mean ? 1 : g->w[h]) * (sym ? root : 1);
-            else
-                m[v * g->m + h] =
-                    g->target[v * g->m + h] * (mean ? g->w[h] : 1) * (sym ? root : whole);
-        }
-    }
-    return m;
-}
-
-double *oracle_hyper_stages(const OracleGraph *g, const char *name) {
-    double *there = oracle_hyper_stage(g, name, 0), *back = oracle_hyper_stage(g, name, 1);
-    double *m = matrix(g->n, g->n);
-    product(m, back, false, there, false, g->n, g->m, g->n);
-    free(there);
-    free(back);
-    return m;
 }
 
 // Rows of a level: nodes, or on a hypergraph hyperedges after every first stage.
@@ -291,27 +208,27 @@ static double loss_and_g(const OracleGraph *graph, int64_t k, const double *z, d
 
 // The second half of a perceptron: z = max(0, u) W2 + b2, where u is what z was.
 static void perceptron(OracleLayer *layer, const Windows *w, int64_t n, int64_t out) {
-    double *r = matrix(n, out);
+    double *r = oracle_matrix(n, out);
     for (int64_t i = 0; i < n * out; i++) {
         layer->u[i] = layer->z[i];
         r[i] = fmax(0, layer->u[i]);
         layer->z[i] = w->bias2 != NULL ? w->bias2[i % out] : 0;
     }
-    product(layer->z, r, false, w->w2, false, n, out, out);
+    oracle_product(layer->z, r, false, w->w2, false, n, out, out);
     free(r);
 }
 
 // The gradient of u in place of that of z.
 static void perceptron_back(const OracleLayer *layer, const Windows *w, double *g, int64_t n,
                             int64_t out) {
-    double *r = matrix(n, out), *dr = matrix(n, out);
+    double *r = oracle_matrix(n, out), *dr = oracle_matrix(n, out);
     for (int64_t i = 0; i < n * out; i++) {
         r[i] = fmax(0, layer->u[i]);
         if (w->bias2 != NULL)
             w->dbias2[i % out] += g[i];
     }
-    product(w->dw2, r, true, g, false, out, n, out);
-    product(dr, g, false, w->w2, true, n, out, out);
+    oracle_product(w->dw2, r, true, g, false, out, n, out);
+    oracle_product(dr, g, false, w->w2, true, n, out, out);
     for (int64_t i = 0; i < n * out; i++)
         g[i] = layer->u[i] > 0 ? dr[i] : 0;
     free(r);
@@ -333,15 +250,16 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
         int64_t in = shape->width[l], out = shape->width[l + 1];
         int64_t n = level_count(graph, l + 1);
         Windows w = windows(shape, p, NULL, l);
-        product(layer[l].agg, stage[l % 2], false, layer[l].h, false, n, level_count(graph, l), in);
+        oracle_product(layer[l].agg, stage[l % 2], false, layer[l].h, false, n,
+                       level_count(graph, l), in);
         for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++)
             layer[l].agg[i] += *w.epsilon * layer[l].h[i];
         if (w.w == NULL)
             memcpy(layer[l].z, layer[l].agg, (size_t)(n * in) * sizeof(double));
         else
-            product(layer[l].z, layer[l].agg, false, w.w, false, n, in, out);
+            oracle_product(layer[l].z, layer[l].agg, false, w.w, false, n, in, out);
         if (w.ws != NULL)
-            product(layer[l].z, layer[l].h, false, w.ws, false, n, in, out);
+            oracle_product(layer[l].z, layer[l].h, false, w.ws, false, n, in, out);
         for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
             layer[l].z[i] += w.bias[i % out];
         if (w.w2 != NULL)
@@ -364,26 +282,26 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
         int64_t in = shape->width[l], out = shape->width[l + 1];
         int64_t n = level_count(graph, l + 1), below_n = level_count(graph, l);
         Windows w = windows(shape, p, gradient, l);
-        double *da = matrix(n, in), *dh = matrix(below_n, in);
+        double *da = oracle_matrix(n, in), *dh = oracle_matrix(below_n, in);
         if (w.w2 != NULL)
             perceptron_back(&layer[l], &w, g, n, out);
         if (w.w == NULL)
             memcpy(da, g, (size_t)(n * in) * sizeof(double));
         else
-            product(w.dw, layer[l].agg, true, g, false, in, n, out);
+            oracle_product(w.dw, layer[l].agg, true, g, false, in, n, out);
         if (w.ws != NULL)
-            product(w.dws, layer[l].h, true, g, false, in, n, out);
+            oracle_product(w.dws, layer[l].h, true, g, false, in, n, out);
         for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
             w.dbias[i % out] += g[i];
         if (w.w != NULL)
-            product(da, g, false, w.w, true, n, out, in);
-        product(dh, stage[l % 2], true, da, false, below_n, n, in);
+            oracle_product(da, g, false, w.w, true, n, out, in);
+        oracle_product(dh, stage[l % 2], true, da, false, below_n, n, in);
         for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++) {
             dh[i] += *w.epsilon * da[i];
             *w.depsilon += da[i] * layer[l].h[i];
         }
         if (w.ws != NULL)
-            product(dh, g, false, w.ws, true, n, out, in);
+            oracle_product(dh, g, false, w.ws, true, n, out, in);
         free(g);
         free(da);
         g = dh;
@@ -405,16 +323,17 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
                    bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits) {
     int64_t n = graph->n, k = shape->width[shape->layers];
     OracleLayer layer[MODEL_LAYERS + 1] = {0};
-    double *stage[2] = {NULL, NULL}, *g = matrix(n, k);
+    double *stage[2] = {NULL, NULL}, *g = oracle_matrix(n, k);
     for (int i = 0; i < 2; i++)
         stage[i] = graph->m > 0 ? oracle_hyper_stage(graph, shape->normalisation, i)
-                                : aggregation(graph, shape->normalisation);
+                                : oracle_aggregation(graph, shape->normalisation);
     for (int l = 0; l <= shape->layers; l++) {
         int64_t to = level_count(graph, l + 1), at = level_count(graph, l);
         int64_t in = shape->width[l], out = l < shape->layers ? shape->width[l + 1] : 0;
         assert(in <= WIDEST);
-        layer[l] = (OracleLayer){matrix(at, in), matrix(to, in), matrix(to, out),
-                                 matrix(to, 1),  matrix(to, 1),  matrix(to, out)};
+        layer[l] =
+            (OracleLayer){oracle_matrix(at, in), oracle_matrix(to, in), oracle_matrix(to, out),
+                          oracle_matrix(to, 1),  oracle_matrix(to, 1),  oracle_matrix(to, out)};
     }
     forward(graph, shape, p, stage, layer, training, seed, epoch);
     const double *z = layer[shape->layers - 1].z;

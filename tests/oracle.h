@@ -1,6 +1,6 @@
 // The slow, obvious truth: GCN and GraphSAGE on a dense matrix, HGNN and HNHN on a dense incidence
-// matrix in double precision, written from the formulas of ALGORITHMS A.3 and C.5 without looking at
-// the program. For small graphs (n up to a few hundred).
+// matrix in double precision, written from the formulas of ALGORITHMS A.3 and C.5 without looking
+// at the program. For small graphs (n up to a few hundred).
 #ifndef FRINGE_TESTS_ORACLE_H
 #define FRINGE_TESTS_ORACLE_H
 
@@ -33,5 +33,15 @@ double *oracle_hyper_operator(const OracleGraph *graph, const char *normalisatio
 double *oracle_hyper_stages(const OracleGraph *graph, const char *normalisation);
 // One stage: [m, n] from nodes to hyperedges (0), or [n, m] back (1).
 double *oracle_hyper_stage(const OracleGraph *graph, const char *normalisation, int stage);
+
+// ---- oracle_operators.c for oracle.c, and back
+
+// The aggregation matrix of a graph by its definition, [n, n]. The caller frees it.
+double *oracle_aggregation(const OracleGraph *graph, const char *normalisation);
+// Zeros. The caller frees them.
+double *oracle_matrix(int64_t rows, int64_t columns);
+// out [m, n] += op(a) op(b), inner length k; ta, tb: op is the transpose
+void oracle_product(double *out, const double *a, bool ta, const double *b, bool tb, int64_t m,
+                    int64_t k, int64_t n);
 
 #endif

@@ -2,21 +2,10 @@
 // If this failed, a made hypergraph would depend on the number of threads, or its communities,
 // arities or popular nodes would not be those that its recipe names.
 
-#include "support.h"
-
-#include "fringe/dataset.h"
+#include "generating.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
-
-static void generate(Dataset *d, const char *name, int64_t seed, int threads, char hash[33]) {
-    Error err = {0};
-    omp_set_num_threads(threads);
-    assert_ok(dataset_generate(d, name, seed, &err), &err);
-    assert_ok(dataset_check(d, name, &err), &err);
-    dataset_hash(d, hash);
-}
 
 static void the_seed_decides_and_threads_do_not(void **state) {
     (void)state;

@@ -1,36 +1,10 @@
 // ranks: 1
-// If this failed, a hypergraph would lose pins, roles or weights on its way through the dataset
-// room, or a step would make another graph of it than it says.
+// If this failed, a hypergraph would lose pins, roles or weights on its way through the readers and
+// a directory.
 
-#include "loading.h"
+#include "hypergraphs.h"
 
 #include <math.h>
-#include <string.h>
-
-// 7 nodes, 4 hyperedges, 13 pins. Its cliques are 13 pairs: 6 + 6 + 3 + 1, of which 2-3, 4-5 and
-// 0-1 occur twice.
-static const char *const seven = "4 7\n1 2 3 4\n3 4 5 6\n5 6 7\n1 2\n";
-
-static void load_text(Dataset *d, const char *name, const char *text) {
-    Error err;
-    test_write_text(test_path(name), text);
-    assert_ok(load(d, test_path(name), &err), &err);
-}
-
-static bool prepare(Dataset *d, const char *step, double limit, Error *err) {
-    ConfigWords words = {.count = 1};
-    *err = (Error){0};
-    strcpy(words.word[0], step);
-    bool ok = dataset_prepare(d, &words, 0, limit, err);
-    if (ok)
-        assert_ok(dataset_check(d, "prepared", err), err);
-    return ok;
-}
-
-static void apply(Dataset *d, const char *step) {
-    Error err;
-    assert_ok(prepare(d, step, 0, &err), &err);
-}
 
 // --- what readers leave
 
@@ -280,180 +254,6 @@ static void every_array_is_hashed(void **state) {
     dataset_clear(&d);
 }
 
-// --- steps
-
-static void uncovered_nodes_get_singletons(void **state) {
-    (void)state;
-    Dataset d;
-    load_text(&d, "s.hgr", "1 4 1\n5 2 4\n"); // 1 and 3 are uncovered
-    apply(&d, "singletons:uncovered");
-    assert_int_equal(d.hyperedges, 3);
-    ASSERT_INTS(d.target, 1, 0, 2, 0);
-    assert_true(d.hyperedge_weight[0] == 5 && d.hyperedge_weight[1] == 1 &&
-                d.hyperedge_weight[2] == 1);
-    apply(&d, "singletons:uncovered"); // nothing is left to do
-    assert_int_equal(d.hyperedges, 3);
-    dataset_clear(&d);
-}
-
-static void all_nodes_get_singletons(void **state) {
-    (void)state;
-    Dataset d;
-    load_text(&d, "a.pins", "0 0 s\n1 0 t\n");
-    apply(&d, "singletons:all");
-    assert_int_equal(d.hyperedges, 3);
-    ASSERT_INTS(d.target, 0, 1, 0, 2);
-    assert_memory_equal(d.pin_role, "\1\3\2\3", 4);
-    dataset_clear(&d);
-}
-
-static float weight_between(const Dataset *d, int64_t i, int32_t j) {
-    for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
-        if (d->target[e] == j)
-            return d->weight == NULL ? 1 : d->weight[e];
-    return -1;
-}
-
-static void cliques_are_13_edges(void **state) {
-    (void)state;
-    Dataset d;
-    load_text(&d, "seven.hgr", seven);
-    assert_int_equal(d.edges, 13);
-    apply(&d, "clique");
-    assert_int_equal(d.hyperedges, 0);
-    assert_int_equal(d.nodes, 7);
-    assert_int_equal(d.edges, 2 * 13);
-    assert_true(dataset_is_symmetric(&d));
-    // 1 / (size - 1) for each hyperedge that both are in
-    assert_near(weight_between(&d, 0, 2), 1.0 / 3, 1e-7 /* one rounding */);
-    assert_near(weight_between(&d, 2, 3), 2.0 / 3, 1e-7);
-    assert_near(weight_between(&d, 4, 5), 5.0 / 6, 1e-7);
-    assert_near(weight_between(&d, 0, 1), 4.0 / 3, 1e-7);
-    assert_true(weight_between(&d, 0, 6) == -1);
-    dataset_clear(&d);
-}
-
-// A hyperedge adds its weight to what each target reads: 0, 1 -> 2 halves it, 0 -> 1 has it all.
-static void directed_cliques_lead_to_targets(void **state) {
-    (void)state;
-    Dataset d;
-    load_text(&d, "dc.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
-    apply(&d, "clique");
-    assert_int_equal(d.edges, 3);
-    assert_true(weight_between(&d, 0, 1) == 6);
-    assert_true(weight_between(&d, 0, 2) == 3);
-    assert_true(weight_between(&d, 1, 2) == 3);
-    assert_null(d.pin_role);
-    assert_null(d.hyperedge_weight);
-    dataset_clear(&d);
-}
-
-static void cliques_of_pairs_are_the_graph(void **state) {
-    (void)state;
-    Dataset d, graph;
-    load_text(&d, "pairs.hgr", "4 5\n1 2\n2 3\n5 3\n4 1\n");
-    load_text(&graph, "pairs.txt", "0 1\n1 0\n1 2\n2 1\n4 2\n2 4\n3 0\n0 3\n");
-    apply(&d, "clique");
-    char one[33], two[33];
-    dataset_hash(&d, one);
-    dataset_hash(&graph, two);
-    assert_string_equal(one, two);
-    dataset_clear(&d);
-    dataset_clear(&graph);
-}
-
-static void the_star_has_a_node_for_each_hyperedge(void **state) {
-    (void)state;
-    Dataset d;
-    load_text(&d, "star.hgr", seven);
-    apply(&d, "random:2");
-    float was[14];
-    memcpy(was, d.x, sizeof was);
-    d.label = ALLOC(int32_t, 7, "test");
-    d.classes = 1;
-    d.split[6] = SPLIT_TEST;
-    apply(&d, "star");
-    assert_int_equal(d.nodes, 11);
-    assert_int_equal(d.edges, 2 * 13);
-    assert_true(dataset_is_symmetric(&d));
-    assert_null(d.weight);
-    assert_memory_equal(d.x, was, sizeof was);
-    for (int k = 14; k < 22; k++)
-        assert_true(d.x[k] == 0);
-    ASSERT_INTS(d.label, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1);
-    assert_memory_equal(d.split, "\0\0\0\0\0\0\3\0\0\0\0", 11);
-    assert_int_equal(weight_between(&d, 7, 3), 1); // hyperedge 0 and its last pin
-    assert_int_equal(weight_between(&d, 10, 1), 1);
-    dataset_clear(&d);
-}
-
-static void a_directed_star_passes_through(void **state) {
-    (void)state;
-    Dataset d;
-    load_text(&d, "ds.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
-    apply(&d, "star");
-    assert_int_equal(d.edges, 4);
-    assert_true(weight_between(&d, 0, 3) == 6 && weight_between(&d, 1, 3) == 6);
-    assert_true(weight_between(&d, 3, 1) == 6 && weight_between(&d, 3, 2) == 6);
-    assert_true(weight_between(&d, 3, 0) == -1 && weight_between(&d, 2, 3) == -1);
-    dataset_clear(&d);
-}
-
-static void degrees_are_of_roles(void **state) {
-    (void)state;
-    Dataset d;
-    load_text(&d, "deg.pins", "0 0 s\n0 1 s\n1 0 t\n1 1 b\n");
-    apply(&d, "degree");
-    const float in[2] = {0, 2}, out[2] = {2, 1};
-    for (int i = 0; i < 2; i++) {
-        assert_near(d.x[18 * i + 16], log1p(in[i]), 1e-6 /* one rounding */);
-        assert_near(d.x[18 * i + 17], log1p(out[i]), 1e-6);
-    }
-    dataset_clear(&d);
-}
-
-static void steps_know_what_they_are_for(void **state) {
-    (void)state;
-    static const char *const of_graphs[] = {"symmetrize", "drop-loops", "drop-duplicates"};
-    static const char *const of_hypergraphs[] = {"singletons:all", "clique", "star"};
-    Dataset d, graph;
-    Error err;
-    load_text(&d, "x.hgr", seven);
-    load_text(&graph, "x.txt", "0 1\n");
-    for (int i = 0; i < 3; i++) {
-        assert_refused(prepare(&d, of_graphs[i], 0, &err), &err, EXIT_CONFIG,
-                       "this step is for graphs, but the dataset is a hypergraph");
-        assert_non_null(strstr(err.text, of_graphs[i]));
-        assert_refused(prepare(&graph, of_hypergraphs[i], 0, &err), &err, EXIT_CONFIG,
-                       "this step is for hypergraphs, but the dataset is a graph");
-    }
-    assert_refused(prepare(&d, "singletons:some", 0, &err), &err, EXIT_CONFIG,
-                   "neither singletons:uncovered");
-    ConfigWords both = {2, {"clique", "symmetrize"}};
-    err = (Error){0};
-    assert_ok(dataset_prepare(&d, &both, 0, 0, &err), &err);
-    dataset_clear(&d);
-    dataset_clear(&graph);
-}
-
-// 3000 nodes in one hyperedge: 8,997,000 edges of 8 bytes do not fit into 0.01 GiB.
-static void what_does_not_fit_is_counted(void **state) {
-    (void)state;
-    static char text[32000] = "1 3000\n";
-    Dataset d;
-    Error err;
-    size_t used = strlen(text);
-    for (int i = 1; i <= 3000; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%d ", i);
-    load_text(&d, "large.hgr", text);
-    assert_refused(prepare(&d, "clique", 0.01, &err), &err, EXIT_MEMORY, "8997000 edges");
-    assert_int_equal(d.hyperedges, 1); // unchanged
-    assert_refused(prepare(&d, "star", 1e-5, &err), &err, EXIT_MEMORY, "6000 edges");
-    apply(&d, "clique");
-    assert_int_equal(d.edges, 8997000);
-    dataset_clear(&d);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_memory_is_foreseen), // first, for the peak
     cmocka_unit_test(pins_are_sorted_and_merged),
@@ -467,15 +267,5 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_directory_in_odd_order_opens),
     cmocka_unit_test(the_manifest_describes_a_hypergraph),
     cmocka_unit_test(every_array_is_hashed),
-    cmocka_unit_test(uncovered_nodes_get_singletons),
-    cmocka_unit_test(all_nodes_get_singletons),
-    cmocka_unit_test(cliques_are_13_edges),
-    cmocka_unit_test(directed_cliques_lead_to_targets),
-    cmocka_unit_test(cliques_of_pairs_are_the_graph),
-    cmocka_unit_test(the_star_has_a_node_for_each_hyperedge),
-    cmocka_unit_test(a_directed_star_passes_through),
-    cmocka_unit_test(degrees_are_of_roles),
-    cmocka_unit_test(steps_know_what_they_are_for),
-    cmocka_unit_test(what_does_not_fit_is_counted),
 };
 TEST_MAIN(tests)

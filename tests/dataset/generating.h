@@ -1,0 +1,20 @@
+// Makes a dataset in a test with a number of threads.
+#ifndef FRINGE_TESTS_GENERATING_H
+#define FRINGE_TESTS_GENERATING_H
+
+#include "support.h"
+
+#include "fringe/dataset.h"
+
+#include <omp.h>
+
+static inline void generate(Dataset *d, const char *name, int64_t seed, int threads,
+                            char hash[33]) {
+    Error err = {0};
+    omp_set_num_threads(threads);
+    assert_ok(dataset_generate(d, name, seed, &err), &err);
+    assert_ok(dataset_check(d, name, &err), &err);
+    dataset_hash(d, hash);
+}
+
+#endif

@@ -1,0 +1,30 @@
+// Loads hypergraphs from texts in a test, and applies steps of data.transforms to them.
+#ifndef FRINGE_TESTS_HYPERGRAPHS_H
+#define FRINGE_TESTS_HYPERGRAPHS_H
+
+#include "loading.h"
+
+#include <string.h>
+
+static inline void load_text(Dataset *d, const char *name, const char *text) {
+    Error err;
+    test_write_text(test_path(name), text);
+    assert_ok(load(d, test_path(name), &err), &err);
+}
+
+static inline bool prepare(Dataset *d, const char *step, double limit, Error *err) {
+    ConfigWords words = {.count = 1};
+    *err = (Error){0};
+    strcpy(words.word[0], step);
+    bool ok = dataset_prepare(d, &words, 0, limit, err);
+    if (ok)
+        assert_ok(dataset_check(d, "prepared", err), err);
+    return ok;
+}
+
+static inline void apply(Dataset *d, const char *step) {
+    Error err;
+    assert_ok(prepare(d, step, 0, &err), &err);
+}
+
+#endif
