@@ -106,8 +106,7 @@ static inline int shard_relation_of(const Shard *shard, int stage) {
     return stage * (shard->relations / 2);
 }
 
-// The size of the whole dataset in words: "600 nodes, 5986 edges (symmetric)". For people; the only
-// place that knows which kinds of data there are.
+// The size of the whole dataset in words: "600 nodes, 5986 edges (symmetric)".
 enum { SHARD_SIZE_TEXT = 128 };
 const char *shard_size_text(char out[SHARD_SIZE_TEXT], const Shard *shard);
 

@@ -37,11 +37,10 @@ const Command commands[] = {
      cmd_predict},
     {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "skjqv",
      "partition the graph and report the communication it needs",
-     "Partitions the graph or hypergraph into --parts parts as partition.* says, and stores the "
-     "result in\n"
-     "data.cache, where training finds it. Prints own, central, marginal and halo rows, the edge\n"
-     "cut, the balance, and how many rows each rank sends to each other rank; of a hypergraph\n"
-     "replicas, cut hyperedges and the workload of the parts.",
+     "Partitions the graph or hypergraph into --parts parts as partition.* says, and stores the\n"
+     "result in data.cache, where training finds it. Prints own, central, marginal and halo rows,\n"
+     "the edge cut, the balance, and how many rows each rank sends to each other rank; of a\n"
+     "hypergraph also replicas, cut hyperedges and the workload of the parts.",
      cmd_partition},
     {"generate", "NAME", 1, 1, false, 0, "odqv",
      "make a synthetic graph that resembles a public one, or a hypergraph",

@@ -54,8 +54,7 @@ const Key config_own_keys[] = {
      "Seed of the partition; separate from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
      "What metis balances besides the number of nodes: train, the training nodes; edges, the "
-     "edges, "
-     "or the pins of a hypergraph, which decide how long a rank computes."},
+     "edges, or the pins of a hypergraph, which decide how long a rank computes."},
     {"partition.reorder", KEY_BOOL, AT(partition.reorder), "true", ANY, ANY, ANY,
      "Renumber the rows of a part so that neighbours are close in memory."},
 
@@ -179,8 +178,7 @@ const Key config_own_keys[] = {
      "The rows that one rank sends to another: rows of sources (sources) | partial aggregates for "
      "targets (targets) | rows of nodes, and partial aggregates of hyperedges (replicas; on a "
      "graph the same as sources) | the fewest rows of both kinds, a minimum vertex cover (min). "
-     "The mode "
-     "sets the default."},
+     "The mode sets the default."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
      "Order of the steps of an exchange: blocking | overlap | central (overlaps with central "

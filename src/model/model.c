@@ -22,7 +22,7 @@ Rows gradient_rows(const Model *m, int64_t width, int turn) {
 static int64_t most_rows(const ModelShape *shape, const Shard *shard) {
     int64_t most = 0;
     for (int set = 0; set < shape->stages; set++)
-        most = shard->set[set].own > most ? shard->set[set].own : most;
+        most = max64(most, shard->set[set].own);
     return most;
 }
 

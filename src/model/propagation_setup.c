@@ -214,6 +214,11 @@ typedef struct OnceStage {
     Propagation over;
 } OnceStage;
 
+// The stages of the leading layers.
+static int once_stages(const ModelShape *shape) {
+    return shape->leading < shape->stages ? shape->leading : shape->stages;
+}
+
 static void once_init(OnceStage *once, const Model *m, ExchangeBuffers *buffers, int stage) {
     const Backend *b = m->parts.backend;
     const Pattern *p = m->parts.patterns->full[stage];
@@ -233,7 +238,7 @@ static void once_init(OnceStage *once, const Model *m, ExchangeBuffers *buffers,
 // ends in m->features, the one before it in m->entering.
 static void features_once(Model *m, ExchangeBuffers *buffers) {
     OnceStage once[SHARD_SETS];
-    int stages = m->shape.leading < m->shape.stages ? m->shape.leading : m->shape.stages;
+    int stages = once_stages(&m->shape);
     for (int stage = 0; stage < stages; stage++)
         once_init(&once[stage], m, buffers, stage);
     Rows in = m->x;
@@ -328,8 +333,7 @@ static void features_plan(MemoryPlan *plan, const Model *m) {
     const ModelPatterns *patterns = m->parts.patterns;
     CodecOptions exact = exact_options(m);
     BufferSizes most = {0};
-    bool once = m->shape.layer0 != LAYER0_EXCHANGED;
-    for (int stage = 0; once && stage < m->shape.stages && stage < m->shape.leading; stage++)
+    for (int stage = 0; stage < once_stages(&m->shape); stage++)
         propagation_plan(plan, &most, m, patterns->full[stage], &exact, m->shape.width[0]);
     if (m->shape.layer0 == LAYER0_KEPT)
         channel_plan(plan, &most, m->parts.backend, &patterns->of[0][FORWARD]->plan, &exact,
