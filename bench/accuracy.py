@@ -8,14 +8,13 @@ max(1.0 point, 3 combined standard errors).
 """
 import glob
 import json
-import math
 import os
 import shutil
 import statistics
 import sys
 import tempfile
 
-from figures import ROOT, Bench, fringe, option, write_section
+from figures import ROOT, Bench, allowed_difference, fringe, option, write_section
 
 ROWS = ["cora-gcn", "cora-sage", "citeseer-gcn", "citeseer-sage", "amazon_photo-gcn", "amazon_photo-sage",
         "amazon_computers-gcn", "coauthor_cs-gcn", "coauthor_cs-sage", "coauthor_physics-gcn", "coauthor_physics-sage",
@@ -44,9 +43,8 @@ def train(name, runs, ranks):
     return scores
 
 
-def allowed_difference(mine, reference):
-    error = math.sqrt(mine["sd"] ** 2 / mine["seeds"] + reference["sd"] ** 2 / reference["seeds"])
-    return max(1.0, 3 * error)
+def allowed_between(mine, reference):
+    return allowed_difference(1.0, (mine["sd"], mine["seeds"]), (reference["sd"], reference["seeds"]))
 
 
 def table(rows, measured, reference):
@@ -55,7 +53,7 @@ def table(rows, measured, reference):
              "|---|---|---|---|---|---|---|---|"]
     for name in (n for n in rows if n in measured and n in reference):
         mine, want = measured[name], reference[name]
-        allowed, difference = allowed_difference(mine, want), mine["mean"] - want["mean"]
+        allowed, difference = allowed_between(mine, want), mine["mean"] - want["mean"]
         lines.append(f"| {name} | {mine['mean']:.2f} ± {mine['sd']:.2f} | {mine['seeds']} "
                      f"| {want['mean']:.2f} ± {want['sd']:.2f} | {want['seeds']} | {difference:+.2f} "
                      f"| {allowed:.2f} | {'ok' if abs(difference) <= allowed else 'short'} |")
@@ -76,7 +74,7 @@ def main():
         scores = train(name, runs, ranks)
         mine = {"mean": statistics.mean(scores), "sd": statistics.stdev(scores), "seeds": runs, "ranks": ranks,
                 "all": scores}
-        allowed, difference = allowed_difference(mine, reference[name]), abs(mine["mean"] - reference[name]["mean"])
+        allowed, difference = allowed_between(mine, reference[name]), abs(mine["mean"] - reference[name]["mean"])
         bench.figure(f"{name}: |difference|", difference, "points", "allowed", allowed, difference / allowed + 1e-9, 1.0,
                      at_most=True)
         measured[name] = mine

@@ -20,7 +20,7 @@ import sys
 import tempfile
 from array import array
 
-from figures import ROOT, Bench, fringe, option, write_section
+from figures import ROOT, Bench, fringe, keep, option, paired_difference, settings, write_section
 
 NARROW = "lossless.order=auto"  # hundreds of seeds of products with up to 8,415 features would take days
 SETS = {"cora-gcn": [NARROW], "amazon-computers-gcn": [NARROW], "coauthor-physics-gcn": [NARROW],
@@ -36,10 +36,6 @@ MODES = {  # beyond it
 }
 KNOWN = os.path.join(ROOT, "bench", "reference", "adaqp_accuracy.json")
 PERIOD, GROUP, BATCH, NOISE_SEEDS = 20, 50, 5, 8
-
-
-def settings(words):
-    return [part for word in words for part in ("--set", word)]
 
 
 def tensors(path):
@@ -102,7 +98,7 @@ class Case:
         while True:
             self.add_seeds("vanilla", seeds)
             self.add_seeds(mode, seeds)
-            if difference(self.scores, mode)[1] <= 0.15 or seeds >= most:
+            if paired_difference(self.scores[mode], self.scores["vanilla"])[1] <= 0.15 or seeds >= most:
                 break
             seeds = min(most, seeds + BATCH)
         if mode not in self.noises:
@@ -146,26 +142,13 @@ class Case:
         return math.sqrt(statistics.mean(error**2 for error in errors)) / distance(exact, [0.0] * len(exact))
 
 
-def keep(table):
-    lines = [f"{json.dumps(key)}: {json.dumps(known)}" for key, known in table.items()]
-    with open(KNOWN, "w") as out:
-        out.write("{\n" + ",\n".join(lines) + "\n}\n")
-
-
-def difference(scores, mode):
-    """Mean of mode - vanilla over the seeds both have, its standard error, what is allowed."""
-    pairs = [a - b for a, b in zip(scores[mode], scores["vanilla"])]
-    error = statistics.stdev(pairs) / math.sqrt(len(pairs))
-    return statistics.mean(pairs), error, max(0.3, 2 * error)
-
-
 def table_row(name, known):
     scores, cells, apart = known["scores"], [], []
     for mode in MODES:
         if mode not in scores:
             cells.append("")
             continue
-        mean, error, allowed = difference(scores, mode)
+        mean, error, allowed = paired_difference(scores[mode], scores["vanilla"])
         noise = f", {known['noise'][mode]:.3f}" if mode in known["noise"] else ""
         cells.append(f"{mean:+.2f} ± {error:.2f} ({len(scores[mode])}{noise})")
         if abs(mean) > allowed:
@@ -197,10 +180,10 @@ def main():
             for parts in map(int, option("parts", "4,8").split(",")):
                 for layers in map(int, option("layers", "2,3").split(",")):
                     row = f"{name}, {parts} parts, {layers} layers"
-                    case = Case(work, name, parts, layers, table.setdefault(row, {}), lambda: keep(table))
+                    case = Case(work, name, parts, layers, table.setdefault(row, {}), lambda: keep(KNOWN, table))
                     for mode in modes:
                         case.measure(mode, least, most if mode == "adaqp" else least)
-                        mean, _, allowed = difference(case.scores, mode)
+                        mean, _, allowed = paired_difference(case.scores[mode], case.scores["vanilla"])
                         bar = 1.0 if mode == "adaqp" else 0.0
                         bench.figure(f"{row}, {mode}", mean, "points", "allowed", allowed, abs(mean) / allowed + 1e-9,
                                      bar, at_most=True)

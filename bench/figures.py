@@ -1,7 +1,9 @@
 """The lines a bench written in Python ends with: the same as bench.c prints (name, value, limit or peer, ratio, bar,
 ok or short, then one line of JSON; --strict makes the exit status say whether every bar was reached)."""
 import json
+import math
 import os
+import statistics
 import subprocess
 import sys
 import textwrap
@@ -48,6 +50,35 @@ def fringe(*words):
     if done.returncode != 0:
         sys.exit(f"fringe {' '.join(map(str, words))}\nended with {done.returncode}: {done.stderr[-2000:]}")
     return done
+
+
+def settings(words):
+    return [part for word in words for part in ("--set", word)]
+
+
+def epoch_seconds(run_dir):
+    """The median epoch of a run, without the first two."""
+    with open(os.path.join(run_dir, "metrics.jsonl")) as lines:
+        return statistics.median([json.loads(line)["time"]["epoch"] for line in lines][2:])
+
+
+def paired_difference(scores, baseline):
+    """Mean of scores - baseline over the pairs both have, its standard error, what is allowed."""
+    pairs = [a - b for a, b in zip(scores, baseline)]
+    error = statistics.stdev(pairs) / math.sqrt(len(pairs)) if len(pairs) > 1 else math.inf
+    return statistics.mean(pairs), error, max(0.3, 2 * error)
+
+
+def allowed_difference(least, *samples):
+    """Of two means: `least` points, or 3 combined standard errors of (standard deviation, count)."""
+    return max(least, 3 * math.sqrt(sum(deviation ** 2 / count for deviation, count in samples)))
+
+
+def keep(path, table):
+    """Writes what is known so far, one key a line."""
+    lines = [f"{json.dumps(key)}: {json.dumps(known)}" for key, known in table.items()]
+    with open(path, "w") as out:
+        out.write("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def wrapped(text):

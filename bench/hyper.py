@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import FRINGE, ROOT, Bench, option, write_section
+from figures import FRINGE, ROOT, Bench, epoch_seconds, option, write_section
 
 SETS = {"cora-cocite": "hg_cora_cocite", "cora-coauthor": "hg_cora_coauthor", "citeseer-cocite": "hg_citeseer_cocite",
         "pubmed-cocite": "hg_pubmed_cocite", "dblp-coauthor": "hg_dblp_coauthor", "house": "hg_house", "zoo": "hg_zoo",
@@ -81,8 +81,7 @@ def train(path):
         folder = json.load(file)["run"]["dir"]
     with open(os.path.join(folder, "run.json")) as file:
         run = json.load(file)
-    with open(os.path.join(folder, "metrics.jsonl")) as lines:
-        seconds = statistics.median([json.loads(line)["time"]["epoch"] for line in lines][2:])
+    seconds = epoch_seconds(folder)
     shutil.rmtree(folder)
     return seconds, run["result"]["memory_resident"] / 2**20, run["data"]["edges"], run["data"]["nodes"]
 

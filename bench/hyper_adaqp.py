@@ -13,7 +13,6 @@ Writes docs/results.md.
 import array
 import ast
 import json
-import math
 import os
 import shutil
 import statistics
@@ -21,7 +20,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import ROOT, Bench, fringe, option, write_section
+from figures import ROOT, Bench, fringe, keep, option, paired_difference, settings, write_section
 
 MODES = ("vanilla", "adaqp-published", "adaqp")
 CONFIG = os.path.join(ROOT, "configs", "adaqp-walmart-hgnn.json")
@@ -55,11 +54,9 @@ def most_frequent():
 def train(mode, seed, epochs, ranks):
     """Score in percent and bytes per epoch after the first assignment."""
     folder = tempfile.mkdtemp(prefix="fringe-hyper-adaqp-")
-    words = []
-    for setting in (f"mode={mode}", f"run.dir={folder}", f"run.seed={seed}", f"train.epochs={epochs}",
-                    "train.eval_every=5", "run.log_every=0", "run.checkpoint_every=0"):
-        words += ["--set", setting]
-    fringe("train", CONFIG, "--ranks", ranks, *words)
+    fringe("train", CONFIG, "--ranks", ranks,
+           *settings([f"mode={mode}", f"run.dir={folder}", f"run.seed={seed}", f"train.epochs={epochs}",
+                      "train.eval_every=5", "run.log_every=0", "run.checkpoint_every=0"]))
     with open(os.path.join(folder, "metrics.jsonl")) as lines:
         records = [json.loads(line) for line in lines]
     with open(os.path.join(folder, "run.json")) as file:
@@ -71,10 +68,7 @@ def train(mode, seed, epochs, ranks):
 
 
 def difference(known, mode):
-    """Mean of mode - vanilla over paired seeds, its standard error, what is allowed."""
-    pairs = [a[0] - b[0] for a, b in zip(known[mode], known["vanilla"])]
-    error = statistics.stdev(pairs) / math.sqrt(len(pairs)) if len(pairs) > 1 else math.inf
-    return statistics.mean(pairs), error, max(0.3, 2 * error)
+    return paired_difference(*([score for score, _ in known[which]] for which in (mode, "vanilla")))
 
 
 def measure(known, least, most, epochs, ranks):
@@ -82,8 +76,7 @@ def measure(known, least, most, epochs, ranks):
         for mode in MODES:
             if len(known.setdefault(mode, [])) <= seed:
                 known[mode].append(train(mode, seed, epochs, ranks))
-                with open(KNOWN, "w") as out:
-                    out.write("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in known.items()) + "\n}\n")
+                keep(KNOWN, known)
                 print(f"# seed {seed}, {mode}: {known[mode][-1][0]:.2f} %, {known[mode][-1][1] / 1e6:.1f} MB", flush=True)
         if seed + 1 >= least and all(difference(known, mode)[1] <= ERROR for mode in MODES[1:]):
             return

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import ROOT, Bench, fringe, option, write_section
+from figures import ROOT, Bench, epoch_seconds, fringe, option, settings, write_section
 
 ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
 CONFIG = os.path.join(ROOT, "configs", "walmart-hgnn.json")
@@ -38,13 +38,10 @@ def run_pyg(folder, threads, epochs, form):
 def run_fringe(mode, threads, epochs, folder):
     run = os.path.join(folder, "run")
     shutil.rmtree(run, ignore_errors=True)
-    words = []
-    for setting in (f"mode={mode}", f"data.cache={folder}", f"run.dir={run}", f"run.threads={threads}", "run.log_every=0",
-                    f"train.epochs={epochs + 2}", "train.eval_every=0", "model.norm_hyper=row", "run.checkpoint_every=0"):
-        words += ["--set", setting]
-    fringe("train", CONFIG, "--ranks", 1, *words)
-    with open(os.path.join(run, "metrics.jsonl")) as lines:
-        return statistics.median([json.loads(line)["time"]["epoch"] for line in lines][2:])
+    fringe("train", CONFIG, "--ranks", 1,
+           *settings([f"mode={mode}", f"data.cache={folder}", f"run.dir={run}", f"run.threads={threads}", "run.log_every=0",
+                      f"train.epochs={epochs + 2}", "train.eval_every=0", "model.norm_hyper=row", "run.checkpoint_every=0"]))
+    return epoch_seconds(run)
 
 
 def main():

@@ -5,8 +5,7 @@ usage: bench/run.sh hyper_rig [--strict] [--layouts=2x1,4x1] [--share=66.8] [--e
 For each layout (hosts x ranks of each) the link rate is searched at which vanilla (fp32, blocking, the 2 R rows of
 lossless.cover=replicas) spends that share of its epoch packing, sending and unpacking walmart's rows (configs/
 adaqp-walmart-hgnn.json, with parts of equal numbers of nodes and of pins: waiting for a larger part is no communication);
-there vanilla, the same rows in few bits (adaqp-published) and fewer rows in few bits (adaqp)
-take turns. Bars: 2 hosts 2.5 and 3 times as fast as vanilla, 4 hosts 2.2 and 2.7. The ideal is the epoch without any
+there vanilla, the same rows in few bits (adaqp-published) and fewer rows in few bits (adaqp) take turns. Bars: 2 hosts 2.5 and 3 times as fast as vanilla, 4 hosts 2.2 and 2.7. The ideal is the epoch without any
 communication. Writes docs/results.md.
 """
 import json

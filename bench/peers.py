@@ -46,8 +46,7 @@ def run_fringe(form, graph, model, threads, epochs, folder):
                    "run": {"dir": run, "threads": threads, "log_every": 1000}}, out)
     shutil.rmtree(run, ignore_errors=True)
     fringe("train", config, "--ranks", 1)
-    with open(os.path.join(run, "metrics.jsonl")) as lines:
-        return statistics.median([json.loads(line)["time"]["epoch"] for line in lines][2:])
+    return epoch_seconds(run)
 
 
 def main():
