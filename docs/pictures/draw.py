@@ -4,8 +4,8 @@
     python3 docs/pictures/draw.py --check    says which of them are not what it would write, and leaves with 1
 
 What can be computed is computed: the numbering of rows and the vertex cover from a graph of a few nodes, the replicas
-and homes of hyperedges from their pins, the time bars from durations and the order of the steps, the floats of an exchange from the widths of a model, the floors from
-cmake/rooms.txt and the #include lines of the sources.
+and homes of hyperedges from their pins, the time bars from durations and the order of the steps, the floats of an
+exchange from the widths of a model, the floors from cmake/rooms.txt and the #include lines of the sources.
 """
 import glob
 import html

@@ -25,8 +25,9 @@ typedef struct HgnnOptions {
 } HgnnOptions;
 static const Key hgnn_keys[] = {
     {"model.norm_hyper", KEY_WORD, offsetof(HgnnOptions, norm), "\"sym\"", NULL, "sym row", NULL,
-     "Scaling of hgnn: by the roots of the nodes' degrees at both ends (sym, HGNN's), or by their "
-     "degrees where nodes read (row, that of PyG's HypergraphConv)."},
+     "Scaling of hgnn. sym (HGNN): a node's row is divided by the root of its degree before "
+     "hyperedges read it, and its result again. row (PyG's HypergraphConv): only its result is "
+     "divided, by the degree."},
 };
 
 static const char *hgnn_normalisation(const ModelShape *shape) {
