@@ -58,12 +58,18 @@ const char *family_word(const Family *family, int i) {
     return i == family->count ? family->automatic : NULL;
 }
 
-// The text after the colon; "" if the name has none. NULL: `word` does not match the name.
-static const char *argument_of(const char *name, const char *word) {
+const char *family_argument(const char *name) {
     const char *colon = strchr(name, ':');
-    if (colon == NULL)
+    return colon != NULL && colon[1] >= 'A' && colon[1] <= 'Z' ? colon + 1 : NULL;
+}
+
+// The text in the place of the argument; "" if the name has none. NULL: `word` does not match the
+// name.
+static const char *argument_of(const char *name, const char *word) {
+    const char *argument = family_argument(name);
+    if (argument == NULL)
         return strcmp(name, word) == 0 ? "" : NULL;
-    size_t head = (size_t)(colon - name) + 1;
+    size_t head = (size_t)(argument - name);
     return strncmp(name, word, head) == 0 && word[head] != 0 ? word + head : NULL;
 }
 

@@ -142,7 +142,7 @@ static void put_range(JsonWriter *writer, const char *range) {
 static void put_enum(JsonWriter *writer, const Choices choice, int count) {
     json_begin_array(writer, "enum");
     for (int i = 0; i < count; i++)
-        if (strchr(choice[i], ':') == NULL)
+        if (family_argument(choice[i]) == NULL)
             json_put_string(writer, NULL, choice[i]);
     json_end_array(writer);
 }
@@ -160,7 +160,7 @@ static void put_choices(JsonWriter *writer, const Key *key) {
     Choices choice;
     int count = config_choices(key, choice), patterns = 0;
     for (int i = 0; i < count; i++)
-        patterns += strchr(choice[i], ':') != NULL;
+        patterns += family_argument(choice[i]) != NULL;
     if (count > 0 && patterns == 0)
         put_enum(writer, choice, count);
     if (patterns == 0)
@@ -170,7 +170,7 @@ static void put_choices(JsonWriter *writer, const Key *key) {
     put_enum(writer, choice, count);
     json_end_object(writer);
     for (int i = 0; i < count; i++)
-        if (strchr(choice[i], ':') != NULL)
+        if (family_argument(choice[i]) != NULL)
             put_pattern(writer, choice[i]);
     json_end_array(writer);
 }

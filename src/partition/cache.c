@@ -230,10 +230,12 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
         train = train || strcmp(config->partition.balance.word[i], "train") == 0;
         edges = edges || strcmp(config->partition.balance.word[i], "edges") == 0;
     }
+    const char *takes = family_argument(method->name); // ":PATH" is not hashed, but its content
+    int name = takes != NULL ? (int)(takes - method->name) - 1 : (int)strlen(method->name);
     int length =
         snprintf(text, sizeof text, "parts %d|%s|%.*s|%s|%lld|%d|%d%d|%d", PARTS_VERSION,
-                 hash_of_dataset, (int)strcspn(method->name, ":"), method->name, content,
-                 (long long)config->partition.seed, parts, train, edges, config->partition.reorder);
+                 hash_of_dataset, name, method->name, content, (long long)config->partition.seed,
+                 parts, train, edges, config->partition.reorder);
     Hash *hash = hash_new();
     hash_add(hash, text, (size_t)length);
     hash_text(hash, key);

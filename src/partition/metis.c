@@ -342,17 +342,8 @@ static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, 
 }
 const Method method_metis = {.name = "metis", .reads = READS_GRAPH, .cut = cut_metis};
 
-static bool is_star(const char *argument, Error *err) {
-    char words[FAMILY_WORDS];
-    return strcmp(argument, "star") == 0 ||
-           error_set(err, EXIT_CONFIG, "partition.method: expected one of %s, found 'metis:%.80s'",
-                     family_words(&method_family, words), argument);
-}
-
 static bool cut_star(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     Induced all = {.graph = input->graph, .count = input->graph->vertices};
-    if (!is_star(input->argument, err))
-        return false;
     if (input->dataset->hyperedges == 0)
         return error_set(err, EXIT_CONFIG,
                          "partition.method: metis:star cuts nodes and hyperedges, and %s has no "
@@ -360,8 +351,7 @@ static bool cut_star(int32_t *part, const CutInput *input, Warnings *warnings, E
                          input->dataset->name);
     return cut_induced(part, &all, input, warnings, err);
 }
-const Method method_metis_star = {
-    .name = "metis:star", .reads = READS_GRAPH, .fits = is_star, .cut = cut_star};
+const Method method_metis_star = {.name = "metis:star", .reads = READS_GRAPH, .cut = cut_star};
 
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
                     const PartOrder *order, int p, int clusters, Error *err) {

@@ -34,6 +34,20 @@ static void members_are_found_by_name(void **state) {
     }
 }
 
+static void small_letters_after_a_colon_are_part_of_the_name(void **state) {
+    (void)state;
+    static const Animal kinds[] = {{"cat", 4}, {"cat:wild", 5}};
+    static const Family family = FAMILY("zoo.animal", NULL, kinds);
+    const char *argument = NULL;
+    Error err = {0};
+    const Animal *found = family_find(&family, "cat:wild", &argument, &err);
+    assert_ok(found, &err);
+    assert_int_equal(found->legs, 5);
+    assert_string_equal(argument, "");
+    assert_refused(family_find(&family, "cat:tame", NULL, &err) != NULL, &err, EXIT_CONFIG,
+                   "found 'cat:tame'");
+}
+
 static void wrong_names_are_answered(void **state) {
     (void)state;
     static const char *const words[] = {"cats", "ca", "from", "from:", "hen:", "hen:x", "", "any"};
@@ -70,6 +84,7 @@ static void a_suggestion_is_near_or_missing(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(members_are_found_by_name),
+    cmocka_unit_test(small_letters_after_a_colon_are_part_of_the_name),
     cmocka_unit_test(wrong_names_are_answered),
     cmocka_unit_test(the_automatic_word_is_known),
     cmocka_unit_test(a_suggestion_is_near_or_missing),
