@@ -218,7 +218,7 @@ def _write_folder(folder, name, nodes, arrays, features, labels, masks, more):
     if masks is not None:
         arrays["split"] = _split(masks, nodes)
     else:
-        warnings.warn("no masks: fringe cannot train on this graph, only predict", stacklevel=3)
+        warnings.warn("no masks: fringe cannot train on this dataset, only predict", stacklevel=3)
     for key in ("features", "labels"):
         if key in arrays and len(arrays[key]) != nodes:
             raise ValueError(f"{key}: there are {len(arrays[key])} rows, but {nodes} nodes")
@@ -266,6 +266,8 @@ def write_hypergraph(folder, hyperedge_index, x=None, y=None, masks=None, hypere
     last = _array(hyperedge_index)[1] if np.ndim(hyperedge_index) == 2 and len(hyperedge_index) == 2 else []
     hyperedges = len(weight) if weight is not None else int(max(last, default=-1)) + 1
     node, hyperedge = _pins(hyperedge_index, nodes, hyperedges)
+    if hyperedges == 0:
+        raise ValueError("hyperedge_index: there is no pin, and no hyperedge_weight says how many hyperedges there are")
     role = None if role is None else _array(role).ravel()
     if role is not None and (len(role) != len(node) or not np.isin(role, (1, 2, 3)).all()):
         raise ValueError(f"role: expected {len(node)} numbers 1 (source), 2 (target) or 3 (both), one for each pin")

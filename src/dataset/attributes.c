@@ -7,7 +7,7 @@
 bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err) {
     if (rows == dataset->nodes)
         return true;
-    if (rows == dataset->hyperedges)
+    if (dataset->hyperedges > 0 && rows == dataset->hyperedges)
         return error_set(err, EXIT_DATA, HYPEREDGE_FEATURES, what, (long long)rows,
                          (long long)dataset->nodes);
     return error_set(err, EXIT_DATA, "%s have %lld rows but there are %lld nodes", what,

@@ -15,8 +15,9 @@
 // gather around them: in the order of ids the cut of planted graphs is nearly twice as large
 // (LIMITS 5). Of a hypergraph, |N(v) in P| is the sum of the weights of v's neighbours in its
 // clique expansion (expansion.c), and the degree of v is the number of its hyperedges, which
-// `edges` sums up. The order takes eight bytes per node. There are no random numbers and only one
-// thread, so the parts depend only on the graph.
+// `edges` sums up. The order takes eight bytes per node. There is only one thread, and only
+// the clique expansion draws random numbers, so the parts depend on nothing but the graph and, of a
+// hypergraph, partition.seed.
 #include "internal.h"
 #include <math.h>
 #include <string.h>

@@ -242,8 +242,12 @@ static bool sync_shards(const Manifest *manifest, const char *folder, Error *err
     return ok;
 }
 
-static const double PINS_UNEVEN =
-    1.5; // of the largest part over the mean, from which a cut is slow
+static const double uneven = 1.5; // pins of the largest part over the mean
+
+static void warn(Manifest *manifest, Warnings *warnings, const char *text) {
+    warnings_add(&manifest->warnings, "%s", text);
+    warnings_add(warnings, "%s", text);
+}
 
 static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *warnings) {
     char text[256];
@@ -253,8 +257,7 @@ static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *
              "%d of %d parts are too large for METIS here: their rows are not ordered by cluster, "
              "so that epochs take longer",
              order->unclustered, manifest->parts);
-    warnings_add(&manifest->warnings, "%s", text);
-    warnings_add(warnings, "%s", text);
+    warn(manifest, warnings, text);
 }
 
 // The rank with the most pins computes longest, and the others wait for it. Methods that cut nodes
@@ -262,14 +265,14 @@ static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *
 static void warn_of_pins(Manifest *manifest, Warnings *warnings) {
     double balance = ranks_balance(manifest->part, manifest->parts, BALANCE_EDGES);
     char text[256];
-    if (manifest->hyperedges == 0 || balance <= PINS_UNEVEN)
+    if (manifest->hyperedges == 0 || balance <= uneven)
         return;
     snprintf(text, sizeof text,
              "the largest part has %.1f times the mean number of pins, so the other ranks wait for "
-             "it; partition.balance=edges lets metis balance them",
+             "it; with partition.balance=edges metis balances the pins of nodes, and metis:star "
+             "balances those of hyperedges",
              balance);
-    warnings_add(&manifest->warnings, "%s", text);
-    warnings_add(warnings, "%s", text);
+    warn(manifest, warnings, text);
 }
 
 bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,

@@ -7,6 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+static void assert_pins_are_distinct(const Dataset *d) {
+    for (int64_t i = 0; i < d->nodes; i++)
+        for (int64_t e = d->offset[i] + 1; e < d->offset[i + 1]; e++)
+            assert_true(d->target[e - 1] < d->target[e]);
+}
+
 static void the_seed_decides_and_threads_do_not(void **state) {
     (void)state;
     static const char *const names[] = {
@@ -17,6 +23,7 @@ static void the_seed_decides_and_threads_do_not(void **state) {
         char hash[4][33];
         for (int k = 0; k < 4; k++) { // 1, 2, 3 threads, then another seed
             generate(&d, names[i], k < 3 ? 1 : 2, k % 3 + 1, hash[k]);
+            assert_pins_are_distinct(&d);
             dataset_clear(&d);
         }
         assert_string_equal(hash[0], hash[1]);

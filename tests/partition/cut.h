@@ -35,7 +35,7 @@ static inline void cut_close(Cut *cut) {
     for (int p = 0; p < cut->parts; p++)
         shard_clear(&cut->shard[p]);
     memory_free(cut->part);
-    hyper_clear(&cut->dataset);
+    dataset_clear(&cut->dataset);
 }
 
 // Remote rows: ring order of groups, ascending rows inside, each what its owner has there, and each

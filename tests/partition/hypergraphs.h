@@ -76,14 +76,4 @@ static inline Dataset hyper_make(HyperKind kind, uint64_t seed) {
     return d;
 }
 
-static inline void hyper_clear(Dataset *d) {
-    memory_free(d->pin_role);
-    memory_free(d->hyperedge_weight);
-    memory_free(d->node_weight);
-    d->pin_role = NULL;
-    d->hyperedge_weight = NULL;
-    d->node_weight = NULL;
-    dataset_clear(d);
-}
-
 #endif

@@ -82,7 +82,7 @@ static void test_every_method_cuts_hypergraphs(void **state) {
                 for (const char *const *method = method_words(true); *method != NULL; method++)
                     for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++)
                         check_hyper_cut(&d, *method, counts[c]);
-                hyper_clear(&d);
+                dataset_clear(&d);
             }
 }
 

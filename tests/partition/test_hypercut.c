@@ -48,7 +48,7 @@ static void test_homes_follow_the_majority_rule(void **state) {
                 memcpy(expected, part, sizeof part);
                 homes_by_definition(expected, &kind, part_counts[c]);
                 assert_memory_equal(part, expected, sizeof part);
-                hyper_clear(&d);
+                dataset_clear(&d);
             }
 }
 
@@ -143,15 +143,17 @@ static Json *report_of(const Cut *cut) {
     return json;
 }
 
-static void check_parts(const Json *report, const Measures *m) {
+static void check_parts(const Json *report, const Measures *m, int parts) {
     const Json *part = json_first(json_get(report, "parts"));
-    for (int p = 0; part != NULL; p++, part = json_next(part)) {
+    int p = 0;
+    for (; part != NULL; p++, part = json_next(part)) {
         assert_true(number(part, "replicas") == (double)m->replicas_of[p]);
         assert_true(number(part, "pins") == (double)m->pins_of[p]);
         assert_true(number(part, "workload") == (double)m->work_of[p]);
         assert_true(number(part, "own") + number(part, "hyperedges") + number(part, "replicas") ==
                     number(part, "workload"));
     }
+    assert_int_equal(p, parts);
 }
 
 static void test_measures_are_those_of_their_definitions(void **state) {
@@ -169,7 +171,7 @@ static void test_measures_are_those_of_their_definitions(void **state) {
             assert_ok(manifest, &err);
             check_json(manifest, &m, &kind);
             check_json(report, &m, &kind);
-            check_parts(report, &m);
+            check_parts(report, &m, part_counts[c]);
             assert_ok(partition_report(cut.folder, NULL, &err), &err);
             json_free(manifest);
             json_free(report);

@@ -154,6 +154,7 @@ def test_hypergraph():
     refused(r"ids of nodes must lie in 0 to 1", write, "bad", index, nodes=2)
     refused(r"ids of hyperedges must lie in 0 to 1", write, "bad", index, x, None, None, [1, 1])
     refused(r"at least 0", write, "bad", index, x, None, None, [1, -1, 1])
+    refused(r"there is no pin", write, "bad", np.zeros((2, 0), int), x)
     refused(r"expected 6 numbers 1", write, "bad", index, x, None, None, None, [1, 2, 3, 4, 1, 1])
     refused(r"how many nodes", write, "bad", index)
 
