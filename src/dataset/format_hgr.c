@@ -19,11 +19,6 @@ typedef struct Header {
 // A file of B bytes may announce this many vertices, most of which are in no hyperedge.
 enum { VERTICES_OF_A_BYTE = 16, VERTICES_OF_ANY_FILE = 1 << 20 };
 
-static void skip_comments(Scan *scan) {
-    while (scan->at < scan->end && *scan->at == '%')
-        scan_next_line(scan);
-}
-
 // Compares sizes with the file's bytes before memory is taken.
 static bool check_header(const Header *header, const Scan *scan, size_t bytes, Error *err) {
     int64_t most = (int64_t)bytes * VERTICES_OF_A_BYTE + VERTICES_OF_ANY_FILE;
@@ -41,7 +36,7 @@ static bool read_header(Header *header, Scan *scan, Error *err) {
     int64_t format = 0;
     size_t bytes = (size_t)(scan->end - scan->at);
     *header = (Header){0};
-    skip_comments(scan);
+    scan_skip_comments(scan);
     if (scan->at == scan->end)
         return scan_error(scan, err, "the file holds no header");
     if (!scan_int64(scan, &header->hyperedges, "the number of hyperedges", err) ||
@@ -79,7 +74,7 @@ static bool read_pins(Pins *pins, const Header *header, int64_t hyperedge, Scan 
 static bool read_hyperedges(Pins *pins, float *weight, const Header *header, Scan *scan,
                             Error *err) {
     for (int64_t h = 0; h < header->hyperedges; h++) {
-        skip_comments(scan);
+        scan_skip_comments(scan);
         if (scan->at == scan->end)
             return scan_error(scan, err, "the file ends at hyperedge %lld of %lld",
                               (long long)h + 1, (long long)header->hyperedges);
@@ -94,7 +89,7 @@ static bool read_hyperedges(Pins *pins, float *weight, const Header *header, Sca
 static bool read_vertices(int32_t *weight, const Header *header, Scan *scan, Error *err) {
     for (int64_t i = 0; i < header->vertices; i++, scan_next_line(scan)) {
         int64_t value = 0;
-        skip_comments(scan);
+        scan_skip_comments(scan);
         if (scan->at == scan->end)
             return scan_error(scan, err, "the file ends at the weight of vertex %lld of %lld",
                               (long long)i + 1, (long long)header->vertices);

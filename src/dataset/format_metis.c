@@ -18,11 +18,6 @@ typedef struct Header {
     int64_t constraints;
 } Header;
 
-static void skip_comments(Scan *scan) {
-    while (scan->at < scan->end && *scan->at == '%')
-        scan_next_line(scan);
-}
-
 static bool read_flags(Header *header, Scan *scan, Error *err) {
     int64_t format = 0, constraints = 0;
     if (!scan_int64(scan, &format, "fmt", err))
@@ -52,7 +47,7 @@ static bool read_flags(Header *header, Scan *scan, Error *err) {
 static bool read_header(Header *header, Scan *scan, const Text *text, Error *err) {
     int64_t edges = 0;
     *header = (Header){0};
-    skip_comments(scan);
+    scan_skip_comments(scan);
     if (scan->at == scan->end)
         return scan_error(scan, err, "the file holds no header");
     if (!scan_int64(scan, &header->vertices, "the number of vertices", err) ||
@@ -117,7 +112,7 @@ static bool read_neighbour(Csr *rows, const Header *header, int64_t vertex, int6
 static bool read_lines(Csr *rows, const Header *header, Scan *scan, Error *err) {
     int64_t entries = 0;
     for (int64_t vertex = 0; vertex < header->vertices; vertex++) {
-        skip_comments(scan);
+        scan_skip_comments(scan);
         if (scan->at == scan->end)
             return scan_error(scan, err, "the file ends at vertex %lld of %lld",
                               (long long)vertex + 1, (long long)header->vertices);

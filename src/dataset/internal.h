@@ -124,6 +124,7 @@ void scan_skip_comma(Scan *scan);  // after blanks, if there is one
 // At the names of columns: at least two words, of which the first begins with a letter.
 bool scan_at_names(const Scan *scan);
 // Reads the next number of the line after optional blanks. Errors name file, line and `what`.
+void scan_skip_comments(Scan *scan); // lines that begin with %
 bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err);
 bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 // A number of at least 0, which `what` ("hyperedge") weighs.

@@ -143,6 +143,11 @@ static bool ends_word(char c) {
     return c == ' ' || c == '\t' || c == ',' || c == '\r' || c == '\n' || c == '\0';
 }
 
+void scan_skip_comments(Scan *scan) {
+    while (scan->at < scan->end && *scan->at == '%')
+        scan_next_line(scan);
+}
+
 // The word at the scan position, shortened and printable, for messages.
 static const char *word_at(const Scan *scan, char out[32]) {
     int length = 0;

@@ -55,13 +55,8 @@ bool homes_fill(int32_t *part, const Dataset *dataset, int parts, double memory_
         return false;
     Homes homes = {part, parts, ALLOC(int64_t, parts, "homes of hyperedges"),
                    ALLOC(int64_t, parts, "homes of hyperedges"), -1};
-    for (int64_t h = 0; h < pins.rows; h++)
-        if (home[h] >= 0)
-            add_load(&homes, home[h], pins.offset[h + 1] - pins.offset[h]);
     for (int64_t h = 0; h < pins.rows; h++) {
         int64_t count = pins.offset[h + 1] - pins.offset[h];
-        if (home[h] >= 0)
-            continue;
         home[h] = home_of(&homes, pins.column + pins.offset[h], count);
         add_load(&homes, home[h], count);
     }

@@ -141,7 +141,7 @@ bool balance_init(Balance *balance, const CutInput *input, int64_t vertices, Err
 int64_t balance_weight(const Balance *balance, int column, int64_t v);
 
 // ---- homes.c
-// Gives every hyperedge that has none (part[n + h] < 0) a home by the majority rule.
+// Gives every hyperedge, part[n + h], a home by the majority rule.
 bool homes_fill(int32_t *part, const Dataset *dataset, int parts, double memory_limit, Error *err);
 
 // ---- metis.c

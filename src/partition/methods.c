@@ -1,7 +1,7 @@
 // The table of partitioners. `blocks` is the smallest member and the one to copy: fill part[] for
 // every node, add warnings to `warnings`, and add a row to the table. Hyperedges, part[n..n+m), are
-// -1 before; those that stay so get the majority rule. cut_graph checks every
-// result: ids in range, and no empty part except with file:PATH.
+// -1 before; a method cuts all of them, or none, and then they get the majority rule. cut_graph
+// checks every result: ids in range, and no empty part except with file:PATH.
 #include "internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,13 +80,10 @@ static bool cut_check(const int32_t *part, const Dataset *dataset, int parts, co
     return ok;
 }
 
-// Hyperedges that the method has left uncut.
+// For hyperedges that the method has left uncut.
 static bool give_homes(int32_t *part, const CutInput *input, Error *err) {
     const Dataset *d = input->dataset;
-    int64_t h = 0;
-    while (h < d->hyperedges && part[d->nodes + h] >= 0)
-        h++;
-    return h == d->hyperedges ||
+    return d->hyperedges == 0 || part[d->nodes] >= 0 ||
            homes_fill(part, d, input->parts, input->config->run.memory_limit, err);
 }
 
