@@ -12,6 +12,7 @@
 #include "fringe/base/exchange_id.h"
 #include "fringe/base/family.h"
 #include "fringe/base/file.h"
+#include "fringe/base/growing.h"
 #include "fringe/base/json.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/poll.h"

@@ -1,0 +1,45 @@
+// Growing arrays: PROT_NONE addresses become memory from the front. The kernel gives pages when
+// they are touched first, so what is usable and never touched takes no memory.
+#include "fringe/base/growing.h"
+
+#include "fringe/base/memory.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { STEP = 4 << 20 }; // bytes: how far usable memory runs ahead at least
+
+static size_t reserved_bytes(const Growing *growing) {
+    return memory_product(growing->most, growing->item);
+}
+
+bool growing_init(Growing *growing, int64_t most, size_t item, const char *what, Error *err) {
+    *growing = (Growing){.most = most, .item = item, .what = what};
+    void *at = mmap(NULL, reserved_bytes(growing), PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return error_set(err, EXIT_MEMORY,
+                         "%s: cannot reserve %.3g GiB of addresses (%s); ulimit -v limits them",
+                         what, (double)reserved_bytes(growing) / (1 << 30), strerror(errno));
+    growing->at = at;
+    return true;
+}
+
+void growing_clear(Growing *growing) {
+    if (growing->at != NULL)
+        munmap(growing->at, reserved_bytes(growing));
+    *growing = (Growing){0};
+}
+
+// An eighth more than asked for, so that steps grow with the array.
+bool growing_reach_slowly(Growing *growing, int64_t count, Error *err) {
+    assert(count <= growing->most);
+    size_t wanted = memory_product(count, growing->item);
+    size_t bytes = wanted + wanted / 8 + STEP, all = reserved_bytes(growing);
+    bytes = bytes < all ? bytes / STEP * STEP : all;
+    if (bytes < wanted || mprotect(growing->at, bytes, PROT_READ | PROT_WRITE) != 0)
+        return error_set(err, EXIT_MEMORY, "%s: no memory for %lld more (%s)", growing->what,
+                         (long long)(count - growing->usable), strerror(errno));
+    growing->usable = bytes == all ? growing->most : (int64_t)(bytes / growing->item);
+    return true;
+}
