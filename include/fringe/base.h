@@ -16,6 +16,7 @@
 #include "fringe/base/json.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/poll.h"
+#include "fringe/base/pool.h"
 #include "fringe/base/quantity.h"
 #include "fringe/base/random.h"
 #include "fringe/base/ring.h"

@@ -32,14 +32,12 @@ void growing_clear(Growing *growing) {
 }
 
 // An eighth more than asked for, so that steps grow with the array.
-bool growing_reach_slowly(Growing *growing, int64_t count, Error *err) {
+void growing_reach_slowly(Growing *growing, int64_t count) {
     assert(count <= growing->most);
     size_t wanted = memory_product(count, growing->item);
-    size_t bytes = wanted + wanted / 8 + STEP, all = reserved_bytes(growing);
-    bytes = bytes < all ? bytes / STEP * STEP : all;
-    if (bytes < wanted || mprotect(growing->at, bytes, PROT_READ | PROT_WRITE) != 0)
-        return error_set(err, EXIT_MEMORY, "%s: no memory for %lld more (%s)", growing->what,
-                         (long long)(count - growing->usable), strerror(errno));
+    size_t bytes = (wanted + wanted / 8) / STEP * STEP + STEP, all = reserved_bytes(growing);
+    bytes = bytes < all ? bytes : all;
+    CHECK(mprotect(growing->at, bytes, PROT_READ | PROT_WRITE) == 0, EXIT_MEMORY,
+          "no memory for %s (%lld elements): %s", growing->what, (long long)count, strerror(errno));
     growing->usable = bytes == all ? growing->most : (int64_t)(bytes / growing->item);
-    return true;
 }

@@ -18,10 +18,12 @@ typedef struct Growing {
 // Reserves addresses for `most` elements. EXIT_MEMORY.
 bool growing_init(Growing *growing, int64_t most, size_t item, const char *what, Error *err);
 void growing_clear(Growing *growing);
-// Makes elements [0, count) usable; count is at most `most`. EXIT_MEMORY: nothing has changed.
-bool growing_reach_slowly(Growing *growing, int64_t count, Error *err);
-static inline bool growing_reach(Growing *growing, int64_t count, Error *err) {
-    return count <= growing->usable || growing_reach_slowly(growing, count, err);
+// Makes elements [0, count) usable; count is at most `most`. Aborts if the machine has no memory
+// left.
+void growing_reach_slowly(Growing *growing, int64_t count);
+static inline void growing_reach(Growing *growing, int64_t count) {
+    if (count > growing->usable)
+        growing_reach_slowly(growing, count);
 }
 
 #endif

@@ -1,0 +1,80 @@
+// srp: partitions a hypergraph while it arrives (ALGORITHMS C; docs/stream.md).
+//
+// Nodes and hyperedges each have a part, their home. Phase 1 gives an arriving node or hyperedge a
+// home at once, by a score. Phase 2 moves nodes and hyperedges of a sliding window to the parts of
+// their neighbours, and takes back what does not lower the cost. Everything is deterministic: the
+// same events and options give the same parts. No function is collective.
+#ifndef FRINGE_SRP_H
+#define FRINGE_SRP_H
+
+#include "fringe/base.h"
+#include "fringe/events.h"
+
+enum { SRP_NONE = -1 }; // the part of what has none
+
+extern const Family srp_score_family; // stream.score
+
+typedef struct SrpOptions {
+    int parts;
+    const char *score;   // a member of srp_score_family
+    bool during, after;  // refine while the stream runs; refine everything in srp_settle
+    int64_t window;      // nodes that phase 2 looks at; 0: no refinement during the stream
+    int iterations;      // most passes over the window
+    double epsilon;      // parts may have this share more than the mean
+    int64_t capacity;    // pins that a part may have; 0: by epsilon
+    bool window_votes;   // only pins of the window decide the home of a hyperedge
+    bool window_balance; // only the window's hyperedges are the load of a part
+    int passes;          // 1; more: srp_settle places everything again, that often
+    uint64_t seed;       // of the score random
+} SrpOptions;
+
+// What a part has. A node is present on every part that is home to one of its hyperedges; where it
+// is present and not at home it has a replica.
+typedef struct SrpPart {
+    int64_t pins, hyperedges; // of the hyperedges at home here
+    int64_t nodes;            // at home here
+    int64_t present;          // nodes that are present here
+    int64_t replicas;         // of nodes of other parts
+    int64_t away;             // replicas elsewhere of the nodes at home here
+} SrpPart;
+
+typedef struct SrpTotals {
+    int64_t pins;
+    int64_t replicas;     // R
+    int64_t cut;          // hyperedges whose pins have more than one home
+    int64_t connectivity; // sum over hyperedges of the homes of its pins - 1
+    int64_t overfull;     // hyperedges that were placed although every part was full
+    int64_t work;         // entries of lists visited: what time is made of
+    int64_t runs, undone; // of phase 2, and those that were taken back in part or whole
+} SrpTotals;
+
+typedef struct Srp Srp;
+
+// NULL with EXIT_MEMORY.
+Srp *srp_new(const SrpOptions *options, Error *err);
+void srp_free(Srp *srp); // NULL is allowed
+
+// Applies an event and gives what is new a home; phase 2 runs when enough has arrived. Errors as
+// live_apply: nothing has changed then.
+bool srp_apply(Srp *srp, const Event *event, Error *err);
+
+LiveHypergraph *srp_live(Srp *srp); // its hypergraph; only `strict` may be changed
+int32_t srp_home(const Srp *srp, int side, int32_t slot); // SRP_NONE for a free slot
+const SrpPart *srp_parts(const Srp *srp);                 // [parts]
+SrpTotals srp_totals(const Srp *srp);
+size_t srp_bytes(const Srp *srp); // of memory in use
+
+// C' of ALGORITHMS C.1: 2 R and the deviations of pins and of replicas. What phase 2 lowers.
+double srp_cost(const Srp *srp);
+
+// Makes the homes final for a snapshot: further passes, then the refinement of all nodes. No event
+// may come until srp_unsettle, which restores the homes that the stream goes on with.
+void srp_settle(Srp *srp);
+void srp_unsettle(Srp *srp);
+
+// Files from which a new Srp with the same options goes on as the saved one would. Not while
+// settled. Not durable by themselves.
+bool srp_write(Srp *srp, const char *folder, Error *err);
+bool srp_read(Srp *srp, const char *folder, Error *err); // into a new one
+
+#endif

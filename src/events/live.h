@@ -1,0 +1,32 @@
+// Inside the live hypergraph: its memory, ids and lists.
+#ifndef FRINGE_EVENTS_LIVE_H
+#define FRINGE_EVENTS_LIVE_H
+
+#include "fringe/events.h"
+
+typedef struct LiveMemory {
+    Growing item[SIDES]; // of LiveItem
+    Growing head[SIDES]; // 1 + the first slot of each bucket; 0: none
+    int64_t buckets[SIDES];
+    int32_t free[SIDES]; // the free slot to use next; -1: none
+    Pool list[SIDES];    // slots of the other side
+    Growing other;       // scratch: slots on the other side of an event's new pins
+    uint32_t stamp;      // of the current event; LiveItem.mark
+} LiveMemory;
+
+// ---- live_items.c: slots and ids
+int32_t live_make(LiveHypergraph *live, int side, uint64_t id); // which is not there
+void live_drop(LiveHypergraph *live, int side, int32_t slot);   // without pins
+// Makes the item of a restored slot findable by its id.
+void live_index(LiveHypergraph *live, int side, int32_t slot);
+
+// ---- live_pins.c: the lists of pins
+static inline LiveItem *live_item(const LiveHypergraph *live, int side, int32_t slot) {
+    return &live->side[side].item[slot];
+}
+void live_link(LiveHypergraph *live, int32_t node, int32_t hyperedge);
+bool live_is_pin(const LiveHypergraph *live, int32_t node, int32_t hyperedge);
+void live_unlink(LiveHypergraph *live, int32_t node, int32_t hyperedge);
+void live_unlink_all(LiveHypergraph *live, int side, int32_t slot); // every pin of an item
+
+#endif

@@ -1,0 +1,107 @@
+// Inside the streaming partitioner: the two sides of a hypergraph, the parts of each one's
+// neighbours, and the scores.
+//
+// Nodes and hyperedges are treated alike wherever possible: an item of one side has a home, and a
+// tally of the homes of its neighbours on the other side. The tally of a node says where it is
+// present, and that of a hyperedge which homes its pins have.
+#ifndef FRINGE_SRP_INTERNAL_H
+#define FRINGE_SRP_INTERNAL_H
+
+#include "fringe/srp.h"
+
+typedef struct Tally { // neighbours of an item with a home in `part`
+    int32_t part, count;
+} Tally;
+
+typedef struct Placed { // a node or a hyperedge
+    int32_t home;       // SRP_NONE: none yet
+    uint32_t seat;   // of a node: 1 + its place in the window, 0: none. Of a hyperedge: QUEUED_...
+    uint32_t tally;  // place of its tallies in the pool
+    int32_t tallies; // how many parts there are
+} Placed;
+
+typedef struct Move { // for the way back
+    int32_t side, slot, from;
+} Move;
+
+typedef struct Numbers { // a list of slots
+    Growing slots;       // of int32_t
+    int64_t count;
+} Numbers;
+
+struct Srp {
+    SrpOptions options;
+    const struct Score *score;
+    LiveHypergraph live;
+    Growing placed[SIDES]; // of Placed
+    int64_t slots[SIDES];  // of placed that are set up
+    Pool tally[SIDES];
+    SrpPart *part; // [parts]
+    SrpTotals totals;
+
+    Numbers window; // nodes in the order in which they came; those whose seat is elsewhere are gone
+    int64_t arrived; // nodes that entered the window since phase 2 ran last
+    Numbers changed; // hyperedges whose pins have changed since phase 2 looked at them
+    Numbers queue;   // of refine.c
+    Growing moved;   // of uint8_t: nodes of the window that moved in the last pass
+    Growing moves;   // of Move
+    int64_t move_count;
+    bool settled;
+    SrpTotals before; // srp_settle
+
+    int64_t *have;  // [parts] scratch of a score, zeros between calls
+    double *factor; // [parts] scratch of a pass
+    int64_t *load;  // [parts] scratch: pins of the window's hyperedges
+};
+
+static inline Placed *placed_at(const Srp *srp, int side, int32_t slot) {
+    return (Placed *)srp->placed[side].at + slot;
+}
+static inline const Tally *tallies_of(const Srp *srp, int side, const Placed *item) {
+    return (const Tally *)srp->tally[side].elements.at + item->tally;
+}
+
+// ---- numbers.c
+bool numbers_init(Numbers *numbers, const char *what, Error *err);
+void numbers_clear(Numbers *numbers);
+static inline int32_t *numbers_at(const Numbers *numbers) { return numbers->slots.at; }
+void numbers_add(Numbers *numbers, int32_t slot);
+
+// ---- homes.c: homes, tallies, and the counters that follow from them
+void homes_reach(Srp *srp); // sets up the slots that the live hypergraph has made
+// A pin is there, or is about to go: the homes of its two ends are counted in the other's tally.
+void home_attach(Srp *srp, int32_t node, int32_t hyperedge);
+void home_detach(Srp *srp, int32_t node, int32_t hyperedge);
+void home_set(Srp *srp, int side, int32_t slot, int32_t home); // SRP_NONE: takes it away
+void home_forget(Srp *srp, int side, int32_t slot);            // of an item whose pins are detached
+// The part that most of its neighbours have as home; the item's own home if that is one of them,
+// then the one with the smaller load (NULL: pins), then the lowest. SRP_NONE: no neighbours.
+int32_t home_of_most(Srp *srp, int side, int32_t slot, const int64_t *load);
+
+// ---- scores.c: phase 1
+typedef struct Score {
+    const char *name;
+    bool nodes_first; // nodes get a home before hyperedges do
+    // The home of an item of that side; `change` is the event that brought it.
+    int32_t (*home[SIDES])(Srp *srp, int32_t slot, const LiveChange *change);
+} Score;
+void place(Srp *srp, const LiveChange *change); // gives what is new in the change a home
+
+// ---- refine.c: phase 2
+enum { QUEUED_CHANGED = 1, QUEUED_NOW = 2, QUEUED_LOAD = 4 }; // seat of a hyperedge: lists it is in
+// Moves the nodes, and hyperedges beginning with those of `first`, until nothing moves, and takes
+// back what came after the lowest cost. moved[nodes]: those that moved in the last pass; NULL:
+// these are all nodes, not a window.
+void refine(Srp *srp, const int32_t *node, int64_t nodes, const int32_t *first, int64_t firsts,
+            uint8_t *moved);
+void move(Srp *srp, int side, int32_t slot, int32_t to); // and writes it down
+void take_back(Srp *srp, int64_t count);                 // the moves after the first `count`
+
+// ---- window.c
+void window_note(Srp *srp, const LiveChange *change); // its nodes and hyperedges have changed
+void window_run_if_due(Srp *srp);
+void window_refine(Srp *srp); // the window stays as it is
+// Leaves out nodes and hyperedges that are gone, which changes nothing that comes later.
+void window_close_gaps(Srp *srp);
+
+#endif

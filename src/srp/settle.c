@@ -1,0 +1,62 @@
+// The last word on the homes, for a snapshot: the stream goes on from the homes before, so every
+// move is taken back afterwards.
+#include "internal.h"
+
+// Every hyperedge is placed again, in the order of its slots, now that all of its pins are known;
+// then every node.
+static void place_again(Srp *srp) {
+    int first = srp->score->nodes_first ? SIDE_NODE : SIDE_HYPEREDGE;
+    for (int turn = 0; turn < SIDES; turn++) {
+        int side = turn == 0 ? first : 1 - first;
+        for (int64_t slot = 0; slot < srp->slots[side]; slot++) {
+            if (placed_at(srp, side, (int32_t)slot)->home == SRP_NONE)
+                continue;
+            move(srp, side, (int32_t)slot, SRP_NONE);
+            move(srp, side, (int32_t)slot, srp->score->home[side](srp, (int32_t)slot, NULL));
+        }
+    }
+}
+
+static void add_all(const Srp *srp, int side, Numbers *all) {
+    for (int64_t slot = 0; slot < srp->slots[side]; slot++)
+        if (placed_at(srp, side, (int32_t)slot)->home != SRP_NONE)
+            numbers_add(all, (int32_t)slot);
+}
+
+// With memory for all nodes and hyperedges only while it runs.
+static void refine_all(Srp *srp) {
+    Numbers all[SIDES];
+    Error err = {0};
+    for (int side = 0; side < SIDES; side++) {
+        bool ok = numbers_init(&all[side], "all nodes and hyperedges", &err);
+        CHECK(ok, EXIT_MEMORY, "%s", err.text);
+        add_all(srp, side, &all[side]);
+    }
+    refine(srp, numbers_at(&all[SIDE_NODE]), all[SIDE_NODE].count, numbers_at(&all[SIDE_HYPEREDGE]),
+           all[SIDE_HYPEREDGE].count, NULL);
+    for (int side = 0; side < SIDES; side++)
+        numbers_clear(&all[side]);
+}
+
+void srp_settle(Srp *srp) {
+    assert(!srp->settled);
+    srp->settled = true;
+    srp->before = srp->totals;
+    for (int pass = 1; pass < srp->options.passes; pass++)
+        place_again(srp);
+    if (srp->options.after)
+        refine_all(srp);
+    else if (srp->options.during && srp->window.count > 0)
+        window_refine(srp);
+}
+
+void srp_unsettle(Srp *srp) {
+    assert(srp->settled);
+    take_back(srp, 0);
+    srp->settled = false;
+    srp->totals.work = srp->before.work;
+    srp->totals.overfull = srp->before.overfull;
+    srp->totals.runs = srp->before.runs;
+    srp->totals.undone = srp->before.undone;
+    assert(srp->totals.replicas == srp->before.replicas);
+}

@@ -1,0 +1,109 @@
+// The partitioner as a whole: its memory, and what an event does.
+#include "internal.h"
+
+static const Score *score_of(const SrpOptions *options) {
+    Error err = {0};
+    const Score *score = family_find(&srp_score_family, options->score, NULL, &err);
+    CHECK(score != NULL, EXIT_BUG, "%s", err.text);
+    return score;
+}
+
+static bool lists_init(Srp *srp, Error *err) {
+    return growing_init(&srp->placed[SIDE_NODE], INT32_MAX, sizeof(Placed), "nodes", err) &&
+           growing_init(&srp->placed[SIDE_HYPEREDGE], INT32_MAX, sizeof(Placed), "hyperedges",
+                        err) &&
+           pool_init(&srp->tally[SIDE_NODE], sizeof(Tally), "parts of nodes", err) &&
+           pool_init(&srp->tally[SIDE_HYPEREDGE], sizeof(Tally), "parts of hyperedges", err) &&
+           numbers_init(&srp->window, "the window", err) &&
+           numbers_init(&srp->changed, "changed hyperedges", err) &&
+           numbers_init(&srp->queue, "hyperedges to look at", err) &&
+           growing_init(&srp->moved, UINT32_MAX, 1, "the window", err) &&
+           growing_init(&srp->moves, (int64_t)1 << 36, sizeof(Move), "moves", err);
+}
+
+Srp *srp_new(const SrpOptions *options, Error *err) {
+    Srp *srp = ALLOC(Srp, 1, "streaming partitioner");
+    int parts = options->parts;
+    srp->options = *options;
+    srp->score = score_of(options);
+    srp->part = ALLOC(SrpPart, parts, "parts of the stream");
+    srp->have = ALLOC(int64_t, parts, "parts of the stream");
+    srp->factor = ALLOC(double, parts, "parts of the stream");
+    srp->load = ALLOC(int64_t, parts, "parts of the stream");
+    if (live_init(&srp->live, err) && lists_init(srp, err))
+        return srp;
+    srp_free(srp);
+    return NULL;
+}
+
+void srp_free(Srp *srp) {
+    if (srp == NULL)
+        return;
+    growing_clear(&srp->moves);
+    growing_clear(&srp->moved);
+    numbers_clear(&srp->queue);
+    numbers_clear(&srp->changed);
+    numbers_clear(&srp->window);
+    for (int side = 0; side < SIDES; side++) {
+        pool_clear(&srp->tally[side]);
+        growing_clear(&srp->placed[side]);
+    }
+    live_clear(&srp->live);
+    memory_free(srp->load);
+    memory_free(srp->factor);
+    memory_free(srp->have);
+    memory_free(srp->part);
+    memory_free(srp);
+}
+
+// ---- what there is
+
+LiveHypergraph *srp_live(Srp *srp) { return &srp->live; }
+
+int32_t srp_home(const Srp *srp, int side, int32_t slot) {
+    return placed_at(srp, side, slot)->home;
+}
+
+const SrpPart *srp_parts(const Srp *srp) { return srp->part; }
+
+SrpTotals srp_totals(const Srp *srp) { return srp->totals; }
+
+size_t srp_bytes(const Srp *srp) {
+    int64_t numbers = srp->window.count + srp->changed.count + srp->queue.count;
+    size_t bytes = live_bytes(&srp->live) + memory_product(numbers, sizeof(int32_t)) +
+                   memory_product(srp->move_count, sizeof(Move));
+    for (int side = 0; side < SIDES; side++)
+        bytes += memory_product(srp->slots[side], sizeof(Placed)) +
+                 memory_product(srp->tally[side].used, sizeof(Tally));
+    return bytes;
+}
+
+// ---- an event
+
+static void displace(Srp *srp, const LiveChange *change) {
+    bool of_node = change->side == SIDE_NODE;
+    for (int64_t i = 0; i < change->count; i++)
+        home_detach(srp, of_node ? change->subject : change->other[i],
+                    of_node ? change->other[i] : change->subject);
+    if (change->gone)
+        home_forget(srp, change->side, change->subject);
+    for (int64_t i = 0; of_node && i < change->count; i++)
+        if (srp->live.side[SIDE_HYPEREDGE].item[change->other[i]].count < 0)
+            home_forget(srp, SIDE_HYPEREDGE, change->other[i]);
+}
+
+bool srp_apply(Srp *srp, const Event *event, Error *err) {
+    LiveChange change;
+    assert(!srp->settled);
+    if (!live_apply(&srp->live, event, &change, err))
+        return false;
+    if (change.subject < 0) // a snapshot, or a deletion that is skipped
+        return true;
+    if (change.removed)
+        displace(srp, &change);
+    else
+        place(srp, &change);
+    window_note(srp, &change);
+    window_run_if_due(srp);
+    return true;
+}
