@@ -61,8 +61,8 @@ typedef struct RandomEvent {
 } RandomEvent;
 
 static inline void random_event(RandomEvent *out, Dice *dice, int64_t ids) {
-    static const EventKind kinds[] = {EVENT_HYPEREDGE, EVENT_HYPEREDGE, EVENT_NODE,
-                                      EVENT_PIN,       EVENT_PIN,       EVENT_NO_PIN,
+    static const EventKind kinds[] = {EVENT_HYPEREDGE, EVENT_HYPEREDGE,    EVENT_NODE,
+                                      EVENT_PIN,       EVENT_PIN,          EVENT_NO_PIN,
                                       EVENT_NO_PIN,    EVENT_NO_HYPEREDGE, EVENT_NO_NODE};
     EventKind kind = kinds[dice_below(dice, 9)];
     bool one = kind == EVENT_PIN || kind == EVENT_NO_PIN;
@@ -85,8 +85,8 @@ static inline void random_event(RandomEvent *out, Dice *dice, int64_t ids) {
     out->event.other = out->other;
 }
 
-// ---- planted: hyperedge h belongs to group h mod `groups`; a pin is of that group with probability
-// `purity`, else any node
+// ---- planted: hyperedge h belongs to group h mod `groups`; a pin is of that group with
+// probability `purity`, else any node
 
 typedef struct Planted {
     int64_t nodes, hyperedges, pins;
@@ -104,8 +104,8 @@ static inline Planted planted_new(int64_t nodes, int64_t hyperedges, int groups,
         int64_t group = dice_below(&dice, groups);
         while (p.pins < begin + arity) {
             bool own = dice_share(&dice) < purity;
-            int64_t node = own ? group + groups * dice_below(&dice, nodes / groups)
-                               : dice_below(&dice, nodes);
+            int64_t node =
+                own ? group + groups * dice_below(&dice, nodes / groups) : dice_below(&dice, nodes);
             bool is_new = true;
             for (int64_t i = begin; i < p.pins; i++)
                 is_new = is_new && p.pin[i] != node;
@@ -144,8 +144,8 @@ static inline void planted_by_nodes(const Planted *p, Srp *srp) {
         for (int64_t k = p->offset[h]; k < p->offset[h + 1]; k++)
             other[begin[p->pin[k] + 1]++] = (uint64_t)h;
     for (int64_t v = 0; v < p->nodes; v++)
-        srp_given(srp, &(Event){EVENT_NODE, (uint64_t)v, begin[v + 1] - begin[v],
-                                other + begin[v], false, 1, ""});
+        srp_given(srp, &(Event){EVENT_NODE, (uint64_t)v, begin[v + 1] - begin[v], other + begin[v],
+                                false, 1, ""});
     free(begin);
     free(other);
 }
