@@ -88,7 +88,7 @@ bool event_writer_close(EventWriter *writer, Error *err); // frees it in any cas
 
 // ---- the hypergraph so far
 
-enum { SIDE_NODE = 0, SIDE_HYPEREDGE = 1, SIDES = 2 };
+enum { SIDE_NODE = 0, SIDE_HYPEREDGE = 1, LIVE_SIDES = 2 };
 
 typedef struct LiveItem { // a node or a hyperedge
     uint64_t id;
@@ -108,7 +108,7 @@ typedef struct LiveSide {
 } LiveSide;
 
 typedef struct LiveHypergraph {
-    LiveSide side[SIDES]; // read-only for others
+    LiveSide side[LIVE_SIDES]; // read-only for others
     int64_t pins;
     int64_t largest;  // most pins that a hyperedge has ever had
     int64_t repeated; // pins, nodes and hyperedges that were added although they were there

@@ -44,7 +44,7 @@ void srp_free(Srp *srp) {
     numbers_clear(&srp->queue);
     numbers_clear(&srp->changed);
     numbers_clear(&srp->window);
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < LIVE_SIDES; side++) {
         pool_clear(&srp->tally[side]);
         growing_clear(&srp->placed[side]);
     }
@@ -72,7 +72,7 @@ size_t srp_bytes(const Srp *srp) {
     int64_t numbers = srp->window.count + srp->changed.count + srp->queue.count;
     size_t bytes = live_bytes(&srp->live) + memory_product(numbers, sizeof(int32_t)) +
                    memory_product(srp->move_count, sizeof(Move));
-    for (int side = 0; side < SIDES; side++)
+    for (int side = 0; side < LIVE_SIDES; side++)
         bytes += memory_product(srp->slots[side], sizeof(Placed)) +
                  memory_product(srp->tally[side].used, sizeof(Tally));
     return bytes;
