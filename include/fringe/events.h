@@ -72,6 +72,10 @@ void event_reader_close(EventReader *reader); // NULL is allowed
 // and byte, and leave the reader behind the bad record if its end is known.
 EventNext event_reader_next(EventReader *reader, Event *event, Error *err);
 EventPlace event_reader_place(const EventReader *reader);
+// The place before the last event, or before the record that was wrong.
+EventPlace event_reader_place_before(const EventReader *reader);
+// Puts the place of the last event before a sentence about it: "PATH:17: ...". Returns false.
+bool event_reader_blame(const EventReader *reader, Error *err);
 // Goes to a place of an earlier reader of the same stream, before anything is read. EXIT_DATA if
 // the bytes there are others. Only of what event_reader_can_seek.
 bool event_reader_seek(EventReader *reader, const EventPlace *place, Error *err);

@@ -64,6 +64,7 @@ bool srp_apply(Srp *srp, const Event *event, Error *err);
 
 LiveHypergraph *srp_live(Srp *srp); // its hypergraph; only `strict` may be changed
 int32_t srp_home(const Srp *srp, int side, int32_t slot); // SRP_NONE for a free slot
+int srp_homes_of_pins(const Srp *srp, int32_t hyperedge); // how many there are
 const SrpPart *srp_parts(const Srp *srp);                 // [parts]
 SrpTotals srp_totals(const Srp *srp);
 size_t srp_bytes(const Srp *srp); // of memory in use

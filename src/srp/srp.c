@@ -64,6 +64,10 @@ int32_t srp_home(const Srp *srp, int side, int32_t slot) {
     return placed_at(srp, side, slot)->home;
 }
 
+int srp_homes_of_pins(const Srp *srp, int32_t hyperedge) {
+    return placed_at(srp, SIDE_HYPEREDGE, hyperedge)->tallies;
+}
+
 const SrpPart *srp_parts(const Srp *srp) { return srp->part; }
 
 SrpTotals srp_totals(const Srp *srp) { return srp->totals; }
