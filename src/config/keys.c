@@ -73,7 +73,7 @@ const Key config_own_keys[] = {
     {"stream.refine", KEY_WORD, AT(stream.refine), "\"both\"", ANY, "none during after both", ANY,
      "When nodes and hyperedges move to the parts of their neighbours: during, inside a window "
      "that slides along the stream; after, all of them once, for a snapshot."},
-    {"stream.window", KEY_INT, AT(stream.window), "4096", "[0, 1000000000]", ANY, "nodes",
+    {"stream.window", KEY_INT, AT(stream.window), "4096", "[0, 100000000]", ANY, "nodes",
      "Size of the window; it is refined each time half of it is new. 0: none."},
     {"stream.iterations", KEY_INT, AT(stream.iterations), "10", "[1, 1000]", ANY, "passes",
      "Most passes of a refinement."},

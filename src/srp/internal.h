@@ -13,11 +13,15 @@ typedef struct Tally { // neighbours of an item with a home in `part`
     int32_t part, count;
 } Tally;
 
-typedef struct Placed { // a node or a hyperedge
-    int32_t home;       // SRP_NONE: none yet
-    uint32_t seat;   // of a node: 1 + its place in the window, 0: none. Of a hyperedge: QUEUED_...
-    uint32_t tally;  // place of its tallies in the pool
-    int32_t tallies; // how many parts there are
+typedef struct Placed {   // a node or a hyperedge
+    int32_t home;         // SRP_NONE: none yet
+    uint32_t seat : 28;   // of a node: 1 + its place in the window; 0: it is not there
+    uint32_t changed : 1; // in the list `changed`
+    uint32_t queued : 1;  // in the list `queue`
+    uint32_t moved : 1;   // of a node: in the last pass
+    uint32_t counted : 1; // of a hyperedge: in the load of the window
+    uint32_t tally;       // place of its tallies in the pool
+    int32_t tallies;      // how many parts there are
 } Placed;
 
 typedef struct Move { // for the way back
@@ -39,12 +43,13 @@ struct Srp {
     SrpPart *part; // [parts]
     SrpTotals totals;
 
-    Numbers window; // nodes in the order in which they came; those whose seat is elsewhere are gone
+    Numbers window;  // nodes in the order in which they came; of one that is gone the seat differs
     int64_t arrived; // nodes that entered the window since phase 2 ran last
-    Numbers changed; // hyperedges whose pins have changed since phase 2 looked at them
-    Numbers queue;   // of refine.c
-    Growing moved;   // of uint8_t: nodes of the window that moved in the last pass
-    Growing moves;   // of Move
+    // What phase 2 has yet to look at: nodes of the window and hyperedges whose pins are others
+    // than before, or which have a pin or hyperedge that has moved.
+    Numbers changed[LIVE_SIDES];
+    Numbers queue[LIVE_SIDES]; // of refine.c
+    Growing moves;             // of Move
     int64_t move_count;
     bool settled;
     SrpTotals before; // srp_settle
@@ -54,6 +59,7 @@ struct Srp {
     int64_t *load;  // [parts] scratch: pins of the window's hyperedges
 };
 
+enum { SEAT_MOST = (1 << 28) - 1 };
 static inline Placed *placed_at(const Srp *srp, int side, int32_t slot) {
     return (Placed *)srp->placed[side].at + slot;
 }
@@ -88,17 +94,16 @@ typedef struct Score {
 void place(Srp *srp, const LiveChange *change); // gives what is new in the change a home
 
 // ---- refine.c: phase 2
-enum { QUEUED_CHANGED = 1, QUEUED_NOW = 2, QUEUED_LOAD = 4 }; // seat of a hyperedge: lists it is in
-// Moves the nodes, and hyperedges beginning with those of `first`, until nothing moves, and takes
-// back what came after the lowest cost. moved[nodes]: those that moved in the last pass; NULL:
-// these are all nodes, not a window.
-void refine(Srp *srp, const int32_t *node, int64_t nodes, const int32_t *first, int64_t firsts,
-            uint8_t *moved);
+void refine_later(Srp *srp, int side, int32_t slot); // adds it to the queue, unless it is there
+// Moves what is in the queues, and what follows from that, until nothing moves, and takes back what
+// came after the lowest cost. In a window only its nodes move; the queues hold no others.
+void refine(Srp *srp, bool in_window);
 void move(Srp *srp, int side, int32_t slot, int32_t to); // and writes it down
 void take_back(Srp *srp, int64_t count);                 // the moves after the first `count`
 
 // ---- window.c
 void window_note(Srp *srp, const LiveChange *change); // its nodes and hyperedges have changed
+void window_note_one(Srp *srp, int side, int32_t slot);
 void window_run_if_due(Srp *srp);
 void window_refine(Srp *srp); // the window stays as it is
 // Leaves out nodes and hyperedges that are gone, which changes nothing that comes later.

@@ -2,9 +2,10 @@
 //   a hyperedge moves to the home of most of its pins                               [S 3.13]
 //   a node moves to the part with the most of n_i exp(1 - (A_i / mean A)^2), where n_i of its
 //   hyperedges are at home on part i and A_i are the pins there                     [S 3.14]
-// and both stay where they are on ties. A hyperedge is looked at again only after the home of one
-// of its pins has changed, because nothing else can move it. Every move is written down, and after
-// the last pass those that came after the lowest cost are taken back.
+// and both stay where they are on ties. A hyperedge is looked at again only after one of its pins
+// has moved, because nothing else can move it, and a node only after one of its hyperedges has:
+// that other parts grow alone moves nothing. Every move is written down, and after the last pass
+// those that came after the lowest cost are taken back.
 #include "internal.h"
 
 #include <math.h>
@@ -12,12 +13,11 @@
 
 typedef struct Refinement {
     Srp *srp;
-    const int32_t *node;
-    int64_t nodes;
-    uint8_t *moved;      // [nodes] in the last pass; or NULL
+    bool in_window;      // only nodes of the window move
     const int64_t *load; // [parts] NULL: the pins of the parts
     double lowest;       // cost, and how many moves had been made then
     int64_t best;
+    int64_t last; // moves before the last pass over nodes
 } Refinement;
 
 // ---- the cost
@@ -65,29 +65,27 @@ void take_back(Srp *srp, int64_t count) {
     }
 }
 
-static void enqueue(Srp *srp, int32_t hyperedge) {
-    Placed *item = placed_at(srp, SIDE_HYPEREDGE, hyperedge);
-    if ((item->seat & QUEUED_NOW) == 0)
-        numbers_add(&srp->queue, hyperedge);
-    item->seat |= QUEUED_NOW;
+void refine_later(Srp *srp, int side, int32_t slot) {
+    Placed *item = placed_at(srp, side, slot);
+    if (item->queued)
+        return;
+    item->queued = true;
+    numbers_add(&srp->queue[side], slot);
 }
 
-static void move_node(Srp *srp, int32_t node, int32_t to) {
-    const int32_t *hyperedge = live_pins(&srp->live, SIDE_NODE, node);
-    int32_t count = srp->live.side[SIDE_NODE].item[node].count;
-    move(srp, SIDE_NODE, node, to);
-    for (int32_t i = 0; i < count; i++)
-        enqueue(srp, hyperedge[i]);
-}
-
-static void move_hyperedge(Refinement *r, int32_t hyperedge, int32_t to) {
-    Srp *srp = r->srp;
-    int64_t pins = srp->live.side[SIDE_HYPEREDGE].item[hyperedge].count;
-    if (r->load != NULL) {
-        srp->load[placed_at(srp, SIDE_HYPEREDGE, hyperedge)->home] -= pins;
-        srp->load[to] += pins;
+static void move_and_follow(Refinement *r, int side, int32_t slot, int32_t to) {
+    LiveHypergraph *live = &r->srp->live;
+    const int32_t *neighbour = live_pins(live, side, slot);
+    int32_t count = live->side[side].item[slot].count;
+    if (side == SIDE_HYPEREDGE && r->load != NULL) {
+        r->srp->load[placed_at(r->srp, side, slot)->home] -= count;
+        r->srp->load[to] += count;
     }
-    move(srp, SIDE_HYPEREDGE, hyperedge, to);
+    move(r->srp, side, slot, to);
+    bool only_window = r->in_window && side == SIDE_HYPEREDGE;
+    for (int32_t i = 0; i < count; i++)
+        if (!only_window || placed_at(r->srp, SIDE_NODE, neighbour[i])->seat != 0)
+            refine_later(r->srp, 1 - side, neighbour[i]);
 }
 
 // ---- a pass
@@ -112,17 +110,18 @@ static int32_t home_of_window(Refinement *r, int32_t hyperedge) {
 
 static void pass_over_hyperedges(Refinement *r) {
     Srp *srp = r->srp;
-    const int32_t *queue = numbers_at(&srp->queue);
-    for (int64_t i = 0; i < srp->queue.count; i++) {
-        Placed *item = placed_at(srp, SIDE_HYPEREDGE, queue[i]);
-        item->seat &= ~(uint32_t)QUEUED_NOW;
-        int32_t to = srp->options.window_votes && r->moved != NULL
-                         ? home_of_window(r, queue[i])
-                         : home_of_most(srp, SIDE_HYPEREDGE, queue[i], r->load);
+    Numbers *queue = &srp->queue[SIDE_HYPEREDGE];
+    for (int64_t i = 0; i < queue->count; i++) {
+        int32_t slot = numbers_at(queue)[i];
+        Placed *item = placed_at(srp, SIDE_HYPEREDGE, slot);
+        item->queued = false;
+        int32_t to = srp->options.window_votes && r->in_window
+                         ? home_of_window(r, slot)
+                         : home_of_most(srp, SIDE_HYPEREDGE, slot, r->load);
         if (to != item->home)
-            move_hyperedge(r, queue[i], to);
+            move_and_follow(r, SIDE_HYPEREDGE, slot, to);
     }
-    srp->queue.count = 0;
+    queue->count = 0;
 }
 
 static void find_factors(Refinement *r) {
@@ -156,72 +155,95 @@ static int32_t best_for_node(const Srp *srp, const Placed *item) {
     return best;
 }
 
-static int64_t pass_over_nodes(Refinement *r) {
+// Nodes that moved in the pass before are no longer the last ones.
+static void forget_moved(Refinement *r, int64_t begin) {
+    const Move *moves = r->srp->moves.at;
+    for (int64_t i = begin; i < r->srp->move_count; i++)
+        if (moves[i].side == SIDE_NODE)
+            placed_at(r->srp, SIDE_NODE, moves[i].slot)->moved = false;
+}
+
+static void pass_over_nodes(Refinement *r) {
     Srp *srp = r->srp;
-    int64_t moves = 0;
+    Numbers *queue = &srp->queue[SIDE_NODE];
     find_factors(r);
-    for (int64_t i = 0; i < r->nodes; i++) {
-        const Placed *item = placed_at(srp, SIDE_NODE, r->node[i]);
+    forget_moved(r, r->last);
+    r->last = srp->move_count;
+    for (int64_t i = 0; i < queue->count; i++) {
+        int32_t slot = numbers_at(queue)[i];
+        Placed *item = placed_at(srp, SIDE_NODE, slot);
         int32_t to = best_for_node(srp, item);
         srp->totals.work += item->tallies;
-        if (r->moved != NULL)
-            r->moved[i] = to != item->home;
-        moves += to != item->home;
-        if (to != item->home)
-            move_node(srp, r->node[i], to);
+        item->queued = false;
+        if (to == item->home)
+            continue;
+        item->moved = true;
+        move_and_follow(r, SIDE_NODE, slot, to);
     }
-    return moves;
+    queue->count = 0;
 }
 
 // ---- the load of the window alone
 
+// counted: first to be set, then to be removed again.
+static void count_hyperedges(Refinement *r, int32_t node, bool counted) {
+    Srp *srp = r->srp;
+    const int32_t *hyperedge = live_pins(&srp->live, SIDE_NODE, node);
+    int32_t count = srp->live.side[SIDE_NODE].item[node].count;
+    for (int32_t k = 0; k < count; k++) {
+        Placed *item = placed_at(srp, SIDE_HYPEREDGE, hyperedge[k]);
+        if (counted && !item->counted)
+            srp->load[item->home] += srp->live.side[SIDE_HYPEREDGE].item[hyperedge[k]].count;
+        item->counted = counted;
+    }
+}
+
 static void count_window_load(Refinement *r) {
     Srp *srp = r->srp;
     memset(srp->load, 0, (size_t)srp->options.parts * sizeof *srp->load);
-    for (int mark = QUEUED_LOAD; mark >= 0; mark -= QUEUED_LOAD) // count, then remove the marks
-        for (int64_t i = 0; i < r->nodes; i++) {
-            const int32_t *hyperedge = live_pins(&srp->live, SIDE_NODE, r->node[i]);
-            int32_t count = srp->live.side[SIDE_NODE].item[r->node[i]].count;
-            for (int32_t k = 0; k < count; k++) {
-                Placed *item = placed_at(srp, SIDE_HYPEREDGE, hyperedge[k]);
-                if (mark != 0 && (item->seat & QUEUED_LOAD) == 0)
-                    srp->load[item->home] +=
-                        srp->live.side[SIDE_HYPEREDGE].item[hyperedge[k]].count;
-                item->seat = (item->seat & ~(uint32_t)QUEUED_LOAD) | (uint32_t)mark;
-            }
-        }
+    for (int64_t i = 0; i < srp->window.count; i++)
+        count_hyperedges(r, numbers_at(&srp->window)[i], true);
+    for (int64_t i = 0; i < srp->window.count; i++)
+        count_hyperedges(r, numbers_at(&srp->window)[i], false);
     r->load = srp->load;
 }
 
 // ---- all of it
 
-static void end(Refinement *r) {
+// What is left in the queues when passes run out waits for the next run.
+static void leave(Refinement *r, int side) {
     Srp *srp = r->srp;
-    const int32_t *queue = numbers_at(&srp->queue);
-    for (int64_t i = 0; i < srp->queue.count; i++)
-        placed_at(srp, SIDE_HYPEREDGE, queue[i])->seat &= ~(uint32_t)QUEUED_NOW;
-    srp->queue.count = 0;
-    srp->totals.runs++;
-    srp->totals.undone += r->best < srp->move_count;
-    if (r->best < srp->move_count && r->moved != NULL)
-        memset(r->moved, 0, (size_t)r->nodes);
-    take_back(srp, r->best);
+    Numbers *queue = &srp->queue[side];
+    for (int64_t i = 0; i < queue->count; i++) {
+        placed_at(srp, side, numbers_at(queue)[i])->queued = false;
+        if (r->in_window && !srp->settled)
+            window_note_one(srp, side, numbers_at(queue)[i]);
+    }
+    queue->count = 0;
 }
 
-void refine(Srp *srp, const int32_t *node, int64_t nodes, const int32_t *first, int64_t firsts,
-            uint8_t *moved) {
-    if (srp->totals.pins == 0)
-        return;
-    Refinement r = {srp, node, nodes, moved, NULL, srp_cost(srp), srp->move_count};
-    if (srp->options.window_balance && moved != NULL)
+static void end(Refinement *r) {
+    Srp *srp = r->srp;
+    bool undone = r->best < srp->move_count;
+    if (undone || !r->in_window)
+        forget_moved(r, r->last);
+    take_back(srp, r->best);
+    srp->totals.runs++;
+    srp->totals.undone += undone;
+    leave(r, SIDE_NODE);
+    leave(r, SIDE_HYPEREDGE);
+}
+
+void refine(Srp *srp, bool in_window) {
+    Refinement r = {srp, in_window, NULL, srp_cost(srp), srp->move_count, srp->move_count};
+    if (srp->options.window_balance && in_window)
         count_window_load(&r);
-    for (int64_t i = 0; i < firsts; i++)
-        enqueue(srp, first[i]);
-    int64_t moves = 1;
-    for (int pass = 0; pass < srp->options.iterations && moves > 0; pass++) {
+    for (int pass = 0; pass < srp->options.iterations; pass++) {
+        if (srp->queue[SIDE_NODE].count + srp->queue[SIDE_HYPEREDGE].count == 0)
+            break;
         pass_over_hyperedges(&r);
         look_at_cost(&r);
-        moves = pass_over_nodes(&r);
+        pass_over_nodes(&r);
         look_at_cost(&r);
     }
     end(&r);

@@ -17,25 +17,12 @@ static void place_again(Srp *srp) {
     }
 }
 
-static void add_all(const Srp *srp, int side, Numbers *all) {
-    for (int64_t slot = 0; slot < srp->slots[side]; slot++)
-        if (placed_at(srp, side, (int32_t)slot)->home != SRP_NONE)
-            numbers_add(all, (int32_t)slot);
-}
-
-// With memory for all nodes and hyperedges only while it runs.
 static void refine_all(Srp *srp) {
-    Numbers all[LIVE_SIDES];
-    Error err = {0};
-    for (int side = 0; side < LIVE_SIDES; side++) {
-        bool ok = numbers_init(&all[side], "all nodes and hyperedges", &err);
-        CHECK(ok, EXIT_MEMORY, "%s", err.text);
-        add_all(srp, side, &all[side]);
-    }
-    refine(srp, numbers_at(&all[SIDE_NODE]), all[SIDE_NODE].count, numbers_at(&all[SIDE_HYPEREDGE]),
-           all[SIDE_HYPEREDGE].count, NULL);
     for (int side = 0; side < LIVE_SIDES; side++)
-        numbers_clear(&all[side]);
+        for (int64_t slot = 0; slot < srp->slots[side]; slot++)
+            if (placed_at(srp, side, (int32_t)slot)->home != SRP_NONE)
+                refine_later(srp, side, (int32_t)slot);
+    refine(srp, false);
 }
 
 void srp_settle(Srp *srp) {

@@ -15,9 +15,10 @@ static bool lists_init(Srp *srp, Error *err) {
            pool_init(&srp->tally[SIDE_NODE], sizeof(Tally), "parts of nodes", err) &&
            pool_init(&srp->tally[SIDE_HYPEREDGE], sizeof(Tally), "parts of hyperedges", err) &&
            numbers_init(&srp->window, "the window", err) &&
-           numbers_init(&srp->changed, "changed hyperedges", err) &&
-           numbers_init(&srp->queue, "hyperedges to look at", err) &&
-           growing_init(&srp->moved, UINT32_MAX, 1, "the window", err) &&
+           numbers_init(&srp->changed[SIDE_NODE], "changed nodes", err) &&
+           numbers_init(&srp->changed[SIDE_HYPEREDGE], "changed hyperedges", err) &&
+           numbers_init(&srp->queue[SIDE_NODE], "nodes to look at", err) &&
+           numbers_init(&srp->queue[SIDE_HYPEREDGE], "hyperedges to look at", err) &&
            growing_init(&srp->moves, (int64_t)1 << 36, sizeof(Move), "moves", err);
 }
 
@@ -40,11 +41,10 @@ void srp_free(Srp *srp) {
     if (srp == NULL)
         return;
     growing_clear(&srp->moves);
-    growing_clear(&srp->moved);
-    numbers_clear(&srp->queue);
-    numbers_clear(&srp->changed);
     numbers_clear(&srp->window);
     for (int side = 0; side < LIVE_SIDES; side++) {
+        numbers_clear(&srp->queue[side]);
+        numbers_clear(&srp->changed[side]);
         pool_clear(&srp->tally[side]);
         growing_clear(&srp->placed[side]);
     }
@@ -73,7 +73,8 @@ const SrpPart *srp_parts(const Srp *srp) { return srp->part; }
 SrpTotals srp_totals(const Srp *srp) { return srp->totals; }
 
 size_t srp_bytes(const Srp *srp) {
-    int64_t numbers = srp->window.count + srp->changed.count + srp->queue.count;
+    int64_t numbers =
+        srp->window.count + srp->changed[SIDE_NODE].count + srp->changed[SIDE_HYPEREDGE].count;
     size_t bytes = live_bytes(&srp->live) + memory_product(numbers, sizeof(int32_t)) +
                    memory_product(srp->move_count, sizeof(Move));
     for (int side = 0; side < LIVE_SIDES; side++)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { STATE = 5, STATE_NUMBERS = 6 };
+enum { STATE = 6, STATE_NUMBERS = 6 };
 
 static void numbers_of(const Srp *srp, int64_t number[STATE_NUMBERS]) {
     const SrpTotals *totals = &srp->totals;
@@ -29,7 +29,16 @@ static bool write_homes(const Srp *srp, const char *folder, Error *err) {
         {"home.node", TENSOR_I32, 1, {srp->slots[SIDE_NODE]}, home[SIDE_NODE]},
         {"home.hyperedge", TENSOR_I32, 1, {srp->slots[SIDE_HYPEREDGE]}, home[SIDE_HYPEREDGE]},
         {"window", TENSOR_I32, 1, {srp->window.count}, numbers_at(&srp->window)},
-        {"changed", TENSOR_I32, 1, {srp->changed.count}, numbers_at(&srp->changed)},
+        {"changed.node",
+         TENSOR_I32,
+         1,
+         {srp->changed[SIDE_NODE].count},
+         numbers_at(&srp->changed[SIDE_NODE])},
+        {"changed.hyperedge",
+         TENSOR_I32,
+         1,
+         {srp->changed[SIDE_HYPEREDGE].count},
+         numbers_at(&srp->changed[SIDE_HYPEREDGE])},
         {"numbers", TENSOR_I64, 1, {STATE_NUMBERS}, number}};
     path_join(path, sizeof path, folder, "homes.safetensors");
     bool ok = tensors_write(path, tensor, STATE, NULL, true, err);
@@ -72,17 +81,17 @@ static void restore_homes(Srp *srp, int side, const int32_t *home) {
             home_set(srp, side, (int32_t)slot, home[slot]);
 }
 
-static void restore_lists(Srp *srp, const Tensor *window, const Tensor *changed) {
+static void restore_window(Srp *srp, const Tensor *window) {
     for (int64_t i = 0; i < window->shape[0]; i++) {
         int32_t slot = ((const int32_t *)window->data)[i];
         numbers_add(&srp->window, slot);
-        placed_at(srp, SIDE_NODE, slot)->seat = (uint32_t)i + 1;
+        placed_at(srp, SIDE_NODE, slot)->seat = (uint32_t)srp->window.count & SEAT_MOST;
     }
-    for (int64_t i = 0; i < changed->shape[0]; i++) {
-        int32_t slot = ((const int32_t *)changed->data)[i];
-        numbers_add(&srp->changed, slot);
-        placed_at(srp, SIDE_HYPEREDGE, slot)->seat |= QUEUED_CHANGED;
-    }
+}
+
+static void restore_changed(Srp *srp, int side, const Tensor *changed) {
+    for (int64_t i = 0; i < changed->shape[0]; i++)
+        window_note_one(srp, side, ((const int32_t *)changed->data)[i]);
 }
 
 static void restore_numbers(Srp *srp, const int64_t *number) {
@@ -93,28 +102,49 @@ static void restore_numbers(Srp *srp, const int64_t *number) {
     srp->totals.undone = number[4];
 }
 
-static bool restore(Srp *srp, const Tensors *file, Error *err) {
+typedef struct StateInput {
+    const Tensor *home[LIVE_SIDES], *changed[LIVE_SIDES], *window, *number;
+} StateInput;
+
+static bool find(StateInput *in, const Srp *srp, const Tensors *file, Error *err) {
+    static const char *const home[] = {"home.node", "home.hyperedge"};
+    static const char *const changed[] = {"changed.node", "changed.hyperedge"};
     const int64_t any[1] = {-1}, numbers[1] = {STATE_NUMBERS};
-    const int64_t nodes[1] = {srp->live.side[SIDE_NODE].slots};
-    const int64_t hyperedges[1] = {srp->live.side[SIDE_HYPEREDGE].slots};
-    const Tensor *node = tensors_need(file, "home.node", TENSOR_I32, 1, nodes, err);
-    const Tensor *hyperedge = tensors_need(file, "home.hyperedge", TENSOR_I32, 1, hyperedges, err);
-    const Tensor *window = tensors_need(file, "window", TENSOR_I32, 1, any, err);
-    const Tensor *changed = tensors_need(file, "changed", TENSOR_I32, 1, any, err);
-    const Tensor *number = tensors_need(file, "numbers", TENSOR_I64, 1, numbers, err);
-    if (node == NULL || hyperedge == NULL || window == NULL || changed == NULL || number == NULL)
+    bool ok = true;
+    for (int side = 0; ok && side < LIVE_SIDES; side++) {
+        const int64_t slots[1] = {srp->live.side[side].slots};
+        in->home[side] = tensors_need(file, home[side], TENSOR_I32, 1, slots, err);
+        in->changed[side] = tensors_need(file, changed[side], TENSOR_I32, 1, any, err);
+        ok = in->home[side] != NULL && in->changed[side] != NULL;
+    }
+    in->window = ok ? tensors_need(file, "window", TENSOR_I32, 1, any, err) : NULL;
+    in->number = ok ? tensors_need(file, "numbers", TENSOR_I64, 1, numbers, err) : NULL;
+    return in->window != NULL && in->number != NULL;
+}
+
+static bool is_sound(const StateInput *in, const Srp *srp) {
+    bool ok = ((const int64_t *)in->number->data)[5] == srp->options.parts &&
+              are_slots(srp, SIDE_NODE, in->window);
+    for (int side = 0; ok && side < LIVE_SIDES; side++)
+        ok = homes_are_sound(srp, side, in->home[side]->data) &&
+             are_slots(srp, side, in->changed[side]);
+    return ok;
+}
+
+static bool restore(Srp *srp, const Tensors *file, Error *err) {
+    StateInput in;
+    if (!find(&in, srp, file, err))
         return false;
-    homes_reach(srp);
-    if (((const int64_t *)number->data)[5] != srp->options.parts ||
-        !homes_are_sound(srp, SIDE_NODE, node->data) ||
-        !homes_are_sound(srp, SIDE_HYPEREDGE, hyperedge->data) ||
-        !are_slots(srp, SIDE_NODE, window) || !are_slots(srp, SIDE_HYPEREDGE, changed))
+    if (!is_sound(&in, srp))
         return error_set(err, EXIT_DATA, "%s: damaged: its numbers contradict each other",
                          file->path);
-    restore_homes(srp, SIDE_HYPEREDGE, hyperedge->data);
-    restore_homes(srp, SIDE_NODE, node->data);
-    restore_lists(srp, window, changed);
-    restore_numbers(srp, number->data);
+    homes_reach(srp);
+    for (int side = 0; side < LIVE_SIDES; side++)
+        restore_homes(srp, side, in.home[side]->data);
+    restore_window(srp, in.window);
+    for (int side = 0; side < LIVE_SIDES; side++)
+        restore_changed(srp, side, in.changed[side]);
+    restore_numbers(srp, in.number->data);
     return true;
 }
 

@@ -1,45 +1,47 @@
 // The sliding window of phase 2: the last nodes that got or lost a pin. It holds slots; an entry
 // whose node does not name its place as its seat stands for a node that is gone. Phase 2 runs once
-// for each half of the window that arrives. Then the older half leaves, except for what moved in
-// the last pass.
+// for each half of the window that arrives, over what has changed since. Then the older half
+// leaves, except for what moved in the last pass.
 #include "internal.h"
 
 static int64_t hop(const Srp *srp) { return (srp->options.window + 1) / 2; }
 
-static void note_node(Srp *srp, int32_t slot) {
-    Placed *item = placed_at(srp, SIDE_NODE, slot);
+void window_note_one(Srp *srp, int side, int32_t slot) {
+    Placed *item = placed_at(srp, side, slot);
+    if (item->home == SRP_NONE || item->changed)
+        return;
+    item->changed = true;
+    numbers_add(&srp->changed[side], slot);
+}
+
+static void enter(Srp *srp, int32_t node) {
+    Placed *item = placed_at(srp, SIDE_NODE, node);
     if (item->home == SRP_NONE || item->seat != 0)
         return;
-    numbers_add(&srp->window, slot);
-    item->seat = (uint32_t)srp->window.count;
+    numbers_add(&srp->window, node);
+    item->seat = (uint32_t)srp->window.count & SEAT_MOST;
     srp->arrived++;
 }
 
-static void note_hyperedge(Srp *srp, int32_t slot) {
-    Placed *item = placed_at(srp, SIDE_HYPEREDGE, slot);
-    if (item->home == SRP_NONE || (item->seat & QUEUED_CHANGED) != 0)
-        return;
-    numbers_add(&srp->changed, slot);
-    item->seat |= QUEUED_CHANGED;
+static void note(Srp *srp, int side, int32_t slot) {
+    if (side == SIDE_NODE)
+        enter(srp, slot);
+    window_note_one(srp, side, slot);
 }
 
 void window_note(Srp *srp, const LiveChange *change) {
+    bool has_pins = change->side == SIDE_NODE || change->count > 0;
     if (!srp->options.during || srp->options.window == 0)
         return;
-    for (int64_t i = 0; i < change->count; i++) {
-        if (change->side == SIDE_NODE)
-            note_hyperedge(srp, change->other[i]);
-        else
-            note_node(srp, change->other[i]);
-    }
-    if (change->side == SIDE_NODE)
-        note_node(srp, change->subject);
-    else if (change->count > 0)
-        note_hyperedge(srp, change->subject);
+    for (int64_t i = 0; i < change->count; i++)
+        note(srp, 1 - change->side, change->other[i]);
+    if (has_pins)
+        note(srp, change->side, change->subject);
 }
 
-// Closes the gaps that nodes left which are gone.
-static void close_nodes(Srp *srp) {
+// ---- gaps
+
+static void close_window(Srp *srp) {
     int32_t *slot = numbers_at(&srp->window);
     int64_t count = 0;
     for (int64_t i = 0; i < srp->window.count; i++) {
@@ -47,67 +49,80 @@ static void close_nodes(Srp *srp) {
         if (item->seat != (uint32_t)i + 1)
             continue;
         slot[count++] = slot[i];
-        item->seat = (uint32_t)count;
+        item->seat = (uint32_t)count & SEAT_MOST;
     }
     srp->window.count = count;
 }
 
-// Leaves out hyperedges that are gone.
-static void close_changed(Srp *srp) {
-    int32_t *slot = numbers_at(&srp->changed);
+// A slot that was given away again may be in the list twice.
+static void close_changed(Srp *srp, int side) {
+    int32_t *slot = numbers_at(&srp->changed[side]);
     int64_t count = 0;
-    for (int64_t i = 0; i < srp->changed.count; i++) {
-        Placed *item = placed_at(srp, SIDE_HYPEREDGE, slot[i]);
-        if ((item->seat & QUEUED_CHANGED) == 0)
+    for (int64_t i = 0; i < srp->changed[side].count; i++) {
+        Placed *item = placed_at(srp, side, slot[i]);
+        if (!item->changed)
             continue;
-        item->seat &= ~(uint32_t)QUEUED_CHANGED; // a slot that was used again is there twice
+        item->changed = false;
         slot[count++] = slot[i];
     }
     for (int64_t i = 0; i < count; i++)
-        placed_at(srp, SIDE_HYPEREDGE, slot[i])->seat |= QUEUED_CHANGED;
-    srp->changed.count = count;
-}
-
-static void forget_changed(Srp *srp) {
-    for (int64_t i = 0; i < srp->changed.count; i++)
-        placed_at(srp, SIDE_HYPEREDGE, numbers_at(&srp->changed)[i])->seat &=
-            ~(uint32_t)QUEUED_CHANGED;
-    srp->changed.count = 0;
+        placed_at(srp, side, slot[i])->changed = true;
+    srp->changed[side].count = count;
 }
 
 void window_close_gaps(Srp *srp) {
-    close_nodes(srp);
-    close_changed(srp);
+    close_window(srp);
+    close_changed(srp, SIDE_NODE);
+    close_changed(srp, SIDE_HYPEREDGE);
+}
+
+// ---- a run
+
+static void queue_changed(Srp *srp, int side) {
+    for (int64_t i = 0; i < srp->changed[side].count; i++) {
+        int32_t slot = numbers_at(&srp->changed[side])[i];
+        if (side == SIDE_HYPEREDGE || placed_at(srp, side, slot)->seat != 0)
+            refine_later(srp, side, slot);
+    }
+}
+
+static void forget_changed(Srp *srp, int side) {
+    for (int64_t i = 0; i < srp->changed[side].count; i++)
+        placed_at(srp, side, numbers_at(&srp->changed[side])[i])->changed = false;
+    srp->changed[side].count = 0;
 }
 
 void window_refine(Srp *srp) {
     window_close_gaps(srp);
-    growing_reach(&srp->moved, srp->window.count);
-    refine(srp, numbers_at(&srp->window), srp->window.count, numbers_at(&srp->changed),
-           srp->changed.count, srp->moved.at);
+    for (int side = 0; side < LIVE_SIDES; side++) {
+        queue_changed(srp, side);
+        if (!srp->settled) // what the run leaves undone is noted anew
+            forget_changed(srp, side);
+    }
+    refine(srp, true);
 }
 
 // Of more than two windows the oldest leave in any case.
-static void evict(Srp *srp, const uint8_t *moved) {
+static void evict(Srp *srp) {
     int32_t *slot = numbers_at(&srp->window);
     int64_t all = srp->window.count, kept = 0;
     for (int64_t i = 0; i < all; i++) {
         Placed *item = placed_at(srp, SIDE_NODE, slot[i]);
         bool is_young = all - i <= hop(srp), is_old = all - i > 2 * srp->options.window;
-        bool stays = is_young || (moved[i] && !is_old);
+        bool stays = is_young || (item->moved && !is_old);
+        item->moved = false;
         slot[kept] = slot[i];
         kept += stays;
-        item->seat = stays ? (uint32_t)kept : 0;
+        item->seat = stays ? (uint32_t)kept & SEAT_MOST : 0;
     }
     srp->window.count = kept;
 }
 
 void window_run_if_due(Srp *srp) {
-    if (!srp->options.during || srp->options.window == 0 || srp->arrived < hop(srp))
+    if (srp->arrived < hop(srp) || srp->arrived == 0)
         return;
     window_refine(srp);
-    forget_changed(srp);
-    evict(srp, srp->moved.at);
+    evict(srp);
     srp->move_count = 0;
     srp->arrived = 0;
 }
