@@ -239,6 +239,11 @@ bool singletons_known(const char *argument, Error *err);
 bool add_singletons(Dataset *dataset, const StepInput *input, Error *err);
 bool expand_cliques(Dataset *dataset, const StepInput *input, Error *err);
 bool expand_star(Dataset *dataset, const StepInput *input, Error *err);
+// The D of random:D, from 1 to `most`.
+bool random_width(int64_t *columns, const char *argument, int64_t most, Error *err);
+// x[nodes, columns]: standard normals of (seed, id[i], column); without `id` the number i is the
+// id.
+void random_rows(float *x, int64_t nodes, int64_t columns, int64_t seed, const uint64_t *id);
 
 // ---- statistics.c
 typedef struct Statistics {
