@@ -100,6 +100,21 @@ typedef struct Config {
         bool reorder;        // renumber rows inside a part for locality
     } partition;
     struct {
+        char order[CONFIG_WORD];   // of a family: how srp replays a dataset
+        char score[CONFIG_WORD];   // of a family
+        char refine[CONFIG_WORD];  // none | during | after | both
+        int64_t window;            // nodes
+        int64_t iterations;        // most passes over the window
+        double epsilon;            // share above the mean that a part may have
+        int64_t capacity;          // pins of a part; 0: by epsilon
+        char votes[CONFIG_WORD];   // all | window: pins that decide the home of a hyperedge
+        char balance[CONFIG_WORD]; // global | window: the load that a node looks at
+        int64_t passes;            // 1: only the stream itself
+        bool strict;               // deleting what is not there is an error
+        int64_t snapshot_every;    // events; 0 = only at `= NAME` and at the end
+        int64_t checkpoint_every;  // events; 0 = only when stopped and at the end
+    } stream;
+    struct {
         char layer[CONFIG_WORD]; // of a family
         int64_t layers;
         ConfigInts hidden; // width of each hidden layer; a single value applies to all

@@ -72,6 +72,10 @@ void event_reader_close(EventReader *reader); // NULL is allowed
 // and byte, and leave the reader behind the bad record if its end is known.
 EventNext event_reader_next(EventReader *reader, Event *event, Error *err);
 EventPlace event_reader_place(const EventReader *reader);
+// The place before the last event, or before the record that was wrong.
+EventPlace event_reader_place_before(const EventReader *reader);
+// Puts the place of the last event before a sentence about it: "PATH:17: ...". Returns false.
+bool event_reader_blame(const EventReader *reader, Error *err);
 // Goes to a place of an earlier reader of the same stream, before anything is read. EXIT_DATA if
 // the bytes there are others. Only of what event_reader_can_seek.
 bool event_reader_seek(EventReader *reader, const EventPlace *place, Error *err);
@@ -88,7 +92,7 @@ bool event_writer_close(EventWriter *writer, Error *err); // frees it in any cas
 
 // ---- the hypergraph so far
 
-enum { SIDE_NODE = 0, SIDE_HYPEREDGE = 1, SIDES = 2 };
+enum { SIDE_NODE = 0, SIDE_HYPEREDGE = 1, LIVE_SIDES = 2 };
 
 typedef struct LiveItem { // a node or a hyperedge
     uint64_t id;
@@ -108,7 +112,7 @@ typedef struct LiveSide {
 } LiveSide;
 
 typedef struct LiveHypergraph {
-    LiveSide side[SIDES]; // read-only for others
+    LiveSide side[LIVE_SIDES]; // read-only for others
     int64_t pins;
     int64_t largest;  // most pins that a hyperedge has ever had
     int64_t repeated; // pins, nodes and hyperedges that were added although they were there

@@ -168,6 +168,9 @@ bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Confi
 // [n + m].
 bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
                             const char *folder, Error *err);
+// Writes only NAME.part.K (set NODES) or NAME.hpart.K (HYPEREDGES) into the folder. Local.
+bool partition_write_part_file(const char *folder, const char *name, int set, const int32_t *part,
+                               int64_t rows, int parts, Error *err);
 // Maps and checks one shard. It reads only a few KiB of the files shared by all ranks, for any
 // number of parts.
 bool shard_open(Shard *shard, const char *folder, int part, Error *err);

@@ -1,5 +1,5 @@
-// runfolder: the folder of one command's output: a run, the runs of --runs, a comparison, or a
-// sweep.
+// runfolder: the folder of one command's output: a run, the runs of --runs, a comparison, a
+// sweep, or a stream.
 //
 // A folder belongs to fringe once it holds the marker `.fringe`, which is written first; folders of
 // older versions are recognised by their run.json, runs.json or compare.json. One table (names.c)
@@ -17,7 +17,8 @@ typedef enum RunKind {
     RUN_SINGLE,
     RUN_SEVERAL,
     RUN_COMPARISON,
-    RUN_SWEEP
+    RUN_SWEEP,
+    RUN_STREAM
 } RunKind; // the output of one command
 
 enum { RUNFOLDER_PATH = 2048 };

@@ -8,13 +8,14 @@
 #define FRINGE_SRP_H
 
 #include "fringe/base.h"
+#include "fringe/config.h"
 #include "fringe/events.h"
 
 enum { SRP_NONE = -1 }; // the part of what has none
 
 extern const Family srp_score_family; // stream.score
 
-typedef struct SrpOptions {
+typedef struct SrpOptions { // config.stream and partition.seed
     int parts;
     const char *score;   // a member of srp_score_family
     bool during, after;  // refine while the stream runs; refine everything in srp_settle
@@ -27,6 +28,9 @@ typedef struct SrpOptions {
     int passes;          // 1; more: srp_settle places everything again, that often
     uint64_t seed;       // of the score random
 } SrpOptions;
+
+// Those of a config; `score` is borrowed from it.
+SrpOptions srp_options(const Config *config, int parts);
 
 // What a part has. A node is present on every part that is home to one of its hyperedges; where it
 // is present and not at home it has a replica.
@@ -60,6 +64,7 @@ bool srp_apply(Srp *srp, const Event *event, Error *err);
 
 LiveHypergraph *srp_live(Srp *srp); // its hypergraph; only `strict` may be changed
 int32_t srp_home(const Srp *srp, int side, int32_t slot); // SRP_NONE for a free slot
+int srp_homes_of_pins(const Srp *srp, int32_t hyperedge); // how many there are
 const SrpPart *srp_parts(const Srp *srp);                 // [parts]
 SrpTotals srp_totals(const Srp *srp);
 size_t srp_bytes(const Srp *srp); // of memory in use

@@ -74,7 +74,7 @@ static void run_single_rank(Session *s, const Options *options, RunResult *resul
         }
         s->err = single.err;
     }
-    stop_waits_for_epoch();
+    stop_waits_for("this epoch is finished and");
     comm_sleep(&s->comm);
 }
 

@@ -268,7 +268,7 @@ static bool still_wanted(Session *s) {
 static bool train_once(Run *run, const Options *options, RunResult *result) {
     Session *s = run->session;
     bool ok = still_wanted(s) && begin(run, options);
-    stop_waits_for_epoch();
+    stop_waits_for("this epoch is finished and");
     ok = ok && train(run);
     if (ok) {
         *result = result_of(run);

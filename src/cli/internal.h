@@ -35,6 +35,8 @@ typedef struct Options { // the command line
     int layer;                     // --layer; 0: not given
     int parts;                     // --parts; 0: not given
     int64_t seed;                  // --seed
+    int64_t skip;                  // --skip
+    const char *nodes;             // --nodes
     const char *modes;             // --modes
     const char *sweep[CLI_SWEEPS]; // --sweep
     int sweeps;
@@ -180,9 +182,10 @@ float *load_weights(Session *session, const ModelShape *shape, const Options *op
 // --- stop.c: INT, TERM, HUP and USR1
 
 void stop_listen(void); // before MPI starts its threads, which inherit the mask
-// From now on a request takes effect at the end of an epoch. Before this call there is nothing to
-// save, and a request ends the process at once.
-void stop_waits_for_epoch(void);
+// From now on a request only lets stop_asked say so; `what` is for the sentence "stop requested;
+// <what> saved first" (a literal). Before this call there is nothing to save, and a request ends
+// the process at once.
+void stop_waits_for(const char *what);
 bool stop_asked(void);
 // True if this is a repeated INT or TERM, at least a second after the first one, so that the
 // process must end at once. One that comes sooner is the same request, sent twice.
@@ -238,6 +241,7 @@ ExitCode cmd_compare(const Options *options, int *argc, char ***argv);
 ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_predict(const Options *options, int *argc, char ***argv);
 ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
+ExitCode cmd_stream(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_report(const Options *options, int *argc, char ***argv);

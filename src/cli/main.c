@@ -42,6 +42,20 @@ const Command commands[] = {
      "the edge cut, the balance, and how many rows each rank sends to each other rank; of a\n"
      "hypergraph also replicas, cut hyperedges and the workload of the parts.",
      cmd_partition},
+    {"stream", "SOURCE", 1, 1, false, 0, "okNSCPKusjqv",
+     "partition a hypergraph while it arrives, and write snapshots to train from",
+     "Reads events (docs/stream.md) from SOURCE, a file, a FIFO or - for standard input, and "
+     "gives\n"
+     "every node and hyperedge one of --parts parts as it comes. Writes to the folder -o:\n"
+     "snapshots/NAME at each event `= NAME`, every --snapshot-every events, and at the end\n"
+     "(final). Train from one with --set data.path=FOLDER/snapshots/NAME\n"
+     "--set partition.method=file:FOLDER/snapshots/NAME/NAME.\n"
+     "INT or TERM: writes a checkpoint and exits with 75; --resume auto goes on from there, with "
+     "a\n"
+     "file at its place. A FIFO cannot be rewound: the sender begins with the next event, or "
+     "sends\n"
+     "all again while --skip N is given. --set stream.KEY=VALUE changes how parts are chosen.",
+     cmd_stream},
     {"generate", "NAME", 1, 1, false, 0, "odqv",
      "make a synthetic graph that resembles a public one, or a hypergraph",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",

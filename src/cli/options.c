@@ -12,7 +12,7 @@ static const Option table[] = {
     {'n', "runs", "N", "N runs with seeds run.seed, run.seed + 1, ...; prints mean and deviation"},
     {'e', "sweep", "KEY=A,B,...", "train with each of these values; several: every combination"},
     {'u', "resume", "auto",
-     "continue from the newest valid checkpoint of run.dir, if there is one"},
+     "continue from the newest valid checkpoint of the folder, if there is one"},
     {'w', "weights", "WHERE",
      "weights to use: a run, checkpoint or .safetensors file (default: run.dir)"},
     {'b', "best", NULL, "use the weights of the best validation instead of the last ones"},
@@ -26,6 +26,12 @@ static const Option table[] = {
      "alone)"},
     {'t', "older", "AGE", "remove what was not used for AGE, such as 12h or 30d (default: 30d)"},
     {'a', "all", NULL, "remove everything that no running command uses"},
+    {'N', "nodes", "FILE",
+     "features, labels and splits of nodes by their ids: .npz, or random:F for F random features"},
+    {'S', "snapshot-every", "N", "write a snapshot after every N events"},
+    {'C', "checkpoint-every", "N", "write a checkpoint after every N events"},
+    {'P', "passes", "N", "place everything N - 1 times again for a snapshot (restreaming)"},
+    {'K', "skip", "N", "pass over the first N events of SOURCE"},
     {'j', "json", NULL, "print JSON"},
     {'f', "files", NULL, "also check data, weights and output folders on disk"},
     {'q', "quiet", NULL, "print warnings, errors and results only"},
@@ -81,7 +87,38 @@ static void store_flag(Options *options, char letter) {
     }
 }
 
+static bool add_setting(Options *options, const char *setting, Error *err) {
+    if (options->settings == CLI_SETTINGS)
+        return error_set(err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS);
+    options->setting[options->settings++] = setting;
+    return true;
+}
+
+// The key of an option that is another name of --set KEY=VALUE; NULL for the others.
+static const char *key_of(const Option *option) {
+    static const struct {
+        char letter;
+        const char *key;
+    } keys[] = {
+        {'S', "stream.snapshot_every"}, {'C', "stream.checkpoint_every"}, {'P', "stream.passes"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].letter == option->letter)
+            return keys[i].key;
+    return NULL;
+}
+
+static bool store_key(Options *options, const Option *option, const char *text, Error *err) {
+    static char settings[CLI_SETTINGS][128];
+    static int count;
+    if (count == CLI_SETTINGS)
+        return error_set(err, EXIT_USAGE, "--%s: at most %d settings", option->name, CLI_SETTINGS);
+    snprintf(settings[count], sizeof settings[0], "%s=%s", key_of(option), text);
+    return add_setting(options, settings[count++], err);
+}
+
 static bool store(Options *options, const Option *option, const char *text, Error *err) {
+    if (key_of(option) != NULL)
+        return store_key(options, option, text, err);
     switch (option->letter) {
     case 'r':
         return store_int("ranks", text, 65536, &options->ranks, err);
@@ -93,11 +130,10 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         return store_int("parts", text, 65536, &options->parts, err);
     case 'd':
         return read_number("seed", text, 0, INT64_MAX, &options->seed, err);
+    case 'K':
+        return read_number("skip", text, 0, INT64_MAX, &options->skip, err);
     case 's':
-        if (options->settings == CLI_SETTINGS)
-            return error_set(err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS);
-        options->setting[options->settings++] = text;
-        return true;
+        return add_setting(options, text, err);
     case 'e':
         if (options->sweeps == CLI_SWEEPS)
             return error_set(err, EXIT_USAGE, "--sweep: at most %d keys", CLI_SWEEPS);
@@ -107,6 +143,9 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         options->resume = true;
         return strcmp(text, "auto") == 0 ||
                error_set(err, EXIT_USAGE, "--resume: expected auto, found '%s'", text);
+    case 'N':
+        options->nodes = text;
+        return true;
     case 'w':
         options->weights = text;
         return true;

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_bool asked, training;
+static atomic_bool asked, working;
+static const char *_Atomic finishes; // what is finished first
 
 // True on rank 0, from variables that are set before MPI starts.
 static bool is_first(void) {
@@ -52,10 +53,11 @@ _Noreturn static void end_at_once(int number) {
 
 // Promises no more than that, because mpirun also sends TERM when another rank has died.
 static void say_what_was_asked(int number) {
-    terminal_say_now(number == SIGINT
-                         ? "\nfringe: stop requested; this epoch is finished and saved first; "
-                           "Ctrl-C again ends at once\n"
-                         : "fringe: stop requested; this epoch is finished and saved first\n");
+    char text[160];
+    bool key = number == SIGINT;
+    snprintf(text, sizeof text, "%sfringe: stop requested; %s saved first%s\n", key ? "\n" : "",
+             atomic_load(&finishes), key ? "; Ctrl-C again ends at once" : "");
+    terminal_say_now(text);
 }
 
 static void *listen(void *context) {
@@ -66,7 +68,7 @@ static void *listen(void *context) {
         if (stop_insists(number))
             end_at_once(number);
         bool first = !atomic_exchange(&asked, true);
-        if (!atomic_load(&training))
+        if (!atomic_load(&working))
             leave_setup();
         if (first && is_first() && !launch_is_kept())
             say_what_was_asked(number);
@@ -103,6 +105,9 @@ void stop_listen(void) {
     pthread_detach(thread);
 }
 
-void stop_waits_for_epoch(void) { atomic_store(&training, true); }
+void stop_waits_for(const char *what) {
+    atomic_store(&finishes, what);
+    atomic_store(&working, true);
+}
 
 bool stop_asked(void) { return atomic_load(&asked); }

@@ -45,7 +45,8 @@ const Key config_own_keys[] = {
     {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
      "Partitioning method. metis: fewest edges between parts; best and slowest. fennel, "
      "fennel:N: streams the nodes in one pass or N passes, for graphs that are too large for "
-     "METIS. random, blocks: parts of equal size that ignore the edges. file:PATH: one part number "
+     "METIS. srp: replays the data as a stream (section stream). random, blocks: parts of equal "
+     "size that ignore the edges. file:PATH: one part number "
      "per line. Of a hypergraph these cut the nodes, metis and fennel by the pairs in hyperedges; "
      "a hyperedge then goes to the part with most of its pins (file:PATH: or as PATH.hpart.K "
      "says). metis:star: cuts nodes and hyperedges of a hypergraph at once, for fewest pins "
@@ -57,6 +58,43 @@ const Key config_own_keys[] = {
      "edges, or the pins of a hypergraph, which decide how long a rank computes."},
     {"partition.reorder", KEY_BOOL, AT(partition.reorder), "true", ANY, ANY, ANY,
      "Renumber the rows of a part so that neighbours are close in memory."},
+
+    {"stream.order", KEY_WORD, AT(stream.order), "\"hyperedges\"", ANY, ANY, ANY,
+     "How partition.method=srp replays a dataset. hyperedges: each with all of its pins. nodes: "
+     "each with its hyperedges, of which only the pins so far are known. full: hyperedges with all "
+     "pins, in the order of their first node. pins: one by one, hyperedge by hyperedge. A graph is "
+     "replayed as the hypergraph in which each node has a hyperedge of itself and all that read "
+     "its row."},
+    {"stream.score", KEY_WORD, AT(stream.score), "\"marginal\"", ANY, ANY, ANY,
+     "How an arriving hyperedge or node chooses its part. marginal: fewest new replicas, and few "
+     "pins. fennel: nodes go where their hyperedges are, hyperedges follow most of their pins; "
+     "best where nodes arrive with hyperedges. thesis: |nodes there and its pins| + pins there. "
+     "Baselines: random, balance-big, aweto."},
+    {"stream.refine", KEY_WORD, AT(stream.refine), "\"both\"", ANY, "none during after both", ANY,
+     "When nodes and hyperedges move to the parts of their neighbours: during, inside a window "
+     "that slides along the stream; after, all of them once, for a snapshot."},
+    {"stream.window", KEY_INT, AT(stream.window), "4096", "[0, 1000000000]", ANY, "nodes",
+     "Size of the window; it is refined each time half of it is new. 0: none."},
+    {"stream.iterations", KEY_INT, AT(stream.iterations), "10", "[1, 1000]", ANY, "passes",
+     "Most passes of a refinement."},
+    {"stream.epsilon", KEY_DOUBLE, AT(stream.epsilon), "0.1", "[0, 1000]", ANY, ANY,
+     "Share by which an arrival may fill a part above the mean."},
+    {"stream.capacity", KEY_INT, AT(stream.capacity), "0", "[0, 2147483647]", ANY, "pins",
+     "Pins that a part may have; 0: as stream.epsilon says."},
+    {"stream.votes", KEY_WORD, AT(stream.votes), "\"all\"", ANY, "all window", ANY,
+     "Pins that decide the part of a hyperedge: all so far, or only those in the window."},
+    {"stream.balance", KEY_WORD, AT(stream.balance), "\"global\"", ANY, "global window", ANY,
+     "Pins that make a part less attractive to a node: all, or those of the window's hyperedges."},
+    {"stream.passes", KEY_INT, AT(stream.passes), "1", "[1, 1000]", ANY, "passes",
+     "Above 1 (restreaming): everything is placed again, that often, before the refinement of a "
+     "snapshot."},
+    {"stream.strict", KEY_BOOL, AT(stream.strict), "true", ANY, ANY, ANY,
+     "Deleting what is not there is an error; false: such events are skipped and counted."},
+    {"stream.snapshot_every", KEY_INT, AT(stream.snapshot_every), "0", "[0, 9007199254740991]", ANY,
+     "events", "Events between two snapshots of `fringe stream`; 0: only those of the stream."},
+    {"stream.checkpoint_every", KEY_INT, AT(stream.checkpoint_every), "0", "[0, 9007199254740991]",
+     ANY, "events",
+     "Events between two checkpoints of `fringe stream`; 0: only at the end and when stopped."},
 
     {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
      "Type of convolution; hgnn and hnhn are for hypergraphs, the others for graphs. gcn and "

@@ -63,8 +63,8 @@ bool config_is_section(const char *name) {
 }
 
 static void unknown_section(const char *path, const char *section, Complaints *complaints) {
-    static const char *const sections[] = {"data",         "partition", "model", "train",
-                                           "quantization", "lossless",  "comm",  "run"};
+    static const char *const sections[] = {"data",         "partition", "stream", "model", "train",
+                                           "quantization", "lossless",  "comm",   "run"};
     int count = sizeof sections / sizeof sections[0];
     const char *closest = family_closest(section, sections, count);
     char now[CONFIG_WORD];
@@ -83,7 +83,7 @@ static void unknown_section(const char *path, const char *section, Complaints *c
         config_complain(complaints, "%s: unknown section; did you mean %s?", section, closest);
     else
         config_complain(complaints,
-                        "%s: unknown section; there are data, partition, model, train, "
+                        "%s: unknown section; there are data, partition, stream, model, train, "
                         "quantization, lossless, comm, run",
                         section);
 }

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static const char *const nouns[SIDES] = {"node", "hyperedge"};
+static const char *const nouns[LIVE_SIDES] = {"node", "hyperedge"};
 
 // ---- its life
 
@@ -31,7 +31,7 @@ bool live_init(LiveHypergraph *live, Error *err) {
 
 void live_clear(LiveHypergraph *live) {
     LiveMemory *memory = live->memory;
-    for (int side = 0; memory != NULL && side < SIDES; side++) {
+    for (int side = 0; memory != NULL && side < LIVE_SIDES; side++) {
         growing_clear(&memory->item[side]);
         growing_clear(&memory->head[side]);
         pool_clear(&memory->list[side]);
@@ -44,7 +44,7 @@ void live_clear(LiveHypergraph *live) {
 
 size_t live_bytes(const LiveHypergraph *live) {
     size_t bytes = 0;
-    for (int side = 0; side < SIDES; side++)
+    for (int side = 0; side < LIVE_SIDES; side++)
         bytes += (size_t)live->side[side].slots * sizeof(LiveItem) +
                  (size_t)live->memory->buckets[side] * sizeof(int32_t) +
                  (size_t)live->memory->list[side].used * sizeof(int32_t);
@@ -56,7 +56,7 @@ size_t live_bytes(const LiveHypergraph *live) {
 static void next_stamp(LiveHypergraph *live) {
     if (++live->memory->stamp != 0)
         return;
-    for (int side = 0; side < SIDES; side++) // after 2^32 events
+    for (int side = 0; side < LIVE_SIDES; side++) // after 2^32 events
         for (int64_t slot = 0; slot < live->side[side].slots; slot++)
             live->side[side].item[slot].mark = 0;
     live->memory->stamp = 1;

@@ -5,11 +5,11 @@
 #include "fringe/events.h"
 
 typedef struct LiveMemory {
-    Growing item[SIDES]; // of LiveItem
-    Growing head[SIDES]; // 1 + the first slot of each bucket; 0: none
-    int64_t buckets[SIDES];
-    int32_t free[SIDES]; // the free slot to use next; -1: none
-    Pool list[SIDES];    // slots of the other side
+    Growing item[LIVE_SIDES]; // of LiveItem
+    Growing head[LIVE_SIDES]; // 1 + the first slot of each bucket; 0: none
+    int64_t buckets[LIVE_SIDES];
+    int32_t free[LIVE_SIDES]; // the free slot to use next; -1: none
+    Pool list[LIVE_SIDES];    // slots of the other side
     Growing other;       // scratch: slots on the other side of an event's new pins
     uint32_t stamp;      // of the current event; LiveItem.mark
 } LiveMemory;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 // "id", "count", "free", "pin" of each side; weights; numbers
-enum { TENSORS_OF_SIDE = 4, LIVE_TENSORS = SIDES * TENSORS_OF_SIDE + 2, LIVE_NUMBERS = 3 };
+enum { TENSORS_OF_SIDE = 4, LIVE_TENSORS = LIVE_SIDES * TENSORS_OF_SIDE + 2, LIVE_NUMBERS = 3 };
 
-static const char *const suffix[SIDES] = {"node", "hyperedge"};
+static const char *const suffix[LIVE_SIDES] = {"node", "hyperedge"};
 
 static Tensor vector(const char *name, int side, TensorType type, int64_t count) {
     Tensor tensor = {.type = type, .rank = 1, .shape = {count}};
@@ -21,7 +21,7 @@ static Tensor vector(const char *name, int side, TensorType type, int64_t count)
 
 static void describe(const LiveHypergraph *live, Tensor tensor[LIVE_TENSORS]) {
     int count = 0;
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < LIVE_SIDES; side++) {
         const LiveSide *s = &live->side[side];
         tensor[count++] = vector("id", side, TENSOR_I64, s->slots);
         tensor[count++] = vector("count", side, TENSOR_I32, s->slots);
@@ -172,7 +172,7 @@ static void restore_side(LiveHypergraph *live, int side, const SideInput *in) {
 }
 
 static bool restore(LiveHypergraph *live, const Tensors *file, Error *err) {
-    SideInput in[SIDES] = {{0}};
+    SideInput in[LIVE_SIDES] = {{0}};
     if (!find_side(&in[SIDE_NODE], file, SIDE_NODE, err) ||
         !find_side(&in[SIDE_HYPEREDGE], file, SIDE_HYPEREDGE, err))
         return false;

@@ -202,7 +202,7 @@ static bool prepared_init(Prepared *prepared, const Config *config, Warnings *wa
 // ---- the parts
 
 // The contents of the part file, and of the one of hyperedges if it exists.
-static bool hash_part_files(char out[80], const Config *config, const char *argument, int parts,
+static bool hash_part_files(char *out, const Config *config, const char *argument, int parts,
                             Error *err) {
     char path[1024], beside[1024];
     part_file_path(config, argument, parts, path, sizeof path);
@@ -215,7 +215,7 @@ static bool hash_part_files(char out[80], const Config *config, const char *argu
 static bool parts_key(char key[33], const Config *config, const char *hash_of_dataset, int parts,
                       Error *err) {
     const char *argument;
-    char content[80] = "", text[512];
+    char content[256] = "", text[768];
     const Method *method = method_find(config->partition.method, &argument, err);
     if (method == NULL)
         return false;
@@ -225,6 +225,8 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
     } else {
         snprintf(content, sizeof content, "%s", argument);
     }
+    if (method->depends_on != NULL)
+        method->depends_on(content, sizeof content, config);
     bool train = false, edges = false;
     for (int i = 0; i < config->partition.balance.count; i++) {
         train = train || strcmp(config->partition.balance.word[i], "train") == 0;

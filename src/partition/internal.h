@@ -64,12 +64,15 @@ typedef enum MethodReads { // the data that a method reads and that must be in m
 typedef struct Method {
     const char *name;
     MethodReads reads;
-    bool reads_file; // its argument is a part file, which may leave parts empty
+    bool reads_file;      // its argument is a part file, which may leave parts empty
+    bool may_leave_empty; // cut_graph fills such parts
+    // Writes the config values besides partition.* that decide its cut; NULL: there are none.
+    void (*depends_on)(char *out, size_t size, const Config *config);
     bool (*fits)(const char *argument, Error *err); // true if the argument is valid; NULL: any
     bool (*cut)(int32_t *part, const CutInput *input, Warnings *warnings, Error *err);
 } Method;
 extern const Method method_metis, method_metis_star, method_random, method_blocks, method_file,
-    method_fennel, method_fennel_passes;
+    method_fennel, method_fennel_passes, method_srp;
 // The member that `word` names, and its argument; NULL with EXIT_CONFIG.
 const Method *method_find(const char *word, const char **argument, Error *err);
 // Cuts by config.partition; graph may be NULL if the method's `reads` allows it.

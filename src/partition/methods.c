@@ -9,7 +9,7 @@
 
 static const Method *const methods[] = {&method_metis,  &method_metis_star, &method_random,
                                         &method_blocks, &method_fennel,     &method_fennel_passes,
-                                        &method_file};
+                                        &method_srp,    &method_file};
 const Family method_family = FAMILY_OF_POINTERS("partition.method", NULL, methods);
 
 const Method *method_find(const char *word, const char **argument, Error *err) {
@@ -87,6 +87,40 @@ static bool give_homes(int32_t *part, const CutInput *input, Error *err) {
            homes_fill(part, d, input->parts, input->config->run.memory_limit, err);
 }
 
+// METIS may leave parts empty if there are only a few nodes per part, and so may srp. Each empty
+// part gets the last node of the currently largest part.
+static int fill_empty_parts(int32_t *part, int64_t nodes, int parts) {
+    int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
+    int filled = 0;
+    for (int64_t v = 0; v < nodes; v++)
+        count[part[v]]++;
+    for (int p = 0; p < parts; p++) {
+        if (count[p] > 0)
+            continue;
+        int largest = 0;
+        for (int q = 1; q < parts; q++)
+            largest = count[q] > count[largest] ? q : largest;
+        int64_t v = nodes - 1;
+        while (part[v] != largest)
+            v--;
+        part[v] = p;
+        count[p]++;
+        count[largest]--;
+        filled++;
+    }
+    memory_free(count);
+    return filled;
+}
+
+static void repair(int32_t *part, const CutInput *input, const Method *method, Warnings *warnings) {
+    int filled =
+        method->may_leave_empty ? fill_empty_parts(part, input->dataset->nodes, input->parts) : 0;
+    if (filled > 0)
+        warnings_add(warnings,
+                     "%s left %d of %d parts empty; each got one node of the largest part",
+                     method->name, filled, input->parts);
+}
+
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
                const Config *config, Warnings *warnings, Error *err) {
     const char *argument;
@@ -105,7 +139,10 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
                       argument};
     for (int64_t h = 0; h < dataset->hyperedges; h++)
         part[dataset->nodes + h] = -1;
-    if (!method->cut(part, &input, warnings, err) || !give_homes(part, &input, err))
+    if (!method->cut(part, &input, warnings, err))
+        return false;
+    repair(part, &input, method, warnings);
+    if (!give_homes(part, &input, err))
         return false;
     CHECK(cut_check(part, dataset, parts, method, warnings), EXIT_BUG,
           "partition method %s gave an empty part or an id outside 0..%d", method->name, parts - 1);

@@ -259,33 +259,7 @@ static idx_t *balance_weights(const Balance *balance, int64_t vertices) {
     return weight;
 }
 
-// METIS may leave parts empty if there are only a few nodes per part. Each empty part gets the last
-// node of the currently largest part.
-static int fill_empty_parts(idx_t *part, int64_t nodes, int parts) {
-    int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
-    int filled = 0;
-    for (int64_t v = 0; v < nodes; v++)
-        count[part[v]]++;
-    for (int p = 0; p < parts; p++) {
-        if (count[p] > 0)
-            continue;
-        int largest = 0;
-        for (int q = 1; q < parts; q++)
-            largest = count[q] > count[largest] ? q : largest;
-        int64_t v = nodes - 1;
-        while (part[v] != largest)
-            v--;
-        part[v] = p;
-        count[p]++;
-        count[largest]--;
-        filled++;
-    }
-    memory_free(count);
-    return filled;
-}
-
-static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *input,
-                             Warnings *warnings, Error *err) {
+static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *input, Error *err) {
     Balance balance;
     if (!balance_init(&balance, input, metis->nodes, err))
         return false;
@@ -298,17 +272,11 @@ static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *inpu
     CHECK(cut == metis_count_cut(metis, out), EXIT_BUG,
           "METIS reports a cut of %lld edges, but the cut has %lld", (long long)cut,
           (long long)metis_count_cut(metis, out));
-    int filled = fill_empty_parts(out, input->dataset->nodes, input->parts);
-    if (filled > 0)
-        warnings_add(warnings,
-                     "METIS left %d of %d parts empty; each got one node of the largest part",
-                     filled, input->parts);
     return true;
 }
 
 // Cuts the vertices of the set: part[set->count].
-static bool cut_induced(int32_t *part, const Induced *set, const CutInput *input,
-                        Warnings *warnings, Error *err) {
+static bool cut_induced(int32_t *part, const Induced *set, const CutInput *input, Error *err) {
     MetisGraph metis = {0};
     if (input->parts == 1) { // METIS divides by zero for one part
         memset(part, 0, (size_t)set->count * sizeof part[0]);
@@ -317,7 +285,7 @@ static bool cut_induced(int32_t *part, const Induced *set, const CutInput *input
     if (!metis_graph_init(&metis, set, input->config->run.memory_limit, err))
         return false;
     idx_t *out = ALLOC(idx_t, set->count, "parts from METIS");
-    bool ok = cut_with_weights(out, &metis, input, warnings, err);
+    bool ok = cut_with_weights(out, &metis, input, err);
     for (int64_t v = 0; v < set->count && ok; v++)
         part[v] = (int32_t)out[v];
     memory_free(out);
@@ -326,6 +294,7 @@ static bool cut_induced(int32_t *part, const Induced *set, const CutInput *input
 }
 
 static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    (void)warnings;
     const Dataset *dataset = input->dataset;
     const Config *config = input->config;
     Expansion expansion = {0};
@@ -336,22 +305,25 @@ static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, 
                             err))
             return false;
     }
-    bool ok = cut_induced(part, &all, input, warnings, err);
+    bool ok = cut_induced(part, &all, input, err);
     expansion_clear(&expansion);
     return ok;
 }
-const Method method_metis = {.name = "metis", .reads = READS_GRAPH, .cut = cut_metis};
+const Method method_metis = {
+    .name = "metis", .may_leave_empty = true, .reads = READS_GRAPH, .cut = cut_metis};
 
 static bool cut_star(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    (void)warnings;
     Induced all = {.graph = input->graph, .count = input->graph->vertices};
     if (input->dataset->hyperedges == 0)
         return error_set(err, EXIT_CONFIG,
                          "partition.method: metis:star cuts nodes and hyperedges, and %s has no "
                          "hyperedges; use metis",
                          input->dataset->name);
-    return cut_induced(part, &all, input, warnings, err);
+    return cut_induced(part, &all, input, err);
 }
-const Method method_metis_star = {.name = "metis:star", .reads = READS_GRAPH, .cut = cut_star};
+const Method method_metis_star = {
+    .name = "metis:star", .may_leave_empty = true, .reads = READS_GRAPH, .cut = cut_star};
 
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
                     const PartOrder *order, int p, int clusters, Error *err) {

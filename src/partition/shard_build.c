@@ -206,19 +206,13 @@ static void hash_parts(Manifest *manifest, const int32_t *part, const PartOrder 
     hash_free(hash);
 }
 
-static bool write_part_file(const Manifest *manifest, int set, const int32_t *part, int64_t rows,
-                            const char *folder, Error *err) {
-    char name[PART_FILE_NAME], path[1024];
-    part_file_name(name, manifest->dataset_name, set, manifest->parts);
-    path_join(path, sizeof path, folder, name);
-    return part_file_write(path, part, rows, err);
-}
-
 static bool write_part_files(const Manifest *m, const int32_t *part, const char *folder,
                              Error *err) {
-    return write_part_file(m, NODES, part, m->nodes, folder, err) &&
+    return partition_write_part_file(folder, m->dataset_name, NODES, part, m->nodes, m->parts,
+                                     err) &&
            (m->hyperedges == 0 ||
-            write_part_file(m, HYPEREDGES, part + m->nodes, m->hyperedges, folder, err));
+            partition_write_part_file(folder, m->dataset_name, HYPEREDGES, part + m->nodes,
+                                      m->hyperedges, m->parts, err));
 }
 
 // Counts what is known before any shard is made.

@@ -44,13 +44,9 @@ static const char *after(const char *text, const char *prefix) {
 
 // The first path of the config that would move; NULL if none does.
 static const char *path_that_moves(const Config *c, const char *real, const NameList *list) {
-    const char *const paths[] = {c->source,
-                                 c->data.path,
-                                 c->data.features,
-                                 c->data.labels,
-                                 c->data.splits,
-                                 c->model.weights,
-                                 after(c->partition.method, "file:")};
+    const char *const paths[] = {
+        c->source,     c->data.path,   c->data.features, c->data.labels,
+        c->data.nodes, c->data.splits, c->model.weights, after(c->partition.method, "file:")};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         if (moves(paths[i], "", real, list))
             return paths[i];

@@ -102,7 +102,7 @@ static bool check_others(const char *path, const char *real, RunKind kind, const
 static bool check_kind(const char *path, RunKind kind, RunKind found, const NameList *ours,
                        Error *err) {
     static const char *const holds[] = {"a single run", "the runs of --runs", "a comparison",
-                                        "a sweep"};
+                                        "a sweep", "a stream"};
     return kind == found || names_are_none(ours) ||
            error_set(err, EXIT_CONFIG,
                      "%s: holds %s and cannot be resumed as %s; give another run.dir, or start "

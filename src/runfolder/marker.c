@@ -12,7 +12,7 @@
 
 #define MARKER_FORMAT "fringe-run-folder"
 
-static const char *const kind_names[] = {"run", "runs", "compare", "sweep"};
+static const char *const kind_names[] = {"run", "runs", "compare", "sweep", "stream"};
 
 // ---- reading
 
@@ -50,7 +50,7 @@ static bool is_there(const char *path) {
 
 static RunKind kind_of_marker(const Json *marker) {
     const Json *kind = marker != NULL ? json_get(marker, "kind") : NULL;
-    for (int k = RUN_SINGLE; k <= RUN_SWEEP; k++)
+    for (int k = RUN_SINGLE; k <= RUN_STREAM; k++)
         if (kind != NULL && json_type(kind) == JSON_STRING &&
             strcmp(json_string(kind), kind_names[k]) == 0)
             return (RunKind)k;

@@ -3,7 +3,7 @@
 #include "internal.h"
 
 void homes_reach(Srp *srp) {
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < LIVE_SIDES; side++) {
         growing_reach(&srp->placed[side], srp->live.side[side].slots);
         for (; srp->slots[side] < srp->live.side[side].slots; srp->slots[side]++)
             placed_at(srp, side, (int32_t)srp->slots[side])->home = SRP_NONE;

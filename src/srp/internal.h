@@ -33,9 +33,9 @@ struct Srp {
     SrpOptions options;
     const struct Score *score;
     LiveHypergraph live;
-    Growing placed[SIDES]; // of Placed
-    int64_t slots[SIDES];  // of placed that are set up
-    Pool tally[SIDES];
+    Growing placed[LIVE_SIDES]; // of Placed
+    int64_t slots[LIVE_SIDES];  // of placed that are set up
+    Pool tally[LIVE_SIDES];
     SrpPart *part; // [parts]
     SrpTotals totals;
 
@@ -83,7 +83,7 @@ typedef struct Score {
     const char *name;
     bool nodes_first; // nodes get a home before hyperedges do
     // The home of an item of that side; `change` is the event that brought it.
-    int32_t (*home[SIDES])(Srp *srp, int32_t slot, const LiveChange *change);
+    int32_t (*home[LIVE_SIDES])(Srp *srp, int32_t slot, const LiveChange *change);
 } Score;
 void place(Srp *srp, const LiveChange *change); // gives what is new in the change a home
 

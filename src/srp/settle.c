@@ -6,7 +6,7 @@
 // then every node.
 static void place_again(Srp *srp) {
     int first = srp->score->nodes_first ? SIDE_NODE : SIDE_HYPEREDGE;
-    for (int turn = 0; turn < SIDES; turn++) {
+    for (int turn = 0; turn < LIVE_SIDES; turn++) {
         int side = turn == 0 ? first : 1 - first;
         for (int64_t slot = 0; slot < srp->slots[side]; slot++) {
             if (placed_at(srp, side, (int32_t)slot)->home == SRP_NONE)
@@ -25,16 +25,16 @@ static void add_all(const Srp *srp, int side, Numbers *all) {
 
 // With memory for all nodes and hyperedges only while it runs.
 static void refine_all(Srp *srp) {
-    Numbers all[SIDES];
+    Numbers all[LIVE_SIDES];
     Error err = {0};
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < LIVE_SIDES; side++) {
         bool ok = numbers_init(&all[side], "all nodes and hyperedges", &err);
         CHECK(ok, EXIT_MEMORY, "%s", err.text);
         add_all(srp, side, &all[side]);
     }
     refine(srp, numbers_at(&all[SIDE_NODE]), all[SIDE_NODE].count, numbers_at(&all[SIDE_HYPEREDGE]),
            all[SIDE_HYPEREDGE].count, NULL);
-    for (int side = 0; side < SIDES; side++)
+    for (int side = 0; side < LIVE_SIDES; side++)
         numbers_clear(&all[side]);
 }
 

@@ -44,7 +44,7 @@ void srp_free(Srp *srp) {
     numbers_clear(&srp->queue);
     numbers_clear(&srp->changed);
     numbers_clear(&srp->window);
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < LIVE_SIDES; side++) {
         pool_clear(&srp->tally[side]);
         growing_clear(&srp->placed[side]);
     }
@@ -64,6 +64,10 @@ int32_t srp_home(const Srp *srp, int side, int32_t slot) {
     return placed_at(srp, side, slot)->home;
 }
 
+int srp_homes_of_pins(const Srp *srp, int32_t hyperedge) {
+    return placed_at(srp, SIDE_HYPEREDGE, hyperedge)->tallies;
+}
+
 const SrpPart *srp_parts(const Srp *srp) { return srp->part; }
 
 SrpTotals srp_totals(const Srp *srp) { return srp->totals; }
@@ -72,7 +76,7 @@ size_t srp_bytes(const Srp *srp) {
     int64_t numbers = srp->window.count + srp->changed.count + srp->queue.count;
     size_t bytes = live_bytes(&srp->live) + memory_product(numbers, sizeof(int32_t)) +
                    memory_product(srp->move_count, sizeof(Move));
-    for (int side = 0; side < SIDES; side++)
+    for (int side = 0; side < LIVE_SIDES; side++)
         bytes += memory_product(srp->slots[side], sizeof(Placed)) +
                  memory_product(srp->tally[side].used, sizeof(Tally));
     return bytes;

@@ -23,7 +23,7 @@ static int32_t *homes_of(const Srp *srp, int side) {
 static bool write_homes(const Srp *srp, const char *folder, Error *err) {
     char path[1200];
     int64_t number[STATE_NUMBERS];
-    int32_t *home[SIDES] = {homes_of(srp, SIDE_NODE), homes_of(srp, SIDE_HYPEREDGE)};
+    int32_t *home[LIVE_SIDES] = {homes_of(srp, SIDE_NODE), homes_of(srp, SIDE_HYPEREDGE)};
     numbers_of(srp, number);
     Tensor tensor[STATE] = {
         {"home.node", TENSOR_I32, 1, {srp->slots[SIDE_NODE]}, home[SIDE_NODE]},

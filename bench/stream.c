@@ -1,0 +1,227 @@
+// Streams of 10^5 to 10^7 events through the partitioner: pins per second from a binary file, with
+// and without the window, time and work of one event, memory per pin.
+// bench_stream [--events=10000000] [--parts=28] [--folder=] [--strict]
+//
+// Hyperedge h of n belongs to a random community of 1,000 nodes; of its 2 to 10 pins (the second
+// stream: 2 to 100, three quarters of them below 10) nine in ten are of that community, so that the
+// degrees of nodes do not depend on the length of the stream. Beside the rates stands what the
+// machine can do: reads of 64 bytes at random places of a table as large as the partitioner's
+// memory, as many for each pin as the layout needs at least (two to find the node, one each for its
+// place, its pins and its parts).
+#include "bench.h"
+#include "fringe/srp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { COMMUNITY = 1000, ARITY_MOST = 100, READS = 5, SIZES = 3 };
+
+static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
+
+// ---- the stream
+
+static uint64_t next(uint64_t *state) { // splitmix64
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static int64_t arity_of(uint64_t draw, bool wide) {
+    int64_t small = 2 + (int64_t)(draw % 9);
+    return wide && (draw >> 32) % 4 == 0 ? 2 + (int64_t)(draw % 99) : small;
+}
+
+static int64_t draw_hyperedge(uint64_t other[ARITY_MOST], int64_t h, int64_t events, bool wide) {
+    uint64_t state = (uint64_t)h * 0x2545f4914f6cdd1du + 7;
+    int64_t communities = (events + COMMUNITY - 1) / COMMUNITY;
+    int64_t arity = arity_of(next(&state), wide), count = 0;
+    uint64_t base = COMMUNITY * (next(&state) % (uint64_t)communities);
+    while (count < arity) {
+        uint64_t draw = next(&state), pin = base + draw / 10 % COMMUNITY;
+        if (draw % 10 == 0)
+            pin = next(&state) % (uint64_t)(communities * COMMUNITY);
+        bool is_new = true;
+        for (int64_t i = 0; i < count; i++)
+            is_new = is_new && other[i] != pin;
+        if (is_new)
+            other[count++] = pin;
+    }
+    return count;
+}
+
+static void write_stream(const char *path, int64_t events, bool wide) {
+    Error err = {0};
+    uint64_t other[ARITY_MOST];
+    EventWriter *writer = event_writer_open(path, true, &err);
+    need(writer != NULL, &err);
+    for (int64_t h = 0; h < events; h++) {
+        int64_t count = draw_hyperedge(other, h, events, wide);
+        Event event = {EVENT_HYPEREDGE, (uint64_t)h, count, other, false, 1, ""};
+        need(event_writer_put(writer, &event, &err), &err);
+    }
+    need(event_writer_close(writer, &err), &err);
+}
+
+// ---- one run over it
+
+typedef struct Outcome {
+    int64_t pins, items;
+    double seconds, work, resident; // seconds: reading and applying; resident: bytes
+    double p50, p99, p999, longest; // seconds of one event
+    int64_t replicas;
+} Outcome;
+
+static int by_value(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static double resident(void) {
+    long pages = 0, all = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld %ld", &all, &pages) != 2)
+        pages = 0;
+    if (file != NULL)
+        fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static void sort_times(Outcome *out, float *time, int64_t events) {
+    qsort(time, (size_t)events, sizeof *time, by_value);
+    out->p50 = (double)time[events / 2];
+    out->p99 = (double)time[events * 99 / 100];
+    out->p999 = (double)time[events * 999 / 1000];
+    out->longest = (double)time[events - 1];
+}
+
+static Outcome run(const char *path, int64_t events, int parts, int64_t window) {
+    Outcome out = {0};
+    Error err = {0};
+    Event event;
+    SrpOptions options = {.parts = parts,
+                          .score = "marginal",
+                          .during = window > 0,
+                          .window = window,
+                          .iterations = 10,
+                          .epsilon = 0.1,
+                          .passes = 1};
+    float *time = ALLOC(float, events, "times of events");
+    memset(time, 1, (size_t)events * sizeof *time);
+    double before = resident();
+    Srp *srp = srp_new(&options, &err);
+    EventReader *reader = event_reader_open(path, &err);
+    need(srp != NULL && reader != NULL, &err);
+    double begin = clock_seconds();
+    for (int64_t i = 0; event_reader_next(reader, &event, &err) == EVENT_READ; i++) {
+        double start = clock_seconds();
+        need(srp_apply(srp, &event, &err), &err);
+        time[i] = (float)(clock_seconds() - start);
+    }
+    out.seconds = clock_seconds() - begin;
+    out.resident = resident() - before;
+    const LiveHypergraph *live = srp_live(srp);
+    CHECK(live->side[SIDE_HYPEREDGE].count == events, EXIT_BUG, "hyperedges are missing");
+    out.pins = live->pins;
+    out.items = live->side[SIDE_NODE].count + live->side[SIDE_HYPEREDGE].count;
+    out.work = (double)srp_totals(srp).work;
+    out.replicas = srp_totals(srp).replicas;
+    sort_times(&out, time, events);
+    event_reader_close(reader);
+    srp_free(srp);
+    memory_free(time);
+    return out;
+}
+
+// ---- the limit: reads of 64 bytes at random places, a second
+
+static double random_reads(double bytes) {
+    enum { COUNT = 4000000 };
+    int64_t lines = (int64_t)(bytes / 64) + 1;
+    uint64_t *table = ALLOC(uint64_t, lines * 8, "table of random reads"), state = 1, sum = 0;
+    for (int64_t i = 0; i < lines; i++)
+        table[i * 8] = (uint64_t)i;
+    double begin = clock_seconds();
+    for (int64_t i = 0; i < COUNT; i++)
+        sum += table[(next(&state) % (uint64_t)lines) * 8];
+    double rate = COUNT / (clock_seconds() - begin);
+    CHECK(sum > 0, EXIT_BUG, "nothing was read");
+    memory_free(table);
+    return rate;
+}
+
+// ---- figures
+
+static void rate(Bench *bench, const char *what, const Outcome *out, double bar) {
+    Figure f = {.value = (double)out->pins / out->seconds / 1e6, .unit = "M pins/s", .bar = bar};
+    snprintf(f.name, sizeof f.name, "%s", what);
+    snprintf(f.against, sizeof f.against, "random reads of memory / %d", READS);
+    f.limit = random_reads(out->resident) / READS / 1e6;
+    f.ratio = f.value;
+    bench_figure(bench, &f);
+}
+
+static void at_most(Bench *bench, const char *what, double value, const char *unit, double bar) {
+    Figure f = {.value = value, .unit = unit, .ratio = value, .bar = bar, .at_most = true};
+    snprintf(f.name, sizeof f.name, "%s", what);
+    bench_figure(bench, &f);
+}
+
+static double memory_share(const Outcome *out) {
+    return out->resident / (40.0 * (double)out->pins + 64.0 * (double)out->items);
+}
+
+static void lengths(Bench *bench, const char *path, int64_t most, int parts, int64_t window) {
+    Outcome out[SIZES];
+    int count = 0;
+    char name[96];
+    for (int64_t events = 100000; events <= most && count < SIZES; events *= 10, count++) {
+        write_stream(path, events, false);
+        out[count] = run(path, events, parts, window);
+        snprintf(name, sizeof name, "%s, %.0e events", window > 0 ? "default" : "phase 1 alone",
+                 (double)events);
+        rate(bench, name, &out[count], window > 0 ? 0.25 : 1);
+        snprintf(name, sizeof name, "memory / (40 B a pin + 64 B an item), %.0e events",
+                 (double)events);
+        at_most(bench, name, memory_share(&out[count]), "", 1);
+        printf("  replicas %lld, work per pin %.2f, %.3g us per event\n",
+               (long long)out[count].replicas, out[count].work / (double)out[count].pins,
+               1e6 * out[count].seconds / (double)events);
+    }
+    const Outcome *first = &out[0], *last = &out[count - 1];
+    double work = last->work / (double)last->pins / (first->work / (double)first->pins);
+    double time = last->seconds / (double)last->pins / (first->seconds / (double)first->pins);
+    at_most(bench, "work per pin, longest / shortest stream", work, "x", 1.1);
+    at_most(bench, "work per pin, shortest / longest stream", 1 / work, "x", 1.1);
+    at_most(bench, "time per pin, longest / shortest stream", time, "x", 4);
+}
+
+static void wide(Bench *bench, const char *path, int parts) {
+    enum { EVENTS = 1000000 };
+    write_stream(path, EVENTS, true);
+    Outcome out = run(path, EVENTS, parts, 4096);
+    rate(bench, "arity up to 100, default, 1e6 events", &out, 0.25);
+    at_most(bench, "  one event, median", 1e6 * out.p50, "us", 0);
+    at_most(bench, "  one event, p99", 1e6 * out.p99, "us", 50);
+    at_most(bench, "  one event, p99.9", 1e3 * out.p999, "ms", 20);
+    at_most(bench, "  one event, longest", 1e3 * out.longest, "ms", 20);
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    char path[1024];
+    bench_start(&bench, "stream", argc, argv);
+    int64_t most = bench_option(argc, argv, "events", 10000000);
+    int parts = (int)bench_option(argc, argv, "parts", 28);
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/fringe-bench-%d.events", folder != NULL ? folder : "/tmp",
+             (int)getpid());
+    lengths(&bench, path, most, parts, 0);
+    lengths(&bench, path, most, parts, 4096);
+    wide(&bench, path, parts);
+    unlink(path);
+    return bench_end(&bench);
+}

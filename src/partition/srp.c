@@ -1,0 +1,66 @@
+// srp: replays the dataset as a stream of events and keeps the homes that the streaming partitioner
+// has given at its end (the room srp). It cuts nodes and hyperedges; of a graph, whose nodes stand
+// for hyperedges of themselves and all that read their rows, only the nodes are kept.
+#include "fringe/srp.h"
+#include "internal.h"
+
+#include <stdio.h>
+
+// Bytes of a pin, and of a node or hyperedge, at most (srp.h).
+enum { PIN_BYTES = 40, ITEM_BYTES = 64 };
+
+static bool fits(const CutInput *input, Error *err) {
+    const Dataset *d = input->dataset;
+    int64_t hyperedges = d->hyperedges > 0 ? d->hyperedges : d->nodes;
+    int64_t pins = d->hyperedges > 0 ? d->edges : d->edges + d->nodes;
+    MemoryPlan plan = {0};
+    memory_plan_add(&plan, "pins of the stream", memory_product(pins, PIN_BYTES));
+    memory_plan_add(&plan, "nodes and hyperedges of the stream",
+                    memory_product(d->nodes + hyperedges, ITEM_BYTES));
+    memory_plan_add(&plan, "order of the stream",
+                    memory_product(pins, sizeof(int32_t)) + csr_bytes_of(hyperedges, pins, false));
+    return memory_plan_fits(&plan, input->config->run.memory_limit, "fennel needs 8 bytes per node",
+                            err);
+}
+
+static bool take(void *context, const Event *event, Error *err) {
+    return srp_apply(context, event, err);
+}
+
+// Hyperedges without pins are in no stream; they get part 0.
+static void keep(int32_t *part, Srp *srp, int side, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        int32_t slot = live_find(srp_live(srp), side, (uint64_t)i);
+        part[i] = slot < 0 ? 0 : srp_home(srp, side, slot);
+    }
+}
+
+static bool cut_srp(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    (void)warnings;
+    const Dataset *d = input->dataset;
+    SrpOptions options = srp_options(input->config, input->parts);
+    if (!fits(input, err))
+        return false;
+    Srp *srp = srp_new(&options, err);
+    bool ok = srp != NULL && dataset_replay(d, input->config->stream.order, take, srp, err);
+    if (ok) {
+        srp_settle(srp);
+        keep(part, srp, SIDE_NODE, d->nodes);
+        keep(part + d->nodes, srp, SIDE_HYPEREDGE, d->hyperedges);
+    }
+    srp_free(srp);
+    return ok;
+}
+
+static void depends_on(char *out, size_t size, const Config *config) {
+    SrpOptions o = srp_options(config, 1);
+    snprintf(out, size, "%s|%s|%d%d|%lld|%d|%.17g|%lld|%d%d|%d", config->stream.order, o.score,
+             o.during, o.after, (long long)o.window, o.iterations, o.epsilon, (long long)o.capacity,
+             o.window_votes, o.window_balance, o.passes);
+}
+
+const Method method_srp = {.name = "srp",
+                           .reads = READS_EDGES,
+                           .may_leave_empty = true,
+                           .depends_on = depends_on,
+                           .cut = cut_srp};

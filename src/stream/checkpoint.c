@@ -1,0 +1,231 @@
+// Checkpoints: checkpoints/events-N, a folder with the state of the partitioner and
+// checkpoint.json, which is written last and holds the hashes of the other files. The one before is
+// removed when the new one is in its place.
+#include "internal.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const files[] = {"hypergraph.safetensors", "homes.safetensors"};
+enum { FILES = sizeof files / sizeof *files };
+
+// ---- the options that the state depends on
+
+static void put_options(JsonWriter *out, const char *name, const SrpOptions *o) {
+    json_begin_object(out, name);
+    json_put_int(out, "parts", o->parts);
+    json_put_string(out, "score", o->score);
+    json_put_bool(out, "refine_during", o->during);
+    json_put_int(out, "window", o->window);
+    json_put_int(out, "iterations", o->iterations);
+    json_put_double(out, "epsilon", o->epsilon);
+    json_put_int(out, "capacity", o->capacity);
+    json_put_bool(out, "votes_of_window", o->window_votes);
+    json_put_bool(out, "balance_of_window", o->window_balance);
+    json_put_int(out, "seed", (int64_t)o->seed);
+    json_end_object(out);
+}
+
+// ---- writing
+
+static bool put_hashes(JsonWriter *out, const char *folder, Error *err) {
+    bool ok = true;
+    json_begin_object(out, "files");
+    for (int i = 0; ok && i < FILES; i++) {
+        char path[1300], hash[33];
+        path_join(path, sizeof path, folder, files[i]);
+        ok = hash_file(path, hash, err);
+        json_put_string(out, files[i], hash);
+    }
+    json_end_object(out);
+    return ok;
+}
+
+static bool write_manifest(const Stream *stream, const EventPlace *place, const char *folder,
+                           Error *err) {
+    JsonWriter out;
+    char path[1300], before[32];
+    snprintf(before, sizeof before, "%016" PRIx64, place->before);
+    json_writer_init(&out, true);
+    json_begin_object(&out, NULL);
+    json_put_string(&out, "format", "fringe-stream-checkpoint");
+    json_put_int(&out, "version", 1);
+    json_put_int(&out, "events", stream->events);
+    json_put_int(&out, "offset", place->offset);
+    json_put_int(&out, "line", place->line);
+    json_put_string(&out, "before", before);
+    put_options(&out, "options", &stream->options);
+    bool ok = put_hashes(&out, folder, err);
+    json_end_object(&out);
+    path_join(path, sizeof path, folder, "checkpoint.json");
+    ok = ok && file_replace(path, out.text, out.bytes, err);
+    json_writer_clear(&out);
+    return ok;
+}
+
+static void checkpoints_folder(char *out, size_t size, const Stream *stream) {
+    path_join(out, size, stream->request->folder, "checkpoints");
+}
+
+static void checkpoint_path(char *out, size_t size, const Stream *stream, int64_t events) {
+    char name[64], above[1100];
+    checkpoints_folder(above, sizeof above, stream);
+    snprintf(name, sizeof name, "events-%" PRId64, events);
+    path_join(out, size, above, name);
+}
+
+// The N of "events-N"; -1 for another name.
+static int64_t events_of(const char *name) {
+    static const char prefix[] = "events-";
+    char *end = NULL;
+    if (strncmp(name, prefix, strlen(prefix)) != 0)
+        return -1;
+    long long events = strtoll(name + strlen(prefix), &end, 10);
+    return end != name + strlen(prefix) && *end == '\0' && events >= 0 ? events : -1;
+}
+
+// Removes all but the one after `events` events.
+static bool remove_others(const Stream *stream, int64_t events, Error *err) {
+    char above[1100], path[1300];
+    checkpoints_folder(above, sizeof above, stream);
+    DIR *folder = opendir(above);
+    bool ok = true;
+    for (struct dirent *entry; ok && folder != NULL && (entry = readdir(folder)) != NULL;) {
+        int64_t other = events_of(entry->d_name);
+        if (other < 0 || other == events)
+            continue;
+        path_join(path, sizeof path, above, entry->d_name);
+        ok = file_remove(path, err);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return ok;
+}
+
+static bool write_folder(Stream *stream, const EventPlace *place, const char *folder, Error *err) {
+    return file_make_folder(folder, err) && srp_write(stream->srp, folder, err) &&
+           write_manifest(stream, place, folder, err) && file_sync(folder, err);
+}
+
+bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
+    char folder[1200], writing[1300], above[1100];
+    stage_begin("checkpoint", "after %lld events", (long long)stream->events);
+    checkpoints_folder(above, sizeof above, stream);
+    checkpoint_path(folder, sizeof folder, stream, stream->events);
+    if (!file_make_folder(above, err) || !file_temporary(writing, sizeof writing, folder, err))
+        return false;
+    file_sweep(above);
+    // One after as many events is of the same state, or of a source that has been mended since.
+    bool ok = write_folder(stream, place, writing, err) && file_remove(folder, err) &&
+              file_rename(writing, folder, err) && remove_others(stream, stream->events, err);
+    if (!ok)
+        file_remove(writing, &(Error){0});
+    stage_end("");
+    return ok;
+}
+
+// ---- reading
+
+static int64_t newest(const Stream *stream) {
+    char above[1100];
+    int64_t best = -1;
+    checkpoints_folder(above, sizeof above, stream);
+    DIR *folder = opendir(above);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        int64_t events = events_of(entry->d_name);
+        best = events > best ? events : best;
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return best;
+}
+
+static bool is_int(const Json *object, const char *key, int64_t *out) {
+    const Json *value = json_get(object, key);
+    return value != NULL && json_type(value) == JSON_NUMBER && json_is_int64(value, out);
+}
+
+static const char *text_of(const Json *object, const char *key) {
+    const Json *value = json_get(object, key);
+    return value != NULL && json_type(value) == JSON_STRING ? json_string(value) : "";
+}
+
+static bool hashes_match(const Json *manifest, const char *folder, Error *err) {
+    const Json *hashes = json_get(manifest, "files");
+    for (int i = 0; i < FILES; i++) {
+        char path[1300], hash[33];
+        path_join(path, sizeof path, folder, files[i]);
+        if (!hash_file(path, hash, err))
+            return false;
+        if (hashes == NULL || json_type(hashes) != JSON_OBJECT ||
+            strcmp(text_of(hashes, files[i]), hash) != 0)
+            return error_set(err, EXIT_DATA,
+                             "%s is damaged: its bytes have changed since it was written; start "
+                             "the stream again in another folder",
+                             path);
+    }
+    return true;
+}
+
+// Both as JSON text, so that every option is compared.
+static bool options_match(const Stream *stream, const Json *manifest, const char *folder,
+                          Error *err) {
+    JsonWriter mine, theirs;
+    json_writer_init(&mine, false);
+    json_writer_init(&theirs, false);
+    put_options(&mine, NULL, &stream->options);
+    const Json *options = json_get(manifest, "options");
+    if (options != NULL)
+        json_put_value(&theirs, NULL, options);
+    bool same = options != NULL && strcmp(mine.text, theirs.text) == 0;
+    if (!same)
+        error_set(err, EXIT_CONFIG,
+                  "%s was written with other options; go on with the same ones, or start the "
+                  "stream again in another folder\n  then %s\n  now  %s",
+                  folder, theirs.text != NULL ? theirs.text : "?", mine.text);
+    json_writer_clear(&theirs);
+    json_writer_clear(&mine);
+    return same;
+}
+
+static bool read_place(const Json *manifest, EventPlace *place) {
+    char *end = NULL;
+    const char *before = text_of(manifest, "before");
+    place->before = strtoull(before, &end, 16);
+    return *before != '\0' && *end == '\0' && is_int(manifest, "events", &place->events) &&
+           is_int(manifest, "offset", &place->offset) && is_int(manifest, "line", &place->line);
+}
+
+static bool restore_from(Stream *stream, const Json *manifest, const char *folder, Error *err) {
+    EventPlace place;
+    if (json_type(manifest) != JSON_OBJECT ||
+        strcmp(text_of(manifest, "format"), "fringe-stream-checkpoint") != 0 ||
+        !read_place(manifest, &place))
+        return error_set(err, EXIT_DATA, "%s/checkpoint.json is not that of a stream", folder);
+    if (!options_match(stream, manifest, folder, err) || !hashes_match(manifest, folder, err) ||
+        !srp_read(stream->srp, folder, err))
+        return false;
+    stream->events = place.events;
+    if (event_reader_can_seek(stream->reader))
+        return event_reader_seek(stream->reader, &place, err);
+    return true;
+}
+
+bool stream_restore(Stream *stream, bool *found, Error *err) {
+    char folder[1200], path[1300];
+    int64_t events = newest(stream);
+    *found = events >= 0;
+    if (!*found)
+        return true;
+    stage_begin("resume", "after %lld events", (long long)events);
+    checkpoint_path(folder, sizeof folder, stream, events);
+    path_join(path, sizeof path, folder, "checkpoint.json");
+    Json *manifest = json_read(path, err);
+    bool ok = manifest != NULL && restore_from(stream, manifest, folder, err);
+    json_free(manifest);
+    stage_end("");
+    return ok;
+}

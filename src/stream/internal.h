@@ -1,0 +1,45 @@
+// Inside the room of streams.
+#ifndef FRINGE_STREAM_INTERNAL_H
+#define FRINGE_STREAM_INTERNAL_H
+
+#include "fringe/events.h"
+#include "fringe/srp.h"
+#include "fringe/stream.h"
+
+// ---- latency.c: a histogram of durations
+enum { LATENCY_BINS = 64 * 16 };
+typedef struct Latency {
+    int64_t count, bin[LATENCY_BINS];
+    double total, longest; // seconds
+} Latency;
+void latency_add(Latency *latency, double seconds);
+double latency_quantile(const Latency *latency, double share); // at most 6 % above the true one
+
+typedef struct Stream {
+    const StreamRequest *request;
+    const Config *config;
+    EventReader *reader;
+    Srp *srp;
+    SrpOptions options;
+    int64_t events; // applied, and snapshots
+    int64_t skipped_over;
+    Latency *latency; // owned
+    double shown;     // clock: of the last progress
+    size_t memory_limit;
+    StreamSummary *summary;
+} Stream;
+
+// ---- summary.c
+void summary_fill(StreamSummary *summary, const Stream *stream); // from the homes there are now
+
+// ---- snapshot.c
+// Writes snapshots/NAME, or NAME-2, ... if another event made that.
+bool snapshot_write(Stream *stream, const char *name, Error *err);
+
+// ---- checkpoint.c
+bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err);
+// The newest checkpoint of the folder; *found false: there is none. The reader is sought to its
+// place if it can be.
+bool stream_restore(Stream *stream, bool *found, Error *err);
+
+#endif

@@ -1,0 +1,158 @@
+// Snapshots: the hypergraph so far as a dataset with its parts.
+#include "fringe/dataset.h"
+#include "fringe/npy.h"
+#include "fringe/partition.h"
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Snapshot {
+    Stream *stream;
+    char name[EVENT_NAME + 16], writing[1024], place[1024];
+    int32_t *order[LIVE_SIDES]; // owned
+} Snapshot;
+
+// ---- its name
+
+// The number of events after which the snapshot there was made; -1: not known.
+static int64_t events_of(const char *folder) {
+    char path[1300];
+    int64_t events = -1;
+    path_join(path, sizeof path, folder, "stream.json");
+    Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
+    const Json *value = document != NULL && json_type(document) == JSON_OBJECT
+                            ? json_get(document, "events")
+                            : NULL;
+    if (value == NULL || json_type(value) != JSON_NUMBER || !json_is_int64(value, &events))
+        events = -1;
+    json_free(document);
+    return events;
+}
+
+// A resumed stream makes a snapshot again in its old place.
+static void find_place(Snapshot *s, const char *name) {
+    const Stream *stream = s->stream;
+    char above[1100];
+    path_join(above, sizeof above, stream->request->folder, "snapshots");
+    for (int number = 1;; number++) {
+        if (number == 1)
+            snprintf(s->name, sizeof s->name, "%s", name);
+        else
+            snprintf(s->name, sizeof s->name, "%s-%d", name, number);
+        path_join(s->place, sizeof s->place, above, s->name);
+        if (!file_exists(s->place) || events_of(s->place) == stream->events)
+            break;
+    }
+    path_join(s->writing, sizeof s->writing, above, ".writing");
+}
+
+// ---- its files
+
+static bool write_ids(const Snapshot *s, int side, const char *name, uint64_t *id, Error *err) {
+    const LiveSide *items = &srp_live(s->stream->srp)->side[side];
+    char path[1300];
+    for (int64_t i = 0; i < items->count; i++)
+        id[i] = items->item[s->order[side][i]].id;
+    path_join(path, sizeof path, s->writing, name);
+    return npy_write(path, "<u8", id, sizeof *id, 1, &items->count, err);
+}
+
+static bool write_parts(const Snapshot *s, int side, Error *err) {
+    int64_t count = srp_live(s->stream->srp)->side[side].count;
+    int32_t *part = ALLOC(int32_t, count, "parts of a snapshot");
+    for (int64_t i = 0; i < count; i++)
+        part[i] = srp_home(s->stream->srp, side, s->order[side][i]);
+    bool ok = partition_write_part_file(s->writing, s->name, side, part, count,
+                                        s->stream->options.parts, err);
+    memory_free(part);
+    return ok;
+}
+
+static bool write_facts(const Snapshot *s, Error *err) {
+    StreamSummary summary = {0};
+    JsonWriter out;
+    char path[1300];
+    summary_fill(&summary, s->stream);
+    json_writer_init(&out, true);
+    json_begin_object(&out, NULL);
+    json_put_string(&out, "format", "fringe-stream-snapshot");
+    json_put_int(&out, "version", 1);
+    json_put_string(&out, "name", s->name);
+    json_put_int(&out, "parts", s->stream->options.parts);
+    json_put_string(&out, "score", s->stream->options.score);
+    json_put_int(&out, "offset", event_reader_place(s->stream->reader).offset);
+    stream_put(&out, &summary, false);
+    json_end_object(&out);
+    path_join(path, sizeof path, s->writing, "stream.json");
+    bool ok = file_replace(path, out.text, out.bytes, err);
+    json_writer_clear(&out);
+    return ok;
+}
+
+static void say_warnings(const Snapshot *s, const Dataset *dataset) {
+    const char *at = dataset->warnings.text;
+    while (*at != '\0') {
+        int length = (int)strcspn(at, "\n");
+        terminal_say("warning    snapshot %s: %.*s\n", s->name, length, at);
+        at += length + (at[length] == '\n');
+    }
+}
+
+static bool write_dataset(const Snapshot *s, uint64_t *id, Error *err) {
+    Dataset dataset = {0};
+    const Stream *stream = s->stream;
+    const int32_t *const order[LIVE_SIDES] = {s->order[SIDE_NODE], s->order[SIDE_HYPEREDGE]};
+    const char *nodes = stream->request->nodes;
+    const LiveSide *items = &srp_live(stream->srp)->side[SIDE_NODE];
+    bool ok = dataset_from_live(&dataset, srp_live(stream->srp), order, err);
+    for (int64_t i = 0; ok && i < items->count; i++)
+        id[i] = items->item[order[SIDE_NODE][i]].id;
+    ok = ok && (nodes == NULL || dataset_join(&dataset, id, nodes, stream->config->run.seed, err));
+    snprintf(dataset.name, sizeof dataset.name, "%s", s->name);
+    ok = ok && dataset_write(&dataset, s->writing, err);
+    if (ok)
+        say_warnings(s, &dataset);
+    dataset_clear(&dataset);
+    return ok;
+}
+
+static bool write_all(Snapshot *s, Error *err) {
+    const LiveHypergraph *live = srp_live(s->stream->srp);
+    int64_t nodes = live->side[SIDE_NODE].count, hyperedges = live->side[SIDE_HYPEREDGE].count;
+    uint64_t *id = ALLOC(uint64_t, nodes > hyperedges ? nodes : hyperedges, "ids of a snapshot");
+    bool ok = file_remove(s->writing, err) && write_dataset(s, id, err) &&
+              write_ids(s, SIDE_NODE, "node_ids.npy", id, err) &&
+              write_ids(s, SIDE_HYPEREDGE, "hyperedge_ids.npy", id, err) &&
+              write_parts(s, SIDE_NODE, err) && write_parts(s, SIDE_HYPEREDGE, err) &&
+              write_facts(s, err);
+    memory_free(id);
+    return ok;
+}
+
+static bool put_in_place(const Snapshot *s, Error *err) {
+    return file_remove(s->place, err) && file_rename(s->writing, s->place, err);
+}
+
+bool snapshot_write(Stream *stream, const char *name, Error *err) {
+    Snapshot s = {.stream = stream};
+    LiveHypergraph *live = srp_live(stream->srp);
+    if (live->pins == 0)
+        return terminal_say("warning    snapshot %s is left out: there are no pins yet\n", name),
+               true;
+    stage_begin("snapshot", "%s", name);
+    find_place(&s, name);
+    srp_settle(stream->srp);
+    for (int side = 0; side < LIVE_SIDES; side++)
+        s.order[side] = live_order(live, side);
+    bool ok = write_all(&s, err) && put_in_place(&s, err);
+    if (ok)
+        summary_fill(stream->summary, stream);
+    for (int side = 0; side < LIVE_SIDES; side++)
+        memory_free(s.order[side]);
+    srp_unsettle(stream->srp);
+    if (ok)
+        snprintf(stream->summary->snapshot, sizeof stream->summary->snapshot, "%s", s.place);
+    stage_end("");
+    return ok;
+}

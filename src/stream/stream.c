@@ -1,0 +1,233 @@
+// The loop over the events of a stream.
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MEMORY_LOOKS = 1 << 18 }; // events between two looks at the memory in use
+
+// ---- begin and end
+
+static size_t memory_limit(const Config *config) {
+    return config->run.memory_limit > 0 ? (size_t)(config->run.memory_limit * 1073741824.0)
+                                        : memory_available();
+}
+
+static bool open_stream(Stream *s, Error *err) {
+    s->options = srp_options(s->config, s->request->parts);
+    s->latency = ALLOC(Latency, 1, "durations of events");
+    s->memory_limit = memory_limit(s->config);
+    s->srp = srp_new(&s->options, err);
+    s->reader = s->srp != NULL ? event_reader_open(s->request->source, err) : NULL;
+    if (s->reader == NULL)
+        return false;
+    srp_live(s->srp)->strict = s->config->stream.strict;
+    return true;
+}
+
+static void close_stream(Stream *s) {
+    event_reader_close(s->reader);
+    srp_free(s->srp);
+    memory_free(s->latency);
+}
+
+// A source that can be rewound goes on where the checkpoint was; of any other one the sender does.
+static bool resume(Stream *s, Error *err) {
+    bool found = false;
+    if (!s->request->resume || !stream_restore(s, &found, err) || !found)
+        return err->code == 0;
+    s->summary->pins_at_first = srp_live(s->srp)->pins;
+    terminal_note("resumed    after event %" PRId64 "\n", s->events);
+    if (event_reader_can_seek(s->reader))
+        return s->request->skip == 0 ||
+               error_set(err, EXIT_USAGE,
+                         "--skip is for a source that cannot be rewound; %s goes on where it was",
+                         s->request->source);
+    if (s->request->skip == 0)
+        terminal_say("fringe: %s cannot be rewound: event %" PRId64
+                     " is the last one that is held; the sender must begin with the next one, or "
+                     "send all again while --skip %" PRId64 " is given\n",
+                     s->request->source, s->events, s->events);
+    return s->request->skip == 0 || s->request->skip == s->events ||
+           error_set(err, EXIT_USAGE,
+                     "--skip %" PRId64 ": the checkpoint holds %" PRId64
+                     " events; skip these, or none if the sender begins with the next one",
+                     s->request->skip, s->events);
+}
+
+// ---- progress
+
+static void show(Stream *s, const char *waiting) {
+    SrpTotals totals = srp_totals(s->srp);
+    const LiveHypergraph *live = srp_live(s->srp);
+    double hyperedges = (double)live->side[SIDE_HYPEREDGE].count;
+    double nodes = (double)live->side[SIDE_NODE].count;
+    double rate = s->latency->total > 0 ? (double)s->latency->count / s->latency->total : 0;
+    stage_progress("%.4g M events, %.3g k/s, %.1f %% cut, %.2f replicas per node%s",
+                   (double)s->events / 1e6, rate / 1e3,
+                   hyperedges > 0 ? 100 * (double)totals.cut / hyperedges : 0,
+                   nodes > 0 ? (double)totals.replicas / nodes : 0, waiting);
+}
+
+static void show_at_times(Stream *s, double now) {
+    if (now - s->shown < 0.25)
+        return;
+    s->shown = now;
+    show(s, "");
+}
+
+static void begin_stage(const Stream *s) {
+    stage_begin("stream", "%s into %d parts", SHOWN(s->request->source), s->options.parts);
+}
+
+// ---- what is due between events
+
+static bool fits(const Stream *s, Error *err) {
+    return s->events % MEMORY_LOOKS != 0 || srp_bytes(s->srp) < s->memory_limit ||
+           error_set(err, EXIT_MEMORY,
+                     "the hypergraph takes %.3g GiB after %" PRId64
+                     " events, and no more may be used; go on with --resume auto on a larger "
+                     "machine or with a larger run.memory_limit",
+                     (double)srp_bytes(s->srp) / 1073741824.0, s->events);
+}
+
+static bool is_due(int64_t every, int64_t events) { return every > 0 && events % every == 0; }
+
+static bool do_what_is_due(Stream *s, Error *err) {
+    char name[EVENT_NAME];
+    bool snapshot = is_due(s->config->stream.snapshot_every, s->events);
+    bool checkpoint = is_due(s->config->stream.checkpoint_every, s->events);
+    if (!fits(s, err))
+        return false;
+    snprintf(name, sizeof name, "events-%" PRId64, s->events);
+    if (snapshot && !snapshot_write(s, name, err))
+        return false;
+    EventPlace place = {0};
+    if (checkpoint)
+        place = event_reader_place(s->reader);
+    if (checkpoint && !stream_checkpoint(s, &place, err))
+        return false;
+    if (snapshot || checkpoint)
+        begin_stage(s);
+    return true;
+}
+
+// ---- events
+
+static bool take_event(Stream *s, const Event *event, Error *err) {
+    if (event->kind == EVENT_SNAPSHOT) {
+        s->events++;
+        bool ok = snapshot_write(s, event->name, err);
+        begin_stage(s);
+        return ok;
+    }
+    double begin = clock_seconds();
+    bool ok = srp_apply(s->srp, event, err);
+    double end = clock_seconds();
+    if (!ok)
+        return event_reader_blame(s->reader, err);
+    latency_add(s->latency, end - begin);
+    s->events++;
+    show_at_times(s, end);
+    return true;
+}
+
+static bool save_at(Stream *s, const EventPlace *place) {
+    Error trouble = {0};
+    if (!stream_checkpoint(s, place, &trouble))
+        terminal_say("fringe: no checkpoint: %s\n", trouble.text);
+    return false;
+}
+
+// What came before the event that cannot be taken is saved, so that the stream can go on once that
+// event is mended. *err stays.
+static bool save_before(Stream *s) {
+    EventPlace place = event_reader_place_before(s->reader);
+    return save_at(s, &place);
+}
+
+static bool save_here(Stream *s) {
+    EventPlace place = event_reader_place(s->reader);
+    return save_at(s, &place);
+}
+
+static bool save_and_stop(Stream *s, Error *err) {
+    EventPlace place = event_reader_place(s->reader);
+    return stream_checkpoint(s, &place, err) &&
+           error_set(err, EXIT_STOPPED,
+                     "stopped after event %" PRId64 "; --resume auto goes on with the next one",
+                     s->events);
+}
+
+static bool follow(Stream *s, Error *err) {
+    Event event;
+    for (;;) {
+        EventNext next = event_reader_next(s->reader, &event, err);
+        if (next == EVENT_END)
+            return true;
+        if (next == EVENT_WRONG)
+            return save_before(s);
+        if (next == EVENT_WAITING)
+            show(s, "; waiting for more");
+        else if (s->skipped_over < s->request->skip)
+            s->skipped_over++;
+        else if (!take_event(s, &event, err))
+            return err->code == EXIT_DATA ? save_before(s) : false;
+        else if (!do_what_is_due(s, err))
+            return err->code == EXIT_MEMORY ? save_here(s) : false;
+        if (s->request->stop())
+            return save_and_stop(s, err);
+    }
+}
+
+// ---- the whole
+
+static void say_remarks(const Stream *s) {
+    const Warnings *warnings = event_reader_warnings(s->reader);
+    if (warnings->text[0] != '\0')
+        terminal_say("warning    %s\n", warnings_join((char[WARNINGS_TEXT]){0}, warnings));
+}
+
+static bool write_summary(const Stream *s, Error *err) {
+    JsonWriter out;
+    char path[1200];
+    json_writer_init(&out, true);
+    json_begin_object(&out, NULL);
+    json_put_string(&out, "format", "fringe-stream");
+    json_put_int(&out, "version", 1);
+    json_put_string(&out, "source", s->request->source);
+    json_put_int(&out, "parts", s->options.parts);
+    json_put_string(&out, "score", s->options.score);
+    stream_put(&out, s->summary, true);
+    json_end_object(&out);
+    path_join(path, sizeof path, s->request->folder, "stream.json");
+    bool ok = file_replace(path, out.text, out.bytes, err);
+    json_writer_clear(&out);
+    return ok;
+}
+
+static bool finish(Stream *s, Error *err) {
+    EventPlace place = event_reader_place(s->reader);
+    if (srp_live(s->srp)->pins == 0)
+        return error_set(err, EXIT_DATA, "%s: the stream has ended without any pin",
+                         s->request->source);
+    return stream_checkpoint(s, &place, err) && snapshot_write(s, "final", err) &&
+           write_summary(s, err);
+}
+
+bool stream_run(StreamSummary *summary, const StreamRequest *request, const Config *config,
+                Error *err) {
+    Stream s = {.request = request, .config = config, .summary = summary};
+    *summary = (StreamSummary){0};
+    bool ok = open_stream(&s, err) && resume(&s, err);
+    if (ok) {
+        begin_stage(&s);
+        ok = follow(&s, err);
+        stage_end("");
+        say_remarks(&s);
+        ok = ok && finish(&s, err);
+    }
+    close_stream(&s);
+    return ok;
+}

@@ -1,0 +1,129 @@
+// What a stream has come to, in the measures of ALGORITHMS C.1.
+#include "internal.h"
+
+#include <math.h>
+
+// ---- counting
+
+static void weigh(StreamSummary *out, const Srp *srp, LiveHypergraph *live) {
+    const LiveSide *side = &live->side[SIDE_HYPEREDGE];
+    for (int64_t slot = 0; slot < side->slots; slot++) {
+        if (side->item[slot].count < 0)
+            continue;
+        double weight = (double)side->item[slot].weight;
+        int homes = srp_homes_of_pins(srp, (int32_t)slot);
+        out->weight += weight;
+        out->cut_weight += homes > 1 ? weight : 0;
+        out->connectivity_weight += weight * (homes - 1);
+    }
+}
+
+static void spread(StreamSummary *out, const SrpPart *part, int parts) {
+    double mean = 0, squares = 0, pins = 0, most = 0;
+    for (int p = 0; p < parts; p++) {
+        mean += (double)(part[p].hyperedges + part[p].nodes + part[p].replicas) / parts;
+        pins += (double)part[p].pins / parts;
+        most = (double)part[p].pins > most ? (double)part[p].pins : most;
+    }
+    for (int p = 0; p < parts; p++) {
+        double work = (double)(part[p].hyperedges + part[p].nodes + part[p].replicas);
+        squares += (work - mean) * (work - mean) / parts;
+    }
+    out->workload_variation = mean > 0 ? sqrt(squares) / mean : 0;
+    out->load = pins > 0 ? most / pins : 0;
+}
+
+void summary_fill(StreamSummary *out, const Stream *stream) {
+    LiveHypergraph *live = srp_live(stream->srp);
+    SrpTotals totals = srp_totals(stream->srp);
+    const Latency *latency = stream->latency;
+    out->events = stream->events;
+    out->nodes = live->side[SIDE_NODE].count;
+    out->hyperedges = live->side[SIDE_HYPEREDGE].count;
+    out->pins = live->pins;
+    out->repeated = live->repeated;
+    out->skipped = live->skipped;
+    out->replicas = totals.replicas;
+    out->cut = totals.cut;
+    out->connectivity = totals.connectivity;
+    out->overfull = totals.overfull;
+    out->runs = totals.runs;
+    out->undone = totals.undone;
+    out->bytes = (int64_t)srp_bytes(stream->srp);
+    out->weight = out->cut_weight = out->connectivity_weight = 0;
+    weigh(out, stream->srp, live);
+    spread(out, srp_parts(stream->srp), stream->options.parts);
+    out->times = (StreamTimes){latency->total, latency_quantile(latency, 0.5),
+                               latency_quantile(latency, 0.99), latency_quantile(latency, 0.999),
+                               latency->longest};
+}
+
+// ---- showing
+
+static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
+    json_put_int(out, "events", s->events);
+    json_put_int(out, "nodes", s->nodes);
+    json_put_int(out, "hyperedges", s->hyperedges);
+    json_put_int(out, "pins", s->pins);
+    json_put_int(out, "repeated", s->repeated);
+    json_put_int(out, "skipped", s->skipped);
+    json_put_int(out, "replicas", s->replicas);
+    json_put_double(out, "replication_factor",
+                    share((double)(s->nodes + s->replicas), (double)s->nodes));
+    json_put_int(out, "rows_per_layer", 2 * s->replicas);
+    json_put_int(out, "cut_hyperedges", s->cut);
+    json_put_double(out, "cut_share", share((double)s->cut, (double)s->hyperedges));
+    json_put_int(out, "connectivity_minus_1", s->connectivity);
+    json_put_double(out, "weight", s->weight);
+    json_put_double(out, "cut_weight", s->cut_weight);
+    json_put_double(out, "connectivity_weight", s->connectivity_weight);
+    json_put_double(out, "workload_cov", s->workload_variation);
+    json_put_double(out, "load_balance", s->load);
+    json_put_int(out, "placed_overfull", s->overfull);
+    json_put_int(out, "refinements", s->runs);
+    json_put_int(out, "refinements_taken_back", s->undone);
+    if (!times)
+        return;
+    json_put_int(out, "bytes", s->bytes);
+    json_put_double(out, "seconds", s->times.total);
+    json_put_double(out, "ms_per_node", share(1e3 * s->times.total, (double)s->nodes));
+    json_put_double(out, "event_p50_us", 1e6 * s->times.median);
+    json_put_double(out, "event_p99_us", 1e6 * s->times.p99);
+    json_put_double(out, "event_p999_us", 1e6 * s->times.p999);
+    json_put_double(out, "event_longest_us", 1e6 * s->times.longest);
+    json_put_string(out, "snapshot", s->snapshot[0] != 0 ? s->snapshot : NULL);
+}
+
+void stream_print(const StreamSummary *s) {
+    double nodes = (double)s->nodes, seconds = s->times.total;
+    terminal_print("events       %lld: %lld nodes, %lld hyperedges, %lld pins\n",
+                   (long long)s->events, (long long)s->nodes, (long long)s->hyperedges,
+                   (long long)s->pins);
+    terminal_print("replicas     %lld (replication factor %.3f), %lld rows per layer\n",
+                   (long long)s->replicas, share(nodes + (double)s->replicas, nodes),
+                   2 * (long long)s->replicas);
+    terminal_print("cut          %lld hyperedges (%.1f %%), connectivity - 1: %lld\n",
+                   (long long)s->cut, 100 * share((double)s->cut, (double)s->hyperedges),
+                   (long long)s->connectivity);
+    terminal_print("balance      most pins of a part %.3f x the mean; workload deviation %.3f\n",
+                   s->load, s->workload_variation);
+    terminal_print("refinement   %lld runs, %lld taken back in part or whole\n", (long long)s->runs,
+                   (long long)s->undone);
+    terminal_print("time         %.3g s, %.3g ms per node; %.3g M pins/s; memory %.3g MiB\n",
+                   seconds, share(1e3 * seconds, nodes),
+                   share((double)(s->pins - s->pins_at_first), seconds) / 1e6,
+                   (double)s->bytes / (1 << 20));
+    terminal_print("one event    median %.3g us, p99 %.3g us, p99.9 %.3g us, longest %.3g us\n",
+                   1e6 * s->times.median, 1e6 * s->times.p99, 1e6 * s->times.p999,
+                   1e6 * s->times.longest);
+    if (s->repeated > 0)
+        terminal_print("repeated     %lld pins, nodes or hyperedges were there already\n",
+                       (long long)s->repeated);
+    if (s->skipped > 0)
+        terminal_print("skipped      %lld deletions of what was not there\n",
+                       (long long)s->skipped);
+    if (s->snapshot[0] != 0)
+        terminal_print("snapshot     %s\n", SHOWN(s->snapshot));
+}
