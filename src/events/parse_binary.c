@@ -1,0 +1,71 @@
+// One record of a binary stream (internal.h draws it). A record whose layout is known can be
+// skipped if what it says is wrong; behind any other nothing can be read.
+
+#include "internal.h"
+
+#include <string.h>
+
+static bool known_layout(const EventRecord *head, Error *err) {
+    static const char damaged[] = "the stream is damaged at this byte or before";
+    if (head->op < EVENT_HYPEREDGE || head->op > EVENT_SNAPSHOT)
+        return error_set(err, EXIT_DATA, "a record of kind %d, and the kinds are 1 to 7; %s",
+                         head->op, damaged);
+    if ((head->flags & ~EVENT_HAS_WEIGHT) != 0)
+        return error_set(err, EXIT_DATA, "a record with flags 0x%02x, and only 0x01 is known; %s",
+                         head->flags, damaged);
+    if (head->zero != 0)
+        return error_set(err, EXIT_DATA, "a record whose bytes 2 and 3 are 0x%04x, not zero; %s",
+                         head->zero, damaged);
+    return true;
+}
+
+size_t event_record_bytes(const EventRecord *head, Error *err) {
+    if (!known_layout(head, err))
+        return 0;
+    size_t weight = (head->flags & EVENT_HAS_WEIGHT) != 0 ? sizeof(float) : 0;
+    size_t bytes = sizeof *head + weight + (size_t)head->count * sizeof(uint64_t);
+    if (bytes <= EVENT_RECORD)
+        return bytes;
+    error_set(err, EXIT_DATA,
+              "a record of %zu bytes; at most %d (64 MiB) are read. A large hyperedge can be sent "
+              "in several +h events",
+              bytes, EVENT_RECORD);
+    return 0;
+}
+
+static bool take_name(Event *event, const EventRecord *head, const char *words, Error *err) {
+    if (head->id > EVENT_NAME || head->count != (head->id + 7) / 8)
+        return error_set(err, EXIT_DATA,
+                         "the name of a snapshot has %llu bytes in %u words; it may have 1 to 64 "
+                         "bytes, 8 in each word",
+                         (unsigned long long)head->id, head->count);
+    memcpy(event->name, words, head->id);
+    event->name[head->id] = 0;
+    if (strlen(event->name) != head->id || !event_name_is_valid(event->name))
+        return event_name_error(event->name, err);
+    for (size_t i = head->id; i < head->count * sizeof(uint64_t); i++)
+        if (words[i] != 0)
+            return error_set(err, EXIT_DATA, "bytes behind the name '%s' are not zero",
+                             event->name);
+    return true;
+}
+
+bool event_parse_record(Event *event, uint64_t *ids, const char *record, Error *err) {
+    EventRecord head;
+    memcpy(&head, record, sizeof head);
+    record += sizeof head;
+    event->kind = (EventKind)head.op;
+    event->weighted = (head.flags & EVENT_HAS_WEIGHT) != 0;
+    event->weight = 1;
+    if (event->weighted) {
+        memcpy(&event->weight, record, sizeof event->weight);
+        record += sizeof event->weight;
+    }
+    bool snapshot = event->kind == EVENT_SNAPSHOT;
+    event->id = snapshot ? 0 : head.id;
+    event->count = snapshot ? 0 : head.count;
+    event->other = ids;
+    event->name[0] = 0;
+    memcpy(ids, record, (size_t)event->count * sizeof *ids);
+    return (!snapshot || take_name(event, &head, record, err)) && event_is_whole(event, err);
+}
