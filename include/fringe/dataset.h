@@ -12,6 +12,7 @@
 
 #include "fringe/base.h"
 #include "fringe/config.h"
+#include "fringe/events.h"
 
 enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
 
@@ -92,10 +93,7 @@ bool dataset_source_hash(const Config *config, char text[33], Error *err);
 bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err);
 const char *dataset_generator_list(void); // "reddit-small, reddit-medium, ..."
 
-// ---- streams of events (events.h)
-
-typedef struct LiveHypergraph LiveHypergraph;
-typedef struct Event Event;
+// ---- streams of events
 
 // The hypergraph that a stream has made so far, without features, labels and splits. order[side]
 // (live_order): node i is slot order[SIDE_NODE][i], and likewise hyperedges, so that both ascend by

@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include "fringe/events.h"
-
 #include <string.h>
 
 typedef struct Numbers {
