@@ -57,7 +57,8 @@ static bool list_read(IdList *list, const char *key, Npz *npz, Error *err) {
 
 // Sorts the list, in the order of numbers with a sign.
 static bool sort_distinct(IdList *list, Error *err) {
-    sort_int64(list->id, list->count);
+    if (list->count > 0)
+        sort_int64(list->id, list->count);
     for (int64_t k = 1; k < list->count; k++)
         if (list->id[k] == list->id[k - 1])
             return error_set(err, EXIT_DATA, "'%s' holds %llu twice; remove one of them", list->key,
@@ -311,4 +312,34 @@ bool dataset_join(Dataset *dataset, const uint64_t *id, const char *nodes, int64
     npz_close(join.npz);
     memory_free(join.node);
     return ok || npz_name_file(err, nodes);
+}
+
+// ---- the plan
+
+static int64_t plan_ids(Tally *tally, Npz *npz, const char *key) {
+    Npy npy;
+    if (!npz_has(npz, key) || !npz_look(npz, key, &npy, &(Error){0}))
+        return 0;
+    return tally_array(tally, &npy, sizeof(uint64_t));
+}
+
+// Nodes take as many bytes each as rows do.
+void join_plan(Tally *tally, Npz *npz) {
+    static const Config nothing;
+    NpzLayout layout;
+    int64_t nodes = tally->nodes, lists = 0;
+    size_t before = tally->now;
+    int64_t rows = plan_ids(tally, npz, "ids");
+    if (rows == 0 || !npz_layout_of_nodes(&layout, npz, &(Error){0}))
+        return;
+    tally_sub(tally, memory_product(rows, sizeof(uint64_t) - sizeof(int32_t)));
+    tally->nodes = rows;
+    npz_plan_nodes(tally, npz, &layout, &nothing);
+    tally->nodes = nodes;
+    size_t of_rows = tally->now - before;
+    tally_add(tally, memory_product(nodes, of_rows / (size_t)rows + 1));
+    tally_sub(tally, of_rows);
+    for (int s = 0; s < SPLITS; s++)
+        lists += plan_ids(tally, npz, split_keys[s]);
+    tally_sub(tally, memory_product(lists, sizeof(uint64_t)));
 }

@@ -4,8 +4,7 @@
 
 #include "bytes.h"
 
-#include "fringe/dataset.h"
-#include "fringe/events.h"
+#include "dataset/npz_layout.h"
 
 enum { NODES = 4, MOST_ARRAYS = 7 };
 
@@ -20,7 +19,7 @@ static void make_stream(Dataset *d, const uint64_t *id, int64_t nodes) {
     Event event = {.kind = EVENT_HYPEREDGE, .id = 1, .count = nodes, .other = id, .weight = 1};
     assert_ok(live_init(&live, &err), &err);
     assert_ok(live_apply(&live, &event, &change, &err), &err);
-    int32_t *order[SIDES] = {live_order(&live, SIDE_NODE), live_order(&live, SIDE_HYPEREDGE)};
+    int32_t *order[LIVE_SIDES] = {live_order(&live, SIDE_NODE), live_order(&live, SIDE_HYPEREDGE)};
     assert_ok(dataset_from_live(d, &live, (const int32_t *const *)order, &err), &err);
     memory_free(order[SIDE_NODE]);
     memory_free(order[SIDE_HYPEREDGE]);
@@ -145,6 +144,27 @@ static void an_opened_directory_is_joined_again(void **state) {
     assert_string_equal(one, two);
     dataset_clear(&made);
     dataset_clear(&opened);
+}
+
+// Two rows, which are of two of a thousand nodes.
+static void the_memory_is_foreseen(void **state) {
+    (void)state;
+    Array a[4];
+    Error err = {0};
+    Tally tally = {.nodes = 1000};
+    SET_INTS(&a[0], "ids", 3, 4);
+    a[1] = (Array){.key = "x", .descr = "<f4", .shape = "(2, 31)", .bytes = 248};
+    SET_INTS(&a[2], "labels", 0, 1);
+    SET_INTS(&a[3], "train_ids", 3);
+    Npz *npz = npz_open(write_arrays(a, 4, "nodes.npz"), &err);
+    assert_ok(npz, &err);
+    join_plan(&tally, npz);
+    npz_close(npz);
+    size_t wanted = 1000 * (31 * sizeof(float) + sizeof(int32_t));
+    assert_int_equal(tally.nodes, 1000);
+    assert_int_equal(tally.features, 31);
+    assert_in_range(tally.now, wanted, wanted + 1000 * sizeof(int64_t));
+    assert_in_range(tally.most, tally.now + 2 * 31 * sizeof(float), 2 * wanted);
 }
 
 // ---- refusals
@@ -308,6 +328,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(several_labels_and_sparse_features),
     cmocka_unit_test(splits_may_be_alone),
     cmocka_unit_test(an_opened_directory_is_joined_again),
+    cmocka_unit_test(the_memory_is_foreseen),
     cmocka_unit_test(every_defect_is_named),
     cmocka_unit_test(a_missing_file_is_named),
     cmocka_unit_test(random_features_are_those_of_the_id),

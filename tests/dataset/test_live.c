@@ -1,11 +1,10 @@
 // ranks: 1
 // If this failed, a dataset made of a stream would have other pins, weights or an other order than
-// the events say. The expected one is a table of all pins that could be.
+// the events say, or the file of a finished stream would be read as another dataset than its
+// snapshot. The expected one is a table of all pins that could be.
 
-#include "support.h"
-
-#include "fringe/dataset.h"
 #include "fringe/events.h"
+#include "loading.h"
 
 #include <string.h>
 
@@ -114,7 +113,7 @@ static void any_event(Made *made, Table *table) {
 // ---- the dataset against the table
 
 static bool from_live(Dataset *d, const LiveHypergraph *live, Error *err) {
-    int32_t *order[SIDES] = {live_order(live, SIDE_NODE), live_order(live, SIDE_HYPEREDGE)};
+    int32_t *order[LIVE_SIDES] = {live_order(live, SIDE_NODE), live_order(live, SIDE_HYPEREDGE)};
     bool ok = dataset_from_live(d, live, (const int32_t *const *)order, err);
     memory_free(order[SIDE_NODE]);
     memory_free(order[SIDE_HYPEREDGE]);
@@ -180,6 +179,48 @@ static void random_events_are_their_pins(void **state) {
     live_clear(&live);
 }
 
+// The same events as a text and as its binary twin, without the deletions of what is not there.
+static void write_files(LiveHypergraph *live, EventWriter *const writer[2]) {
+    Table table = {.node = {false}};
+    Error err = {0};
+    for (int e = 0; e < 2000 || live->pins < 40; e++) {
+        Made made;
+        LiveChange change;
+        any_event(&made, &table);
+        bool ok = live_apply(live, &made.event, &change, &(Error){0});
+        for (int w = 0; ok && w < 2; w++)
+            assert_ok(event_writer_put(writer[w], &made.event, &err), &err);
+    }
+}
+
+static void a_finished_stream_is_its_last_snapshot(void **state) {
+    (void)state;
+    static const char *const names[2] = {"text.events", "binary.events"};
+    EventWriter *writer[2];
+    LiveHypergraph live;
+    Dataset d;
+    Error err = {0};
+    char wanted[33], found[33];
+    for (int w = 0; w < 2; w++) {
+        writer[w] = event_writer_open(test_path(names[w]), w == 1, &err);
+        assert_ok(writer[w], &err);
+    }
+    assert_ok(live_init(&live, &err), &err);
+    write_files(&live, writer);
+    assert_ok(from_live(&d, &live, &err), &err);
+    dataset_hash(&d, wanted);
+    dataset_clear(&d);
+    for (int w = 0; w < 2; w++) {
+        assert_ok(event_writer_close(writer[w], &err), &err);
+        assert_ok(load(&d, test_path(names[w]), &err), &err);
+        assert_string_equal(d.name, w == 0 ? "text" : "binary");
+        dataset_hash(&d, found);
+        assert_string_equal(found, wanted);
+        dataset_clear(&d);
+    }
+    live_clear(&live);
+}
+
 static void nothing_is_refused(void **state) {
     (void)state;
     LiveHypergraph live;
@@ -198,6 +239,7 @@ static void nothing_is_refused(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(random_events_are_their_pins),
+    cmocka_unit_test(a_finished_stream_is_its_last_snapshot),
     cmocka_unit_test(nothing_is_refused),
 };
 TEST_MAIN(tests)
