@@ -97,13 +97,15 @@ const char *dataset_generator_list(void); // "reddit-small, reddit-medium, ..."
 
 // The hypergraph that a stream has made so far, without features, labels and splits. order[side]
 // (live_order): node i is slot order[SIDE_NODE][i], and likewise hyperedges, so that both ascend by
-// the user's ids. EXIT_DATA if there is no pin.
+// the user's ids. It has no name yet. EXIT_DATA if there is no pin; *dataset is empty after an
+// error.
 bool dataset_from_live(Dataset *dataset, const LiveHypergraph *live, const int32_t *const *order,
                        Error *err);
 // Gives the nodes features, labels and splits by the user's ids: id[nodes], ascending. `nodes` is
 // an .npz with `ids` and any of `features`, `labels`, `train_ids`, `val_ids`, `test_ids`, or
 // "random:F": F random features that depend on the id only. Nodes without a row get zeros, no label
-// and no split; rows of other ids are counted in a warning. EXIT_DATA, EXIT_NO_INPUT.
+// and no split; rows of other ids are counted in a warning. EXIT_DATA, EXIT_NO_INPUT, or
+// EXIT_CONFIG for a wrong F; clear the dataset then.
 bool dataset_join(Dataset *dataset, const uint64_t *id, const char *nodes, int64_t seed,
                   Error *err);
 

@@ -33,6 +33,7 @@ bool npy_look(Npy *npy, const char *path, Error *err); // its type and shape, wi
 void npy_clear(Npy *npy);
 // Converted to C order and native type, memory_alloc'n. False if a value does not fit the type.
 bool npy_to_int64(const Npy *npy, int64_t **out, Error *err); // integer and bool kinds
+bool npy_to_ids(const Npy *npy, uint64_t **out, Error *err);  // integer kinds, at least 0
 bool npy_to_float(const Npy *npy, float **out, Error *err);   // all numeric kinds
 
 typedef struct Npz Npz; // an open archive

@@ -17,7 +17,7 @@ const Key config_own_keys[] = {
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph or hypergraph: a file, or a dataset directory of fringe."},
     {"data.format", KEY_WORD, AT(data.format), "\"auto\"", ANY, ANY, ANY,
-     "Format of data.path; auto: detected from the file's name."},
+     "Format of data.path; auto: detected from the file's name or first bytes."},
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
      "Features of a graph whose file has none: .npy [n, F]."},
     {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,

@@ -90,6 +90,7 @@ static const struct {
      {"addselfloops add_self_loops", "the layers gcn and sage-gcn add the node itself"}},
     {"data.format", {"csv tsv txt snap edgelist edge_list", "edges"}},
     {"data.format", {"hmetis hypergraph", "hgr"}},
+    {"data.format", {"stream fringe-stream", "events"}},
     {"data.format", {"pyg scipy numpy", "npz"}},
     {"quantization.codec", {"int int2 int4 int8 uint8 quantize", "integer"}},
     {"quantization.codec", {"fp16 float16 half", "bf16"}},

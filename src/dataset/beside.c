@@ -79,9 +79,42 @@ static bool take_arrays(Dataset *dataset, const Beside *beside, Error *err) {
     return true;
 }
 
+// ---- data.nodes by ids
+
+static bool has_ids(const Beside *beside) {
+    return beside->nodes != NULL && npz_has(beside->nodes, "ids");
+}
+
+static void leave_nodes(Beside *beside) {
+    npz_close(beside->nodes);
+    beside->nodes = NULL;
+}
+
+bool beside_join(Dataset *dataset, Beside *beside, const uint64_t *id, Error *err) {
+    if (!has_ids(beside))
+        return true;
+    leave_nodes(beside);
+    return dataset_join(dataset, id, beside->path, 0, err);
+}
+
+void beside_plan_join(Tally *tally, Beside *beside) {
+    if (!has_ids(beside))
+        return;
+    join_plan(tally, beside->nodes);
+    leave_nodes(beside);
+}
+
+// ---- by rows
+
 static bool take_nodes(Dataset *dataset, Beside *beside, Error *err) {
     if (beside->nodes == NULL)
         return true;
+    if (has_ids(beside))
+        warnings_add(
+            &dataset->warnings,
+            "%s: 'ids' is not read, since only nodes of data.format=events have ids: row i "
+            "is that of node i",
+            path_name(beside->path));
     return (npz_read_nodes(dataset, beside->nodes, &beside->layout, beside->config, err) &&
             features_check(dataset, err)) ||
            npz_name_file(err, beside->path);

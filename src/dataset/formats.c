@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const Format *const formats[] = {&format_npz,  &format_metis, &format_hgr,
-                                        &format_pins, &format_edges, &format_fringe};
+static const Format *const formats[] = {&format_npz,    &format_metis, &format_hgr,   &format_pins,
+                                        &format_events, &format_edges, &format_fringe};
 const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
 bool format_file_ends(const char *path, const char *const *endings) {
@@ -83,7 +83,7 @@ bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err) {
 
 static bool load(Dataset *dataset, const Config *config, const char *path, Beside *beside,
                  Error *err) {
-    Request request = {config, path, beside_rows(beside)};
+    Request request = {config, path, beside_rows(beside), beside};
     const Format *format = format_find(config->data.format, path, err);
     if (format == NULL)
         return false;

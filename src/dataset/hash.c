@@ -101,6 +101,8 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
         else if (!add_file(hash, "split file", config, key, err))
             return false;
     }
+    if (stream_is_lenient(config))
+        add_text(hash, "strict", "0");
     add_text(hash, "undirected", config->data.undirected ? "1" : "0");
     for (int i = 0; i < config->data.transforms.count; i++)
         add_text(hash, "step", config->data.transforms.word[i]);

@@ -18,10 +18,12 @@ enum {
     ((type *)memory_try(memory_product((int64_t)(count), sizeof(type)), (what), (err)))
 
 // ---- formats.c: the family
+typedef struct Beside Beside; // the files beside the graph that the config names
 typedef struct Request {
     const Config *config; // never NULL
     const char *path;     // resolved
     int64_t rows;         // rows of the arrays beside the graph (features, labels); -1: unknown
+    Beside *beside;
 } Request;
 // Follows the memory in use during loading before any of it is taken (plan.c).
 typedef struct Tally {
@@ -61,7 +63,8 @@ typedef struct Format {
     // Counts the memory that `read` takes and gives back; stops if the file is unreadable.
     void (*plan)(Tally *tally, const Request *request);
 } Format;
-extern const Format format_npz, format_metis, format_hgr, format_pins, format_edges, format_fringe;
+extern const Format format_npz, format_metis, format_hgr, format_pins, format_events, format_edges,
+    format_fringe;
 // The member named `name`, or for "auto" the one that matches the path; NULL with the list.
 const Format *format_find(const char *name, const char *path, Error *err);
 void dataset_name_of(char out[DATASET_NAME], const char *path); // "a/b/cora.npz" -> "cora"
@@ -191,21 +194,27 @@ static inline uint8_t pin_role(const Dataset *dataset, int64_t pin) {
     return dataset->pin_role == NULL ? PIN_BOTH : dataset->pin_role[pin];
 }
 
+// ---- format_events.c
+bool stream_is_lenient(const Config *config); // stream.strict=false is said
+
 // ---- format_hgr.c
 // Reads a whole .hgr from memory; text[bytes] is 0. `path` is for messages. On failure clear the
 // dataset.
 bool hgr_parse(Dataset *dataset, const char *text, size_t bytes, const char *path, Error *err);
 
-// ---- beside.c: the files beside the graph that the config names
-typedef struct Beside Beside;
+// ---- beside.c
 Beside *beside_open(const Config *config, Error *err); // NULL with an error
 Beside *beside_look(const Config *config);             // only headers; NULL: a file is unreadable
 void beside_close(Beside *beside);
 int64_t beside_rows(const Beside *beside); // of features or labels; -1: there are none
 // Reads features, labels and splits; the splits may also be in the npz at `inside` (NULL: none).
 bool beside_take(Dataset *dataset, Beside *beside, const char *inside, Error *err);
-size_t beside_bytes(const Beside *beside);      // of the open arrays
-void beside_plan(Tally *tally, Beside *beside); // counts what beside_take takes
+// The two below are for formats whose nodes have ids: id[nodes], ascending. Takes the arrays of
+// data.nodes if these have `ids`; beside_take then passes over data.nodes.
+bool beside_join(Dataset *dataset, Beside *beside, const uint64_t *id, Error *err);
+void beside_plan_join(Tally *tally, Beside *beside); // counts what beside_join takes
+size_t beside_bytes(const Beside *beside);           // of the open arrays
+void beside_plan(Tally *tally, Beside *beside);      // counts what beside_take takes
 
 // ---- adjacency.c: the edges of a dataset as a Csr
 // Sets nodes and edges. The dataset takes over the arrays; *csr becomes empty.
@@ -239,6 +248,11 @@ bool singletons_known(const char *argument, Error *err);
 bool add_singletons(Dataset *dataset, const StepInput *input, Error *err);
 bool expand_cliques(Dataset *dataset, const StepInput *input, Error *err);
 bool expand_star(Dataset *dataset, const StepInput *input, Error *err);
+// The D of random:D, from 1 to `most`.
+bool random_width(int64_t *columns, const char *argument, int64_t most, Error *err);
+// x[nodes, columns]: standard normals of (seed, id[i], column); without `id` the number i is the
+// id.
+void random_rows(float *x, int64_t nodes, int64_t columns, int64_t seed, const uint64_t *id);
 
 // ---- statistics.c
 typedef struct Statistics {

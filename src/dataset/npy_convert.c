@@ -85,36 +85,68 @@ static bool kind_error(const Npy *npy, const char *wanted, Error *err) {
                      (char)npy->kind, npy->item, wanted);
 }
 
-static bool fill_int64(const Npy *npy, int64_t *out, Error *err) {
+// The elements in C order with 64 bits each, those with a sign as two's complement. NULL with an
+// error; free it with memory_free.
+static uint64_t *integers(const Npy *npy, Error *err) {
+    if (npy->kind != NPY_INT && npy->kind != NPY_UINT && npy->kind != NPY_BOOL) {
+        kind_error(npy, "integers", err);
+        return NULL;
+    }
+    uint64_t *bits = memory_try((size_t)npy->elements * sizeof *bits, "integers of an array", err);
+    if (bits == NULL)
+        return NULL;
+    if (npy->item == 8 && !npy->big_endian && in_c_order(npy)) {
+        memcpy(bits, npy->data, (size_t)npy->elements * sizeof *bits);
+        return bits;
+    }
     Walk walk = walk_start(npy);
     for (int64_t e = 0; e < npy->elements; e++, walk_next(&walk)) {
-        uint64_t bits = load(npy->data + walk.at * npy->item, npy->item, npy->big_endian);
-        if (npy->kind == NPY_UINT && bits > INT64_MAX)
+        bits[e] = load(npy->data + walk.at * npy->item, npy->item, npy->big_endian);
+        if (npy->kind == NPY_INT)
+            bits[e] = (uint64_t)signed_value(bits[e], npy->item);
+    }
+    return bits;
+}
+
+static bool fits_int64(const Npy *npy, const uint64_t *bits, Error *err) {
+    for (int64_t e = 0; npy->kind != NPY_INT && e < npy->elements; e++) {
+        if (npy->kind == NPY_UINT && bits[e] > INT64_MAX)
             return error_set(err, EXIT_DATA, "'%s' holds %llu, which is too large", npy->name,
-                             (unsigned long long)bits);
-        if (npy->kind == NPY_BOOL && bits > 1)
+                             (unsigned long long)bits[e]);
+        if (npy->kind == NPY_BOOL && bits[e] > 1)
             return error_set(err, EXIT_DATA, "'%s' holds a bool that is neither 0 nor 1",
                              npy->name);
-        out[e] = npy->kind == NPY_INT ? signed_value(bits, npy->item) : (int64_t)bits;
     }
     return true;
 }
 
 bool npy_to_int64(const Npy *npy, int64_t **out, Error *err) {
-    *out = NULL;
-    if (npy->kind != NPY_INT && npy->kind != NPY_UINT && npy->kind != NPY_BOOL)
-        return kind_error(npy, "integers", err);
-    int64_t *value = memory_try((size_t)npy->elements * sizeof *value, "integers of an array", err);
-    if (value == NULL)
-        return false;
-    if (npy->kind == NPY_INT && npy->item == 8 && !npy->big_endian && in_c_order(npy)) {
-        memcpy(value, npy->data, (size_t)npy->elements * sizeof *value);
-    } else if (!fill_int64(npy, value, err)) {
-        memory_free(value);
-        return false;
-    }
-    *out = value;
+    uint64_t *bits = integers(npy, err);
+    bool ok = bits != NULL && fits_int64(npy, bits, err);
+    if (!ok)
+        memory_free(bits);
+    *out = ok ? (int64_t *)bits : NULL;
+    return ok;
+}
+
+static bool fits_ids(const Npy *npy, const uint64_t *bits, Error *err) {
+    if (npy->kind == NPY_BOOL)
+        return kind_error(npy, "ids", err);
+    for (int64_t e = 0; npy->kind == NPY_INT && e < npy->elements; e++)
+        if (bits[e] > INT64_MAX)
+            return error_set(err, EXIT_DATA,
+                             "'%s' holds %lld; ids are whole numbers from 0 to 2^64 - 1", npy->name,
+                             (long long)bits[e]);
     return true;
+}
+
+bool npy_to_ids(const Npy *npy, uint64_t **out, Error *err) {
+    uint64_t *bits = integers(npy, err);
+    bool ok = bits != NULL && fits_ids(npy, bits, err);
+    if (!ok)
+        memory_free(bits);
+    *out = ok ? bits : NULL;
+    return ok;
 }
 
 static bool fill_float(const Npy *npy, float *out, Error *err) {

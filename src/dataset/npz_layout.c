@@ -67,7 +67,7 @@ bool npz_layout(NpzLayout *layout, const Npz *npz, Error *err) {
 }
 
 bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err) {
-    static const char *const others[] = {"attr_shape", "train_idx", "train_mask", NULL};
+    static const char *const others[] = {"ids", "attr_shape", "train_idx", "train_mask", NULL};
     char found[512];
     *layout = (NpzLayout){.edge_index = false};
     find_nodes(layout, npz);

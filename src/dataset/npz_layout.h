@@ -48,4 +48,7 @@ bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const C
 bool npz_name_file(Error *err, const char *path);
 void npz_plan_nodes(Tally *tally, Npz *npz, const NpzLayout *layout, const Config *config);
 
+// ---- join.c
+void join_plan(Tally *tally, Npz *npz); // counts what dataset_join takes; tally->nodes is known
+
 #endif

@@ -161,7 +161,7 @@ static const size_t libraries = 2 << 20; // buffers of libzip, zlib and stdio
 
 static void plan_all(Tally *tally, const Config *config, const Format *format, const char *path,
                      Beside *beside) {
-    Request request = {config, path, beside_rows(beside)};
+    Request request = {config, path, beside_rows(beside), beside};
     tally_add(tally, beside_bytes(beside));
     format->plan(tally, &request);
     beside_plan(tally, beside);

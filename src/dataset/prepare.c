@@ -207,27 +207,38 @@ static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
     return dataset->x;
 }
 
-// x[i, f]: standard normal of (seed, node i, column f).
-static bool random_known(const char *argument, Error *err) {
+bool random_width(int64_t *columns, const char *argument, int64_t most, Error *err) {
     char *end = NULL;
-    long columns = strtol(argument, &end, 10);
-    if (end == argument || *end != '\0' || columns < 1 || columns > 1 << 17)
-        return error_set(err, EXIT_CONFIG, "'random:%s' needs a width of 1 to %d, as in random:64",
-                         argument, 1 << 17);
+    *columns = strtol(argument, &end, 10);
+    if (end == argument || *end != '\0' || *columns < 1 || *columns > most)
+        return error_set(err, EXIT_CONFIG,
+                         "'random:%s' needs a width of 1 to %lld, as in random:64", argument,
+                         (long long)most);
     return true;
+}
+
+void random_rows(float *x, int64_t nodes, int64_t columns, int64_t seed, const uint64_t *id) {
+    RandomStream stream = random_stream((uint64_t)seed, RANDOM_FEATURES, 0, 0, 0);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < nodes; i++) {
+        uint64_t key = id == NULL ? (uint64_t)i : id[i];
+        int64_t row = (int64_t)(key & 0xffffffffffff);
+        for (int64_t f = 0; f < columns; f++)
+            x[i * columns + f] = (float)random_normal(stream, row, (int)(key >> 48), f);
+    }
+}
+
+static bool random_known(const char *argument, Error *err) {
+    int64_t columns;
+    return random_width(&columns, argument, 1 << 17, err);
 }
 
 static bool random_features(Dataset *dataset, const StepInput *input, Error *err) {
     int64_t columns = strtol(input->argument, NULL, 10);
     float *x = new_features(dataset, columns, err);
-    if (x == NULL)
-        return false;
-    RandomStream stream = random_stream((uint64_t)input->seed, RANDOM_FEATURES, 0, 0, 0);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < dataset->nodes; i++)
-        for (int64_t f = 0; f < columns; f++)
-            x[i * columns + f] = (float)random_normal(stream, i, 0, f);
-    return true;
+    if (x != NULL)
+        random_rows(x, dataset->nodes, columns, input->seed, NULL);
+    return x != NULL;
 }
 
 // Edges that arrive and leave; of a hypergraph the hyperedges that a node is a target and a source

@@ -16,6 +16,7 @@ $train --sweep train.lr=0.01,0.1 --set run.dir=swept >/dev/null || fail "a sweep
 "$FRINGE" partition tiny.json --parts 2 --set data.transforms=drop-loops >/dev/null 2>&1 || fail "a cut"
 printf '1 2\n2 3\n' >edges.txt
 mkdir pairs && printf '2 4\n1 2\n2 3\n' >pairs/hypergraph.hgr
+printf 'fringe-stream 1\n+h 7 1 2\n+h 9 2 3\n-v 1\n' >grown.events
 "$FRINGE" generate hyper-planted:nodes=300,hyperedges=200 -o hyper >/dev/null || fail "a hypergraph"
 cache=cache/fringe
 parts=$(ls -d $cache/parts-* | head -1)
@@ -58,6 +59,7 @@ part-file    $parts/tiny.part.2                   600 nodes in 2 parts
 dataset      tiny                                 ^array +features F32 \[600, 16\]
 dataset      tiny/dataset.json                    ^symmetric +yes
 graph        pairs/hypergraph.hgr                 ^uncovered +1 in no hyperedge
+graph        grown.events                         ^pins +3
 dataset      hyper                                ^hyperedges +200
 graph        edges.txt                            ^edges +2 stored
 KINDS

@@ -350,7 +350,7 @@ static void what_is_not_there_is_said(void **state) {
     assert_refused(load(&d, "/no/such/graph.npz", &err), &err, EXIT_NO_INPUT, "graph.npz");
     test_write_text(test_path("graph.bin"), "x");
     assert_refused(load(&d, test_path("graph.bin"), &err), &err, EXIT_CONFIG,
-                   "npz, metis, hgr, pins, edges, fringe");
+                   "npz, metis, hgr, pins, events, edges, fringe");
     Config config = {.data.format = "ogb"};
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.bin"));
     err = (Error){0};

@@ -153,6 +153,32 @@ static void hypergraphs(void **state) {
     mutate(load_file, test_path("m.pins"), (const unsigned char *)pins, strlen(pins), 2);
 }
 
+static bool load_stream(const char *path, const unsigned char *bytes, size_t count, Error *err) {
+    Config config = {.data.format = "events"};
+    Dataset dataset;
+    MemoryPlan plan = {0};
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    test_write(path, bytes, count);
+    dataset_plan(&plan, &config);
+    if (!dataset_load(&dataset, &config, err))
+        return false;
+    dataset_clear(&dataset);
+    return true;
+}
+
+static void streams(void **state) {
+    (void)state;
+    static const char *const text = "fringe-stream 1\n+h 7 w=0.5 1 20\n+v 20 7 8\r\n= a\n-p 8 20\n";
+    static Bytes binary;
+    put_bytes(&binary, "FRNGSTRM\1\0\0\0", 12);
+    put_bytes(&binary, "\1\1\0\0\2\0\0\0\7\0\0\0\0\0\0\0\0\0\0\x3f", 20); // +h 7 w=0.5
+    put_number(&binary, 1, 8);
+    put_number(&binary, 20, 8);
+    put_bytes(&binary, "\6\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16); // -v 1
+    mutate(load_stream, test_path("m.events"), (const unsigned char *)text, strlen(text), 1);
+    mutate(load_stream, test_path("b.events"), binary.data, binary.count, 1);
+}
+
 // --- our directory
 
 static const char *directory; // the folder that write_part and the reader agree on
@@ -199,6 +225,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(numbers_inside_npz_graphs),
     cmocka_unit_test(texts),
     cmocka_unit_test(hypergraphs),
+    cmocka_unit_test(streams),
     cmocka_unit_test(directories), // last: it silences stdout
 };
 TEST_MAIN(tests)

@@ -166,6 +166,50 @@ static void integers_are_integers(void **state) {
     npy_clear(&npy);
 }
 
+// An array of one id of this type: the id, or a refusal.
+static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *id, Error *err) {
+    static Bytes out;
+    char dict[128];
+    Npy npy;
+    uint64_t *list = NULL;
+    out.count = 0;
+    *err = (Error){0};
+    snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
+    put_npy(&out, dict, data, bytes);
+    assert_ok(npy_parse(&npy, "ids", out.data, out.count, err), err);
+    bool ok = npy_to_ids(&npy, &list, err);
+    *id = ok ? list[0] : 0;
+    memory_free(list);
+    npy_clear(&npy);
+    return ok;
+}
+
+static void ids_have_64_bits(void **state) {
+    (void)state;
+    static const struct {
+        const char *descr, *data;
+        size_t bytes;
+        uint64_t id;
+    } types[] = {{"|u1", "\xff", 1, 255},
+                 {"|i1", "\x7f", 1, 127},
+                 {">i2", "\x01\x02", 2, 258},
+                 {"<u4", "\0\0\0\x80", 4, (uint64_t)1 << 31},
+                 {"<i8", "\xff\xff\xff\xff\xff\xff\xff\x7f", 8, INT64_MAX},
+                 {"<u8", "\xff\xff\xff\xff\xff\xff\xff\xff", 8, UINT64_MAX},
+                 {">u8", "\x80\0\0\0\0\0\0\1", 8, ((uint64_t)1 << 63) + 1}};
+    uint64_t id;
+    Error err;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        assert_ok(one_id(types[i].descr, types[i].data, types[i].bytes, &id, &err), &err);
+        assert_true(id == types[i].id);
+    }
+    assert_refused(one_id("<i4", "\xfe\xff\xff\xff", 4, &id, &err), &err, EXIT_DATA,
+                   "'ids' holds -2; ids are whole numbers from 0");
+    assert_refused(one_id("|b1", "\1", 1, &id, &err), &err, EXIT_DATA, "where ids are needed");
+    assert_refused(one_id("<f4", "\0\0\0\0", 4, &id, &err), &err, EXIT_DATA,
+                   "where integers are needed");
+}
+
 static void what_is_written_is_npy(void **state) {
     (void)state;
     const float x[6] = {1, 2, 3, 4, 5, 6};
@@ -195,6 +239,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(numbers_of_every_type),
     cmocka_unit_test(columns_become_rows),
     cmocka_unit_test(integers_are_integers),
+    cmocka_unit_test(ids_have_64_bits),
     cmocka_unit_test(what_is_written_is_npy),
 };
 TEST_MAIN(tests)

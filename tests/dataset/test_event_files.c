@@ -1,0 +1,290 @@
+// ranks: 1
+// If this failed, the file of a finished stream would not be recognised, its mistakes would not be
+// found by their line or byte, or data.nodes would go to the wrong nodes.
+
+#include "bytes.h"
+#include "loading.h"
+
+#include "dataset/internal.h"
+#include "partition/resident.h"
+
+#define BEGIN "fringe-stream 1\n"
+
+// Nodes 5, 7, 9 and 40; hyperedges 1 {7, 40} and 3 {5, 7}; node 9 is in none.
+static const char *const stream = BEGIN "# made by hand\n"
+                                        "+h 3 w=0.5 5 7 8\n"
+                                        "+v 9\n"
+                                        "= middle\n"
+                                        "+p 1 40\n+p 1 7\n+p 1 7\n"
+                                        "-v 8\n";
+
+static void write_text(const char *name, const char *text) {
+    test_write_text(test_path(name), text);
+}
+
+static Config config_of(const char *name) {
+    Config config = {0};
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path(name));
+    return config;
+}
+
+static void assert_stream(const Dataset *d) {
+    assert_int_equal(d->nodes, 4);
+    assert_int_equal(d->hyperedges, 2);
+    const int64_t offset[5] = {0, 1, 3, 3, 4};
+    assert_memory_equal(d->offset, offset, sizeof offset);
+    ASSERT_INTS(d->target, 1, 0, 1, 0);
+    assert_true(d->hyperedge_weight[0] == 1 && d->hyperedge_weight[1] == 0.5f);
+    assert_null(d->pin_role);
+    assert_memory_equal(d->split, "\0\0\0\0", 4);
+}
+
+// ---- recognised
+
+static void streams_are_told_by_name_or_contents(void **state) {
+    (void)state;
+    static const char *const names[] = {"s.events", "s", "s.txt", "s.2026.log"};
+    Dataset d;
+    Error err;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        write_text(names[i], stream);
+        assert_ok(load(&d, test_path(names[i]), &err), &err);
+        assert_stream(&d);
+        assert_string_equal(d.name, "s");
+        assert_non_null(strstr(d.warnings.text, "1 addition of what was there already"));
+        assert_non_null(strstr(d.warnings.text, "1 node in no hyperedge"));
+        dataset_clear(&d);
+    }
+}
+
+static void other_files_stay_what_they_are(void **state) {
+    (void)state;
+    static const char *const texts[][3] = {{"e.txt", "fringe-strea 1\n0 1\n", "edges"},
+                                           {"short.txt", "0 1", "edges"},
+                                           {"empty.txt", "", "edges"},
+                                           {"p.pins", "0 1\n", "pins"},
+                                           {"h.hgr", "1 2\n1 2\n", "hgr"},
+                                           {"m.graph", "2 1\n2\n1\n", "metis"},
+                                           {"n.npz", "PK", "npz"}};
+    Error err = {0};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_text(texts[i][0], texts[i][1]);
+        const Format *format = format_find("auto", test_path(texts[i][0]), &err);
+        assert_ok(format, &err);
+        assert_string_equal(format->name, texts[i][2]);
+    }
+}
+
+// ---- refused
+
+static void every_mistake_has_its_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *part;
+    } mistakes[] = {
+        {"", "bad.events"},
+        {"0 1\n", "bad.events"},
+        {BEGIN "+h 1 2\n+q 1\n", "bad.events:3: "},
+        {BEGIN "+h 1 2 x\n", "bad.events:2: "},
+        {BEGIN "+h 1 2\n# note\n\n-v 3\n+h 1 3\n", "bad.events:5: node 3 is deleted, but is not"},
+        {BEGIN "+h 1 2\n-p 1 3", "bad.events:3: node 3 is deleted from hyperedge 1, but is not in"},
+        {BEGIN "+v 1\n", "bad.events: there are no pins"},
+        {BEGIN "+h 1 2\n-h 1\n", "bad.events: there are no pins"},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        Dataset d;
+        Error err;
+        size_t before = memory_in_use();
+        write_text("bad.events", mistakes[i].text);
+        assert_refused(load(&d, test_path("bad.events"), &err), &err, EXIT_DATA, mistakes[i].part);
+        assert_int_equal(memory_in_use(), before);
+    }
+}
+
+static void a_mistake_in_a_binary_stream_has_its_byte(void **state) {
+    (void)state;
+    static const uint64_t two = 2, three = 3;
+    Dataset d;
+    Error err = {0};
+    EventWriter *writer = event_writer_open(test_path("bad.events"), true, &err);
+    assert_ok(writer, &err);
+    Event first = {.kind = EVENT_HYPEREDGE, .id = 1, .count = 1, .other = &two, .weight = 1};
+    Event second = {.kind = EVENT_NO_PIN, .id = 1, .count = 1, .other = &three, .weight = 1};
+    assert_ok(event_writer_put(writer, &first, &err), &err);
+    assert_ok(event_writer_put(writer, &second, &err), &err);
+    assert_ok(event_writer_close(writer, &err), &err);
+    // 12 bytes of magic and version, 16 of the first record and 8 of its id
+    assert_refused(load(&d, test_path("bad.events"), &err), &err, EXIT_DATA,
+                   "bad.events: byte 36: node 3 is deleted from hyperedge 1");
+    size_t bytes;
+    err = (Error){0};
+    char *whole = file_read(test_path("bad.events"), 4096, &bytes, &err);
+    test_write(test_path("cut.events"), whole, bytes - 1);
+    memory_free(whole);
+    assert_refused(load(&d, test_path("cut.events"), &err), &err, EXIT_DATA,
+                   "cut.events: byte 36: ");
+}
+
+// As the sentence about such an event says.
+static void deletions_are_skipped_if_that_is_said(void **state) {
+    (void)state;
+    const char *settings[2] = {NULL, "stream.strict=false"};
+    char path[600], one[33], two[33];
+    Dataset d;
+    Config config;
+    Error err = {0};
+    write_text("skip.events", BEGIN "+h 1 2 3\n-v 4\n-v 2\n");
+    snprintf(path, sizeof path, "data.path=%s", test_path("skip.events"));
+    settings[0] = path;
+    assert_ok(config_load(&config, NULL, settings, 1, &err), &err);
+    assert_ok(dataset_source_hash(&config, one, &err), &err);
+    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA, "stream.strict=false skips");
+    err = (Error){0};
+    assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
+    assert_ok(dataset_source_hash(&config, two, &err), &err);
+    assert_string_not_equal(one, two);
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_int_equal(d.nodes, 1);
+    assert_non_null(strstr(d.warnings.text, "1 deletion of what was not there, skipped"));
+    dataset_clear(&d);
+}
+
+// ---- data.nodes
+
+static Config beside(const char *name, const Array *array, int count) {
+    Config config = config_of(name);
+    snprintf(config.data.nodes, sizeof config.data.nodes, "%s",
+             write_arrays(array, count, "nodes.npz"));
+    return config;
+}
+
+static void nodes_are_joined_by_id(void **state) {
+    (void)state;
+    Array a[3];
+    Dataset d;
+    Error err = {0};
+    write_text("s.events", stream);
+    SET_INTS(&a[0], "ids", 40, 6, 5, 9, 7);
+    SET_FLOATS(&a[1], "x", 1, 2, 3, 4, 5);
+    reshape(&a[1], "(5, 1)");
+    SET_INTS(&a[2], "train_ids", 9, 40);
+    Config config = beside("s.events", a, 3);
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_memory_equal(d.x, ((float[]){3, 5, 4, 1}), sizeof(float[4]));
+    assert_memory_equal(d.split, "\0\0\1\1", 4);
+    assert_non_null(strstr(d.warnings.text, "1 row in nodes.npz of a node that is not in the"));
+    dataset_clear(&d);
+}
+
+static void nodes_without_ids_ascend(void **state) {
+    (void)state;
+    Array a[2];
+    Dataset d;
+    Error err = {0};
+    write_text("s.events", stream);
+    SET_FLOATS(&a[0], "x", 3, 5, 4, 1);
+    reshape(&a[0], "(4, 1)");
+    SET_INTS(&a[1], "train_idx", 2, 3);
+    Config config = beside("s.events", a, 2);
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_memory_equal(d.x, ((float[]){3, 5, 4, 1}), sizeof(float[4]));
+    assert_memory_equal(d.split, "\3\3\1\1", 4);
+    dataset_clear(&d);
+    SET_FLOATS(&a[0], "x", 3, 5, 4, 1, 1);
+    reshape(&a[0], "(5, 1)");
+    config = beside("s.events", a, 2);
+    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA,
+                   "nodes.npz: features have 5 rows but there are 4 nodes");
+}
+
+static void other_keys_replace_what_is_joined(void **state) {
+    (void)state;
+    const float x[4] = {9, 8, 7, 6};
+    Array a[3], splits[3];
+    Dataset d;
+    Error err = {0};
+    write_text("s.events", stream);
+    SET_INTS(&a[0], "ids", 5, 7, 9, 40);
+    SET_FLOATS(&a[1], "x", 1, 2, 3, 4);
+    reshape(&a[1], "(4, 1)");
+    SET_INTS(&a[2], "train_ids", 5);
+    Config config = beside("s.events", a, 3);
+    SET_INTS(&splits[0], "train_idx", 3);
+    SET_INTS(&splits[1], "val_idx", 2);
+    SET_INTS(&splits[2], "test_idx", 1);
+    snprintf(config.data.splits, sizeof config.data.splits, "%s",
+             write_arrays(splits, 3, "splits.npz"));
+    assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){4, 1}, &err), &err);
+    snprintf(config.data.features, sizeof config.data.features, "%s", test_path("x.npy"));
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_memory_equal(d.x, x, sizeof x);
+    assert_memory_equal(d.split, "\0\3\2\1", 4);
+    dataset_clear(&d);
+}
+
+static void ids_of_other_formats_are_not_read(void **state) {
+    (void)state;
+    Array a[2];
+    Dataset d;
+    Error err = {0};
+    write_text("g.hgr", "1 2\n1 2\n");
+    SET_INTS(&a[0], "ids", 1, 0);
+    SET_FLOATS(&a[1], "x", 1, 2);
+    reshape(&a[1], "(2, 1)");
+    Config config = beside("g.hgr", a, 2);
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_true(d.x[0] == 1 && d.x[1] == 2);
+    assert_non_null(strstr(d.warnings.text,
+                           "nodes.npz: 'ids' is not read, since only nodes of "
+                           "data.format=events have ids: row i is that of node i"));
+    dataset_clear(&d);
+}
+
+// ---- the plan
+
+static void write_large(const char *name) {
+    enum { HYPEREDGES = 60000, SIZE = 5, NODES = 40000 };
+    Error err = {0};
+    EventWriter *writer = event_writer_open(test_path(name), false, &err);
+    assert_ok(writer, &err);
+    for (int h = 0; h < HYPEREDGES; h++) {
+        uint64_t pin[SIZE];
+        for (int k = 0; k < SIZE; k++)
+            pin[k] = (uint64_t)(h * 7 + k * k * 1009) % NODES;
+        Event event = {EVENT_HYPEREDGE, (uint64_t)h, SIZE, pin, false, 1, ""};
+        assert_ok(event_writer_put(writer, &event, &err), &err);
+    }
+    assert_ok(event_writer_close(writer, &err), &err);
+}
+
+static void the_memory_is_foreseen(void **state) {
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); // its own memory is resident, too
+#endif
+    Dataset d;
+    Error err = {0};
+    MemoryPlan plan = {0};
+    Config config = config_of("large.events");
+    write_large("large.events");
+    dataset_plan(&plan, &config);
+    double before = begin();
+    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_foreseen("a stream", (double)memory_plan_total(&plan), status("VmHWM:") - before,
+                    3 /* lists that grow may leave many blocks behind, but mostly do not */);
+    dataset_clear(&d);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(streams_are_told_by_name_or_contents),
+    cmocka_unit_test(other_files_stay_what_they_are),
+    cmocka_unit_test(every_mistake_has_its_place),
+    cmocka_unit_test(a_mistake_in_a_binary_stream_has_its_byte),
+    cmocka_unit_test(deletions_are_skipped_if_that_is_said),
+    cmocka_unit_test(nodes_are_joined_by_id),
+    cmocka_unit_test(nodes_without_ids_ascend),
+    cmocka_unit_test(other_keys_replace_what_is_joined),
+    cmocka_unit_test(ids_of_other_formats_are_not_read),
+    cmocka_unit_test(the_memory_is_foreseen),
+};
+TEST_MAIN(tests)
