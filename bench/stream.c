@@ -1,6 +1,6 @@
 // Streams of 10^5 to 10^7 events through the partitioner: pins per second from a binary file, with
 // and without the window, time and work of one event, memory per pin.
-// bench_stream [--events=10000000] [--parts=28] [--folder=] [--strict]
+// bench_stream [--events=10000000] [--parts=28] [--strict]
 //
 // Hyperedge h of n belongs to a random community of 1,000 nodes; of its 2 to 10 pins (the second
 // stream: 2 to 100, three quarters of them below 10) nine in ten are of that community, so that the
@@ -214,8 +214,8 @@ int main(int argc, char **argv) {
     Bench bench;
     char path[1024];
     bench_start(&bench, "stream", argc, argv);
-    int64_t most = bench_option(argc, argv, "events", 10000000);
-    int parts = (int)bench_option(argc, argv, "parts", 28);
+    int64_t most = bench_option(argc, argv, "--events", 10000000);
+    int parts = (int)bench_option(argc, argv, "--parts", 28);
     const char *folder = getenv("TMPDIR");
     snprintf(path, sizeof path, "%s/fringe-bench-%d.events", folder != NULL ? folder : "/tmp",
              (int)getpid());

@@ -116,9 +116,32 @@ static bool store_key(Options *options, const Option *option, const char *text, 
     return add_setting(options, settings[count++], err);
 }
 
+// Where an option's text is kept as it is; NULL: it is more than a text.
+static const char **text_of(Options *options, char letter) {
+    switch (letter) {
+    case 'N':
+        return &options->nodes;
+    case 'w':
+        return &options->weights;
+    case 'o':
+        return &options->output;
+    case 't':
+        return &options->older;
+    case 'm':
+        return &options->modes;
+    default:
+        return NULL;
+    }
+}
+
 static bool store(Options *options, const Option *option, const char *text, Error *err) {
     if (key_of(option) != NULL)
         return store_key(options, option, text, err);
+    const char **kept = text_of(options, option->letter);
+    if (kept != NULL) {
+        *kept = text;
+        return true;
+    }
     switch (option->letter) {
     case 'r':
         return store_int("ranks", text, 65536, &options->ranks, err);
@@ -143,21 +166,6 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         options->resume = true;
         return strcmp(text, "auto") == 0 ||
                error_set(err, EXIT_USAGE, "--resume: expected auto, found '%s'", text);
-    case 'N':
-        options->nodes = text;
-        return true;
-    case 'w':
-        options->weights = text;
-        return true;
-    case 'o':
-        options->output = text;
-        return true;
-    case 't':
-        options->older = text;
-        return true;
-    case 'm':
-        options->modes = text;
-        return true;
     default:
         store_flag(options, option->letter);
         return true;

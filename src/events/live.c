@@ -103,25 +103,40 @@ static bool is_new(LiveHypergraph *live, const LiveChange *change, int64_t pins,
     return !live_is_pin(live, node, change->side == SIDE_NODE ? other : change->subject);
 }
 
-static void add(LiveHypergraph *live, const Event *event, LiveChange *change) {
-    int side = change->side;
-    bool is_known = live_find(live, side, event->id) >= 0;
-    change->subject = find_or_make(live, side, event->id);
-    const int32_t *list = live_pins(live, side, change->subject);
-    for (int32_t i = 0; event->count > 1 && i < live_item(live, side, change->subject)->count; i++)
-        mark(live, 1 - side, list[i]);
-    growing_reach(&live->memory->other, event->count);
+static void mark_pins(LiveHypergraph *live, const LiveChange *change) {
+    const int32_t *list = live_pins(live, change->side, change->subject);
+    int32_t count = live_item(live, change->side, change->subject)->count;
+    for (int32_t i = 0; i < count; i++)
+        mark(live, 1 - change->side, list[i]);
+}
+
+// [begin, end) of the event's other ids.
+static void add_some(LiveHypergraph *live, const Event *event, int64_t begin, int64_t end,
+                     LiveChange *change) {
     int32_t *other = live->memory->other.at;
-    for (int64_t i = 0; i < event->count; i++) {
-        int32_t slot = find_or_make(live, 1 - side, event->other[i]);
-        if (is_new(live, change, event->count, slot)) {
-            link_to(live, side, change->subject, slot);
+    live_prefetch(live, 1 - change->side, event->other + begin, end - begin);
+    for (int64_t i = begin; i < end; i++) {
+        int32_t slot = find_or_make(live, 1 - change->side, event->other[i]);
+        if (is_new(live, change, event->count, slot))
             other[change->count++] = slot;
-        } else
+        else
             live->repeated++;
     }
+}
+
+static void add(LiveHypergraph *live, const Event *event, LiveChange *change) {
+    enum { AT_ONCE = 64 };
+    bool is_known = live_find(live, change->side, event->id) >= 0;
+    change->subject = find_or_make(live, change->side, event->id);
+    growing_reach(&live->memory->other, event->count);
+    change->other = live->memory->other.at;
+    if (event->count > 1)
+        mark_pins(live, change);
+    for (int64_t i = 0; i < event->count; i += AT_ONCE)
+        add_some(live, event, i, i + AT_ONCE < event->count ? i + AT_ONCE : event->count, change);
+    for (int64_t i = 0; i < change->count; i++)
+        link_to(live, change->side, change->subject, change->other[i]);
     live->repeated += is_known && event->count == 0 && !event->weighted;
-    change->other = other;
 }
 
 // A weight alone is for a hyperedge that is there.

@@ -17,6 +17,8 @@ typedef struct LiveMemory {
 // ---- live_items.c: slots and ids
 int32_t live_make(LiveHypergraph *live, int side, uint64_t id); // which is not there
 void live_drop(LiveHypergraph *live, int side, int32_t slot);   // without pins
+// Starts to read what live_find will, for ids that are looked for next.
+void live_prefetch(const LiveHypergraph *live, int side, const uint64_t *id, int64_t count);
 // Makes the item of a restored slot findable by its id.
 void live_index(LiveHypergraph *live, int side, int32_t slot);
 

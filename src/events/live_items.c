@@ -31,6 +31,21 @@ int32_t live_find(const LiveHypergraph *live, int side, uint64_t id) {
     return slot;
 }
 
+// Three of four ids are not in the cache; their reads overlap.
+void live_prefetch(const LiveHypergraph *live, int side, const uint64_t *id, int64_t count) {
+    const LiveMemory *memory = live->memory;
+    const int32_t *head = memory->head[side].at;
+    if (memory->buckets[side] == 0)
+        return;
+    for (int64_t i = 0; i < count; i++)
+        __builtin_prefetch(&head[bucket_of(id[i], memory->buckets[side])]);
+    for (int64_t i = 0; i < count; i++) {
+        int32_t first = head[bucket_of(id[i], memory->buckets[side])] - 1;
+        if (first >= 0)
+            __builtin_prefetch(live_item(live, side, first), 1);
+    }
+}
+
 static void put_first(LiveHypergraph *live, int side, int32_t slot) {
     int32_t *head = live->memory->head[side].at;
     LiveItem *item = live_item(live, side, slot);

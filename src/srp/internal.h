@@ -43,8 +43,8 @@ struct Srp {
     SrpPart *part; // [parts]
     SrpTotals totals;
 
-    Numbers window;  // nodes in the order in which they came; of one that is gone the seat differs
-    int64_t arrived; // nodes that entered the window since phase 2 ran last
+    Numbers window;  // nodes in the order in which they came; entries with another seat are void
+    int64_t arrived; // entries since phase 2 ran last
     // What phase 2 has yet to look at: nodes of the window and hyperedges whose pins are others
     // than before, or which have a pin or hyperedge that has moved.
     Numbers changed[LIVE_SIDES];

@@ -163,6 +163,13 @@ static void forget_moved(Refinement *r, int64_t begin) {
             placed_at(r->srp, SIDE_NODE, moves[i].slot)->moved = false;
 }
 
+// Outside of a window all nodes, because the loads of parts change what they prefer.
+static void queue_nodes(Srp *srp) {
+    for (int64_t slot = 0; slot < srp->slots[SIDE_NODE]; slot++)
+        if (placed_at(srp, SIDE_NODE, (int32_t)slot)->home != SRP_NONE)
+            refine_later(srp, SIDE_NODE, (int32_t)slot);
+}
+
 static void pass_over_nodes(Refinement *r) {
     Srp *srp = r->srp;
     Numbers *queue = &srp->queue[SIDE_NODE];
@@ -243,6 +250,8 @@ void refine(Srp *srp, bool in_window) {
             break;
         pass_over_hyperedges(&r);
         look_at_cost(&r);
+        if (!in_window)
+            queue_nodes(srp);
         pass_over_nodes(&r);
         look_at_cost(&r);
     }

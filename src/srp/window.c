@@ -1,6 +1,7 @@
-// The sliding window of phase 2: the last nodes that got or lost a pin. It holds slots; an entry
-// whose node does not name its place as its seat stands for a node that is gone. Phase 2 runs once
-// for each half of the window that arrives, over what has changed since. Then the older half
+// The sliding window of phase 2: the last nodes that got or lost a pin, the one that did so last at
+// the end. It holds slots; an entry whose node names another place as its seat is one that the node
+// had before, or of a node that is gone. Phase 2 runs once for each half of the window that arrives,
+// over what has changed since. Then the older half
 // leaves, except for what moved in the last pass.
 #include "internal.h"
 
@@ -14,9 +15,10 @@ void window_note_one(Srp *srp, int side, int32_t slot) {
     numbers_add(&srp->changed[side], slot);
 }
 
+// A node that is in the window takes a new seat.
 static void enter(Srp *srp, int32_t node) {
     Placed *item = placed_at(srp, SIDE_NODE, node);
-    if (item->home == SRP_NONE || item->seat != 0)
+    if (item->home == SRP_NONE)
         return;
     numbers_add(&srp->window, node);
     item->seat = (uint32_t)srp->window.count & SEAT_MOST;
