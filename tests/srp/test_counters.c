@@ -1,32 +1,163 @@
 // ranks: 1
-// If this fails, the streaming partitioner counts replicas, cuts or loads that are not there.
+// If this fails, the streaming partitioner counts replicas, cuts or loads that are not there, or a
+// snapshot disturbs the stream.
 #include "recount.h"
 
-enum { EVENTS = 100000, MOMENTS = 200, IDS = 400 };
+enum { EVENTS = 100000, MOMENTS = 200, IDS = 400, PARTS = 7 };
+
+static Srp *made(const char *score, int64_t window) {
+    SrpOptions options = srp_defaults(PARTS);
+    options.score = score;
+    options.window = window;
+    Srp *srp = srp_made(options);
+    srp_live(srp)->strict = false;
+    return srp;
+}
 
 // 10^5 random events: the counters equal a recount at 200 random moments and at the end.
 static void counters_equal_a_recount(void **state) {
     (void)state;
     for (int i = 0; i < srp_score_family.count; i++) {
-        SrpOptions options = srp_defaults(7);
         Dice dice = {(uint64_t)i};
         RandomEvent event;
-        options.score = family_word(&srp_score_family, i);
-        options.window = 64;
-        Srp *srp = srp_made(options);
-        srp_live(srp)->strict = false;
+        Srp *srp = made(family_word(&srp_score_family, i), 64);
         for (int64_t n = 0; n < EVENTS; n++) {
             random_event(&event, &dice, IDS);
             srp_given(srp, &event.event);
             if (dice_below(&dice, EVENTS / MOMENTS) == 0)
-                assert_counted(srp, 7);
+                assert_counted(srp, PARTS);
         }
-        assert_counted(srp, 7);
+        assert_counted(srp, PARTS);
         assert_true(srp_live(srp)->skipped > EVENTS / 20 && srp_live(srp)->pins > 100);
         assert_true(srp_totals(srp).runs > 100);
         srp_free(srp);
     }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(counters_equal_a_recount)};
+// Without phase 2, which may move others: what is added and deleted again leaves every counter as
+// it was, bit for bit.
+static void deleting_restores_every_counter(void **state) {
+    (void)state;
+    Dice dice = {11};
+    RandomEvent event;
+    uint64_t other[3];
+    Srp *srp = made("marginal", 0);
+    for (int64_t n = 0; n < 3000; n++) {
+        random_event(&event, &dice, IDS);
+        srp_given(srp, &event.event);
+        SrpPart before[PARTS];
+        SrpTotals totals = srp_totals(srp);
+        memcpy(before, srp_parts(srp), sizeof before);
+        for (int i = 0; i < 3; i++) // nodes and hyperedges that are there nowhere else
+            other[i] = 1000000 + (uint64_t)dice_below(&dice, 1000);
+        srp_given(srp, &(Event){EVENT_HYPEREDGE, 1, 3, other, false, 1, ""});
+        srp_given(srp, &(Event){EVENT_NODE, 2000000, 1, &(uint64_t){1}, false, 1, ""});
+        srp_given(srp, &(Event){EVENT_PIN, 2, 1, other, false, 1, ""});
+        srp_given(srp, &(Event){EVENT_NO_HYPEREDGE, 1, 0, NULL, false, 1, ""});
+        srp_given(srp, &(Event){EVENT_NO_PIN, 2, 1, other, false, 1, ""});
+        for (int i = 0; i < 3; i++)
+            srp_given(srp, &(Event){EVENT_NO_NODE, other[i], 0, NULL, false, 1, ""});
+        srp_given(srp, &(Event){EVENT_NO_NODE, 2000000, 0, NULL, false, 1, ""});
+        SrpTotals after = srp_totals(srp);
+        assert_memory_equal(before, srp_parts(srp), sizeof before);
+        assert_int_equal(totals.replicas, after.replicas);
+        assert_int_equal(totals.cut, after.cut);
+        assert_int_equal(totals.connectivity, after.connectivity);
+        assert_int_equal(totals.pins, after.pins);
+    }
+    srp_free(srp);
+}
+
+static void assert_same_homes(Srp *one, Srp *other) {
+    for (int side = 0; side < LIVE_SIDES; side++) {
+        assert_int_equal(srp_live(one)->side[side].slots, srp_live(other)->side[side].slots);
+        for (int32_t slot = 0; slot < srp_live(one)->side[side].slots; slot++)
+            assert_int_equal(srp_home(one, side, slot), srp_home(other, side, slot));
+    }
+    SrpTotals a = srp_totals(one), b = srp_totals(other);
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_memory_equal(srp_parts(one), srp_parts(other), PARTS * sizeof(SrpPart));
+}
+
+// Settling for snapshots at random moments changes no later home and no counter.
+static void a_snapshot_leaves_the_stream_as_it_was(void **state) {
+    (void)state;
+    for (int i = 0; i < srp_score_family.count; i++) {
+        Dice dice = {50 + (uint64_t)i};
+        RandomEvent event;
+        int64_t moved = 0;
+        SrpOptions options = srp_defaults(PARTS);
+        options.score = family_word(&srp_score_family, i);
+        options.window = 32;
+        options.passes = i % 2 == 0 ? 3 : 1;
+        options.after = i != 2; // then the window alone is refined
+        Srp *plain = srp_made(options), *settled = srp_made(options);
+        srp_live(plain)->strict = srp_live(settled)->strict = false;
+        for (int64_t n = 0; n < 4000; n++) {
+            random_event(&event, &dice, IDS);
+            srp_given(plain, &event.event);
+            srp_given(settled, &event.event);
+            if (dice_below(&dice, 40) != 0)
+                continue;
+            int64_t before = srp_totals(settled).replicas;
+            srp_settle(settled);
+            assert_counted(settled, PARTS);
+            moved += srp_totals(settled).replicas != before;
+            srp_unsettle(settled);
+            assert_same_homes(plain, settled);
+        }
+        assert_true(moved > 10); // there was something to take back
+        srp_free(settled);
+        srp_free(plain);
+    }
+}
+
+// A partitioner that is restored from its files goes on as the saved one, through phase 2 and
+// deletions.
+static void files_restore_everything(void **state) {
+    (void)state;
+    Error err = {0};
+    for (int i = 0; i < srp_score_family.count; i++) {
+        Dice dice = {90 + (uint64_t)i};
+        RandomEvent event;
+        const char *score = family_word(&srp_score_family, i);
+        Srp *srp = made(score, 50), *again = made(score, 50);
+        for (int64_t n = 0; n < 3000; n++) {
+            random_event(&event, &dice, IDS);
+            srp_given(srp, &event.event);
+        }
+        assert_true(srp_write(srp, test_folder(), &err));
+        assert_true(srp_read(again, test_folder(), &err));
+        assert_counted(again, PARTS);
+        for (int64_t n = 0; n < 3000; n++) {
+            random_event(&event, &dice, IDS);
+            srp_given(srp, &event.event);
+            srp_given(again, &event.event);
+        }
+        assert_same_homes(srp, again);
+        assert_true(srp_totals(again).runs > 50);
+        srp_free(again);
+        srp_free(srp);
+    }
+}
+
+static void one_part_has_no_replicas(void **state) {
+    (void)state;
+    SrpOptions options = srp_defaults(1);
+    Planted planted = planted_new(300, 300, 10, 0.5, 1);
+    Srp *srp = srp_made(options);
+    planted_by_hyperedges(&planted, srp);
+    srp_settle(srp);
+    assert_int_equal(srp_totals(srp).replicas, 0);
+    assert_int_equal(srp_totals(srp).cut, 0);
+    assert_int_equal(srp_parts(srp)->pins, planted.pins);
+    srp_unsettle(srp);
+    srp_free(srp);
+    planted_free(&planted);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(counters_equal_a_recount), cmocka_unit_test(deleting_restores_every_counter),
+    cmocka_unit_test(a_snapshot_leaves_the_stream_as_it_was),
+    cmocka_unit_test(files_restore_everything), cmocka_unit_test(one_part_has_no_replicas)};
 TEST_MAIN(tests)
