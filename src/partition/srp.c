@@ -8,6 +8,8 @@
 
 // Bytes of a pin, and of a node or hyperedge, at most (srp.h).
 enum { PIN_BYTES = 40, ITEM_BYTES = 64 };
+// Part of the cache key: raise it when the same stream and options give other homes.
+enum { SRP_VERSION = 1 };
 
 static bool fits(const CutInput *input, Error *err) {
     const Dataset *d = input->dataset;
@@ -54,9 +56,9 @@ static bool cut_srp(int32_t *part, const CutInput *input, Warnings *warnings, Er
 
 static void depends_on(char *out, size_t size, const Config *config) {
     SrpOptions o = srp_options(config, 1);
-    snprintf(out, size, "%s|%s|%d%d|%lld|%d|%.17g|%lld|%d%d|%d", config->stream.order, o.score,
-             o.during, o.after, (long long)o.window, o.iterations, o.epsilon, (long long)o.capacity,
-             o.window_votes, o.window_balance, o.passes);
+    snprintf(out, size, "srp %d|%s|%s|%d%d|%lld|%d|%.17g|%lld|%d%d|%d", SRP_VERSION,
+             config->stream.order, o.score, o.during, o.after, (long long)o.window, o.iterations,
+             o.epsilon, (long long)o.capacity, o.window_votes, o.window_balance, o.passes);
 }
 
 const Method method_srp = {.name = "srp",

@@ -58,7 +58,7 @@ static int batch_pass(Batch *b) {
         count_around(b, SIDE_NODE, v, count);
         for (int p = 0; p < PARTS; p++) {
             double load = (double)(b->pins[p] * PARTS) / (double)sum;
-            value[p] = count[p] * exp(1 - load * load);
+            value[p] = (double)count[p] * exp(1 - load * load);
         }
         for (int32_t p = 0; p < PARTS; p++)
             if (value[p] > value[best])
