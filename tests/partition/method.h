@@ -5,7 +5,9 @@
 #include "graphs.h"
 
 static inline Config config_for(const char *method) {
-    Config config = {0};
+    Config config;
+    Error err = {0};
+    assert_true(config_load(&config, NULL, NULL, 0, &err));
     snprintf(config.partition.method, sizeof config.partition.method, "%.500s", method);
     config.partition.seed = 3;
     return config;

@@ -214,7 +214,7 @@ static void test_wrong_requests_are_refused(void **state) {
         Error err = {0};
         Config config = config_for(wrong[i]);
         assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_CONFIG,
-                       "metis, metis:star, random, blocks, fennel, fennel:N, file:PATH");
+                       "metis, metis:star, random, blocks, fennel, fennel:N, srp, file:PATH");
     }
     Error err = {0};
     Config config = config_for("metis");
