@@ -70,7 +70,8 @@ static void write_stream(const char *path, int64_t events, bool wide) {
 
 typedef struct Outcome {
     int64_t pins, items;
-    double seconds, work, resident; // seconds: reading and applying; resident: bytes
+    double seconds, work;           // seconds: reading and applying
+    double resident, settled;       // bytes: after the last event, and while settled for a snapshot
     double p50, p99, p999, longest; // seconds of one event
     int64_t replicas;
 } Outcome;
@@ -105,6 +106,7 @@ static Outcome run(const char *path, int64_t events, int parts, int64_t window) 
     SrpOptions options = {.parts = parts,
                           .score = "marginal",
                           .during = window > 0,
+                          .after = window > 0,
                           .window = window,
                           .iterations = 10,
                           .epsilon = 0.1,
@@ -130,6 +132,9 @@ static Outcome run(const char *path, int64_t events, int parts, int64_t window) 
     out.work = (double)srp_totals(srp).work;
     out.replicas = srp_totals(srp).replicas;
     sort_times(&out, time, events);
+    srp_settle(srp);
+    out.settled = resident() - before;
+    srp_unsettle(srp);
     event_reader_close(reader);
     srp_free(srp);
     memory_free(time);
@@ -187,6 +192,9 @@ static void lengths(Bench *bench, const char *path, int64_t most, int parts, int
         snprintf(name, sizeof name, "memory / (40 B a pin + 64 B an item), %.0e events",
                  (double)events);
         at_most(bench, name, memory_share(&out[count]), "", 1);
+        if (window > 0)
+            at_most(bench, "  memory while settled for a snapshot / memory",
+                    out[count].settled / out[count].resident, "", 1.5);
         printf("  replicas %lld, work per pin %.2f, %.3g us per event\n",
                (long long)out[count].replicas, out[count].work / (double)out[count].pins,
                1e6 * out[count].seconds / (double)events);

@@ -11,9 +11,15 @@
 #include <math.h>
 #include <string.h>
 
+// A run of the window does not keep an event waiting: it ends after so many visits of neighbours
+// for each node of the window, and does not move what has more neighbours than a fourth of all of
+// them.
+enum { WORK_PER_NODE = 32 };
+
 typedef struct Refinement {
     Srp *srp;
     bool in_window;      // only nodes of the window move
+    int64_t most_work;   // INT64_MAX outside of a window
     const int64_t *load; // [parts] NULL: the pins of the parts
     double lowest;       // cost, and how many moves had been made then
     int64_t best;
@@ -108,20 +114,35 @@ static int32_t home_of_window(Refinement *r, int32_t hyperedge) {
     return best;
 }
 
+static bool is_over(const Refinement *r) { return r->srp->totals.work > r->most_work; }
+
+static bool may_move(const Refinement *r, int side, int32_t slot) {
+    int64_t most = r->in_window ? WORK_PER_NODE / 4 * r->srp->options.window : INT64_MAX;
+    return r->srp->live.side[side].item[slot].count <= most;
+}
+
+// The first `count` of the queue are done.
+static void shorten(Numbers *queue, int64_t count) {
+    queue->count -= count;
+    memmove(numbers_at(queue), numbers_at(queue) + count,
+            (size_t)queue->count * sizeof *numbers_at(queue));
+}
+
 static void pass_over_hyperedges(Refinement *r) {
     Srp *srp = r->srp;
     Numbers *queue = &srp->queue[SIDE_HYPEREDGE];
-    for (int64_t i = 0; i < queue->count; i++) {
+    int64_t i = 0;
+    for (; i < queue->count && !is_over(r); i++) {
         int32_t slot = numbers_at(queue)[i];
         Placed *item = placed_at(srp, SIDE_HYPEREDGE, slot);
         item->queued = false;
         int32_t to = srp->options.window_votes && r->in_window
                          ? home_of_window(r, slot)
                          : home_of_most(srp, SIDE_HYPEREDGE, slot, r->load);
-        if (to != item->home)
+        if (to != item->home && may_move(r, SIDE_HYPEREDGE, slot))
             move_and_follow(r, SIDE_HYPEREDGE, slot, to);
     }
-    queue->count = 0;
+    shorten(queue, i);
 }
 
 static void find_factors(Refinement *r) {
@@ -163,11 +184,16 @@ static void forget_moved(Refinement *r, int64_t begin) {
             placed_at(r->srp, SIDE_NODE, moves[i].slot)->moved = false;
 }
 
-// Outside of a window all nodes, because the loads of parts change what they prefer.
-static void queue_nodes(Srp *srp) {
-    for (int64_t slot = 0; slot < srp->slots[SIDE_NODE]; slot++)
-        if (placed_at(srp, SIDE_NODE, (int32_t)slot)->home != SRP_NONE)
-            refine_later(srp, SIDE_NODE, (int32_t)slot);
+// Outside of a window a pass goes by slots, and over all nodes, because the loads of parts change
+// what they prefer: then it is a pass of batch label propagation.
+static void order_queue(Srp *srp, int side) {
+    srp->queue[side].count = 0;
+    for (int64_t slot = 0; slot < srp->slots[side]; slot++) {
+        Placed *item = placed_at(srp, side, (int32_t)slot);
+        item->queued = item->queued || (side == SIDE_NODE && item->home != SRP_NONE);
+        if (item->queued)
+            numbers_add(&srp->queue[side], (int32_t)slot);
+    }
 }
 
 static void pass_over_nodes(Refinement *r) {
@@ -176,18 +202,19 @@ static void pass_over_nodes(Refinement *r) {
     find_factors(r);
     forget_moved(r, r->last);
     r->last = srp->move_count;
-    for (int64_t i = 0; i < queue->count; i++) {
+    int64_t i = 0;
+    for (; i < queue->count && !is_over(r); i++) {
         int32_t slot = numbers_at(queue)[i];
         Placed *item = placed_at(srp, SIDE_NODE, slot);
         int32_t to = best_for_node(srp, item);
         srp->totals.work += item->tallies;
         item->queued = false;
-        if (to == item->home)
+        if (to == item->home || !may_move(r, SIDE_NODE, slot))
             continue;
         item->moved = true;
         move_and_follow(r, SIDE_NODE, slot, to);
     }
-    queue->count = 0;
+    shorten(queue, i);
 }
 
 // ---- the load of the window alone
@@ -217,7 +244,7 @@ static void count_window_load(Refinement *r) {
 
 // ---- all of it
 
-// What is left in the queues when passes run out waits for the next run.
+// What is left in the queues when passes or work run out waits for the next run.
 static void leave(Refinement *r, int side) {
     Srp *srp = r->srp;
     Numbers *queue = &srp->queue[side];
@@ -242,16 +269,24 @@ static void end(Refinement *r) {
 }
 
 void refine(Srp *srp, bool in_window) {
-    Refinement r = {srp, in_window, NULL, srp_cost(srp), srp->move_count, srp->move_count};
+    Refinement r = {.srp = srp,
+                    .in_window = in_window,
+                    .most_work = in_window ? srp->totals.work + WORK_PER_NODE * srp->options.window
+                                           : INT64_MAX,
+                    .lowest = srp_cost(srp),
+                    .best = srp->move_count,
+                    .last = srp->move_count};
     if (srp->options.window_balance && in_window)
         count_window_load(&r);
     for (int pass = 0; pass < srp->options.iterations; pass++) {
-        if (srp->queue[SIDE_NODE].count + srp->queue[SIDE_HYPEREDGE].count == 0)
+        if (srp->queue[SIDE_NODE].count + srp->queue[SIDE_HYPEREDGE].count == 0 || is_over(&r))
             break;
+        if (!in_window)
+            order_queue(srp, SIDE_HYPEREDGE);
         pass_over_hyperedges(&r);
         look_at_cost(&r);
         if (!in_window)
-            queue_nodes(srp);
+            order_queue(srp, SIDE_NODE);
         pass_over_nodes(&r);
         look_at_cost(&r);
     }

@@ -1,8 +1,8 @@
 // The sliding window of phase 2: the last nodes that got or lost a pin, the one that did so last at
 // the end. It holds slots; an entry whose node names another place as its seat is one that the node
-// had before, or of a node that is gone. Phase 2 runs once for each half of the window that arrives,
-// over what has changed since. Then the older half
-// leaves, except for what moved in the last pass.
+// had before, or of a node that is gone. Phase 2 runs once for each half of the window that
+// arrives, over what has changed since. Then the older half leaves, except for what moved in the
+// last pass.
 #include "internal.h"
 
 static int64_t hop(const Srp *srp) { return (srp->options.window + 1) / 2; }

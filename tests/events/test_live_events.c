@@ -12,7 +12,7 @@ static const uint64_t stride = 0x123456789abcdefu; // random_event: ids of hyper
 typedef struct Table {
     bool node[IDS], hyperedge[IDS], pin[IDS][IDS]; // [node][hyperedge]
     float weight[IDS];
-    int64_t repeated, skipped;
+    int64_t repeated, skipped, largest;
 } Table;
 
 static int64_t row(uint64_t id) { return (int64_t)id; }
@@ -36,6 +36,7 @@ static void add_pin(Table *table, int64_t v, int64_t h) {
         table->weight[h] = 1;
     table->repeated += table->pin[v][h];
     table->node[v] = table->hyperedge[h] = table->pin[v][h] = true;
+    table->largest = arity(table, h) > table->largest ? arity(table, h) : table->largest;
 }
 
 static void take_pin(Table *table, int64_t v, int64_t h) {
@@ -110,6 +111,7 @@ static void assert_is(LiveHypergraph *live, const Table *table) {
     assert_int_equal(live->pins, pins);
     assert_int_equal(live->repeated, table->repeated);
     assert_int_equal(live->skipped, table->skipped);
+    assert_int_equal(live->largest, table->largest);
 }
 
 static void live_made(LiveHypergraph *live, bool strict) {
