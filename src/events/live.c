@@ -117,9 +117,12 @@ static void add_some(LiveHypergraph *live, const Event *event, int64_t begin, in
     live_prefetch(live, 1 - change->side, event->other + begin, end - begin);
     for (int64_t i = begin; i < end; i++) {
         int32_t slot = find_or_make(live, 1 - change->side, event->other[i]);
-        if (is_new(live, change, event->count, slot))
+        if (is_new(live, change, event->count, slot)) {
             other[change->count++] = slot;
-        else
+            __builtin_prefetch(live_pins(live, 1 - change->side, slot) +
+                                   live_item(live, 1 - change->side, slot)->count,
+                               1);
+        } else
             live->repeated++;
     }
 }
