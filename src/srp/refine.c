@@ -3,9 +3,9 @@
 //   a node moves to the part with the most of n_i exp(1 - (A_i / mean A)^2), where n_i of its
 //   hyperedges are at home on part i and A_i are the pins there                     [S 3.14]
 // and both stay where they are on ties. A hyperedge is looked at again only after one of its pins
-// has moved, because nothing else can move it, and a node only after one of its hyperedges has:
-// that other parts grow alone moves nothing. Every move is written down, and after the last pass
-// those that came after the lowest cost are taken back.
+// has moved, because nothing else can move it. A node of a window is looked at again only after one
+// of its hyperedges has moved: that other parts grow alone is left to the next arrivals. Every move
+// is written down, and after the last pass those that came after the lowest cost are taken back.
 #include "internal.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ typedef struct Refinement {
 
 // ---- the cost
 
-// Squared deviations from the mean, of numbers `stride` apart.
+// The 2-norm of the deviations from the mean, of one member of every SrpPart.
 static double deviation(const int64_t *value, int parts) {
     enum { STRIDE = sizeof(SrpPart) / sizeof(int64_t) };
     double sum = 0, squares = 0;
