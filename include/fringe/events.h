@@ -101,7 +101,6 @@ typedef struct LiveItem { // a node or a hyperedge
     int32_t next;  // the next slot in its bucket, or the next free slot; -1: none
     uint32_t mark; // number of the event that marked it last
     float weight;  // of a hyperedge
-    int32_t reserved;
 } LiveItem;
 
 typedef struct LiveSide {

@@ -28,10 +28,10 @@ typedef struct Move { // for the way back
     int32_t side, slot, from;
 } Move;
 
-typedef struct Numbers { // a list of slots
-    Growing slots;       // of int32_t
+typedef struct SlotList { // a list of slots
+    Growing slots;        // of int32_t
     int64_t count;
-} Numbers;
+} SlotList;
 
 struct Srp {
     SrpOptions options;
@@ -43,13 +43,13 @@ struct Srp {
     SrpPart *part; // [parts]
     SrpTotals totals;
 
-    Numbers window;  // nodes in the order in which they came; entries with another seat are void
+    SlotList window; // nodes in the order in which they came; entries with another seat are void
     int64_t arrived; // entries since phase 2 ran last
     // What phase 2 has yet to look at: nodes of the window and hyperedges whose pins are others
     // than before, or which have a pin or hyperedge that has moved.
-    Numbers changed[LIVE_SIDES];
-    Numbers queue[LIVE_SIDES]; // of refine.c
-    Growing moves;             // of Move
+    SlotList changed[LIVE_SIDES];
+    SlotList queue[LIVE_SIDES]; // of refine.c
+    Growing moves;              // of Move
     int64_t move_count;
     bool settled;
     SrpTotals before; // srp_settle
@@ -67,11 +67,15 @@ static inline const Tally *tallies_of(const Srp *srp, int side, const Placed *it
     return (const Tally *)srp->tally[side].elements.at + item->tally;
 }
 
-// ---- numbers.c
-bool numbers_init(Numbers *numbers, const char *what, Error *err);
-void numbers_clear(Numbers *numbers);
-static inline int32_t *numbers_at(const Numbers *numbers) { return numbers->slots.at; }
-void numbers_add(Numbers *numbers, int32_t slot);
+// ---- lists.c
+bool slot_list_init(SlotList *numbers, const char *what, Error *err);
+void slot_list_clear(SlotList *numbers);
+static inline int32_t *slot_list_at(const SlotList *numbers) { return numbers->slots.at; }
+void slot_list_add(SlotList *numbers, int32_t slot);
+// Adds an item to srp->changed unless it is there.
+void changed_add(Srp *srp, int side, int32_t slot);
+void move_home(Srp *srp, int side, int32_t slot, int32_t to); // home_set, and writes it down
+void moves_take_back(Srp *srp, int64_t count);                // those after the first `count`
 
 // ---- homes.c: homes, tallies, and the counters that follow from them
 void homes_reach(Srp *srp); // sets up the slots that the live hypergraph has made
@@ -98,12 +102,9 @@ void refine_later(Srp *srp, int side, int32_t slot); // adds it to the queue, un
 // Moves what is in the queues, and what follows from that, until nothing moves, and takes back what
 // came after the lowest cost. In a window only its nodes move; the queues hold no others.
 void refine(Srp *srp, bool in_window);
-void move(Srp *srp, int side, int32_t slot, int32_t to); // and writes it down
-void take_back(Srp *srp, int64_t count);                 // the moves after the first `count`
 
 // ---- window.c
 void window_note(Srp *srp, const LiveChange *change); // its nodes and hyperedges have changed
-void window_note_one(Srp *srp, int side, int32_t slot);
 void window_run_if_due(Srp *srp);
 void window_refine(Srp *srp); // the window stays as it is
 // Leaves out nodes and hyperedges that are gone, which changes nothing that comes later.

@@ -57,26 +57,12 @@ static void look_at_cost(Refinement *r) {
 
 // ---- moves
 
-void move(Srp *srp, int side, int32_t slot, int32_t to) {
-    growing_reach(&srp->moves, srp->move_count + 1);
-    ((Move *)srp->moves.at)[srp->move_count++] =
-        (Move){side, slot, placed_at(srp, side, slot)->home};
-    home_set(srp, side, slot, to);
-}
-
-void take_back(Srp *srp, int64_t count) {
-    while (srp->move_count > count) {
-        Move back = ((const Move *)srp->moves.at)[--srp->move_count];
-        home_set(srp, back.side, back.slot, back.from);
-    }
-}
-
 void refine_later(Srp *srp, int side, int32_t slot) {
     Placed *item = placed_at(srp, side, slot);
     if (item->queued)
         return;
     item->queued = true;
-    numbers_add(&srp->queue[side], slot);
+    slot_list_add(&srp->queue[side], slot);
 }
 
 static void move_and_follow(Refinement *r, int side, int32_t slot, int32_t to) {
@@ -87,7 +73,7 @@ static void move_and_follow(Refinement *r, int side, int32_t slot, int32_t to) {
         r->srp->load[placed_at(r->srp, side, slot)->home] -= count;
         r->srp->load[to] += count;
     }
-    move(r->srp, side, slot, to);
+    move_home(r->srp, side, slot, to);
     bool only_window = r->in_window && side == SIDE_HYPEREDGE;
     for (int32_t i = 0; i < count; i++)
         if (!only_window || placed_at(r->srp, SIDE_NODE, neighbour[i])->seat != 0)
@@ -122,18 +108,18 @@ static bool may_move(const Refinement *r, int side, int32_t slot) {
 }
 
 // The first `count` of the queue are done.
-static void shorten(Numbers *queue, int64_t count) {
+static void shorten(SlotList *queue, int64_t count) {
     queue->count -= count;
-    memmove(numbers_at(queue), numbers_at(queue) + count,
-            (size_t)queue->count * sizeof *numbers_at(queue));
+    memmove(slot_list_at(queue), slot_list_at(queue) + count,
+            (size_t)queue->count * sizeof *slot_list_at(queue));
 }
 
 static void pass_over_hyperedges(Refinement *r) {
     Srp *srp = r->srp;
-    Numbers *queue = &srp->queue[SIDE_HYPEREDGE];
+    SlotList *queue = &srp->queue[SIDE_HYPEREDGE];
     int64_t i = 0;
     for (; i < queue->count && !is_over(r); i++) {
-        int32_t slot = numbers_at(queue)[i];
+        int32_t slot = slot_list_at(queue)[i];
         Placed *item = placed_at(srp, SIDE_HYPEREDGE, slot);
         item->queued = false;
         int32_t to = srp->options.window_votes && r->in_window
@@ -192,19 +178,19 @@ static void order_queue(Srp *srp, int side) {
         Placed *item = placed_at(srp, side, (int32_t)slot);
         item->queued = item->queued || (side == SIDE_NODE && item->home != SRP_NONE);
         if (item->queued)
-            numbers_add(&srp->queue[side], (int32_t)slot);
+            slot_list_add(&srp->queue[side], (int32_t)slot);
     }
 }
 
 static void pass_over_nodes(Refinement *r) {
     Srp *srp = r->srp;
-    Numbers *queue = &srp->queue[SIDE_NODE];
+    SlotList *queue = &srp->queue[SIDE_NODE];
     find_factors(r);
     forget_moved(r, r->last);
     r->last = srp->move_count;
     int64_t i = 0;
     for (; i < queue->count && !is_over(r); i++) {
-        int32_t slot = numbers_at(queue)[i];
+        int32_t slot = slot_list_at(queue)[i];
         Placed *item = placed_at(srp, SIDE_NODE, slot);
         int32_t to = best_for_node(srp, item);
         srp->totals.work += item->tallies;
@@ -236,9 +222,9 @@ static void count_window_load(Refinement *r) {
     Srp *srp = r->srp;
     memset(srp->load, 0, (size_t)srp->options.parts * sizeof *srp->load);
     for (int64_t i = 0; i < srp->window.count; i++)
-        count_hyperedges(r, numbers_at(&srp->window)[i], true);
+        count_hyperedges(r, slot_list_at(&srp->window)[i], true);
     for (int64_t i = 0; i < srp->window.count; i++)
-        count_hyperedges(r, numbers_at(&srp->window)[i], false);
+        count_hyperedges(r, slot_list_at(&srp->window)[i], false);
     r->load = srp->load;
 }
 
@@ -247,11 +233,11 @@ static void count_window_load(Refinement *r) {
 // What is left in the queues when passes or work run out waits for the next run.
 static void leave(Refinement *r, int side) {
     Srp *srp = r->srp;
-    Numbers *queue = &srp->queue[side];
+    SlotList *queue = &srp->queue[side];
     for (int64_t i = 0; i < queue->count; i++) {
-        placed_at(srp, side, numbers_at(queue)[i])->queued = false;
+        placed_at(srp, side, slot_list_at(queue)[i])->queued = false;
         if (r->in_window && !srp->settled)
-            window_note_one(srp, side, numbers_at(queue)[i]);
+            changed_add(srp, side, slot_list_at(queue)[i]);
     }
     queue->count = 0;
 }
@@ -261,7 +247,7 @@ static void end(Refinement *r) {
     bool undone = r->best < srp->move_count;
     if (undone || !r->in_window)
         forget_moved(r, r->last);
-    take_back(srp, r->best);
+    moves_take_back(srp, r->best);
     srp->totals.runs++;
     srp->totals.undone += undone;
     leave(r, SIDE_NODE);

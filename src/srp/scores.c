@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <math.h>
+#include <string.h>
 
 static int parts_of(const Srp *srp) { return srp->options.parts; }
 
@@ -39,24 +40,33 @@ static int32_t cheapest(Srp *srp, int64_t pins, Cost *cost, bool any) {
     return best;
 }
 
-// srp->have[p]: how many of the hyperedge's pins are present on part p already.
-static int32_t cheapest_for_pins(Srp *srp, int32_t hyperedge, Cost *cost) {
-    const int32_t *pin = live_pins(&srp->live, SIDE_HYPEREDGE, hyperedge);
-    int64_t pins = srp->live.side[SIDE_HYPEREDGE].item[hyperedge].count;
-    for (int64_t i = 0; i < pins; i++) {
-        const Placed *node = placed_at(srp, SIDE_NODE, pin[i]);
-        const Tally *tally = tallies_of(srp, SIDE_NODE, node);
-        for (int32_t t = 0; t < node->tallies; t++)
+// srp->have[p]: how many neighbours of an item have a neighbour of theirs at home on part p. Of a
+// hyperedge: its pins that are present there. Of a node: its hyperedges that have a pin there.
+static void count_around(Srp *srp, int side, int32_t slot) {
+    const int32_t *neighbour = live_pins(&srp->live, side, slot);
+    int32_t count = srp->live.side[side].item[slot].count;
+    for (int32_t i = 0; i < count; i++) {
+        const Placed *item = placed_at(srp, 1 - side, neighbour[i]);
+        const Tally *tally = tallies_of(srp, 1 - side, item);
+        for (int32_t t = 0; t < item->tallies; t++)
             srp->have[tally[t].part]++;
-        srp->totals.work += node->tallies;
+        srp->totals.work += item->tallies;
     }
+}
+
+static void forget_around(Srp *srp) {
+    memset(srp->have, 0, (size_t)parts_of(srp) * sizeof *srp->have);
+}
+
+static int32_t cheapest_for_pins(Srp *srp, int32_t hyperedge, Cost *cost) {
+    int64_t pins = srp->live.side[SIDE_HYPEREDGE].item[hyperedge].count;
+    count_around(srp, SIDE_HYPEREDGE, hyperedge);
     int32_t best = cheapest(srp, pins, cost, false);
     if (best == SRP_NONE) {
         srp->totals.overfull++;
         best = cheapest(srp, pins, cost, true);
     }
-    for (int32_t p = 0; p < parts_of(srp); p++)
-        srp->have[p] = 0;
+    forget_around(srp);
     return best;
 }
 
@@ -182,20 +192,11 @@ static int32_t fennel_best(const Srp *srp, bool any) {
 
 static int32_t fennel_node(Srp *srp, int32_t node, const LiveChange *change) {
     (void)change;
-    const int32_t *hyperedge = live_pins(&srp->live, SIDE_NODE, node);
-    int32_t count = srp->live.side[SIDE_NODE].item[node].count;
-    for (int32_t i = 0; i < count; i++) {
-        const Placed *item = placed_at(srp, SIDE_HYPEREDGE, hyperedge[i]);
-        const Tally *tally = tallies_of(srp, SIDE_HYPEREDGE, item);
-        for (int32_t t = 0; t < item->tallies; t++)
-            srp->have[tally[t].part]++;
-        srp->totals.work += item->tallies;
-    }
+    count_around(srp, SIDE_NODE, node);
     int32_t best = fennel_best(srp, false);
     if (best == SRP_NONE)
         best = fennel_best(srp, true);
-    for (int32_t p = 0; p < parts_of(srp); p++)
-        srp->have[p] = 0;
+    forget_around(srp);
     return best;
 }
 

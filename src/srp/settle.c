@@ -11,8 +11,8 @@ static void place_again(Srp *srp) {
         for (int64_t slot = 0; slot < srp->slots[side]; slot++) {
             if (placed_at(srp, side, (int32_t)slot)->home == SRP_NONE)
                 continue;
-            move(srp, side, (int32_t)slot, SRP_NONE);
-            move(srp, side, (int32_t)slot, srp->score->home[side](srp, (int32_t)slot, NULL));
+            move_home(srp, side, (int32_t)slot, SRP_NONE);
+            move_home(srp, side, (int32_t)slot, srp->score->home[side](srp, (int32_t)slot, NULL));
         }
     }
 }
@@ -39,7 +39,7 @@ void srp_settle(Srp *srp) {
 
 void srp_unsettle(Srp *srp) {
     assert(srp->settled);
-    take_back(srp, 0);
+    moves_take_back(srp, 0);
     srp->settled = false;
     srp->totals.work = srp->before.work;
     srp->totals.overfull = srp->before.overfull;

@@ -14,11 +14,11 @@ static bool lists_init(Srp *srp, Error *err) {
                         err) &&
            pool_init(&srp->tally[SIDE_NODE], sizeof(Tally), "parts of nodes", err) &&
            pool_init(&srp->tally[SIDE_HYPEREDGE], sizeof(Tally), "parts of hyperedges", err) &&
-           numbers_init(&srp->window, "the window", err) &&
-           numbers_init(&srp->changed[SIDE_NODE], "changed nodes", err) &&
-           numbers_init(&srp->changed[SIDE_HYPEREDGE], "changed hyperedges", err) &&
-           numbers_init(&srp->queue[SIDE_NODE], "nodes to look at", err) &&
-           numbers_init(&srp->queue[SIDE_HYPEREDGE], "hyperedges to look at", err) &&
+           slot_list_init(&srp->window, "the window", err) &&
+           slot_list_init(&srp->changed[SIDE_NODE], "changed nodes", err) &&
+           slot_list_init(&srp->changed[SIDE_HYPEREDGE], "changed hyperedges", err) &&
+           slot_list_init(&srp->queue[SIDE_NODE], "nodes to look at", err) &&
+           slot_list_init(&srp->queue[SIDE_HYPEREDGE], "hyperedges to look at", err) &&
            growing_init(&srp->moves, (int64_t)1 << 36, sizeof(Move), "moves", err);
 }
 
@@ -41,10 +41,10 @@ void srp_free(Srp *srp) {
     if (srp == NULL)
         return;
     growing_clear(&srp->moves);
-    numbers_clear(&srp->window);
+    slot_list_clear(&srp->window);
     for (int side = 0; side < LIVE_SIDES; side++) {
-        numbers_clear(&srp->queue[side]);
-        numbers_clear(&srp->changed[side]);
+        slot_list_clear(&srp->queue[side]);
+        slot_list_clear(&srp->changed[side]);
         pool_clear(&srp->tally[side]);
         growing_clear(&srp->placed[side]);
     }

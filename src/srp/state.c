@@ -28,17 +28,17 @@ static bool write_homes(const Srp *srp, const char *folder, Error *err) {
     Tensor tensor[STATE] = {
         {"home.node", TENSOR_I32, 1, {srp->slots[SIDE_NODE]}, home[SIDE_NODE]},
         {"home.hyperedge", TENSOR_I32, 1, {srp->slots[SIDE_HYPEREDGE]}, home[SIDE_HYPEREDGE]},
-        {"window", TENSOR_I32, 1, {srp->window.count}, numbers_at(&srp->window)},
+        {"window", TENSOR_I32, 1, {srp->window.count}, slot_list_at(&srp->window)},
         {"changed.node",
          TENSOR_I32,
          1,
          {srp->changed[SIDE_NODE].count},
-         numbers_at(&srp->changed[SIDE_NODE])},
+         slot_list_at(&srp->changed[SIDE_NODE])},
         {"changed.hyperedge",
          TENSOR_I32,
          1,
          {srp->changed[SIDE_HYPEREDGE].count},
-         numbers_at(&srp->changed[SIDE_HYPEREDGE])},
+         slot_list_at(&srp->changed[SIDE_HYPEREDGE])},
         {"numbers", TENSOR_I64, 1, {STATE_NUMBERS}, number}};
     path_join(path, sizeof path, folder, "homes.safetensors");
     bool ok = tensors_write(path, tensor, STATE, NULL, true, err);
@@ -84,14 +84,14 @@ static void restore_homes(Srp *srp, int side, const int32_t *home) {
 static void restore_window(Srp *srp, const Tensor *window) {
     for (int64_t i = 0; i < window->shape[0]; i++) {
         int32_t slot = ((const int32_t *)window->data)[i];
-        numbers_add(&srp->window, slot);
+        slot_list_add(&srp->window, slot);
         placed_at(srp, SIDE_NODE, slot)->seat = (uint32_t)srp->window.count & SEAT_MOST;
     }
 }
 
 static void restore_changed(Srp *srp, int side, const Tensor *changed) {
     for (int64_t i = 0; i < changed->shape[0]; i++)
-        window_note_one(srp, side, ((const int32_t *)changed->data)[i]);
+        changed_add(srp, side, ((const int32_t *)changed->data)[i]);
 }
 
 static void restore_numbers(Srp *srp, const int64_t *number) {

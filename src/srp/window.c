@@ -7,20 +7,12 @@
 
 static int64_t hop(const Srp *srp) { return (srp->options.window + 1) / 2; }
 
-void window_note_one(Srp *srp, int side, int32_t slot) {
-    Placed *item = placed_at(srp, side, slot);
-    if (item->home == SRP_NONE || item->changed)
-        return;
-    item->changed = true;
-    numbers_add(&srp->changed[side], slot);
-}
-
 // A node that is in the window takes a new seat.
 static void enter(Srp *srp, int32_t node) {
     Placed *item = placed_at(srp, SIDE_NODE, node);
     if (item->home == SRP_NONE)
         return;
-    numbers_add(&srp->window, node);
+    slot_list_add(&srp->window, node);
     item->seat = (uint32_t)srp->window.count & SEAT_MOST;
     srp->arrived++;
 }
@@ -28,7 +20,7 @@ static void enter(Srp *srp, int32_t node) {
 static void note(Srp *srp, int side, int32_t slot) {
     if (side == SIDE_NODE)
         enter(srp, slot);
-    window_note_one(srp, side, slot);
+    changed_add(srp, side, slot);
 }
 
 void window_note(Srp *srp, const LiveChange *change) {
@@ -44,7 +36,7 @@ void window_note(Srp *srp, const LiveChange *change) {
 // ---- gaps
 
 static void close_window(Srp *srp) {
-    int32_t *slot = numbers_at(&srp->window);
+    int32_t *slot = slot_list_at(&srp->window);
     int64_t count = 0;
     for (int64_t i = 0; i < srp->window.count; i++) {
         Placed *item = placed_at(srp, SIDE_NODE, slot[i]);
@@ -58,7 +50,7 @@ static void close_window(Srp *srp) {
 
 // A slot that was given away again may be in the list twice.
 static void close_changed(Srp *srp, int side) {
-    int32_t *slot = numbers_at(&srp->changed[side]);
+    int32_t *slot = slot_list_at(&srp->changed[side]);
     int64_t count = 0;
     for (int64_t i = 0; i < srp->changed[side].count; i++) {
         Placed *item = placed_at(srp, side, slot[i]);
@@ -82,7 +74,7 @@ void window_close_gaps(Srp *srp) {
 
 static void queue_changed(Srp *srp, int side) {
     for (int64_t i = 0; i < srp->changed[side].count; i++) {
-        int32_t slot = numbers_at(&srp->changed[side])[i];
+        int32_t slot = slot_list_at(&srp->changed[side])[i];
         if (side == SIDE_HYPEREDGE || placed_at(srp, side, slot)->seat != 0)
             refine_later(srp, side, slot);
     }
@@ -90,7 +82,7 @@ static void queue_changed(Srp *srp, int side) {
 
 static void forget_changed(Srp *srp, int side) {
     for (int64_t i = 0; i < srp->changed[side].count; i++)
-        placed_at(srp, side, numbers_at(&srp->changed[side])[i])->changed = false;
+        placed_at(srp, side, slot_list_at(&srp->changed[side])[i])->changed = false;
     srp->changed[side].count = 0;
 }
 
@@ -106,7 +98,7 @@ void window_refine(Srp *srp) {
 
 // Of more than two windows the oldest leave in any case.
 static void evict(Srp *srp) {
-    int32_t *slot = numbers_at(&srp->window);
+    int32_t *slot = slot_list_at(&srp->window);
     int64_t all = srp->window.count, kept = 0;
     for (int64_t i = 0; i < all; i++) {
         Placed *item = placed_at(srp, SIDE_NODE, slot[i]);

@@ -261,7 +261,7 @@ static void the_window_has_the_last_nodes(void **state) {
             assert_true(now_inside || srp_home(srp, SIDE_NODE, v) == before[v]);
         }
         window_close_gaps(srp);
-        const int32_t *slot = numbers_at(&srp->window);
+        const int32_t *slot = slot_list_at(&srp->window);
         for (int64_t i = 1; i < srp->window.count; i++)
             assert_true(touches.last[slot[i - 1]] < touches.last[slot[i]]);
         assert_true(srp->window.count <= 2 * WINDOW);
