@@ -1,11 +1,12 @@
-"""Draws the seven pictures of the docs beside itself, as SVG that follows the reader's light or dark theme.
+"""Draws eight pictures of the docs beside itself, as SVG that follows the reader's light or dark theme.
 
     python3 docs/pictures/draw.py            writes them
     python3 docs/pictures/draw.py --check    says which of them are not what it would write, and leaves with 1
 
 What can be computed is computed: the numbering of rows and the vertex cover from a graph of a few nodes, the replicas
-and homes of hyperedges from their pins, the time bars from durations and the order of the steps, the floats of an
-exchange from the widths of a model, the floors from cmake/rooms.txt and the #include lines of the sources.
+and homes of hyperedges from their pins, the parts of a small stream from its events, the time bars from durations and
+the order of the steps, the floats of an exchange from the widths of a model, the floors from cmake/rooms.txt and the
+#include lines of the sources. bench/stream_pictures.py measures and draws three more.
 """
 import glob
 import html
@@ -502,7 +503,145 @@ def hyperedge():
     return p
 
 
-# ---- 7: the floors of rooms
+# ---- 7: a stream of events
+
+ARRIVALS = [(1, (11, 12, 13)), (2, (12, 13)), (3, (21, 22)), (4, (11, 13, 14))]  # hyperedge, pins
+STREAM_PARTS = 2
+
+
+def most_of(count, own):
+    """The part that is counted most; the own one of several, then the lowest."""
+    return max(range(STREAM_PARTS), key=lambda part: (count[part], part == own, -part))
+
+
+class Homes:
+    """Phase 1 with the score marginal, and the measures that follow from the homes."""
+
+    def __init__(self):
+        self.hyperedge, self.node, self.pins = {}, {}, {}
+
+    def load(self):
+        return [sum(len(self.pins[h]) for h, home in self.hyperedge.items() if home == part)
+                for part in range(STREAM_PARTS)]
+
+    def tally(self, node):
+        """How many of its hyperedges are at home on each part."""
+        return [sum(home == part and node in self.pins[h] for h, home in self.hyperedge.items())
+                for part in range(STREAM_PARTS)]
+
+    def tally_of_pins(self, hyperedge):
+        return [sum(self.node[v] == part for v in self.pins[hyperedge]) for part in range(STREAM_PARTS)]
+
+    def replicas(self, home):
+        return sum(at == home and part != home and count > 0
+                   for v, at in self.node.items() for part, count in enumerate(self.tally(v)))
+
+    def place(self, hyperedge, pins):
+        load = self.load()
+        self.pins[hyperedge] = pins
+        costs = [(sum(self.tally(v)[part] == 0 for v in pins) * sum(load) + STREAM_PARTS * load[part], load[part], part)
+                 for part in range(STREAM_PARTS)]
+        self.hyperedge[hyperedge] = min(costs)[-1]
+        for v in pins:
+            if v not in self.node:
+                nodes = [sum(at == part for at in self.node.values()) for part in range(STREAM_PARTS)]
+                self.node[v] = min((nodes[part], part) for part in range(STREAM_PARTS) if self.tally(v)[part])[-1]
+
+    def cost(self):
+        """C' of ALGORITHMS C.1."""
+        away = [self.replicas(part) for part in range(STREAM_PARTS)]
+
+        def deviation(values):
+            return sum((value - sum(values) / len(values)) ** 2 for value in values) ** 0.5
+        return 2 * sum(away) + deviation(self.load()) + deviation(away)
+
+
+def stream():
+    p = Picture("stream", "From events to parts, snapshots and checkpoints", 940, 560)
+    homes = Homes()
+    for hyperedge_id, pins in ARRIVALS:
+        homes.place(hyperedge_id, pins)
+    first, before = dict(homes.hyperedge), homes.cost()
+    for h in homes.hyperedge:
+        homes.hyperedge[h] = most_of(homes.tally_of_pins(h), homes.hyperedge[h])
+    moved, after = [h for h in first if homes.hyperedge[h] != first[h]], homes.cost()
+    assert after < before and moved
+
+    steps = [("reader", ["one event at a time,", "text or binary"], "src/events", "blue"),
+             ("live hypergraph", ["pins of each node", "and of each hyperedge"], "src/events", "blue"),
+             ("phase 1", ["a score gives a home to", "what is new, at once"], "src/srp", "green"),
+             ("phase 2", ["items in the window move", "to their neighbours"], "src/srp", "green")]
+    width, height, top = 170, 70, 50
+    left = {name: 130 + 205 * i for i, (name, *_) in enumerate(steps)}
+    p.arrow((20, top + 35), (128, top + 35))
+    p.lines(74, top, ["file, FIFO", "or -"], 11, 14)
+    p.text(74, top + 53, "events", 11, "grey")
+    for name, words, room, colour in steps:
+        p.box(left[name], top, width, height, colour + "box", colour)
+        p.text(left[name] + width / 2, top + 21, name, 14, bold=True)
+        p.lines(left[name] + width / 2, top + 40, words, 11)
+        p.text(left[name] + width / 2, top - 8, room, 10, "grey", mono=True)
+    for a, b in zip(steps, steps[1:]):
+        p.arrow((left[a[0]] + width, top + 35), (left[b[0]] - 2, top + 35))
+    y = 160
+    p.box(335, y, 580, 44)
+    p.text(625, y + 19, "state: the hypergraph, a home and a tally for every node and hyperedge, the window", 12)
+    p.text(625, y + 35, "a tally says how many neighbours have their home on each part", 10.5, "grey")
+    for name in ("live hypergraph", "phase 1", "phase 2"):
+        x = left[name] + width / 2
+        p.arrow((x - 6, top + height), (x - 6, y - 1))
+        p.arrow((x + 6, y), (x + 6, top + height + 1))
+    y = 244
+    p.box(335, y, 270, 62, "purplebox", "purple")
+    p.text(470, y + 18, "checkpoint", 13, bold=True)
+    p.lines(470, y + 35, ["the state as it is: --resume auto goes on", "as if the stream had never stopped"], 11, 15)
+    p.box(645, y, 270, 62, "orangebox", "orange")
+    p.text(780, y + 18, "snapshot", 13, bold=True)
+    p.lines(780, y + 35, ["settled: everything is refined once more,", "written, and taken back"], 11, 15)
+    for x in 470, 780:
+        p.arrow((x, 204), (x, y - 1))
+    p.arrow((645, y + 40), (625, y + 40), (625, y + 76), (130, y + 76), (130, y + 40), (150, y + 40), dashed=True)
+    p.box(151, y + 18, 140, 40, "box")
+    p.text(221, y + 43, "fringe train", 13, mono=True)
+
+    y = 362
+    p.path([(20, y - 22), (920, y - 22)], colour="line", weight=0.8)
+    p.text(20, y, "Two parts:", 13, bold=True, anchor="start")
+    p.lines(20, y + 28, [f"+h {h} {' '.join(map(str, pins))}" for h, pins in ARRIVALS], 12, 22, mono=True,
+            anchor="start")
+
+    def panel(x, title, of, notes):
+        p.text(x, y, title, 12, bold=True, anchor="start")
+        for part in range(STREAM_PARTS):
+            row = y + 14 + 50 * part
+            p.box(x, row, 330, 44, "box")
+            p.text(x + 10, row + 27, f"part {part}", 11, "grey", "start")
+            at = x + 66
+            for h in sorted(h for h in of if of[h] == part):
+                p.box(at, row + 9, 26, 26, "purplebox", "orange" if h in moved else "purple", 4,
+                      weight=2.4 if h in moved else 1.2)
+                p.text(at + 13, row + 27, str(h), 12, bold=True)
+                at += 32
+            for v in sorted(v for v in homes.node if homes.node[v] == part):
+                p.circle(at + 13, row + 22, 14, "greenbox", "green")
+                p.text(at + 13, row + 26, str(v), 11)
+                at += 32
+        p.lines(x, y + 130, notes, 11, 16, colour="grey", anchor="start")
+
+    def notes(cost, first_line):
+        return [first_line, f"pins {' and '.join(map(str, homes.load()))}, replicas "
+                f"{sum(homes.replicas(part) for part in range(STREAM_PARTS))}, cost C′ = {cost:.2f}"]
+
+    after_notes = notes(after, f"the pins of hyperedge {moved[0]} are at home on part {homes.hyperedge[moved[0]]}")
+    final, homes.hyperedge = homes.hyperedge, first
+    panel(200, "after phase 1", first, notes(before, "new replicas are weighed against load"))
+    panel(570, "after phase 2", final, after_notes)
+    p.text(20, 545, "Squares are hyperedges, circles are nodes. Phase 2 keeps the homes with the lowest cost C′ "
+           "(ALGORITHMS C.1) that it has seen.", 11, "grey", "start")
+    return p
+
+
+# ---- 8: the floors of rooms
 
 PROGRAMS = {"cli": "the program fringe: arguments in, exit status out",
             "solver": "fringe-solver, the only program that links GLPK"}
@@ -640,7 +779,7 @@ def floors():
 
 def main():
     check, stale_pictures = "--check" in sys.argv[1:], []
-    for draw in pipeline, two_ranks, schedules, layer, cover, hyperedge, floors:
+    for draw in pipeline, two_ranks, schedules, layer, cover, hyperedge, stream, floors:
         picture = draw()
         path = os.path.join(HERE, picture.name + ".svg")
         if check:

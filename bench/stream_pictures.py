@@ -1,0 +1,301 @@
+"""Measures three pictures of docs/stream.md and draws them beside the others of the pages.
+
+usage: bench/run.sh stream_pictures [--only=window,along,length] [--most=1000000] [--rounds=2]
+
+All streams are planted: a node belongs to one of many communities, a hyperedge to a random one, and each of its 2 to 10
+pins is a node of that community with the probability `purity`, else any node. Ids, hyperedges and pins are in random
+order, so that nothing but the pins tells of communities.
+
+  stream-window  cut and replicas at the end of a stream against stream.window
+  stream-along   replicas and balance in the snapshots along a stream, whose second half also deletes hyperedges
+  stream-length  seconds of an event against the length of the stream, up to --most events, the least of --rounds
+"""
+import array
+import json
+import math
+import os
+import random
+import statistics
+import struct
+import sys
+import tempfile
+
+from figures import ROOT, fringe, option, settings
+
+sys.path.insert(0, os.path.join(ROOT, "docs", "pictures"))
+from draw import HERE, Picture  # noqa: E402
+
+PARTS = 16
+
+
+# ---- streams, in their binary form
+
+HYPEREDGE, NODE, NO_HYPEREDGE = 1, 2, 5
+
+
+def record(kind, number, others=()):
+    return struct.pack("<BBHIQ", kind, 0, 0, len(others), number) + array.array("Q", others).tobytes()
+
+
+def planted(nodes, hyperedges, communities, purity, seed):
+    """The pins of each hyperedge; nodes v, v + communities, ... are one community."""
+    rng = random.Random(seed)
+    draw, size = rng.random, nodes // communities
+    for _ in range(hyperedges):
+        arity, own, pins = 2 + int(draw() * 9), int(draw() * communities), set()
+        while len(pins) < arity:
+            pins.add(own + communities * int(draw() * size) if draw() < purity else int(draw() * nodes))
+        yield rng.sample(sorted(pins), arity)
+
+
+def write(path, records):
+    with open(path, "wb") as out:
+        out.write(b"FRNGSTRM" + struct.pack("<I", 1))
+        out.writelines(records)
+    return path
+
+
+def by_hyperedges(pins):
+    return (record(HYPEREDGE, h, p) for h, p in enumerate(pins))
+
+
+def by_nodes(pins, seed):
+    """The same hypergraph, node by node in random order, each with the ids of its hyperedges."""
+    of_node = {}
+    for h, p in enumerate(pins):
+        for v in p:
+            of_node.setdefault(v, []).append(h)
+    order = sorted(of_node)
+    random.Random(seed).shuffle(order)
+    return (record(NODE, v, of_node[v]) for v in order)
+
+
+def with_deletions(pins, grows, seed):
+    """Hyperedges arrive; behind the first `grows` of them, each arrival is followed by a deletion of a random one."""
+    rng, there = random.Random(seed), []
+    for h, p in enumerate(pins):
+        yield record(HYPEREDGE, h, p)
+        there.append(h)
+        if h >= grows:
+            i = rng.randrange(len(there))
+            there[i], there[-1] = there[-1], there[i]
+            yield record(NO_HYPEREDGE, there.pop())
+
+
+def run(source, folder, *words):
+    """What the stream has come to."""
+    done = fringe("stream", source, "-o", folder, "--parts", PARTS, "--json", "--quiet", *settings(words))
+    return json.loads(done.stdout)
+
+
+# ---- charts
+
+COLOURS = ["blue", "green", "orange", "purple"]
+
+
+class Panel:
+    """One chart: x and y are numbers of the axes; `log` axes are in powers."""
+
+    def __init__(self, picture, left, title, x, y, log_x=False, log_y=False, width=360, height=240, top=64):
+        self.p, self.left, self.top, self.width, self.height = picture, left, top, width, height
+        self.x, self.y, self.log_x, self.log_y = x, y, log_x, log_y  # (label, [(number, word), ...])
+        picture.text(left + width / 2, top - 34, title, 13, bold=True)
+        for number, word in x[1]:
+            at = self.at(number, y[1][0][0])[0]
+            picture.path([(at, top), (at, top + height)], colour="line", weight=0.3)
+            picture.text(at, top + height + 17, word, 10.5, "grey")
+        for number, word in y[1]:
+            at = self.at(x[1][0][0], number)[1]
+            picture.path([(left, at), (left + width, at)], colour="line", weight=0.3)
+            picture.text(left - 7, at + 4, word, 10.5, "grey", "end")
+        picture.path([(left, top), (left, top + height), (left + width, top + height)], colour="ink", weight=1.2)
+        picture.text(left + width / 2, top + height + 38, x[0], 11.5)
+        picture.text(left - 40, top - 14, y[0], 11.5, anchor="start")
+
+    @staticmethod
+    def share(axis, log, number):
+        low, high = axis[1][0][0], axis[1][-1][0]
+        if log:
+            low, high, number = math.log(low), math.log(high), math.log(number)
+        return (number - low) / (high - low)
+
+    def at(self, x, y):
+        return (self.left + self.width * self.share(self.x, self.log_x, x),
+                self.top + self.height * (1 - self.share(self.y, self.log_y, y)))
+
+    def curve(self, points, colour, dashed=False, dots=True):
+        places = [self.at(x, y) for x, y in points]
+        self.p.path(places, colour=colour, weight=1.8, dashed=dashed)
+        for place in places if dots else ():
+            self.p.circle(*place, 3, colour, colour)
+
+    def ring(self, x, y, colour):
+        self.p.circle(*self.at(x, y), 6, "page", colour, weight=2)
+
+
+def legend(p, y, entries):
+    """(colour, dashed, words) side by side, two in a row."""
+    for i, (colour, dashed, words) in enumerate(entries):
+        x, line = 50 + 450 * (i % 2), y + 20 * (i // 2)
+        p.path([(x, line - 4), (x + 26, line - 4)], colour=colour, weight=2, dashed=dashed)
+        p.text(x + 34, line, words, 11.5, anchor="start")
+
+
+def ticks(most, count=5, unit=""):
+    """Round numbers from 0 to at least `most`."""
+    rough = most / count
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * 0.999)
+    return [(i * step, f"{i * step:.10g}{unit}") for i in range(math.ceil(most / step - 1e-9) + 1)]
+
+
+def save(p):
+    path = os.path.join(HERE, p.name + ".svg")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(p.svg())
+    print(f"wrote {os.path.relpath(path, ROOT)}", flush=True)
+
+
+# ---- 1: cut against the window
+
+WINDOWS = [0, 16, 64, 256, 1024, 4096, 16384]
+WINDOW_ARMS = [("hyperedges", "marginal"), ("hyperedges", "thesis"), ("nodes", "marginal"), ("nodes", "fennel")]
+WINDOW_WORDS = {"hyperedges": "hyperedges arrive with all pins", "nodes": "nodes arrive with their hyperedges"}
+
+
+def window(folder):
+    nodes, hyperedges, communities, purity, seeds = 20000, 20000, 64, 0.8, 5
+    found = {arm: [[] for _ in range(len(WINDOWS) + 1)] for arm in WINDOW_ARMS}
+    for seed in range(seeds):
+        pins = list(planted(nodes, hyperedges, communities, purity, seed))
+        source = {"hyperedges": write(os.path.join(folder, "h.events"), by_hyperedges(pins)),
+                  "nodes": write(os.path.join(folder, "v.events"), by_nodes(pins, seed))}
+        for arm in WINDOW_ARMS:
+            keys = [[f"stream.window={size}", "stream.refine=during"] for size in WINDOWS] + [[]]
+            for each, more in zip(found[arm], keys):
+                each.append(run(source[arm[0]], f"{folder}/w", f"stream.score={arm[1]}", *more))
+
+    def mean(outcomes, value):
+        return statistics.mean(map(value, outcomes))
+
+    for arm in WINDOW_ARMS:
+        print(arm, [f"{100 * mean(each, lambda o: o['cut_share']):.1f} % "
+                    f"{mean(each, lambda o: o['replicas'] / o['nodes']):.3f}" for each in found[arm]], flush=True)
+    p = Picture("stream-window", "Cut and replicas at the end of a stream against the size of the window", 940, 440)
+    x = ("stream.window, nodes", [(max(size, 4), str(size) if size else "none") for size in WINDOWS])
+    most = max(mean(each, lambda o: o["replicas"] / o["nodes"]) for arm in WINDOW_ARMS for each in found[arm])
+    least = min(mean(each, lambda o: o["cut_share"]) for arm in WINDOW_ARMS for each in found[arm])
+    shares = [(n, str(n)) for n in range(math.floor(20 * least) * 5, 101, 5)]
+    for left, title, label, steps, value in [
+            (70, "Cut hyperedges", "% of all hyperedges", shares, lambda o: 100 * o["cut_share"]),
+            (545, "Replicas", "replicas per node", ticks(most), lambda o: o["replicas"] / o["nodes"])]:
+        panel = Panel(p, left, title, x, (label, steps), log_x=True)
+        for colour, arm in zip(COLOURS, WINDOW_ARMS):
+            panel.curve([(n, mean(each, value)) for (n, _), each in zip(x[1], found[arm])], colour)
+            panel.ring(4096, mean(found[arm][-1], value), colour)
+    legend(p, 380, [(colour, False, f"{WINDOW_WORDS[kind]}, {score}")
+                    for colour, (kind, score) in zip(COLOURS, WINDOW_ARMS)])
+    p.circle(63, 416, 6, "page", "ink", weight=2)
+    p.text(84, 420, "the same colours: stream.refine=both, the default, with a window of 4096", 11.5, anchor="start")
+    save(p)
+
+
+# ---- 2: along a stream
+
+ALONG_ARMS = [("default: marginal, window, refined for the snapshot", []),
+              ("marginal and window only", ["stream.refine=during"]),
+              ("marginal only", ["stream.refine=none"]),
+              ("thesis, window, refined for the snapshot", ["stream.score=thesis"])]
+
+
+def snapshots(folder):
+    """The figures of all snapshots, by the number of events."""
+    found = []
+    for name in os.listdir(os.path.join(folder, "snapshots")):
+        with open(os.path.join(folder, "snapshots", name, "stream.json")) as file:
+            found.append(json.load(file))
+    return sorted((o for o in found if o["name"] != "final"), key=lambda o: o["events"])
+
+
+def along(folder):
+    nodes, hyperedges, communities, purity, grows, every = 20000, 60000, 64, 0.9, 40000, 4000
+    source = write(os.path.join(folder, "a.events"),
+                   with_deletions(planted(nodes, hyperedges, communities, purity, 3), grows, 4))
+    events = grows + 2 * (hyperedges - grows)
+    found = []
+    for words, keys in ALONG_ARMS:
+        into = tempfile.mkdtemp(dir=folder)
+        run(source, os.path.join(into, "s"), f"stream.snapshot_every={every}", *keys)
+        found.append(snapshots(os.path.join(into, "s")))
+        print(words, [f"{o['replicas'] / o['nodes']:.3f} {o['load_balance']:.3f}" for o in found[-1]], flush=True)
+    p = Picture("stream-along", "Replicas and balance in the snapshots along a stream", 940, 430)
+    x = ("thousands of events", [(1000 * t, str(t)) for t in range(0, events // 1000 + 1, 10)])
+    most = max(o["replicas"] / o["nodes"] for each in found for o in each)
+    load = max(o["load_balance"] for each in found for o in each)
+    top = math.ceil((load - 1) * 20 + 0.01) / 20
+    steps = [i * top / 5 for i in range(6)]
+    for left, title, y, value in [
+            (70, "Replicas", ("replicas per node", ticks(most)), lambda o: o["replicas"] / o["nodes"]),
+            (545, "Balance", ("pins of the largest part / mean", [(1 + s, f"{1 + s:.2f}") for s in steps]),
+             lambda o: o["load_balance"])]:
+        panel = Panel(p, left, title, x, y)
+        at = panel.at(grows, y[1][0][0])[0]
+        p.path([(at, panel.top), (at, panel.top + panel.height)], colour="grey", dashed=True)
+        p.text(at + 5, panel.top + 12, "deletions begin", 10, "grey", "start")
+        for colour, each in reversed(list(zip(COLOURS, found))):
+            panel.curve([(o["events"], value(o)) for o in each], colour)
+    legend(p, 380, [(colour, False, words) for colour, (words, _) in zip(COLOURS, ALONG_ARMS)])
+    save(p)
+
+
+# ---- 3: seconds of an event against the length of the stream
+
+LENGTH_ARMS = [("default: marginal, window of 4096 nodes", ["stream.refine=during"]),
+               ("marginal only", ["stream.refine=none"])]
+
+
+def fastest(source, folder, rounds, keys):
+    return min((run(source, f"{folder}/l", *keys) for _ in range(rounds)), key=lambda o: o["seconds"])
+
+
+def length(folder):
+    most, rounds, found = option("most", 1000000), option("rounds", 2), [[] for _ in LENGTH_ARMS]
+    lengths = [n for power in range(4, 8) for n in (10 ** power, 3 * 10 ** power) if n <= most]
+    for events in lengths:  # nodes grow with the stream, so that degrees stay the same
+        pins = planted(events, events, events // 1000, 0.9, 5)
+        source = write(os.path.join(folder, "l.events"), by_hyperedges(pins))
+        for each, (words, keys) in zip(found, LENGTH_ARMS):
+            each.append(fastest(source, folder, rounds, keys))
+            o = each[-1]
+            print(f"{events} events, {words}: {1e6 * o['seconds'] / o['events']:.3g} us, p99 "
+                  f"{o['event_p99_us']:.3g} us, p99.9 {o['event_p999_us']:.3g} us, longest "
+                  f"{o['event_longest_us']:.3g} us, {o['pins'] / o['seconds'] / 1e6:.3g} M pins/s, "
+                  f"{o['bytes'] / o['pins']:.3g} B per pin", flush=True)
+    p = Picture("stream-length", "Time of an event and memory against the length of the stream", 940, 420)
+    x = ("events in the stream", [(n, f"{n / 1e6:g} M" if n >= 1e6 else f"{n // 1000} k") for n in lengths])
+    words = {0.1: "0.1 µs", 1: "1 µs", 10: "10 µs", 100: "100 µs", 1000: "1 ms", 10000: "10 ms", 100000: "100 ms"}
+    panel = Panel(p, 80, "Time of one event", x, ("", list(words.items())), log_x=True, log_y=True)
+    for colour, each in zip(COLOURS, found):
+        panel.curve([(n, 1e6 * o["seconds"] / o["events"]) for n, o in zip(lengths, each)], colour)
+        for key in "event_p50_us", "event_p99_us", "event_p999_us":
+            panel.curve([(n, o[key]) for n, o in zip(lengths, each)], colour, dashed=True, dots=False)
+    memory = max(o["bytes"] / o["pins"] for each in found for o in each)
+    panel = Panel(p, 555, "Memory in use", x, ("bytes per pin, nodes and hyperedges included", ticks(memory)),
+                  log_x=True)
+    for colour, each in zip(COLOURS, found):
+        panel.curve([(n, o["bytes"] / o["pins"]) for n, o in zip(lengths, each)], colour)
+    legend(p, 380, [(colour, False, f"{name}; mean") for colour, (name, _) in zip(COLOURS, LENGTH_ARMS)]
+           + [(colour, True, "50, 99 and 99.9 % of the events take at most this") for colour in COLOURS[:2]])
+    save(p)
+
+
+def main():
+    only = option("only", "window,along,length").split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        for picture in window, along, length:
+            if picture.__name__ in only:
+                picture(folder)
+
+
+if __name__ == "__main__":
+    main()
