@@ -78,7 +78,8 @@ const Key config_own_keys[] = {
     {"stream.iterations", KEY_INT, AT(stream.iterations), "10", "[1, 1000]", ANY, "passes",
      "Most passes of a refinement."},
     {"stream.epsilon", KEY_DOUBLE, AT(stream.epsilon), "0.1", "[0, 1000]", ANY, ANY,
-     "Share by which an arrival may fill a part above the mean."},
+     "Share above the mean, and beyond it the largest hyperedge so far, up to which arrivals may "
+     "fill a part."},
     {"stream.capacity", KEY_INT, AT(stream.capacity), "0", "[0, 2147483647]", ANY, "pins",
      "Pins that a part may have; 0: as stream.epsilon says."},
     {"stream.votes", KEY_WORD, AT(stream.votes), "\"all\"", ANY, "all window", ANY,

@@ -245,7 +245,7 @@ static void leave(Refinement *r, int side) {
 static void end(Refinement *r) {
     Srp *srp = r->srp;
     bool undone = r->best < srp->move_count;
-    if (undone || !r->in_window)
+    if (undone || !r->in_window || srp->settled)
         forget_moved(r, r->last);
     moves_take_back(srp, r->best);
     srp->totals.runs++;

@@ -194,8 +194,10 @@ static int32_t fennel_node(Srp *srp, int32_t node, const LiveChange *change) {
     (void)change;
     count_around(srp, SIDE_NODE, node);
     int32_t best = fennel_best(srp, false);
-    if (best == SRP_NONE)
+    if (best == SRP_NONE) {
+        srp->totals.overfull++;
         best = fennel_best(srp, true);
+    }
     forget_around(srp);
     return best;
 }
