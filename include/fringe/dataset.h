@@ -108,6 +108,9 @@ bool dataset_from_live(Dataset *dataset, const LiveHypergraph *live, const int32
 // EXIT_CONFIG for a wrong F; clear the dataset then.
 bool dataset_join(Dataset *dataset, const uint64_t *id, const char *nodes, int64_t seed,
                   Error *err);
+// True if `nodes` can be given to dataset_join, as far as the names in the .npz tell; it reads no
+// rows. Errors as above.
+bool dataset_join_fits(const char *nodes, Error *err);
 
 // Gives the dataset as the events of a stream, in an order of replay_family; a graph as the
 // hypergraph in which each node has a hyperedge of itself and all that read its row. Node ids are

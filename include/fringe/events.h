@@ -46,6 +46,10 @@ bool event_name_is_valid(const char *name);
 
 typedef struct EventReader EventReader;
 
+// True if there is something at the path that can be a stream and, if it is a file, begins as one.
+// A FIFO is not opened, for its writer would notice; "-" fits. EXIT_NO_INPUT or EXIT_DATA.
+bool event_stream_fits(const char *path, Error *err);
+
 // Where a reader is: between two events.
 typedef struct EventPlace {
     int64_t events;  // read so far
@@ -77,7 +81,8 @@ EventPlace event_reader_place_before(const EventReader *reader);
 // Puts the place of the last event before a sentence about it: "PATH:17: ...". Returns false.
 bool event_reader_blame(const EventReader *reader, Error *err);
 // Goes to a place of an earlier reader of the same stream, before anything is read. EXIT_DATA if
-// the bytes there are others. Only of what event_reader_can_seek.
+// the bytes there are others, or if a last line without an end has been continued since. Only of
+// what event_reader_can_seek.
 bool event_reader_seek(EventReader *reader, const EventPlace *place, Error *err);
 bool event_reader_can_seek(const EventReader *reader);
 // What should be known although nothing failed: "the last line has no end".

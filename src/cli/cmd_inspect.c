@@ -7,6 +7,7 @@
 
 // The first kind that recognises a path is taken, so narrower ones stand above wider ones.
 static const Inspected *const kinds[] = {
+    &inspected_stream,     &inspected_snapshot,    &inspected_stream_checkpoint,
     &inspected_comparison, &inspected_sweep,       &inspected_table,   &inspected_run,
     &inspected_checkpoint, &inspected_partition,   &inspected_dataset, &inspected_cache,
     &inspected_entry,      &inspected_predictions, &inspected_runs,    &inspected_metrics,

@@ -1,21 +1,35 @@
 // fringe stream: partitions a hypergraph while it arrives. There is no config file; --set gives the
 // keys of the section stream.
 
+#include "fringe/dataset.h"
+#include "fringe/events.h"
 #include "fringe/stream.h"
 #include "internal.h"
 
 #include <string.h>
 
-// SOURCE as a path of the config, so that it never moves aside with an earlier stream.
+static bool keep(char out[CONFIG_TEXT], const char *path, Error *err) {
+    int length = snprintf(out, CONFIG_TEXT, "%s", path);
+    return length < CONFIG_TEXT ||
+           error_set(err, EXIT_USAGE, "stream: a path has %d bytes; at most %d are possible: %s",
+                     length, CONFIG_TEXT - 1, path);
+}
+
+// SOURCE and --nodes as paths of the config, so that they never move aside with an earlier stream.
 static bool configure(Config *config, const Options *options, Error *err) {
+    const char *source = options->argument[0];
     if (options->output == NULL)
         return error_set(err, EXIT_USAGE, "stream: -o FOLDER is missing: where to write snapshots");
-    if (!config_load(config, NULL, options->setting, options->settings, err))
-        return false;
-    if (strcmp(options->argument[0], "-") != 0)
-        snprintf(config->data.path, sizeof config->data.path, "%s", options->argument[0]);
-    snprintf(config->run.dir, sizeof config->run.dir, "%s", options->output);
-    return true;
+    return config_load(config, NULL, options->setting, options->settings, err) &&
+           keep(config->data.path, strcmp(source, "-") != 0 ? source : "", err) &&
+           keep(config->data.nodes, options->nodes != NULL ? options->nodes : "", err) &&
+           keep(config->run.dir, options->output, err);
+}
+
+// Before an earlier stream moves aside, or hours have passed until the first snapshot.
+static bool check_files(const Options *options, Error *err) {
+    return event_stream_fits(options->argument[0], err) &&
+           (options->nodes == NULL || dataset_join_fits(options->nodes, err));
 }
 
 static bool claim(RunFolder *folder, Config *config, const Options *options, Error *err) {
@@ -53,7 +67,7 @@ ExitCode cmd_stream(const Options *options, int *argc, char ***argv) {
     StreamSummary summary = {0};
     Error err = {0};
     stop_listen();
-    bool ok = configure(&config, options, &err) &&
+    bool ok = configure(&config, options, &err) && check_files(options, &err) &&
               (threads_set((int)config.run.threads, 1), true) &&
               claim(&folder, &config, options, &err) && run(&summary, &config, options, &err);
     stage_end("");

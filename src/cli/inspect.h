@@ -18,6 +18,8 @@ extern const Inspected inspected_run, inspected_metrics, inspected_comparison, i
 // inspect_files.c: files and folders inside of runs
 extern const Inspected inspected_checkpoint, inspected_assignment, inspected_trace,
     inspected_predictions;
+// inspect_stream.c: what fringe stream writes
+extern const Inspected inspected_stream, inspected_snapshot, inspected_stream_checkpoint;
 // inspect_arrays.c: files of arrays
 extern const Inspected inspected_array, inspected_shard, inspected_tensors;
 // inspect_data.c: data, the cache and configs

@@ -42,7 +42,7 @@ const Command commands[] = {
      "the edge cut, the balance, and how many rows each rank sends to each other rank; of a\n"
      "hypergraph also replicas, cut hyperedges and the workload of the parts.",
      cmd_partition},
-    {"stream", "SOURCE", 1, 1, false, 0, "okNSCPKusjqv",
+    {"stream", "SOURCE -o FOLDER", 1, 1, false, 0, "okNSCPKusjqv",
      "partition a hypergraph while it arrives, and write snapshots to train from",
      "Reads events (docs/stream.md) from SOURCE, a file, a FIFO or - for standard input, and "
      "gives\n"
@@ -62,8 +62,10 @@ const Command commands[] = {
      cmd_generate},
     {"inspect", "PATH", 1, 1, false, 0, "j", "print what a file or folder of fringe holds",
      "PATH is anything that fringe writes or reads: a run or a folder of runs, a comparison,\n"
-     "metrics.jsonl, predictions, a checkpoint, an array, a file of tensors, a partition, the\n"
-     "cache, a dataset, a graph or a config. Where the format allows it, only headers are read.",
+     "metrics.jsonl, predictions, a checkpoint, a stream or a snapshot of it, an array, a file of\n"
+     "tensors, a partition, the cache, a dataset, a graph or a config. Where the format allows "
+     "it,\n"
+     "only headers are read.",
      cmd_inspect},
     {"runs", "[FOLDER]", 0, 1, false, 0, "j", "list runs, with their scores and what differs",
      "Lists the runs at or below FOLDER (default: runs): their state, what differs between their\n"

@@ -90,12 +90,17 @@ static bool find_nodes(Join *join, const IdList *ids, Error *err) {
     return join->node != NULL;
 }
 
+static bool has_ids(const Join *join, Error *err) {
+    return npz_has(join->npz, "ids") ||
+           error_set(err, EXIT_DATA,
+                     "there is no array 'ids'; add the list of the nodes' ids in the order of the "
+                     "rows, numpy.savez(path, ids=..., features=...)");
+}
+
 static bool place_rows(Join *join, Error *err) {
     IdList ids;
-    if (!npz_has(join->npz, "ids"))
-        return error_set(err, EXIT_DATA,
-                         "there is no array 'ids'; add the list of the nodes' ids in the order of "
-                         "the rows, numpy.savez(path, ids=..., features=...)");
+    if (!has_ids(join, err))
+        return false;
     bool ok = list_read(&ids, "ids", join->npz, err) && find_nodes(join, &ids, err) &&
               sort_distinct(&ids, err);
     memory_free(ids.id);
@@ -300,11 +305,29 @@ static bool join_random(Dataset *dataset, const uint64_t *id, const char *width,
     return true;
 }
 
+// The F of "random:F"; NULL: a path.
+static const char *width_of(const char *nodes) {
+    static const char random[] = "random:";
+    return strncmp(nodes, random, sizeof random - 1) == 0 ? nodes + sizeof random - 1 : NULL;
+}
+
+bool dataset_join_fits(const char *nodes, Error *err) {
+    int64_t columns;
+    if (width_of(nodes) != NULL)
+        return random_width(&columns, width_of(nodes), DATASET_MAX_FEATURES, err);
+    Join join = {.path = nodes, .npz = npz_open(nodes, err)};
+    if (join.npz == NULL)
+        return false;
+    bool ok = has_ids(&join, err) && npz_layout_of_nodes(&join.layout, join.npz, err) &&
+              check_keys(&join, err);
+    npz_close(join.npz);
+    return ok || npz_name_file(err, nodes);
+}
+
 bool dataset_join(Dataset *dataset, const uint64_t *id, const char *nodes, int64_t seed,
                   Error *err) {
-    static const char random[] = "random:";
-    if (strncmp(nodes, random, sizeof random - 1) == 0)
-        return join_random(dataset, id, nodes + sizeof random - 1, seed, err);
+    if (width_of(nodes) != NULL)
+        return join_random(dataset, id, width_of(nodes), seed, err);
     Join join = {.dataset = dataset, .id = id, .path = nodes, .npz = npz_open(nodes, err)};
     if (join.npz == NULL)
         return false;

@@ -86,6 +86,8 @@ typedef struct EventSource {
     int64_t base;      // offset in the stream of bytes[0]
 } EventSource;
 
+// True for a file, *regular, and a FIFO; EXIT_NO_INPUT or EXIT_DATA.
+bool event_source_fits(const char *path, bool *regular, Error *err);
 bool event_source_open(EventSource *source, const char *path, Error *err);
 void event_source_memory(EventSource *source, const void *bytes, size_t count, const char *name);
 void event_source_close(EventSource *source);

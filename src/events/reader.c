@@ -245,6 +245,19 @@ EventReader *event_reader_open(const char *path, Error *err) {
     return NULL;
 }
 
+bool event_stream_fits(const char *path, Error *err) {
+    bool regular;
+    if (strcmp(path, "-") == 0)
+        return true;
+    if (!event_source_fits(path, &regular, err))
+        return false;
+    EventReader *reader = regular ? event_reader_open(path, err) : NULL;
+    if (reader != NULL && begin(reader) != EVENT_READ)
+        tell(reader, err);
+    event_reader_close(reader);
+    return err->code == 0;
+}
+
 EventReader *event_reader_memory(const void *bytes, size_t count, const char *name) {
     EventReader *reader = reader_new();
     Error err = {0};
@@ -294,6 +307,15 @@ bool event_reader_blame(const EventReader *reader, Error *err) {
 
 bool event_reader_can_seek(const EventReader *reader) { return reader->source.regular; }
 
+// True if a line that was taken as the last one, without an end, has more characters by now.
+static bool goes_on_in_line(EventReader *reader) {
+    if (reader->step != next_line || here(reader)[-1] == '\n')
+        return false;
+    if (left(reader) == 0)
+        event_source_more(&reader->source, &reader->wrong);
+    return left(reader) > 0 && *here(reader) != '\n' && *here(reader) != '\r';
+}
+
 bool event_reader_seek(EventReader *reader, const EventPlace *place, Error *err) {
     EventSource *source = &reader->source;
     assert(source->regular && source->begin == 0 && reader->step == begin_and_step);
@@ -312,7 +334,11 @@ bool event_reader_seek(EventReader *reader, const EventPlace *place, Error *err)
     reader->events = place->events;
     reader->line = place->line;
     mark(reader);
-    return true;
+    return !goes_on_in_line(reader) ||
+           error_set(err, EXIT_DATA,
+                     "%s:%lld: the line had no end when it was read, and goes on now; its event "
+                     "was taken without the rest, so the stream must be read from its beginning",
+                     source->name, (long long)reader->line);
 }
 
 const Warnings *event_reader_warnings(const EventReader *reader) { return &reader->warnings; }

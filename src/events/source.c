@@ -40,16 +40,20 @@ static bool can_be_stream(mode_t mode, const char *path, Error *err) {
     return refuse(err, path, S_ISDIR(mode) ? "folder" : S_ISSOCK(mode) ? "socket" : "device");
 }
 
-// A descriptor, or -1. With O_NONBLOCK a FIFO does not wait for its writer.
-static int open_path(const char *path, Error *err) {
+bool event_source_fits(const char *path, bool *regular, Error *err) {
     struct stat status;
     if (file_is_denied(path, err))
-        return -1;
-    if (stat(path, &status) != 0) {
-        cannot(err, EXIT_NO_INPUT, "open", path);
-        return -1;
-    }
-    if (!can_be_stream(status.st_mode, path, err))
+        return false;
+    if (stat(path, &status) != 0)
+        return cannot(err, EXIT_NO_INPUT, "open", path);
+    *regular = S_ISREG(status.st_mode);
+    return can_be_stream(status.st_mode, path, err);
+}
+
+// A descriptor, or -1. With O_NONBLOCK a FIFO does not wait for its writer.
+static int open_path(const char *path, Error *err) {
+    bool regular;
+    if (!event_source_fits(path, &regular, err))
         return -1;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)

@@ -17,15 +17,15 @@ enum { FILES = sizeof files / sizeof *files };
 static void put_options(JsonWriter *out, const char *name, const SrpOptions *o) {
     json_begin_object(out, name);
     json_put_int(out, "parts", o->parts);
-    json_put_string(out, "score", o->score);
-    json_put_bool(out, "refine_during", o->during);
-    json_put_int(out, "window", o->window);
-    json_put_int(out, "iterations", o->iterations);
-    json_put_double(out, "epsilon", o->epsilon);
-    json_put_int(out, "capacity", o->capacity);
-    json_put_bool(out, "votes_of_window", o->window_votes);
-    json_put_bool(out, "balance_of_window", o->window_balance);
-    json_put_int(out, "seed", (int64_t)o->seed);
+    json_put_string(out, "stream.score", o->score);
+    json_put_string(out, "stream.refine", o->during ? "during or both" : "after or none");
+    json_put_int(out, "stream.window", o->window);
+    json_put_int(out, "stream.iterations", o->iterations);
+    json_put_double(out, "stream.epsilon", o->epsilon);
+    json_put_int(out, "stream.capacity", o->capacity);
+    json_put_string(out, "stream.votes", o->window_votes ? "window" : "all");
+    json_put_string(out, "stream.balance", o->window_balance ? "window" : "global");
+    json_put_int(out, "partition.seed", (int64_t)o->seed);
     json_end_object(out);
 }
 
@@ -112,7 +112,6 @@ static bool write_folder(Stream *stream, const EventPlace *place, const char *fo
 
 bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
     char folder[1200], writing[1300], above[1100];
-    stage_begin("checkpoint", "after %lld events", (long long)stream->events);
     checkpoints_folder(above, sizeof above, stream);
     checkpoint_path(folder, sizeof folder, stream, stream->events);
     if (!file_make_folder(above, err) || !file_temporary(writing, sizeof writing, folder, err))
@@ -123,7 +122,6 @@ bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
               file_rename(writing, folder, err) && remove_others(stream, stream->events, err);
     if (!ok)
         file_remove(writing, &(Error){0});
-    stage_end("");
     return ok;
 }
 
@@ -164,31 +162,57 @@ static bool hashes_match(const Json *manifest, const char *folder, Error *err) {
             strcmp(text_of(hashes, files[i]), hash) != 0)
             return error_set(err, EXIT_DATA,
                              "%s is damaged: its bytes have changed since it was written; start "
-                             "the stream again in another folder",
+                             "the stream again without --resume",
                              path);
     }
     return true;
 }
 
-// Both as JSON text, so that every option is compared.
+// One value as JSON text; "nothing" for NULL.
+static void write_value(JsonWriter *out, const Json *value) {
+    json_writer_init(out, false);
+    if (value != NULL)
+        json_put_value(out, NULL, value);
+}
+
+// Adds "KEY was A, is B" to a list for a sentence.
+static void add_difference(char *list, size_t size, const char *key, const Json *then,
+                           const Json *now) {
+    JsonWriter old, new;
+    size_t used = strlen(list);
+    write_value(&old, then);
+    write_value(&new, now);
+    if (strcmp(old.text, new.text) != 0)
+        snprintf(list + used, size - used, "%s%s was %s, is %s", used > 0 ? "; " : "", key,
+                 then != NULL ? old.text : "not known", new.text);
+    json_writer_clear(&old);
+    json_writer_clear(&new);
+}
+
+static Json *options_now(const Stream *stream) {
+    JsonWriter out;
+    json_writer_init(&out, false);
+    put_options(&out, NULL, &stream->options);
+    Json *options = json_parse(out.text, strlen(out.text), "options", &(Error){0});
+    json_writer_clear(&out);
+    return options;
+}
+
 static bool options_match(const Stream *stream, const Json *manifest, const char *folder,
                           Error *err) {
-    JsonWriter mine, theirs;
-    json_writer_init(&mine, false);
-    json_writer_init(&theirs, false);
-    put_options(&mine, NULL, &stream->options);
-    const Json *options = json_get(manifest, "options");
-    if (options != NULL)
-        json_put_value(&theirs, NULL, options);
-    bool same = options != NULL && strcmp(mine.text, theirs.text) == 0;
-    if (!same)
-        error_set(err, EXIT_CONFIG,
-                  "%s was written with other options; go on with the same ones, or start the "
-                  "stream again in another folder\n  then %s\n  now  %s",
-                  folder, theirs.text != NULL ? theirs.text : "?", mine.text);
-    json_writer_clear(&theirs);
-    json_writer_clear(&mine);
-    return same;
+    char differ[1024] = "";
+    Json *now = options_now(stream);
+    const Json *then = json_get(manifest, "options");
+    bool known = then != NULL && json_type(then) == JSON_OBJECT;
+    for (const Json *option = json_first(now); option != NULL; option = json_next(option))
+        add_difference(differ, sizeof differ, json_key(option),
+                       known ? json_get(then, json_key(option)) : NULL, option);
+    json_free(now);
+    return differ[0] == '\0' ||
+           error_set(err, EXIT_CONFIG,
+                     "%s was written with other options: %s; go on with the same ones, or start "
+                     "the stream again without --resume",
+                     folder, differ);
 }
 
 static bool read_place(const Json *manifest, EventPlace *place) {
@@ -220,7 +244,7 @@ bool stream_restore(Stream *stream, bool *found, Error *err) {
     *found = events >= 0;
     if (!*found)
         return true;
-    stage_begin("resume", "after %lld events", (long long)events);
+    stage_begin("resume", "after event %lld", (long long)events);
     checkpoint_path(folder, sizeof folder, stream, events);
     path_join(path, sizeof path, folder, "checkpoint.json");
     Json *manifest = json_read(path, err);

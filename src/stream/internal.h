@@ -21,10 +21,13 @@ typedef struct Stream {
     EventReader *reader;
     Srp *srp;
     SrpOptions options;
-    int64_t events; // applied, and snapshots
-    int64_t skipped_over;
+    int64_t events;   // of the stream so far: applied, passed over, and snapshots
+    int64_t passing;  // events of the source that are still to be passed over
+    bool resumed;     // those that are passed over count already
     Latency *latency; // owned
-    double shown;     // clock: of the last progress
+    double began;     // clock: of the first event of this command
+    int64_t events_at_first;
+    double shown; // clock: of the last progress
     size_t memory_limit;
     StreamSummary *summary;
 } Stream;

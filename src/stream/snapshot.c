@@ -137,11 +137,13 @@ static bool put_in_place(const Snapshot *s, Error *err) {
 bool snapshot_write(Stream *stream, const char *name, Error *err) {
     Snapshot s = {.stream = stream};
     LiveHypergraph *live = srp_live(stream->srp);
+    char after[64];
     if (live->pins == 0)
         return terminal_say("warning    snapshot %s is left out: there are no pins yet\n", name),
                true;
-    stage_begin("snapshot", "%s", name);
     find_place(&s, name);
+    stage_drop();
+    stage_begin("snapshot", "%s", s.name);
     srp_settle(stream->srp);
     for (int side = 0; side < LIVE_SIDES; side++)
         s.order[side] = live_order(live, side);
@@ -153,6 +155,9 @@ bool snapshot_write(Stream *stream, const char *name, Error *err) {
     srp_unsettle(stream->srp);
     if (ok)
         snprintf(stream->summary->snapshot, sizeof stream->summary->snapshot, "%s", s.place);
-    stage_end("");
+    else
+        file_remove(s.writing, &(Error){0});
+    snprintf(after, sizeof after, "after event %lld", (long long)stream->events);
+    stage_end(ok ? after : "");
     return ok;
 }

@@ -18,6 +18,7 @@ static bool open_stream(Stream *s, Error *err) {
     s->options = srp_options(s->config, s->request->parts);
     s->latency = ALLOC(Latency, 1, "durations of events");
     s->memory_limit = memory_limit(s->config);
+    s->passing = s->request->skip;
     s->srp = srp_new(&s->options, err);
     s->reader = s->srp != NULL ? event_reader_open(s->request->source, err) : NULL;
     if (s->reader == NULL)
@@ -37,7 +38,9 @@ static bool resume(Stream *s, Error *err) {
     bool found = false;
     if (!s->request->resume || !stream_restore(s, &found, err) || !found)
         return err->code == 0;
+    s->resumed = true;
     s->summary->pins_at_first = srp_live(s->srp)->pins;
+    s->events_at_first = s->events;
     terminal_note("resumed    after event %" PRId64 "\n", s->events);
     if (event_reader_can_seek(s->reader))
         return s->request->skip == 0 ||
@@ -58,27 +61,42 @@ static bool resume(Stream *s, Error *err) {
 
 // ---- progress
 
-static void show(Stream *s, const char *waiting) {
+// "13.0 k"
+static const char *short_count(char out[QUANTITY], double count) {
+    static const char *const unit[] = {"", " k", " M", " G"};
+    int u = 0;
+    for (; count >= 999.95 && u < 3; u++)
+        count /= 1000;
+    snprintf(out, QUANTITY, u == 0 ? "%.0f%s" : "%.1f%s", count, unit[u]);
+    return out;
+}
+
+// One line of a terminal.
+static void show(Stream *s, bool waits) {
     SrpTotals totals = srp_totals(s->srp);
     const LiveHypergraph *live = srp_live(s->srp);
     double hyperedges = (double)live->side[SIDE_HYPEREDGE].count;
-    double nodes = (double)live->side[SIDE_NODE].count;
-    double rate = s->latency->total > 0 ? (double)s->latency->count / s->latency->total : 0;
-    stage_progress("%.4g M events, %.3g k/s, %.1f %% cut, %.2f replicas per node%s",
-                   (double)s->events / 1e6, rate / 1e3,
+    double nodes = (double)live->side[SIDE_NODE].count, passed = clock_seconds() - s->began;
+    double rate = passed > 0 ? (double)(s->events - s->events_at_first) / passed : 0;
+    char events[QUANTITY], pace[QUANTITY + 2] = "waiting";
+    if (!waits)
+        snprintf(pace, sizeof pace, "%s/s", short_count(events, rate));
+    stage_progress("%s events, %s, %.1f %% cut, %.2f replicas/node",
+                   short_count(events, (double)s->events), pace,
                    hyperedges > 0 ? 100 * (double)totals.cut / hyperedges : 0,
-                   nodes > 0 ? (double)totals.replicas / nodes : 0, waiting);
+                   nodes > 0 ? (double)totals.replicas / nodes : 0);
 }
 
 static void show_at_times(Stream *s, double now) {
     if (now - s->shown < 0.25)
         return;
     s->shown = now;
-    show(s, "");
+    show(s, false);
 }
 
-static void begin_stage(const Stream *s) {
-    stage_begin("stream", "%s into %d parts", SHOWN(s->request->source), s->options.parts);
+static void begin_stage(Stream *s) {
+    stage_begin("stream", "%s", "");
+    show(s, false);
 }
 
 // ---- what is due between events
@@ -94,54 +112,81 @@ static bool fits(const Stream *s, Error *err) {
 
 static bool is_due(int64_t every, int64_t events) { return every > 0 && events % every == 0; }
 
-static bool do_what_is_due(Stream *s, Error *err) {
+static void name_snapshot(const Stream *s, char name[EVENT_NAME]) {
+    snprintf(name, EVENT_NAME, "events-%" PRId64, s->events);
+}
+
+static bool snapshot_if_due(Stream *s, Error *err) {
     char name[EVENT_NAME];
-    bool snapshot = is_due(s->config->stream.snapshot_every, s->events);
-    bool checkpoint = is_due(s->config->stream.checkpoint_every, s->events);
-    if (!fits(s, err))
-        return false;
-    snprintf(name, sizeof name, "events-%" PRId64, s->events);
-    if (snapshot && !snapshot_write(s, name, err))
-        return false;
-    EventPlace place = {0};
-    if (checkpoint)
-        place = event_reader_place(s->reader);
-    if (checkpoint && !stream_checkpoint(s, &place, err))
-        return false;
-    if (snapshot || checkpoint)
-        begin_stage(s);
-    return true;
+    if (!is_due(s->config->stream.snapshot_every, s->events))
+        return true;
+    name_snapshot(s, name);
+    bool ok = snapshot_write(s, name, err);
+    begin_stage(s);
+    return ok;
+}
+
+// One that was due at the checkpoint and could not be written then.
+static bool make_up_snapshot(Stream *s, Error *err) {
+    char name[EVENT_NAME], above[1100], path[1200];
+    name_snapshot(s, name);
+    path_join(above, sizeof above, s->request->folder, "snapshots");
+    path_join(path, sizeof path, above, name);
+    return !s->resumed || file_exists(path) || snapshot_if_due(s, err);
+}
+
+static bool checkpoint_if_due(Stream *s, Error *err) {
+    if (!is_due(s->config->stream.checkpoint_every, s->events))
+        return true;
+    EventPlace place = event_reader_place(s->reader);
+    return stream_checkpoint(s, &place, err);
 }
 
 // ---- events
 
 static bool take_event(Stream *s, const Event *event, Error *err) {
-    if (event->kind == EVENT_SNAPSHOT) {
-        s->events++;
-        bool ok = snapshot_write(s, event->name, err);
-        begin_stage(s);
-        return ok;
-    }
-    double begin = clock_seconds();
-    bool ok = srp_apply(s->srp, event, err);
-    double end = clock_seconds();
-    if (!ok)
-        return event_reader_blame(s->reader, err);
-    latency_add(s->latency, end - begin);
     s->events++;
+    double begin = clock_seconds();
+    bool ok = event->kind == EVENT_SNAPSHOT ? snapshot_write(s, event->name, err)
+                                            : srp_apply(s->srp, event, err);
+    double end = clock_seconds();
+    if (!ok) {
+        s->events--;
+        return event->kind == EVENT_SNAPSHOT ? false : event_reader_blame(s->reader, err);
+    }
+    if (event->kind == EVENT_SNAPSHOT)
+        begin_stage(s);
+    else
+        latency_add(s->latency, end - begin);
     show_at_times(s, end);
     return true;
 }
 
+// Of a resumed stream the checkpoint has counted what is passed over.
+static void pass_over(Stream *s) {
+    s->passing--;
+    s->events += !s->resumed;
+}
+
+// False if the state is that of a checkpoint, or of no event.
+static bool has_changed(const Stream *s) { return s->passing == 0 && s->events > 0; }
+
+static bool checkpoint(Stream *s, const EventPlace *place, Error *err) {
+    stage_drop();
+    stage_begin("checkpoint", "after event %" PRId64, s->events);
+    bool ok = stream_checkpoint(s, place, err);
+    stage_end("");
+    return ok;
+}
+
+// So that the stream can go on once what failed is mended. Returns false; *err of that stays.
 static bool save_at(Stream *s, const EventPlace *place) {
     Error trouble = {0};
-    if (!stream_checkpoint(s, place, &trouble))
+    if (has_changed(s) && !checkpoint(s, place, &trouble))
         terminal_say("fringe: no checkpoint: %s\n", trouble.text);
     return false;
 }
 
-// What came before the event that cannot be taken is saved, so that the stream can go on once that
-// event is mended. *err stays.
 static bool save_before(Stream *s) {
     EventPlace place = event_reader_place_before(s->reader);
     return save_at(s, &place);
@@ -154,10 +199,28 @@ static bool save_here(Stream *s) {
 
 static bool save_and_stop(Stream *s, Error *err) {
     EventPlace place = event_reader_place(s->reader);
-    return stream_checkpoint(s, &place, err) &&
+    if (!has_changed(s))
+        return error_set(err, EXIT_STOPPED,
+                         "stopped before any new event; there was nothing to save");
+    return checkpoint(s, &place, err) &&
            error_set(err, EXIT_STOPPED,
                      "stopped after event %" PRId64 "; --resume auto goes on with the next one",
                      s->events);
+}
+
+static bool take(Stream *s, const Event *event, Error *err) {
+    if (!take_event(s, event, err))
+        return save_before(s);
+    if (!fits(s, err) || !snapshot_if_due(s, err))
+        return save_here(s);
+    return checkpoint_if_due(s, err);
+}
+
+static bool has_passed(const Stream *s, Error *err) {
+    return s->passing == 0 ||
+           error_set(err, EXIT_USAGE,
+                     "--skip %" PRId64 ": the stream ends after %" PRId64 " events",
+                     s->request->skip, s->request->skip - s->passing);
 }
 
 static bool follow(Stream *s, Error *err) {
@@ -165,17 +228,15 @@ static bool follow(Stream *s, Error *err) {
     for (;;) {
         EventNext next = event_reader_next(s->reader, &event, err);
         if (next == EVENT_END)
-            return true;
+            return has_passed(s, err);
         if (next == EVENT_WRONG)
             return save_before(s);
         if (next == EVENT_WAITING)
-            show(s, "; waiting for more");
-        else if (s->skipped_over < s->request->skip)
-            s->skipped_over++;
-        else if (!take_event(s, &event, err))
-            return err->code == EXIT_DATA ? save_before(s) : false;
-        else if (!do_what_is_due(s, err))
-            return err->code == EXIT_MEMORY ? save_here(s) : false;
+            show(s, true);
+        else if (s->passing > 0)
+            pass_over(s);
+        else if (!take(s, &event, err))
+            return false;
         if (s->request->stop())
             return save_and_stop(s, err);
     }
@@ -212,19 +273,19 @@ static bool finish(Stream *s, Error *err) {
     if (srp_live(s->srp)->pins == 0)
         return error_set(err, EXIT_DATA, "%s: the stream has ended without any pin",
                          s->request->source);
-    return stream_checkpoint(s, &place, err) && snapshot_write(s, "final", err) &&
-           write_summary(s, err);
+    return checkpoint(s, &place, err) && snapshot_write(s, "final", err) && write_summary(s, err);
 }
 
 bool stream_run(StreamSummary *summary, const StreamRequest *request, const Config *config,
                 Error *err) {
     Stream s = {.request = request, .config = config, .summary = summary};
     *summary = (StreamSummary){0};
-    bool ok = open_stream(&s, err) && resume(&s, err);
+    bool ok = open_stream(&s, err) && resume(&s, err) && make_up_snapshot(&s, err);
     if (ok) {
+        s.began = clock_seconds();
         begin_stage(&s);
         ok = follow(&s, err);
-        stage_end("");
+        stage_drop();
         say_remarks(&s);
         ok = ok && finish(&s, err);
     }

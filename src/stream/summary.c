@@ -96,8 +96,34 @@ void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
     json_put_string(out, "snapshot", s->snapshot[0] != 0 ? s->snapshot : NULL);
 }
 
+// "0.61 us", "1.2 ms"
+static const char *microseconds(char out[QUANTITY], double seconds) {
+    if (seconds >= 1e-3)
+        return quantity_seconds(out, seconds);
+    snprintf(out, QUANTITY, "%.3g us", 1e6 * seconds);
+    return out;
+}
+
+// What this command did with events, if it had any.
+static void print_times(const StreamSummary *s) {
+    char total[QUANTITY], a_node[QUANTITY + 16] = "", median[QUANTITY], p99[QUANTITY],
+                                            p999[QUANTITY], longest[QUANTITY];
+    double seconds = s->times.total;
+    if (seconds <= 0)
+        return;
+    if (s->pins_at_first == 0)
+        snprintf(a_node, sizeof a_node, ", %.3g ms per node",
+                 share(1e3 * seconds, (double)s->nodes));
+    terminal_print("time         %s%s; %.3g M pins/s\n", quantity_seconds(total, seconds), a_node,
+                   share((double)(s->pins - s->pins_at_first), seconds) / 1e6);
+    terminal_print("one event    median %s, p99 %s, p99.9 %s, longest %s\n",
+                   microseconds(median, s->times.median), microseconds(p99, s->times.p99),
+                   microseconds(p999, s->times.p999), microseconds(longest, s->times.longest));
+}
+
 void stream_print(const StreamSummary *s) {
-    double nodes = (double)s->nodes, seconds = s->times.total;
+    double nodes = (double)s->nodes;
+    char memory[QUANTITY];
     terminal_print("events       %lld: %lld nodes, %lld hyperedges, %lld pins\n",
                    (long long)s->events, (long long)s->nodes, (long long)s->hyperedges,
                    (long long)s->pins);
@@ -111,13 +137,8 @@ void stream_print(const StreamSummary *s) {
                    s->load, s->workload_variation);
     terminal_print("refinement   %lld runs, %lld taken back in part or whole\n", (long long)s->runs,
                    (long long)s->undone);
-    terminal_print("time         %.3g s, %.3g ms per node; %.3g M pins/s; memory %.3g MiB\n",
-                   seconds, share(1e3 * seconds, nodes),
-                   share((double)(s->pins - s->pins_at_first), seconds) / 1e6,
-                   (double)s->bytes / (1 << 20));
-    terminal_print("one event    median %.3g us, p99 %.3g us, p99.9 %.3g us, longest %.3g us\n",
-                   1e6 * s->times.median, 1e6 * s->times.p99, 1e6 * s->times.p999,
-                   1e6 * s->times.longest);
+    terminal_print("memory       %s\n", quantity_memory(memory, (double)s->bytes));
+    print_times(s);
     if (s->repeated > 0)
         terminal_print("repeated     %lld pins, nodes or hyperedges were there already\n",
                        (long long)s->repeated);

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,56 @@ def test_hypergraph():
     refused(r"there is no pin", write, "bad", np.zeros((2, 0), int), x)
     refused(r"expected 6 numbers 1", write, "bad", index, x, None, None, None, [1, 2, 3, 4, 1, 1])
     refused(r"how many nodes", write, "bad", index)
+
+
+EVENTS = [("+h", 7, [3, 2**64 - 1]), ("+h", 8, np.array([1, 3]), 0.1), ("+h", 7, [], 2), ("+v", 3, (9, 10)), ("+v", 4),
+          ("+p", 7, 5), ("-p", 7, 3), ("=", "one"), ("-h", 9), ("-v", np.uint64(1)), ("=", "A-name.of_16-24")]
+TEXT = """fringe-stream 1
++h 7 3 18446744073709551615
++h 8 w=0.1 1 3
++h 7 w=2.0
++v 3 9 10
++v 4
++p 7 5
+-p 7 3
+= one
+-h 9
+-v 1
+= A-name.of_16-24
+"""
+
+
+def test_events():
+    fringe.write_events("own.events", iter(EVENTS))
+    fringe.write_events("twin.events", EVENTS, binary=True)
+    assert open("own.events").read() == TEXT
+    record = struct.pack("<BBHIQf2Q", 1, 1, 0, 2, 8, 0.1, 1, 3)
+    assert open("twin.events", "rb").read().startswith(b"FRNGSTRM\1\0\0\0" + struct.pack(
+        "<BBHIQ2Q", 1, 0, 0, 2, 7, 3, 2**64 - 1) + record)
+    for name in "own", "twin":
+        command("stream", f"{name}.events", "-o", f"{name}-stream")
+        assert sorted(os.listdir(f"{name}-stream/snapshots")) == ["A-name.of_16-24", "final", "one"]
+        assert np.load(f"{name}-stream/snapshots/final/node_ids.npy").tolist() == [3, 4, 5, 2**64 - 1]
+        assert np.load(f"{name}-stream/snapshots/final/hyperedge_ids.npy").tolist() == [7, 8, 10]
+        weight = fringe.read_dataset(f"{name}-stream/snapshots/one").hyperedge_weight
+        assert weight.tolist() == [2, np.float32(0.1), 1, 1]
+
+    def wrong(sentence, *event):
+        for binary in False, True:
+            refused(rf"^events\[1\]: {sentence}", fringe.write_events, "bad", [("-h", 1), event], binary)
+
+    wrong(r"'\+x' is none of the kinds \+h, \+v", "+x", 1)
+    wrong(r"the form is \(\"\+p\", H, V\)", "+p", 1)
+    wrong(r"the form is \(\"-h\", H\)", "-h", 1, [2])
+    wrong(r"-1 is not an id", "-v", -1)
+    wrong(r"18446744073709551616 is not an id", "+h", 1, [2**64])
+    wrong(r"1.5 is not an id \(a whole number\)", "+v", 1, [1.5])
+    wrong(r"the weight inf is not a number", "+h", 1, [2], float("inf"))
+    wrong(r"the weight 1e\+39 is not a number", "+h", 1, [2], 1e39)
+    wrong(r"the weight -1 is not a number", "+h", 1, [2], -1)
+    wrong(r"'\+h' with neither pins nor a weight", "+h", 1, [])
+    for name in "", ".hidden", "a/b", "x" * 65:
+        wrong("'.*' cannot name a snapshot", "=", name)
 
 
 def test_multilabel():
@@ -319,7 +370,7 @@ def run_page():
     assert "matplotlib" in skipped or os.path.getsize("people.png") > 5000
 
 
-tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_multilabel, test_run, test_villages]
+tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_events, test_multilabel, test_run, test_villages]
 tests += [test_layers, test_hypergraph_conv, test_from_pyg] if HAS_PYG else []
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
