@@ -277,8 +277,9 @@ connectivity and R, each over that of Mt-KaHyPar.
 METHODS_TOLD = """srp marginal: order hyperedges, the defaults; 6 passes: stream.passes=6; fennel and thesis: order nodes, \
 refined; balance-big (order nodes), aweto and random (order hyperedges): baselines, stream.refine=none. metis cuts the \
 clique expansion, metis:star the star. Mt-KaHyPar {version}, preset DEFAULT, objective KM1, at most {epsilon} of the nodes \
-above the mean, as stream.epsilon; srp may go over it, for it bounds pins, and METIS aims at 3 %. KM1 is connectivity - 1 \
-and does not count replicas, of which others may therefore have fewer.
+above the mean, as stream.epsilon; METIS aims at 3 %. Both balance nodes; srp balances pins, so that its parts may have \
+more nodes than that, and its workload differs less (CoV below). KM1 is connectivity - 1 and does not count replicas, of \
+which others may therefore have fewer.
 """
 COLUMNS_TOLD = """Figures are medians of the runs. R: replicas of nodes; 2R: rows of an exchange of two stages; con.: \
 connectivity; range: highest less lowest R, and connectivity, in percent of the median, where there is a seed; cut: \
