@@ -58,7 +58,7 @@ def seconds_of_cut(name, parts):
                           capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"bench_cut {config}: {done.stderr}")
-    return float(done.stdout)
+    return float(done.stdout.split()[0])
 
 
 def seconds_of_planning(work, name, cover):

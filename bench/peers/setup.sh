@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes the two environments the peers run in: PyG and DGL, each its own.
+# Makes the environments the peers run in, each its own: PyG, DGL and Mt-KaHyPar.
 #
-# usage: setup.sh [pyg|dgl ...]          (both when none is named)
+# usage: setup.sh [pyg|dgl|mtkahypar ...]          (all when none is named)
 #
-# They lie under ${FRINGE_ENVS:-$HOME/.cache/fringe-envs}/pyg and /dgl, never in the repository,
-# and take about 5 GB each: the torch wheels link CUDA libraries even where no GPU is.
+# They lie under ${FRINGE_ENVS:-$HOME/.cache/fringe-envs}/pyg, /dgl and /mtkahypar, never in the
+# repository. Those of PyG and DGL take about 5 GB each: the torch wheels link CUDA libraries even
+# where no GPU is. That of Mt-KaHyPar takes 100 MB.
 # Running it again only checks what is there. torch_scatter and torch_sparse are compiled for the
 # CPU with one job, ten to twenty minutes; without them pyg.py still runs, on sparse_csr alone.
 #
@@ -47,13 +48,21 @@ setup_dgl() {
     runs dgl 'import dgl, safetensors' || { echo "setup.sh: dgl does not load" >&2; exit 1; }
 }
 
+setup_mtkahypar() {
+    environment mtkahypar
+    runs mtkahypar 'import mtkahypar' ||
+        "$envs/mtkahypar/bin/pip" install -q mtkahypar==1.7.post1
+    runs mtkahypar 'import mtkahypar' || { echo "setup.sh: mtkahypar does not load" >&2; exit 1; }
+}
+
 mkdir -p "$envs"
-[ $# -gt 0 ] || set -- pyg dgl
+[ $# -gt 0 ] || set -- pyg dgl mtkahypar
 for peer; do
     case $peer in
     pyg) setup_pyg ;;
     dgl) setup_dgl ;;
-    *) echo "usage: setup.sh [pyg|dgl ...]" >&2; exit 2 ;;
+    mtkahypar) setup_mtkahypar ;;
+    *) echo "usage: setup.sh [pyg|dgl|mtkahypar ...]" >&2; exit 2 ;;
     esac
     echo "$peer: ready in $envs/$peer"
 done
