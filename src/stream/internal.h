@@ -33,6 +33,7 @@ typedef struct Stream {
 } Stream;
 
 // ---- summary.c
+double summary_load(const Stream *stream);                       // most pins of a part / mean
 void summary_fill(StreamSummary *summary, const Stream *stream); // from the homes there are now
 
 // ---- snapshot.c

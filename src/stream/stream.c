@@ -76,15 +76,14 @@ static void show(Stream *s, bool waits) {
     SrpTotals totals = srp_totals(s->srp);
     const LiveHypergraph *live = srp_live(s->srp);
     double hyperedges = (double)live->side[SIDE_HYPEREDGE].count;
-    double nodes = (double)live->side[SIDE_NODE].count, passed = clock_seconds() - s->began;
+    double passed = clock_seconds() - s->began;
     double rate = passed > 0 ? (double)(s->events - s->events_at_first) / passed : 0;
     char events[QUANTITY], pace[QUANTITY + 2] = "waiting";
     if (!waits)
         snprintf(pace, sizeof pace, "%s/s", short_count(events, rate));
-    stage_progress("%s events, %s, %.1f %% cut, %.2f replicas/node",
-                   short_count(events, (double)s->events), pace,
-                   hyperedges > 0 ? 100 * (double)totals.cut / hyperedges : 0,
-                   nodes > 0 ? (double)totals.replicas / nodes : 0);
+    stage_progress("%s events, %s, load %.2f, %.1f %% cut", short_count(events, (double)s->events),
+                   pace, summary_load(s),
+                   hyperedges > 0 ? 100 * (double)totals.cut / hyperedges : 0);
 }
 
 static void show_at_times(Stream *s, double now) {

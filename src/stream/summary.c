@@ -18,19 +18,23 @@ static void weigh(StreamSummary *out, const Srp *srp, LiveHypergraph *live) {
     }
 }
 
-static void spread(StreamSummary *out, const SrpPart *part, int parts) {
-    double mean = 0, squares = 0, pins = 0, most = 0;
-    for (int p = 0; p < parts; p++) {
+static double workload_variation(const SrpPart *part, int parts) {
+    double mean = 0, squares = 0;
+    for (int p = 0; p < parts; p++)
         mean += (double)(part[p].hyperedges + part[p].nodes + part[p].replicas) / parts;
-        pins += (double)part[p].pins / parts;
-        most = (double)part[p].pins > most ? (double)part[p].pins : most;
-    }
     for (int p = 0; p < parts; p++) {
         double work = (double)(part[p].hyperedges + part[p].nodes + part[p].replicas);
         squares += (work - mean) * (work - mean) / parts;
     }
-    out->workload_variation = mean > 0 ? sqrt(squares) / mean : 0;
-    out->load = pins > 0 ? most / pins : 0;
+    return mean > 0 ? sqrt(squares) / mean : 0;
+}
+
+double summary_load(const Stream *stream) {
+    const SrpPart *part = srp_parts(stream->srp);
+    int64_t most = 0, pins = srp_totals(stream->srp).pins;
+    for (int p = 0; p < stream->options.parts; p++)
+        most = part[p].pins > most ? part[p].pins : most;
+    return pins > 0 ? (double)(most * stream->options.parts) / (double)pins : 0;
 }
 
 void summary_fill(StreamSummary *out, const Stream *stream) {
@@ -52,7 +56,8 @@ void summary_fill(StreamSummary *out, const Stream *stream) {
     out->bytes = (int64_t)srp_bytes(stream->srp);
     out->weight = out->cut_weight = out->connectivity_weight = 0;
     weigh(out, stream->srp, live);
-    spread(out, srp_parts(stream->srp), stream->options.parts);
+    out->workload_variation = workload_variation(srp_parts(stream->srp), stream->options.parts);
+    out->load = summary_load(stream);
     out->times = (StreamTimes){latency->total, latency_quantile(latency, 0.5),
                                latency_quantile(latency, 0.99), latency_quantile(latency, 0.999),
                                latency->longest};
