@@ -7,12 +7,14 @@
 
 // The first kind that recognises a path is taken, so narrower ones stand above wider ones.
 static const Inspected *const kinds[] = {
-    &inspected_stream,     &inspected_snapshot,    &inspected_stream_checkpoint,
-    &inspected_comparison, &inspected_sweep,       &inspected_table,   &inspected_run,
-    &inspected_checkpoint, &inspected_partition,   &inspected_dataset, &inspected_cache,
-    &inspected_entry,      &inspected_predictions, &inspected_runs,    &inspected_metrics,
-    &inspected_assignment, &inspected_trace,       &inspected_array,   &inspected_shard,
-    &inspected_tensors,    &inspected_part_file,   &inspected_config,  &inspected_graph,
+    &inspected_stream,      &inspected_snapshot,   &inspected_stream_checkpoint,
+    &inspected_comparison,  &inspected_sweep,      &inspected_table,
+    &inspected_run,         &inspected_checkpoint, &inspected_partition,
+    &inspected_dataset,     &inspected_cache,      &inspected_entry,
+    &inspected_predictions, &inspected_runs,       &inspected_metrics,
+    &inspected_assignment,  &inspected_trace,      &inspected_array,
+    &inspected_shard,       &inspected_tensors,    &inspected_part_file,
+    &inspected_config,      &inspected_graph,
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], COLUMNS = 80, NAMES = 160, FOUND = 240 };
 

@@ -43,7 +43,7 @@ const Command commands[] = {
      "hypergraph also replicas, cut hyperedges and the workload of the parts.",
      cmd_partition},
     {"stream", "SOURCE -o FOLDER", 1, 1, false, 0, "okNSCPKusjqv",
-     "partition a hypergraph while it arrives, and write snapshots to train from",
+     "partition a hypergraph while it arrives, and take snapshots of it",
      "Reads events (docs/stream.md) from SOURCE, a file, a FIFO or - for standard input, and "
      "gives\n"
      "every node and hyperedge one of --parts parts as it comes. Writes to the folder -o:\n"

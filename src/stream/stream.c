@@ -41,17 +41,18 @@ static bool resume(Stream *s, Error *err) {
     s->resumed = true;
     s->summary->pins_at_first = srp_live(s->srp)->pins;
     s->events_at_first = s->events;
-    terminal_note("resumed    after event %" PRId64 "\n", s->events);
+    if (event_reader_can_seek(s->reader) || s->request->skip > 0)
+        terminal_note("resumed    after event %" PRId64 "\n", s->events);
     if (event_reader_can_seek(s->reader))
         return s->request->skip == 0 ||
                error_set(err, EXIT_USAGE,
                          "--skip is for a source that cannot be rewound; %s goes on where it was",
                          s->request->source);
     if (s->request->skip == 0)
-        terminal_say("fringe: %s cannot be rewound: event %" PRId64
-                     " is the last one that is held; the sender must begin with the next one, or "
+        terminal_say("resumed    after event %" PRId64
+                     "; %s cannot be rewound, so the sender must begin with the next event, or "
                      "send all again while --skip %" PRId64 " is given\n",
-                     s->request->source, s->events, s->events);
+                     s->events, SHOWN(s->request->source), s->events);
     return s->request->skip == 0 || s->request->skip == s->events ||
            error_set(err, EXIT_USAGE,
                      "--skip %" PRId64 ": the checkpoint holds %" PRId64

@@ -38,7 +38,7 @@ def shows(name, seen, pattern):
 
 # --- every command
 for words in ([], ["--help"], *([name, "--help"] for name in (
-        "train", "compare", "evaluate", "predict", "partition", "generate", "inspect", "config", "doctor"))):
+        "train", "compare", "evaluate", "predict", "partition", "stream", "generate", "inspect", "config", "doctor"))):
     command(*words)
 shows("generate", command("generate", "tiny", "-o", "tiny"), "tiny")
 with open(work + "/tiny.json", "w") as file:
@@ -66,6 +66,17 @@ command("cache")
 command("report", "one")
 command("evaluate", "one")
 command("predict", "one")
+with open(work + "/slow.sh", "w") as file:
+    file.write("""{ echo fringe-stream 1; seq 123456 | sed 's/.*/+h & & 9&/'; echo = half; sleep 0.7; echo +h 1 2; } |
+        $FRINGE stream - -o streamed --parts 4\n""")
+seen = run(["bash", "slow.sh"], work, 60)
+check("a stream: no line wraps", not seen.too_long(), seen.too_long()[:3])
+shows("its progress", seen, r"^stream +[\d.]+ k events, [\d.]+ k/s, [\d.]+ % cut, [\d.]+ replicas/node  [\d.]+ s$")
+shows("a snapshot", seen, r"^snapshot +half, after event 123457  ")
+shows("a pause", seen, r"^stream +123.5 k events, waiting, ")
+shows("what has come of it", seen, r"^replicas +\d+ \(replication factor [\d.]+\), \d+ rows per layer$")
+for path in ("streamed", "streamed/snapshots/half", "streamed/checkpoints"):
+    command("inspect", path)
 command("train", "tiny.json", "--set", "train.epohcs=3")
 shows("a very long error is broken at words", command("train", "nothing/" * 30 + "config.json"), "^ +cannot open|^fringe:")
 
