@@ -45,7 +45,6 @@ struct Srp {
 
     SlotList window; // nodes in the order in which they came; entries with another seat are void
     int64_t arrived; // entries since phase 2 ran last
-    int64_t rest;    // halves of the window that pass without a run
     // What phase 2 has yet to look at: nodes of the window and hyperedges whose pins are others
     // than before, or which have a pin or hyperedge that has moved.
     SlotList changed[LIVE_SIDES];

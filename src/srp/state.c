@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-enum { STATE = 6, STATE_NUMBERS = 7 };
+enum { STATE = 6, STATE_NUMBERS = 6 };
 
 static void numbers_of(const Srp *srp, int64_t number[STATE_NUMBERS]) {
     const SrpTotals *totals = &srp->totals;
-    int64_t all[STATE_NUMBERS] = {srp->arrived,   totals->overfull,   totals->work, totals->runs,
-                                  totals->undone, srp->options.parts, srp->rest};
+    int64_t all[STATE_NUMBERS] = {srp->arrived, totals->overfull, totals->work,
+                                  totals->runs, totals->undone,   srp->options.parts};
     memcpy(number, all, sizeof all);
 }
 
@@ -100,7 +100,6 @@ static void restore_numbers(Srp *srp, const int64_t *number) {
     srp->totals.work = number[2];
     srp->totals.runs = number[3];
     srp->totals.undone = number[4];
-    srp->rest = number[6];
 }
 
 typedef struct StateInput {

@@ -1,11 +1,9 @@
 // The sliding window of phase 2: the last nodes that got or lost a pin, the one that did so last at
 // the end. It holds slots; an entry whose node names another place as its seat is one that the node
 // had before, or of a node that is gone. Phase 2 runs once for each half of the window that
-// arrives, over what has changed since, and more rarely while its runs are in vain. Then the older
-// half leaves, except for what moved in the last pass.
+// arrives, over what has changed since. Then the older half leaves, except for what moved in the
+// last pass.
 #include "internal.h"
-
-enum { REST = 3 }; // halves of the window without a run, after one in vain
 
 static int64_t hop(const Srp *srp) { return (srp->options.window + 1) / 2; }
 
@@ -114,23 +112,11 @@ static void evict(Srp *srp) {
     srp->window.count = kept;
 }
 
-// After a run of which no move was kept, the next halves of the window pass without one.
-static void run_or_rest(Srp *srp) {
-    if (srp->rest > 0) {
-        srp->rest--;
-        forget_changed(srp, SIDE_NODE);
-        forget_changed(srp, SIDE_HYPEREDGE);
-        return;
-    }
-    window_refine(srp);
-    srp->rest = srp->move_count > 0 ? 0 : REST;
-    srp->move_count = 0;
-}
-
 void window_run_if_due(Srp *srp) {
     if (srp->arrived < hop(srp) || srp->arrived == 0)
         return;
-    run_or_rest(srp);
+    window_refine(srp);
     evict(srp);
+    srp->move_count = 0;
     srp->arrived = 0;
 }
