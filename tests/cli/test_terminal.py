@@ -71,7 +71,7 @@ with open(work + "/slow.sh", "w") as file:
         $FRINGE stream - -o streamed --parts 4\n""")
 seen = run(["bash", "slow.sh"], work, 60)
 check("a stream: no line wraps", not seen.too_long(), seen.too_long()[:3])
-shows("its progress", seen, r"^stream +[\d.]+ k events, [\d.]+ k/s, [\d.]+ % cut, [\d.]+ replicas/node  [\d.]+ s$")
+shows("its progress", seen, r"^stream +[\d.]+ k events, [\d.]+ k/s, load [\d.]+, [\d.]+ % cut  [\d.]+ s$")
 shows("a snapshot", seen, r"^snapshot +half, after event 123457  ")
 shows("a pause", seen, r"^stream +123.5 k events, waiting, ")
 shows("what has come of it", seen, r"^replicas +\d+ \(replication factor [\d.]+\), \d+ rows per layer$")
