@@ -48,7 +48,7 @@ typedef struct SrpTotals {
     int64_t cut;          // hyperedges whose pins have more than one home
     int64_t connectivity; // sum over hyperedges of the homes of its pins - 1
     int64_t overfull;     // hyperedges (fennel: nodes) placed although every part was full
-    int64_t work;         // entries of lists visited: what time is made of
+    int64_t work;         // entries of lists that were visited: the counted work
     int64_t runs, undone; // of phase 2, and those that were taken back in part or whole
 } SrpTotals;
 

@@ -31,7 +31,7 @@ int32_t live_find(const LiveHypergraph *live, int side, uint64_t id) {
     return slot;
 }
 
-// Three of four ids are not in the cache; their reads overlap.
+// The reads of several ids from memory overlap.
 void live_prefetch(const LiveHypergraph *live, int side, const uint64_t *id, int64_t count) {
     const LiveMemory *memory = live->memory;
     const int32_t *head = memory->head[side].at;

@@ -21,8 +21,8 @@ static bool fits(const CutInput *input, Error *err) {
                     memory_product(d->nodes + hyperedges, ITEM_BYTES));
     memory_plan_add(&plan, "order of the stream",
                     memory_product(pins, sizeof(int32_t)) + csr_bytes_of(hyperedges, pins, false));
-    return memory_plan_fits(&plan, input->config->run.memory_limit, "fennel needs 8 bytes per node",
-                            err);
+    return memory_plan_fits(&plan, input->config->run.memory_limit,
+                            "use partition.method=fennel, which needs 8 bytes per node", err);
 }
 
 static bool take(void *context, const Event *event, Error *err) {

@@ -131,10 +131,9 @@ void home_forget(Srp *srp, int side, int32_t slot) {
     *item = (Placed){.home = SRP_NONE};
 }
 
-// load NULL: the pins of the parts.
 static bool is_lighter(const Srp *srp, const int64_t *load, int32_t part, int32_t best) {
-    int64_t mine = load != NULL ? load[part] : srp->part[part].pins;
-    int64_t other = load != NULL ? load[best] : srp->part[best].pins;
+    int64_t mine = load_of(srp, load, part);
+    int64_t other = load_of(srp, load, best);
     return mine != other ? mine < other : part < best;
 }
 

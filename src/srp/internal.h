@@ -52,7 +52,7 @@ struct Srp {
     Growing moves;              // of Move
     int64_t move_count;
     bool settled;
-    SrpTotals before; // srp_settle
+    SrpTotals before; // the totals when srp_settle was called
 
     int64_t *have;  // [parts] scratch of a score, zeros between calls
     double *factor; // [parts] scratch of a pass
@@ -65,6 +65,11 @@ static inline Placed *placed_at(const Srp *srp, int side, int32_t slot) {
 }
 static inline const Tally *tallies_of(const Srp *srp, int side, const Placed *item) {
     return (const Tally *)srp->tally[side].elements.at + item->tally;
+}
+
+// The load of a part: its pins, or those of the window's hyperedges alone (`load`, or NULL).
+static inline int64_t load_of(const Srp *srp, const int64_t *load, int32_t part) {
+    return load != NULL ? load[part] : srp->part[part].pins;
 }
 
 // ---- lists.c

@@ -136,9 +136,9 @@ static void find_factors(Refinement *r) {
     int parts = srp->options.parts;
     double sum = 0;
     for (int p = 0; p < parts; p++)
-        sum += (double)(r->load != NULL ? r->load[p] : srp->part[p].pins);
+        sum += (double)load_of(srp, r->load, p);
     for (int p = 0; p < parts; p++) {
-        double load = (double)(r->load != NULL ? r->load[p] : srp->part[p].pins) * parts / sum;
+        double load = (double)load_of(srp, r->load, p) * parts / sum;
         srp->factor[p] = exp(1 - load * load);
     }
 }

@@ -16,7 +16,7 @@ typedef struct Snapshot {
 // ---- its name
 
 // The number of events after which the snapshot there was made; -1: not known.
-static int64_t events_of(const char *folder) {
+static int64_t events_of_snapshot(const char *folder) {
     char path[1300];
     int64_t events = -1;
     path_join(path, sizeof path, folder, "stream.json");
@@ -41,7 +41,7 @@ static void find_place(Snapshot *s, const char *name) {
         else
             snprintf(s->name, sizeof s->name, "%s-%d", name, number);
         path_join(s->place, sizeof s->place, above, s->name);
-        if (!file_exists(s->place) || events_of(s->place) == stream->events)
+        if (!file_exists(s->place) || events_of_snapshot(s->place) == stream->events)
             break;
     }
     path_join(s->writing, sizeof s->writing, above, ".writing");
