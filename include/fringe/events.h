@@ -147,6 +147,8 @@ static inline const int32_t *live_pins(const LiveHypergraph *live, int side, int
 }
 // Slots in ascending order of the user's ids: [side.count]. Owned by the caller.
 int32_t *live_order(const LiveHypergraph *live, int side);
+// The user's ids of all slots in such an order: id[side.count].
+void live_ids(const LiveHypergraph *live, int side, const int32_t *order, uint64_t *id);
 size_t live_bytes(const LiveHypergraph *live); // of memory in use
 
 // A file of everything that later events depend on, so that a restored hypergraph goes on as the

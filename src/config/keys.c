@@ -87,8 +87,8 @@ const Key config_own_keys[] = {
     {"stream.balance", KEY_WORD, AT(stream.balance), "\"global\"", ANY, "global window", ANY,
      "Pins that make a part less attractive to a node: all, or those of the window's hyperedges."},
     {"stream.passes", KEY_INT, AT(stream.passes), "1", "[1, 1000]", ANY, "passes",
-     "Above 1 (restreaming): everything is placed again, that often, before the refinement of a "
-     "snapshot."},
+     "The first pass is the stream itself; each further one (restreaming) places everything again "
+     "before the refinement of a snapshot."},
     {"stream.strict", KEY_BOOL, AT(stream.strict), "true", ANY, ANY, ANY,
      "Deleting what is not there is an error; false: such events are skipped and counted."},
     {"stream.snapshot_every", KEY_INT, AT(stream.snapshot_every), "0", "[0, 9007199254740991]", ANY,

@@ -48,10 +48,9 @@ static bool read_stream(Dataset *dataset, LiveHypergraph *live, const char *path
 }
 
 static uint64_t *ids_of_nodes(const LiveHypergraph *live, const int32_t *order, Error *err) {
-    const LiveSide *nodes = &live->side[SIDE_NODE];
-    uint64_t *id = TRY(uint64_t, nodes->count, "ids of nodes", err);
-    for (int64_t i = 0; id != NULL && i < nodes->count; i++)
-        id[i] = nodes->item[order[i]].id;
+    uint64_t *id = TRY(uint64_t, live->side[SIDE_NODE].count, "ids of nodes", err);
+    if (id != NULL)
+        live_ids(live, SIDE_NODE, order, id);
     return id;
 }
 

@@ -148,3 +148,8 @@ int32_t *live_order(const LiveHypergraph *live, int side) {
     memory_free(ordered);
     return order;
 }
+
+void live_ids(const LiveHypergraph *live, int side, const int32_t *order, uint64_t *id) {
+    for (int64_t i = 0; i < live->side[side].count; i++)
+        id[i] = live->side[side].item[order[i]].id;
+}

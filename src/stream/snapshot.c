@@ -50,12 +50,11 @@ static void find_place(Snapshot *s, const char *name) {
 // ---- its files
 
 static bool write_ids(const Snapshot *s, int side, const char *name, uint64_t *id, Error *err) {
-    const LiveSide *items = &srp_live(s->stream->srp)->side[side];
+    const LiveHypergraph *live = srp_live(s->stream->srp);
     char path[1300];
-    for (int64_t i = 0; i < items->count; i++)
-        id[i] = items->item[s->order[side][i]].id;
+    live_ids(live, side, s->order[side], id);
     path_join(path, sizeof path, s->writing, name);
-    return npy_write(path, "<u8", id, sizeof *id, 1, &items->count, err);
+    return npy_write(path, "<u8", id, sizeof *id, 1, &live->side[side].count, err);
 }
 
 static bool write_parts(const Snapshot *s, int side, Error *err) {
@@ -104,11 +103,10 @@ static bool write_dataset(const Snapshot *s, uint64_t *id, Error *err) {
     const Stream *stream = s->stream;
     const int32_t *const order[LIVE_SIDES] = {s->order[SIDE_NODE], s->order[SIDE_HYPEREDGE]};
     const char *nodes = stream->request->nodes;
-    const LiveSide *items = &srp_live(stream->srp)->side[SIDE_NODE];
-    bool ok = dataset_from_live(&dataset, srp_live(stream->srp), order, err);
-    for (int64_t i = 0; ok && i < items->count; i++)
-        id[i] = items->item[order[SIDE_NODE][i]].id;
-    ok = ok && (nodes == NULL || dataset_join(&dataset, id, nodes, stream->config->run.seed, err));
+    const LiveHypergraph *live = srp_live(stream->srp);
+    live_ids(live, SIDE_NODE, order[SIDE_NODE], id);
+    bool ok = dataset_from_live(&dataset, live, order, err) &&
+              (nodes == NULL || dataset_join(&dataset, id, nodes, stream->config->run.seed, err));
     snprintf(dataset.name, sizeof dataset.name, "%s", s->name);
     ok = ok && dataset_write(&dataset, s->writing, err);
     if (ok)
