@@ -4,7 +4,7 @@
 // the figure is bytes moved per second over that of memcpy (read and written bytes counted).
 #include "bench.h"
 #include "device.h"
-#include "internal.h"
+#include "cpu.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,9 +86,9 @@ static void check(Work *w) {
     sample.z.count = 1000;
     sample.h = rows_alloc(device(), 1000, w->z.columns, "h of the reference");
     Error err = {0};
-    CHECK(backend_cpu.start("plain", &err), EXIT_BUG, "%s", err.text);
+    CHECK(cpu_start("plain", &err), EXIT_BUG, "%s", err.text);
     forward(&sample);
-    CHECK(backend_cpu.start("auto", &err), EXIT_BUG, "%s", err.text);
+    CHECK(cpu_start("auto", &err), EXIT_BUG, "%s", err.text);
     forward(w);
     CHECK(memcmp(floats(sample.h), floats(w->h), rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
           "the vector kernels differ from plain C");

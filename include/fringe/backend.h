@@ -118,13 +118,22 @@ typedef struct MessageSource {
 enum { SPLITS = 4 };
 static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } // of one split
 
+// What a backend chooses its kernels and its device by. Zeros: the defaults, the first rank.
+typedef struct BackendStart {
+    const char *vectors; // cpu: auto | plain | avx2 | avx512 (the widest allowed that the CPU has)
+    const char *spmm;    // cuda: own | cusparse | auto (aggregate_tune measures both)
+    int node_rank;       // this rank among those of its machine: it takes device node_rank mod devices
+} BackendStart;
+
 struct Backend {
     const char *name;
 
-    // Chooses kernels: vectors auto | plain | avx2 | avx512 (the widest allowed that the CPU has);
-    // false with a sentence if the CPU lacks what is asked for.
-    bool (*start)(const char *vectors, Error *err);
+    // Before anything else, and again to change what was chosen (not with blocks allocated). False
+    // with a sentence if the machine lacks what is asked for.
+    bool (*start)(const BackendStart *how, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
+    // Bytes of device memory that are free. NULL where blocks of alloc lie in the host's memory.
+    size_t (*device_free)(void);
 
     // ---- memory. Whatever operations work on lies in blocks of alloc, which the host does not
     // touch: it uploads and downloads. What MPI reads and writes lies in blocks of alloc_pinned,

@@ -61,6 +61,10 @@ bool cpu_start(const char *vectors, Error *err) {
     return true;
 }
 
+static bool start(const BackendStart *how, Error *err) {
+    return cpu_start(how->vectors != NULL ? how->vectors : "auto", err);
+}
+
 const char *cpu_describe(void) {
     static char text[160];
     snprintf(text, sizeof text, "%s, %s", cpu_lanes_names[cpu_lanes()], cpu_dense_describe());
@@ -69,7 +73,7 @@ const char *cpu_describe(void) {
 
 const Backend backend_cpu = {
     .name = "cpu",
-    .start = cpu_start,
+    .start = start,
     .describe = cpu_describe,
     .host_is_device = true,
     .alloc = cpu_alloc,

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static bool start(const char *vectors, Error *err) { return backend_cpu.start(vectors, err); }
+static bool start(const BackendStart *how, Error *err) { return backend_cpu.start(how, err); }
 
 static const char *describe(void) {
     static char text[200];

@@ -68,7 +68,7 @@ static Health check_kernels(const Config *config, const Options *options, Findin
     (void)options;
     Error err = {0};
     const Backend *backend = backend_find(config->run.backend, &err);
-    if (backend == NULL || !backend->start(config->run.simd, &err)) {
+    if (backend == NULL || !backend->start(&(BackendStart){.vectors = config->run.simd}, &err)) {
         SAY("%.400s", err.text);
         CURE("set run.backend to cpu, and run.simd to auto");
         return HEALTH_FAIL;

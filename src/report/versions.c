@@ -32,7 +32,7 @@ static void say_libraries(JsonWriter *writer) {
 static void say_backends(void) {
     for (int i = 0; i < backend_family.count; i++) {
         const Backend *backend = family_member(&backend_family, i);
-        if (backend->start("auto", &(Error){0}))
+        if (backend->start(&(BackendStart){0}, &(Error){0}))
             say(NULL, "kernels", backend->describe());
     }
 }

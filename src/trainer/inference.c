@@ -7,7 +7,7 @@ static bool find_parts(Inference *inference, ModelParts *parts, const Config *co
     parts->backend = backend_find(config->run.backend, err);
     parts->options = (CodecOptions){.codec = codec_find("fp32", err), .chunk = config->comm.chunk};
     parts->schedule = schedule_find("blocking", err);
-    if (err->code == 0 && parts->backend->start(config->run.simd, err) &&
+    if (err->code == 0 && backend_start(parts->backend, config, parts->comm, err) &&
         model_shape(&inference->shape, config, shard->features, shard->classes, shard->multilabel,
                     err))
         model_shape_for_inference(&inference->shape);

@@ -69,6 +69,8 @@ void trainer_download(Trainer *trainer);
 bool evaluate_when_due(Trainer *trainer, EpochRecord *record, Error *err);
 bool patience_is_over(const Trainer *trainer);
 
+// Starts the backend with what the config and the place of this rank say.
+bool backend_start(const Backend *backend, const Config *config, const Comm *comm, Error *err);
 // Do all ranks have the memory that they plan to take? EXIT_MEMORY. Collective.
 bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err);
 // Makes the Patterns where there is room for the most that making them may take. Collective.

@@ -95,6 +95,11 @@ static void model_parts(const Trainer *t, ModelParts *parts) {
     parts->backend = t->backend;
 }
 
+bool backend_start(const Backend *backend, const Config *config, const Comm *comm, Error *err) {
+    return backend->start(
+        &(BackendStart){.vectors = config->run.simd, .node_rank = comm->node_rank}, err);
+}
+
 static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     const Config *c = t->config;
     t->backend = backend_find(c->run.backend, err);
@@ -107,7 +112,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     return err->code == 0 &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
            family_knows(&metric_family, c->train.metric, err) &&
-           t->backend->start(c->run.simd, err);
+           backend_start(t->backend, c, t->comm, err);
 }
 
 static bool check_data(const Trainer *t, Error *err) {

@@ -12,7 +12,7 @@ enum { VECTORS = 3, PANELS = 6 };
 
 static inline bool vectors_start(const char *name) {
     Error err = {0};
-    return backend_cpu.start(name, &err);
+    return backend_cpu.start(&(BackendStart){.vectors = name}, &err);
 }
 
 // ---- a graph and its numbers

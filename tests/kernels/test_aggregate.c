@@ -153,7 +153,7 @@ static void names_are_checked(void **state) {
     assert_null(backend_find("abacus", &err));
     assert_non_null(strstr(err.text, "cpu"));
     err = (Error){0};
-    assert_false(backend_cpu.start("avx1024", &err));
+    assert_false(backend_cpu.start(&(BackendStart){.vectors = "avx1024"}, &err));
     assert_non_null(strstr(err.text, "avx512"));
     assert_int_equal(err.code, EXIT_CONFIG);
     assert_true(vectors_start("auto"));

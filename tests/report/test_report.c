@@ -146,7 +146,7 @@ static void versions_are_members_and_name_what_is_linked(void **state) {
     Error err = {0};
     JsonWriter writer;
     const Backend *backend = backend_find("cpu", &err);
-    assert_ok(backend != NULL && backend->start("auto", &err), &err);
+    assert_ok(backend != NULL && backend->start(&(BackendStart){0}, &err), &err);
     json_writer_init(&writer, true);
     json_begin_object(&writer, NULL);
     report_versions(&writer, backend);
