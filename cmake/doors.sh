@@ -65,7 +65,7 @@ function room_of(path, part) {
         next
     }
     if (name ~ /\.\.\//) {
-        if (!($1 ~ /^kernels\// && name ~ /^\.\.\/[a-z_]+\.h$/))
+        if (!($1 ~ /^kernels\// && name ~ /^\.\.\/[a-z0-9_]+\.h$/))
             breach("\"" name "\": private headers of other rooms stay closed")
     } else if (name ~ /\// && $1 !~ /^include\//)
         breach("\"" name "\": private headers lie in the room itself")

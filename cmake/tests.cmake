@@ -142,6 +142,33 @@ foreach(source IN LISTS preload_sources)
     target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
 endforeach()
 
+# The CUDA backend on a device that the host emulates (tests/emulated): the same sources, compiled as
+# C++ against the headers of that folder. A plug-in that tests load by its path.
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+    enable_language(CXX)
+    set(emulated_sources)
+    foreach(source IN LISTS cuda_sources)
+        get_filename_component(name ${source} NAME_WE)
+        set(CUDA_SOURCE ${source})
+        configure_file(cmake/emulated.cpp.in ${CMAKE_BINARY_DIR}/emulated/${name}.cpp @ONLY)
+        list(APPEND emulated_sources ${CMAKE_BINARY_DIR}/emulated/${name}.cpp)
+    endforeach()
+    file(GLOB emulator CONFIGURE_DEPENDS tests/emulated/*.cpp)
+    configure_file(kernels/cuda/table.c ${CMAKE_BINARY_DIR}/emulated/table.c COPYONLY)
+    add_library(fringe-emulated MODULE ${emulated_sources} ${emulator}
+                ${CMAKE_BINARY_DIR}/emulated/table.c)
+    target_include_directories(fringe-emulated PRIVATE tests/emulated include kernels kernels/cuda)
+    target_compile_definitions(fringe-emulated PRIVATE FRINGE_ABI="${cuda_abi}"
+                               FRINGE_PLUGIN_NAME="emulated")
+    set_target_properties(fringe-emulated PROPERTIES CXX_STANDARD 20
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_compile_options(fringe-emulated PRIVATE -O1 -fvisibility=hidden
+                           $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-pragmas>)
+    add_dependencies(fringe_support fringe-emulated) # a test that is built can load it
+endif()
+
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/test_*.c)
 foreach(source IN LISTS test_sources)
     get_filename_component(name ${source} NAME_WE)

@@ -2,7 +2,7 @@
 // quantized ones are.
 #include "internal.h"
 
-static const Backend *const backends[] = {&backend_cpu, &backend_fenced};
+static const Backend *const backends[] = {&backend_cpu, &backend_fenced, &backend_cuda};
 const Family backend_family = FAMILY_OF_POINTERS("run.backend", NULL, backends);
 
 const Backend *backend_find(const char *name, Error *err) {

@@ -6,6 +6,8 @@
 #ifndef FRINGE_KERNELS_GRID_H
 #define FRINGE_KERNELS_GRID_H
 
+#include "both.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,12 +18,12 @@ typedef struct Grid {
     float most;       // the largest q
 } Grid;
 
-static inline uint32_t float_bits(float value) {
+ON_BOTH static inline uint32_t float_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
-static inline float float_of_bits(uint32_t bits) {
+ON_BOTH static inline float float_of_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -29,10 +31,10 @@ static inline float float_of_bits(uint32_t bits) {
 
 // A bf16 is the upper half of a float, so both forms are floats whose bits are a multiple of a
 // grain, and neighbours of one sign differ by it.
-static inline uint32_t grid_grain(bool bf16) { return bf16 ? 1u << 16 : 1u; }
+ON_BOTH static inline uint32_t grid_grain(bool bf16) { return bf16 ? 1u << 16 : 1u; }
 
 // The largest number of that form that is not above `value`.
-static inline float grid_below(float value, uint32_t grain) {
+ON_BOTH static inline float grid_below(float value, uint32_t grain) {
     uint32_t bits = float_bits(value);
     if (bits >> 31) // a larger magnitude is below
         bits += grain - 1;
@@ -41,9 +43,11 @@ static inline float grid_below(float value, uint32_t grain) {
 
 // False if the grid cannot be written: a parameter or the grid's end overflows. The row's values
 // are finite.
-static inline bool grid_make(Grid *grid, float minimum, float maximum, int bits, bool bf16) {
+ON_BOTH static inline bool grid_make(Grid *grid, float minimum, float maximum, int bits,
+                                     bool bf16) {
     uint32_t grain = grid_grain(bf16);
-    *grid = (Grid){.most = (float)((1 << bits) - 1)};
+    grid->most = (float)((1 << bits) - 1);
+    grid->step = 0;
     grid->zero = grid_below(minimum + 0.0f, grain); // -0 becomes 0
     if (maximum == grid->zero)
         return true;
@@ -58,7 +62,7 @@ static inline bool grid_make(Grid *grid, float minimum, float maximum, int bits,
 
 // 1 / S is as good as S only where both are normal numbers, and a product with it cannot overflow
 // on the way; beyond these bounds values are divided.
-static inline bool grid_divides(const Grid *grid) {
+ON_BOTH static inline bool grid_divides(const Grid *grid) {
     return !(grid->step >= 0x1p-100f && grid->step <= 0x1p100f);
 }
 

@@ -7,5 +7,6 @@
 
 extern const Backend backend_cpu;
 extern const Backend backend_fenced;
+extern Backend backend_cuda; // its table is filled when it is started (plugin.h)
 
 #endif

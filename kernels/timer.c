@@ -54,7 +54,7 @@ static void add_reached(StreamTimer *t) {
         add_oldest(t);
 }
 
-void stream_timer_begin(StreamTimer *t, Stream stream) {
+void stream_timer_begin(StreamTimer *t, Stream stream, TimerKind kind) {
     if (t == NULL)
         return;
     assert(!t->open);
@@ -64,17 +64,22 @@ void stream_timer_begin(StreamTimer *t, Stream stream) {
     }
     t->open = true;
     t->stream = stream;
-    t->backend->event_record(t->pair[(t->first + t->count) % PAIRS].begin, stream);
+    Pair *pair = &t->pair[(t->first + t->count) % PAIRS];
+    pair->kind = kind;
+    if (t->backend->range_begin != NULL)
+        t->backend->range_begin(timer_names[kind]);
+    t->backend->event_record(pair->begin, stream);
 }
 
-void stream_timer_end(StreamTimer *t, TimerKind kind) {
+void stream_timer_end(StreamTimer *t) {
     if (t == NULL)
         return;
     assert(t->open);
     t->open = false;
     Pair *pair = &t->pair[(t->first + t->count) % PAIRS];
     t->backend->event_record(pair->end, t->stream);
-    pair->kind = kind;
+    if (t->backend->range_end != NULL)
+        t->backend->range_end();
     pair->layer = t->timers->layer;
     pair->direction = t->timers->direction;
     t->count++;

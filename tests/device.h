@@ -4,16 +4,52 @@
 #ifndef FRINGE_TESTS_DEVICE_H
 #define FRINGE_TESTS_DEVICE_H
 
-#include "fringe/backend.h"
+#include "../kernels/plugin.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static inline const char *device_name(void) {
     const char *name = getenv("FRINGE_TEST_BACKEND");
     return name != NULL ? name : "cpu";
 }
 
-static inline const Backend *device(void) { return backend_find(device_name(), &(Error){0}); }
+// A plug-in in the build's folder, loaded and started; NULL with a sentence where that fails.
+static inline const Backend *plugin_device(Backend *loaded, const char *file, const char *name,
+                                           BackendStart how, Error *err) {
+    const char *build = getenv("FRINGE_BUILD");
+    char path[1200];
+    if (loaded->name != NULL)
+        return loaded;
+    snprintf(path, sizeof path, "%s/%s", build != NULL ? build : ".", file);
+    if (access(path, F_OK) != 0)
+        error_set(err, EXIT_UNAVAILABLE, "%s was not built", file);
+    else if (plugin_load(loaded, path, name, err) && !loaded->start(&how, err))
+        *loaded = (Backend){0};
+    return err->code == 0 ? loaded : NULL;
+}
+
+// The CUDA backend on a device that the host emulates, which no config can name, ...
+static inline const Backend *emulated_device(Error *err) {
+    static Backend emulated;
+    return plugin_device(&emulated, "tests/libfringe-emulated.so", "emulated", (BackendStart){0},
+                         err);
+}
+// ... and on the device of this rank.
+static inline const Backend *real_device(const Comm *comm, Error *err) {
+    static Backend cuda;
+    BackendStart how = {.node_rank = comm->node_rank, .node_size = comm->node_size};
+    return plugin_device(&cuda, "libfringe-cuda.so", "cuda", how, err);
+}
+
+static inline const Backend *device(void) {
+    Error err = {0};
+    if (strcmp(device_name(), "emulated") == 0)
+        return emulated_device(&err);
+    return backend_find(device_name(), &err);
+}
 
 // Host arrays to and from blocks of the device; done on return. Neither takes memory.
 static inline void to_device(void *to, const void *host, size_t bytes) {

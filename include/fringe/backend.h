@@ -122,7 +122,8 @@ static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } 
 typedef struct BackendStart {
     const char *vectors; // cpu: auto | plain | avx2 | avx512 (the widest allowed that the CPU has)
     const char *spmm;    // cuda: own | cusparse | auto (aggregate_tune measures both)
-    int node_rank;       // this rank among those of its machine: it takes device node_rank mod devices
+    int node_rank;       // this rank among those of its machine takes device node_rank mod devices
+    int node_size;       // ranks of the machine
 } BackendStart;
 
 struct Backend {
@@ -132,7 +133,7 @@ struct Backend {
     // with a sentence if the machine lacks what is asked for.
     bool (*start)(const BackendStart *how, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
-    // Bytes of device memory that are free. NULL where blocks of alloc lie in the host's memory.
+    // Bytes of device memory that this rank may take: its share of what is free. NULL where blocks of alloc lie in the host's memory.
     size_t (*device_free)(void);
 
     // ---- memory. Whatever operations work on lies in blocks of alloc, which the host does not
@@ -161,6 +162,9 @@ struct Backend {
     void (*event_wait)(Event *event, const Poll *poll);
     // clock_seconds() when the stream reached the event, which it has.
     double (*event_time)(const Event *event);
+    // Names what is called between the two for profilers of the device; NULL where there are none.
+    void (*range_begin)(const char *name);
+    void (*range_end)(void);
     // What is put on the stream from now on runs after the event.
     void (*stream_wait)(Stream stream, const Event *event);
     void (*finish)(const Poll *poll); // waits until both streams are empty
@@ -193,7 +197,7 @@ struct Backend {
                               const char *panels); // what it takes, at most
     // Waits for both streams, then measures the panel widths on this Csr for rows of `columns`
     // floats and keeps the fastest for that width (x and out are scratch, overwritten). The choice
-    // changes no bit.
+    // changes no bit on the CPU; for run.spmm = auto see spmm.
     void (*aggregate_tune)(Aggregate *aggregate, Rows out, Rows x);
     void (*aggregate_free)(Aggregate *aggregate);
     const char *(*aggregate_describe)(const Aggregate *aggregate,
@@ -207,6 +211,11 @@ struct Backend {
     // self term.
     void (*aggregate_rows)(Aggregate *aggregate, Rows out, Range range, bool self,
                            const DeviceFloat *left, const Poll *poll);
+    // Whose kernel adds the own part: "own", whose bits are the CPU's, or "cusparse"; for run.spmm =
+    // auto the one that was faster when aggregates were tuned. spmm_set makes ranks agree. NULL where
+    // there is but one.
+    const char *(*spmm)(void);
+    void (*spmm_set)(const char *name);
     // Halo part, continued from the unscaled own sum: row k of the Csr is row rows[k] of out. Both
     // are lent as above. aggregate_halo_begin starts over; each aggregate_halo then adds to every
     // row the terms w * halo[c] from where the last one ended on while column c < column_end, and
@@ -334,8 +343,8 @@ StreamTimer *stream_timer_new(const Backend *backend, Timers *timers);
 void stream_timer_free(StreamTimer *timer);
 Timers *stream_timer_timers(StreamTimer *timer); // what it adds to; NULL for NULL
 // Around the calls that put work on the stream; one pair at a time.
-void stream_timer_begin(StreamTimer *timer, Stream stream);
-void stream_timer_end(StreamTimer *timer, TimerKind kind);
+void stream_timer_begin(StreamTimer *timer, Stream stream, TimerKind kind);
+void stream_timer_end(StreamTimer *timer);
 // Waits for both streams, so that all work so far is added.
 void stream_timer_finish(StreamTimer *timer);
 

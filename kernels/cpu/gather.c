@@ -4,6 +4,7 @@
 // The one idea: blocks of rows are spread over the threads, and rows of the gather are asked for
 // some time before they are read (send lists ascend, law 5, but with gaps that the hardware does
 // not guess).
+#include "../bf16.h"
 #include "cpu.h"
 #include <omp.h>
 #include <string.h>
@@ -93,10 +94,6 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
 
 // --- bf16: the upper half of a float, rounded to nearest, halves to even
 
-// The bf16 of a float's bits. An exponent of ones in the result: not finite, or beyond the largest
-// bf16.
-static inline uint32_t rounded(uint32_t bits) { return (bits + 0x7fff + (bits >> 16 & 1)) >> 16; }
-
 // False if a value has no bf16.
 static bool pack_row(unsigned char *to, const float *x, float scale, int64_t columns) {
     uint32_t bad = 0;
@@ -104,9 +101,8 @@ static bool pack_row(unsigned char *to, const float *x, float scale, int64_t col
         float value = scale * x[c];
         uint32_t bits;
         memcpy(&bits, &value, sizeof bits);
-        uint16_t half = (uint16_t)rounded(bits);
-        bad |= (bits >> 23 & 0xff) == 0xff; // a NaN may round to anything
-        bad |= (half & 0x7f80) == 0x7f80;
+        uint16_t half = (uint16_t)bf16_rounded(bits);
+        bad |= bf16_is_bad(bits);
         memcpy(to + 2 * c, &half, sizeof half);
     }
     return bad == 0;

@@ -3,8 +3,9 @@
 //   softmax  loss = log sum_c exp(z_c - m) + m - z_label, m = max z;  g = (p - onehot) weight
 //   bce      loss = sum_c max(x, 0) - x y + log(1 + exp(-|x|));       g = (sigmoid(x) - y) weight
 //
-// The exponential and the logarithm are polynomials of our own, so they are the same in every
-// vector width and on every machine: exp after Cephes (Moshier), log(1 + t) = 2 atanh(t / (2 + t)).
+// The exponential and the logarithm are polynomials of our own (expressions.h), so they are the
+// same in every vector width and on every machine.
+#include "../expressions.h"
 #include "loss.h"
 #include "masks_lanes.h"
 #include <math.h>
@@ -19,27 +20,15 @@ LANES_INLINE Vec vec_power2(Vec shifted) {
 
 // exp(x) for x <= 0, relative error 2e-7; 0 below -87; NaN stays.
 LANES_INLINE Vec vec_exp(Vec x) {
-    Vec shifted = x * 1.44269504f + 0x1.8p23f, n = shifted - 0x1.8p23f;
-    Vec r = x - n * 0.693359375f + n * 2.12194440e-4f; // x - n log 2, in two steps
-    Vec p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    Vec e = (p * (r * r) + r + 1.0f) * vec_power2(shifted);
-    return (Vec)((VecInt)e & ~(VecInt)(x < -87.0f));
+    Vec shifted = EXP_SHIFTED(x), n = shifted - 0x1.8p23f, r = EXP_REST(x, n);
+    Vec e = EXP_OF_REST(r) * vec_power2(shifted);
+    return (Vec)((VecInt)e & ~(VecInt)(x < EXP_LEAST));
 }
 
 // log(1 + t) for t = 0 .. 1, relative error 2e-7.
 LANES_INLINE Vec vec_log1p(Vec t) {
     Vec s = t / (t + 2.0f), w = s * s;
-    Vec p = w * (1.0f / 15) + 1.0f / 13;
-    p = p * w + 1.0f / 11;
-    p = p * w + 1.0f / 9;
-    p = p * w + 1.0f / 7;
-    p = p * w + 1.0f / 5;
-    p = p * w + 1.0f / 3;
-    return 2.0f * s * (p * w + 1.0f);
+    return LOG1P_OF(s, w);
 }
 
 LANES_INLINE Vec vec_select(VecInt mask, Vec yes, Vec no) {

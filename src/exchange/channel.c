@@ -349,11 +349,11 @@ void channel_receive(Channel *channel, int group) {
         channel_decode_begin(channel);
     if (transfer->bytes > 0) {
         since = clock_seconds();
-        stream_timer_begin(channel->timer, STREAM_MESSAGE);
+        stream_timer_begin(channel->timer, STREAM_MESSAGE, TIMER_UNPACK);
         check_message(channel, group, transfer->payload);
         MessageLayout layout = layout_of(channel, INCOMING, group);
         channel_decode(channel, group, &layout);
-        stream_timer_end(channel->timer, TIMER_UNPACK);
+        stream_timer_end(channel->timer);
         channel->seconds.unpack += clock_seconds() - since;
     }
     channel->received++;

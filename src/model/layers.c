@@ -54,25 +54,25 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
     const Layer *layer = run->layer;
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->shape.kind->forward(run, rows, poll);
-    stream_timer_end(m->timer, TIMER_DENSE);
+    stream_timer_end(m->timer);
     if (!m->shape.posted[run->l])
         return;
     Post post = layer_post(run);
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
                                    layer->saved, m->on.gid[level_set(&m->shape, run->l + 1)], poll);
-    stream_timer_end(m->timer, TIMER_POINTWISE);
+    stream_timer_end(m->timer);
 }
 
 // Y = H W of all rows.
 static Rows transform(const LayerRun *run) {
     Model *m = run->m;
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->parts.backend->dense(run->layer->y, (Range){0, run->h.count}, run->h,
                             weights_of(run, ROLE_WEIGHT), NULL, false, NULL);
-    stream_timer_end(m->timer, TIMER_DENSE);
+    stream_timer_end(m->timer);
     return rows_first(run->layer->y, run->h.count);
 }
 
@@ -100,13 +100,13 @@ static void drop_features(Model *m) {
     const Backend *b = m->parts.backend;
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid[NODES],
                NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream, m->on.halo_id,
                    NULL);
-    stream_timer_end(m->timer, TIMER_POINTWISE);
+    stream_timer_end(m->timer);
 }
 
 void model_forward(Model *m) {
@@ -159,7 +159,7 @@ void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const P
 static void parameter_gradients(void *context, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     while (m->made > 0 && m->shape.parameter[m->made - 1].layer == run->l) {
         const Parameter *p = &m->shape.parameter[m->made - 1];
         if (p->role == ROLE_WEIGHT && run->transformed && run->dy.at == NULL)
@@ -167,7 +167,7 @@ static void parameter_gradients(void *context, const Poll *poll) {
         m->shape.kind->parameter_gradient(run, p, poll);
         made(m, p);
     }
-    stream_timer_end(m->timer, TIMER_DENSE);
+    stream_timer_end(m->timer);
 }
 
 // ---- backward: the gradients of rows
@@ -178,9 +178,9 @@ static void backward_rows(void *context, Range rows, const Poll *poll) {
     rows.end = rows.end < run->g.count ? rows.end : run->g.count;
     if (rows.begin >= rows.end)
         return;
-    stream_timer_begin(run->m->timer, STREAM_COMPUTE);
+    stream_timer_begin(run->m->timer, STREAM_COMPUTE, TIMER_DENSE);
     run->m->shape.kind->input_gradient(run, rows, poll);
-    stream_timer_end(run->m->timer, TIMER_DENSE);
+    stream_timer_end(run->m->timer);
 }
 
 static void backward_aggregate_first(LayerRun *run) {
@@ -192,9 +192,9 @@ static void backward_aggregate_first(LayerRun *run) {
     }
     run->da = rows_first(gradient_rows(m, in, 2), run->g.count);
     run->dh = rows_first(gradient_rows(m, in, 1), run->h.count);
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->shape.kind->aggregate_gradient(run, gradient_poll(m));
-    stream_timer_end(m->timer, TIMER_DENSE);
+    stream_timer_end(m->timer);
     propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
                                     .in = run->da,
                                     .out = run->dh,
@@ -235,10 +235,10 @@ static void backward_transform_first(LayerRun *run) {
     if (!wants_input_gradient(&m->shape, run->l))
         return;
     run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->parts.backend->dense_transposed(run->dh, (Range){0, dy.count}, dy,
                                        weights_of(run, ROLE_WEIGHT), false, poll);
-    stream_timer_end(m->timer, TIMER_DENSE);
+    stream_timer_end(m->timer);
     backward_rows(run, (Range){0, run->g.count}, poll);
 }
 
@@ -248,12 +248,12 @@ static void backward_post(Model *m, int l, Rows dh) {
     Post post = layer_post(&run);
     const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run.layer->parameter[ROLE_BETA];
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     m->parts.backend->post_backward(
         dh, dh, rows_first(run.layer->z, dh.count), &post, run.layer->saved,
         gamma != NULL ? flat_window(m->gradient, gamma->begin) : NULL,
         beta != NULL ? flat_window(m->gradient, beta->begin) : NULL, m->scratch, gradient_poll(m));
-    stream_timer_end(m->timer, TIMER_POINTWISE);
+    stream_timer_end(m->timer);
     if (gamma != NULL) {
         made(m, beta);
         made(m, gamma);

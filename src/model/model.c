@@ -158,11 +158,11 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     int last = m->shape.layers;
     m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     double train = (double)m->parts.shard->train_nodes;
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     make_loss(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
               (float)(1 / train));
     download_results(m);
-    stream_timer_end(m->timer, TIMER_POINTWISE);
+    stream_timer_end(m->timer);
     model_backward(m);
     m->parts.backend->event_wait(m->results, gradient_poll(m));
     return m->loss[SPLIT_TRAIN] / train;

@@ -42,10 +42,10 @@ static void aggregate_range(const Running *run, Range range, const Poll *poll) {
 }
 
 static void aggregate_own(const Running *run, const Range *range, int ranges, const Poll *poll) {
-    stream_timer_begin(run->m->timer, STREAM_COMPUTE);
+    stream_timer_begin(run->m->timer, STREAM_COMPUTE, TIMER_AGGREGATE_OWN);
     for (int i = 0; i < ranges; i++)
         aggregate_range(run, range[i], poll);
-    stream_timer_end(run->m->timer, TIMER_AGGREGATE_OWN);
+    stream_timer_end(run->m->timer);
 }
 
 static void finish(const Running *run, const Range *range, int ranges, const Poll *poll) {
@@ -62,10 +62,10 @@ static void run_own(void *context, OwnPart part, const Poll *exchange) {
     const Poll *poll = &(Poll){poll_both, &both};
     const Pattern *pattern = run->op->block.pattern;
     if (part != OWN_MARGINAL) {
-        stream_timer_begin(m->timer, STREAM_COMPUTE);
+        stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_AGGREGATE_OWN);
         m->parts.backend->aggregate_prepare(run->op->aggregate, run->call->in, run->op->right,
                                             poll);
-        stream_timer_end(m->timer, TIMER_AGGREGATE_OWN);
+        stream_timer_end(m->timer);
     }
     if (part == OWN_CENTRAL) {
         aggregate_own(run, pattern->central, pattern->range_count, poll);
@@ -88,11 +88,11 @@ static void run_halo(void *context, Rows received, int begin, int end, bool last
     const Poll *poll = &(Poll){poll_both, &both};
     const SparseOperator *op = run->op;
     const HaloPlan *plan = &op->block.pattern->plan;
-    stream_timer_begin(m->timer, STREAM_COMPUTE);
+    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_AGGREGATE_HALO);
     if (begin < end || last)
         m->parts.backend->aggregate_halo(op->halo, run->call->out, received,
                                          plan->receive_offset[end], last ? op->left : NULL, poll);
-    stream_timer_end(m->timer, TIMER_AGGREGATE_HALO);
+    stream_timer_end(m->timer);
     if (last)
         finish(run, op->rest, op->rest_count, poll);
 }
@@ -105,10 +105,10 @@ static RowSource sent_rows(const Running *run) {
     RowSource rows = {.x = in, .right = op->right, .sums = partials};
     if (partials.count == 0)
         return rows;
-    stream_timer_begin(run->m->timer, STREAM_COMPUTE);
+    stream_timer_begin(run->m->timer, STREAM_COMPUTE, TIMER_AGGREGATE_OWN);
     b->aggregate_prepare(op->partial, in, op->right, NULL);
     b->aggregate_rows(op->partial, partials, (Range){0, partials.count}, false, NULL, NULL);
-    stream_timer_end(run->m->timer, TIMER_AGGREGATE_OWN);
+    stream_timer_end(run->m->timer);
     return rows;
 }
 

@@ -96,8 +96,10 @@ static void model_parts(const Trainer *t, ModelParts *parts) {
 }
 
 bool backend_start(const Backend *backend, const Config *config, const Comm *comm, Error *err) {
-    return backend->start(
-        &(BackendStart){.vectors = config->run.simd, .node_rank = comm->node_rank}, err);
+    return backend->start(&(BackendStart){.vectors = config->run.simd,
+                                          .node_rank = comm->node_rank,
+                                          .node_size = comm->node_size},
+                          err);
 }
 
 static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
@@ -324,11 +326,11 @@ static void train(Trainer *t, EpochRecord *record) {
     gradsync_finish(t->sync, t->device.gradient);
     comm_sum_double(t->comm, &record->loss, 1);
     timer_end(&t->timers, TIMER_REDUCE);
-    stream_timer_begin(t->timer, STREAM_COMPUTE);
+    stream_timer_begin(t->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     record->gradient_norm = clip(t);
     record->rate = rate_of(t, record->epoch);
     t->optimizer->step(t, record->rate, record->epoch);
-    stream_timer_end(t->timer, TIMER_POINTWISE);
+    stream_timer_end(t->timer);
     stream_timer_finish(t->timer);
     record->bytes = model_bytes_sent(t->model) - bytes;
     record->reduce_bytes = gradsync_bytes(t->sync);

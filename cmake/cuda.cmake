@@ -1,0 +1,62 @@
+# The CUDA backend: a plug-in beside the program, libfringe-cuda.so. It resolves nothing from the
+# program (-Wl,--no-undefined), so that a program without it and with it are the same.
+#
+#   FRINGE_CUDA=AUTO  where a CUDA compiler is found (nvcc on the PATH, or in CUDACXX)
+#   FRINGE_CUDA=ON    or the configuration fails
+#   FRINGE_CUDA=OFF   not at all
+set(FRINGE_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO, ON or OFF")
+set_property(CACHE FRINGE_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+# The ABI number: a hash of the headers that the program and a plug-in both read.
+set(abi_text)
+foreach(header include/fringe/backend.h kernels/plugin.h include/fringe/base/error.h
+        include/fringe/base/memory.h include/fringe/base/poll.h include/fringe/base/random.h
+        include/fringe/base/sparse.h)
+    file(READ ${CMAKE_SOURCE_DIR}/${header} text)
+    string(APPEND abi_text "${text}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+endforeach()
+string(SHA256 abi "${abi_text}")
+string(SUBSTRING ${abi} 0 16 abi)
+set_source_files_properties(kernels/plugin.c kernels/cuda/table.c PROPERTIES COMPILE_DEFINITIONS
+                            "FRINGE_ABI=\"${abi}\"")
+
+file(GLOB cuda_sources CONFIGURE_DEPENDS kernels/cuda/*.cu)
+set(cuda_abi ${abi})
+
+set(FRINGE_HAS_CUDA FALSE)
+if(NOT FRINGE_CUDA STREQUAL "OFF" AND NOT FRINGE_SANITIZE)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+        # code for A100, A40, L40 and H100, and PTX that the driver compiles for newer devices
+        set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 90-virtual)
+    endif()
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+        enable_language(CUDA)
+        find_package(CUDAToolkit)
+        set(FRINGE_HAS_CUDA ${CUDAToolkit_FOUND})
+    endif()
+    if(NOT FRINGE_HAS_CUDA AND FRINGE_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "FRINGE_CUDA=ON, but there is no CUDA compiler: put nvcc on the PATH or "
+                            "name it in CUDACXX")
+    endif()
+endif()
+if(FRINGE_HAS_CUDA)
+    message(STATUS "CUDA plug-in: nvcc ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
+else()
+    message(STATUS "CUDA plug-in: not built")
+    return()
+endif()
+
+set(CMAKE_CUDA_STANDARD 20)
+add_library(fringe-cuda MODULE ${cuda_sources} kernels/cuda/table.c)
+target_include_directories(fringe-cuda PRIVATE include kernels kernels/cuda)
+target_compile_options(fringe-cuda PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false -Werror=all-warnings>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fvisibility=hidden>
+    $<$<COMPILE_LANGUAGE:C>:-fvisibility=hidden>)
+target_link_libraries(fringe-cuda PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusparse)
+target_link_options(fringe-cuda PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+set_target_properties(fringe-cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

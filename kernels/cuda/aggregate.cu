@@ -1,0 +1,258 @@
+// The sparse aggregate over one Csr and over the halo's: what is kept between calls.
+//
+// The one idea: a call names a range of rows, and its kernels are told apart by the length of rows
+// alone (short ones by groups of lanes, long ones by whole blocks), which is known when the Csr is
+// copied. Neither way shows in the bits.
+#include "aggregate.h"
+
+#include <algorithm>
+
+void *device_copy(const void *host, size_t bytes, const char *what) {
+    if (host == NULL)
+        return NULL;
+    void *device = cuda_alloc(bytes, what);
+    cuda_upload(device, host, bytes);
+    cuda_finish(NULL);
+    return device;
+}
+
+DeviceCsr device_csr_new(const Csr *csr) {
+    const char *what = "sparse aggregate";
+    const int64_t entries = csr->offset[csr->rows];
+    DeviceCsr copy = {csr->rows, entries, NULL, NULL, NULL};
+    copy.offset =
+        (int64_t *)device_copy(csr->offset, (size_t)(csr->rows + 1) * sizeof(int64_t), what);
+    copy.column = (int32_t *)device_copy(csr->column, (size_t)entries * sizeof(int32_t), what);
+    copy.weight = (float *)device_copy(csr->weight, (size_t)entries * sizeof(float), what);
+    return copy;
+}
+
+void device_csr_free(DeviceCsr *csr) {
+    cuda_free(csr->weight);
+    cuda_free(csr->column);
+    cuda_free(csr->offset);
+}
+
+// ---- which kernel: own, cusparse, or auto: what was faster when aggregates were tuned
+
+static struct {
+    const char *forced;               // by cuda_spmm_set
+    double own_seconds, spmm_seconds; // of aggregate_tune
+} choice;
+
+static bool word_is(const char *word, const char *other) {
+    return word != NULL && strcmp(word, other) == 0;
+}
+
+static bool spmm_may_be_used(void) {
+    return word_is(cuda_how.spmm, "cusparse") || word_is(cuda_how.spmm, "auto");
+}
+
+const char *cuda_spmm(void) {
+    if (choice.forced != NULL)
+        return choice.forced;
+    if (word_is(cuda_how.spmm, "auto"))
+        return choice.spmm_seconds < choice.own_seconds ? "cusparse" : "own";
+    return spmm_may_be_used() ? "cusparse" : "own";
+}
+
+void cuda_spmm_set(const char *name) {
+    choice.forced = strcmp(name, "cusparse") == 0 ? "cusparse" : "own";
+}
+
+static bool spmm_is_used(void) { return word_is(cuda_spmm(), "cusparse"); }
+
+// ---- own part
+
+struct Aggregate {
+    DeviceCsr csr;
+    const int64_t *offset; // the host's; borrowed
+    int64_t sources, stride;
+    Spmm *spmm;                          // where run.spmm is not own
+    int32_t *long_row, *device_long_row; // ascending; one copy for each side
+    int64_t long_rows;
+    DeviceRows x; // of the last prepare; borrowed
+    const float *right;
+};
+
+static int64_t count_long(const Csr *csr, int32_t *list) {
+    int64_t count = 0;
+    for (int64_t r = 0; r < csr->rows; r++)
+        if (csr->offset[r + 1] - csr->offset[r] > LONG_ROW) {
+            if (list != NULL)
+                list[count] = (int32_t)r;
+            count++;
+        }
+    return count;
+}
+
+Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
+                              const char *panels) {
+    (void)panels; // of the CPU's
+    Aggregate *a = (Aggregate *)cuda_host->memory_alloc(sizeof *a, "sparse aggregate");
+    a->csr = device_csr_new(csr);
+    a->offset = csr->offset;
+    a->sources = sources;
+    a->stride = rows_stride_of(columns);
+    if (spmm_may_be_used())
+        a->spmm = spmm_new(&a->csr, a->offset, sources, a->stride);
+    a->long_rows = count_long(csr, NULL);
+    size_t bytes = (size_t)a->long_rows * sizeof *a->long_row;
+    a->long_row = (int32_t *)cuda_host->memory_alloc(bytes, "long rows");
+    count_long(csr, a->long_row);
+    a->device_long_row = (int32_t *)device_copy(a->long_row, bytes, "long rows");
+    return a;
+}
+
+size_t cuda_aggregate_bytes(int64_t sources, int64_t columns, const char *panels) {
+    (void)panels;
+    size_t scaled = (size_t)(sources * rows_stride_of(columns)) * sizeof(float);
+    return sizeof(Aggregate) + (spmm_may_be_used() ? scaled : 0);
+}
+
+void cuda_aggregate_free(Aggregate *a) {
+    if (a == NULL)
+        return;
+    spmm_free(a->spmm);
+    cuda_free(a->device_long_row);
+    cuda_host->memory_free(a->long_row);
+    device_csr_free(&a->csr);
+    cuda_host->memory_free(a);
+}
+
+const char *cuda_aggregate_describe(const Aggregate *a, int64_t columns) {
+    (void)columns;
+    return a->spmm != NULL && spmm_is_used() ? "cuSPARSE" : "own kernel";
+}
+
+void cuda_aggregate_prepare(Aggregate *a, Rows x, const DeviceFloat *right, const Poll *poll) {
+    a->x = device_rows(x);
+    a->right = floats_of(right);
+    if (a->spmm != NULL && spmm_is_used())
+        spmm_prepare(a->spmm, &a->x, a->right);
+    poll_call(poll);
+}
+
+void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const DeviceFloat *left,
+                         const Poll *poll) {
+    (void)poll;
+    AggregateTask task = {};
+    task.out = floats_of(out.at);
+    task.x = a->x.at;
+    task.out_stride = out.stride;
+    task.x_stride = a->x.stride;
+    task.begin = a->csr.offset;
+    task.end = a->csr.offset + 1;
+    task.column = a->csr.column;
+    task.weight = a->csr.weight;
+    task.left = floats_of(left);
+    task.right = a->right;
+    task.self = self;
+    task.longest = LONG_ROW;
+    if (range.begin >= range.end ||
+        (a->spmm != NULL && spmm_is_used() && spmm_rows(a->spmm, &task, range)))
+        return;
+    // long rows first: they take the longest
+    const int32_t *list = a->long_row, *end = list + a->long_rows;
+    aggregate_long_run(&task, a->device_long_row, std::lower_bound(list, end, range.begin) - list,
+                       std::lower_bound(list, end, range.end) - list);
+    aggregate_task_run(&task, range.begin, range.end);
+}
+
+// Seconds of all rows, the least of some rounds.
+static double seconds_of(Aggregate *a, Rows out, const char *name) {
+    enum { ROUNDS = 3 };
+    double fastest = 0;
+    cuda_spmm_set(name);
+    for (int round = 0; round <= ROUNDS; round++) { // the first one allocates
+        cuda_finish(NULL);
+        double begin = cuda_host->clock_seconds();
+        cuda_aggregate_rows(a, out, Range{0, a->csr.rows}, false, NULL, NULL);
+        cuda_finish(NULL);
+        double seconds = cuda_host->clock_seconds() - begin;
+        fastest = round <= 1 || seconds < fastest ? seconds : fastest;
+    }
+    return fastest;
+}
+
+void cuda_aggregate_tune(Aggregate *a, Rows out, Rows x) {
+    if (!word_is(cuda_how.spmm, "auto"))
+        return;
+    const char *forced = choice.forced;
+    cuda_aggregate_prepare(a, x, NULL, NULL);
+    choice.own_seconds += seconds_of(a, out, "own");
+    choice.spmm_seconds += seconds_of(a, out, "cusparse");
+    choice.forced = forced;
+}
+
+// ---- halo part
+
+struct HaloAggregate {
+    DeviceCsr csr;
+    int32_t *rows; // which row of out each is
+    // [csr.rows] where the last call ended, and where the next one does; they change places
+    int64_t *from, *to;
+};
+
+HaloAggregate *cuda_aggregate_halo_new(const Csr *csr, const int32_t *rows) {
+    HaloAggregate *h = (HaloAggregate *)cuda_host->memory_alloc(sizeof *h, "halo aggregate");
+    size_t bytes = (size_t)csr->rows * sizeof *h->from;
+    h->csr = device_csr_new(csr);
+    h->rows = (int32_t *)device_copy(rows, (size_t)csr->rows * sizeof *rows, "sparse aggregate");
+    h->from = (int64_t *)cuda_alloc(bytes, "halo cursors");
+    h->to = (int64_t *)cuda_alloc(bytes, "halo cursors");
+    return h;
+}
+
+void cuda_aggregate_halo_free(HaloAggregate *h) {
+    if (h == NULL)
+        return;
+    cuda_free(h->to);
+    cuda_free(h->from);
+    cuda_free(h->rows);
+    device_csr_free(&h->csr);
+    cuda_host->memory_free(h);
+}
+
+void cuda_aggregate_halo_begin(HaloAggregate *h) {
+    cuda_copy(h->from, h->csr.offset, (size_t)h->csr.rows * sizeof *h->from);
+}
+
+// to[k] = the first edge of row k, from from[k] on, whose column is at least column_end.
+__global__ static void find_ends(int64_t *to, const int64_t *from, const int64_t *offset,
+                                 const int32_t *column, int64_t rows, int64_t column_end) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < rows; k += step) {
+        int64_t begin = from[k], end = offset[k + 1];
+        while (begin < end) {
+            int64_t middle = begin + (end - begin) / 2;
+            if (column[middle] < column_end)
+                begin = middle + 1;
+            else
+                end = middle;
+        }
+        to[k] = begin;
+    }
+}
+
+void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo, int64_t column_end,
+                         const DeviceFloat *left, const Poll *poll) {
+    (void)poll;
+    enum { THREADS = 256 };
+    LAUNCH(find_ends, cuda_blocks(h->csr.rows, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
+           h->to, h->from, h->csr.offset, h->csr.column, h->csr.rows, column_end);
+    AggregateTask task = {};
+    task.out = floats_of(out.at);
+    task.x = floats_of(halo.at);
+    task.out_stride = out.stride;
+    task.x_stride = halo.stride;
+    task.begin = h->from;
+    task.end = h->to;
+    task.row = h->rows;
+    task.column = h->csr.column;
+    task.weight = h->csr.weight;
+    task.left = floats_of(left);
+    task.resume = true;
+    aggregate_task_run(&task, 0, h->csr.rows);
+    std::swap(h->from, h->to);
+}

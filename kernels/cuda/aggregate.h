@@ -1,0 +1,52 @@
+// What the files of the sparse aggregate share: the kernel of rows, and a Csr on the device.
+#ifndef FRINGE_KERNELS_CUDA_AGGREGATE_H
+#define FRINGE_KERNELS_CUDA_AGGREGATE_H
+
+#include "device.h"
+
+// Row k adds the edges begin[k] .. end[k] - 1 and is row `row[k]` of out (row NULL: k):
+//   out[i] = left[i] * ( start + sum_e weight[e] * (right[column[e]] * x[column[e]]) )
+// start is out[i] itself if `resume`, else right[i] x[i] if `self`, else 0. Each term is (right x)
+// first, then the weight times it, and terms are added in the order of the edges: the CPU's bits.
+struct AggregateTask {
+    float *out;
+    const float *x;
+    int64_t out_stride, x_stride; // multiples of 16; floats to make: out_stride
+    const int64_t *begin, *end;
+    const int32_t *row, *column;
+    const float *weight, *left, *right; // NULL: all 1
+    bool self, resume;
+    int64_t longest; // rows of more edges are left out; 0: none is
+};
+
+// Rows first .. last - 1 of the task, on STREAM_COMPUTE.
+void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last);
+
+// A Csr whose arrays lie on the device.
+struct DeviceCsr {
+    int64_t rows, entries;
+    int64_t *offset;
+    int32_t *column;
+    float *weight; // NULL: all 1
+};
+DeviceCsr device_csr_new(const Csr *csr);
+void device_csr_free(DeviceCsr *csr);
+
+// A host array on the device; complete on return.
+void *device_copy(const void *host, size_t bytes, const char *what);
+
+// ---- aggregate_long.cu: rows with more edges than this are done by whole blocks.
+enum { LONG_ROW = 4096 };
+// The rows list[first] .. list[last - 1] of the task.
+void aggregate_long_run(const AggregateTask *task, const int32_t *list, int64_t first,
+                        int64_t last);
+
+// ---- spmm.cu: the same by cuSPARSE. `offset` are the Csr's on the host; both are borrowed.
+struct Spmm;
+Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int64_t stride);
+void spmm_free(Spmm *spmm); // NULL is fine
+void spmm_prepare(Spmm *spmm, const DeviceRows *x, const float *right);
+// False where cuSPARSE cannot: a range has 2^31 entries or more.
+bool spmm_rows(Spmm *spmm, const AggregateTask *task, Range range);
+
+#endif

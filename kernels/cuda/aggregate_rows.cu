@@ -1,0 +1,99 @@
+// The sparse aggregate, row by row (LIMITS 2): Y[i] += w[i,j] X[j].
+//
+// The one idea: a lane holds four columns of one row of the result over all edges of the row, so no
+// sum leaves its register, no two lanes add to one number, and a column adds its edges in the order
+// of the list. What is waited for is memory: a lane asks for the rows of AHEAD edges at once before
+// it adds the first. Neighbouring lanes read neighbouring columns, so a request is one line.
+#include "aggregate.h"
+
+enum { THREADS = 128, AHEAD = 8, WEIGHT = 1, RIGHT = 2 };
+
+__device__ static inline float4 times(float factor, float4 x) {
+    return make_float4(factor * x.x, factor * x.y, factor * x.z, factor * x.w);
+}
+__device__ static inline float4 plus(float4 a, float4 b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+// What row i of the task starts from, in the four columns from `at` on.
+__device__ static inline float4 start_of(const AggregateTask &task, int64_t i, int64_t at) {
+    if (task.resume)
+        return *(const float4 *)(task.out + i * task.out_stride + at);
+    if (!task.self)
+        return make_float4(0, 0, 0, 0);
+    float4 x = *(const float4 *)(task.x + i * task.x_stride + at);
+    return task.right != NULL ? times(task.right[i], x) : x;
+}
+
+template <int KIND>
+__device__ static inline float4 term_of(const AggregateTask &task, int64_t edge, int32_t j,
+                                        float4 x) {
+    if (KIND & RIGHT)
+        x = times(task.right[j], x);
+    if (KIND & WEIGHT)
+        x = times(task.weight[edge], x);
+    return x;
+}
+
+template <int KIND>
+__device__ static inline float4 add_edges(const AggregateTask &task, float4 sum, int64_t begin,
+                                          int64_t end, int64_t at) {
+    int64_t edge = begin;
+    for (; edge + AHEAD <= end; edge += AHEAD) {
+        int32_t j[AHEAD];
+        float4 x[AHEAD];
+        for (int a = 0; a < AHEAD; a++)
+            j[a] = task.column[edge + a];
+        for (int a = 0; a < AHEAD; a++)
+            x[a] = *(const float4 *)(task.x + j[a] * task.x_stride + at);
+        for (int a = 0; a < AHEAD; a++)
+            sum = plus(sum, term_of<KIND>(task, edge + a, j[a], x[a]));
+    }
+    for (; edge < end; edge++) {
+        int32_t j = task.column[edge];
+        float4 x = *(const float4 *)(task.x + j * task.x_stride + at);
+        sum = plus(sum, term_of<KIND>(task, edge, j, x));
+    }
+    return sum;
+}
+
+// `lanes` neighbouring threads take a tile of 4 lanes columns of one row; the tiles of a row are
+// neighbours, too.
+template <int KIND>
+__global__ __launch_bounds__(THREADS) static void rows_kernel(AggregateTask task, int64_t first,
+                                                              int64_t last, int lanes, int tiles) {
+    const int groups = (int)blockDim.x / lanes;
+    const int64_t items = (last - first) * tiles, step = (int64_t)gridDim.x * groups;
+    for (int64_t item = (int64_t)blockIdx.x * groups + threadIdx.x / lanes; item < items;
+         item += step) {
+        const int64_t k = first + item / tiles, begin = task.begin[k], end = task.end[k];
+        const int64_t at = 4 * (item % tiles * lanes + threadIdx.x % lanes);
+        const bool unchanged = task.resume && task.left == NULL && begin == end;
+        if (at >= task.out_stride || unchanged || (task.longest > 0 && end - begin > task.longest))
+            continue;
+        const int64_t i = task.row != NULL ? task.row[k] : k;
+        float4 sum = add_edges<KIND>(task, start_of(task, i, at), begin, end, at);
+        if (task.left != NULL)
+            sum = times(task.left[i], sum);
+        *(float4 *)(task.out + i * task.out_stride + at) = sum;
+    }
+}
+
+// Lanes of a row: as many as its columns need, a power of two, a warp at most.
+static int lanes_for(int64_t stride) {
+    int lanes = 4;
+    while (lanes < 32 && 4 * lanes < stride)
+        lanes *= 2;
+    return lanes;
+}
+
+void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last) {
+    static void (*const kernels[])(AggregateTask, int64_t, int64_t, int, int) = {
+        rows_kernel<0>, rows_kernel<WEIGHT>, rows_kernel<RIGHT>, rows_kernel<WEIGHT | RIGHT>};
+    const int lanes = lanes_for(task->out_stride);
+    const int64_t tiles = divide_up(task->out_stride, 4 * lanes);
+    const int kind = (task->weight != NULL ? WEIGHT : 0) | (task->right != NULL ? RIGHT : 0);
+    // one item a group: the device hands out blocks as others end, which evens out long rows
+    LAUNCH(kernels[kind], divide_up((last - first) * tiles * lanes, THREADS), THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), *task, first, last, lanes, (int)tiles);
+}

@@ -1,0 +1,140 @@
+// Dense products by cuBLAS, in fp32 and nothing less: pedantic mode takes no TF32 and no emulation
+// of fp32 by narrower numbers.
+//
+// The one idea: cuBLAS repeats its bits as long as one stream calls it with one workspace of its
+// own. The long thin product aT g is a fixed number of partial sums over fixed ranges of rows,
+// added in order, because one product of that shape would leave most of the device idle.
+//
+// cuBLAS counts by columns: a row-major matrix is its transposed one. So out = a W is
+// outT = WT aT, and the strides of rows are its leading dimensions.
+#include "device.h"
+
+#include <cstdio>
+
+enum {
+    PARTS = 32,      // partial sums of aT g, at most
+    PART_ROWS = 512, // rows of a part, at least
+    THREADS = 256,   // of a block of the kernels here
+    WORKSPACE = 32 << 20
+};
+
+static cublasHandle_t library;
+
+#define BLAS_CALL(call)                                                                            \
+    do {                                                                                           \
+        cublasStatus_t status_ = (call);                                                           \
+        if (status_ != CUBLAS_STATUS_SUCCESS)                                                      \
+            cuda_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,                     \
+                        cublasGetStatusString(status_));                                           \
+    } while (0)
+
+void cuda_dense_start(void) {
+    BLAS_CALL(cublasCreate(&library));
+    BLAS_CALL(cublasSetStream(library, cuda_stream(STREAM_COMPUTE)));
+    BLAS_CALL(cublasSetWorkspace(library, cuda_scratch(SCRATCH_BLAS, WORKSPACE), WORKSPACE));
+    BLAS_CALL(cublasSetMathMode(library, CUBLAS_PEDANTIC_MATH));
+}
+
+const char *cuda_dense_describe(void) {
+    static char text[64];
+    int major = 0, minor = 0, patch = 0;
+    cublasGetProperty(MAJOR_VERSION, &major);
+    cublasGetProperty(MINOR_VERSION, &minor);
+    cublasGetProperty(PATCH_LEVEL, &patch);
+    snprintf(text, sizeof text, "cuBLAS %d.%d.%d", major, minor, patch);
+    return text;
+}
+
+// ---- out = a op(W), of a range of rows
+
+// out[r] += bias where there is one; padding becomes zero.
+__global__ static void finish_rows(DeviceRows out, int64_t begin, int64_t count,
+                                   const float *bias) {
+    const int64_t all = count * out.stride, step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+        int64_t column = i % out.stride;
+        float *at = out.at + begin * out.stride + i;
+        if (column >= out.columns)
+            *at = 0;
+        else if (bias != NULL)
+            *at += bias[column];
+    }
+}
+
+static void product(Rows out, Range range, Rows a, cublasOperation_t w_op, const DeviceFloat *w,
+                    const DeviceFloat *bias, bool add) {
+    DeviceRows to = device_rows(out), from = device_rows(a);
+    const int64_t rows = range.end - range.begin;
+    if (rows <= 0 || to.columns == 0)
+        return;
+    const float one = 1, beta = add ? 1.0f : 0.0f;
+    const int64_t ldw = w_op == CUBLAS_OP_T ? from.columns : to.columns;
+    BLAS_CALL(cublasSgemm_64(library, w_op, CUBLAS_OP_N, to.columns, rows, from.columns, &one,
+                             floats_of(w), ldw, from.at + range.begin * from.stride, from.stride,
+                             &beta, to.at + range.begin * to.stride, to.stride));
+    if (bias != NULL || to.stride != to.columns)
+        LAUNCH(finish_rows, cuda_blocks(rows * to.stride, THREADS), THREADS, 0,
+               cuda_stream(STREAM_COMPUTE), to, range.begin, rows, floats_of(bias));
+}
+
+void cuda_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
+                bool add, const Poll *poll) {
+    (void)poll;
+    product(out, range, a, CUBLAS_OP_N, w, bias, add);
+}
+
+void cuda_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
+                           const Poll *poll) {
+    (void)poll;
+    product(out, range, g, CUBLAS_OP_T, w, NULL, add);
+}
+
+// ---- the weight gradient
+
+// Parts of equal height, and behind them one of the rows that are left.
+struct Parts {
+    int64_t count, rows, rest;
+};
+static Parts parts_of(int64_t rows) {
+    int64_t count = least(rows / PART_ROWS, PARTS);
+    if (count == 0)
+        return Parts{0, 0, rows};
+    return Parts{count, rows / count, rows % (rows / count)};
+}
+
+int64_t cuda_dense_gradient_scratch(int64_t rows, int64_t a_columns, int64_t g_columns) {
+    return (parts_of(rows).count + 1) * a_columns * g_columns;
+}
+
+__global__ static void add_parts(float *dw, const float *part, int64_t parts, int64_t count) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+        float sum = 0;
+        for (int64_t p = 0; p < parts; p++)
+            sum += part[p * count + i];
+        dw[i] = sum;
+    }
+}
+
+void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll) {
+    (void)poll;
+    DeviceRows x = device_rows(a), y = device_rows(g);
+    const Parts parts = parts_of(x.count);
+    const int64_t count = x.columns * y.columns, whole = parts.count * parts.rows;
+    const float one = 1, zero = 0;
+    if (count == 0)
+        return;
+    float *part = floats_of(scratch);
+    if (parts.count > 0)
+        BLAS_CALL(cublasSgemmStridedBatched_64(
+            library, CUBLAS_OP_N, CUBLAS_OP_T, y.columns, x.columns, parts.rows, &one, y.at,
+            y.stride, parts.rows * y.stride, x.at, x.stride, parts.rows * x.stride, &zero, part,
+            y.columns, count, parts.count));
+    if (parts.rest > 0)
+        BLAS_CALL(cublasSgemm_64(library, CUBLAS_OP_N, CUBLAS_OP_T, y.columns, x.columns,
+                                 parts.rest, &one, y.at + whole * y.stride, y.stride,
+                                 x.at + whole * x.stride, x.stride, &zero,
+                                 part + parts.count * count, y.columns));
+    LAUNCH(add_parts, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
+           floats_of(dw), part, parts.count + (parts.rest > 0), count);
+}

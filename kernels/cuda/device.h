@@ -1,0 +1,122 @@
+// What the .cu files share: the device's memory as they see it, launches, errors.
+//
+// The sources also compile for the host, against the emulated device of the tests, whose
+// cuda_runtime.h, cublas_v2.h and cusparse.h take the place of the toolkit's. So kernels are
+// launched with LAUNCH only, shared memory is SHARED only, and there are no cooperative groups,
+// textures, inline PTX, dynamic parallelism or float atomics (tests/kernels/test_cuda_sources.sh).
+#ifndef FRINGE_KERNELS_CUDA_DEVICE_H
+#define FRINGE_KERNELS_CUDA_DEVICE_H
+
+#include "cuda.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <cstring>
+
+// ---- memory
+
+struct DeviceRows {
+    float *at;
+    int64_t count, columns, stride;
+};
+static inline DeviceRows device_rows(Rows rows) {
+    return DeviceRows{(float *)rows.at, rows.count, rows.columns, rows.stride};
+}
+// rows_stride of the door, which a plug-in cannot call.
+static inline int64_t rows_stride_of(int64_t columns) { return (columns + 15) / 16 * 16; }
+// Host and device code both look at a Device* pointer through these.
+__host__ __device__ static inline float *floats_of(const DeviceFloat *at) { return (float *)at; }
+__host__ __device__ static inline double *doubles_of(const DeviceDouble *at) {
+    return (double *)at;
+}
+__host__ __device__ static inline int32_t *int32s_of(const DeviceInt32 *at) {
+    return (int32_t *)at;
+}
+__host__ __device__ static inline int64_t *int64s_of(const DeviceInt64 *at) {
+    return (int64_t *)at;
+}
+__host__ __device__ static inline unsigned char *bytes_of(const DeviceByte *at) {
+    return (unsigned char *)at;
+}
+
+// ---- errors: a failed call ends the job with EXIT_CUDA and a sentence that names it.
+[[noreturn]] void cuda_failed(const char *file, int line, ExitCode code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define CUDA_CALL(call)                                                                            \
+    do {                                                                                           \
+        cudaError_t status_ = (call);                                                              \
+        if (status_ != cudaSuccess)                                                                \
+            cuda_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,                     \
+                        cudaGetErrorString(status_));                                              \
+    } while (0)
+
+// ---- host
+extern const PluginHost *cuda_host;
+extern BackendStart cuda_how;
+cudaStream_t cuda_stream(Stream stream);
+int cuda_processors(void);   // multiprocessors of the device
+int cuda_device_ranks(void); // ranks of this machine that share this rank's device
+// Blocks of `block` threads for `threads` threads, at most as many as keep the device busy: kernels
+// loop over what is left.
+int64_t cuda_blocks(int64_t threads, int block);
+void cuda_clock_start(void);           // events.cu, once
+void cuda_dense_start(void);           // dense.cu, once
+const char *cuda_dense_describe(void); // dense.cu: "cuBLAS 13.0.2"
+
+// A flat block of the device that belongs to the backend itself, at least `bytes` large, kept until
+// the end: scratch of operations of one stream that their door gives none for. It grows (waiting
+// for both streams) and never shrinks; `slot` names the user.
+enum ScratchSlot { SCRATCH_LOSS, SCRATCH_SUMS, SCRATCH_BLAS, SCRATCH_SLOTS };
+void *cuda_scratch(ScratchSlot slot, size_t bytes);
+
+// ---- launches: grid blocks of `block` threads with `bytes` of shared memory. An empty grid
+// launches nothing. Grids are one-dimensional; kernels loop over what is beyond the largest grid.
+#define LAUNCH(kernel, grid, block, bytes, stream, ...)                                            \
+    cuda_launch(#kernel, kernel, (grid), (block), (bytes), (stream), __VA_ARGS__)
+
+template <typename... Parameters, typename... Arguments>
+static void cuda_launch(const char *name, void (*kernel)(Parameters...), int64_t grid, int block,
+                        size_t bytes, cudaStream_t stream, Arguments... arguments) {
+    if (grid <= 0)
+        return;
+    const int64_t most = 0x7fffffff;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)(grid < most ? grid : most));
+    config.blockDim = dim3((unsigned)block);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    cudaError_t status = cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+    if (status != cudaSuccess)
+        cuda_failed(__FILE__, __LINE__, EXIT_CUDA, "the launch of %s failed: %s", name,
+                    cudaGetErrorString(status));
+}
+
+// The block's shared memory: SHARED(float, sum) gives `float *sum` of the launch's `bytes`. Once a
+// kernel. The emulated device has its own.
+#ifndef SHARED
+#define SHARED(type, name)                                                                         \
+    extern __shared__ __align__(16) unsigned char shared_memory[];                                 \
+    type *name = reinterpret_cast<type *>(shared_memory)
+#endif
+
+__host__ __device__ static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+__host__ __device__ static inline int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+// ---- lanes: 16 neighbouring threads of a warp do a row, so that sums along it are the CPU's fixed
+// tree (kernels/cpu/lanes.h): lane l adds columns l, l + 16, ..., then takes lane l+8, l+4, l+2,
+// l+1.
+enum { LANES = 16 };
+__device__ static inline unsigned lanes_mask(void) { // of this thread's 16, in its warp
+    return 0xffffu << (threadIdx.x / LANES % 2 * LANES);
+}
+// The sum, in all 16 lanes. All of them call it.
+__device__ static inline float lanes_sum(float value) {
+    for (int half = LANES / 2; half > 0; half /= 2)
+        value += __shfl_down_sync(lanes_mask(), value, half, LANES);
+    return __shfl_sync(lanes_mask(), value, 0, LANES);
+}
+
+#endif

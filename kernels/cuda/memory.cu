@@ -1,0 +1,124 @@
+// Memory of the device and pinned memory of the host, and the copies between them.
+//
+// The one idea: every copy is put on a stream like an operation, so that it is ordered with them. A
+// copy to or from host memory that is not pinned is correct, too, but the host then waits for it.
+#include "device.h"
+
+enum { LEAST_BYTES = 64 }; // a block of no bytes is an address, too
+
+size_t cuda_device_free(void) {
+    size_t free_bytes = 0, all = 0;
+    CUDA_CALL(cudaMemGetInfo(&free_bytes, &all));
+    int ranks = cuda_device_ranks();
+    return free_bytes / (size_t)ranks;
+}
+
+static void check_memory(cudaError_t status, size_t bytes, const char *what, const char *where) {
+    if (status == cudaErrorMemoryAllocation)
+        cuda_failed(__FILE__, __LINE__, EXIT_MEMORY,
+                    "%s: %.3f GiB do not fit into the memory of the %s; use more ranks on more "
+                    "devices, or a narrower model",
+                    what, (double)bytes / 0x1p30, where);
+    CUDA_CALL(status);
+}
+
+void *cuda_alloc(size_t bytes, const char *what) {
+    void *block = NULL;
+    bytes = bytes < LEAST_BYTES ? (size_t)LEAST_BYTES : bytes;
+    check_memory(cudaMalloc(&block, bytes), bytes, what, "device");
+    CUDA_CALL(cudaMemsetAsync(block, 0, bytes, cuda_stream(STREAM_COMPUTE)));
+    CUDA_CALL(cudaStreamSynchronize(cuda_stream(STREAM_COMPUTE))); // the other stream may use it
+    return block;
+}
+
+void cuda_free(void *block) {
+    if (block == NULL)
+        return;
+    cuda_finish(NULL);
+    CUDA_CALL(cudaFree(block));
+}
+
+void *cuda_alloc_pinned(size_t bytes, const char *what) {
+    void *block = NULL;
+    bytes = bytes < LEAST_BYTES ? (size_t)LEAST_BYTES : bytes;
+    check_memory(cudaMallocHost(&block, bytes), bytes, what, "host that may be pinned");
+    memset(block, 0, bytes);
+    return block;
+}
+
+void cuda_free_pinned(void *block) {
+    if (block == NULL)
+        return;
+    cuda_finish(NULL);
+    CUDA_CALL(cudaFreeHost(block));
+}
+
+static void put_copy(Stream stream, void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+    if (bytes > 0)
+        CUDA_CALL(cudaMemcpyAsync(to, from, bytes, kind, cuda_stream(stream)));
+}
+
+void cuda_upload(void *device, const void *host, size_t bytes) {
+    put_copy(STREAM_COMPUTE, device, host, bytes, cudaMemcpyHostToDevice);
+}
+
+void cuda_download(void *host, const void *device, size_t bytes) {
+    put_copy(STREAM_COMPUTE, host, device, bytes, cudaMemcpyDeviceToHost);
+}
+
+void cuda_copy(void *to, const void *from, size_t bytes) {
+    if (to != from)
+        put_copy(STREAM_COMPUTE, to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+void cuda_message_upload(void *device, const void *pinned, size_t bytes) {
+    put_copy(STREAM_MESSAGE, device, pinned, bytes, cudaMemcpyHostToDevice);
+}
+
+void cuda_message_download(void *pinned, const void *device, size_t bytes) {
+    put_copy(STREAM_MESSAGE, pinned, device, bytes, cudaMemcpyDeviceToHost);
+}
+
+static void put_zeros(Stream stream, void *device, size_t bytes) {
+    if (bytes > 0)
+        CUDA_CALL(cudaMemsetAsync(device, 0, bytes, cuda_stream(stream)));
+}
+
+void cuda_zero(void *device, size_t bytes) { put_zeros(STREAM_COMPUTE, device, bytes); }
+
+void cuda_message_zero(void *device, size_t bytes) { put_zeros(STREAM_MESSAGE, device, bytes); }
+
+// ---- rows: tight on the host, padded on the device
+
+static void put_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, Rows rows,
+                     cudaMemcpyKind kind) {
+    if (rows.count > 0 && rows.columns > 0)
+        CUDA_CALL(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch,
+                                    (size_t)rows.columns * sizeof(float), (size_t)rows.count, kind,
+                                    cuda_stream(STREAM_COMPUTE)));
+}
+
+void cuda_upload_rows(Rows to, const float *from) {
+    put_rows(to.at, (size_t)to.stride * sizeof(float), from, (size_t)to.columns * sizeof(float), to,
+             cudaMemcpyHostToDevice);
+}
+
+void cuda_download_rows(float *to, Rows from) {
+    put_rows(to, (size_t)from.columns * sizeof(float), from.at, (size_t)from.stride * sizeof(float),
+             from, cudaMemcpyDeviceToHost);
+}
+
+// ---- scratch
+
+void *cuda_scratch(ScratchSlot slot, size_t bytes) {
+    static struct {
+        void *at;
+        size_t bytes;
+    } kept[SCRATCH_SLOTS];
+    if (kept[slot].bytes < bytes) {
+        cuda_free(kept[slot].at);
+        kept[slot].at = cuda_alloc(bytes, "scratch of the device");
+        kept[slot].bytes = bytes;
+    }
+    return kept[slot].at;
+}

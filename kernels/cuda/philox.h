@@ -1,0 +1,38 @@
+// The random numbers of base/random.h on the device: one block of philox4x32-10, which is 8 numbers
+// of 16 bits or 4 of 32.
+//
+// The one idea: a thread computes whole blocks for the columns it owns, so none is made twice and
+// no thread waits for another's. The rounds are unrolled: words and keys stay in registers, and the
+// keys of the rounds, which all threads share, are sums of constants.
+#ifndef FRINGE_KERNELS_CUDA_PHILOX_H
+#define FRINGE_KERNELS_CUDA_PHILOX_H
+
+#include "device.h"
+
+// The four words of one block: what random_block gives. block < 2^19.
+__host__ __device__ static inline void philox_block(uint32_t out[4], RandomStream stream,
+                                                    int64_t row, int peer, uint32_t block) {
+    uint32_t c0 = (uint32_t)row;
+    uint32_t c1 = (uint32_t)((uint64_t)row >> 32 & 0xffff) | (uint32_t)peer << 16;
+    uint32_t c2 = stream.epoch, c3 = stream.tag | (block & 0x7ffff);
+    uint32_t k0 = (uint32_t)stream.seed, k1 = (uint32_t)(stream.seed >> 32);
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        const uint64_t product0 = (uint64_t)0xD2511F53u * c0;
+        const uint64_t product1 = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(product1 >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)product1;
+        c2 = (uint32_t)(product0 >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)product0;
+        k0 += 0x9E3779B9u; // golden ratio
+        k1 += 0xBB67AE85u; // sqrt(3) - 1
+    }
+    out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+// Number `lane` (0 .. 7) of 16 bits of a block.
+__host__ __device__ static inline uint32_t philox_half(const uint32_t word[4], int lane) {
+    return word[lane / 2] >> (lane % 2 * 16) & 0xffff;
+}
+
+#endif

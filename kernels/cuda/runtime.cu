@@ -1,0 +1,142 @@
+// The device of this rank, its two streams, its events and how its errors end the job.
+//
+// The one idea: both streams exist from the start and never wait for the host. The message stream
+// has the higher priority, so that the packing of a message does not queue behind a long aggregate.
+#include "device.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <nvtx3/nvToolsExt.h>
+const PluginHost *cuda_host;
+BackendStart cuda_how;
+
+static struct {
+    bool is_open;      // streams and base events exist
+    int number, count; // of this rank's device, and how many there are
+    cudaDeviceProp properties;
+    int driver, runtime;
+    cudaStream_t stream[STREAMS];
+} device;
+
+void cuda_open(const PluginHost *host) { cuda_host = host; }
+
+void cuda_failed(const char *file, int line, ExitCode code, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cuda_host->failed(file, line, code, text);
+    __builtin_unreachable();
+}
+
+cudaStream_t cuda_stream(Stream stream) { return device.stream[stream]; }
+int cuda_processors(void) { return device.properties.multiProcessorCount; }
+
+int cuda_device_ranks(void) {
+    int ranks = cuda_how.node_size > 0 ? cuda_how.node_size : 1;
+    return (int)divide_up(ranks - device.number, device.count);
+}
+
+int64_t cuda_blocks(int64_t threads, int block) {
+    enum { THREADS_OF_A_PROCESSOR = 2048, ROUNDS = 4 };
+    int64_t most = (int64_t)cuda_processors() * ROUNDS * (THREADS_OF_A_PROCESSOR / block);
+    return least(divide_up(threads, block), most);
+}
+
+// ---- start
+
+static bool refuse(Error *err, const char *format, ...) {
+    if (err->code != 0)
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    err->code = EXIT_UNAVAILABLE;
+    return false;
+}
+
+static bool driver_is_there(Error *err) {
+    int devices = 0;
+    cudaError_t status = cudaGetDeviceCount(&devices);
+    if (status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary)
+        return refuse(err,
+                      "run.backend 'cuda': %s; install the NVIDIA driver (libcuda.so.1) that fits "
+                      "CUDA %d.%d, or set run.backend to cpu",
+                      cudaGetErrorString(status), CUDART_VERSION / 1000, CUDART_VERSION / 10 % 100);
+    if (status != cudaSuccess || devices == 0)
+        return refuse(err,
+                      "run.backend 'cuda': this machine shows no CUDA device (%s); look at "
+                      "nvidia-smi and CUDA_VISIBLE_DEVICES, or set run.backend to cpu",
+                      status != cudaSuccess ? cudaGetErrorString(status) : "0 devices");
+    device.count = devices;
+    device.number = cuda_how.node_rank % devices;
+    return true;
+}
+
+__global__ static void probe(int *out) { *out = 1; }
+
+// A device whose architecture the plug-in was not built for, and that cannot compile its PTX, says
+// so at the first launch.
+static bool kernels_run(Error *err) {
+    cudaFuncAttributes attributes;
+    cudaError_t status = cudaFuncGetAttributes(&attributes, (const void *)probe);
+    if (status == cudaSuccess)
+        return true;
+    cudaGetLastError();
+    return refuse(err,
+                  "run.backend 'cuda': the plug-in has no code for device %d (%s, architecture "
+                  "%d.%d): %s; build fringe with -DCMAKE_CUDA_ARCHITECTURES=%d%d, or set "
+                  "run.backend to cpu",
+                  device.number, device.properties.name, device.properties.major,
+                  device.properties.minor, cudaGetErrorString(status), device.properties.major,
+                  device.properties.minor);
+}
+
+static bool open_device(Error *err) {
+    cudaError_t status = cudaSetDevice(device.number);
+    if (status == cudaSuccess)
+        status = cudaGetDeviceProperties(&device.properties, device.number);
+    int low = 0, high = 0;
+    if (status == cudaSuccess)
+        status = cudaDeviceGetStreamPriorityRange(&low, &high);
+    if (status == cudaSuccess)
+        status = cudaStreamCreateWithPriority(&device.stream[STREAM_COMPUTE], cudaStreamNonBlocking,
+                                              low);
+    if (status == cudaSuccess)
+        status = cudaStreamCreateWithPriority(&device.stream[STREAM_MESSAGE], cudaStreamNonBlocking,
+                                              high);
+    if (status != cudaSuccess)
+        return refuse(err, "run.backend 'cuda': device %d cannot be used: %s", device.number,
+                      cudaGetErrorString(status));
+    cudaDriverGetVersion(&device.driver);
+    cudaRuntimeGetVersion(&device.runtime);
+    return kernels_run(err);
+}
+
+bool cuda_start(const BackendStart *how, Error *err) {
+    cuda_how = *how;
+    if (device.is_open)
+        return true;
+    device.is_open = driver_is_there(err) && open_device(err);
+    if (device.is_open) {
+        cuda_clock_start();
+        cuda_dense_start();
+    }
+    return device.is_open;
+}
+
+const char *cuda_describe(void) {
+    static char text[400];
+    snprintf(text, sizeof text, "%s (architecture %d.%d, %.1f GiB), driver for CUDA %d.%d, %s",
+             device.properties.name, device.properties.major, device.properties.minor,
+             (double)device.properties.totalGlobalMem / 0x1p30, device.driver / 1000,
+             device.driver / 10 % 100, cuda_dense_describe());
+    return text;
+}
+
+// ---- ranges that profilers show, under the names of trace.json
+
+void cuda_range_begin(const char *name) { nvtxRangePushA(name); }
+void cuda_range_end(void) { nvtxRangePop(); }

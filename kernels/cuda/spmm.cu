@@ -1,0 +1,181 @@
+// The sparse aggregate by cuSPARSE (run.spmm = cusparse).
+//
+// The one idea: cuSPARSE multiplies a matrix with dense rows and knows neither diagonals nor the
+// self term. So the right diagonal is multiplied into a copy of x, and the left one and the self
+// term are added to the product. The matrix is the stored transpose where one is meant, and the
+// algorithm is the one that is documented to repeat its bits (TRAPS 21). A range of rows is a
+// matrix of its own, whose offsets begin at 0; ranges are few, and the same in every epoch.
+#include "aggregate.h"
+
+#include <cusparse.h>
+
+static constexpr int RANGES = 8, THREADS = 256;
+
+#define SPARSE_CALL(call)                                                                          \
+    do {                                                                                           \
+        cusparseStatus_t status_ = (call);                                                         \
+        if (status_ != CUSPARSE_STATUS_SUCCESS)                                                    \
+            cuda_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,                     \
+                        cusparseGetErrorString(status_));                                          \
+    } while (0)
+
+static cusparseHandle_t library(void) {
+    static cusparseHandle_t handle;
+    if (handle == NULL) {
+        SPARSE_CALL(cusparseCreate(&handle));
+        SPARSE_CALL(cusparseSetStream(handle, cuda_stream(STREAM_COMPUTE)));
+    }
+    return handle;
+}
+
+// Rows of the Csr as a matrix.
+struct RangeMatrix {
+    Range range;
+    int32_t *offset; // [rows + 1], the first is 0
+    cusparseSpMatDescr_t matrix;
+    void *buffer;
+    size_t buffer_bytes;
+};
+
+struct Spmm {
+    const DeviceCsr *csr; // borrowed, and the offsets of the host
+    const int64_t *offset;
+    int64_t sources;
+    float *ones;   // [entries] where the Csr has no weights
+    float *scaled; // [sources, stride] right x
+    RangeMatrix range[RANGES];
+    int ranges;
+};
+
+// ---- making
+
+__global__ static void fill(float *at, float value, int64_t count) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+        at[i] = value;
+}
+
+Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int64_t stride) {
+    Spmm *s = (Spmm *)cuda_host->memory_alloc(sizeof *s, "sparse aggregate");
+    s->csr = csr;
+    s->offset = offset;
+    s->sources = sources;
+    s->scaled = (float *)cuda_alloc((size_t)(sources * stride) * sizeof(float), "scaled rows");
+    if (csr->weight == NULL) {
+        s->ones = (float *)cuda_alloc((size_t)csr->entries * sizeof(float), "weights of 1");
+        LAUNCH(fill, cuda_blocks(csr->entries, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
+               s->ones, 1.0f, csr->entries);
+    }
+    return s;
+}
+
+void spmm_free(Spmm *s) {
+    if (s == NULL)
+        return;
+    cuda_finish(NULL);
+    for (int i = 0; i < s->ranges; i++) {
+        SPARSE_CALL(cusparseDestroySpMat(s->range[i].matrix));
+        cuda_free(s->range[i].buffer);
+        cuda_free(s->range[i].offset);
+    }
+    cuda_free(s->scaled);
+    cuda_free(s->ones);
+    cuda_host->memory_free(s);
+}
+
+__global__ static void rebase(int32_t *to, const int64_t *from, int64_t count) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+        to[i] = (int32_t)(from[i] - from[0]);
+}
+
+static bool make_range(Spmm *s, RangeMatrix *made, Range range) {
+    const int64_t rows = range.end - range.begin, first = s->offset[range.begin];
+    const int64_t entries = s->offset[range.end] - first;
+    if (entries > INT32_MAX)
+        return false;
+    *made = RangeMatrix{range, NULL, NULL, NULL, 0};
+    made->offset = (int32_t *)cuda_alloc((size_t)(rows + 1) * sizeof(int32_t), "offsets");
+    LAUNCH(rebase, cuda_blocks(rows + 1, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
+           made->offset, s->csr->offset + range.begin, rows + 1);
+    float *values = s->ones != NULL ? s->ones : s->csr->weight;
+    SPARSE_CALL(cusparseCreateCsr(&made->matrix, rows, s->sources, entries, made->offset,
+                                  s->csr->column + first, values + first, CUSPARSE_INDEX_32I,
+                                  CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    return true;
+}
+
+// NULL where a range has more entries than a matrix may have, or there are too many ranges.
+static RangeMatrix *range_of(Spmm *s, Range range) {
+    for (int i = 0; i < s->ranges; i++)
+        if (s->range[i].range.begin == range.begin && s->range[i].range.end == range.end)
+            return &s->range[i];
+    if (s->ranges == RANGES || !make_range(s, &s->range[s->ranges], range))
+        return NULL;
+    return &s->range[s->ranges++];
+}
+
+// ---- running
+
+// to[r] = right[r] x[r]
+__global__ static void scale_rows(float *to, const float *x, const float *right, int64_t rows,
+                                  int64_t stride) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x, all = rows * stride;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step)
+        to[i] = right[i / stride] * x[i];
+}
+
+// out[r] = left[r] (self term + out[r]), of a range of rows. x holds right x already.
+__global__ static void finish_rows(float *out, const float *x, const float *left, bool self,
+                                   int64_t begin, int64_t rows, int64_t stride) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x, all = rows * stride;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+        float *at = out + begin * stride + i;
+        float sum = self ? x[begin * stride + i] + *at : *at;
+        *at = left != NULL ? left[begin + i / stride] * sum : sum;
+    }
+}
+
+static void multiply(RangeMatrix *range, const float *x, float *out, int64_t sources,
+                     int64_t stride) {
+    const int64_t rows = range->range.end - range->range.begin;
+    const float one = 1, zero = 0;
+    cusparseDnMatDescr_t from, to;
+    SPARSE_CALL(cusparseCreateDnMat(&from, sources, stride, stride, const_cast<float *>(x),
+                                    CUDA_R_32F, CUSPARSE_ORDER_ROW));
+    SPARSE_CALL(cusparseCreateDnMat(&to, rows, stride, stride, out + range->range.begin * stride,
+                                    CUDA_R_32F, CUSPARSE_ORDER_ROW));
+    const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    size_t bytes = 0;
+    SPARSE_CALL(cusparseSpMM_bufferSize(library(), plain, plain, &one, range->matrix, from, &zero,
+                                        to, CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG3, &bytes));
+    if (bytes > range->buffer_bytes) {
+        cuda_free(range->buffer);
+        range->buffer = cuda_alloc(bytes, "workspace of cuSPARSE");
+        range->buffer_bytes = bytes;
+    }
+    SPARSE_CALL(cusparseSpMM(library(), plain, plain, &one, range->matrix, from, &zero, to,
+                             CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG3, range->buffer));
+    SPARSE_CALL(cusparseDestroyDnMat(to));
+    SPARSE_CALL(cusparseDestroyDnMat(from));
+}
+
+void spmm_prepare(Spmm *s, const DeviceRows *x, const float *right) {
+    if (right != NULL)
+        LAUNCH(scale_rows, cuda_blocks(x->count * x->stride, THREADS), THREADS, 0,
+               cuda_stream(STREAM_COMPUTE), s->scaled, x->at, right, x->count, x->stride);
+}
+
+bool spmm_rows(Spmm *s, const AggregateTask *task, Range range) {
+    RangeMatrix *matrix = range_of(s, range);
+    if (matrix == NULL)
+        return false;
+    const int64_t rows = range.end - range.begin, stride = task->out_stride;
+    const float *x = task->right != NULL ? s->scaled : task->x;
+    multiply(matrix, x, task->out, s->sources, stride);
+    if (task->self || task->left != NULL)
+        LAUNCH(finish_rows, cuda_blocks(rows * stride, THREADS), THREADS, 0,
+               cuda_stream(STREAM_COMPUTE), task->out, x, task->left, task->self, range.begin, rows,
+               stride);
+    return true;
+}

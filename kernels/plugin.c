@@ -1,0 +1,91 @@
+// Loading a backend's library, and the row of the family that does so when a training names it.
+#include "plugin.h"
+#include "internal.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void failed(const char *file, int line, ExitCode code, const char *sentence) {
+    check_failed(file, line, code, "%s", sentence);
+}
+
+static const PluginHost host = {.memory_alloc = memory_alloc,
+                                .memory_free = memory_free,
+                                .clock_seconds = clock_seconds,
+                                .failed = failed};
+
+static bool check_plugin(const Plugin *plugin, const char *path, const char *name, Error *err) {
+    if (plugin == NULL)
+        return error_set(err, EXIT_UNAVAILABLE, "run.backend '%s': %s is no plug-in of fringe",
+                         name, path);
+    if (strcmp(plugin->abi, FRINGE_ABI) != 0)
+        return error_set(err, EXIT_UNAVAILABLE,
+                         "run.backend '%s': %s was built for another version of fringe (its ABI is "
+                         "%s, that of this program %s); build and install both together",
+                         name, path, plugin->abi, FRINGE_ABI);
+    if (strcmp(plugin->name, name) != 0)
+        return error_set(err, EXIT_UNAVAILABLE, "run.backend '%s': %s is the backend '%s'", name,
+                         path, plugin->name);
+    return true;
+}
+
+bool plugin_load(Backend *into, const char *path, const char *name, Error *err) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); // stays: its table points into it
+    if (library == NULL)
+        return error_set(err, EXIT_UNAVAILABLE,
+                         "run.backend '%s': the plug-in cannot be loaded: %s; install the CUDA "
+                         "libraries that it names or add their folder to LD_LIBRARY_PATH, or set "
+                         "run.backend to cpu",
+                         name, dlerror());
+    const Plugin *plugin = dlsym(library, "fringe_plugin");
+    if (!check_plugin(plugin, path, name, err))
+        return false;
+    *into = *plugin->open(&host);
+    return true;
+}
+
+// ---- the row "cuda"
+
+enum { PATH_BYTES = 1200 };
+static const char library_name[] = "libfringe-cuda.so";
+static char path[PATH_BYTES]; // of the plug-in, once it was found
+static bool is_loaded;
+static bool (*start_loaded)(const BackendStart *how, Error *err);
+
+// Beside the program, as the build puts it, or in ../lib/fringe, as an installation does.
+static bool find_plugin(Error *err) {
+    static const char *const folders[] = {"", "../lib/fringe/"};
+    char program[1024] = "";
+    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
+        return error_set(err, EXIT_UNAVAILABLE, "run.backend 'cuda': /proc is not mounted");
+    char *slash = strrchr(program, '/');
+    assert(slash != NULL); // the path is absolute
+    *slash = 0;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", program, folders[i], library_name);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return error_set(err, EXIT_UNAVAILABLE,
+                     "run.backend 'cuda': there is no %s in %s or %s/../lib/fringe, because fringe "
+                     "was built where no CUDA compiler was found; build it with -DFRINGE_CUDA=ON, "
+                     "or set run.backend to cpu",
+                     library_name, program, program);
+}
+
+static bool start_cuda(const BackendStart *how, Error *err) {
+    if (!is_loaded) {
+        if (!find_plugin(err) || !plugin_load(&backend_cuda, path, "cuda", err))
+            return false;
+        is_loaded = true;
+        start_loaded = backend_cuda.start;
+        backend_cuda.start = start_cuda;
+    }
+    return start_loaded(how, err);
+}
+
+static const char *describe_nothing(void) { return "not loaded"; }
+
+Backend backend_cuda = {.name = "cuda", .start = start_cuda, .describe = describe_nothing};

@@ -1,0 +1,29 @@
+// A backend in a library of its own, which is loaded when a training names it. The library resolves
+// nothing from the program: it gets what it needs of the program as functions.
+#ifndef FRINGE_KERNELS_PLUGIN_H
+#define FRINGE_KERNELS_PLUGIN_H
+
+#include "fringe/backend.h"
+
+// What the program does for a plug-in.
+typedef struct PluginHost {
+    void *(*memory_alloc)(size_t bytes, const char *what); // memory.h
+    void (*memory_free)(void *pointer);
+    double (*clock_seconds)(void);
+    // Prints the sentence and ends the job; does not return.
+    void (*failed)(const char *file, int line, ExitCode code, const char *sentence);
+} PluginHost;
+
+// The one symbol of a plug-in: `const Plugin fringe_plugin`. `abi` and `name` stay the first
+// members for good, so that they can be read whatever the rest is.
+typedef struct Plugin {
+    const char *abi;  // FRINGE_ABI of its build: a hash of the headers that both sides read
+    const char *name; // of the backend
+    const Backend *(*open)(const PluginHost *host);
+} Plugin;
+
+// Loads the plug-in and copies its table to *into. False with EXIT_UNAVAILABLE and a sentence if it
+// is missing, cannot be loaded, has another ABI, or is another backend than `name`.
+bool plugin_load(Backend *into, const char *path, const char *name, Error *err);
+
+#endif

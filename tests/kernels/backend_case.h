@@ -1,0 +1,166 @@
+// One operation of a backend on one shape: the same random inputs on every backend, and everything
+// that the operation writes.
+#ifndef FRINGE_TESTS_BACKEND_CASE_H
+#define FRINGE_TESTS_BACKEND_CASE_H
+
+#include "fringe/backend.h"
+
+#include <string.h>
+
+typedef struct Shape {
+    int64_t rows, columns;
+} Shape;
+
+enum { BLOCKS_OF_A_CASE = 64 };
+
+// One run. Blocks are freed when it ends.
+typedef struct Case {
+    const Backend *b;
+    Shape shape;
+    int variant;        // what the operation makes of it
+    int numbers;        // arrays of random numbers made so far: each has its own
+    unsigned char *out; // what was written, as the host sees it; [out_bytes]
+    size_t out_bytes;
+    int blocks;
+    void *block[BLOCKS_OF_A_CASE];
+} Case;
+
+typedef struct Operation {
+    const char *name;
+    void (*run)(Case *c);
+    int variants;
+    double tolerance; // 0: every bit. Else of the norm of all floats that it writes
+} Operation;
+
+// ---- random inputs
+
+static inline uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+static inline uint32_t case_random(Case *c) {
+    return (uint32_t)(mixed((uint64_t)++c->numbers * 977) >> 16);
+}
+
+static inline void *case_bytes(Case *c, size_t bytes) {
+    assert(c->blocks < BLOCKS_OF_A_CASE);
+    return c->block[c->blocks++] = c->b->alloc(bytes, "test");
+}
+
+static inline void *uploaded(Case *c, const void *host, size_t bytes) {
+    void *device = case_bytes(c, bytes);
+    c->b->upload(device, host, bytes);
+    c->b->finish(NULL);
+    return device;
+}
+
+// Between -2 and 2, some of them zero.
+static inline float *random_numbers(Case *c, int64_t count) {
+    float *at = ALLOC(float, count + 1, "test");
+    uint64_t seed = (uint64_t)case_random(c) << 32;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t k = mixed(seed + (uint64_t)i);
+        at[i] = k % 29 == 0 ? 0 : (float)((double)(int64_t)k * 0x1p-62);
+    }
+    return at;
+}
+
+static inline DeviceFloat *case_floats(Case *c, int64_t count) {
+    float *host = random_numbers(c, count);
+    DeviceFloat *device = uploaded(c, host, (size_t)count * sizeof *host);
+    memory_free(host);
+    return device;
+}
+
+static inline Rows case_rows(Case *c, int64_t count, int64_t columns) {
+    float *host = random_numbers(c, count * columns);
+    Rows rows = {case_bytes(c, rows_bytes(count, columns)), count, columns, rows_stride(columns)};
+    c->b->upload_rows(rows, host);
+    c->b->finish(NULL);
+    memory_free(host);
+    return rows;
+}
+
+static inline Rows case_dirty_rows(Case *c, int64_t count, int64_t columns) {
+    int64_t stride = rows_stride(columns);
+    return (Rows){case_floats(c, count * stride), count, columns, stride};
+}
+
+static inline DeviceInt32 *case_int32s(Case *c, int64_t count, int32_t below) {
+    int32_t *host = ALLOC(int32_t, count + 1, "test");
+    for (int64_t i = 0; i < count; i++)
+        host[i] = (int32_t)(case_random(c) % (uint32_t)below);
+    DeviceInt32 *device = uploaded(c, host, (size_t)count * sizeof *host);
+    memory_free(host);
+    return device;
+}
+
+static inline DeviceByte *case_bits(Case *c, int64_t count, unsigned below) {
+    unsigned char *host = ALLOC(unsigned char, count + 1, "test");
+    for (int64_t i = 0; i < count; i++)
+        host[i] = (unsigned char)(case_random(c) % below);
+    DeviceByte *device = uploaded(c, host, (size_t)count);
+    memory_free(host);
+    return device;
+}
+
+static inline DeviceInt64 *case_ids(Case *c, int64_t count) {
+    int64_t *host = ALLOC(int64_t, count + 1, "test");
+    for (int64_t i = 0; i < count; i++)
+        host[i] = i % 5 == 4 ? -1 - i : i * 1000003; // a partial sum's id is below 0
+    DeviceInt64 *device = uploaded(c, host, (size_t)count * sizeof *host);
+    memory_free(host);
+    return device;
+}
+
+// ---- results
+
+static inline void case_put(Case *c, const void *host, size_t bytes) {
+    unsigned char *all = memory_alloc(c->out_bytes + bytes, "test");
+    if (c->out_bytes > 0)
+        memcpy(all, c->out, c->out_bytes);
+    if (bytes > 0)
+        memcpy(all + c->out_bytes, host, bytes);
+    memory_free(c->out);
+    c->out = all;
+    c->out_bytes += bytes;
+}
+
+static inline void case_keep(Case *c, const void *device, size_t bytes) {
+    void *host = memory_alloc(bytes, "test");
+    c->b->finish(NULL);
+    c->b->download(host, device, bytes);
+    c->b->finish(NULL);
+    case_put(c, host, bytes);
+    memory_free(host);
+}
+
+static inline void case_keep_rows(Case *c, Rows rows) {
+    case_keep(c, rows.at, rows_bytes(rows.count, rows.columns));
+}
+
+static inline void case_keep_columns(Case *c, Rows rows) {
+    float *host = ALLOC(float, rows.count *rows.columns, "test");
+    c->b->finish(NULL);
+    c->b->download_rows(host, rows);
+    c->b->finish(NULL);
+    case_put(c, host, (size_t)(rows.count * rows.columns) * sizeof *host);
+    memory_free(host);
+}
+
+static inline void case_clear(Case *c) {
+    while (c->blocks > 0)
+        c->b->free(c->block[--c->blocks]);
+    memory_free(c->out);
+    c->out = NULL;
+    c->out_bytes = 0;
+}
+
+// The range that a variant names: all rows, or a piece of them.
+static inline Range range_of(const Case *c, int64_t rows) {
+    return c->variant % 2 == 0 ? (Range){0, rows} : (Range){rows / 3, rows - rows / 4};
+}
+
+#endif

@@ -1,0 +1,218 @@
+// The operations on STREAM_COMPUTE but losses, metrics and optimizers, each with its variants.
+#ifndef FRINGE_TESTS_BACKEND_OPS_COMPUTE_H
+#define FRINGE_TESTS_BACKEND_OPS_COMPUTE_H
+
+#include "backend_case.h"
+
+// ---- dense
+
+enum { OTHER_COLUMNS = 37 };
+
+static void dense(Case *c) {
+    Shape s = c->shape;
+    Rows a = case_rows(c, s.rows, s.columns), out = case_rows(c, s.rows, OTHER_COLUMNS);
+    DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
+    DeviceFloat *bias = case_floats(c, OTHER_COLUMNS);
+    c->b->dense(out, range_of(c, s.rows), a, w, c->variant & 2 ? bias : NULL, c->variant & 4, NULL);
+    case_keep_rows(c, out);
+}
+
+static void dense_transposed(Case *c) {
+    Shape s = c->shape;
+    Rows g = case_rows(c, s.rows, OTHER_COLUMNS), out = case_rows(c, s.rows, s.columns);
+    DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
+    c->b->dense_transposed(out, range_of(c, s.rows), g, w, c->variant & 2, NULL);
+    case_keep_rows(c, out);
+}
+
+static void dense_gradient(Case *c) {
+    Shape s = c->shape;
+    Rows a = case_rows(c, s.rows, s.columns), g = case_rows(c, s.rows, OTHER_COLUMNS);
+    int64_t scratch = c->b->dense_gradient_scratch(s.rows, s.columns, OTHER_COLUMNS);
+    DeviceFloat *dw = case_floats(c, s.columns * OTHER_COLUMNS);
+    c->b->dense_gradient(dw, a, g, case_floats(c, scratch), NULL);
+    case_keep(c, dw, (size_t)(s.columns * OTHER_COLUMNS) * sizeof(float));
+}
+
+static void column_sums(Case *c) {
+    Rows g = case_rows(c, c->shape.rows, c->shape.columns);
+    DeviceFloat *db = case_floats(c, g.columns);
+    c->b->column_sums(db, g, case_floats(c, c->b->column_sums_scratch(g.count, g.columns)));
+    case_keep(c, db, (size_t)g.columns * sizeof(float));
+}
+
+// ---- sparse aggregate. Some rows have no edge, one in the middle has very many.
+
+static Csr random_csr(Case *c, int64_t rows, int64_t sources, bool weighted, int64_t longest) {
+    Csr csr;
+    int64_t *degree = ALLOC(int64_t, rows + 1, "test"), entries = 0;
+    for (int64_t r = 0; r < rows && sources > 0; r++) {
+        degree[r] = r == rows / 2 && longest > 0 ? longest : case_random(c) % 21;
+        degree[r] = degree[r] < sources ? degree[r] : sources;
+        entries += degree[r];
+    }
+    csr_alloc(&csr, rows, entries, weighted, "test");
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t begin = csr.offset[r];
+        csr.offset[r + 1] = begin + degree[r];
+        for (int64_t e = 0; e < degree[r]; e++) { // ascending, spread over the sources
+            csr.column[begin + e] = (int32_t)(e * sources / degree[r]);
+            if (weighted)
+                csr.weight[begin + e] = (float)(case_random(c) % 1000) / 500 - 1;
+        }
+    }
+    memory_free(degree);
+    return csr;
+}
+
+static void aggregate(Case *c, int64_t longest) {
+    Shape s = c->shape;
+    int64_t sources = longest > s.rows ? longest : s.rows;
+    bool weighted = c->variant & 2, scaled = c->variant & 4, self = c->variant & 8;
+    Csr csr = random_csr(c, s.rows, sources, weighted, longest);
+    Aggregate *a = c->b->aggregate_new(&csr, sources, s.columns, "rows");
+    Rows x = case_rows(c, sources, s.columns), out = case_rows(c, s.rows, s.columns);
+    DeviceFloat *left = case_floats(c, s.rows), *right = case_floats(c, sources);
+    c->b->aggregate_prepare(a, x, scaled ? right : NULL, NULL);
+    c->b->aggregate_rows(a, out, range_of(c, s.rows), self, scaled ? left : NULL, NULL);
+    case_keep_rows(c, out);
+    c->b->aggregate_free(a);
+    csr_free(&csr);
+}
+
+static void aggregate_rows(Case *c) { aggregate(c, 0); }
+static void aggregate_long_row(Case *c) { aggregate(c, 5000); }
+
+// In one call, in three, and with one that has no new column.
+static void aggregate_halo(Case *c) {
+    Shape s = c->shape;
+    const int64_t halo_rows = 50, ends[] = {halo_rows / 4, halo_rows / 4, halo_rows / 2, halo_rows};
+    bool weighted = c->variant & 2;
+    Csr csr = random_csr(c, s.rows, halo_rows, weighted, 0);
+    int32_t *rows = ALLOC(int32_t, s.rows + 1, "test");
+    for (int64_t k = 0; k < s.rows; k++)
+        rows[k] = (int32_t)(2 * k);
+    HaloAggregate *h = c->b->aggregate_halo_new(&csr, rows);
+    Rows out = case_rows(c, 2 * s.rows, s.columns), halo = case_rows(c, halo_rows, s.columns);
+    DeviceFloat *left = case_floats(c, 2 * s.rows);
+    for (int time = 0; time < 2; time++) { // begin starts over
+        c->b->aggregate_halo_begin(h);
+        for (int i = c->variant & 1 ? 0 : 3; i < 4; i++)
+            c->b->aggregate_halo(h, out, halo, ends[i], i == 3 ? left : NULL, NULL);
+    }
+    case_keep_rows(c, out);
+    c->b->aggregate_halo_free(h);
+    memory_free(rows);
+    csr_free(&csr);
+}
+
+// ---- pointwise
+
+static const PostStep orders[][3] = {{POST_NORM, POST_ACTIVATION, POST_DROPOUT},
+                                     {POST_ACTIVATION, POST_NORM, POST_DROPOUT},
+                                     {POST_DROPOUT, POST_ACTIVATION, POST_NORM},
+                                     {POST_ACTIVATION, POST_DROPOUT, POST_NORM}};
+
+static Post post_of(Case *c) {
+    int64_t columns = c->shape.columns;
+    int which = c->variant % 10;
+    Post post = {.keep = which % 3 == 0 ? 0.5f : 0.8f,
+                 .stream = random_stream(5, RANDOM_DROPOUT, 3, 1, 0),
+                 .training = c->variant < 10,
+                 .gamma = case_floats(c, columns),
+                 .beta = case_floats(c, columns)};
+    if (which < 4) {
+        post.count = 3;
+        memcpy(post.step, orders[which], sizeof post.step);
+    } else if (which < 7) { // one step alone
+        post.count = 1;
+        post.step[0] = (PostStep)(which - 4);
+    } else if (which < 9) {
+        post.count = 2;
+        memcpy(post.step, orders[which - 7], 2 * sizeof *post.step);
+    }
+    return post;
+}
+
+static bool post_has(const Post *post, PostStep step) {
+    for (int i = 0; i < post->count; i++)
+        if (post->step[i] == step)
+            return true;
+    return false;
+}
+
+// Forward in two ranges, then backward; masks by what backward makes of them.
+static void post(Case *c) {
+    Shape s = c->shape;
+    Post p = post_of(c);
+    Rows z = case_rows(c, s.rows, s.columns), h = case_rows(c, s.rows, s.columns);
+    size_t bits = (size_t)(s.rows * z.stride / 8);
+    PostSaved saved = {case_bytes(c, (size_t)s.rows * 4), case_bytes(c, (size_t)s.rows * 4),
+                       case_bytes(c, bits), case_bytes(c, bits)};
+    DeviceInt64 *gid = case_ids(c, s.rows);
+    c->b->post_forward(h, (Range){0, s.rows / 2}, z, &p, saved, gid, NULL);
+    c->b->post_forward(h, (Range){s.rows / 2, s.rows}, z, &p, saved, gid, NULL);
+    case_keep_rows(c, h);
+    if (!p.training)
+        return;
+    Rows dh = case_rows(c, s.rows, s.columns), dz = case_rows(c, s.rows, s.columns);
+    bool norm = post_has(&p, POST_NORM);
+    DeviceFloat *scratch = case_floats(c, c->b->post_scratch(s.rows, s.columns));
+    DeviceFloat *dgamma = case_floats(c, s.columns), *dbeta = case_floats(c, s.columns);
+    c->b->post_backward(dz, dh, z, &p, saved, norm ? dgamma : NULL, norm ? dbeta : NULL, scratch,
+                        NULL);
+    case_keep_rows(c, dz);
+    if (norm) {
+        case_keep(c, saved.mean, (size_t)s.rows * 4);
+        case_keep(c, saved.inverse, (size_t)s.rows * 4);
+        case_keep(c, dgamma, (size_t)s.columns * 4);
+        case_keep(c, dbeta, (size_t)s.columns * 4);
+    }
+    c->b->post_backward(dh, dh, z, &p, saved, norm ? dgamma : NULL, norm ? dbeta : NULL, scratch,
+                        NULL);
+    case_keep_rows(c, dh);
+}
+
+static void dropout(Case *c) {
+    static const float keep[] = {0.5f, 0.9f, 1, 0x1p-17f};
+    Rows x = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows out = c->variant & 1 ? x : case_rows(c, x.count, x.columns);
+    c->b->dropout(out, range_of(c, x.count), x, keep[c->variant / 2],
+                  random_stream(5, RANDOM_DROPOUT, 9, 2, 0), case_ids(c, x.count), NULL);
+    case_keep_rows(c, out);
+}
+
+static void add_bias(Case *c) {
+    Rows out = case_rows(c, c->shape.rows, c->shape.columns);
+    c->b->add_bias(out, range_of(c, out.count), case_floats(c, out.columns), NULL);
+    case_keep_rows(c, out);
+}
+
+static void add_scaled(Case *c) {
+    Rows a = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows x = case_rows(c, a.count, a.columns);
+    Rows out = c->variant & 2 ? a : case_rows(c, a.count, a.columns);
+    c->b->add_scaled(out, range_of(c, a.count), a, x, case_floats(c, 1), NULL);
+    case_keep_rows(c, out);
+}
+
+static void dot(Case *c) {
+    Rows x = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows y = case_rows(c, x.count, x.columns);
+    DeviceFloat *out = case_floats(c, 1);
+    c->b->dot(out, x, y);
+    case_keep(c, out, sizeof(float));
+}
+
+#define COMPUTE_OPERATIONS                                                                         \
+    {"dense", dense, 8, 1e-5}, {"dense_transposed", dense_transposed, 4, 1e-5},                    \
+        {"dense_gradient", dense_gradient, 1, 1e-5}, {"column_sums", column_sums, 1, 0},           \
+        {"aggregate_rows", aggregate_rows, 16, 0},                                                 \
+        {"aggregate_rows of a long row", aggregate_long_row, 16, 0},                               \
+        {"aggregate_halo", aggregate_halo, 4, 0}, {"post", post, 20, 0},                           \
+        {"dropout", dropout, 8, 0}, {"add_bias", add_bias, 2, 0},                                  \
+        {"add_scaled", add_scaled, 4, 0}, {                                                        \
+        "dot", dot, 1, 0                                                                           \
+    }
+
+#endif

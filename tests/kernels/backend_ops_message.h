@@ -1,0 +1,210 @@
+// Losses, metrics, optimizers and the operations on messages, each with its variants.
+#ifndef FRINGE_TESTS_BACKEND_OPS_MESSAGE_H
+#define FRINGE_TESTS_BACKEND_OPS_MESSAGE_H
+
+#include "backend_case.h"
+
+// ---- losses and metrics
+
+static void softmax_loss(Case *c) {
+    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows g = c->variant == 1 ? logits : case_rows(c, logits.count, logits.columns);
+    DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
+    DeviceByte *split = case_bits(c, logits.count, 3);
+    DeviceDouble *loss = case_bytes(c, sizeof(double));
+    if (c->variant == 2)
+        g = (Rows){0};
+    c->b->softmax_loss(loss, g, logits, label, split, 1, 0.125f);
+    if (g.at != NULL)
+        case_keep_rows(c, g);
+}
+
+// Its sum alone, whose logarithm is the library's.
+static void softmax_value(Case *c) {
+    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
+    DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
+    DeviceDouble *loss = case_bytes(c, sizeof(double));
+    double value;
+    c->b->softmax_loss(loss, (Rows){0}, logits, label, case_bits(c, logits.count, 2), 1, 0.125f);
+    c->b->download(&value, loss, sizeof value);
+    c->b->finish(NULL);
+    float near = (float)value;
+    case_put(c, &near, sizeof near);
+}
+
+static void bce_loss(Case *c) {
+    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows g = c->variant == 1 ? logits : case_rows(c, logits.count, logits.columns);
+    DeviceByte *labels = case_bits(c, logits.count * logits.columns, 2);
+    DeviceDouble *loss = case_bytes(c, sizeof(double));
+    if (c->variant == 2)
+        g = (Rows){0};
+    c->b->bce_loss(loss, g, logits, labels, case_bits(c, logits.count, 3), 1, 0.125f);
+    case_keep(c, loss, sizeof(double));
+    if (g.at != NULL)
+        case_keep_rows(c, g);
+}
+
+static void count_metrics(Case *c) {
+    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
+    size_t bytes = (size_t)(SPLITS * split_counts(logits.columns)) * sizeof(int64_t);
+    DeviceInt64 *count = case_bytes(c, bytes);
+    DeviceByte *split = case_bits(c, logits.count, SPLITS);
+    DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
+    DeviceByte *labels = case_bits(c, logits.count * logits.columns, 2);
+    for (int time = 0; time < 2; time++) // counts are added to
+        if (c->variant == 0)
+            c->b->count_classes(count, logits, label, split);
+        else
+            c->b->count_labels(count, logits, labels, split);
+    case_keep(c, count, bytes);
+}
+
+// ---- optimizers, on as many numbers as the shape has
+
+static int64_t flat_count(const Case *c) { return c->shape.rows * c->shape.columns; }
+
+static void adam(Case *c) {
+    int64_t count = flat_count(c);
+    size_t bytes = (size_t)count * sizeof(float);
+    DeviceFloat *w = case_floats(c, count), *m = case_floats(c, count), *g = case_floats(c, count);
+    DeviceFloat *v = case_bytes(c, bytes), *decay = case_floats(c, count);
+    for (int step = 1; step < 3; step++)
+        c->b->adam(
+            w, m, v, g, c->variant ? decay : NULL, count,
+            (AdamStep){0.01f, 0.9f, 0.999f, 1e-8f, 0.1f * (float)step, 0.001f * (float)step});
+    case_keep(c, w, bytes);
+    case_keep(c, m, bytes);
+    case_keep(c, v, bytes);
+}
+
+static void sgd(Case *c) {
+    int64_t count = flat_count(c);
+    DeviceFloat *w = case_floats(c, count), *v = case_floats(c, count), *g = case_floats(c, count);
+    DeviceFloat *decay = case_floats(c, count);
+    c->b->sgd(w, v, g, c->variant ? decay : NULL, count, 0.1f, 0.9f);
+    case_keep(c, w, (size_t)count * sizeof(float));
+    case_keep(c, v, (size_t)count * sizeof(float));
+}
+
+static void square_sum(Case *c) {
+    DeviceDouble *out = case_bytes(c, sizeof(double));
+    c->b->square_sum(out, case_floats(c, flat_count(c)), flat_count(c));
+    case_keep(c, out, sizeof(double));
+}
+
+static void scale(Case *c) {
+    DeviceFloat *x = case_floats(c, flat_count(c));
+    c->b->scale(x, flat_count(c), 0.3f);
+    case_keep(c, x, (size_t)flat_count(c) * sizeof(float));
+}
+
+// ---- messages. Some rows are partial sums; one in seven values may be what no message can hold.
+
+typedef struct Sending {
+    MessageSource source;
+    int64_t count; // of the list
+    DeviceInt64 *bad;
+} Sending;
+
+static Sending sending_of(Case *c, bool scaled, bool spoiled) {
+    Shape s = c->shape;
+    int64_t sums = s.rows / 4, own = s.rows - sums;
+    Sending sending = {.count = s.rows + s.rows / 2, .bad = case_bytes(c, sizeof(int64_t))};
+    MessageSource *source = &sending.source;
+    source->x = case_rows(c, own, s.columns);
+    source->sums = case_rows(c, sums, s.columns);
+    source->scale = scaled ? case_floats(c, own) : NULL;
+    source->row = case_int32s(c, sending.count, (int32_t)(s.rows > 0 ? s.rows : 1));
+    source->stream = random_stream(11, RANDOM_ROUNDING, 7, 1, 1);
+    source->gid = case_ids(c, s.rows);
+    source->peer = 3;
+    source->sum_peer = 5;
+    source->range = case_floats(c, sending.count);
+    if (spoiled && own > 1) {
+        static const float values[] = {__builtin_inff(), -3.4e38f, 3.4e38f, __builtin_nanf("")};
+        for (int64_t i = 0; i < own; i += 7) {
+            DeviceFloat *at = flat_window(source->x.at, i * source->x.stride + s.columns / 2);
+            c->b->upload(at, &values[i / 7 % 4], sizeof(float));
+        }
+        c->b->finish(NULL);
+    }
+    return sending;
+}
+
+static void pack_fp32(Case *c) {
+    Sending s = sending_of(c, c->variant & 1, false);
+    size_t bytes = (size_t)(s.count * c->shape.columns) * 4;
+    DeviceByte *out = case_bytes(c, bytes);
+    c->b->pack_fp32(out, &s.source, s.count, NULL);
+    case_keep(c, out, bytes);
+    Rows rows = case_dirty_rows(c, s.count + 3, c->shape.columns);
+    c->b->unpack_fp32(rows, 2, out, s.count, NULL);
+    case_keep_rows(c, rows);
+}
+
+static void pack_bf16(Case *c) {
+    Sending s = sending_of(c, c->variant & 1, c->variant & 2);
+    size_t bytes = (size_t)(s.count * c->shape.columns) * 2;
+    DeviceByte *out = case_bytes(c, bytes);
+    c->b->pack_bf16(out, &s.source, s.count, s.bad, NULL);
+    case_keep(c, s.bad, sizeof(int64_t));
+    if (c->variant & 2) // what is written of a bad row is nobody's business
+        return;
+    case_keep(c, out, bytes);
+    Rows rows = case_dirty_rows(c, s.count + 3, c->shape.columns);
+    c->b->unpack_bf16(rows, 2, out, s.count, NULL);
+    case_keep_rows(c, rows);
+}
+
+enum { QUANTIZED_WIDTHS = 9 };
+static const int quantized_bits[QUANTIZED_WIDTHS] = {1, 2, 3, 4, 5, 6, 7, 8, 16};
+
+// Every second place of the list, from behind.
+static Quantized quantized_of(Case *c, const Sending *s, int bits, bool bf16) {
+    int64_t count = s->count / 2;
+    int32_t *place = ALLOC(int32_t, count + 1, "test");
+    for (int64_t i = 0; i < count; i++)
+        place[i] = (int32_t)(s->count - 1 - 2 * i);
+    DeviceInt32 *device = case_int32s(c, count, 1);
+    c->b->upload(device, place, (size_t)count * sizeof *place);
+    c->b->finish(NULL);
+    memory_free(place);
+    size_t each = bf16 ? 2 : 4;
+    return (Quantized){
+        .bits = bits,
+        .bf16 = bf16,
+        .count = count,
+        .place = device,
+        .minimum = case_bytes(c, (size_t)count * each),
+        .step = case_bytes(c, (size_t)count * each),
+        .payload = case_bytes(c, (size_t)(count * quantized_row_bytes(c->shape.columns, bits)))};
+}
+
+static void quantize(Case *c) {
+    int bits = quantized_bits[c->variant % QUANTIZED_WIDTHS], way = c->variant / QUANTIZED_WIDTHS;
+    Sending s = sending_of(c, way & 1, way & 2);
+    Quantized q = quantized_of(c, &s, bits, way & 1);
+    size_t each = q.bf16 ? 2 : 4;
+    c->b->quantize(&q, &s.source, s.bad, NULL);
+    case_keep(c, s.bad, sizeof(int64_t));
+    if (way & 2)
+        return;
+    case_keep(c, q.minimum, (size_t)q.count * each);
+    case_keep(c, q.step, (size_t)q.count * each);
+    case_keep(c, q.payload, (size_t)(q.count * quantized_row_bytes(c->shape.columns, bits)));
+    case_keep(c, s.source.range, (size_t)s.count * 4);
+    Rows rows = case_dirty_rows(c, s.count + 3, c->shape.columns);
+    c->b->dequantize(rows, 2, &q, NULL);
+    case_keep_rows(c, rows);
+}
+
+#define MESSAGE_OPERATIONS                                                                         \
+    {"softmax_loss", softmax_loss, 3, 0}, {"softmax_loss's value", softmax_value, 1, 1e-6},        \
+        {"bce_loss", bce_loss, 3, 0}, {"count", count_metrics, 2, 0}, {"adam", adam, 2, 0},        \
+        {"sgd", sgd, 2, 0}, {"square_sum", square_sum, 1, 0}, {"scale", scale, 1, 0},              \
+        {"pack_fp32", pack_fp32, 2, 0}, {"pack_bf16", pack_bf16, 4, 0}, {                          \
+        "quantize", quantize, 3 * QUANTIZED_WIDTHS, 0                                              \
+    }
+
+#endif

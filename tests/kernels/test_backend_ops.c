@@ -1,0 +1,114 @@
+// ranks: 1
+// If this failed, an operation of a backend would compute something else than the CPU's: training
+// on a device would be another training, and its messages would be misread.
+//
+// Every operation x shape x backend {fenced, emulated, cuda} against the CPU's plain vectors. The
+// emulated device runs every kernel with its threads and blocks in four orders, and its streams in
+// two.
+#include "backend_ops_compute.h"
+#include "backend_ops_message.h"
+#include "cpu.h"
+#include "device.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const Operation operations[] = {COMPUTE_OPERATIONS, MESSAGE_OPERATIONS};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static const Shape shapes[] = {{1, 1}, {0, 41}, {3, 602}, {70, 41}, {21, 256}, {33, 16}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static Case run(const Backend *b, const Operation *o, Shape shape, int variant) {
+    Case c = {.b = b, .shape = shape, .variant = variant};
+    o->run(&c);
+    return c;
+}
+
+// |a - b| / |a| of floats.
+static double distance(const Case *a, const Case *b) {
+    double away = 0, norm = 0;
+    for (size_t i = 0; i + sizeof(float) <= a->out_bytes; i += sizeof(float)) {
+        float x, y;
+        memcpy(&x, a->out + i, sizeof x);
+        memcpy(&y, b->out + i, sizeof y);
+        away += ((double)x - (double)y) * ((double)x - (double)y);
+        norm += (double)x * (double)x;
+    }
+    return norm > 0 ? sqrt(away / norm) : sqrt(away);
+}
+
+static bool is_same(const Case *want, const Case *got, double tolerance) {
+    if (want->out_bytes != got->out_bytes)
+        return false;
+    if (tolerance > 0)
+        return distance(want, got) <= tolerance;
+    return want->out_bytes == 0 || memcmp(want->out, got->out, want->out_bytes) == 0;
+}
+
+static void compare(const Backend *b, const Operation *o, Shape shape, int variant,
+                    const char *how) {
+    Case want = run(&backend_cpu, o, shape, variant), got = run(b, o, shape, variant);
+    if (!is_same(&want, &got, o->tolerance))
+        fail_msg("%s on %s (%s), %d x %d, variant %d: differs from cpu", o->name, b->name, how,
+                 (int)shape.rows, (int)shape.columns, variant);
+    case_clear(&got);
+    case_clear(&want);
+}
+
+// Each variant on one or all of the shapes; returns how many cases there were.
+static int walk(const Backend *b, bool all_shapes, const char *how) {
+    int cases = 0;
+    assert_true(cpu_start("plain", &(Error){0}));
+    for (int o = 0; o < OPERATIONS; o++)
+        for (int v = 0; v < operations[o].variants; v++)
+            for (int s = 0; s < SHAPES; s++)
+                if (all_shapes || s == (v + o) % SHAPES) {
+                    compare(b, &operations[o], shapes[s], v, how);
+                    cases++;
+                }
+    assert_true(cpu_start("auto", &(Error){0}));
+    return cases;
+}
+
+static void on_the_cpu(void **state) {
+    (void)state;
+    assert_true(walk(&backend_cpu, true, "plain") > 500);
+}
+
+static void on_fenced(void **state) {
+    (void)state;
+    assert_true(walk(&backend_fenced, true, "late") > 500);
+}
+
+static void on_emulated(void **state) {
+    (void)state;
+    static const char *const thread_orders[] = {"forward", "backward", "shuffled", "interleaved"};
+    Error err = {0};
+    const Backend *b = emulated_device(&err);
+    if (b == NULL)
+        test_skip(err.text);
+    for (int i = 0; i < 4; i++) {
+        setenv("FRINGE_EMULATED_ORDER", thread_orders[i], 1);
+        setenv("FRINGE_EMULATED_STREAMS", i % 2 == 0 ? "oldest" : "newest", 1);
+        assert_true(walk(b, i == 0, thread_orders[i]) > 100);
+    }
+}
+
+static void on_cuda(void **state) {
+    (void)state;
+    Error err = {0};
+    const Backend *b = real_device(&test_comm, &err);
+    if (b == NULL)
+        test_skip(err.text);
+    assert_true(walk(b, true, "device") > 500);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(on_the_cpu),
+    cmocka_unit_test(on_fenced),
+    cmocka_unit_test(on_emulated),
+    cmocka_unit_test(on_cuda),
+};
+TEST_MAIN(tests)

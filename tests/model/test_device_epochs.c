@@ -1,0 +1,174 @@
+// ranks: 1 2 4
+// If this failed, an epoch on a device would compute another loss or other gradients than on the
+// CPU, or not the same ones each time.
+//
+// From the same weights on both: the CPU's run goes on by steps of its gradient, and each epoch
+// starts again on the device from the weights that the CPU's run has reached. The device is the
+// emulated one, and a real one where there is one.
+#include "../device.h"
+#include "../small_graph.h"
+#include "../support.h"
+#include "fringe/gradsync.h"
+#include "fringe/model.h"
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EPOCHS = 50, REPEATS = 20 };
+static const double tolerance = 1e-5;
+
+typedef struct Kind {
+    const char *layer, *schedule;
+    bool multilabel;
+} Kind;
+static const Kind kinds[] = {{"gcn", "overlap", false}, {"sage-mean", "central", true}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+typedef struct Scene {
+    TestGraph graph;
+    Config config;
+    ModelShape shape;
+    ModelPatterns patterns;
+    float *parameters;
+} Scene;
+
+static void scene_init(Scene *s, const Kind *kind) {
+    Error err = {0};
+    TestGraphKind graph = {
+        .nodes = 90, .degree = 5, .features = 9, .classes = 5, .multilabel = kind->multilabel};
+    test_graph_init(&s->graph, graph, 17, &test_comm);
+    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
+    s->config.model.layers = 2;
+    s->config.model.hidden = (ConfigInts){1, {12}};
+    assert_ok(
+        model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err),
+        &err);
+    model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
+    s->parameters = ALLOC(float, s->shape.parameter_count, "test");
+    model_initial(&s->shape, 5, s->parameters);
+}
+
+static void scene_clear(Scene *s) {
+    memory_free(s->parameters);
+    model_patterns_clear(&s->patterns);
+    test_graph_clear(&s->graph);
+}
+
+// A model on one backend.
+typedef struct Side {
+    const Backend *b;
+    GradSync *sync;
+    Model *model;
+    DeviceFloat *parameters, *gradient;
+    float *pinned; // what gradsync and the host read of the gradient
+    double loss;
+} Side;
+
+static size_t bytes_of(const Scene *s) { return (size_t)s->shape.parameter_count * sizeof(float); }
+
+static void side_init(Side *side, const Scene *s, const Kind *kind, const Backend *b) {
+    Error err = {0};
+    side->b = b;
+    side->sync = gradsync_new(&test_comm, b, s->shape.parameter_count);
+    ModelParts parts = {.shard = &s->graph.shard,
+                        .patterns = &s->patterns,
+                        .comm = &test_comm,
+                        .backend = b,
+                        .options = {.codec = codec_find("fp32", &err), .chunk = 4096},
+                        .schedule = schedule_find(kind->schedule, &err),
+                        .sync = side->sync};
+    side->model = model_new(&s->shape, &parts, &s->config, &err);
+    assert_ok(side->model, &err);
+    side->parameters = b->alloc(bytes_of(s), "test");
+    side->gradient = b->alloc(bytes_of(s), "test");
+    side->pinned = ALLOC(float, s->shape.parameter_count, "test");
+}
+
+static void side_clear(Side *side) {
+    memory_free(side->pinned);
+    side->b->free(side->gradient);
+    side->b->free(side->parameters);
+    model_free(side->model);
+    gradsync_free(side->sync);
+}
+
+static void run_epoch(Side *side, const Scene *s, uint32_t epoch) {
+    side->b->upload(side->parameters, s->parameters, bytes_of(s));
+    side->loss = model_loss_and_gradient(side->model, side->parameters, side->gradient, 3, epoch);
+    gradsync_finish(side->sync, side->gradient);
+    side->b->download(side->pinned, side->gradient, bytes_of(s));
+    side->b->finish(NULL);
+}
+
+static void step(Scene *s, const float *gradient) {
+    for (int64_t i = 0; i < s->shape.parameter_count; i++)
+        s->parameters[i] -= 0.5f * gradient[i];
+}
+
+static void compare_epochs(const Backend *b, const Kind *kind) {
+    Scene s;
+    Side cpu, device;
+    double first = 0;
+    scene_init(&s, kind);
+    side_init(&cpu, &s, kind, &backend_cpu);
+    side_init(&device, &s, kind, b);
+    for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
+        run_epoch(&cpu, &s, epoch);
+        run_epoch(&device, &s, epoch);
+        first = epoch == 1 ? cpu.loss : first;
+        assert_near(device.loss, cpu.loss, tolerance);
+        assert_close(device.pinned, cpu.pinned, s.shape.parameter_count, tolerance);
+        step(&s, cpu.pinned);
+    }
+    assert_true(cpu.loss < first); // what was compared has trained
+    side_clear(&device);
+    side_clear(&cpu);
+    scene_clear(&s);
+}
+
+static void repeat_epoch(const Backend *b, const Kind *kind) {
+    Scene s;
+    Side device;
+    scene_init(&s, kind);
+    side_init(&device, &s, kind, b);
+    run_epoch(&device, &s, 7);
+    float *gradient = ALLOC(float, s.shape.parameter_count, "test");
+    memcpy(gradient, device.pinned, bytes_of(&s));
+    double loss = device.loss;
+    for (int i = 0; i < REPEATS; i++) {
+        run_epoch(&device, &s, 7);
+        assert_memory_equal(gradient, device.pinned, bytes_of(&s));
+        assert_true(loss == device.loss);
+    }
+    memory_free(gradient);
+    side_clear(&device);
+    scene_clear(&s);
+}
+
+static void on(const Backend *b, const Error *err) {
+    if (b == NULL)
+        test_skip(err->text);
+    setenv("FRINGE_EMULATED_STREAMS", "random", 1);
+    for (int k = 0; k < KINDS; k++) {
+        compare_epochs(b, &kinds[k]);
+        repeat_epoch(b, &kinds[k]);
+    }
+}
+
+static void on_the_emulated_device(void **state) {
+    (void)state;
+    Error err = {0};
+    on(emulated_device(&err), &err);
+}
+
+static void on_a_device(void **state) {
+    (void)state;
+    Error err = {0};
+    on(real_device(&test_comm, &err), &err);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(on_the_emulated_device),
+                                          cmocka_unit_test(on_a_device)};
+TEST_MAIN(tests)
