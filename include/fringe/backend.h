@@ -122,7 +122,8 @@ static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } 
 typedef struct BackendStart {
     const char *vectors; // cpu: auto | plain | avx2 | avx512 (the widest allowed that the CPU has)
     const char *spmm;    // cuda: own | cusparse | auto (aggregate_tune measures both)
-    int node_rank;       // this rank among those of its machine: it takes device node_rank mod devices
+    int node_rank;       // this rank among those of its machine takes device node_rank mod devices
+    int node_size;       // ranks of the machine
 } BackendStart;
 
 struct Backend {
@@ -132,7 +133,8 @@ struct Backend {
     // with a sentence if the machine lacks what is asked for.
     bool (*start)(const BackendStart *how, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
-    // Bytes of device memory that are free. NULL where blocks of alloc lie in the host's memory.
+    // Bytes of device memory that this rank may take: its share of what is free, where several
+    // ranks of a machine share a device. NULL where blocks of alloc lie in the host's memory.
     size_t (*device_free)(void);
 
     // ---- memory. Whatever operations work on lies in blocks of alloc, which the host does not
@@ -324,6 +326,9 @@ void *alloc_pinned_side(const Allocator *allocator, void *device, size_t bytes, 
 const void *alloc_mirror(const Allocator *allocator, const void *host, size_t bytes,
                          const char *what);
 Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what);
+// Has the device room for what is planned there? EXIT_MEMORY, with the three largest items. True
+// where device memory is the host's: there, blocks of the device are planned as blocks of the host.
+bool device_fits(const MemoryPlan *plan, const Backend *backend, Error *err);
 
 // A StreamTimer adds the time that work took on a stream to Timers. Operations may run long after
 // their call, so time is taken at events: one before the work, one behind it. Where operations run

@@ -65,6 +65,7 @@ typedef struct RunSummary {
     int64_t central, halo;       // rows, over all ranks
     double halo_ratio;           // halo rows / own rows, mean over ranks
     size_t predicted;            // bytes of the largest MemoryPlan
+    size_t device_predicted;     // of a device; 0 where device memory is the host's
     int exchanges;
     ExchangeSummary exchange[2 * MODEL_LAYERS]; // [exchanges]
     double patterns_seconds;                    // to make the Patterns, slowest rank

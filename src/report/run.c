@@ -113,12 +113,20 @@ static void put_exchanges(JsonWriter *writer, const Report *report) {
     json_end_array(writer);
 }
 
+static void put_plan_side(JsonWriter *writer, const char *name, const MemoryPlan *plan,
+                          bool on_device) {
+    json_begin_object(writer, name);
+    for (int i = 0; i < plan->count; i++)
+        if (plan->item[i].on_device == on_device)
+            json_put_int(writer, plan->item[i].what, (int64_t)plan->item[i].bytes);
+    json_end_object(writer);
+}
+
 static void put_memory_plan(JsonWriter *writer, const Report *report) {
     const MemoryPlan *plan = trainer_plan(report->trainer);
-    json_begin_object(writer, "memory_plan");
-    for (int i = 0; i < plan->count; i++)
-        json_put_int(writer, plan->item[i].what, (int64_t)plan->item[i].bytes);
-    json_end_object(writer);
+    put_plan_side(writer, "memory_plan", plan, false);
+    if (report->summary.device_predicted > 0)
+        put_plan_side(writer, "device_memory_plan", plan, true);
 }
 
 static void put_result(JsonWriter *writer, const Report *report, const RunResult *result) {
@@ -135,6 +143,8 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
     json_put_double(writer, "bytes_per_epoch",
                     isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch);
     json_put_int(writer, "memory_predicted", (int64_t)report->summary.predicted);
+    if (report->summary.device_predicted > 0)
+        json_put_int(writer, "device_memory_predicted", (int64_t)report->summary.device_predicted);
     json_put_int(writer, "memory_taken", (int64_t)result->taken);
     json_put_int(writer, "memory_resident", (int64_t)result->resident);
     json_put_double(writer, "seconds", result->seconds);

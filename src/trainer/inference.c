@@ -14,6 +14,15 @@ static bool find_parts(Inference *inference, ModelParts *parts, const Config *co
     return comm_agree(parts->comm, err);
 }
 
+// The caller has them on the host, and mirrors them.
+static void plan_parameters(MemoryPlan *plan, const Backend *backend, const ModelShape *shape) {
+    size_t bytes = (size_t)shape->parameter_count * sizeof(float);
+    Allocator allocator = {.backend = backend, .plan = plan};
+    alloc_host(&allocator, bytes, "parameters");
+    if (!backend->host_is_device)
+        alloc_device(&allocator, bytes, "parameters");
+}
+
 bool inference_open(Inference *inference, const Config *config, const Shard *shard,
                     const Comm *comm, const MemoryPlan *beside, Error *err) {
     ModelParts parts = {.shard = shard, .comm = comm, .patterns = &inference->patterns};
@@ -26,9 +35,9 @@ bool inference_open(Inference *inference, const Config *config, const Shard *sha
     if (!patterns_build(&inference->patterns, shape, shard, config, comm, err))
         return false;
     model_patterns_plan(&inference->plan, &inference->patterns);
-    memory_plan_add(&inference->plan, "parameters", (size_t)shape->parameter_count * sizeof(float));
+    plan_parameters(&inference->plan, parts.backend, shape);
     model_plan(&inference->plan, shape, &parts, config);
-    if (memory_fits(&inference->plan, config, comm, err))
+    if (memory_fits(&inference->plan, inference->backend, config, comm, err))
         inference->model = model_new(shape, &parts, config, err);
     if (comm_agree(comm, err))
         return true;

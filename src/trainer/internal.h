@@ -71,8 +71,10 @@ bool patience_is_over(const Trainer *trainer);
 
 // Starts the backend with what the config and the place of this rank say.
 bool backend_start(const Backend *backend, const Config *config, const Comm *comm, Error *err);
-// Do all ranks have the memory that they plan to take? EXIT_MEMORY. Collective.
-bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err);
+// Do all ranks have the memory that they plan to take, also on their devices (backend NULL: none is
+// planned there)? EXIT_MEMORY. Collective.
+bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,
+                 const Comm *comm, Error *err);
 // Makes the Patterns where there is room for the most that making them may take. Collective.
 bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                     const Config *config, const Comm *comm, Error *err);

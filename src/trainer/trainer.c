@@ -96,8 +96,10 @@ static void model_parts(const Trainer *t, ModelParts *parts) {
 }
 
 bool backend_start(const Backend *backend, const Config *config, const Comm *comm, Error *err) {
-    return backend->start(
-        &(BackendStart){.vectors = config->run.simd, .node_rank = comm->node_rank}, err);
+    return backend->start(&(BackendStart){.vectors = config->run.simd,
+                                          .node_rank = comm->node_rank,
+                                          .node_size = comm->node_size},
+                          err);
 }
 
 static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
@@ -146,11 +148,14 @@ static void plan_assigner(Trainer *t, const ModelParts *parts) {
                 assigner_plan(&t->plan, &t->patterns.of[l][d]->plan, t->config, t->comm);
 }
 
-bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err) {
+bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,
+                 const Comm *comm, Error *err) {
     double wanted = config->run.memory_limit;
     size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
                               : memory_available() / (size_t)comm->node_size + memory_in_use();
     memory_plan_check(plan, limit, "use more ranks on more machines, or a narrower model", err);
+    if (backend != NULL)
+        device_fits(plan, backend, err);
     return comm_agree(comm, err);
 }
 
@@ -160,7 +165,7 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
     if (!model_fits(shape, shard, err)) // the same on all ranks
         return false;
     model_patterns_bound(&bound, shape, shard, comm);
-    if (!memory_fits(&bound, config, comm, err))
+    if (!memory_fits(&bound, NULL, config, comm, err))
         return false;
     model_patterns_init(patterns, shape, shard, comm);
     return true;
@@ -206,7 +211,7 @@ static bool build(Trainer *t, Error *err) {
         return false;
     model_parts(t, &parts);
     plan_rest(t, &parts);
-    if (!memory_fits(&t->plan, t->config, t->comm, err))
+    if (!memory_fits(&t->plan, t->backend, t->config, t->comm, err))
         return false;
     t->sync = gradsync_new(t->comm, t->backend, t->shape.parameter_count);
     parts.sync = t->sync;
