@@ -133,6 +133,8 @@ struct Backend {
     // with a sentence if the machine lacks what is asked for.
     bool (*start)(const BackendStart *how, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
+    // "/path/libfringe-cuda.so, ABI 1f2e...", after a start; NULL for what is built into the program.
+    const char *(*plugin)(void);
     // Bytes of device memory that this rank may take: its share of what is free, where several
     // ranks of a machine share a device. NULL where blocks of alloc lie in the host's memory.
     size_t (*device_free)(void);

@@ -40,6 +40,7 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *trainer);
 const MemoryPlan *trainer_plan(const Trainer *trainer);
 const ModelShape *trainer_shape(const Trainer *trainer);
+const Backend *trainer_backend(const Trainer *trainer); // started
 const Model *trainer_model(const Trainer *trainer);
 int trainer_threads(const Trainer *trainer);
 const char *

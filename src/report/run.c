@@ -39,6 +39,14 @@ void report_machine(JsonWriter *writer, const Report *report) {
     json_end_object(writer);
 }
 
+static void put_backend(JsonWriter *writer, const Backend *backend) {
+    json_begin_object(writer, "backend");
+    json_put_string(writer, "name", backend->name);
+    json_put_string(writer, "describe", backend->describe());
+    json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
+    json_end_object(writer);
+}
+
 static void put_data(JsonWriter *writer, const Report *report) {
     const Shard *shard = report->shard;
     char size[SHARD_SIZE_TEXT];
@@ -188,9 +196,10 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     report_put_sessions(&writer, report);
     put_config(&writer, report->config);
     json_begin_object(&writer, "versions");
-    report_versions(&writer, backend_find(report->config->run.backend, err));
+    report_versions(&writer, trainer_backend(report->trainer));
     json_end_object(&writer);
     report_machine(&writer, report);
+    put_backend(&writer, trainer_backend(report->trainer));
     put_data(&writer, report);
     put_parts(&writer, report);
     put_exchanges(&writer, report);

@@ -268,6 +268,7 @@ void trainer_free(Trainer *t) {
 
 const MemoryPlan *trainer_plan(const Trainer *t) { return &t->plan; }
 const ModelShape *trainer_shape(const Trainer *t) { return &t->shape; }
+const Backend *trainer_backend(const Trainer *t) { return t->backend; }
 const Model *trainer_model(const Trainer *t) { return t->model; }
 int trainer_threads(const Trainer *t) { return t->threads; }
 const char *trainer_kernels(const Trainer *t) { return t->kernels; }
