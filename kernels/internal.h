@@ -8,4 +8,8 @@
 extern const Backend backend_cpu;
 extern const Backend backend_fenced;
 
+// backend_open with a table of its own, which has `cpu`.
+const Backend *backend_open_in(const Family *family, const char *name, const BackendStart *how,
+                               Error *err);
+
 #endif

@@ -128,6 +128,7 @@ typedef struct BackendStart {
 
 struct Backend {
     const char *name;
+    bool is_device; // run.backend=auto tries it before cpu
 
     // Before anything else, and again to change what was chosen (not with blocks allocated). False
     // with a sentence if the machine lacks what is asked for.
@@ -346,8 +347,11 @@ void stream_timer_end(StreamTimer *timer, TimerKind kind);
 // Waits for both streams, so that all work so far is added.
 void stream_timer_finish(StreamTimer *timer);
 
-// One row for each backend that was built; the config names one by run.backend.
+// One row for each backend that was built; the config names one by run.backend, or `auto`.
 extern const Family backend_family;
 const Backend *backend_find(const char *name, Error *err); // NULL with EXIT_CONFIG
+// Finds and starts it; `auto`: the first device of the table that starts, else cpu. NULL with an
+// error if it cannot start.
+const Backend *backend_open(const char *name, const BackendStart *how, Error *err);
 
 #endif

@@ -4,12 +4,11 @@
 
 static bool find_parts(Inference *inference, ModelParts *parts, const Config *config, Error *err) {
     const Shard *shard = parts->shard;
-    parts->backend = backend_find(config->run.backend, err);
+    parts->backend = backend_of(config, parts->comm, err);
     parts->options = (CodecOptions){.codec = codec_find("fp32", err), .chunk = config->comm.chunk};
     parts->schedule = schedule_find("blocking", err);
-    if (err->code == 0 && backend_start(parts->backend, config, parts->comm, err) &&
-        model_shape(&inference->shape, config, shard->features, shard->classes, shard->multilabel,
-                    err))
+    if (err->code == 0 && model_shape(&inference->shape, config, shard->features, shard->classes,
+                                      shard->multilabel, err))
         model_shape_for_inference(&inference->shape);
     return comm_agree(parts->comm, err);
 }

@@ -95,16 +95,9 @@ static void model_parts(const Trainer *t, ModelParts *parts) {
     parts->backend = t->backend;
 }
 
-bool backend_start(const Backend *backend, const Config *config, const Comm *comm, Error *err) {
-    return backend->start(&(BackendStart){.vectors = config->run.simd,
-                                          .node_rank = comm->node_rank,
-                                          .node_size = comm->node_size},
-                          err);
-}
-
 static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     const Config *c = t->config;
-    t->backend = backend_find(c->run.backend, err);
+    t->backend = backend_of(c, t->comm, err);
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.lr_schedule, NULL, err);
     parts->options = (CodecOptions){.codec = codec_find(c->quantization.codec, err),
@@ -113,8 +106,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
-           family_knows(&metric_family, c->train.metric, err) &&
-           backend_start(t->backend, c, t->comm, err);
+           family_knows(&metric_family, c->train.metric, err);
 }
 
 static bool check_data(const Trainer *t, Error *err) {
