@@ -122,11 +122,16 @@ const Trace *trainer_trace(const Trainer *trainer);
 // The sections of state that a checkpoint keeps, borrowed. An object whose state a resumed run
 // needs registers its section here, before the first epoch.
 StateSections *trainer_sections(Trainer *trainer);
+// What a training runs on; "": not known, or nothing to choose.
+typedef struct KernelChoice {
+    char backend[CONFIG_WORD]; // the name of a member
+} KernelChoice;
 // The counters that a checkpoint keeps beside the sections, the same on all ranks.
 typedef struct TrainerCounters {
     int64_t epoch, best_epoch, stale_evaluations;
     double best_score;
     Metrics best_metrics[4], last_metrics[4]; // by SPLIT_...
+    KernelChoice kernels;
 } TrainerCounters;
 TrainerCounters trainer_counters(const Trainer *trainer);
 // Continues after that epoch; the sections must be restored from the same checkpoint. Local.

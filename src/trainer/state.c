@@ -1,6 +1,7 @@
 // What a resumed run needs of a trainer: three sections (the weights, the best of them, what the
 // optimizer keeps) and a few counters. All of it is the same on all ranks, so rank 0's is written.
 #include "internal.h"
+#include <stdio.h>
 #include <string.h>
 
 // Files hold matrices as PyG has them, transposed.
@@ -88,6 +89,7 @@ TrainerCounters trainer_counters(const Trainer *t) {
                                 .best_score = t->best_score};
     memcpy(counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
     memcpy(counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
+    snprintf(counters.kernels.backend, CONFIG_WORD, "%s", t->backend->name);
     return counters;
 }
 

@@ -1,0 +1,43 @@
+// The backend of a resumed run: the one that its checkpoint was written on, so that its bits go on,
+// unless the command line names another. Also one that a config file has changed to waits for that.
+
+#include "internal.h"
+
+#include <string.h>
+
+static const char key[] = "run.backend";
+
+static bool names_key(const char *const *settings, int count) {
+    for (int i = 0; i < count; i++)
+        if (strncmp(settings[i], key, strlen(key)) == 0 && settings[i][strlen(key)] == '=')
+            return true;
+    return false;
+}
+
+typedef struct Asking {
+    KernelChoice was;
+    const char *run_dir;
+} Asking;
+
+static void ask_aside(void *context) {
+    Asking *asking = context;
+    checkpoint_kernels(&asking->was, asking->run_dir);
+}
+
+void resume_backend(Session *s, Config *config, const Options *options) {
+    Asking asking = {.run_dir = config->run.dir};
+    const char *was = asking.was.backend, *now = config->run.backend;
+    if (names_key(options->setting, options->settings) ||
+        names_key(options->sweep, options->sweeps))
+        return;
+    if (s->comm.rank == 0)
+        comm_aside(&s->comm, ask_aside, &asking);
+    comm_broadcast(&s->comm, &asking.was, sizeof asking.was, 0);
+    if (was[0] == 0 || strcmp(was, now) == 0)
+        return;
+    if (s->comm.rank == 0 && strcmp(now, backend_family.automatic) != 0)
+        terminal_say("warning    the run goes on with its backend '%s'; add --set run.backend=%s "
+                     "to change it\n",
+                     SHOWN(was), SHOWN(now));
+    snprintf(config->run.backend, sizeof config->run.backend, "%s", was);
+}
