@@ -134,7 +134,8 @@ struct Backend {
     // with a sentence if the machine lacks what is asked for.
     bool (*start)(const BackendStart *how, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
-    // "/path/libfringe-cuda.so, ABI 1f2e...", after a start; NULL for what is built into the program.
+    // "/path/libfringe-cuda.so, ABI 1f2e...", after a start; NULL for what is built into the
+    // program.
     const char *(*plugin)(void);
     // Bytes of device memory that this rank may take: its share of what is free, where several
     // ranks of a machine share a device. NULL where blocks of alloc lie in the host's memory.
@@ -201,6 +202,11 @@ struct Backend {
     // changes no bit.
     void (*aggregate_tune)(Aggregate *aggregate, Rows out, Rows x);
     void (*aggregate_free)(Aggregate *aggregate);
+    // The kernel of all aggregates, which changes bits: "own" or "cusparse", as BackendStart.spmm
+    // says or, for auto, as aggregate_tune found it ("own" before). NULL, both: there is one only.
+    // After tuning, all ranks set that of rank 0.
+    const char *(*spmm)(void);
+    void (*spmm_set)(const char *choice);
     const char *(*aggregate_describe)(const Aggregate *aggregate,
                                       int64_t columns); // "panels of 64"
     // Looks at x (may repack it); x and right must stay until the rows are done. right: [x.count]

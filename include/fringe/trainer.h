@@ -125,7 +125,9 @@ StateSections *trainer_sections(Trainer *trainer);
 // What a training runs on; "": not known, or nothing to choose.
 typedef struct KernelChoice {
     char backend[CONFIG_WORD]; // the name of a member
+    char spmm[CONFIG_WORD];    // Backend.spmm
 } KernelChoice;
+KernelChoice trainer_kernel_choice(const Trainer *trainer);
 // The counters that a checkpoint keeps beside the sections, the same on all ranks.
 typedef struct TrainerCounters {
     int64_t epoch, best_epoch, stale_evaluations;

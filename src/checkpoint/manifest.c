@@ -5,7 +5,8 @@
 //    "config": {"model": {...}, "train": {...}, ...}, "data": HASH,
 //    "parts": {"count": P, "hash": HASH}, "seed": S, "weights": null | {"path": P, "hash": HASH},
 //    "epoch": N, "best_epoch": ..., "stale_evaluations": ..., "best_score": ...,
-//    "best_metrics": [4], "last_metrics": [4], "backend": {"name": "cpu"},
+//    "best_metrics": [4], "last_metrics": [4],
+//    "backend": {"name": NAME, "spmm": null | KERNEL},
 //    "files": [{"name": "model.safetensors", "hash": HASH}, ...],
 //    "checksum": HASH}
 //
@@ -84,6 +85,7 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
     put_metrics(w, "last_metrics", counters->last_metrics);
     json_begin_object(w, "backend");
     json_put_string(w, "name", counters->kernels.backend);
+    json_put_string(w, "spmm", counters->kernels.spmm[0] != 0 ? counters->kernels.spmm : NULL);
     json_end_object(w);
 }
 
@@ -163,8 +165,10 @@ static const char *text_of(const Json *object, const char *key) {
 void checkpoint_read_kernels(KernelChoice *choice, const Json *document) {
     const Json *backend = json_type(document) == JSON_OBJECT ? json_get(document, "backend") : NULL;
     *choice = (KernelChoice){0};
-    if (backend != NULL)
-        snprintf(choice->backend, CONFIG_WORD, "%s", text_of(backend, "name"));
+    if (backend == NULL)
+        return;
+    snprintf(choice->backend, CONFIG_WORD, "%s", text_of(backend, "name"));
+    snprintf(choice->spmm, CONFIG_WORD, "%s", text_of(backend, "spmm"));
 }
 
 static bool read_counters(const Json *document, TrainerCounters *counters) {

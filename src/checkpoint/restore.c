@@ -123,14 +123,22 @@ static bool read_sections(Reading *r) {
     return true;
 }
 
-// A change of backend is the user's, who then gets other bits.
-static void warn_of_backend(const Training *t, const KernelChoice *was, Warnings *warnings) {
-    const char *now = trainer_backend(t->trainer)->name;
-    if (was->backend[0] != 0 && strcmp(was->backend, now) != 0)
-        warnings_add(warnings,
-                     "the backend was '%s' until epoch %lld and is now '%s'; from here on, results "
-                     "may differ in rounding",
-                     was->backend, (long long)trainer_epochs_done(t->trainer), now);
+static bool warn_of_change(const Training *t, const char *what, const char *was, const char *now,
+                           Warnings *warnings) {
+    if (was[0] == 0 || strcmp(was, now) == 0)
+        return false;
+    warnings_add(warnings,
+                 "%s was '%s' until epoch %lld and is now '%s'; from here on, results may differ "
+                 "in rounding",
+                 what, was, (long long)trainer_epochs_done(t->trainer), now);
+    return true;
+}
+
+// A change of kernels is the user's, who then gets other bits.
+static void warn_of_kernels(const Training *t, const KernelChoice *was, Warnings *warnings) {
+    KernelChoice now = trainer_kernel_choice(t->trainer);
+    if (!warn_of_change(t, "the backend", was->backend, now.backend, warnings))
+        warn_of_change(t, "run.spmm", was->spmm, now.spmm, warnings);
 }
 
 bool checkpoint_restore(Training *t, const char *run_dir, bool *found, Warnings *warnings,
@@ -146,7 +154,7 @@ bool checkpoint_restore(Training *t, const char *run_dir, bool *found, Warnings 
     if (*found && !read_sections(&r))
         return false;
     if (*found)
-        warn_of_backend(t, &r.counters.kernels, warnings);
+        warn_of_kernels(t, &r.counters.kernels, warnings);
     return true;
 }
 

@@ -24,20 +24,26 @@ static void ask_aside(void *context) {
     checkpoint_kernels(&asking->was, asking->run_dir);
 }
 
-void resume_backend(Session *s, Config *config, const Options *options) {
+// What the checkpoint of the run was written on. Collective.
+static KernelChoice ask(const Session *s, const Config *config) {
     Asking asking = {.run_dir = config->run.dir};
-    const char *was = asking.was.backend, *now = config->run.backend;
-    if (names_key(options->setting, options->settings) ||
-        names_key(options->sweep, options->sweeps))
-        return;
     if (s->comm.rank == 0)
         comm_aside(&s->comm, ask_aside, &asking);
     comm_broadcast(&s->comm, &asking.was, sizeof asking.was, 0);
-    if (was[0] == 0 || strcmp(was, now) == 0)
+    return asking.was;
+}
+
+void resume_backend(Session *s, Config *config, const Options *options) {
+    KernelChoice was = ask(s, config);
+    bool named = names_key(options->setting, options->settings) ||
+                 names_key(options->sweep, options->sweeps);
+    if (was.spmm[0] != 0 && strcmp(config->run.spmm, "auto") == 0) // measured once, for good
+        snprintf(config->run.spmm, sizeof config->run.spmm, "%s", was.spmm);
+    if (named || was.backend[0] == 0 || strcmp(was.backend, config->run.backend) == 0)
         return;
-    if (s->comm.rank == 0 && strcmp(now, backend_family.automatic) != 0)
+    if (s->comm.rank == 0 && strcmp(config->run.backend, backend_family.automatic) != 0)
         terminal_say("warning    the run goes on with its backend '%s'; add --set run.backend=%s "
                      "to change it\n",
-                     SHOWN(was), SHOWN(now));
-    snprintf(config->run.backend, sizeof config->run.backend, "%s", was);
+                     SHOWN(was.backend), SHOWN(config->run.backend));
+    snprintf(config->run.backend, sizeof config->run.backend, "%s", was.backend);
 }

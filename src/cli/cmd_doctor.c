@@ -68,7 +68,8 @@ static Health check_kernels(const Config *config, const Options *options, Findin
     (void)options;
     Error err = {0};
     const Backend *backend =
-        backend_open(config->run.backend, &(BackendStart){.vectors = config->run.simd}, &err);
+        backend_open(config->run.backend,
+                     &(BackendStart){.vectors = config->run.simd, .spmm = config->run.spmm}, &err);
     if (backend == NULL) {
         SAY("%.400s", err.text);
         CURE("set run.backend to cpu, and run.simd to auto");
@@ -99,7 +100,8 @@ static Health check_devices(const Config *config, const Options *options, Findin
         Error err = {0};
         if (!backend->is_device)
             continue;
-        if (backend->start(&(BackendStart){.vectors = config->run.simd}, &err)) {
+        if (backend->start(&(BackendStart){.vectors = config->run.simd, .spmm = config->run.spmm},
+                           &err)) {
             snprintf(line, sizeof line, "%s: %.500s", backend->name, backend->describe());
             say_more(finding, line);
             continue;

@@ -82,7 +82,8 @@ static Health check_loading(const Config *config, const Options *options, Findin
 // fit. Here stands what it may need.
 static Health check_device_memory(const Config *config, const Options *options, Finding *finding) {
     Error err = {0};
-    const BackendStart how = {.vectors = config->run.simd, .node_size = ranks_of(options)};
+    const BackendStart how = {
+        .vectors = config->run.simd, .spmm = config->run.spmm, .node_size = ranks_of(options)};
     const Backend *backend = backend_open(config->run.backend, &how, &err);
     if (backend == NULL || backend->device_free == NULL)
         SAY("run.backend=%s takes it from the machine's", config->run.backend);

@@ -38,6 +38,17 @@ static void clear_blocks(Model *m) {
         block_clear(&m->forward[stage].block);
 }
 
+// What tuning found on one machine may be another kernel than on the next: rank 0's serves all.
+static void agree_on_spmm(const Model *m) {
+    const Backend *b = m->parts.backend;
+    char choice[16];
+    if (b->spmm == NULL)
+        return;
+    snprintf(choice, sizeof choice, "%s", b->spmm());
+    comm_broadcast(m->parts.comm, choice, sizeof choice, 0);
+    b->spmm_set(choice);
+}
+
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err) {
     const Schedule *blocking = schedule_find("blocking", err);
@@ -60,6 +71,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     }
     alloc_buffers(m, &(Allocator){.backend = parts->backend});
     propagations_make(m);
+    agree_on_spmm(m);
     parts->backend->upload_rows(m->x, parts->shard->x);
     propagations_features(m);
     parts->backend->finish(NULL); // the host's features may change from here on

@@ -39,11 +39,14 @@ void report_machine(JsonWriter *writer, const Report *report) {
     json_end_object(writer);
 }
 
-static void put_backend(JsonWriter *writer, const Backend *backend) {
+static void put_backend(JsonWriter *writer, const Trainer *trainer) {
+    const Backend *backend = trainer_backend(trainer);
+    KernelChoice choice = trainer_kernel_choice(trainer);
     json_begin_object(writer, "backend");
     json_put_string(writer, "name", backend->name);
     json_put_string(writer, "describe", backend->describe());
     json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
+    json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
     json_end_object(writer);
 }
 
@@ -199,7 +202,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     report_versions(&writer, trainer_backend(report->trainer));
     json_end_object(&writer);
     report_machine(&writer, report);
-    put_backend(&writer, trainer_backend(report->trainer));
+    put_backend(&writer, report->trainer);
     put_data(&writer, report);
     put_parts(&writer, report);
     put_exchanges(&writer, report);

@@ -16,8 +16,10 @@ static bool same_everywhere(const Comm *comm, int number) {
 
 // Bits of different backends differ, so `auto` takes a device only where all ranks have it.
 const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
-    const BackendStart how = {
-        .vectors = config->run.simd, .node_rank = comm->node_rank, .node_size = comm->node_size};
+    const BackendStart how = {.vectors = config->run.simd,
+                              .spmm = config->run.spmm,
+                              .node_rank = comm->node_rank,
+                              .node_size = comm->node_size};
     const Backend *backend = backend_open(config->run.backend, &how, err);
     if (!same_everywhere(comm, row_of(backend)) &&
         strcmp(config->run.backend, backend_family.automatic) == 0)

@@ -82,6 +82,14 @@ StateSections *trainer_sections(Trainer *t) { return &t->sections; }
 
 // ---- counters
 
+KernelChoice trainer_kernel_choice(const Trainer *t) {
+    KernelChoice choice = {0};
+    snprintf(choice.backend, CONFIG_WORD, "%s", t->backend->name);
+    if (t->backend->spmm != NULL)
+        snprintf(choice.spmm, CONFIG_WORD, "%s", t->backend->spmm());
+    return choice;
+}
+
 TrainerCounters trainer_counters(const Trainer *t) {
     TrainerCounters counters = {.epoch = t->epoch,
                                 .best_epoch = t->best_epoch,
@@ -89,7 +97,7 @@ TrainerCounters trainer_counters(const Trainer *t) {
                                 .best_score = t->best_score};
     memcpy(counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
     memcpy(counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
-    snprintf(counters.kernels.backend, CONFIG_WORD, "%s", t->backend->name);
+    counters.kernels = trainer_kernel_choice(t);
     return counters;
 }
 

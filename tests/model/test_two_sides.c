@@ -144,6 +144,34 @@ static void both_sides_are_kept_alike(void **state) {
     }
 }
 
+// ---- a backend with two kernels for the sparse aggregate
+
+static char spmm[16];
+static const char *spmm_of(void) { return spmm; }
+static void spmm_set(const char *choice) { snprintf(spmm, sizeof spmm, "%s", choice); }
+
+// As if the ranks had measured otherwise.
+static void tune_otherwise(Aggregate *aggregate, Rows out, Rows x) {
+    (void)aggregate, (void)out, (void)x;
+    spmm_set(test_comm.rank == 0 ? "cusparse" : "own");
+}
+
+static void all_ranks_take_the_kernel_of_the_first(void **state) {
+    (void)state;
+    Scene s;
+    Made made;
+    apart = *device();
+    apart.aggregate_tune = tune_otherwise;
+    apart.spmm = spmm_of;
+    apart.spmm_set = spmm_set;
+    spmm_set("own");
+    scene_init(&s, &kinds[0]);
+    make(&made, &s, &kinds[0], &apart);
+    assert_string_equal(spmm, "cusparse");
+    made_clear(&made);
+    scene_clear(&s);
+}
+
 // ---- a device whose blocks are counted apart from the host's
 
 static struct { size_t now, most; } counted;
@@ -203,6 +231,7 @@ static void what_lies_on_the_device_is_planned_there(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(both_sides_are_kept_alike),
+    cmocka_unit_test(all_ranks_take_the_kernel_of_the_first),
     cmocka_unit_test(what_lies_on_the_device_is_planned_there),
 };
 
