@@ -24,7 +24,7 @@ BEGIN {
     only["zip.h"] = only["zlib.h"] = "^src/dataset/"
     only["xxhash.h"] = "^src/base/"
     only["xxh_x86dispatch.h"] = "^src/base/"
-    only["mpi.h"] = "^include/fringe/base/mpi\\.h$"
+    only["mpi.h"] = only["mpi-ext.h"] = "^include/fringe/base/mpi\\.h$"
     only["fringe/base/mpi.h"] = "^src/(base|exchange|gradsync)/"
     only["glpk.h"] = "^solver/"
     only["dnnl.h"] = only["cblas.h"] = "^kernels/cpu/dense\\.c$"

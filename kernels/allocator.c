@@ -1,10 +1,12 @@
 // One walk that plans memory or allocates it (backend.h).
 #include "internal.h"
 
-static bool plans(const Allocator *allocator, size_t bytes, const char *what) {
-    if (allocator->plan != NULL)
+// On the side where alloc takes it from.
+static void plan_block(const Allocator *allocator, size_t bytes, const char *what) {
+    if (allocator->backend->device_free != NULL)
+        memory_plan_add_device(allocator->plan, what, bytes);
+    else
         memory_plan_add(allocator->plan, what, bytes);
-    return allocator->plan != NULL;
 }
 
 void *alloc_host(const Allocator *allocator, size_t bytes, const char *what) {
@@ -12,11 +14,17 @@ void *alloc_host(const Allocator *allocator, size_t bytes, const char *what) {
 }
 
 void *alloc_device(const Allocator *allocator, size_t bytes, const char *what) {
-    return plans(allocator, bytes, what) ? NULL : allocator->backend->alloc(bytes, what);
+    if (allocator->plan == NULL)
+        return allocator->backend->alloc(bytes, what);
+    plan_block(allocator, bytes, what);
+    return NULL;
 }
 
 void *alloc_pinned(const Allocator *allocator, size_t bytes, const char *what) {
-    return plans(allocator, bytes, what) ? NULL : allocator->backend->alloc_pinned(bytes, what);
+    if (allocator->plan == NULL)
+        return allocator->backend->alloc_pinned(bytes, what);
+    memory_plan_add(allocator->plan, what, bytes);
+    return NULL;
 }
 
 void *alloc_pinned_side(const Allocator *allocator, void *device, size_t bytes, const char *what) {
@@ -28,12 +36,19 @@ const void *alloc_mirror(const Allocator *allocator, const void *host, size_t by
     if (allocator->plan == NULL)
         return mirror_alloc(allocator->backend, host, bytes, what);
     if (host != NULL && !allocator->backend->host_is_device)
-        memory_plan_add(allocator->plan, what, bytes);
+        plan_block(allocator, bytes, what);
     return NULL;
 }
 
 Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what) {
-    if (plans(allocator, rows_bytes(count, columns), what))
-        return (Rows){NULL, count, columns, rows_stride(columns)};
-    return rows_alloc(allocator->backend, count, columns, what);
+    if (allocator->plan == NULL)
+        return rows_alloc(allocator->backend, count, columns, what);
+    plan_block(allocator, rows_bytes(count, columns), what);
+    return (Rows){NULL, count, columns, rows_stride(columns)};
+}
+
+bool device_fits(const MemoryPlan *plan, const Backend *backend, Error *err) {
+    return backend->device_free == NULL ||
+           memory_plan_check_device(plan, backend->device_free(),
+                                    "use more ranks on more devices, or a narrower model", err);
 }

@@ -1,12 +1,36 @@
 // The family of backends; and what all of them agree on: how rows lie in memory, and how long
 // quantized ones are.
 #include "internal.h"
+#include <string.h>
 
 static const Backend *const backends[] = {&backend_cpu, &backend_fenced, &backend_cuda};
-const Family backend_family = FAMILY_OF_POINTERS("run.backend", NULL, backends);
+const Family backend_family = FAMILY_OF_POINTERS("run.backend", "auto", backends);
 
 const Backend *backend_find(const char *name, Error *err) {
     return family_find(&backend_family, name, NULL, err);
+}
+
+static const Backend *device_of(const Family *family, const BackendStart *how) {
+    for (int i = 0; i < family->count; i++) {
+        const Backend *backend = family_member(family, i);
+        if (backend->is_device && backend->start(how, &(Error){0}))
+            return backend;
+    }
+    return NULL;
+}
+
+const Backend *backend_open_in(const Family *family, const char *name, const BackendStart *how,
+                               Error *err) {
+    bool automatic = strcmp(name, family->automatic) == 0;
+    const Backend *device = automatic ? device_of(family, how) : NULL;
+    if (device != NULL)
+        return device;
+    const Backend *backend = family_find(family, automatic ? "cpu" : name, NULL, err);
+    return backend != NULL && backend->start(how, err) ? backend : NULL;
+}
+
+const Backend *backend_open(const char *name, const BackendStart *how, Error *err) {
+    return backend_open_in(&backend_family, name, how, err);
 }
 
 int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }

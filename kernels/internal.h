@@ -9,4 +9,8 @@ extern const Backend backend_cpu;
 extern const Backend backend_fenced;
 extern Backend backend_cuda; // its table is filled when it is started (plugin.h)
 
+// backend_open with a table of its own, which has `cpu`.
+const Backend *backend_open_in(const Family *family, const char *name, const BackendStart *how,
+                               Error *err);
+
 #endif

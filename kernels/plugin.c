@@ -75,6 +75,12 @@ static bool find_plugin(Error *err) {
                      library_name, program, program);
 }
 
+static const char *say_plugin(void) {
+    static char text[PATH_BYTES + 40];
+    snprintf(text, sizeof text, "%s, ABI %s", path, FRINGE_ABI);
+    return text;
+}
+
 static bool start_cuda(const BackendStart *how, Error *err) {
     if (!is_loaded) {
         if (!find_plugin(err) || !plugin_load(&backend_cuda, path, "cuda", err))
@@ -82,10 +88,12 @@ static bool start_cuda(const BackendStart *how, Error *err) {
         is_loaded = true;
         start_loaded = backend_cuda.start;
         backend_cuda.start = start_cuda;
+        backend_cuda.plugin = say_plugin;
     }
     return start_loaded(how, err);
 }
 
 static const char *describe_nothing(void) { return "not loaded"; }
 
-Backend backend_cuda = {.name = "cuda", .start = start_cuda, .describe = describe_nothing};
+Backend backend_cuda = {
+    .name = "cuda", .is_device = true, .start = start_cuda, .describe = describe_nothing};

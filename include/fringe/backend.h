@@ -128,12 +128,17 @@ typedef struct BackendStart {
 
 struct Backend {
     const char *name;
+    bool is_device; // run.backend=auto tries it before cpu
 
     // Before anything else, and again to change what was chosen (not with blocks allocated). False
     // with a sentence if the machine lacks what is asked for.
     bool (*start)(const BackendStart *how, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
-    // Bytes of device memory that this rank may take: its share of what is free. NULL where blocks of alloc lie in the host's memory.
+    // "/path/libfringe-cuda.so, ABI 1f2e...", after a start; NULL for what is built into the
+    // program.
+    const char *(*plugin)(void);
+    // Bytes of device memory that this rank may take: its share of what is free, where several
+    // ranks of a machine share a device. NULL where blocks of alloc lie in the host's memory.
     size_t (*device_free)(void);
 
     // ---- memory. Whatever operations work on lies in blocks of alloc, which the host does not
@@ -200,6 +205,11 @@ struct Backend {
     // changes no bit on the CPU; for run.spmm = auto see spmm.
     void (*aggregate_tune)(Aggregate *aggregate, Rows out, Rows x);
     void (*aggregate_free)(Aggregate *aggregate);
+    // The kernel of all aggregates, which changes bits: "own" or "cusparse", as BackendStart.spmm
+    // says or, for auto, as aggregate_tune found it ("own" before). NULL, both: there is one only.
+    // After tuning, all ranks set that of rank 0.
+    const char *(*spmm)(void);
+    void (*spmm_set)(const char *choice);
     const char *(*aggregate_describe)(const Aggregate *aggregate,
                                       int64_t columns); // "panels of 64"
     // Looks at x (may repack it); x and right must stay until the rows are done. right: [x.count]
@@ -211,11 +221,6 @@ struct Backend {
     // self term.
     void (*aggregate_rows)(Aggregate *aggregate, Rows out, Range range, bool self,
                            const DeviceFloat *left, const Poll *poll);
-    // Whose kernel adds the own part: "own", whose bits are the CPU's, or "cusparse"; for run.spmm =
-    // auto the one that was faster when aggregates were tuned. spmm_set makes ranks agree. NULL where
-    // there is but one.
-    const char *(*spmm)(void);
-    void (*spmm_set)(const char *name);
     // Halo part, continued from the unscaled own sum: row k of the Csr is row rows[k] of out. Both
     // are lent as above. aggregate_halo_begin starts over; each aggregate_halo then adds to every
     // row the terms w * halo[c] from where the last one ended on while column c < column_end, and
@@ -333,6 +338,9 @@ void *alloc_pinned_side(const Allocator *allocator, void *device, size_t bytes, 
 const void *alloc_mirror(const Allocator *allocator, const void *host, size_t bytes,
                          const char *what);
 Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what);
+// Has the device room for what is planned there? EXIT_MEMORY, with the three largest items. True
+// where device memory is the host's: there, blocks of the device are planned as blocks of the host.
+bool device_fits(const MemoryPlan *plan, const Backend *backend, Error *err);
 
 // A StreamTimer adds the time that work took on a stream to Timers. Operations may run long after
 // their call, so time is taken at events: one before the work, one behind it. Where operations run
@@ -348,8 +356,11 @@ void stream_timer_end(StreamTimer *timer);
 // Waits for both streams, so that all work so far is added.
 void stream_timer_finish(StreamTimer *timer);
 
-// One row for each backend that was built; the config names one by run.backend.
+// One row for each backend that was built; the config names one by run.backend, or `auto`.
 extern const Family backend_family;
 const Backend *backend_find(const char *name, Error *err); // NULL with EXIT_CONFIG
+// Finds and starts it; `auto`: the first device of the table that starts, else cpu. NULL with an
+// error if it cannot start.
+const Backend *backend_open(const char *name, const BackendStart *how, Error *err);
 
 #endif

@@ -40,13 +40,17 @@ bool checkpoint_start(Training *training, Error *err);
 // updates LATEST, and removes all but the `keep` newest. Rank 0 writes. EXIT_MISMATCH if the ranks
 // do not hold the same weights and moments. Collective (agrees on errors).
 bool checkpoint_write(const Training *training, const char *run_dir, int keep, Error *err);
-// Restores the newest undamaged checkpoint, with a warning for each damaged one that it skips.
+// Restores the newest undamaged checkpoint, with a warning for each damaged one that it skips, and
+// one if the backend was another.
 // *found is false if there is no checkpoint. EXIT_DATA if all are damaged; EXIT_IO if one cannot be
 // read; EXIT_CONFIG, with all differences, if the newest undamaged one belongs to another training
 // (config, data, parts, seed, first weights), or if it is of version 1 or a newer version.
 // Collective.
 bool checkpoint_restore(Training *training, const char *run_dir, bool *found, Warnings *warnings,
                         Error *err);
+// What the newest checkpoint of a run that can be read ran on; false: there is none. It looks at no
+// other file than its manifest, whose checksum is left to checkpoint_restore. Local.
+bool checkpoint_kernels(KernelChoice *choice, const char *run_dir);
 // Writes to *path the file of weights (PyG names) for `where`: a checkpoint folder, a run folder
 // (its newest undamaged checkpoint) or a .safetensors file. Checks that its checkpoint is
 // undamaged. Local.

@@ -190,6 +190,7 @@ typedef struct Config {
         ConfigInts trace;          // first and last epoch of trace.json; none: no trace
         char backend[CONFIG_WORD]; // of a family
         char simd[CONFIG_WORD];    // auto | plain | avx2 | avx512
+        char spmm[CONFIG_WORD];    // of a device: own | cusparse | auto (measured)
         char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;
     _Alignas(max_align_t) unsigned char member[CONFIG_MEMBERS]; // values of MemberKeys

@@ -40,6 +40,7 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *trainer);
 const MemoryPlan *trainer_plan(const Trainer *trainer);
 const ModelShape *trainer_shape(const Trainer *trainer);
+const Backend *trainer_backend(const Trainer *trainer); // started
 const Model *trainer_model(const Trainer *trainer);
 int trainer_threads(const Trainer *trainer);
 const char *
@@ -65,6 +66,7 @@ typedef struct RunSummary {
     int64_t central, halo;       // rows, over all ranks
     double halo_ratio;           // halo rows / own rows, mean over ranks
     size_t predicted;            // bytes of the largest MemoryPlan
+    size_t device_predicted;     // of a device; 0 where device memory is the host's
     int exchanges;
     ExchangeSummary exchange[2 * MODEL_LAYERS]; // [exchanges]
     double patterns_seconds;                    // to make the Patterns, slowest rank
@@ -120,11 +122,18 @@ const Trace *trainer_trace(const Trainer *trainer);
 // The sections of state that a checkpoint keeps, borrowed. An object whose state a resumed run
 // needs registers its section here, before the first epoch.
 StateSections *trainer_sections(Trainer *trainer);
+// What a training runs on; "": not known, or nothing to choose.
+typedef struct KernelChoice {
+    char backend[CONFIG_WORD]; // the name of a member
+    char spmm[CONFIG_WORD];    // Backend.spmm
+} KernelChoice;
+KernelChoice trainer_kernel_choice(const Trainer *trainer);
 // The counters that a checkpoint keeps beside the sections, the same on all ranks.
 typedef struct TrainerCounters {
     int64_t epoch, best_epoch, stale_evaluations;
     double best_score;
     Metrics best_metrics[4], last_metrics[4]; // by SPLIT_...
+    KernelChoice kernels;
 } TrainerCounters;
 TrainerCounters trainer_counters(const Trainer *trainer);
 // Continues after that epoch; the sections must be restored from the same checkpoint. Local.

@@ -9,6 +9,7 @@
 static const Backend table = {
     .name = FRINGE_PLUGIN_NAME,
     .start = cuda_start,
+    .is_device = true,
     .describe = cuda_describe,
     .device_free = cuda_device_free,
     .host_is_device = false,

@@ -238,3 +238,11 @@ const char *comm_library(char out[COMM_LIBRARY]) {
     snprintf(out, COMM_LIBRARY, "%s", text);
     return out;
 }
+
+bool comm_cuda_support(void) {
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+    return MPIX_Query_cuda_support() != 0;
+#else
+    return false;
+#endif
+}

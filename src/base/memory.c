@@ -205,17 +205,28 @@ size_t memory_available(void) {
 
 // --- the plan
 
-void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes) {
+static void add(MemoryPlan *plan, bool on_device, const char *what, size_t bytes) {
     int i = 0;
-    while (i < plan->count && strncmp(plan->item[i].what, what, sizeof plan->item[i].what - 1) != 0)
+    while (i < plan->count &&
+           (plan->item[i].on_device != on_device ||
+            strncmp(plan->item[i].what, what, sizeof plan->item[i].what - 1) != 0))
         i++;
     if (i == plan->count) {
         assert(plan->count < MEMORY_PLAN_ITEMS);
         plan->count++;
         snprintf(plan->item[i].what, sizeof plan->item[i].what, "%s", what);
+        plan->item[i].on_device = on_device;
         plan->item[i].bytes = 0;
     }
     plan->item[i].bytes += bytes;
+}
+
+void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes) {
+    add(plan, false, what, bytes);
+}
+
+void memory_plan_add_device(MemoryPlan *plan, const char *what, size_t bytes) {
+    add(plan, true, what, bytes);
 }
 
 void *memory_or_plan(MemoryPlan *plan, size_t bytes, const char *what) {
@@ -225,31 +236,37 @@ void *memory_or_plan(MemoryPlan *plan, size_t bytes, const char *what) {
     return NULL;
 }
 
-size_t memory_plan_total(const MemoryPlan *plan) {
+static size_t total_of(const MemoryPlan *plan, bool on_device) {
     size_t total = 0;
     for (int i = 0; i < plan->count; i++)
-        if (__builtin_add_overflow(total, plan->item[i].bytes, &total))
+        if (plan->item[i].on_device == on_device &&
+            __builtin_add_overflow(total, plan->item[i].bytes, &total))
             return SIZE_MAX;
     return total;
 }
 
-// The largest unmarked item; -1 if there is none.
-static int largest_item(const MemoryPlan *plan, const bool *marked) {
+size_t memory_plan_total(const MemoryPlan *plan) { return total_of(plan, false); }
+size_t memory_plan_device_total(const MemoryPlan *plan) { return total_of(plan, true); }
+
+// The largest unmarked item of a side; -1 if there is none.
+static int largest_item(const MemoryPlan *plan, bool on_device, const bool *marked) {
     int best = -1;
     for (int i = 0; i < plan->count; i++)
-        if (!marked[i] && (best < 0 || plan->item[i].bytes > plan->item[best].bytes))
+        if (plan->item[i].on_device == on_device && !marked[i] &&
+            (best < 0 || plan->item[i].bytes > plan->item[best].bytes))
             best = i;
     return best;
 }
 
-bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err) {
-    size_t total = memory_plan_total(plan);
+static bool check(const MemoryPlan *plan, bool on_device, size_t limit, const char *advice,
+                  Error *err) {
+    size_t total = total_of(plan, on_device);
     if (total <= limit)
         return true;
     char items[512] = "";
     bool marked[MEMORY_PLAN_ITEMS] = {false};
     for (int k = 0; k < 3; k++) {
-        int i = largest_item(plan, marked);
+        int i = largest_item(plan, on_device, marked);
         if (i < 0)
             break;
         marked[i] = true;
@@ -257,9 +274,20 @@ bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice,
         snprintf(items + used, sizeof items - used, "%s%s %.1f MiB", k == 0 ? "" : ", ",
                  plan->item[i].what, mebibytes(plan->item[i].bytes));
     }
-    return error_set(err, EXIT_MEMORY,
-                     "this rank needs %.1f MiB but may use %.1f MiB; the largest items are %s; %s",
-                     mebibytes(total), mebibytes(limit), items, advice);
+    return error_set(
+        err, EXIT_MEMORY,
+        "this rank needs %.1f MiB%s but may use %.1f MiB%s; the largest items are %s; %s",
+        mebibytes(total), on_device ? " of its device" : "", mebibytes(limit),
+        on_device ? " of it" : "", items, advice);
+}
+
+bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err) {
+    return check(plan, false, limit, advice, err);
+}
+
+bool memory_plan_check_device(const MemoryPlan *plan, size_t limit, const char *advice,
+                              Error *err) {
+    return check(plan, true, limit, advice, err);
 }
 
 static atomic_size_t foreseen;

@@ -46,6 +46,8 @@ bool checkpoint_manifest_write(const Training *training, const char *folder, Err
 // EXIT_NO_INPUT if not, EXIT_CONFIG for a newer version. Local.
 bool checkpoint_manifest_read(Manifest *manifest, const char *folder, Error *err);
 void checkpoint_manifest_clear(Manifest *manifest);
+// Its member "backend"; empty texts where that is not there.
+void checkpoint_read_kernels(KernelChoice *choice, const Json *document);
 // Checks that it lists the file of that section; EXIT_DATA if not. Local.
 bool checkpoint_manifest_needs(const Manifest *manifest, const char *folder, const char *section,
                                Error *err);

@@ -6,11 +6,13 @@
 //    "parts": {"count": P, "hash": HASH}, "seed": S, "weights": null | {"path": P, "hash": HASH},
 //    "epoch": N, "best_epoch": ..., "stale_evaluations": ..., "best_score": ...,
 //    "best_metrics": [4], "last_metrics": [4],
+//    "backend": {"name": NAME, "spmm": null | KERNEL},
 //    "files": [{"name": "model.safetensors", "hash": HASH}, ...],
 //    "checksum": HASH}
 //
 // The checksum is the hash (XXH3, 128 bits) of the whole text with the checksum's own 32 digits
-// written as zeros, so that a change of any bit is detected. All versions from 2 on have it.
+// written as zeros, so that a change of any bit is detected. All versions from 2 on have it. Those
+// of older programs have no backend.
 // Version 1 has neither config nor checksum: its weights can be read, but it cannot be resumed.
 #include "internal.h"
 #include <math.h>
@@ -81,6 +83,10 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
     json_put_double(w, "best_score", counters->best_score);
     put_metrics(w, "best_metrics", counters->best_metrics);
     put_metrics(w, "last_metrics", counters->last_metrics);
+    json_begin_object(w, "backend");
+    json_put_string(w, "name", counters->kernels.backend);
+    json_put_string(w, "spmm", counters->kernels.spmm[0] != 0 ? counters->kernels.spmm : NULL);
+    json_end_object(w);
 }
 
 static bool put_files(JsonWriter *w, const StateSections *sections, const char *folder,
@@ -149,6 +155,20 @@ static bool read_metrics(const Json *document, const char *key, Metrics metrics[
                 return false;
     }
     return true;
+}
+
+static const char *text_of(const Json *object, const char *key) {
+    const Json *text = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return text != NULL && json_type(text) == JSON_STRING ? json_string(text) : "";
+}
+
+void checkpoint_read_kernels(KernelChoice *choice, const Json *document) {
+    const Json *backend = json_type(document) == JSON_OBJECT ? json_get(document, "backend") : NULL;
+    *choice = (KernelChoice){0};
+    if (backend == NULL)
+        return;
+    snprintf(choice->backend, CONFIG_WORD, "%s", text_of(backend, "name"));
+    snprintf(choice->spmm, CONFIG_WORD, "%s", text_of(backend, "spmm"));
 }
 
 static bool read_counters(const Json *document, TrainerCounters *counters) {
@@ -220,11 +240,6 @@ static bool check_file(Manifest *m, const char *folder, const char *name, const 
                      path);
 }
 
-static const char *text_of(const Json *object, const char *key) {
-    const Json *text = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return text != NULL && json_type(text) == JSON_STRING ? json_string(text) : "";
-}
-
 bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char *section,
                                Error *err) {
     char file[CHECKPOINT_PATH];
@@ -272,6 +287,7 @@ static bool check_version(Manifest *m, char *text, size_t bytes, const char *pat
 }
 
 static bool read_members(Manifest *m, const char *folder, const char *path, Error *err) {
+    checkpoint_read_kernels(&m->counters.kernels, m->document);
     if (!read_counters(m->document, &m->counters) ||
         (m->version > 1 && !identity_read(&m->identity, m->document)))
         return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %lld", path,

@@ -123,6 +123,24 @@ static bool read_sections(Reading *r) {
     return true;
 }
 
+static bool warn_of_change(const Training *t, const char *what, const char *was, const char *now,
+                           Warnings *warnings) {
+    if (was[0] == 0 || strcmp(was, now) == 0)
+        return false;
+    warnings_add(warnings,
+                 "%s was '%s' until epoch %lld and is now '%s'; from here on, results may differ "
+                 "in rounding",
+                 what, was, (long long)trainer_epochs_done(t->trainer), now);
+    return true;
+}
+
+// A change of kernels is the user's, who then gets other bits.
+static void warn_of_kernels(const Training *t, const KernelChoice *was, Warnings *warnings) {
+    KernelChoice now = trainer_kernel_choice(t->trainer);
+    if (!warn_of_change(t, "the backend", was->backend, now.backend, warnings))
+        warn_of_change(t, "run.spmm", was->spmm, now.spmm, warnings);
+}
+
 bool checkpoint_restore(Training *t, const char *run_dir, bool *found, Warnings *warnings,
                         Error *err) {
     Reading r = {.training = t, .run_dir = run_dir, .err = err};
@@ -133,7 +151,31 @@ bool checkpoint_restore(Training *t, const char *run_dir, bool *found, Warnings 
     if (!comm_agree(t->comm, err))
         return false;
     comm_broadcast(t->comm, found, sizeof *found, 0);
-    return !*found || read_sections(&r);
+    if (*found && !read_sections(&r))
+        return false;
+    if (*found)
+        warn_of_kernels(t, &r.counters.kernels, warnings);
+    return true;
+}
+
+bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
+    EpochList list;
+    bool found = false;
+    *choice = (KernelChoice){0};
+    if (!checkpoint_list(&list, run_dir, &(Error){0}))
+        return false;
+    for (int i = 0; i < list.count && !found; i++) {
+        char folder[CHECKPOINT_PATH], path[CHECKPOINT_PATH];
+        checkpoint_path(folder, run_dir, list.epoch[i]);
+        path_join(path, sizeof path, folder, checkpoint_manifest);
+        Json *document = json_read(path, &(Error){0});
+        found = document != NULL;
+        if (found)
+            checkpoint_read_kernels(choice, document);
+        json_free(document);
+    }
+    memory_free(list.epoch);
+    return found;
 }
 
 // ---- for evaluate, predict and inspect

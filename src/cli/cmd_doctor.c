@@ -67,8 +67,10 @@ static Health check_threads(const Config *config, const Options *options, Findin
 static Health check_kernels(const Config *config, const Options *options, Finding *finding) {
     (void)options;
     Error err = {0};
-    const Backend *backend = backend_find(config->run.backend, &err);
-    if (backend == NULL || !backend->start(&(BackendStart){.vectors = config->run.simd}, &err)) {
+    const Backend *backend =
+        backend_open(config->run.backend,
+                     &(BackendStart){.vectors = config->run.simd, .spmm = config->run.spmm}, &err);
+    if (backend == NULL) {
         SAY("%.400s", err.text);
         CURE("set run.backend to cpu, and run.simd to auto");
         return HEALTH_FAIL;
@@ -80,6 +82,41 @@ static Health check_kernels(const Config *config, const Options *options, Findin
         return HEALTH_WARN;
     }
     return HEALTH_OK;
+}
+
+static void say_more(Finding *finding, const char *line) {
+    size_t used = strlen(finding->text);
+    snprintf(finding->text + used, sizeof finding->text - used, "%s%.500s", used > 0 ? "\n" : "",
+             line);
+}
+
+// What every backend of a device says. Only the one that the config names must start.
+static Health check_devices(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
+    Health health = HEALTH_OK;
+    char line[600];
+    for (int i = 0; i < backend_family.count; i++) {
+        const Backend *backend = family_member(&backend_family, i);
+        Error err = {0};
+        if (!backend->is_device)
+            continue;
+        if (backend->start(&(BackendStart){.vectors = config->run.simd, .spmm = config->run.spmm},
+                           &err)) {
+            snprintf(line, sizeof line, "%s: %.500s", backend->name, backend->describe());
+            say_more(finding, line);
+            continue;
+        }
+        say_more(finding, err.text);
+        if (strcmp(config->run.backend, backend->name) == 0) {
+            CURE("repair what it says, or set run.backend to cpu or auto");
+            health = HEALTH_FAIL;
+        }
+    }
+    if (finding->text[0] == 0)
+        SAY("this fringe was built without backends of devices");
+    snprintf(line, sizeof line, "CUDA-aware MPI: %s", comm_cuda_support() ? "yes" : "no");
+    say_more(finding, line);
+    return health;
 }
 
 static Health check_memory(const Config *config, const Options *options, Finding *finding) {
@@ -156,15 +193,11 @@ static Health check_data(const Config *config, const Options *options, Finding *
 }
 
 static const Check checks[] = {
-    {"MPI", check_mpi},
-    {"slots", check_slots},
-    {"affinity", check_affinity},
-    {"threads", check_threads},
-    {"kernels", check_kernels},
-    {"memory", check_memory},
-    {"shared memory", check_shared_memory},
-    {"cache", check_cache},
-    {"run.dir", check_run_dir},
+    {"MPI", check_mpi},           {"slots", check_slots},
+    {"affinity", check_affinity}, {"threads", check_threads},
+    {"kernels", check_kernels},   {"devices", check_devices},
+    {"memory", check_memory},     {"shared memory", check_shared_memory},
+    {"cache", check_cache},       {"run.dir", check_run_dir},
     {"FRINGE_DATA", check_data},
 };
 

@@ -118,6 +118,8 @@ static bool begin(Run *run, const Options *options) {
     run->saved_at = clock_seconds();
     if (!claim_own_folder(run, options))
         return false;
+    if (options->resume)
+        resume_backend(s, &run->config, options);
     if (s->comm.rank == 0)
         stage_begin("plan", "messages and memory");
     run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);

@@ -1,5 +1,5 @@
 // What one config needs from this machine, for `fringe doctor CONFIG`: its files, cores for its
-// ranks and threads, and memory for its graph.
+// ranks and threads, and memory for its graph and on its devices.
 
 #include "internal.h"
 
@@ -78,10 +78,26 @@ static Health check_loading(const Config *config, const Options *options, Findin
     return HEALTH_FAIL;
 }
 
+// What a training needs of a device is known when its parts are: it is refused then if it does not
+// fit. Here stands what it may need.
+static Health check_device_memory(const Config *config, const Options *options, Finding *finding) {
+    Error err = {0};
+    const BackendStart how = {
+        .vectors = config->run.simd, .spmm = config->run.spmm, .node_size = ranks_of(options)};
+    const Backend *backend = backend_open(config->run.backend, &how, &err);
+    if (backend == NULL || backend->device_free == NULL)
+        SAY("run.backend=%s takes it from the machine's", config->run.backend);
+    else
+        SAY("%s of its device for each rank, if %d share this machine",
+            amount((Amount){0}, (double)backend->device_free()), ranks_of(options));
+    return HEALTH_OK;
+}
+
 const Check doctor_config_checks[] = {
     {"graph", check_graph},
     {"weights", check_start},
     {"cores", check_cores},
     {"loading", check_loading},
+    {"device memory", check_device_memory},
 };
 const int doctor_config_check_count = FAMILY_COUNT(doctor_config_checks);

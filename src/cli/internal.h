@@ -199,6 +199,12 @@ bool folder_claim(Session *session, RunFolder *folder, Config *config, RunKind k
 // Moves the files of earlier runs in the session's folder aside. Collective.
 bool folder_start_again(Session *session);
 
+// --- backend.c
+
+// Gives a run that is resumed the backend of its checkpoint, unless the command line names one;
+// says so if the config names another. Collective.
+void resume_backend(Session *session, Config *config, const Options *options);
+
 // --- cmd_train.c: what compare calls for each variant
 
 // --runs runs in run.dir (run.dir/run-1, ... if there are several, or in a sweep). Collective.

@@ -258,10 +258,16 @@ const Key config_own_keys[] = {
      "First and last epoch whose timers and messages are written to trace.json (for Perfetto); "
      "empty: none."},
     {"run.backend", KEY_WORD, AT(run.backend), "\"cpu\"", ANY, ANY, ANY,
-     "Backend: the kernels and the memory that a training uses. fenced is for tests: it runs the "
-     "CPU's kernels late, on memory that no other code can access."},
+     "Backend: the kernels and the memory that a training uses. cpu: this machine's cores. cuda: "
+     "an NVIDIA GPU for each rank, or shared by several, by the plug-in libfringe-cuda.so. auto: "
+     "cuda where it starts on all ranks, else cpu. fenced is for tests: it runs the CPU's kernels "
+     "late, on memory that no other code can access."},
     {"run.simd", KEY_WORD, AT(run.simd), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
      "Vector instructions of the kernels; results do not depend on them."},
+    {"run.spmm", KEY_WORD, AT(run.spmm), "\"own\"", ANY, "own cusparse auto", ANY,
+     "Which kernel adds up the rows of neighbours on a CUDA device: own, that of fringe; cusparse, "
+     "NVIDIA's library; auto, what is faster here, measured at the start. Results of the two "
+     "differ in rounding. The CPU ignores it."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,
      "Column panels of the sparse kernel; auto: measured at the start. Results do not depend on "
      "it."},

@@ -213,13 +213,25 @@ void download_results(Model *m);
 // What long work moves along beside the exchange that runs; without a function: nothing.
 Poll poll_beside(Model *m);
 
-// ---- propagation_setup.c
+// ---- operators.c
 // Columns of the rows that the layer aggregates in that direction; 0: it aggregates none.
 int64_t aggregated(const ModelShape *shape, int l, int direction);
+// The Pattern of all rows that the layer reads.
+const Pattern *full_of(const ModelShape *shape, const ModelParts *parts, int l);
+// The model's operator of that Block, which is made where there is none.
+SparseOperator *operator_find(Model *m, const Block *block);
+// One outside of the model, for rows of `columns` floats.
+void operator_init(SparseOperator *op, const Model *m, const Block *block, int64_t columns);
+void operator_clear(const Model *m, SparseOperator *op);
+// What operator_find and operator_init take. operator_plan enters the operator, unmade, into m.
+void operator_plan(Model *m, const Allocator *allocator, const Block *block);
+void operator_plan_once(const Allocator *allocator, const Block *block, int64_t columns);
+
+// ---- propagation_setup.c
 void propagations_make(Model *m); // operators and channels of all layers. Collective.
 void propagations_features(
     Model *m); // precomputed aggregates and cached halo features. Collective.
-void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config);
+void propagations_plan(MemoryPlan *plan, Model *m); // enters the operators, unmade, into m
 void propagations_clear(Model *m);
 
 // ---- propagation.c

@@ -26,6 +26,29 @@ static int64_t most_rows(const ModelShape *shape, const Shard *shard) {
     return most;
 }
 
+static void make_blocks(Model *m, const Config *config, Error *err) {
+    snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
+    for (int stage = 0; stage < m->shape.stages && err->code == 0; stage++)
+        block_init(&m->forward[stage].block, m->shape.normalisation, m->parts.patterns->full[stage],
+                   m->parts.shard, err);
+}
+
+static void clear_blocks(Model *m) {
+    for (int stage = 0; stage < m->shape.stages; stage++)
+        block_clear(&m->forward[stage].block);
+}
+
+// What tuning found on one machine may be another kernel than on the next: rank 0's serves all.
+static void agree_on_spmm(const Model *m) {
+    const Backend *b = m->parts.backend;
+    char choice[16];
+    if (b->spmm == NULL)
+        return;
+    snprintf(choice, sizeof choice, "%s", b->spmm());
+    comm_broadcast(m->parts.comm, choice, sizeof choice, 0);
+    b->spmm_set(choice);
+}
+
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err) {
     const Schedule *blocking = schedule_find("blocking", err);
@@ -40,10 +63,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     m->gradient_poll = poll_beside(m);
     m->results = parts->backend->event_new();
     find_parameters(m);
-    snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
-    for (int stage = 0; stage < shape->stages && err->code == 0; stage++)
-        block_init(&m->forward[stage].block, shape->normalisation, parts->patterns->full[stage],
-                   parts->shard, err);
+    make_blocks(m, config, err);
     if (!comm_agree(parts->comm,
                     err)) { // one rank's degrees may be bad; making channels is collective
         model_free(m);
@@ -51,6 +71,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     }
     alloc_buffers(m, &(Allocator){.backend = parts->backend});
     propagations_make(m);
+    agree_on_spmm(m);
     parts->backend->upload_rows(m->x, parts->shard->x);
     propagations_features(m);
     parts->backend->finish(NULL); // the host's features may change from here on
@@ -60,9 +81,14 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
                 const Config *config) {
     Model *m = ALLOC(Model, 1, "model"); // too large for the stack
+    Error later = {0};                   // model_new has the same
     *m = (Model){.shape = *shape, .parts = *parts, .rows = most_rows(shape, parts->shard)};
-    alloc_buffers(m, &(Allocator){.backend = parts->backend, .plan = plan});
-    propagations_plan(plan, m, config);
+    make_blocks(m, config, &later);
+    if (later.code == 0) {
+        alloc_buffers(m, &(Allocator){.backend = parts->backend, .plan = plan});
+        propagations_plan(plan, m);
+    }
+    clear_blocks(m);
     memory_free(m);
 }
 
@@ -72,8 +98,7 @@ void model_free(Model *m) {
     propagations_clear(m);
     m->parts.backend->event_free(m->results);
     free_buffers(m);
-    for (int stage = 0; stage < m->shape.stages; stage++)
-        block_clear(&m->forward[stage].block);
+    clear_blocks(m);
     memory_free(m);
 }
 

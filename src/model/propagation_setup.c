@@ -1,125 +1,7 @@
-// What propagations run on: for every layer and direction a sparse operator (a Block with its
-// kernels) and a channel; what the features need once (lossless.input_features); all of it planned
-// and given back.
+// What propagations run on: for every layer and direction a sparse operator (operators.c) and a
+// channel; what the features need once (lossless.input_features); all of it planned and given back.
 #include "internal.h"
 #include <string.h>
-
-int64_t aggregated(const ModelShape *shape, int l, int direction) {
-    if (l == 0 && direction == FORWARD && shape->layer0 == LAYER0_KEPT)
-        return shape->width[0];
-    return model_exchanged(shape, l, direction);
-}
-
-static const Pattern *full_of(const ModelShape *shape, const ModelParts *parts, int l) {
-    return parts->patterns->full[l % shape->stages];
-}
-
-// The widest rows that an operator on these own edges will see.
-static int64_t widest(const ModelShape *shape, const ModelParts *parts, const Pattern *pattern) {
-    int64_t most = 0;
-    for (int l = 0; l < shape->layers; l++)
-        for (int d = 0; d < 2; d++) {
-            const Pattern *used[] = {parts->patterns->of[l][d],
-                                     d == FORWARD ? full_of(shape, parts, l) : NULL};
-            for (int i = 0; i < 2; i++)
-                if (used[i] != NULL && used[i]->own.offset == pattern->own.offset)
-                    most = max64(most, aggregated(shape, l, d));
-        }
-    return most;
-}
-
-// The complement of a Pattern's central ranges.
-static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
-    int64_t at = 0;
-    int count = 0;
-    for (int i = 0; i <= p->range_count; i++) {
-        int64_t end = i < p->range_count ? p->central[i].begin : p->rows;
-        if (at < end)
-            rest[count++] = (Range){at, end};
-        at = i < p->range_count ? p->central[i].end : end;
-    }
-    return count;
-}
-
-static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
-    for (int stage = 0; of_block != NULL && stage < m->shape.stages; stage++) {
-        if (of_block == m->forward[stage].block.left)
-            return m->forward[stage].left;
-        if (of_block == m->forward[stage].block.right)
-            return m->forward[stage].right;
-    }
-    assert(of_block == NULL);
-    return NULL;
-}
-
-// `left` is only for rows that are complete after the own part.
-static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
-    const Pattern *p = block->pattern;
-    const char *what = "diagonals";
-    size_t bytes = (size_t)p->rows * sizeof(float);
-    DeviceFloat *device = b->alloc(bytes + sizeof(float), what);
-    float *own = pinned_side(b, device, bytes, what);
-    memcpy(own, block->left, bytes);
-    for (int64_t k = 0; k < p->halo.rows; k++)
-        own[p->halo_row[k]] = 1;
-    b->upload(device, own, bytes);
-    pinned_side_free(b, own);
-    return device;
-}
-
-static void operator_ready(const Model *m, SparseOperator *op) {
-    const Backend *b = m->parts.backend;
-    const Pattern *p = op->block.pattern;
-    op->rest_count = rest_ranges(p, op->rest);
-    op->halo = b->aggregate_halo_new(&p->halo, p->halo_row);
-    op->left = diagonal_of(m, op->block.left);
-    op->right = diagonal_of(m, op->block.right);
-    if (op->block.left != NULL)
-        op->left_own = make_left_own(b, &op->block);
-}
-
-// Of the Patterns with the same own edges: the one that has the most rows, and the most sources.
-static const Pattern *most_rows_of(const ModelPatterns *patterns, const Pattern *pattern,
-                                   int64_t *sources) {
-    *sources = pattern->plan.sources;
-    for (int i = 0; i < patterns->count; i++) {
-        const Pattern *other = patterns->made[i];
-        if (other->own.offset != pattern->own.offset)
-            continue;
-        *sources = max64(*sources, other->plan.sources);
-        pattern = other->rows > pattern->rows ? other : pattern;
-    }
-    return pattern;
-}
-
-// Operators on the same own edges (a symmetric graph's forward and backward differ in their
-// diagonals, a layer's rows may be the first ones of another's) share the kernel and its scratch:
-// only one exchange runs at a time.
-static SparseOperator *operator_find(Model *m, const Block *block) {
-    const Backend *b = m->parts.backend;
-    const Pattern *p = block->pattern;
-    Aggregate *shared = NULL;
-    for (int i = 0; i < m->operators; i++) {
-        SparseOperator *op = &m->operator[i];
-        if (op->block.pattern->own.offset != p->own.offset)
-            continue;
-        if (op->block.pattern == p && op->block.left == block->left &&
-            op->block.right == block->right)
-            return op;
-        shared = op->aggregate;
-    }
-    SparseOperator *op = &m->operator[m->operators++];
-    int64_t most = widest(&m->shape, &m->parts, p);
-    *op = (SparseOperator){.block = *block, .aggregate = shared, .owns_aggregate = shared == NULL};
-    if (shared == NULL) {
-        int64_t sources;
-        const Pattern *whole = most_rows_of(m->parts.patterns, p, &sources);
-        op->aggregate = b->aggregate_new(&whole->own, sources, most, m->panels);
-    }
-    op->partial = b->aggregate_new(&p->partial, p->plan.sources, most, "rows");
-    operator_ready(m, op);
-    return op;
-}
 
 static CodecOptions exact_options(const Model *m) {
     Error none = {0};
@@ -163,11 +45,15 @@ static bool has_own_buffers(const Model *m, const Site *site) {
     return site->of_training && m->parts.schedule->keeps_in_flight;
 }
 
+static Block block_at(const Model *m, const Site *site) {
+    const Block *forward = &m->forward[site->id.layer % m->shape.stages].block;
+    return site->id.direction == FORWARD ? block_on(forward, site->pattern)
+                                         : block_transpose(forward, site->pattern);
+}
+
 static void propagation_make(Model *m, Propagation *over, const Site *site) {
     const Pattern *pattern = site->pattern;
-    const Block *forward = &m->forward[site->id.layer % m->shape.stages].block;
-    Block block = site->id.direction == FORWARD ? block_on(forward, pattern)
-                                                : block_transpose(forward, pattern);
+    Block block = block_at(m, site);
     int64_t columns = aggregated(&m->shape, site->id.layer, site->id.direction);
     over->op = operator_find(m, &block);
     if (model_exchanged(&m->shape, site->id.layer, site->id.direction) == 0)
@@ -198,14 +84,6 @@ static void propagation_clear(const Backend *backend, Propagation *over) {
     rows_free(backend, &over->partials);
 }
 
-static void operator_clear(const Model *m, SparseOperator *op) {
-    if (op->owns_aggregate)
-        m->parts.backend->aggregate_free(op->aggregate);
-    m->parts.backend->aggregate_free(op->partial);
-    m->parts.backend->free(op->left_own);
-    m->parts.backend->aggregate_halo_free(op->halo);
-}
-
 // ---- what is made of the features once (lossless.input_features)
 
 // The aggregates of one stage with a temporary operator and channel, on the full Pattern.
@@ -224,10 +102,7 @@ static void once_init(OnceStage *once, const Model *m, ExchangeBuffers *buffers,
     const Pattern *p = m->parts.patterns->full[stage];
     CodecOptions exact = exact_options(m);
     int64_t columns = m->shape.width[0];
-    once->op = (SparseOperator){.block = m->forward[stage].block, .owns_aggregate = true};
-    once->op.aggregate = b->aggregate_new(&p->own, p->plan.sources, columns, "rows");
-    once->op.partial = b->aggregate_new(&p->partial, p->plan.sources, columns, "rows");
-    operator_ready(m, &once->op);
+    operator_init(&once->op, m, &m->forward[stage].block, columns);
     once->over = (Propagation){
         .op = &once->op,
         .channel = channel_new(buffers, &p->plan, &exact, columns, (ExchangeId){stage, FORWARD}),
@@ -316,10 +191,12 @@ static void propagation_plan(MemoryPlan *plan, BufferSizes *most, const Model *m
                columns, "partial sums");
 }
 
-static void site_plan(MemoryPlan *plan, BufferSizes *shared, const Model *m, const Site *site) {
+static void site_plan(MemoryPlan *plan, BufferSizes *shared, Model *m, const Site *site) {
     int64_t columns = model_exchanged(&m->shape, site->id.layer, site->id.direction);
     BufferSizes own = {0};
     bool owns = has_own_buffers(m, site);
+    Block block = block_at(m, site);
+    operator_plan(m, &(Allocator){.backend = m->parts.backend, .plan = plan}, &block);
     if (columns == 0)
         return;
     CodecOptions options = options_at(m, site);
@@ -333,24 +210,18 @@ static void features_plan(MemoryPlan *plan, const Model *m) {
     const ModelPatterns *patterns = m->parts.patterns;
     CodecOptions exact = exact_options(m);
     BufferSizes most = {0};
-    for (int stage = 0; stage < once_stages(&m->shape); stage++)
+    for (int stage = 0; stage < once_stages(&m->shape); stage++) {
+        operator_plan_once(&(Allocator){.backend = m->parts.backend, .plan = plan},
+                           &m->forward[stage].block, m->shape.width[0]);
         propagation_plan(plan, &most, m, patterns->full[stage], &exact, m->shape.width[0]);
+    }
     if (m->shape.layer0 == LAYER0_KEPT)
         channel_plan(plan, &most, m->parts.backend, &patterns->of[0][FORWARD]->plan, &exact,
                      m->shape.width[0]);
     exchange_buffers_plan(plan, m->parts.backend, &most);
 }
 
-// Does a Pattern before the i-th have the same own edges?
-static bool shares_kernel(const ModelPatterns *patterns, int i) {
-    for (int k = 0; k < i; k++)
-        if (patterns->made[k]->own.offset == patterns->made[i]->own.offset)
-            return true;
-    return false;
-}
-
-void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
-    const ModelPatterns *patterns = m->parts.patterns;
+void propagations_plan(MemoryPlan *plan, Model *m) {
     BufferSizes shared = {0};
     Site site;
     features_plan(plan, m);
@@ -359,14 +230,6 @@ void propagations_plan(MemoryPlan *plan, const Model *m, const Config *config) {
             if (site_of(&site, m, l, which))
                 site_plan(plan, &shared, m, &site);
     exchange_buffers_plan(plan, m->parts.backend, &shared);
-    for (int i = 0; i < patterns->count; i++) {
-        const Pattern *p = patterns->made[i];
-        if (!shares_kernel(patterns, i))
-            memory_plan_add(plan, "repacked columns",
-                            m->parts.backend->aggregate_bytes(p->plan.sources,
-                                                              widest(&m->shape, &m->parts, p),
-                                                              config->run.panels));
-    }
 }
 
 // ---- freeing

@@ -39,6 +39,17 @@ void report_machine(JsonWriter *writer, const Report *report) {
     json_end_object(writer);
 }
 
+static void put_backend(JsonWriter *writer, const Trainer *trainer) {
+    const Backend *backend = trainer_backend(trainer);
+    KernelChoice choice = trainer_kernel_choice(trainer);
+    json_begin_object(writer, "backend");
+    json_put_string(writer, "name", backend->name);
+    json_put_string(writer, "describe", backend->describe());
+    json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
+    json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
+    json_end_object(writer);
+}
+
 static void put_data(JsonWriter *writer, const Report *report) {
     const Shard *shard = report->shard;
     char size[SHARD_SIZE_TEXT];
@@ -113,12 +124,20 @@ static void put_exchanges(JsonWriter *writer, const Report *report) {
     json_end_array(writer);
 }
 
+static void put_plan_side(JsonWriter *writer, const char *name, const MemoryPlan *plan,
+                          bool on_device) {
+    json_begin_object(writer, name);
+    for (int i = 0; i < plan->count; i++)
+        if (plan->item[i].on_device == on_device)
+            json_put_int(writer, plan->item[i].what, (int64_t)plan->item[i].bytes);
+    json_end_object(writer);
+}
+
 static void put_memory_plan(JsonWriter *writer, const Report *report) {
     const MemoryPlan *plan = trainer_plan(report->trainer);
-    json_begin_object(writer, "memory_plan");
-    for (int i = 0; i < plan->count; i++)
-        json_put_int(writer, plan->item[i].what, (int64_t)plan->item[i].bytes);
-    json_end_object(writer);
+    put_plan_side(writer, "memory_plan", plan, false);
+    if (report->summary.device_predicted > 0)
+        put_plan_side(writer, "device_memory_plan", plan, true);
 }
 
 static void put_result(JsonWriter *writer, const Report *report, const RunResult *result) {
@@ -135,6 +154,8 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
     json_put_double(writer, "bytes_per_epoch",
                     isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch);
     json_put_int(writer, "memory_predicted", (int64_t)report->summary.predicted);
+    if (report->summary.device_predicted > 0)
+        json_put_int(writer, "device_memory_predicted", (int64_t)report->summary.device_predicted);
     json_put_int(writer, "memory_taken", (int64_t)result->taken);
     json_put_int(writer, "memory_resident", (int64_t)result->resident);
     json_put_double(writer, "seconds", result->seconds);
@@ -178,9 +199,10 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     report_put_sessions(&writer, report);
     put_config(&writer, report->config);
     json_begin_object(&writer, "versions");
-    report_versions(&writer, backend_find(report->config->run.backend, err));
+    report_versions(&writer, trainer_backend(report->trainer));
     json_end_object(&writer);
     report_machine(&writer, report);
+    put_backend(&writer, report->trainer);
     put_data(&writer, report);
     put_parts(&writer, report);
     put_exchanges(&writer, report);

@@ -8,21 +8,31 @@
 
 static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 
-static void print_memory(const Trainer *trainer, const RunSummary *summary) {
-    const MemoryPlan *plan = trainer_plan(trainer);
+// The three largest items of one side.
+static void print_side(const MemoryPlan *plan, bool on_device, const char *where,
+                       size_t predicted) {
     bool printed[MEMORY_PLAN_ITEMS] = {false};
-    terminal_detail("memory     predicted %.1f MiB for the largest rank; of rank 0:",
-                    mebibytes(summary->predicted));
-    for (int place = 0; place < 3 && place < plan->count; place++) {
+    terminal_detail("memory     predicted %.1f MiB%s for the largest rank; of rank 0:",
+                    mebibytes(predicted), where);
+    for (int place = 0; place < 3; place++) {
         int largest = -1;
         for (int i = 0; i < plan->count; i++)
-            if (!printed[i] && (largest < 0 || plan->item[i].bytes > plan->item[largest].bytes))
+            if (plan->item[i].on_device == on_device && !printed[i] &&
+                (largest < 0 || plan->item[i].bytes > plan->item[largest].bytes))
                 largest = i;
+        if (largest < 0)
+            break;
         printed[largest] = true;
         terminal_detail("%s %s %.1f MiB", place > 0 ? "," : "", plan->item[largest].what,
                         mebibytes(plan->item[largest].bytes));
     }
     terminal_detail("\n");
+}
+
+static void print_memory(const Trainer *trainer, const RunSummary *summary) {
+    print_side(trainer_plan(trainer), false, "", summary->predicted);
+    if (summary->device_predicted > 0)
+        print_side(trainer_plan(trainer), true, " of its device", summary->device_predicted);
 }
 
 // Counts floats, because rows of different layers differ in width.
@@ -70,11 +80,21 @@ static void print_data(const Shard *shard) {
                   (long long)shard->val_nodes, (long long)shard->test_nodes);
 }
 
+// "12 MiB", or "12 MiB, 3.1 GiB on its device"
+static void say_memory(char *out, size_t size, const RunSummary *summary) {
+    char host[QUANTITY], device[QUANTITY];
+    bool both = summary->device_predicted > 0;
+    snprintf(out, size, "%s%s%s%s", quantity_memory(host, (double)summary->predicted),
+             both ? ", " : "",
+             both ? quantity_memory(device, (double)summary->device_predicted) : "",
+             both ? " on its device" : "");
+}
+
 // On one rank nothing is cut, so only its threads and its memory are named.
 static void print_parts(const Config *config, const Shard *shard, int ranks, int threads,
                         const RunSummary *summary) {
-    char memory[QUANTITY];
-    quantity_memory(memory, (double)summary->predicted);
+    char memory[3 * QUANTITY];
+    say_memory(memory, sizeof memory, summary);
     const char *s = threads == 1 ? "" : "s";
     if (ranks == 1) {
         terminal_note("parts      1 rank, %d thread%s; predicted memory %s\n", threads, s, memory);

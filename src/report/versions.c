@@ -28,11 +28,11 @@ static void say_libraries(JsonWriter *writer) {
         say(writer, name, version);
 }
 
-// Of every backend that this machine can start.
+// Of every backend that is part of the program; `fringe doctor` looks for devices.
 static void say_backends(void) {
     for (int i = 0; i < backend_family.count; i++) {
         const Backend *backend = family_member(&backend_family, i);
-        if (backend->start(&(BackendStart){0}, &(Error){0}))
+        if (!backend->is_device && backend->start(&(BackendStart){0}, &(Error){0}))
             say(NULL, "kernels", backend->describe());
     }
 }

@@ -4,14 +4,22 @@
 
 static bool find_parts(Inference *inference, ModelParts *parts, const Config *config, Error *err) {
     const Shard *shard = parts->shard;
-    parts->backend = backend_find(config->run.backend, err);
+    parts->backend = backend_of(config, parts->comm, err);
     parts->options = (CodecOptions){.codec = codec_find("fp32", err), .chunk = config->comm.chunk};
     parts->schedule = schedule_find("blocking", err);
-    if (err->code == 0 && backend_start(parts->backend, config, parts->comm, err) &&
-        model_shape(&inference->shape, config, shard->features, shard->classes, shard->multilabel,
-                    err))
+    if (err->code == 0 && model_shape(&inference->shape, config, shard->features, shard->classes,
+                                      shard->multilabel, err))
         model_shape_for_inference(&inference->shape);
     return comm_agree(parts->comm, err);
+}
+
+// The caller has them on the host, and mirrors them.
+static void plan_parameters(MemoryPlan *plan, const Backend *backend, const ModelShape *shape) {
+    size_t bytes = (size_t)shape->parameter_count * sizeof(float);
+    Allocator allocator = {.backend = backend, .plan = plan};
+    alloc_host(&allocator, bytes, "parameters");
+    if (!backend->host_is_device)
+        alloc_device(&allocator, bytes, "parameters");
 }
 
 bool inference_open(Inference *inference, const Config *config, const Shard *shard,
@@ -26,9 +34,9 @@ bool inference_open(Inference *inference, const Config *config, const Shard *sha
     if (!patterns_build(&inference->patterns, shape, shard, config, comm, err))
         return false;
     model_patterns_plan(&inference->plan, &inference->patterns);
-    memory_plan_add(&inference->plan, "parameters", (size_t)shape->parameter_count * sizeof(float));
+    plan_parameters(&inference->plan, parts.backend, shape);
     model_plan(&inference->plan, shape, &parts, config);
-    if (memory_fits(&inference->plan, config, comm, err))
+    if (memory_fits(&inference->plan, inference->backend, config, comm, err))
         inference->model = model_new(shape, &parts, config, err);
     if (comm_agree(comm, err))
         return true;

@@ -59,20 +59,25 @@ typedef struct RateSchedule {
 } RateSchedule;
 double rate_of(const Trainer *trainer, int64_t epoch);
 
-// ---- trainer.c: the flat arrays from one side to the other; both sides agree but for what was
-// written on one since.
-void trainer_upload(Trainer *trainer);
-void trainer_download(Trainer *trainer);
-
 // ---- evaluate.c
 // False with EXIT_MISMATCH, where the ranks do not hold the same. Collective.
 bool evaluate_when_due(Trainer *trainer, EpochRecord *record, Error *err);
 bool patience_is_over(const Trainer *trainer);
 
-// Starts the backend with what the config and the place of this rank say.
-bool backend_start(const Backend *backend, const Config *config, const Comm *comm, Error *err);
-// Do all ranks have the memory that they plan to take? EXIT_MEMORY. Collective.
-bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err);
+// ---- backend.c
+// Starts the backend with what the config and the place of this rank say; NULL with an error.
+// Collective, but does not agree on errors.
+const Backend *backend_of(const Config *config, const Comm *comm, Error *err);
+
+// ---- trainer.c
+// The flat arrays from one side to the other; both sides agree but for what was written on one
+// since.
+void trainer_upload(Trainer *trainer);
+void trainer_download(Trainer *trainer);
+// Do all ranks have the memory that they plan to take, also on their devices (backend NULL: none is
+// planned there)? EXIT_MEMORY. Collective.
+bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,
+                 const Comm *comm, Error *err);
 // Makes the Patterns where there is room for the most that making them may take. Collective.
 bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                     const Config *config, const Comm *comm, Error *err);

@@ -1,6 +1,7 @@
 // What a resumed run needs of a trainer: three sections (the weights, the best of them, what the
 // optimizer keeps) and a few counters. All of it is the same on all ranks, so rank 0's is written.
 #include "internal.h"
+#include <stdio.h>
 #include <string.h>
 
 // Files hold matrices as PyG has them, transposed.
@@ -81,6 +82,14 @@ StateSections *trainer_sections(Trainer *t) { return &t->sections; }
 
 // ---- counters
 
+KernelChoice trainer_kernel_choice(const Trainer *t) {
+    KernelChoice choice = {0};
+    snprintf(choice.backend, CONFIG_WORD, "%s", t->backend->name);
+    if (t->backend->spmm != NULL)
+        snprintf(choice.spmm, CONFIG_WORD, "%s", t->backend->spmm());
+    return choice;
+}
+
 TrainerCounters trainer_counters(const Trainer *t) {
     TrainerCounters counters = {.epoch = t->epoch,
                                 .best_epoch = t->best_epoch,
@@ -88,6 +97,7 @@ TrainerCounters trainer_counters(const Trainer *t) {
                                 .best_score = t->best_score};
     memcpy(counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
     memcpy(counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
+    counters.kernels = trainer_kernel_choice(t);
     return counters;
 }
 

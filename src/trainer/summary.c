@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 typedef struct RankSummary {
-    int64_t own, central, halo, predicted;
+    int64_t own, central, halo, predicted, device_predicted;
 } RankSummary;
 
 static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
@@ -77,7 +77,8 @@ RunSummary trainer_summary(const Trainer *t) {
     const Shard *shard = t->shard;
     RunSummary summary = {.own_least = INT64_MAX};
     RankSummary mine = {shard->set[NODES].own, shard->set[NODES].central,
-                        shard->relation[IN_EDGES].remote, (int64_t)memory_plan_total(&t->plan)};
+                        shard->relation[IN_EDGES].remote, (int64_t)memory_plan_total(&t->plan),
+                        (int64_t)memory_plan_device_total(&t->plan)};
     RankSummary *all = ALLOC(RankSummary, t->comm->size, "summary of all ranks");
     comm_all_gather(t->comm, &mine, all, sizeof mine);
     for (int rank = 0; rank < t->comm->size; rank++) {
@@ -89,6 +90,8 @@ RunSummary trainer_summary(const Trainer *t) {
             summary.halo_ratio += (double)all[rank].halo / ((double)all[rank].own * t->comm->size);
         if ((size_t)all[rank].predicted > summary.predicted)
             summary.predicted = (size_t)all[rank].predicted;
+        if ((size_t)all[rank].device_predicted > summary.device_predicted)
+            summary.device_predicted = (size_t)all[rank].device_predicted;
     }
     memory_free(all);
     summarize_exchanges(&summary, t);

@@ -95,16 +95,9 @@ static void model_parts(const Trainer *t, ModelParts *parts) {
     parts->backend = t->backend;
 }
 
-bool backend_start(const Backend *backend, const Config *config, const Comm *comm, Error *err) {
-    return backend->start(&(BackendStart){.vectors = config->run.simd,
-                                          .node_rank = comm->node_rank,
-                                          .node_size = comm->node_size},
-                          err);
-}
-
 static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     const Config *c = t->config;
-    t->backend = backend_find(c->run.backend, err);
+    t->backend = backend_of(c, t->comm, err);
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.lr_schedule, NULL, err);
     parts->options = (CodecOptions){.codec = codec_find(c->quantization.codec, err),
@@ -113,8 +106,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
-           family_knows(&metric_family, c->train.metric, err) &&
-           backend_start(t->backend, c, t->comm, err);
+           family_knows(&metric_family, c->train.metric, err);
 }
 
 static bool check_data(const Trainer *t, Error *err) {
@@ -148,11 +140,14 @@ static void plan_assigner(Trainer *t, const ModelParts *parts) {
                 assigner_plan(&t->plan, &t->patterns.of[l][d]->plan, t->config, t->comm);
 }
 
-bool memory_fits(const MemoryPlan *plan, const Config *config, const Comm *comm, Error *err) {
+bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,
+                 const Comm *comm, Error *err) {
     double wanted = config->run.memory_limit;
     size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
                               : memory_available() / (size_t)comm->node_size + memory_in_use();
     memory_plan_check(plan, limit, "use more ranks on more machines, or a narrower model", err);
+    if (backend != NULL)
+        device_fits(plan, backend, err);
     return comm_agree(comm, err);
 }
 
@@ -162,7 +157,7 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
     if (!model_fits(shape, shard, err)) // the same on all ranks
         return false;
     model_patterns_bound(&bound, shape, shard, comm);
-    if (!memory_fits(&bound, config, comm, err))
+    if (!memory_fits(&bound, NULL, config, comm, err))
         return false;
     model_patterns_init(patterns, shape, shard, comm);
     return true;
@@ -208,7 +203,7 @@ static bool build(Trainer *t, Error *err) {
         return false;
     model_parts(t, &parts);
     plan_rest(t, &parts);
-    if (!memory_fits(&t->plan, t->config, t->comm, err))
+    if (!memory_fits(&t->plan, t->backend, t->config, t->comm, err))
         return false;
     t->sync = gradsync_new(t->comm, t->backend, t->shape.parameter_count);
     parts.sync = t->sync;
@@ -265,6 +260,7 @@ void trainer_free(Trainer *t) {
 
 const MemoryPlan *trainer_plan(const Trainer *t) { return &t->plan; }
 const ModelShape *trainer_shape(const Trainer *t) { return &t->shape; }
+const Backend *trainer_backend(const Trainer *t) { return t->backend; }
 const Model *trainer_model(const Trainer *t) { return t->model; }
 int trainer_threads(const Trainer *t) { return t->threads; }
 const char *trainer_kernels(const Trainer *t) { return t->kernels; }

@@ -61,7 +61,7 @@ bytes_of = [line["bytes"] for line in lines]
 assert len(set(bytes_of[:6])) == 1 and len(set(bytes_of[6:10])) == 1 and bytes_of[6] < bytes_of[0] and bytes_of[10] < bytes_of[0]
 
 # --- run.json
-keys("run.json", run, "config_file", "resumed_at_epoch", "started", "ended", "sessions", "config", "versions", "machine", "data", "parts",
+keys("run.json", run, "config_file", "resumed_at_epoch", "started", "ended", "sessions", "config", "versions", "machine", "backend", "data", "parts",
      "patterns_seconds", "exchanges", "memory_plan", "result", "rank_times")
 assert run["config_file"].endswith("tiny.json") and run["resumed_at_epoch"] == 0 and run["patterns_seconds"] > 0
 stamp = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -83,6 +83,8 @@ assert all(run["versions"].values())
 keys("machine", run["machine"], "host", "system", "cpu", "cores", "ranks", "ranks_on_first_node", "threads", "kernels")
 assert run["machine"]["ranks"] == run["machine"]["ranks_on_first_node"] == 3 and run["machine"]["threads"] >= 1
 assert "layer 1 forward" in run["machine"]["kernels"] and run["machine"]["cores"] >= 1 and run["machine"]["host"]
+keys("backend", run["backend"], "name", "describe", "plugin", "spmm")
+assert run["backend"] == {"name": "cpu", "describe": run["versions"]["kernels"], "plugin": None, "spmm": None}
 keys("data", run["data"], "name", "hash", "nodes", "edges", "symmetric", "size", "features", "classes", "multilabel", "train_nodes",
      "validation_nodes", "test_nodes", "baseline_validation", "baseline_test")
 for key in ("name", "nodes", "edges", "features", "classes", "multilabel"):

@@ -1,6 +1,7 @@
 // ranks: 1 2 4
 // If this failed, something that the host writes would not reach a backend that has memory of its
 // own, or what the backend makes would not come back: training there would differ from the CPU's.
+// Or what a model needs on a device would not be what was planned there.
 #include "../device.h"
 #include "../small_graph.h"
 #include "../support.h"
@@ -79,17 +80,22 @@ static float ranges_of(Model *model) {
     return trace != NULL && p->send_offset[p->size - 1] > 0 ? trace->square[0] : 0;
 }
 
-static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b) {
-    Error err = {0};
-    GradSync *sync = gradsync_new(&test_comm, b, s->shape.parameter_count);
-    ModelParts parts = {
+static ModelParts parts_of(const Scene *s, const Kind *kind, const Backend *b) {
+    Error none = {0};
+    return (ModelParts){
         .shard = &s->graph.shard,
         .patterns = &s->patterns,
         .comm = &test_comm,
         .backend = b,
-        .options = {.codec = codec_find(kind->codec, &err), .width = 4, .chunk = 4096},
-        .schedule = schedule_find(kind->schedule, &err),
-        .sync = sync};
+        .options = {.codec = codec_find(kind->codec, &none), .width = 4, .chunk = 4096},
+        .schedule = schedule_find(kind->schedule, &none)};
+}
+
+static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b) {
+    Error err = {0};
+    GradSync *sync = gradsync_new(&test_comm, b, s->shape.parameter_count);
+    ModelParts parts = parts_of(s, kind, b);
+    parts.sync = sync;
     Model *model = model_new(&s->shape, &parts, &s->config, &err);
     assert_ok(model, &err);
     made->gradient = ALLOC(float, s->shape.parameter_count, "test");
@@ -138,6 +144,95 @@ static void both_sides_are_kept_alike(void **state) {
     }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(both_sides_are_kept_alike)};
+// ---- a backend with two kernels for the sparse aggregate
+
+static char spmm[16];
+static const char *spmm_of(void) { return spmm; }
+static void spmm_set(const char *choice) { snprintf(spmm, sizeof spmm, "%s", choice); }
+
+// As if the ranks had measured otherwise.
+static void tune_otherwise(Aggregate *aggregate, Rows out, Rows x) {
+    (void)aggregate, (void)out, (void)x;
+    spmm_set(test_comm.rank == 0 ? "cusparse" : "own");
+}
+
+static void all_ranks_take_the_kernel_of_the_first(void **state) {
+    (void)state;
+    Scene s;
+    Made made;
+    apart = *device();
+    apart.aggregate_tune = tune_otherwise;
+    apart.spmm = spmm_of;
+    apart.spmm_set = spmm_set;
+    spmm_set("own");
+    scene_init(&s, &kinds[0]);
+    make(&made, &s, &kinds[0], &apart);
+    assert_string_equal(spmm, "cusparse");
+    made_clear(&made);
+    scene_clear(&s);
+}
+
+// ---- a device whose blocks are counted apart from the host's
+
+static struct { size_t now, most; } counted;
+static size_t counted_free(void) { return SIZE_MAX; }
+
+static void *counted_alloc(size_t bytes, const char *what) {
+    size_t *block = memory_alloc(bytes + 64, what);
+    *block = bytes;
+    counted.now += bytes;
+    counted.most = counted.now > counted.most ? counted.now : counted.most;
+    return (char *)block + 64;
+}
+
+static void counted_release(void *block) {
+    if (block == NULL)
+        return;
+    counted.now -= *(size_t *)((char *)block - 64);
+    memory_free((char *)block - 64);
+}
+
+// Planned on the device but for what the CPU's aggregates, which serve here, take from the host.
+static double planned_blocks(const MemoryPlan *plan) {
+    double bytes = (double)memory_plan_device_total(plan);
+    static const char *const kernels[] = {"edges of aggregates", "repacked columns",
+                                          "halo cursors"};
+    for (int i = 0; i < plan->count; i++)
+        for (int k = 0; k < 3; k++)
+            if (strcmp(plan->item[i].what, kernels[k]) == 0)
+                bytes -= (double)plan->item[i].bytes;
+    return bytes;
+}
+
+static void what_lies_on_the_device_is_planned_there(void **state) {
+    (void)state;
+    apart = *device();
+    apart.host_is_device = false;
+    apart.alloc = counted_alloc;
+    apart.free = counted_release;
+    apart.device_free = counted_free;
+    for (int k = 0; k < KINDS; k++) {
+        Scene s;
+        Made made;
+        MemoryPlan plan = {0};
+        scene_init(&s, &kinds[k]);
+        ModelParts parts = parts_of(&s, &kinds[k], &apart);
+        model_plan(&plan, &s.shape, &parts, &s.config);
+        counted.most = 0;
+        make(&made, &s, &kinds[k], &apart);
+        assert_int_equal(counted.now, 0);
+        double planned = planned_blocks(&plan), most = (double)counted.most;
+        if (most > planned || planned > 1.1 * most)
+            fail_msg("kind %d: planned %.0f bytes on the device, used %.0f", k, planned, most);
+        made_clear(&made);
+        scene_clear(&s);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(both_sides_are_kept_alike),
+    cmocka_unit_test(all_ranks_take_the_kernel_of_the_first),
+    cmocka_unit_test(what_lies_on_the_device_is_planned_there),
+};
 
 TEST_MAIN(tests)

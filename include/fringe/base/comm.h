@@ -74,6 +74,9 @@ bool comm_agree(const Comm *comm, Error *err);
 // The name of the MPI library: "Open MPI v4.1.4". Works without comm_start.
 enum { COMM_LIBRARY = 256 };
 const char *comm_library(char out[COMM_LIBRARY]);
+// Does the MPI library send from the memory of CUDA devices? False, too, where it cannot be asked.
+// Works without comm_start.
+bool comm_cuda_support(void);
 
 // Ends all ranks at once.
 _Noreturn void comm_abort(ExitCode code);

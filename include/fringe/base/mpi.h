@@ -6,6 +6,9 @@
 #include "fringe/base/comm.h"
 
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h> // Open MPI's: MPIX_Query_cuda_support
+#endif
 
 struct CommMpi {
     MPI_Comm data; // the collectives use tags from 32700 on

@@ -1,0 +1,28 @@
+// The backend of a training or an evaluation, the same on all ranks.
+#include "internal.h"
+#include <string.h>
+
+// The row of the table; -1: none.
+static int row_of(const Backend *backend) {
+    for (int i = 0; i < backend_family.count; i++)
+        if (family_member(&backend_family, i) == backend)
+            return i;
+    return -1;
+}
+
+static bool same_everywhere(const Comm *comm, int number) {
+    return comm_max_double(comm, number) == -comm_max_double(comm, -number);
+}
+
+// Bits of different backends differ, so `auto` takes a device only where all ranks have it.
+const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
+    const BackendStart how = {.vectors = config->run.simd,
+                              .spmm = config->run.spmm,
+                              .node_rank = comm->node_rank,
+                              .node_size = comm->node_size};
+    const Backend *backend = backend_open(config->run.backend, &how, err);
+    if (!same_everywhere(comm, row_of(backend)) &&
+        strcmp(config->run.backend, backend_family.automatic) == 0)
+        backend = backend_open("cpu", &how, err);
+    return backend;
+}

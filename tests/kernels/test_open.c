@@ -1,0 +1,60 @@
+// ranks: 1
+// If this failed, run.backend=auto would leave a device idle, or would end a training that the CPU
+// can run; or a backend that was asked for by its name would be another one.
+#include "internal.h"
+#include "support.h"
+
+static int tried;
+static bool starts;
+
+static bool start_device(const BackendStart *how, Error *err) {
+    assert_int_equal(how->node_rank, 3);
+    tried++;
+    return starts || error_set(err, EXIT_UNAVAILABLE, "no driver");
+}
+
+static bool start_cpu(const BackendStart *how, Error *err) {
+    (void)how, (void)err;
+    return true;
+}
+
+static const Backend cpu = {.name = "cpu", .start = start_cpu};
+static const Backend other = {.name = "other", .start = start_cpu}; // as fenced, no device
+static const Backend device = {.name = "device", .is_device = true, .start = start_device};
+static const Backend *const table[] = {&other, &cpu, &device};
+static const Family family = FAMILY_OF_POINTERS("run.backend", "auto", table);
+
+static const Backend *opened(const char *name, Error *err) {
+    tried = 0;
+    return backend_open_in(&family, name, &(BackendStart){.node_rank = 3}, err);
+}
+
+static void auto_is_the_first_device_that_starts(void **state) {
+    (void)state;
+    Error err = {0};
+    starts = true;
+    assert_ptr_equal(opened("auto", &err), &device);
+    starts = false;
+    assert_ptr_equal(opened("auto", &err), &cpu);
+    assert_int_equal(tried, 1);
+    assert_int_equal(err.code, 0); // why the device did not start is for doctor
+}
+
+static void a_name_is_that_backend_or_an_error(void **state) {
+    (void)state;
+    Error err = {0}, unknown = {0};
+    starts = false;
+    assert_ptr_equal(opened("cpu", &err), &cpu);
+    assert_int_equal(tried, 0);
+    assert_ptr_equal(opened("other", &err), &other);
+    assert_refused(opened("device", &err) != NULL, &err, EXIT_UNAVAILABLE, "no driver");
+    assert_refused(opened("abacus", &unknown) != NULL, &unknown, EXIT_CONFIG,
+                   "one of other, cpu, device, auto");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(auto_is_the_first_device_that_starts),
+    cmocka_unit_test(a_name_is_that_backend_or_an_error),
+};
+
+TEST_MAIN(tests)
