@@ -5,9 +5,11 @@
 //
 // The exponential and the logarithm are polynomials of our own (expressions.h), so they are the
 // same in every vector width and on every machine.
-#include "../expressions.h"
 #include "loss.h"
 #include "masks_lanes.h"
+
+#include "../expressions.h"
+
 #include <math.h>
 
 // 2^n for n = -126 .. 127; `shifted` is n + 1.5 2^23, whose low bits are n. Unsigned, because a
@@ -18,18 +20,11 @@ LANES_INLINE Vec vec_power2(Vec shifted) {
     return (Vec)((n + 127) << 23);
 }
 
-// exp(x) for x <= 0, relative error 2e-7; 0 below -87; NaN stays.
-LANES_INLINE Vec vec_exp(Vec x) {
-    Vec shifted = EXP_SHIFTED(x), n = shifted - 0x1.8p23f, r = EXP_REST(x, n);
-    Vec e = EXP_OF_REST(r) * vec_power2(shifted);
-    return (Vec)((VecInt)e & ~(VecInt)(x < EXP_LEAST));
-}
+DEFINE_EXP(LANES_INLINE, Vec, vec_exp_near, vec_power2)
+DEFINE_LOG1P(LANES_INLINE, Vec, vec_log1p)
 
-// log(1 + t) for t = 0 .. 1, relative error 2e-7.
-LANES_INLINE Vec vec_log1p(Vec t) {
-    Vec s = t / (t + 2.0f), w = s * s;
-    return LOG1P_OF(s, w);
-}
+// exp(x) for x <= 0; 0 below -87; NaN stays.
+LANES_INLINE Vec vec_exp(Vec x) { return (Vec)((VecInt)vec_exp_near(x) & ~(VecInt)(x < -87.0f)); }
 
 LANES_INLINE Vec vec_select(VecInt mask, Vec yes, Vec no) {
     return (Vec)(((VecInt)yes & mask) | ((VecInt)no & ~mask));

@@ -1,18 +1,18 @@
-// Dropout, LayerNorm and ReLU after a convolution, in any order, and other work on rows by
-// themselves. The formulas are those of kernels/cpu/pointwise_lanes.c.
+// Dropout, LayerNorm and ReLU after a convolution, in any order (kernels/cpu/pointwise_lanes.c has
+// the formulas); input dropout, a bias, and a multiple of other rows.
 //
-// The one idea: 16 lanes do a row as the CPU's vector of 16 floats does, so that sums along it are
-// the same tree. A row is read two or three times, all but the first time from the cache.
-#include "philox.h"
+// The one idea: what memory gives is the limit, so the second and third look at a row find it in
+// the cache, and a kernel writes each result once. Work by elements takes four or eight
+// neighbouring columns a thread: as many as one request, or one block of random numbers, holds.
 #include "pointwise.h"
 
 #include <cmath>
 
-static const float norm_epsilon = 1e-5f;
+DropoutKey dropout_key(float keep, RandomStream stream) {
+    return DropoutKey{stream, (uint32_t)lroundf(keep * 65536.0f), 1.0f / keep};
+}
 
-// ---- a call
-
-static uint32_t threshold_of(float keep) { return (uint32_t)lroundf(keep * 65536.0f); }
+// ---- after a convolution
 
 static int post_order(const Post *post) {
     int order = 0, place = 0;
@@ -20,196 +20,259 @@ static int post_order(const Post *post) {
         const PostStep step = post->step[i];
         if (step == POST_DROPOUT && (!post->training || post->keep >= 1))
             continue;
-        const int digit = step == POST_DROPOUT ? DO_DROPOUT
-                          : step == POST_NORM  ? DO_NORM
-                                               : DO_ACTIVATION;
-        order |= digit << place;
+        order |= (step == POST_DROPOUT ? DO_DROPOUT
+                  : step == POST_NORM  ? DO_NORM
+                                       : DO_ACTIVATION)
+                 << place;
         place += 3;
     }
     return order;
 }
 
-PointwiseCall pointwise_call(Rows out, Rows z, const Post *post, PostSaved saved) {
-    PointwiseCall call = {};
-    call.order = post_order(post);
-    call.save = post->training;
-    call.out = device_rows(out);
-    call.z = device_rows(z);
-    call.mean = floats_of(saved.mean);
-    call.inverse = floats_of(saved.inverse);
-    call.kept = bytes_of(saved.kept);
-    call.positive = bytes_of(saved.positive);
-    call.gamma = floats_of(post->gamma);
-    call.beta = floats_of(post->beta);
-    if (order_has(call.order, DO_DROPOUT)) {
-        call.stream = post->stream;
-        call.threshold = threshold_of(post->keep);
-        call.scale = 1.0f / post->keep;
-    }
-    return call;
+PostTask post_task(Rows out, Rows z, const Post *post, PostSaved saved) {
+    PostTask task = {};
+    task.order = post_order(post);
+    task.save = post->training;
+    task.out = device_rows(out);
+    task.z = device_rows(z);
+    task.mean = floats_of(saved.mean);
+    task.inverse = floats_of(saved.inverse);
+    task.kept = bytes_of(saved.kept);
+    task.positive = bytes_of(saved.positive);
+    task.gamma = floats_of(post->gamma);
+    task.beta = floats_of(post->beta);
+    if (order_has(task.order, DO_DROPOUT))
+        task.key = dropout_key(post->keep, post->stream);
+    return task;
 }
 
-// ---- dropout's bits
-
-// Of the columns 8 block .. 8 block + 7.
-__device__ static inline unsigned kept_byte(RandomStream stream, uint32_t threshold, int64_t row,
-                                            uint32_t block) {
-    uint32_t word[4];
-    unsigned byte = 0;
-    philox_block(word, stream, row, 0, block);
-    for (int i = 0; i < 8; i++)
-        byte |= (unsigned)(philox_half(word, i) < threshold) << i;
-    return byte;
+// The bits of a row: each lane makes whole bytes, and all lanes see them afterwards.
+__device__ static inline void keep_row(unsigned char *kept, const PostTask &task, int64_t gid) {
+    const int bytes = (int)(task.z.stride / 8);
+    for (int b = row_lane(); b < bytes; b += LANES)
+        kept[b] = (unsigned char)kept_byte(task.key, gid, b);
+    __syncwarp(lanes_mask());
 }
 
-__device__ static inline void make_kept(const PointwiseCall &call, int64_t r) {
-    const int64_t bytes = call.z.stride / 8;
-    for (int64_t b = lane_of(); b < bytes; b += LANES)
-        call.kept[r * bytes + b] =
-            (unsigned char)kept_byte(call.stream, call.threshold, call.gid[r], (uint32_t)b);
-    __syncwarp(lanes_mask()); // lanes read each other's bits
-}
-
-// ---- forward
-
-struct Moments {
-    float middle, factor; // mean and 1 / sqrt(variance + epsilon) of the norm's input
-};
-
-__device__ static inline Moments row_moments(const PointwiseCall &call, int head, int64_t r) {
-    const float *z = call.z.at + r * call.z.stride;
-    const float columns = (float)call.z.columns;
+// Mean and inverse of the row's u = head(z).
+__device__ static inline void row_norm(PostRow *row, int head, int columns) {
     float sum = 0, square = 0;
-    for (int64_t c = lane_of(); c < call.z.columns; c += LANES)
-        sum += steps_forward(call, head, z[c], r, c);
-    const float middle = lanes_sum(sum) / columns;
-    for (int64_t c = lane_of(); c < call.z.columns; c += LANES) {
-        const float away = steps_forward(call, head, z[c], r, c) - middle;
+#pragma unroll 4
+    for (int c = row_lane(); c < columns; c += LANES)
+        sum += head_at(*row, head, c);
+    row->middle = lanes_sum(sum) / (float)columns;
+#pragma unroll 4
+    for (int c = row_lane(); c < columns; c += LANES) {
+        const float away = head_at(*row, head, c) - row->middle;
         square += away * away;
     }
-    return Moments{middle, 1.0f / sqrtf(lanes_sum(square) / columns + norm_epsilon)};
+    const float variance = lanes_sum(square) / (float)columns;
+    row->factor = 1.0f / sqrtf(variance + NORM_EPSILON);
 }
 
-// As step_forward, and saves which inputs of the activation are positive: two bytes of 16 lanes.
-__device__ static inline float step_and_save(const PointwiseCall &call, int step, float x,
-                                             int64_t r, int64_t c) {
-    if (step == DO_ACTIVATION && call.save) {
-        const unsigned all = __ballot_sync(lanes_mask(), x > 0.0f && c < call.z.columns);
-        const unsigned mine = all >> (threadIdx.x / LANES % 2 * LANES) & 0xffff;
-        unsigned char *to = call.positive + r * (call.z.stride / 8) + c / LANES * 2;
-        if (lane_of() < 2)
-            to[lane_of()] = (unsigned char)(mine >> (8 * lane_of()));
-    }
-    return step_forward(call, step, x, r, c);
-}
-__device__ static inline float steps_and_save(const PointwiseCall &call, int steps, float x,
-                                              int64_t r, int64_t c) {
-    x = step_and_save(call, steps & 7, x, r, c);
-    x = step_and_save(call, steps >> 3 & 7, x, r, c);
-    return step_and_save(call, steps >> 6 & 7, x, r, c);
+// Saves a bit of each of 16 columns. Two bytes are little to write, so a lane keeps those of one
+// such call until there are 16 of them or the row ends.
+__device__ static inline void save_positive(unsigned char *bits, unsigned *waiting, bool positive,
+                                            int first, int padded) {
+    const unsigned some =
+        __ballot_sync(lanes_mask(), positive) >> (threadIdx.x / LANES % 2 * LANES);
+    const int lane = row_lane(), turn = first / LANES % LANES;
+    if (lane == turn)
+        *waiting = some & 0xffff;
+    if ((turn == LANES - 1 || first + LANES == padded) && lane <= turn)
+        ((uint16_t *)bits)[first / LANES - turn + lane] = (uint16_t)*waiting;
 }
 
-template <int ORDER>
-__global__ __launch_bounds__(POINTWISE_THREADS) static void forward_rows(PointwiseCall call,
-                                                                         int64_t begin,
-                                                                         int64_t end) {
-    const int order = ORDER == ANY_ORDER ? call.order : ORDER;
+// out = tail(norm(head(z)))
+__device__ static inline void write_row(const PostTask &task, const PostRow &row, int order,
+                                        bool save) {
     const int head = order_head(order), tail = order_tail(order);
-    const bool norm = order_has(order, DO_NORM);
-    for (int64_t r = begin + lanes_row(); r < end; r += lanes_step()) {
+    const int columns = (int)task.z.columns, padded = padded_columns(task.z);
+    unsigned waiting = 0;
+#pragma unroll 2
+    for (int c = row_lane(); c < padded; c += LANES) {
+        bool positive = false;
+        float x = 0;
+        if (c < columns) {
+            x = steps_forward(head, row.z[c], row, c, &positive);
+            if (order_has(order, DO_NORM))
+                x = ((x - row.middle) * row.factor) * task.gamma[c] + task.beta[c];
+            x = steps_forward(tail, x, row, c, &positive);
+        }
+        row.out[c] = x;
+        if (save && order_has(order, DO_ACTIVATION))
+            save_positive(row.positive, &waiting, positive, c - row_lane(), padded);
+    }
+}
+
+template <int ORDER, bool SAVE>
+__global__ __launch_bounds__(ROW_THREADS) static void forward_rows(PostTask task, int64_t begin,
+                                                                   int64_t end) {
+    const int order = ORDER == ANY_ORDER ? task.order : ORDER;
+    const bool save = ORDER == ANY_ORDER ? task.save : SAVE;
+    for (int64_t r = begin + first_row(); r < end; r += row_step()) {
+        PostRow row = post_row(task, order, r);
         if (order_has(order, DO_DROPOUT))
-            make_kept(call, r);
-        const Moments m = norm ? row_moments(call, head, r) : Moments{0, 1};
-        for (int64_t c = lane_of(); c < call.z.stride; c += LANES) {
-            const bool inside = c < call.z.columns;
-            float x = inside ? call.z.at[r * call.z.stride + c] : 0.0f;
-            x = steps_and_save(call, head, x, r, c);
-            if (norm && inside)
-                x = (x - m.middle) * m.factor * call.gamma[c] + call.beta[c];
-            x = steps_and_save(call, tail, x, r, c);
-            call.out.at[r * call.out.stride + c] = inside ? x : 0.0f;
+            keep_row(row.kept, task, task.gid[r]);
+        if (order_has(order, DO_NORM)) {
+            row_norm(&row, order_head(order), (int)task.z.columns);
+            if (save && row_lane() == 0) {
+                task.mean[r] = row.middle;
+                task.inverse[r] = row.factor;
+            }
         }
-        if (norm && call.save && lane_of() == 0) {
-            call.mean[r] = m.middle;
-            call.inverse[r] = m.factor;
-        }
+        write_row(task, row, order, save);
+    }
+}
+
+typedef void ForwardKernel(PostTask, int64_t, int64_t);
+
+// Orders that the recipes use are compiled on their own. Dropout is in an order only in training.
+static ForwardKernel *forward_kernel(const PostTask &task) {
+    switch (task.order) {
+    case 0321:
+        return forward_rows<0321, true>;
+    case 0132:
+        return forward_rows<0132, true>;
+    case 013:
+        return forward_rows<013, true>;
+    case 032:
+        return task.save ? forward_rows<032, true> : forward_rows<032, false>;
+    case 03:
+        return task.save ? forward_rows<03, true> : forward_rows<03, false>;
+    default:
+        return forward_rows<ANY_ORDER, true>;
     }
 }
 
 void cuda_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
                        const DeviceInt64 *gid, const Poll *poll) {
     (void)poll;
-    PointwiseCall call = pointwise_call(h, z, post, saved);
-    call.gid = int64s_of(gid);
-    void (*kernel)(PointwiseCall, int64_t, int64_t) = forward_rows<ANY_ORDER>;
-    switch (call.order) { // those of the recipes
-    case 0321:
-        kernel = forward_rows<0321>;
-        break;
-    case 0132:
-        kernel = forward_rows<0132>;
-        break;
-    case 032:
-        kernel = forward_rows<032>;
-        break;
-    default:
-        break;
-    }
-    LAUNCH_LANES(kernel, range.end - range.begin, call, range.begin, range.end);
+    PostTask task = post_task(h, z, post, saved);
+    task.gid = int64s_of(gid);
+    LAUNCH_ROWS(forward_kernel(task), range.end - range.begin, task, range.begin, range.end);
 }
 
-// ---- rows by themselves
+// ---- rows by themselves: `lanes` neighbouring threads do a row, each some columns at a time
 
-// A lane does octets: a block of random numbers each.
-__global__ static void dropout_rows(DeviceRows out, DeviceRows x, int64_t begin, int64_t end,
-                                    RandomStream stream, uint32_t threshold, float scale,
-                                    const int64_t *gid) {
-    for (int64_t r = begin + lanes_row(); r < end; r += lanes_step())
-        for (int64_t c = 8 * lane_of(); c < x.stride; c += 8 * LANES) {
-            const unsigned kept = kept_byte(stream, threshold, gid[r], (uint32_t)(c / 8));
-            const float *from = x.at + r * x.stride + c;
-            float *to = out.at + r * out.stride + c;
-            for (int i = 0; i < 8; i++)
-                to[i] = kept >> i & 1 ? from[i] * scale : 0.0f;
+static constexpr int OCTET = 8, QUAD = 4, MOST_LANES = 32;
+
+// As many as a row has pieces, a power of two.
+static int lanes_for(int64_t pieces) {
+    int lanes = 2;
+    while (lanes < MOST_LANES && lanes < pieces)
+        lanes *= 2;
+    return lanes;
+}
+
+struct Walk {
+    int64_t row, step;
+    int lane;
+};
+__device__ static inline Walk walk_of(int lanes) {
+    const int groups = ROW_THREADS / lanes;
+    return Walk{(int64_t)blockIdx.x * groups + (int)threadIdx.x / lanes,
+                (int64_t)gridDim.x * groups, (int)threadIdx.x % lanes};
+}
+
+#define LAUNCH_PIECES(kernel, rows, lanes, ...)                                                    \
+    LAUNCH(kernel, cuda_blocks((rows) * (lanes), ROW_THREADS), ROW_THREADS, 0,                     \
+           cuda_stream(STREAM_COMPUTE), __VA_ARGS__, (lanes))
+
+__device__ static inline float4 drop_quad(float4 x, float scale, unsigned bits) {
+    return make_float4(bits & 1 ? x.x * scale : 0.0f, bits & 2 ? x.y * scale : 0.0f,
+                       bits & 4 ? x.z * scale : 0.0f, bits & 8 ? x.w * scale : 0.0f);
+}
+
+// A thread takes the eight columns of one block of random numbers.
+__global__ __launch_bounds__(ROW_THREADS) static void dropout_rows(DeviceRows out, DeviceRows x,
+                                                                   DropoutKey key,
+                                                                   const int64_t *gid,
+                                                                   int64_t begin, int64_t end,
+                                                                   int lanes) {
+    const Walk walk = walk_of(lanes);
+    const int octets = padded_columns(x) / OCTET;
+    for (int64_t r = begin + walk.row; r < end; r += walk.step)
+        for (int o = walk.lane; o < octets; o += lanes) {
+            const float4 *from = (const float4 *)(x.at + r * x.stride) + 2 * o;
+            float4 *to = (float4 *)(out.at + r * out.stride) + 2 * o;
+            const float4 low = from[0], high = from[1];
+            const unsigned bits = kept_byte(key, gid[r], o);
+            to[0] = drop_quad(low, key.scale, bits);
+            to[1] = drop_quad(high, key.scale, bits >> QUAD);
         }
 }
 
 void cuda_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
                   const DeviceInt64 *gid, const Poll *poll) {
     (void)poll;
+    const int64_t rows = range.end - range.begin;
     DeviceRows to = device_rows(out), from = device_rows(x);
     if (keep >= 1) { // nothing is dropped
-        cuda_copy(to.at + range.begin * to.stride, from.at + range.begin * from.stride,
-                  (size_t)((range.end - range.begin) * to.stride) * sizeof(float));
+        if (rows > 0)
+            cuda_copy(to.at + range.begin * to.stride, from.at + range.begin * from.stride,
+                      (size_t)(rows * from.stride) * sizeof(float));
         return;
     }
-    LAUNCH_LANES(dropout_rows, range.end - range.begin, to, from, range.begin, range.end, stream,
-                 threshold_of(keep), 1.0f / keep, int64s_of(gid));
+    LAUNCH_PIECES(dropout_rows, rows, lanes_for(divide_up(x.columns, OCTET)), to, from,
+                  dropout_key(keep, stream), int64s_of(gid), range.begin, range.end);
 }
 
-__global__ static void bias_rows(DeviceRows out, int64_t begin, int64_t end, const float *bias) {
-    for (int64_t r = begin + lanes_row(); r < end; r += lanes_step())
-        for (int64_t c = lane_of(); c < out.columns; c += LANES)
-            out.at[r * out.stride + c] += bias[c];
+__global__ __launch_bounds__(ROW_THREADS) static void add_bias_rows(DeviceRows out,
+                                                                    const float *bias,
+                                                                    int64_t begin, int64_t end,
+                                                                    int lanes) {
+    const Walk walk = walk_of(lanes);
+    const int columns = (int)out.columns;
+    for (int64_t r = begin + walk.row; r < end; r += walk.step)
+        for (int c = QUAD * walk.lane; c < columns; c += QUAD * lanes) {
+            float4 *at = (float4 *)(out.at + r * out.stride + c), sum = *at;
+            sum.x += bias[c];
+            if (c + 1 < columns) // padding stays as it is
+                sum.y += bias[c + 1];
+            if (c + 2 < columns)
+                sum.z += bias[c + 2];
+            if (c + 3 < columns)
+                sum.w += bias[c + 3];
+            *at = sum;
+        }
 }
 
 void cuda_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll) {
     (void)poll;
-    LAUNCH_LANES(bias_rows, range.end - range.begin, device_rows(out), range.begin, range.end,
-                 floats_of(bias));
+    LAUNCH_PIECES(add_bias_rows, range.end - range.begin, lanes_for(divide_up(out.columns, QUAD)),
+                  device_rows(out), floats_of(bias), range.begin, range.end);
 }
 
-__global__ static void scaled_rows(DeviceRows out, DeviceRows a, DeviceRows x, int64_t begin,
-                                   int64_t end, const float *scalar) {
+__global__ __launch_bounds__(ROW_THREADS) static void add_scaled_rows(DeviceRows out, DeviceRows a,
+                                                                      DeviceRows x,
+                                                                      const float *scalar,
+                                                                      int64_t begin, int64_t end,
+                                                                      int lanes) {
+    const Walk walk = walk_of(lanes);
+    const int columns = (int)out.columns;
     const float factor = *scalar;
-    for (int64_t r = begin + lanes_row(); r < end; r += lanes_step())
-        for (int64_t c = lane_of(); c < out.columns; c += LANES)
-            out.at[r * out.stride + c] = a.at[r * a.stride + c] + factor * x.at[r * x.stride + c];
+    for (int64_t r = begin + walk.row; r < end; r += walk.step)
+        for (int c = QUAD * walk.lane; c < columns; c += QUAD * lanes) {
+            const float4 p = *(const float4 *)(a.at + r * a.stride + c);
+            const float4 q = *(const float4 *)(x.at + r * x.stride + c);
+            const float4 sum = make_float4(p.x + factor * q.x, p.y + factor * q.y,
+                                           p.z + factor * q.z, p.w + factor * q.w);
+            float *to = out.at + r * out.stride + c;
+            if (c + QUAD <= columns) {
+                *(float4 *)to = sum;
+                continue;
+            }
+            const float some[] = {sum.x, sum.y, sum.z}; // padding stays as it is
+            for (int i = 0; c + i < columns; i++)
+                to[i] = some[i];
+        }
 }
 
 void cuda_add_scaled(Rows out, Range range, Rows a, Rows x, const DeviceFloat *scalar,
                      const Poll *poll) {
     (void)poll;
-    LAUNCH_LANES(scaled_rows, range.end - range.begin, device_rows(out), device_rows(a),
-                 device_rows(x), range.begin, range.end, floats_of(scalar));
+    LAUNCH_PIECES(add_scaled_rows, range.end - range.begin, lanes_for(divide_up(out.columns, QUAD)),
+                  device_rows(out), device_rows(a), device_rows(x), floats_of(scalar), range.begin,
+                  range.end);
 }

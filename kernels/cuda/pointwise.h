@@ -1,26 +1,23 @@
-// What the files of pointwise work share: rows done by 16 lanes, an order of steps, and sums over
-// rows in the CPU's blocks.
+// What the files of pointwise work share: a call as its kernels see it, the orders of its steps,
+// the steps of one element, and sums that are made of partial ones.
+//
+// The one idea: 16 lanes do a row (device.h), and a lane reads and writes its own columns alone, so
+// the passes over a row need no barrier. Only the bits of dropout, eight to a byte, are written by
+// one lane and read by others. The order of steps is a constant of a kernel where recipes use it.
 #ifndef FRINGE_KERNELS_CUDA_POINTWISE_H
 #define FRINGE_KERNELS_CUDA_POINTWISE_H
 
 #include "device.h"
+#include "philox.h"
 
-static constexpr int POINTWISE_THREADS = 128, POINTWISE_ROWS = POINTWISE_THREADS / LANES;
-
-// 16 lanes do a row, then the row that lies as many rows behind as there are such groups.
-__device__ static inline int64_t lanes_row(void) {
-    return (int64_t)blockIdx.x * POINTWISE_ROWS + threadIdx.x / LANES;
-}
-__device__ static inline int64_t lanes_step(void) { return (int64_t)gridDim.x * POINTWISE_ROWS; }
-__device__ static inline int lane_of(void) { return (int)(threadIdx.x % LANES); }
-
-#define LAUNCH_LANES(kernel, rows, ...)                                                            \
-    LAUNCH(kernel, cuda_blocks((rows)*LANES, POINTWISE_THREADS), POINTWISE_THREADS, 0,             \
-           cuda_stream(STREAM_COMPUTE), __VA_ARGS__)
+static constexpr int ROW_THREADS = 128, ROW_GROUPS = ROW_THREADS / LANES;
+static constexpr float NORM_EPSILON = 1e-5f;
 
 // An order of steps in octal, the first step last: 0321 is dropout, activation, norm. Dropout is
 // left out where it does nothing.
-enum { DO_DROPOUT = 1, DO_ACTIVATION = 2, DO_NORM = 3, ANY_ORDER = -1 };
+static constexpr int DO_DROPOUT = 1, DO_ACTIVATION = 2, DO_NORM = 3;
+static constexpr int ANY_ORDER = -1; // of a kernel whose order is a variable
+
 __host__ __device__ static inline bool order_has(int order, int step) {
     return (order & 7) == step || (order >> 3 & 7) == step || (order >> 6 & 7) == step;
 }
@@ -30,56 +27,134 @@ __device__ static inline int order_head(int order) { // the steps before the nor
            : (order >> 6 & 7) == DO_NORM ? order & 077
                                          : 0;
 }
-__device__ static inline int order_tail(int order) { // the steps after the norm; all without norm
+__device__ static inline int order_tail(int order) { // the steps after it; all without norm
     return (order & 7) == DO_NORM        ? order >> 3
            : (order >> 3 & 7) == DO_NORM ? order >> 6
            : (order >> 6 & 7) == DO_NORM ? 0
                                          : order;
 }
 
-// One call: what its kernels read and write.
-struct PointwiseCall {
+// Dropout of one stream: an element is kept iff its 16-bit number is below threshold.
+struct DropoutKey {
+    RandomStream stream;
+    uint32_t threshold; // round(keep 2^16), 0 .. 2^16
+    float scale;        // 1 / keep
+};
+DropoutKey dropout_key(float keep, RandomStream stream);
+
+// The bits of columns 8 block .. 8 block + 7 of a row.
+__device__ static inline unsigned kept_byte(const DropoutKey &key, int64_t gid, int block) {
+    uint32_t word[4];
+    unsigned byte = 0;
+    philox_block(word, key.stream, gid, 0, (uint32_t)block);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        byte |= (unsigned)(philox_half(word, i) < key.threshold) << i;
+    return byte;
+}
+
+struct PostTask {
     int order;
-    bool save; // forward fills saved
+    bool save; // forward fills mean .. positive
     DeviceRows out, z, dh;
-    float *mean, *inverse; // PostSaved
-    unsigned char *kept, *positive;
+    float *mean, *inverse;
+    unsigned char *kept, *positive; // [N, stride/8]
     const int64_t *gid;
     const float *gamma, *beta;
-    RandomStream stream; // of dropout: an element is kept iff its 16-bit number is below threshold
-    uint32_t threshold;
-    float scale;
+    DropoutKey key;
 };
-PointwiseCall pointwise_call(Rows out, Rows z, const Post *post, PostSaved saved);
+PostTask post_task(Rows out, Rows z, const Post *post, PostSaved saved);
 
-__device__ static inline bool bit_of(const unsigned char *bits, int64_t row, int64_t stride,
-                                     int64_t column) {
-    return bits[row * (stride / 8) + column / 8] >> (column % 8) & 1;
+// ---- one element
+
+// One row, to one of its lanes.
+struct PostRow {
+    const float *z, *dh;
+    float *out;
+    unsigned char *kept, *positive;
+    float scale;          // of dropout
+    float middle, factor; // mean and 1 / sqrt(variance + epsilon) of the norm's input
+};
+
+__device__ static inline PostRow post_row(const PostTask &task, int order, int64_t r) {
+    const int64_t at = r * task.z.stride;
+    PostRow row = {};
+    row.z = task.z.at + at;
+    row.out = task.out.at + at;
+    row.scale = task.key.scale;
+    if (order_has(order, DO_DROPOUT))
+        row.kept = task.kept + at / 8;
+    if (order_has(order, DO_ACTIVATION))
+        row.positive = task.positive + at / 8;
+    return row;
 }
 
-// A step of column c of row r, as forward takes it; the bits of dropout are there already.
-__device__ static inline float step_forward(const PointwiseCall &call, int step, float x, int64_t r,
-                                            int64_t c) {
-    if (step == DO_DROPOUT)
-        return bit_of(call.kept, r, call.z.stride, c) ? x * call.scale : 0.0f;
-    if (step == DO_ACTIVATION)
-        return x < 0.0f ? 0.0f : x; // a NaN stays one
+__device__ static inline bool bit_of(const unsigned char *bits, int column) {
+    return bits[column / 8] >> (column % 8) & 1;
+}
+
+// *positive: what the activation saves of the element.
+__device__ static inline float step_forward(int step, float x, const PostRow &row, int column,
+                                            bool *positive) {
+    if (step == DO_DROPOUT) {
+        x = x * row.scale;
+        return bit_of(row.kept, column) ? x : 0.0f;
+    }
+    if (step == DO_ACTIVATION) {
+        *positive = x > 0;
+        return x < 0 ? 0.0f : x; // a NaN stays
+    }
     return x;
 }
-__device__ static inline float steps_forward(const PointwiseCall &call, int steps, float x,
-                                             int64_t r, int64_t c) {
-    x = step_forward(call, steps & 7, x, r, c);
-    x = step_forward(call, steps >> 3 & 7, x, r, c);
-    return step_forward(call, steps >> 6 & 7, x, r, c);
+__device__ static inline float steps_forward(int steps, float x, const PostRow &row, int column,
+                                             bool *positive) {
+    x = step_forward(steps & 7, x, row, column, positive);
+    x = step_forward(steps >> 3 & 7, x, row, column, positive);
+    return step_forward(steps >> 6 & 7, x, row, column, positive);
+}
+// u = head(z)
+__device__ static inline float head_at(const PostRow &row, int head, int column) {
+    bool unused;
+    return steps_forward(head, row.z[column], row, column, &unused);
 }
 
-// ---- sums over rows: blocks of 64 rows, of 512 when there are many, each in order, then the
-// blocks
-__host__ __device__ static inline int64_t sum_block_rows(int64_t rows) {
-    return rows < 16384 ? 64 : 512;
+// Both steps' derivatives are factors of the element, so their order does not matter.
+__device__ static inline float steps_backward(int steps, float d, const PostRow &row, int column) {
+    bool passes = true;
+    if (order_has(steps, DO_DROPOUT)) {
+        d = d * row.scale;
+        passes = bit_of(row.kept, column);
+    }
+    if (order_has(steps, DO_ACTIVATION))
+        passes = passes && bit_of(row.positive, column);
+    return passes ? d : 0.0f;
 }
+
+// ---- rows of a kernel: 16 lanes do a row, then the row that lies as many behind as there are
+// groups of lanes.
+__device__ static inline int64_t first_row(void) {
+    return (int64_t)blockIdx.x * ROW_GROUPS + threadIdx.x / LANES;
+}
+__device__ static inline int64_t row_step(void) { return (int64_t)gridDim.x * ROW_GROUPS; }
+__device__ static inline int row_lane(void) { return (int)(threadIdx.x % LANES); }
+__device__ static inline int padded_columns(const DeviceRows &rows) {
+    return (int)((rows.columns + LANES - 1) / LANES * LANES);
+}
+
+#define LAUNCH_ROWS(kernel, rows, ...)                                                             \
+    LAUNCH(kernel, cuda_blocks((rows)*LANES, ROW_THREADS), ROW_THREADS, 0,                         \
+           cuda_stream(STREAM_COMPUTE), __VA_ARGS__)
+
+// ---- sums of partial sums (sums.cu)
+
+// Sums over rows are made over blocks of 64 rows, of 512 when there are many, added in order.
+static inline int64_t sum_block_rows(int64_t rows) { return rows < 16384 ? 64 : 512; }
 static inline int64_t sum_blocks(int64_t rows) { return divide_up(rows, sum_block_rows(rows)); }
-// sum[c] = the partial sums partial[b * step + c], b = 0 .. blocks - 1, in order.
-void add_partials(float *sum, const float *partial, int64_t blocks, int64_t step, int64_t columns);
+// sum[c] = at[c] + at[stride + c] + ..., `blocks` of them, in order.
+void add_partials(float *sum, const float *at, int64_t blocks, int64_t stride, int64_t columns);
+
+static constexpr int PARTS = 256; // of a sum in double, at most
+// The sum of part[0 .. parts), in order, to *out or *narrow, whichever is there.
+void add_parts(double *out, float *narrow, const double *part, int64_t parts);
 
 #endif

@@ -1,107 +1,137 @@
-// The way back through dropout, LayerNorm and ReLU (formulas: kernels/cpu/pointwise_lanes.c).
+// The way back through what follows a convolution: dz, and the sums dgamma and dbeta
+// (kernels/cpu/pointwise_lanes.c has the formulas).
 //
-// The one idea: dgamma and dbeta are sums over rows, dz needs sums along rows; each of the two
-// kernels has its own kind of sum and no other. The sums over rows come first, because dz may take
-// the place of dh.
+// The one idea: the sums over rows add in the order of rows, one thread a column, while dz wants 16
+// lanes a row; so they are two kernels, and that of the sums runs first, because dz may take the
+// place of dh. Columns ask for the rows of AHEAD steps at once before they add the first.
 #include "pointwise.h"
 
-// ---- one element
+static constexpr int SUM_THREADS = 128, AHEAD = 8;
 
-// The steps' derivatives are factors of the element, so their order does not matter.
-__device__ static inline float steps_backward(const PointwiseCall &call, int steps, float d,
-                                              int64_t r, int64_t c) {
-    if (order_has(steps, DO_DROPOUT))
-        d = bit_of(call.kept, r, call.z.stride, c) ? d * call.scale : 0.0f;
-    if (order_has(steps, DO_ACTIVATION))
-        d = bit_of(call.positive, r, call.z.stride, c) ? d : 0.0f;
-    return d;
-}
-
-// The gradient of the norm's output, and xhat.
+// One element on its way back: the gradient of the norm's output, and xhat.
 struct Back {
     float d, xhat;
 };
-__device__ static inline Back back_at(const PointwiseCall &call, int64_t r, int64_t c) {
-    const int64_t at = r * call.z.stride + c;
-    const float u = steps_forward(call, order_head(call.order), call.z.at[at], r, c);
-    return Back{steps_backward(call, order_tail(call.order), call.dh.at[at], r, c),
-                (u - call.mean[r]) * call.inverse[r]};
+__device__ static inline Back back_at(const PostRow &row, int head, int tail, int column) {
+    return Back{steps_backward(tail, row.dh[column], row, column),
+                (head_at(row, head, column) - row.middle) * row.factor};
 }
 
-// ---- dgamma and dbeta: a thread a column, over the rows of a block
-
-static constexpr int SUM_THREADS = 64;
-
-// partial: for each block of rows a row of dgamma, then a row of dbeta.
-__global__ static void norm_sums(PointwiseCall call, float *partial, int64_t block, int tiles) {
-    const int64_t b = blockIdx.x / tiles;
-    const int64_t c = (int64_t)(blockIdx.x % tiles) * SUM_THREADS + threadIdx.x;
-    if (c >= call.z.columns)
-        return;
-    float dgamma = 0, dbeta = 0;
-    const int64_t end = least((b + 1) * block, call.z.count);
-    for (int64_t r = b * block; r < end; r++) {
-        const Back back = back_at(call, r, c);
-        dgamma += back.d * back.xhat;
-        dbeta += back.d;
+__device__ static inline PostRow back_row(const PostTask &task, int order, int64_t r) {
+    PostRow row = post_row(task, order, r);
+    row.dh = task.dh.at + r * task.dh.stride;
+    if (order_has(order, DO_NORM)) {
+        row.middle = task.mean[r];
+        row.factor = task.inverse[r];
     }
-    partial[2 * b * call.z.stride + c] = dgamma;
-    partial[(2 * b + 1) * call.z.stride + c] = dbeta;
+    return row;
 }
 
-__global__ static void sum_partials(float *sum, const float *partial, int64_t blocks, int64_t step,
-                                    int64_t columns) {
-    const int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (c >= columns)
-        return;
-    float total = 0;
-    for (int64_t b = 0; b < blocks; b++)
-        total += partial[b * step + c];
-    sum[c] = total;
-}
+// ---- dgamma = sum d xhat, dbeta = sum d: for each block of rows a row of each
 
-void add_partials(float *sum, const float *partial, int64_t blocks, int64_t step, int64_t columns) {
-    LAUNCH(sum_partials, divide_up(columns, SUM_THREADS), SUM_THREADS, 0,
-           cuda_stream(STREAM_COMPUTE), sum, partial, blocks, step, columns);
-}
-
-// ---- dz: 16 lanes a row
-
-// s = gamma d; du = (s - mean(s) - xhat mean(s xhat)) inverse; dz = head'(du)
-__global__ __launch_bounds__(POINTWISE_THREADS) static void norm_rows(PointwiseCall call) {
-    const float columns = (float)call.z.columns;
-    const int head = order_head(call.order);
-    for (int64_t r = lanes_row(); r < call.z.count; r += lanes_step()) {
-        float sum = 0, product = 0;
-        for (int64_t c = lane_of(); c < call.z.columns; c += LANES) {
-            const Back back = back_at(call, r, c);
-            const float s = call.gamma[c] * back.d;
-            sum += s;
-            product += s * back.xhat;
+template <int ORDER>
+__global__ __launch_bounds__(SUM_THREADS) static void back_sums(PostTask task, float *partial,
+                                                                int64_t block) {
+    const int order = ORDER == ANY_ORDER ? task.order : ORDER;
+    const int head = order_head(order), tail = order_tail(order);
+    const int64_t rows = task.z.count, columns = task.z.columns, stride = task.z.stride;
+    const int64_t items = divide_up(rows, block) * columns, step = (int64_t)gridDim.x * SUM_THREADS;
+    for (int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x; i < items; i += step) {
+        const int64_t b = i / columns, end = least((b + 1) * block, rows);
+        const int c = (int)(i % columns);
+        float dgamma = 0, dbeta = 0;
+        for (int64_t r = b * block; r < end; r += AHEAD) {
+            Back back[AHEAD];
+#pragma unroll
+            for (int a = 0; a < AHEAD; a++)
+                if (r + a < end)
+                    back[a] = back_at(back_row(task, order, r + a), head, tail, c);
+#pragma unroll
+            for (int a = 0; a < AHEAD; a++)
+                if (r + a < end) {
+                    dgamma += back[a].d * back[a].xhat;
+                    dbeta += back[a].d;
+                }
         }
-        const float mean = lanes_sum(sum) / columns, slope = lanes_sum(product) / columns;
-        for (int64_t c = lane_of(); c < call.z.stride; c += LANES) {
-            float dz = 0;
-            if (c < call.z.columns) {
-                const Back back = back_at(call, r, c);
-                const float s = call.gamma[c] * back.d - mean;
-                dz = (s - back.xhat * slope) * call.inverse[r];
-                dz = steps_backward(call, head, dz, r, c);
-            }
-            call.out.at[r * call.out.stride + c] = dz;
-        }
+        partial[2 * b * stride + c] = dgamma;
+        partial[(2 * b + 1) * stride + c] = dbeta;
     }
 }
 
-__global__ static void plain_rows(PointwiseCall call) {
-    for (int64_t r = lanes_row(); r < call.z.count; r += lanes_step())
-        for (int64_t c = lane_of(); c < call.z.stride; c += LANES)
-            call.out.at[r * call.out.stride + c] =
-                c < call.z.columns
-                    ? steps_backward(call, call.order, call.dh.at[r * call.dh.stride + c], r, c)
-                    : 0.0f;
+// ---- dz
+
+// s = gamma d; du = (s - mean(s) - xhat mean(s xhat)) factor; dz = head'(du)
+__device__ static inline void back_norm(const PostTask &task, const PostRow &row, int order) {
+    const int head = order_head(order), tail = order_tail(order);
+    const int columns = (int)task.z.columns, padded = padded_columns(task.z);
+    float sum = 0, product = 0;
+#pragma unroll 4
+    for (int c = row_lane(); c < columns; c += LANES) {
+        const Back back = back_at(row, head, tail, c);
+        const float s = task.gamma[c] * back.d;
+        sum += s;
+        product += s * back.xhat;
+    }
+    const float mean = lanes_sum(sum) / (float)columns;
+    const float slope = lanes_sum(product) / (float)columns;
+#pragma unroll 2
+    for (int c = row_lane(); c < padded; c += LANES) {
+        float dz = 0;
+        if (c < columns) {
+            const Back back = back_at(row, head, tail, c);
+            const float s = task.gamma[c] * back.d - mean;
+            const float du = (s - back.xhat * slope) * row.factor;
+            dz = steps_backward(head, du, row, c);
+        }
+        row.out[c] = dz;
+    }
 }
 
+__device__ static inline void back_plain(const PostTask &task, const PostRow &row, int order) {
+    const int columns = (int)task.z.columns, padded = padded_columns(task.z);
+    for (int c = row_lane(); c < padded; c += LANES)
+        row.out[c] = c < columns ? steps_backward(order, row.dh[c], row, c) : 0.0f;
+}
+
+template <int ORDER>
+__global__ __launch_bounds__(ROW_THREADS) static void backward_rows(PostTask task) {
+    const int order = ORDER == ANY_ORDER ? task.order : ORDER;
+    for (int64_t r = first_row(); r < task.z.count; r += row_step()) {
+        const PostRow row = back_row(task, order, r);
+        if (order_has(order, DO_NORM))
+            back_norm(task, row, order);
+        else
+            back_plain(task, row, order);
+    }
+}
+
+// ---- both
+
+struct BackwardKernels {
+    void (*sums)(PostTask, float *, int64_t);
+    void (*rows)(PostTask);
+};
+template <int ORDER> static BackwardKernels kernels_of(void) {
+    return BackwardKernels{back_sums<ORDER>, backward_rows<ORDER>};
+}
+static BackwardKernels backward_kernels(int order) {
+    switch (order) {
+    case 0321:
+        return kernels_of<0321>();
+    case 0132:
+        return kernels_of<0132>();
+    case 013:
+        return kernels_of<013>();
+    case 032:
+        return kernels_of<032>();
+    case 03:
+        return kernels_of<03>();
+    default:
+        return kernels_of<ANY_ORDER>();
+    }
+}
+
+// For each block of rows a row of dgamma, then a row of dbeta.
 int64_t cuda_post_scratch(int64_t rows, int64_t columns) {
     return 2 * sum_blocks(rows) * rows_stride_of(columns);
 }
@@ -110,17 +140,16 @@ void cuda_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved sa
                         DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
                         const Poll *poll) {
     (void)poll;
-    PointwiseCall call = pointwise_call(dz, z, post, saved);
-    call.dh = device_rows(dh);
-    if (!order_has(call.order, DO_NORM)) {
-        LAUNCH_LANES(plain_rows, z.count, call);
-        return;
-    }
-    const int64_t blocks = sum_blocks(z.count), tiles = divide_up(z.columns, SUM_THREADS);
+    PostTask task = post_task(dz, z, post, saved);
+    task.dh = device_rows(dh);
+    const BackwardKernels kernels = backward_kernels(task.order);
+    const int64_t blocks = sum_blocks(z.count), stride = z.stride;
     float *partial = floats_of(scratch);
-    LAUNCH(norm_sums, blocks * tiles, SUM_THREADS, 0, cuda_stream(STREAM_COMPUTE), call, partial,
-           sum_block_rows(z.count), (int)tiles);
-    add_partials(floats_of(dgamma), partial, blocks, 2 * z.stride, z.columns);
-    add_partials(floats_of(dbeta), partial + z.stride, blocks, 2 * z.stride, z.columns);
-    LAUNCH_LANES(norm_rows, z.count, call);
+    if (order_has(task.order, DO_NORM)) {
+        LAUNCH(kernels.sums, cuda_blocks(blocks * z.columns, SUM_THREADS), SUM_THREADS, 0,
+               cuda_stream(STREAM_COMPUTE), task, partial, sum_block_rows(z.count));
+        add_partials(floats_of(dgamma), partial, blocks, 2 * stride, z.columns);
+        add_partials(floats_of(dbeta), partial + stride, blocks, 2 * stride, z.columns);
+    }
+    LAUNCH_ROWS(kernels.rows, z.count, task);
 }

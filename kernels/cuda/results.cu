@@ -1,196 +1,357 @@
-// Losses over the rows of a split, their gradients, and the optimizer (formulas:
-// kernels/cpu/loss_lanes.c and optimizer_lanes.c).
+// What a forward pass ends in: losses with their gradients, counts of what is right, and the step
+// of an optimizer (kernels/cpu/loss_lanes.c, count.c and optimizer_lanes.c have the formulas).
 //
-// The one idea: 16 lanes do a row as the CPU's vector does; a thread block does a block of rows,
-// eight at a time, and its first thread adds their losses in order.
+// The one idea: rows are independent, and 16 lanes do one; what is summed over rows is a double a
+// row, which goes to shared memory, where one thread adds them in order. Counts are integers, whose
+// order does not show: a block counts in shared memory and adds to the device's once.
 #include "pointwise.h"
 
 #include "../expressions.h"
 
-static constexpr int BLOCKS = 256, BLOCK_ROWS = 64, THREADS = 256;
+// ---- losses: at most 256 blocks of rows, added in order; a block of threads does one of them
 
-struct LossCall {
-    DeviceRows g, logits; // g.at NULL: only the loss
-    const void *labels;   // int32_t of a row, or bytes of its columns
-    const unsigned char *split;
+static constexpr int LOSS_THREADS = 1024, LOSS_GROUPS = LOSS_THREADS / LANES;
+static constexpr int PIECE = 1024; // rows whose losses wait in shared memory
+
+struct LossTask {
+    DeviceRows g, logits; // g.at NULL: no gradient
+    const int32_t *label;
+    const unsigned char *labels, *split;
     unsigned char which;
     float weight;
+    int64_t block; // rows
+    double *part;
 };
 
-__device__ static inline float exp_of(float x) { // x <= 0
-    const float shifted = EXP_SHIFTED(x), n = shifted - 0x1.8p23f, r = EXP_REST(x, n);
-    const unsigned power = __float_as_uint(shifted) - __float_as_uint(0x1.8p23f) + 127;
-    const float e = EXP_OF_REST(r) * __uint_as_float(power << 23);
-    return x < EXP_LEAST ? 0.0f : e;
+// 2^n; `shifted` is n + 1.5 2^23. Unsigned, because a loss that diverges brings any bits.
+__device__ static inline float power2(float shifted) {
+    const unsigned n = __float_as_uint(shifted) - __float_as_uint(0x1.8p23f);
+    return __uint_as_float((n + 127) << 23);
 }
-__device__ static inline float log1p_of(float t) { // 0 .. 1
-    const float s = t / (t + 2.0f), w = s * s;
-    return LOG1P_OF(s, w);
-}
+DEFINE_EXP(__device__ static inline, float, exp_near, power2)
+DEFINE_LOG1P(__device__ static inline, float, log_1_and)
+__device__ static inline float exp_below_0(float x) { return x < -87.0f ? 0.0f : exp_near(x); }
 
-__device__ static inline void zero_row(float *g, int64_t stride) {
-    for (int64_t c = lane_of(); c < stride; c += LANES)
-        g[c] = 0;
-}
-
-__device__ static inline float row_max(const float *z, int64_t columns) {
+// The largest of a row, in all lanes; NaN if the first is.
+__device__ static inline float row_max(const float *z, int columns) {
     float most = z[0];
-    for (int64_t c = lane_of(); c < columns; c += LANES)
+    for (int c = row_lane(); c < columns; c += LANES)
         most = z[c] > most ? z[c] : most;
-    for (int half = LANES / 2; half > 0; half /= 2) {
-        const float other = __shfl_xor_sync(lanes_mask(), most, half, LANES);
+    for (int by = LANES / 2; by > 0; by /= 2) {
+        const float other = __shfl_xor_sync(lanes_mask(), most, by, LANES);
         most = other > most ? other : most;
     }
     return most;
 }
 
-// The loss of a row, in all its lanes. g may be the row of z itself: a lane writes only what it
-// alone reads from there on.
-struct Softmax {
-    __device__ static double row(const LossCall &call, int64_t r) {
-        const float *z = call.logits.at + r * call.logits.stride;
-        const int64_t columns = call.logits.columns;
-        const int32_t label = ((const int32_t *)call.labels)[r];
-        const float right = z[label], most = row_max(z, columns);
-        float sum = 0;
-        for (int64_t c = lane_of(); c < columns; c += LANES)
-            sum += exp_of(z[c] - most);
-        const float total = lanes_sum(sum), scale = 1.0f / total;
-        if (call.g.at != NULL) {
-            float *g = call.g.at + r * call.g.stride;
-            for (int64_t c = lane_of(); c < call.g.stride; c += LANES) {
-                const float p = c < columns ? exp_of(z[c] - most) * scale : 0.0f;
-                g[c] = c == label ? (p - 1.0f) * call.weight : p * call.weight;
-            }
-        }
-        return log((double)total) + ((double)most - (double)right);
+// log sum_c exp(z_c - m) + m - z_label, m = max z; g = (p - onehot) weight. In lane 0. A lane
+// writes only columns that it alone reads once the maximum is known, since g may be z.
+__device__ static inline double softmax_row(const LossTask &task, float *g, const float *z,
+                                            int64_t r) {
+    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
+    const int label = task.label[r];
+    const float right = z[label], most = row_max(z, columns);
+    __syncwarp(lanes_mask());
+    float sum = 0;
+    for (int c = row_lane(); c < columns; c += LANES) {
+        const float e = exp_below_0(z[c] - most);
+        sum += e;
+        if (g != NULL)
+            g[c] = e;
     }
-};
-
-struct Bce {
-    __device__ static double row(const LossCall &call, int64_t r) {
-        const float *x = call.logits.at + r * call.logits.stride;
-        const int64_t columns = call.logits.columns;
-        const unsigned char *labels = (const unsigned char *)call.labels + r * columns;
-        float *g = call.g.at != NULL ? call.g.at + r * call.g.stride : NULL;
-        float sum = 0;
-        for (int64_t c = lane_of(); c < call.logits.stride; c += LANES) {
+    const float total = lanes_sum(sum), scale = 1.0f / total;
+    if (g != NULL)
+        for (int c = row_lane(); c < padded; c += LANES) {
             float d = 0;
             if (c < columns) {
-                const float a = x[c], y = labels[c] != 0 ? 1.0f : 0.0f;
-                const bool negative = a < 0.0f;
-                const float t = exp_of(negative ? a : -a);
-                sum += (negative ? 0.0f : a) - a * y + log1p_of(t);
-                d = ((negative ? t : 1.0f) / (t + 1.0f) - y) * call.weight;
+                const float p = g[c] * scale;
+                d = (c == label ? p - 1.0f : p) * task.weight;
             }
-            if (g != NULL)
-                g[c] = d;
+            g[c] = d;
         }
-        return (double)lanes_sum(sum);
-    }
-};
+    return log((double)total) + ((double)most - (double)right);
+}
 
-// part[b] = the losses of the rows of block b, added in order.
-template <class Loss>
-__global__ __launch_bounds__(POINTWISE_THREADS) static void loss_blocks(double *part, LossCall call,
-                                                                        int64_t block) {
-    SHARED(double, losses);
-    const int64_t begin = blockIdx.x * block, end = least(begin + block, call.logits.count);
-    double sum = 0;
-    for (int64_t first = begin; first < end; first += POINTWISE_ROWS) {
-        const int64_t r = first + threadIdx.x / LANES;
-        double loss = 0;
-        if (r < end && call.split[r] == call.which)
-            loss = Loss::row(call, r);
-        else if (r < end && call.g.at != NULL)
-            zero_row(call.g.at + r * call.g.stride, call.g.stride);
-        if (lane_of() == 0)
-            losses[threadIdx.x / LANES] = loss;
+// sum_c max(x, 0) - x y + log(1 + exp(-|x|)); g = (sigmoid(x) - y) weight. In all lanes.
+__device__ static inline double bce_row(const LossTask &task, float *g, const float *x, int64_t r) {
+    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
+    const unsigned char *labels = task.labels + r * columns;
+    float sum = 0;
+    for (int c = row_lane(); c < padded; c += LANES) {
+        float d = 0;
+        if (c < columns) {
+            const float a = x[c], y = labels[c] != 0 ? 1.0f : 0.0f;
+            const bool negative = a < 0.0f; // a NaN is taken as it is
+            const float t = exp_below_0(negative ? a : -a), above = negative ? 0.0f : a;
+            sum += above - a * y + log_1_and(t);
+            d = ((negative ? t : 1.0f) / (t + 1.0f) - y) * task.weight;
+        }
+        if (g != NULL)
+            g[c] = d;
+    }
+    return (double)lanes_sum(sum);
+}
+
+// The loss of a row, in lane 0; nothing, and no gradient, of a row of another split.
+template <bool SOFTMAX> __device__ static inline double loss_row(const LossTask &task, int64_t r) {
+    const float *z = task.logits.at + r * task.logits.stride;
+    float *g = task.g.at == NULL ? NULL : task.g.at + r * task.g.stride;
+    if (task.split[r] == task.which)
+        return SOFTMAX ? softmax_row(task, g, z, r) : bce_row(task, g, z, r);
+    if (g != NULL)
+        for (int c = row_lane(); c < padded_columns(task.logits); c += LANES)
+            g[c] = 0;
+    return 0;
+}
+
+template <bool SOFTMAX>
+__global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) {
+    SHARED(double, row_loss);
+    const int64_t first = (int64_t)blockIdx.x * task.block;
+    const int64_t end = least(first + task.block, task.logits.count);
+    double total = 0;
+    for (int64_t begin = first; begin < end; begin += PIECE) {
+        const int here = (int)least(PIECE, end - begin);
+        for (int i = (int)threadIdx.x / LANES; i < here; i += LOSS_GROUPS) {
+            const double loss = loss_row<SOFTMAX>(task, begin + i);
+            if (row_lane() == 0)
+                row_loss[i] = loss;
+        }
         __syncthreads();
         if (threadIdx.x == 0)
-            for (int i = 0; i < POINTWISE_ROWS; i++)
-                sum += losses[i];
+            for (int i = 0; i < here; i++)
+                total += row_loss[i];
         __syncthreads();
     }
     if (threadIdx.x == 0)
-        part[blockIdx.x] = sum;
+        task.part[blockIdx.x] = total;
 }
 
-__global__ static void add_losses(double *loss, const double *part, int64_t blocks) {
-    double sum = 0;
-    for (int64_t b = 0; b < blocks; b++)
-        sum += part[b];
-    *loss = sum;
+template <bool SOFTMAX> static void run_loss(DeviceDouble *loss, LossTask task) {
+    const int64_t least_rows = 64, count = task.logits.count, even = divide_up(count, PARTS);
+    task.block = even < least_rows ? least_rows : even;
+    task.part = (double *)cuda_scratch(SCRATCH_LOSS, PARTS * sizeof(double));
+    const int64_t blocks = divide_up(count, task.block);
+    LAUNCH(loss_rows<SOFTMAX>, blocks, LOSS_THREADS, PIECE * sizeof(double),
+           cuda_stream(STREAM_COMPUTE), task);
+    add_parts(doubles_of(loss), NULL, task.part, blocks);
 }
 
-static void loss_of(void (*kernel)(double *, LossCall, int64_t), DeviceDouble *loss,
-                    const LossCall &call) {
-    int64_t block = divide_up(call.logits.count, BLOCKS);
-    block = block < BLOCK_ROWS ? BLOCK_ROWS : block;
-    const int64_t blocks = divide_up(call.logits.count, block);
-    double *part = (double *)cuda_scratch(SCRATCH_LOSS, BLOCKS * sizeof(double));
-    LAUNCH(kernel, blocks, POINTWISE_THREADS, POINTWISE_ROWS * sizeof(double),
-           cuda_stream(STREAM_COMPUTE), part, call, block);
-    LAUNCH(add_losses, 1, 1, 0, cuda_stream(STREAM_COMPUTE), doubles_of(loss), part, blocks);
+static LossTask loss_task(Rows g, Rows logits, const DeviceByte *split, uint8_t which,
+                          float weight) {
+    LossTask task = {};
+    task.g = device_rows(g);
+    task.logits = device_rows(logits);
+    task.split = bytes_of(split);
+    task.which = which;
+    task.weight = weight;
+    return task;
 }
 
 void cuda_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
                        const DeviceByte *split, uint8_t which, float weight) {
-    loss_of(loss_blocks<Softmax>, loss,
-            LossCall{device_rows(g), device_rows(logits), label, bytes_of(split), which, weight});
+    LossTask task = loss_task(g, logits, split, which, weight);
+    task.label = int32s_of(label);
+    run_loss<true>(loss, task);
 }
 
 void cuda_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
                    const DeviceByte *split, uint8_t which, float weight) {
-    loss_of(loss_blocks<Bce>, loss,
-            LossCall{device_rows(g), device_rows(logits), labels, bytes_of(split), which, weight});
+    LossTask task = loss_task(g, logits, split, which, weight);
+    task.labels = bytes_of(labels);
+    run_loss<false>(loss, task);
 }
 
-// ---- optimizer
+// ---- counts (backend.h: rows, right, and of each class true and false positives and false
+// negatives, for each split)
 
-__global__ static void adam_step(float *w, float *m, float *v, const float *g, const float *decay,
-                                 int64_t count, AdamStep s, float rate) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-        const float gradient = g[i] + (decay != NULL ? decay[i] : 0.0f) * w[i];
-        m[i] = s.beta1 * m[i] + (1.0f - s.beta1) * gradient;
-        v[i] = s.beta2 * v[i] + (1.0f - s.beta2) * gradient * gradient;
-        const float root = sqrtf(v[i] / s.correction2) + s.epsilon;
-        w[i] = w[i] - rate * m[i] / root;
+typedef unsigned long long Count;
+static constexpr int MOST_SHARED = 32 << 10; // bytes of a block's counts; more are added one by one
+
+struct CountTask {
+    Count *count;
+    DeviceRows logits;
+    const int32_t *label;
+    const unsigned char *labels, *split;
+    int64_t of_split; // numbers of one split
+    int numbers;      // in shared memory; 0: they do not fit
+};
+enum Kind { TRUE_POSITIVE, FALSE_POSITIVE, FALSE_NEGATIVE };
+
+// One row's counts, in the block's numbers or in the device's.
+struct Counter {
+    Count *all;
+    unsigned *some;
+    int64_t at, classes; // `at`: the counts of the row's split
+};
+__device__ static inline void count_one(const Counter &to, int64_t which) {
+    if (to.some != NULL)
+        atomicAdd(to.some + to.at + which, 1u);
+    else
+        atomicAdd(to.all + to.at + which, (Count)1);
+}
+__device__ static inline void count_row(const Counter &to, bool right) {
+    count_one(to, 0);
+    if (right)
+        count_one(to, 1);
+}
+__device__ static inline void count_kind(const Counter &to, Kind kind, int64_t c) {
+    count_one(to, 2 + (int64_t)kind * to.classes + c);
+}
+
+// The first of the largest logits, in all lanes; -1 where one is not a number.
+__device__ static inline int said_class(const float *logit, int columns) {
+    float most = logit[0];
+    int best = 0;
+    bool bad = false;
+    for (int c = row_lane(); c < columns; c += LANES) {
+        bad |= isnan(logit[c]);
+        if (logit[c] > most)
+            most = logit[c], best = c;
+    }
+    for (int by = LANES / 2; by > 0; by /= 2) {
+        const float other = __shfl_xor_sync(lanes_mask(), most, by, LANES);
+        const int its = __shfl_xor_sync(lanes_mask(), best, by, LANES);
+        if (other > most || (other == most && its < best))
+            most = other, best = its;
+    }
+    return __any_sync(lanes_mask(), bad) ? -1 : best;
+}
+
+__device__ static inline void count_class(const CountTask &task, const Counter &to,
+                                          const float *logit, int64_t r) {
+    const int said = said_class(logit, (int)task.logits.columns), label = task.label[r];
+    if (label < 0 || row_lane() > 0)
+        return;
+    count_row(to, said == label);
+    if (said == label) {
+        count_kind(to, TRUE_POSITIVE, label);
+        return;
+    }
+    count_kind(to, FALSE_NEGATIVE, label);
+    if (said >= 0)
+        count_kind(to, FALSE_POSITIVE, said);
+}
+
+__device__ static inline void count_labels(const CountTask &task, const Counter &to,
+                                           const float *logit, int64_t r) {
+    const int columns = (int)task.logits.columns;
+    bool all = true;
+    for (int c = row_lane(); c < columns; c += LANES) {
+        const bool said = logit[c] > 0, is = task.labels[r * columns + c] != 0;
+        all = all && said == is;
+        if (said || is)
+            count_kind(to, said && is ? TRUE_POSITIVE : said ? FALSE_POSITIVE : FALSE_NEGATIVE, c);
+    }
+    all = __all_sync(lanes_mask(), all);
+    if (row_lane() == 0)
+        count_row(to, all);
+}
+
+template <bool CLASSES>
+__global__ __launch_bounds__(ROW_THREADS) static void count_rows(CountTask task) {
+    SHARED(unsigned, some);
+    for (int i = (int)threadIdx.x; i < task.numbers; i += ROW_THREADS)
+        some[i] = 0;
+    __syncthreads();
+    for (int64_t r = first_row(); r < task.logits.count; r += row_step()) {
+        const Counter to = {task.count, task.numbers > 0 ? some : NULL,
+                            task.split[r] * task.of_split, task.logits.columns};
+        const float *logit = task.logits.at + r * task.logits.stride;
+        if (CLASSES)
+            count_class(task, to, logit, r);
+        else
+            count_labels(task, to, logit, r);
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < task.numbers; i += ROW_THREADS)
+        if (some[i] != 0)
+            atomicAdd(task.count + i, (Count)some[i]);
+}
+
+template <bool CLASSES> static void run_count(CountTask task) {
+    task.of_split = split_counts(task.logits.columns);
+    const int64_t numbers = SPLITS * task.of_split, rows = task.logits.count;
+    const int64_t bytes = numbers * (int64_t)sizeof(unsigned);
+    task.numbers = bytes <= MOST_SHARED ? (int)numbers : 0;
+    // a block of no shared memory has no address of it
+    LAUNCH(count_rows<CLASSES>, cuda_blocks(rows * LANES, ROW_THREADS), ROW_THREADS,
+           (size_t)(task.numbers > 0 ? bytes : 16), cuda_stream(STREAM_COMPUTE), task);
+}
+
+void cuda_count_classes(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
+                        const DeviceByte *split) {
+    run_count<true>(CountTask{(Count *)int64s_of(count), device_rows(logits), int32s_of(label),
+                              NULL, bytes_of(split), 0, 0});
+}
+
+void cuda_count_labels(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
+                       const DeviceByte *split) {
+    run_count<false>(CountTask{(Count *)int64s_of(count), device_rows(logits), NULL,
+                               bytes_of(labels), bytes_of(split), 0, 0});
+}
+
+// ---- optimizers, on flat arrays
+
+static constexpr int FLAT_THREADS = 256;
+#define LAUNCH_FLAT(kernel, count, ...)                                                            \
+    LAUNCH(kernel, cuda_blocks((count), FLAT_THREADS), FLAT_THREADS, 0,                            \
+           cuda_stream(STREAM_COMPUTE), __VA_ARGS__, (count))
+#define EACH_FLAT(i, count)                                                                        \
+    for (int64_t i = (int64_t)blockIdx.x * FLAT_THREADS + threadIdx.x,                             \
+                 step_##i = (int64_t)gridDim.x * FLAT_THREADS;                                     \
+         i < (count); i += step_##i)
+
+// g + decay w; without an array, decay is 0.
+__device__ static inline float decayed(const float *g, const float *decay, float w, int64_t i) {
+    return g[i] + (decay != NULL ? decay[i] : 0.0f) * w;
+}
+
+__global__ __launch_bounds__(FLAT_THREADS) static void adam_step(float *w, float *m, float *v,
+                                                                 const float *g, const float *decay,
+                                                                 AdamStep step, int64_t count) {
+    const float rest1 = 1.0f - step.beta1, rest2 = 1.0f - step.beta2;
+    const float rate = step.rate / step.correction1;
+    EACH_FLAT(i, count) {
+        const float d = decayed(g, decay, w[i], i);
+        const float mean = step.beta1 * m[i] + rest1 * d;
+        const float square = step.beta2 * v[i] + (rest2 * d) * d;
+        const float root = sqrtf(square / step.correction2) + step.epsilon;
+        w[i] = w[i] - (rate * mean) / root;
+        m[i] = mean;
+        v[i] = square;
     }
 }
 
 void cuda_adam(DeviceFloat *w, DeviceFloat *m, DeviceFloat *v, const DeviceFloat *g,
                const DeviceFloat *decay, int64_t count, AdamStep step) {
-    LAUNCH(adam_step, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           floats_of(w), floats_of(m), floats_of(v), floats_of(g), floats_of(decay), count, step,
-           step.rate / step.correction1);
+    LAUNCH_FLAT(adam_step, count, floats_of(w), floats_of(m), floats_of(v), floats_of(g),
+                floats_of(decay), step);
 }
 
-__global__ static void sgd_step(float *w, float *velocity, const float *g, const float *decay,
-                                int64_t count, float rate, float momentum) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-        const float gradient = g[i] + (decay != NULL ? decay[i] : 0.0f) * w[i];
-        velocity[i] = momentum * velocity[i] + gradient;
-        w[i] = w[i] - rate * velocity[i];
+__global__ __launch_bounds__(FLAT_THREADS) static void sgd_step(float *w, float *velocity,
+                                                                const float *g, const float *decay,
+                                                                float rate, float momentum,
+                                                                int64_t count) {
+    EACH_FLAT(i, count) {
+        const float d = momentum * velocity[i] + decayed(g, decay, w[i], i);
+        velocity[i] = d;
+        w[i] = w[i] - rate * d;
     }
 }
 
 void cuda_sgd(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g, const DeviceFloat *decay,
               int64_t count, float rate, float momentum) {
-    LAUNCH(sgd_step, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           floats_of(w), floats_of(velocity), floats_of(g), floats_of(decay), count, rate,
-           momentum);
+    LAUNCH_FLAT(sgd_step, count, floats_of(w), floats_of(velocity), floats_of(g), floats_of(decay),
+                rate, momentum);
 }
 
-__global__ static void scale_floats(float *x, int64_t count, float factor) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-        x[i] *= factor;
+__global__ __launch_bounds__(FLAT_THREADS) static void scale_numbers(float *x, float factor,
+                                                                     int64_t count) {
+    EACH_FLAT(i, count)
+    x[i] *= factor;
 }
 
 void cuda_scale(DeviceFloat *x, int64_t count, float factor) {
-    LAUNCH(scale_floats, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           floats_of(x), count, factor);
+    LAUNCH_FLAT(scale_numbers, count, floats_of(x), factor);
 }

@@ -1,24 +1,55 @@
-// Sums over rows and over flat arrays, in the CPU's blocks and its order.
+// Sums over rows, and sums of products in double, in the order of the CPU's.
 //
-// The one idea: every sum is cut into blocks by the number of its terms alone, blocks are summed
-// side by side, and their sums are added in order. So the bits are the CPU's, and the same each
-// time.
+// The one idea: the order of the additions is fixed, so they are a chain, and all that can be fast
+// is what feeds it. A column's thread asks for many rows at once before it adds the first; sums in
+// double have 16 threads that add and a block of threads that brings the next products meanwhile.
 #include "pointwise.h"
 
-// ---- columns of rows
+// ---- sums of columns
 
-static constexpr int COLUMN_THREADS = 64;
+static constexpr int COLUMN_THREADS = 128, AHEAD = 16;
 
-__global__ static void sum_columns(DeviceRows g, float *partial, int64_t block, int tiles) {
-    const int64_t b = blockIdx.x / tiles;
-    const int64_t c = (int64_t)(blockIdx.x % tiles) * COLUMN_THREADS + threadIdx.x;
-    if (c >= g.columns)
-        return;
+// sum[c] of the rows begin .. end - 1 of one column, `stride` floats apart.
+__device__ static inline float add_rows(const float *at, int64_t begin, int64_t end,
+                                        int64_t stride) {
     float sum = 0;
-    const int64_t end = least((b + 1) * block, g.count);
-    for (int64_t r = b * block; r < end; r++)
-        sum += g.at[r * g.stride + c];
-    partial[b * g.stride + c] = sum;
+    for (int64_t r = begin; r < end; r += AHEAD) {
+        float some[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++)
+            if (r + a < end)
+                some[a] = at[(r + a) * stride];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++)
+            if (r + a < end)
+                sum += some[a];
+    }
+    return sum;
+}
+
+// partial[b, c] = the sum of column c over the rows of block b; `pitch` floats from block to block.
+__global__ __launch_bounds__(COLUMN_THREADS) static void column_blocks(
+    float *partial, int64_t pitch, const float *at, int64_t rows, int64_t columns, int64_t stride,
+    int64_t block) {
+    const int64_t items = divide_up(rows, block) * columns;
+    const int64_t step = (int64_t)gridDim.x * COLUMN_THREADS;
+    for (int64_t i = (int64_t)blockIdx.x * COLUMN_THREADS + threadIdx.x; i < items; i += step) {
+        const int64_t b = i / columns, c = i % columns;
+        partial[b * pitch + c] = add_rows(at + c, b * block, least((b + 1) * block, rows), stride);
+    }
+}
+
+__global__ static void add_blocks(float *sum, const float *at, int64_t blocks, int64_t stride,
+                                  int64_t columns) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; c < columns; c += step)
+        sum[c] = add_rows(at + c, 0, blocks, stride);
+}
+
+void add_partials(float *sum, const float *at, int64_t blocks, int64_t stride, int64_t columns) {
+    enum { FEW = 32 }; // threads of a block: there are few columns, and many processors
+    LAUNCH(add_blocks, cuda_blocks(columns, FEW), FEW, 0, cuda_stream(STREAM_COMPUTE), sum, at,
+           blocks, stride, columns);
 }
 
 int64_t cuda_column_sums_scratch(int64_t rows, int64_t columns) {
@@ -26,77 +57,101 @@ int64_t cuda_column_sums_scratch(int64_t rows, int64_t columns) {
 }
 
 void cuda_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
-    const int64_t blocks = sum_blocks(g.count), tiles = divide_up(g.columns, COLUMN_THREADS);
-    LAUNCH(sum_columns, blocks * tiles, COLUMN_THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           device_rows(g), floats_of(scratch), sum_block_rows(g.count), (int)tiles);
-    add_partials(floats_of(db), floats_of(scratch), blocks, g.stride, g.columns);
+    const DeviceRows rows = device_rows(g);
+    const int64_t blocks = sum_blocks(g.count), pitch = rows_stride_of(g.columns);
+    LAUNCH(column_blocks, cuda_blocks(blocks * g.columns, COLUMN_THREADS), COLUMN_THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), floats_of(scratch), pitch, rows.at, g.count, g.columns,
+           g.stride, sum_block_rows(g.count));
+    add_partials(floats_of(db), floats_of(scratch), blocks, pitch, g.columns);
 }
 
-// ---- products and squares: 16 double lanes a block, added as a tree; at most 256 blocks
+// ---- sums of products, in double
 
-static constexpr int BLOCKS = 256;
+static constexpr int PRODUCT_THREADS = 256, EACH = 8, TILE = PRODUCT_THREADS * EACH;
 
-// The sum of 16 lanes, in lane 0. All of them call it.
-__device__ static inline double lanes_sum_double(double value) {
-    for (int half = LANES / 2; half > 0; half /= 2)
-        value += __shfl_down_sync(lanes_mask(), value, half, LANES);
-    return value;
+// The products of x and y from `begin` on, up to a tile of them.
+__device__ static inline void make_products(double *product, const float *x, const float *y,
+                                            int64_t begin, int64_t end) {
+    float a[EACH], b[EACH];
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        const int64_t at = begin + i * PRODUCT_THREADS + threadIdx.x;
+        a[i] = at < end ? x[at] : 0.0f;
+        b[i] = at < end ? y[at] : 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+        product[i * PRODUCT_THREADS + threadIdx.x] = (double)a[i] * (double)b[i];
 }
 
-// part[b] = the sum of block b; a thread block of 16 lanes each.
-__global__ static void dot_blocks(double *part, DeviceRows x, DeviceRows y, int64_t block) {
-    const int64_t begin = blockIdx.x * block * x.stride;
-    const int64_t end = least((blockIdx.x + 1) * block, x.count) * x.stride;
+// part[b] = the sum of x y over block b: product i of the block is added by lane i % 16, in order,
+// and the lanes as a tree. The first 16 threads add a tile while all others make the next one.
+__global__ __launch_bounds__(PRODUCT_THREADS) static void product_blocks(
+    double *part, const float *x, const float *y, int64_t count, int64_t block) {
+    SHARED(double, product); // two tiles
+    const int64_t first = (int64_t)blockIdx.x * block, end = least(first + block, count);
     double sum = 0;
-    for (int64_t i = begin + lane_of(); i < end; i += LANES)
-        sum += (double)x.at[i] * (double)y.at[i];
-    sum = lanes_sum_double(sum);
-    if (lane_of() == 0)
-        part[blockIdx.x] = sum;
+    make_products(product, x, y, first, end);
+    __syncthreads();
+    for (int64_t begin = first, turn = 0; begin < end; begin += TILE, turn ^= 1) {
+        if (begin + TILE < end)
+            make_products(product + (turn ^ 1) * TILE, x, y, begin + TILE, end);
+        const int here = (int)least(TILE, end - begin);
+        if (threadIdx.x < LANES)
+#pragma unroll 16
+            for (int i = (int)threadIdx.x; i < here; i += LANES)
+                sum += product[turn * TILE + i];
+        __syncthreads();
+    }
+    if (threadIdx.x < LANES) {
+        for (int half = LANES / 2; half > 0; half /= 2)
+            sum += __shfl_down_sync(lanes_mask(), sum, half, LANES);
+        if (threadIdx.x == 0)
+            part[blockIdx.x] = sum;
+    }
 }
 
-// Into a double or a float, whichever is there.
-__global__ static void add_blocks(double *out, float *rounded, const double *part, int64_t blocks) {
+__global__ static void add_in_order(double *out, float *narrow, const double *part, int64_t parts) {
+    SHARED(double, all);
+    if (threadIdx.x < parts)
+        all[threadIdx.x] = part[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
     double sum = 0;
-    for (int64_t b = 0; b < blocks; b++)
-        sum += part[b];
+    for (int64_t i = 0; i < parts; i++)
+        sum += all[i];
     if (out != NULL)
         *out = sum;
     else
-        *rounded = (float)sum;
+        *narrow = (float)sum;
 }
 
-static double *parts(void) { return (double *)cuda_scratch(SCRATCH_SUMS, BLOCKS * sizeof(double)); }
+void add_parts(double *out, float *narrow, const double *part, int64_t parts) {
+    LAUNCH(add_in_order, 1, PARTS, PARTS * sizeof(double), cuda_stream(STREAM_COMPUTE), out, narrow,
+           part, parts);
+}
 
+static void sum_of_products(double *out, float *narrow, const float *x, const float *y,
+                            int64_t count, int64_t block) {
+    double *part = (double *)cuda_scratch(SCRATCH_SUMS, PARTS * sizeof(double));
+    const int64_t parts = divide_up(count, block);
+    LAUNCH(product_blocks, parts, PRODUCT_THREADS, 2 * TILE * sizeof(double),
+           cuda_stream(STREAM_COMPUTE), part, x, y, count, block);
+    add_parts(out, narrow, part, parts);
+}
+
+// All columns of both, padding too, which is zero: rows lie one behind the other, and their stride
+// is a multiple of 16.
 void cuda_dot(DeviceFloat *out, Rows x, Rows y) {
-    int64_t block = divide_up(x.count, BLOCKS);
-    block = block < 64 ? 64 : block;
-    const int64_t blocks = divide_up(x.count, block);
-    double *part = parts();
-    LAUNCH(dot_blocks, blocks, LANES, 0, cuda_stream(STREAM_COMPUTE), part, device_rows(x),
-           device_rows(y), block);
-    LAUNCH(add_blocks, 1, 1, 0, cuda_stream(STREAM_COMPUTE), (double *)NULL, floats_of(out), part,
-           blocks);
-}
-
-__global__ static void square_blocks(double *part, const float *x, int64_t count, int64_t block) {
-    const int64_t begin = blockIdx.x * block, end = least(begin + block, count);
-    double sum = 0;
-    for (int64_t i = begin + lane_of(); i < end; i += LANES)
-        sum += (double)x[i] * (double)x[i];
-    sum = lanes_sum_double(sum);
-    if (lane_of() == 0)
-        part[blockIdx.x] = sum;
+    const int64_t least_rows = 64, even = divide_up(x.count, PARTS);
+    const int64_t rows = even < least_rows ? least_rows : even, stride = x.stride;
+    sum_of_products(NULL, floats_of(out), floats_of(x.at), floats_of(y.at), x.count * stride,
+                    stride > 0 ? rows * stride : 1);
 }
 
 void cuda_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count) {
-    static constexpr int64_t PIECE = 4096;
-    int64_t block = divide_up(count, BLOCKS);
-    block = block < PIECE ? PIECE : block;
-    const int64_t blocks = divide_up(count, block);
-    double *part = parts();
-    LAUNCH(square_blocks, blocks, LANES, 0, cuda_stream(STREAM_COMPUTE), part, floats_of(x), count,
-           block);
-    LAUNCH(add_blocks, 1, 1, 0, cuda_stream(STREAM_COMPUTE), doubles_of(out), (float *)NULL, part,
-           blocks);
+    const int64_t least_count = 4096, even = divide_up(count, PARTS);
+    sum_of_products(doubles_of(out), NULL, floats_of(x), floats_of(x), count,
+                    even < least_count ? least_count : even);
 }

@@ -96,7 +96,7 @@ static const struct {
     {"quantization.codec", {"fp16 float16 half", "bf16"}},
     {"quantization.codec", {"float32 float none", "fp32"}},
     {"run.backend", {"host", "cpu"}},
-    {"run.backend", {"cuda gpu nvidia", "GPUs are not offered"}},
+    {"run.backend", {"gpu nvidia", "cuda"}},
 };
 
 // Equal up to letters' case, '-' and '_'. `b` ends at a blank or its end.

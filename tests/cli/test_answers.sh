@@ -41,7 +41,7 @@ set_row "layers with attention are not offered" model.layer=GATConv
 set_row "did you mean 'adam'?" train.optimizer=Adam
 set_row "did you mean 'quantize'?" mode=AdaQP-q
 set_row "did you mean 'symmetrize'?" data.transforms=ToUndirected
-set_row 'GPUs are not offered' run.backend=cuda
+set_row "did you mean 'cuda'?" run.backend=GPU
 echo '{"model": "GCN", "data": {"path": "tiny"}}' >word.json
 row 78 'model: expected an object with the keys of this section; did you mean model.layer?' \
     config check word.json

@@ -1,0 +1,185 @@
+// The device's properties, what a launch may ask for, errors and choices.
+#include "emulated.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+namespace emulated {
+
+const char *forced_order, *forced_streams;
+
+enum { SHARED_BYTES = 48 << 10, SHARED_OPTIN = 227 << 10, PROCESSORS = 2 };
+
+void stop(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "emulated device: ");
+    vfprintf(stderr, format, arguments);
+    if (kernel_runs)
+        fprintf(stderr, " (block %u, thread %u)", blockIdx.x, threadIdx.x);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+    fflush(stderr);
+    abort();
+}
+
+int choice(const char *forced, const char *variable, const char *const *names, int count) {
+    const char *name = forced != nullptr ? forced : getenv(variable);
+    if (name == nullptr)
+        return 0;
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    kernel_runs = false;
+    stop("%s is '%s', which is no order", variable, name);
+}
+
+// splitmix64
+uint64_t scramble(uint64_t number) {
+    number = (number + 1) * 0x9e3779b97f4a7c15u;
+    number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
+    number = (number ^ number >> 27) * 0x94d049bb133111ebu;
+    return number ^ number >> 31;
+}
+
+// ---- errors
+
+static cudaError_t last_error = cudaSuccess;
+
+cudaError_t failed(cudaError_t status) { return last_error = status; }
+
+static const struct {
+    cudaError_t status;
+    const char *name, *sentence;
+} errors[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+};
+
+// ---- launches: what each kernel may take of shared memory, where it may take more
+
+static std::map<const void *, int> shared_most;
+
+static int shared_most_of(const void *kernel) {
+    auto found = shared_most.find(kernel);
+    return found == shared_most.end() ? (int)SHARED_BYTES : found->second;
+}
+
+cudaError_t check_launch(const cudaLaunchConfig_t &config, const void *kernel) {
+    const dim3 &g = config.gridDim, &b = config.blockDim;
+    if (!is_stream(config.stream))
+        return failed(cudaErrorInvalidResourceHandle);
+    if (g.x == 0 || g.x > INT32_MAX || b.x == 0 || b.x > THREADS_OF_BLOCK)
+        return failed(cudaErrorInvalidConfiguration);
+    if (g.y != 1 || g.z != 1 || b.y != 1 || b.z != 1 || config.numAttrs != 0)
+        return failed(cudaErrorNotSupported);
+    if (config.dynamicSmemBytes > (size_t)shared_most_of(kernel))
+        return failed(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+} // namespace emulated
+
+using namespace emulated;
+
+extern "C" void emulated_set_order(const char *name) { forced_order = name; }
+extern "C" void emulated_set_streams(const char *name) { forced_streams = name; }
+
+const char *cudaGetErrorString(cudaError_t status) {
+    for (const auto &error : errors)
+        if (error.status == status)
+            return error.sentence;
+    return "unknown error";
+}
+const char *cudaGetErrorName(cudaError_t status) {
+    for (const auto &error : errors)
+        if (error.status == status)
+            return error.name;
+    return "unrecognized error code";
+}
+cudaError_t cudaPeekAtLastError() { return last_error; }
+cudaError_t cudaGetLastError() {
+    const cudaError_t status = last_error;
+    last_error = cudaSuccess;
+    return status;
+}
+
+// ---- properties
+
+static cudaError_t check_device(int device) {
+    return device == 0 ? cudaSuccess : failed(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    *count = 1;
+    return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) { return check_device(device); }
+cudaError_t cudaGetDevice(int *device) {
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
+    *properties = cudaDeviceProp{"emulated",   whole_memory(),   SHARED_BYTES,
+                                 SHARED_OPTIN, 9,                0,
+                                 PROCESSORS,   LANES_OF_WARP,    THREADS_OF_BLOCK,
+                                 2048};
+    return check_device(device);
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+    static const struct {
+        cudaDeviceAttr attribute;
+        int value;
+    } known[] = {{cudaDevAttrMaxThreadsPerBlock, THREADS_OF_BLOCK},
+                 {cudaDevAttrMaxSharedMemoryPerBlock, SHARED_BYTES},
+                 {cudaDevAttrWarpSize, LANES_OF_WARP},
+                 {cudaDevAttrMultiProcessorCount, PROCESSORS},
+                 {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+                 {cudaDevAttrComputeCapabilityMajor, 9},
+                 {cudaDevAttrComputeCapabilityMinor, 0},
+                 {cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_OPTIN}};
+    for (const auto &entry : known)
+        if (entry.attribute == attribute) {
+            *value = entry.value;
+            return check_device(device);
+        }
+    return failed(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaDriverGetVersion(int *version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    *least = 0;
+    *greatest = -1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel) {
+    *attributes = {THREADS_OF_BLOCK, shared_most_of(kernel)};
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value) {
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+        return cudaSuccess;
+    if (value < 0 || value > SHARED_OPTIN)
+        return failed(cudaErrorInvalidValue);
+    shared_most[kernel] = value;
+    return cudaSuccess;
+}

@@ -1,0 +1,223 @@
+// cuSPARSE (cusparse.h).
+#include "cusparse.h"
+#include "emulated.h"
+
+#include <vector>
+
+using namespace emulated;
+
+struct cusparseContext {
+    cudaStream_t stream;
+};
+struct cusparseSpMatDescr {
+    int64_t rows, columns, entries;
+    bool is_wide; // offsets of 64 bits
+    const void *offset;
+    const int32_t *column;
+    const float *value;
+};
+struct cusparseDnMatDescr {
+    int64_t rows, columns, stride;
+    float *at;
+};
+static const size_t workspace_bytes = 64;
+
+const char *cusparseGetErrorString(cusparseStatus_t status) {
+    switch (status) {
+    case CUSPARSE_STATUS_SUCCESS:
+        return "success";
+    case CUSPARSE_STATUS_NOT_INITIALIZED:
+        return "initialization error";
+    case CUSPARSE_STATUS_INVALID_VALUE:
+        return "invalid value";
+    default:
+        return "operation not supported";
+    }
+}
+cusparseStatus_t cusparseCreate(cusparseHandle_t *handle) {
+    *handle = new cusparseContext{nullptr};
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDestroy(cusparseHandle_t handle) {
+    delete handle;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream) {
+    if (!is_stream(stream))
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    handle->stream = stream;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseGetVersion(cusparseHandle_t, int *version) {
+    *version = 12600;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+// ---- matrices
+
+static void check_matrix(const cusparseSpMatDescr &a) {
+    const size_t width = a.is_wide ? sizeof(int64_t) : sizeof(int32_t);
+    check_block(a.offset, (size_t)(a.rows + 1) * width, "the offsets of a sparse matrix");
+    if (a.entries == 0)
+        return;
+    check_block(a.column, (size_t)a.entries * sizeof *a.column, "the columns of a sparse matrix");
+    check_block(a.value, (size_t)a.entries * sizeof *a.value, "the values of a sparse matrix");
+}
+
+static void check_rows(const cusparseDnMatDescr &rows) {
+    if (rows.rows > 0 && rows.columns > 0)
+        check_block(rows.at,
+                    (size_t)((rows.rows - 1) * rows.stride + rows.columns) * sizeof *rows.at,
+                    "a dense matrix of cuSPARSE");
+}
+
+cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *matrix, int64_t rows, int64_t columns,
+                                   int64_t entries, void *offset, void *column, void *value,
+                                   cusparseIndexType_t offset_type, cusparseIndexType_t column_type,
+                                   cusparseIndexBase_t base, cudaDataType type) {
+    if (rows < 0 || columns < 0 || entries < 0)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    if (column_type != CUSPARSE_INDEX_32I || base != CUSPARSE_INDEX_BASE_ZERO || type != CUDA_R_32F)
+        return CUSPARSE_STATUS_NOT_SUPPORTED;
+    const bool is_wide = offset_type == CUSPARSE_INDEX_64I;
+    cusparseSpMatDescr made = {rows,   columns,           entries,       is_wide,
+                               offset, (int32_t *)column, (float *)value};
+    check_matrix(made);
+    *matrix = new cusparseSpMatDescr(made);
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseCreateConstCsr(cusparseConstSpMatDescr_t *matrix, int64_t rows,
+                                        int64_t columns, int64_t entries, const void *offset,
+                                        const void *column, const void *value,
+                                        cusparseIndexType_t offset_type,
+                                        cusparseIndexType_t column_type, cusparseIndexBase_t base,
+                                        cudaDataType type) {
+    return cusparseCreateCsr((cusparseSpMatDescr_t *)matrix, rows, columns, entries, (void *)offset,
+                             (void *)column, (void *)value, offset_type, column_type, base, type);
+}
+cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t matrix, void *offset, void *column,
+                                        void *value) {
+    matrix->offset = offset;
+    matrix->column = (const int32_t *)column;
+    matrix->value = (const float *)value;
+    check_matrix(*matrix);
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void *value) {
+    return cusparseCsrSetPointers(matrix, (void *)matrix->offset, (void *)matrix->column, value);
+}
+cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t matrix) {
+    delete matrix;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseCreateDnMat(cusparseDnMatDescr_t *matrix, int64_t rows, int64_t columns,
+                                     int64_t stride, void *values, cudaDataType type,
+                                     cusparseOrder_t order) {
+    if (rows < 0 || columns < 0 || stride < columns)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    if (type != CUDA_R_32F || order != CUSPARSE_ORDER_ROW)
+        return CUSPARSE_STATUS_NOT_SUPPORTED;
+    cusparseDnMatDescr made = {rows, columns, stride, (float *)values};
+    check_rows(made);
+    *matrix = new cusparseDnMatDescr(made);
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseCreateConstDnMat(cusparseConstDnMatDescr_t *matrix, int64_t rows,
+                                          int64_t columns, int64_t stride, const void *values,
+                                          cudaDataType type, cusparseOrder_t order) {
+    return cusparseCreateDnMat((cusparseDnMatDescr_t *)matrix, rows, columns, stride,
+                               (void *)values, type, order);
+}
+cusparseStatus_t cusparseDnMatSetValues(cusparseDnMatDescr_t matrix, void *values) {
+    matrix->at = (float *)values;
+    check_rows(*matrix);
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t matrix) {
+    delete matrix;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+// ---- products
+
+static int64_t offset_at(const cusparseSpMatDescr &a, int64_t row) {
+    return a.is_wide ? ((const int64_t *)a.offset)[row] : ((const int32_t *)a.offset)[row];
+}
+
+static void add_row(std::vector<double> &sum, const cusparseSpMatDescr &a,
+                    const cusparseDnMatDescr &b, int64_t row) {
+    for (double &s : sum)
+        s = 0;
+    for (int64_t e = offset_at(a, row); e < offset_at(a, row + 1); e++) {
+        const int64_t column = a.column[e];
+        if (column < 0 || column >= a.columns)
+            stop("cusparseSpMM: row %lld has an entry in column %lld of %lld", (long long)row,
+                 (long long)column, (long long)a.columns);
+        const float *x = b.at + column * b.stride;
+        for (int64_t c = 0; c < b.columns; c++)
+            sum[(size_t)c] += (double)a.value[e] * (double)x[c];
+    }
+}
+
+static void multiply(float alpha, const cusparseSpMatDescr &a, const cusparseDnMatDescr &b,
+                     float beta, const cusparseDnMatDescr &c) {
+    if (offset_at(a, 0) != 0 || offset_at(a, a.rows) != a.entries)
+        stop("cusparseSpMM: the offsets do not begin at 0 and end at the entries");
+    std::vector<double> sum((size_t)b.columns);
+    for (int64_t row = 0; row < a.rows; row++) {
+        add_row(sum, a, b, row);
+        for (int64_t column = 0; column < c.columns; column++) {
+            float *at = c.at + row * c.stride + column;
+            const double kept = beta != 0 ? (double)beta * (double)*at : 0.0;
+            *at = (float)((double)alpha * sum[(size_t)column] + kept);
+        }
+    }
+}
+
+static cusparseStatus_t check_product(cusparseOperation_t a_op, cusparseOperation_t b_op,
+                                      const cusparseSpMatDescr &a, const cusparseDnMatDescr &b,
+                                      const cusparseDnMatDescr &c, cudaDataType type) {
+    if (a_op != CUSPARSE_OPERATION_NON_TRANSPOSE || b_op != CUSPARSE_OPERATION_NON_TRANSPOSE ||
+        type != CUDA_R_32F)
+        return CUSPARSE_STATUS_NOT_SUPPORTED;
+    if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t, cusparseOperation_t a_op,
+                                         cusparseOperation_t b_op, const void *,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                         const void *, cusparseDnMatDescr_t c, cudaDataType type,
+                                         cusparseSpMMAlg_t, size_t *bytes) {
+    *bytes = workspace_bytes;
+    return check_product(a_op, b_op, *a, *b, *c, type);
+}
+
+cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t, cusparseOperation_t a_op,
+                                         cusparseOperation_t b_op, const void *,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                         const void *, cusparseDnMatDescr_t c, cudaDataType type,
+                                         cusparseSpMMAlg_t, void *buffer) {
+    check_block(buffer, workspace_bytes, "the workspace of cusparseSpMM_preprocess");
+    return check_product(a_op, b_op, *a, *b, *c, type);
+}
+
+cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t a_op,
+                              cusparseOperation_t b_op, const void *alpha,
+                              cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                              const void *beta, cusparseDnMatDescr_t c, cudaDataType type,
+                              cusparseSpMMAlg_t, void *buffer) {
+    const cusparseStatus_t status = check_product(a_op, b_op, *a, *b, *c, type);
+    if (status != CUSPARSE_STATUS_SUCCESS)
+        return status;
+    check_block(buffer, workspace_bytes, "the workspace of cusparseSpMM");
+    check_matrix(*a);
+    check_rows(*b);
+    check_rows(*c);
+    const float factor = *(const float *)alpha, keep = *(const float *)beta;
+    put(handle->stream,
+        [factor, a = *a, b = *b, keep, c = *c] { multiply(factor, a, b, keep, c); });
+    return CUSPARSE_STATUS_SUCCESS;
+}
