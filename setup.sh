@@ -6,6 +6,7 @@ set -euo pipefail
 # package: what for
 needed=(
     "gcc: the C compiler"
+    "g++: the tests of the CUDA kernels, which need no device"
     "libc6-dev: the C library's headers"
     "cmake: the build"
     "ninja-build: the build"
@@ -41,6 +42,7 @@ fi
 have() {
     case $1 in
     gcc) command -v gcc ;;
+    g++) command -v g++ ;;
     cmake) command -v cmake ;;
     ninja-build) command -v ninja ;;
     pkg-config) command -v pkg-config ;;

@@ -4,7 +4,7 @@
 # Prints every breach and fails.   usage: doors.sh SOURCE_FOLDER
 cd "$1" || exit 70
 
-for file in $(find src kernels include solver -name '*.[ch]' 2>/dev/null | sort); do
+for file in $(find src kernels include solver \( -name '*.[ch]' -o -name '*.cu' \) 2>/dev/null | sort); do
     grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "$file" |
         sed -E "s|^([0-9]+):[^<\"]*([<\"][^>\"]*).*|$file \1 \2|"
 done | awk '
@@ -27,6 +27,7 @@ BEGIN {
     only["mpi.h"] = only["mpi-ext.h"] = "^include/fringe/base/mpi\\.h$"
     only["fringe/base/mpi.h"] = "^src/(base|exchange|gradsync)/"
     only["glpk.h"] = "^solver/"
+    only["cuda_runtime.h"] = only["cublas_v2.h"] = only["cusparse.h"] = "^kernels/cuda/"
     only["dnnl.h"] = only["cblas.h"] = "^kernels/cpu/dense\\.c$"
 }
 function breach(text) {

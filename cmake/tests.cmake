@@ -144,9 +144,12 @@ endforeach()
 
 # The CUDA backend on a device that the host emulates (tests/emulated): the same sources, compiled as
 # C++ against the headers of that folder. A plug-in that tests load by its path.
+option(FRINGE_EMULATED "Build the emulated device of the tests, if there is a C++ compiler" ON)
 include(CheckLanguage)
-check_language(CXX)
-if(CMAKE_CXX_COMPILER)
+if(FRINGE_EMULATED)
+    check_language(CXX)
+endif()
+if(FRINGE_EMULATED AND CMAKE_CXX_COMPILER)
     enable_language(CXX)
     set(emulated_sources)
     foreach(source IN LISTS cuda_sources)

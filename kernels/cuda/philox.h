@@ -9,6 +9,12 @@
 
 #include "device.h"
 
+// A product's lower and upper word. (Shifted out, the upper costs an addition more.)
+__host__ __device__ static inline void philox_product(uint32_t half[2], uint32_t a, uint32_t b) {
+    const uint64_t product = (uint64_t)a * b;
+    memcpy(half, &product, sizeof product);
+}
+
 // The four words of one block: what random_block gives. block < 2^19.
 __host__ __device__ static inline void philox_block(uint32_t out[4], RandomStream stream,
                                                     int64_t row, int peer, uint32_t block) {
@@ -18,12 +24,13 @@ __host__ __device__ static inline void philox_block(uint32_t out[4], RandomStrea
     uint32_t k0 = (uint32_t)stream.seed, k1 = (uint32_t)(stream.seed >> 32);
 #pragma unroll
     for (int round = 0; round < 10; round++) {
-        const uint64_t product0 = (uint64_t)0xD2511F53u * c0;
-        const uint64_t product1 = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(product1 >> 32) ^ c1 ^ k0;
-        c1 = (uint32_t)product1;
-        c2 = (uint32_t)(product0 >> 32) ^ c3 ^ k1;
-        c3 = (uint32_t)product0;
+        uint32_t p0[2], p1[2];
+        philox_product(p0, c0, 0xD2511F53u);
+        philox_product(p1, c2, 0xCD9E8D57u);
+        c0 = p1[1] ^ c1 ^ k0;
+        c1 = p1[0];
+        c2 = p0[1] ^ c3 ^ k1;
+        c3 = p0[0];
         k0 += 0x9E3779B9u; // golden ratio
         k1 += 0xBB67AE85u; // sqrt(3) - 1
     }

@@ -1,262 +1,341 @@
 // Quantized rows, one after the other (ALGORITHMS A.1; grid.h makes Z and S), with the bytes of
-// kernels/cpu/quantize_lanes.c, which has the formulas, and planes_lanes.h, which has the layout.
+// kernels/cpu/quantize_lanes.c, which has the formulas.
 //
-// The one idea: a warp does a row in one pass over memory: the first look at the row, for its
-// range, brings it into the cache where the second one finds it. Codes go through shared memory,
-// because a byte of the payload holds codes that lie 16 columns apart.
+// The one idea: a row is read from memory once, into registers of its lanes, eight neighbouring
+// columns to a cell, which are those of a block of random numbers: so range, random numbers and
+// codes need nothing from other lanes but the two ends of the range. Only packing does, because a
+// byte of the payload holds codes that lie 16 columns apart: codes go through shared memory.
 #include "message.h"
 #include "philox.h"
+#include "planes.h"
 
 #include "../grid.h"
 
-static constexpr int PIECE = 1024; // columns in shared memory: a multiple of 128, as the CPU's
-static constexpr int OCTET = 8;    // columns of a block of random numbers
+// Columns of a cell. CELLS cells of all its lanes are a piece of a row, at most 1024 columns and a
+// multiple of 128 where a row has several; such rows are read twice.
+static constexpr int OCTET = 8;
 
 // A row on its way.
 struct QuantizedRow {
     const float *x;
-    float scale, inverse; // inverse: 2^16 / S, or 2^16 after a division
-    Grid grid;
-    bool divide; // (x - Z) / S, not times 1 / S
-    int64_t gid;
-    int peer;
     unsigned char *payload;
+    int64_t gid;
+    float scale;
+    int peer;
+    bool exists; // false: it stands in for a row behind the last
+    bool sends;  // it exists, and has a grid
+    Grid grid;
+    float step, inverse; // S, or 1 for S = 0; 2^16 / S, or 2^16 after a division
+    bool divide;         // (x - Z) / S, not times 1 / S
+};
+
+// What a lane holds of a piece, and where.
+struct Piece {
+    float value[CELLS][OCTET];
+    int columns, lane, lanes; // columns: of the row
+    __device__ int size(void) const { return CELLS * lanes * OCTET; }
+    __device__ int column(int first, int cell) const {
+        return first + (cell * lanes + lane) * OCTET;
+    }
+    // Whether any lane has a column in this cell: all agree.
+    __device__ bool has(int first, int cell) const {
+        return first + cell * lanes * OCTET < columns;
+    }
 };
 
 // ---- the range
 
-// The same in all lanes: the grid of the scaled row; false if there is none.
-__device__ static bool row_grid(Grid *grid, const float *x, float scale, int64_t columns, int bits,
-                                bool bf16) {
-    float low = INFINITY, high = -INFINITY;
-    bool bad = false;
-    for (int64_t c = threadIdx.x % WARP; c < columns; c += WARP) {
-        const float value = scale * x[c];
-        low = value < low ? value : low;
-        high = value > high ? value : high;
-        bad |= !isfinite(value);
+// The scaled values of the piece from `first` on. Lanes behind the last octet of the row take that
+// octet, and what is behind its last column becomes its first value: all are values of the row.
+__device__ static inline void piece_load(Piece &piece, const QuantizedRow &row, int first) {
+    const int last = (piece.columns - 1) / OCTET * OCTET, kept = piece.columns - last;
+#pragma unroll
+    for (int i = 0; i < CELLS; i++) // all are asked for before one is looked at
+        if (piece.has(first, i)) {
+            const float *from = row.x + min(piece.column(first, i), last);
+            const float4 a = *(const float4 *)from, b = *(const float4 *)(from + 4);
+            float *to = piece.value[i];
+            to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
+            to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
+        }
+#pragma unroll
+    for (int i = 0; i < CELLS; i++)
+        if (piece.has(first, i)) {
+            float *value = piece.value[i];
+            if (kept < OCTET && piece.column(first, i) >= last)
+#pragma unroll
+                for (int j = 1; j < OCTET; j++)
+                    value[j] = j < kept ? value[j] : value[0];
+#pragma unroll
+            for (int j = 0; j < OCTET; j++)
+                value[j] *= row.scale;
+        }
+}
+
+// Which of two zeros is left does not matter to grid_make.
+struct Extent {
+    float least, most;
+    bool bad; // a value is not finite
+};
+
+__device__ static inline void extent_add(Extent &extent, const Piece &piece, int first) {
+#pragma unroll
+    for (int i = 0; i < CELLS; i++)
+        if (piece.has(first, i))
+#pragma unroll
+            for (int j = 0; j < OCTET; j++) {
+                const float value = piece.value[i][j];
+                extent.least = fminf(extent.least, value);
+                extent.most = fmaxf(extent.most, value);
+                extent.bad |= !(fabsf(value) < INFINITY);
+            }
+}
+
+// The grid of the row, whose last piece is left in `piece`.
+__device__ static inline void row_grid(QuantizedRow &row, Piece &piece, int bits, bool bf16) {
+    Extent extent = {INFINITY, -INFINITY, false};
+    for (int first = 0; first < piece.columns; first += piece.size()) {
+        piece_load(piece, row, first);
+        extent_add(extent, piece, first);
     }
-    for (int by = WARP / 2; by > 0; by /= 2) {
-        const float other_low = __shfl_xor_sync(WHOLE_WARP, low, by);
-        const float other_high = __shfl_xor_sync(WHOLE_WARP, high, by);
-        low = other_low < low ? other_low : low;
-        high = other_high > high ? other_high : high;
+    if (extent.bad) // which passes through the maxima
+        extent.most = INFINITY;
+    for (int by = piece.lanes / 2; by > 0; by /= 2) {
+        extent.least = fminf(extent.least, __shfl_xor_sync(WHOLE_WARP, extent.least, by));
+        extent.most = fmaxf(extent.most, __shfl_xor_sync(WHOLE_WARP, extent.most, by));
     }
-    return !__any_sync(WHOLE_WARP, bad) && grid_make(grid, low, high, bits, bf16);
+    row.grid = Grid{0, 0, 0};
+    row.sends = row.exists && extent.most < INFINITY &&
+                grid_make(&row.grid, extent.least, extent.most, bits, bf16);
+    row.step = row.grid.step == 0 ? 1 : row.grid.step; // all are Z: their codes become 0
+    row.divide = grid_divides(&row.grid);
+    row.inverse = row.divide ? 0x1p16f : 1.0f / row.step * 0x1p16f;
 }
 
-// Bytes may lie anywhere, so none of more than one is written at a time.
-__device__ static inline void put_bytes(unsigned char *to, uint32_t value, int bytes) {
-    for (int i = 0; i < bytes; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-__device__ static inline uint32_t get_bytes(const unsigned char *from, int bytes) {
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint32_t)from[i] << (8 * i);
-    return value;
-}
+// ---- codes, in shared memory
 
-__device__ static inline void put_parameter(DeviceByte *array, int64_t i, float value, bool bf16) {
-    if (bf16)
-        put_bytes(bytes_of(array) + 2 * i, __float_as_uint(value) >> 16, 2);
-    else
-        put_bytes(bytes_of(array) + 4 * i, __float_as_uint(value), 4);
-}
-
-// ---- codes
-
-// Up to 8 bits: T 2^-16 is t, taken to the nearest; q = (T + k) >> 16.
-__device__ static inline unsigned code_of(const QuantizedRow &row, float x, uint32_t k) {
-    const float above = row.scale * x - row.grid.zero, most = row.grid.most * 65536.0f;
-    float fixed = (row.divide ? above / row.grid.step : above) * row.inverse;
-    fixed = fixed < most ? fixed : most; // a rounded quotient may be above 2^b - 1
-    return ((uint32_t)__float2int_rn(fixed) + k) >> 16;
-}
-
-// The codes of the columns first .. first + count - 1, and zeros up to the next octet.
-__device__ static inline void make_codes(unsigned char *code, const QuantizedRow &row,
-                                         RandomStream stream, int64_t first, int count) {
-    for (int at = (int)(threadIdx.x % WARP) * OCTET; at < count; at += WARP * OCTET) {
-        uint32_t word[4];
-        philox_block(word, stream, row.gid, row.peer, (uint32_t)((first + at) / OCTET));
-        for (int i = 0; i < OCTET; i++)
-            code[at + i] = at + i < count ? (unsigned char)code_of(row, row.x[first + at + i],
-                                                                   philox_half(word, i))
-                                          : 0;
+// Up to 8 bits: T 2^-16 is t, taken to the nearest; q = (T + k) >> 16. Four of them.
+__device__ static inline uint32_t codes_of(const QuantizedRow &row, const float above[4],
+                                           const uint32_t random[2]) {
+    const float most = row.grid.most * 0x1p16f;
+    uint32_t codes = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        // the least, because a rounded quotient may be above 2^b - 1
+        const float fixed = fminf(above[j] * row.inverse, most);
+        const uint32_t sum = (uint32_t)__float2int_rn(fixed) + philox_half(random, j);
+        codes |= sum >> 16 << (8 * j);
     }
+    return codes;
 }
 
-// 16 bits: q = floor(t) + floor(fraction(t) + u), four columns of a block of random numbers at
-// once.
-__device__ static inline unsigned wide_code_of(const QuantizedRow &row, float x, uint32_t word) {
-    float t = (row.scale * x - row.grid.zero) / row.grid.step;
+// The bytes of four codes that are columns of the row; `left` of them and of those behind are.
+__device__ static inline uint32_t codes_kept(uint32_t codes, int left) {
+    return left >= 4 ? codes : left <= 0 ? 0 : codes & ((1u << (8 * left)) - 1);
+}
+
+__device__ static inline void octet_codes(uint32_t *to, float above[OCTET], const QuantizedRow &row,
+                                          RandomStream stream, int column, int columns) {
+    uint32_t random[4];
+    philox_block(random, stream, row.gid, row.peer, (uint32_t)(column / OCTET));
+    if (row.divide)
+#pragma unroll
+        for (int j = 0; j < OCTET; j++)
+            above[j] /= row.step;
+    const uint32_t low = codes_of(row, above, random), high = codes_of(row, above + 4, random + 2);
+    *(uint2 *)to =
+        make_uint2(codes_kept(low, columns - column), codes_kept(high, columns - column - 4));
+}
+
+// 16 bits: q = floor(t) + floor(fraction(t) + u), by four columns of a block of random numbers.
+__device__ static inline uint32_t wide_code(const QuantizedRow &row, float above, uint32_t random) {
+    float t = above / row.step;
     t = t > 0.0f ? t : 0.0f;
     t = t < 65535.0f ? t : 65535.0f;
     const int whole = (int)t;
-    const float u = ((float)(int)(word >> 9) + 0.5f) * 0x1p-23f;
-    return (unsigned)(whole + (int)((t - (float)whole) + u));
+    const float u = ((float)(int)(random >> 9) + 0.5f) * 0x1p-23f;
+    return (uint32_t)(whole + (int)((t - (float)whole) + u));
 }
 
-__device__ static void put_wide_codes(const QuantizedRow &row, RandomStream stream,
-                                      int64_t columns) {
-    for (int64_t at = 4 * (threadIdx.x % WARP); at < columns; at += 4 * WARP) {
-        uint32_t word[4];
-        philox_block(word, stream, row.gid, row.peer, (uint32_t)(at / 4));
-        for (int i = 0; i < 4 && at + i < columns; i++)
-            put_bytes(row.payload + 2 * (at + i), wide_code_of(row, row.x[at + i], word[i]), 2);
-    }
+__device__ static inline void octet_wide_codes(uint32_t *to, const float above[OCTET],
+                                               const QuantizedRow &row, RandomStream stream,
+                                               int column) {
+    uint32_t random[OCTET], code[OCTET];
+    philox_block(random, stream, row.gid, row.peer, (uint32_t)(column / 4));
+    philox_block(random + 4, stream, row.gid, row.peer, (uint32_t)(column / 4 + 1));
+#pragma unroll
+    for (int j = 0; j < OCTET; j++)
+        code[j] = wide_code(row, above[j], random[j]);
+    *(uint4 *)to = make_uint4(code[0] | code[1] << 16, code[2] | code[3] << 16,
+                              code[4] | code[5] << 16, code[6] | code[7] << 16);
 }
 
-// ---- planes: `width` bits of every code, from bit `shift` on
-
-__device__ static inline unsigned bits_of(const unsigned char *code, int shift, int width) {
-    return *code >> shift & ((1u << width) - 1);
+// Words of shared memory that a row takes. The four behind its codes keep rows of a warp apart.
+__host__ __device__ static inline int stage_words(bool is_wide, int lanes) {
+    return CELLS * lanes * (is_wide ? 4 : 2) + 4;
 }
 
-__device__ static inline void pack_plane(unsigned char *to, const unsigned char *code, int count,
-                                         int shift, int width) {
-    const int group = 128 / width, grouped = count / group * 16; // bytes of whole groups
-    const int tail = count % group, bytes = grouped + (tail * width + 7) / 8;
-    for (int b = (int)(threadIdx.x % WARP); b < bytes; b += WARP) {
-        // neighbours in a byte lie 16 codes apart in a group, side by side in the tail
-        const bool whole = b < grouped;
-        const int first =
-            whole ? b / 16 * group + b % 16 : grouped / 16 * group + (b - grouped) * (8 / width);
-        unsigned byte = 0;
-        for (int part = 0; part < 8 / width; part++)
-            byte |= bits_of(code + first + part * (whole ? 16 : 1), shift, width) << (part * width);
-        to[b] = (unsigned char)byte;
-    }
-}
-
-__device__ static void put_codes(unsigned char *code, const QuantizedRow &row, RandomStream stream,
-                                 int64_t columns, int bits) {
-    for (int64_t first = 0; first < columns; first += PIECE) {
-        const int count = (int)least(PIECE, columns - first);
-        __syncwarp(); // the codes of the last piece have been read
-        make_codes(code, row, stream, first, count);
-        __syncwarp();
-        unsigned char *plane = row.payload;
-        for (int width = 8, shift = 0; width > 0; width /= 2)
-            if (bits & width) {
-                pack_plane(plane + first * width / 8, code, count, shift, width);
-                plane += (columns * width + 7) / 8;
-                shift += width;
-            }
-    }
+template <bool is_wide>
+__device__ static inline void piece_codes(uint32_t *stage, Piece &piece, const QuantizedRow &row,
+                                          RandomStream stream, int first) {
+#pragma unroll
+    for (int i = 0; i < CELLS; i++)
+        if (piece.has(first, i)) {
+            const int octet = i * piece.lanes + piece.lane, column = piece.column(first, i);
+#pragma unroll
+            for (int j = 0; j < OCTET; j++)
+                piece.value[i][j] -= row.grid.zero;
+            if (is_wide)
+                octet_wide_codes(stage + 4 * octet, piece.value[i], row, stream, column);
+            else
+                octet_codes(stage + 2 * octet, piece.value[i], row, stream, column, piece.columns);
+        }
 }
 
 // ---- encode
 
-__device__ static void put_row(unsigned char *code, const QuantizedRow &row, RandomStream stream,
-                               int64_t columns, int bits, int64_t row_bytes) {
-    if (row.grid.step == 0)
-        for (int64_t b = threadIdx.x % WARP; b < row_bytes; b += WARP)
-            row.payload[b] = 0;
-    else if (bits == 16)
-        put_wide_codes(row, stream, columns);
+__device__ static inline QuantizedRow row_at(const Quantized &to, const MessageSource &from,
+                                             int64_t i, int64_t row_bytes) {
+    QuantizedRow row;
+    row.exists = i < to.count;
+    i = least(i, to.count - 1);
+    const int32_t r = int32s_of(from.row)[int32s_of(to.place)[i]];
+    row.x = message_row(from, r);
+    row.payload = bytes_of(to.payload) + i * row_bytes;
+    row.gid = int64s_of(from.gid)[r];
+    row.scale = message_scale(from, r);
+    row.peer = message_peer(from, r);
+    return row;
+}
+
+__device__ static inline void parameter_put(DeviceByte *array, int64_t i, float value, bool bf16) {
+    if (bf16)
+        ((uint16_t *)array)[i] = (uint16_t)(__float_as_uint(value) >> 16);
     else
-        put_codes(code, row, stream, columns, bits);
+        ((float *)array)[i] = value;
 }
 
-__device__ static void put_parameters(const Quantized &to, const MessageSource &from, int64_t i,
-                                      int64_t place, const Grid &grid) {
-    put_parameter(to.minimum, i, grid.zero, to.bf16);
-    put_parameter(to.step, i, grid.step, to.bf16);
+// What is sent of a row besides its payload, or that it cannot be: by its first lane.
+__device__ static inline void row_note(const Quantized &to, const MessageSource &from,
+                                       const QuantizedRow &row, int64_t i, DeviceInt64 *bad) {
+    if (!row.exists)
+        return;
+    const int32_t place = int32s_of(to.place)[i];
+    if (!row.sends) {
+        note_bad(bad, place);
+        return;
+    }
+    parameter_put(to.minimum, i, row.grid.zero, to.bf16);
+    parameter_put(to.step, i, row.grid.step, to.bf16);
     if (from.range != NULL)
-        floats_of(from.range)[place] = grid.most * grid.step;
+        floats_of(from.range)[place] = row.grid.most * row.grid.step;
 }
 
-__global__ __launch_bounds__(MESSAGE_THREADS) static void quantize_rows(Quantized to,
-                                                                        MessageSource from,
-                                                                        int64_t row_bytes,
-                                                                        DeviceInt64 *bad) {
-    SHARED(unsigned char, codes);
-    unsigned char *code = codes + threadIdx.x / WARP * PIECE;
-    for (int64_t i = first_row(); i < to.count; i += row_step()) {
-        const int64_t place = int32s_of(to.place)[i], r = int32s_of(from.row)[place];
-        QuantizedRow row;
-        row.x = message_row(from, r);
-        row.scale = message_scale(from, r);
-        row.gid = int64s_of(from.gid)[r];
-        row.peer = message_peer(from, r);
-        row.payload = bytes_of(to.payload) + i * row_bytes;
-        if (row_grid(&row.grid, row.x, row.scale, from.x.columns, to.bits, to.bf16)) {
-            row.divide = grid_divides(&row.grid);
-            row.inverse = row.divide ? 65536.0f : 1.0f / row.grid.step * 65536.0f;
-            if (threadIdx.x % WARP == 0)
-                put_parameters(to, from, i, place, row.grid);
-            put_row(code, row, from.stream, from.x.columns, to.bits, row_bytes);
-        } else if (threadIdx.x % WARP == 0)
-            note_bad(bad, place);
+template <bool is_wide>
+__device__ static inline void piece_put(const uint32_t *stage, const QuantizedRow &row,
+                                        const Piece &piece, int first, int bits) {
+    const int count = min(piece.size(), piece.columns - first);
+    if (is_wide)
+        put_words(row.payload + 2 * first, 2 * count, piece.lane, piece.lanes,
+                  [=](int t) { return stage[t]; });
+    else
+        codes_put(row.payload, stage, first, count, piece.columns, bits, piece.lane, piece.lanes);
+}
+
+// All lanes of a warp stay together, whatever their rows are: they meet in shuffles.
+template <bool is_wide>
+__global__ static void __launch_bounds__(MESSAGE_THREADS, 6)
+    quantize_rows(Quantized to, MessageSource from, int64_t row_bytes, RowLanes lanes,
+                  DeviceInt64 *bad) {
+    SHARED(uint32_t, stages);
+    uint32_t *stage = stages + row_of_block(lanes) * stage_words(is_wide, lanes.count);
+    Piece piece;
+    piece.columns = (int)from.x.columns;
+    piece.lane = row_lane(lanes), piece.lanes = lanes.count;
+    for (int64_t i = first_row(lanes); i - row_of_block(lanes) < to.count; i += row_step(lanes)) {
+        QuantizedRow row = row_at(to, from, i, row_bytes);
+        row_grid(row, piece, to.bits, to.bf16);
+        if (piece.lane == 0)
+            row_note(to, from, row, i, bad);
+        for (int first = 0; first < piece.columns; first += piece.size()) {
+            if (piece.columns > piece.size())
+                piece_load(piece, row, first);
+            __syncwarp(); // the last codes have been read
+            piece_codes<is_wide>(stage, piece, row, from.stream, first);
+            __syncwarp();
+            if (row.sends)
+                piece_put<is_wide>(stage, row, piece, first, to.bits);
+        }
     }
 }
 
-// quantized_row_bytes of the door, which a plug-in cannot call.
-static int64_t row_bytes_of(int64_t columns, int bits) {
-    int64_t bytes = 0;
-    for (int plane = 16; plane > 0; plane /= 2)
-        if (bits & plane)
-            bytes += (columns * plane + 7) / 8;
-    return bytes;
+template <bool is_wide>
+static void launch_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
+    const RowLanes lanes = row_lanes(divide_up(source->x.columns, OCTET));
+    const size_t words =
+        (size_t)(MESSAGE_THREADS >> lanes.shift) * stage_words(is_wide, lanes.count);
+    LAUNCH_ROWS(quantize_rows<is_wide>, to->count, lanes, words * sizeof(uint32_t), *to, *source,
+                row_bytes_of(source->x.columns, to->bits), lanes, bad);
 }
 
 void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                    const Poll *poll) {
     (void)poll;
-    LAUNCH_ROWS(quantize_rows, to->count, MESSAGE_WARPS * PIECE, *to, *source,
-                row_bytes_of(source->x.columns, to->bits), bad);
+    if (to->bits == 16)
+        launch_quantize<true>(to, source, bad);
+    else
+        launch_quantize<false>(to, source, bad);
 }
 
 // ---- decode
 
 __device__ static inline float parameter_at(const DeviceByte *array, int64_t i, bool bf16) {
-    return bf16 ? __uint_as_float(get_bytes(bytes_of(array) + 2 * i, 2) << 16)
-                : __uint_as_float(get_bytes(bytes_of(array) + 4 * i, 4));
+    return bf16 ? __uint_as_float((uint32_t)((const uint16_t *)array)[i] << 16)
+                : ((const float *)array)[i];
 }
 
-// The code of column c of a row with `columns` of them.
-__device__ static inline unsigned code_at(const unsigned char *payload, int64_t c, int64_t columns,
-                                          int bits) {
-    if (bits == 16)
-        return get_bytes(payload + 2 * c, 2);
-    unsigned code = 0;
-    for (int width = 8, shift = 0; width > 0; width /= 2) {
-        if (!(bits & width))
-            continue;
-        const int64_t group = 128 / width, whole = columns / group * group, t = c - whole;
-        const unsigned byte = c < whole ? payload[c / group * 16 + c % 16]
-                                        : payload[whole / group * 16 + t * width / 8];
-        const int from = (int)(c < whole ? c % group / 16 : t % (8 / width)) * width;
-        code |= (byte >> from & ((1u << width) - 1)) << shift;
-        payload += (columns * width + 7) / 8;
-        shift += width;
+// The values of columns c .. c + 3, those behind the last zero.
+__device__ static inline float4 values_at(const unsigned char *payload, int c, int columns,
+                                          int bits, Grid grid) {
+    float value[4];
+    const int left = columns - c;
+    if (bits == 16) {
+        const uint32_t low = get_bytes(payload + 2 * c, min(4, 2 * left));
+        const uint32_t high = left > 2 ? get_bytes(payload + 2 * c + 4, min(4, 2 * left - 4)) : 0;
+        value[0] = (float)(low & 0xffff), value[1] = (float)(low >> 16);
+        value[2] = (float)(high & 0xffff), value[3] = (float)(high >> 16);
+    } else {
+        const uint32_t codes = code_quad(payload, c, columns, bits);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            value[j] = (float)(codes >> (8 * j) & 0xff);
     }
-    return code;
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        value[j] = j < left ? grid.zero + value[j] * grid.step : 0;
+    return make_float4(value[0], value[1], value[2], value[3]);
 }
 
-__global__ __launch_bounds__(MESSAGE_THREADS) static void dequantize_rows(DeviceRows out,
-                                                                          Quantized from,
-                                                                          int64_t row_bytes) {
-    for (int64_t i = first_row(); i < from.count; i += row_step()) {
-        const float zero = parameter_at(from.minimum, i, from.bf16);
-        const float step = parameter_at(from.step, i, from.bf16);
+__global__ static void __launch_bounds__(MESSAGE_THREADS)
+    dequantize_rows(DeviceRows out, int padded, Quantized from, int64_t row_bytes, RowLanes lanes) {
+    const int columns = (int)out.columns;
+    for (int64_t i = first_row(lanes); i < from.count; i += row_step(lanes)) {
+        const Grid grid = {parameter_at(from.minimum, i, from.bf16),
+                           parameter_at(from.step, i, from.bf16), 0};
         const unsigned char *payload = bytes_of(from.payload) + i * row_bytes;
         float *to = out.at + int32s_of(from.place)[i] * out.stride;
-        for (int64_t c = threadIdx.x % WARP; c < out.stride; c += WARP) {
-            float value = 0;
-            if (c < out.columns)
-                value = zero + (float)(int)code_at(payload, c, out.columns, from.bits) * step;
-            to[c] = value;
-        }
+        for (int c = 4 * row_lane(lanes); c < padded; c += 4 * lanes.count)
+            *(float4 *)(to + c) = c < columns ? values_at(payload, c, columns, from.bits, grid)
+                                              : make_float4(0, 0, 0, 0);
     }
 }
 
 void cuda_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll) {
     (void)poll;
+    const int padded = (int)rows_stride_of(out.columns);
+    const RowLanes lanes = row_lanes(padded / 4);
     DeviceRows rows = device_rows(out);
     rows.at += begin * rows.stride;
-    LAUNCH_ROWS(dequantize_rows, from->count, 0, rows, *from,
-                row_bytes_of(out.columns, from->bits));
+    LAUNCH_ROWS(dequantize_rows, from->count, lanes, 0, rows, padded, *from,
+                row_bytes_of(out.columns, from->bits), lanes);
 }

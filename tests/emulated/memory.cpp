@@ -34,20 +34,24 @@ static size_t whole_memory() {
     return bytes != nullptr ? strtoull(bytes, nullptr, 10) : (size_t)16 << 30;
 }
 
-static void protect(int rights) {
-    if (next_block > arena)
-        mprotect(arena, (size_t)(next_block - arena + PAGE - 1) / PAGE * PAGE, rights);
+// The pages of these bytes.
+static void protect(const char *at, size_t bytes, int rights) {
+    const size_t first = (size_t)(at - arena) / PAGE * PAGE;
+    const size_t end = ((size_t)(at - arena) + bytes + PAGE - 1) / PAGE * PAGE;
+    if (end > first)
+        mprotect(arena + first, end - first, rights);
 }
+static void protect_all(int rights) { protect(arena, (size_t)(next_block - arena), rights); }
 
 void device_begins() {
     if (!device_runs)
-        protect(PROT_READ | PROT_WRITE);
+        protect_all(PROT_READ | PROT_WRITE);
     device_runs = true;
 }
 
 void device_ends() {
     if (device_runs)
-        protect(PROT_NONE);
+        protect_all(PROT_NONE);
     device_runs = false;
 }
 
@@ -90,12 +94,12 @@ cudaError_t emulated_malloc(void **block, size_t bytes) {
         return cudaErrorMemoryAllocation;
     char *at = next_block;
     next_block += span;
-    device_runs = false; // the new block has other rights than those before
-    device_begins();
+    device_ends();
+    protect(at, span, PROT_READ | PROT_WRITE);
     UNPOISON(at, span);
     memset(at, NOTHING, span);
     POISON(at + bytes, span - bytes);
-    device_ends();
+    protect(at, span, PROT_NONE);
     blocks[at] = bytes;
     in_use += bytes;
     *block = at;
@@ -103,12 +107,13 @@ cudaError_t emulated_malloc(void **block, size_t bytes) {
 }
 
 static void check_gap(char *at, size_t bytes) {
-    device_begins();
+    device_ends();
+    protect(at + bytes, span_of(bytes) - bytes, PROT_READ);
     UNPOISON(at + bytes, span_of(bytes) - bytes);
     for (size_t i = bytes; i < span_of(bytes); i++)
         if ((unsigned char)at[i] != NOTHING)
             stop("something was written %zu bytes behind the end of a block", i - bytes);
-    device_ends();
+    protect(at + bytes, span_of(bytes) - bytes, PROT_NONE);
 }
 
 cudaError_t cudaFree(void *block) {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { EPOCHS = 14, COLUMNS = 21, SEEDS = 24 }; // 1008 exchanges in all
+enum { EPOCHS = 6, COLUMNS = 21, SEEDS = 24, CHANCES = 3 };
 
 typedef enum Way { AT_ONCE, OTHER_WIDTHS, READ_LATER } Way;
 
@@ -146,14 +146,14 @@ static void compare_on(const Backend *b, uint64_t seed, const char *codec, Way w
     memory_free(want);
 }
 
-// On the emulated device, the streams of each rank go on by chance.
+// On four ranks also on the emulated device, whose streams go on by chance, another one on each rank
+// and each time: 1296 exchanges in all.
 static void compare(uint64_t seed, const char *codec, Way way) {
     Error err = {0}, none = {0};
     compare_on(backend_find("fenced", &err), seed, codec, way);
+    const Backend *emulated = test_comm.size == 4 ? emulated_device(&none) : NULL;
     setenv("FRINGE_EMULATED_STREAMS", "random", 1);
-    setenv("FRINGE_EMULATED_SEED", test_comm.rank % 2 ? "2" : "1", 1);
-    const Backend *emulated = emulated_device(&none);
-    if (emulated != NULL)
+    for (int chance = 0; emulated != NULL && chance < CHANCES; chance++)
         compare_on(emulated, seed, codec, way);
 }
 

@@ -1,6 +1,6 @@
 // ranks: 1
-// If this failed, kernels with a missing barrier, a wrong mask or an index beyond their memory would
-// pass their tests on the emulated device, or right ones would fail there.
+// If this failed, kernels with a missing barrier, a wrong mask or an index beyond their memory
+// would pass their tests on the emulated device, or right ones would fail there.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <cusparse.h>
@@ -124,10 +124,10 @@ __global__ static void sum_block(long long *out, const int *x, int count) {
 
 __global__ static void lane_calls(unsigned *out) {
     const unsigned all = 0xffffffffu, l = threadIdx.x % 32, even = 0x55555555u;
-    out[threadIdx.x] = __shfl_sync(all, l, 3, 8);             // 3 of the segment of 8
-    out[32 + threadIdx.x] = __shfl_up_sync(all, l, 1, 16);    // the first keep their own
-    out[64 + threadIdx.x] = __shfl_down_sync(all, l, 2, 16);  // the last two keep their own
-    out[96 + threadIdx.x] = __shfl_xor_sync(all, l, 8, 8);    // an earlier segment, or their own
+    out[threadIdx.x] = __shfl_sync(all, l, 3, 8);            // 3 of the segment of 8
+    out[32 + threadIdx.x] = __shfl_up_sync(all, l, 1, 16);   // the first keep their own
+    out[64 + threadIdx.x] = __shfl_down_sync(all, l, 2, 16); // the last two keep their own
+    out[96 + threadIdx.x] = __shfl_xor_sync(all, l, 8, 8);   // an earlier segment, or their own
     if (l % 2 == 0)
         out[128 + threadIdx.x] = __ballot_sync(even, l > 15);
     __syncwarp();
@@ -199,7 +199,8 @@ static void expect_run(const char *order, bool before, bool behind, bool beside)
     cudaEventCreateWithFlags(&event, cudaEventBlockingSync);
     emulated_set_streams(order);
     for (int i = 0; i < 3; i++) {
-        cudaMemcpyAsync(&got[i], device, sizeof one, cudaMemcpyDeviceToHost, i < 2 ? first : second);
+        cudaMemcpyAsync(&got[i], device, sizeof one, cudaMemcpyDeviceToHost,
+                        i < 2 ? first : second);
         if (i == 0)
             cudaEventRecord(event, first);
     }

@@ -90,8 +90,8 @@ static unsigned block_number(unsigned i, unsigned count) {
     }
 }
 
-// ---- shared memory: exactly as large as the launch says, and full of what no kernel wants. It ends
-// where AddressSanitizer watches, or else at a page that nobody may touch.
+// ---- shared memory: exactly as large as the launch says, and full of what no kernel wants. It
+// ends where AddressSanitizer watches, or else at a page that nobody may touch.
 
 static struct {
     char *at;
@@ -105,7 +105,9 @@ void *shared_memory() {
 }
 
 #if EMULATED_ASAN
-static void shared_open(size_t bytes) { shared = {bytes > 0 ? (char *)malloc(bytes) : nullptr, bytes}; }
+static void shared_open(size_t bytes) {
+    shared = {bytes > 0 ? (char *)malloc(bytes) : nullptr, bytes};
+}
 static void shared_check() {}
 static void shared_close() { free(shared.at); }
 #else
@@ -137,13 +139,9 @@ static void shared_close() {}
 
 Warp &this_warp() { return block.warp[threadIdx.x / LANES_OF_WARP]; }
 
-static unsigned first_places(const Warp &warp) { // as many as it has lanes
-    return warp.exists;
-}
-
 void block_goes_on() {
     for (int w = 0; w < block.warps; w++)
-        block.warp[w].ready = first_places(block.warp[w]);
+        block.warp[w].ready = block.warp[w].exists; // as many places as lanes
     block.turn = 0;
     block.ahead = all_places;
 }

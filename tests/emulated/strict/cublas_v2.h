@@ -40,10 +40,11 @@ cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
                                             long long b_step, const float *beta, float *c,
                                             int64_t ldc, long long c_step, int64_t count);
 
-static inline cublasStatus_t
-cublasSgemm_64(cublasHandle_t handle, cublasOperation_t a_op, cublasOperation_t b_op, int64_t m,
-               int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda,
-               const float *b, int64_t ldb, const float *beta, float *c, int64_t ldc) {
+static inline cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t a_op,
+                                            cublasOperation_t b_op, int64_t m, int64_t n, int64_t k,
+                                            const float *alpha, const float *a, int64_t lda,
+                                            const float *b, int64_t ldb, const float *beta,
+                                            float *c, int64_t ldc) {
     return cublasSgemmStridedBatched_64(handle, a_op, b_op, m, n, k, alpha, a, lda, 0, b, ldb, 0,
                                         beta, c, ldc, 0, 1);
 }

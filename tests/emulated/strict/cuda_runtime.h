@@ -12,8 +12,8 @@
 //   FRINGE_EMULATED_SEED     of random
 //   FRINGE_EMULATED_MEMORY   bytes of the device (16 GiB)
 //
-// What is not there does not compile: <<< >>>, static __shared__ arrays (device.h has SHARED), float
-// atomics. Blocks and grids have one dimension. One thread of the host calls the runtime.
+// What is not there does not compile: <<< >>>, static __shared__ arrays (device.h has SHARED),
+// float atomics. Blocks and grids have one dimension. One thread of the host calls the runtime.
 //
 //   kernel.h      what kernels call
 //   blocks.cpp    the order of threads and blocks       meetings.cpp  barriers, shuffles, votes
@@ -202,11 +202,12 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
     cudaError_t status = emulated::check_launch(*config, (const void *)kernel);
     if (status != cudaSuccess)
         return status;
-    emulated::put(config->stream, [c = *config, kernel,
-                                   ... copies = static_cast<Parameters>(arguments)] {
-        auto thread = [&] { kernel(copies...); };
-        emulated::run_grid(c, [](const void *t) { (*(const decltype(thread) *)t)(); }, &thread);
-    });
+    emulated::put(config->stream,
+                  [c = *config, kernel, ... copies = static_cast<Parameters>(arguments)] {
+                      auto thread = [&] { kernel(copies...); };
+                      emulated::run_grid(
+                          c, [](const void *t) { (*(const decltype(thread) *)t)(); }, &thread);
+                  });
     return cudaSuccess;
 }
 

@@ -32,7 +32,6 @@ int choice(const char *forced, const char *variable, const char *const *names, i
     for (int i = 0; i < count; i++)
         if (strcmp(name, names[i]) == 0)
             return i;
-    kernel_runs = false;
     stop("%s is '%s', which is no order", variable, name);
 }
 
@@ -68,7 +67,7 @@ static const struct {
 
 // ---- launches: what each kernel may take of shared memory, where it may take more
 
-static std::map<const void *, int> shared_most;
+static std::map<const void *, int> shared_most; // by kernel
 
 static int shared_most_of(const void *kernel) {
     auto found = shared_most.find(kernel);
@@ -131,10 +130,8 @@ cudaError_t cudaGetDevice(int *device) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    *properties = cudaDeviceProp{"emulated",   whole_memory(),   SHARED_BYTES,
-                                 SHARED_OPTIN, 9,                0,
-                                 PROCESSORS,   LANES_OF_WARP,    THREADS_OF_BLOCK,
-                                 2048};
+    *properties = cudaDeviceProp{"emulated", whole_memory(), SHARED_BYTES,  SHARED_OPTIN,     9,
+                                 0,          PROCESSORS,     LANES_OF_WARP, THREADS_OF_BLOCK, 2048};
     return check_device(device);
 }
 

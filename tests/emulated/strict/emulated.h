@@ -54,17 +54,17 @@ struct Warp {
 };
 struct Block {
     int threads, warps;
-    int waiting, ended;           // threads at the barrier, and at their end
-    Where barrier;                // of the first that waits
+    int waiting, ended;            // threads at the barrier, and at their end
+    Where barrier;                 // of the first that waits
     uint8_t order[WARPS_OF_BLOCK]; // of warps
-    int turn;                     // which one's turn it is
-    unsigned ahead;               // places of its lanes that this round has not passed
+    int turn;                      // which one's turn it is
+    unsigned ahead;                // places of its lanes that this round has not passed
     Warp warp[WARPS_OF_BLOCK];
 };
 extern Block block;      // the one that runs
 extern bool kernel_runs; // on a fiber
 Warp &this_warp();
-void block_goes_on(); // all threads of the block, from the first of the order on
+void block_goes_on();   // all threads of the block, from the first of the order on
 void wait_for_others(); // lets the others go on until the caller is ready and it is its turn
 [[noreturn]] void run_threads(Fiber *self);
 
@@ -81,8 +81,8 @@ void check_block(const void *at, size_t bytes, const char *what);
 size_t whole_memory();
 
 // ---- streams.cpp
-bool is_stream(cudaStream_t stream); // a living one
-uint64_t last_place(cudaStream_t stream);  // of the last command that was put on it
+bool is_stream(cudaStream_t stream);      // a living one
+uint64_t last_place(cudaStream_t stream); // of the last command that was put on it
 bool has_run(cudaStream_t stream, uint64_t place);
 void run_until(cudaStream_t stream, uint64_t place);
 void run_sometimes(cudaStream_t stream, uint64_t place); // a step, every few calls

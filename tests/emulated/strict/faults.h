@@ -49,7 +49,7 @@ static void expect_end(Fault *fault, const char *part, const char *how) {
 
 FAULTY_KERNEL(partner_missing, 64, {
     (void)out;
-    if (threadIdx.x != 40)
+    if (threadIdx.x != 0)
         __syncthreads();
 })
 __device__ static void one_of_two_barriers() {
@@ -67,9 +67,8 @@ FAULTY_KERNEL(reads_outside_mask, 32, {
     if (threadIdx.x < 16)
         *out = __shfl_xor_sync(0x0000ffffu, 1, 16);
 })
-FAULTY_KERNEL(other_mask, 32, {
-    *out = (int)__ballot_sync(threadIdx.x < 16 ? 0xffffffffu : 0xffff0001u, 1);
-})
+FAULTY_KERNEL(other_mask, 32,
+              { *out = (int)__ballot_sync(threadIdx.x < 16 ? 0xffffffffu : 0xffff0001u, 1); })
 FAULTY_KERNEL(other_call, 32, {
     if (threadIdx.x < 16)
         __syncwarp();
@@ -77,7 +76,7 @@ FAULTY_KERNEL(other_call, 32, {
         *out = __any_sync(0xffffffffu, 1);
 })
 FAULTY_KERNEL(lane_has_ended, 32, {
-    if (threadIdx.x != 7)
+    if (threadIdx.x != 0)
         *out = __shfl_down_sync(0xffffffffu, 1, 1);
 })
 FAULTY_KERNEL(lane_is_not_there, 24, { *out = __all_sync(0xffffffffu, 1); })
@@ -89,7 +88,7 @@ FAULTY_KERNEL(barrier_and_warp, 64, {
         __syncthreads();
 })
 
-// Only warp 1 is yet to come, and never does.
+// Lane 0 of warp 1 waits at the barrier, which waits for lane 1, which waits for lane 0.
 FAULTY_KERNEL(for_good, 64, {
     (void)out;
     if (threadIdx.x == 33)
@@ -119,7 +118,7 @@ static void faults_of_threads_end_the_program(void **) {
         {reads_outside_mask, "which is not in the mask 0x0000ffff (block "},
         {other_mask, " with the mask 0xffff"},
         {other_call, "__any_sync"},
-        {lane_has_ended, "lane 7 "},
+        {lane_has_ended, "lane 0 "},
         {lane_is_not_there, "names lane 24, which the block does not have"},
         {barrier_and_warp, "__syncthreads"},
         {for_good, "__syncthreads"},

@@ -10,7 +10,10 @@
 #if EMULATED_ASAN
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if !defined(__x86_64__)
+#if defined(__x86_64__) && !defined(EMULATED_UCONTEXT) // which a test of this file may define
+#define OWN_SWITCH 1
+#else
+#define OWN_SWITCH 0
 #include <ucontext.h>
 #endif
 
@@ -22,7 +25,7 @@ struct Fiber {
     const void *stack; // the lowest address
     size_t bytes;
     void *fake; // AddressSanitizer's
-#if defined(__x86_64__)
+#if OWN_SWITCH
     void *at; // the stack pointer while another fiber runs
 #else
     ucontext_t context;
@@ -32,11 +35,11 @@ struct Fiber {
 static Fiber host;
 Fiber *const host_fiber = &host;
 static std::vector<Fiber *> &idle = *new std::vector<Fiber *>; // lives as long as the program
-static Fiber *left, *entered; // by the last switch
+static Fiber *left, *entered;                                  // by the last switch
 
 // ---- the bare switch
 
-#if defined(__x86_64__)
+#if OWN_SWITCH
 extern "C" void emulated_switch(void **save, void *at);
 asm(R"(
     .text

@@ -7,9 +7,9 @@
 namespace emulated {
 
 static const char *name_of(Call call) {
-    static const char *const names[] = {"__syncwarp",      "__shfl_sync",     "__shfl_up_sync",
+    static const char *const names[] = {"__syncwarp",       "__shfl_sync",     "__shfl_up_sync",
                                         "__shfl_down_sync", "__shfl_xor_sync", "__ballot_sync",
-                                        "__any_sync",      "__all_sync"};
+                                        "__any_sync",       "__all_sync"};
     return names[(int)call];
 }
 
@@ -47,8 +47,8 @@ static Meeting *meeting_of(Warp &warp, const Meeting &here) {
             stop("%s:%d: lane %d is at %s with the mask 0x%08x, but lane %d waits for it at the %s "
                  "of %s:%d with the mask 0x%08x",
                  here.where.file, here.where.line, lane(), name_of(here.call), here.mask,
-                 __builtin_ctz(other->arrived & here.mask), name_of(other->call),
-                 other->where.file, other->where.line, other->mask);
+                 __builtin_ctz(other->arrived & here.mask), name_of(other->call), other->where.file,
+                 other->where.line, other->mask);
     }
     Meeting *made = &warp.meeting[warp.meetings++];
     *made = here;

@@ -23,7 +23,7 @@
 
 namespace emulated {
 
-static const size_t page = 4096, alignment = 256;
+static const size_t page = 4096, huge_page = 2 << 20, alignment = 256;
 static const unsigned char slack = 0xa5; // at both sides of a block
 
 struct DeviceBlock {
@@ -33,7 +33,7 @@ struct DeviceBlock {
 
 static struct {
     int file; // empty
-    char *begin, *next, *end;
+    char *mapped, *begin, *next, *end;
     bool is_open; // to the work that runs
     size_t used;
     // By address. It lives as long as the program, as the other one does.
@@ -56,8 +56,9 @@ static void reserve() {
         void *at = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, arena.file, 0);
         if (at == MAP_FAILED)
             continue;
-        arena.begin = (char *)at;
-        arena.end = arena.begin + bytes;
+        arena.mapped = (char *)at;
+        arena.end = arena.mapped + bytes;
+        arena.begin = (char *)round_up((size_t)at, huge_page); // and so are offsets of huge pages
         arena.next = arena.begin + page;
         return;
     }
@@ -124,16 +125,29 @@ static char *fill(const DeviceBlock &b) {
 
 using namespace emulated;
 
+// Large blocks lie in huge pages, of which fewer must come and go.
+static bool place_block(DeviceBlock *b) {
+    const bool is_large = b->bytes >= huge_page;
+    const size_t offset = round_up((size_t)(arena.next - arena.begin), is_large ? huge_page : page);
+    b->pages = arena.begin + offset;
+    b->page_bytes = round_up(b->bytes > 0 ? b->bytes : 1, page);
+    if (offset + b->page_bytes + page > (size_t)(arena.end - arena.begin) ||
+        mmap(b->pages, b->page_bytes, PROT_READ | PROT_WRITE,
+             MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+        return false;
+    if (is_large)
+        madvise(b->pages, b->page_bytes, MADV_HUGEPAGE);
+    arena.next = b->pages + b->page_bytes + page;
+    return true;
+}
+
 cudaError_t cudaMalloc(void **block, size_t bytes) {
     if (arena.begin == nullptr)
         reserve();
-    DeviceBlock b = {arena.next, round_up(bytes > 0 ? bytes : 1, page), bytes};
-    if (bytes > whole_memory() - arena.used || b.page_bytes + page > (size_t)(arena.end - b.pages))
+    DeviceBlock b = {nullptr, 0, bytes};
+    const size_t whole = whole_memory();
+    if (arena.used > whole || bytes > whole - arena.used || !place_block(&b))
         return failed(cudaErrorMemoryAllocation);
-    if (mmap(b.pages, b.page_bytes, PROT_READ | PROT_WRITE,
-             MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
-        return failed(cudaErrorMemoryAllocation);
-    arena.next += b.page_bytes + page;
     arena.used += bytes;
     char *at = fill(b);
     protect(b.pages, b.pages + b.page_bytes, PROT_NONE);
@@ -155,7 +169,7 @@ cudaError_t cudaFree(void *block) {
     protect(b.pages, b.pages + b.page_bytes, PROT_READ);
     check_slack((char *)block, b);
     if (mmap(b.pages, b.page_bytes, PROT_NONE, MAP_FIXED | MAP_SHARED | MAP_NORESERVE, arena.file,
-             b.pages - arena.begin) == MAP_FAILED)
+             b.pages - arena.mapped) == MAP_FAILED)
         stop("cudaFree: the pages of a block cannot be given back");
     arena.block.erase(found);
     arena.used -= b.bytes;

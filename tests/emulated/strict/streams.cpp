@@ -108,10 +108,15 @@ static bool run_other(const CUstream_st *but) {
     return false;
 }
 
+// Begins anew when the seed is another one.
 static uint64_t chance() {
-    static uint64_t drawn;
-    static const char *seed = getenv("FRINGE_EMULATED_SEED");
-    return scramble(++drawn + (seed != nullptr ? strtoull(seed, nullptr, 10) << 32 : 0));
+    static uint64_t drawn, last;
+    const char *text = getenv("FRINGE_EMULATED_SEED");
+    const uint64_t seed = text != nullptr ? strtoull(text, nullptr, 10) : 0;
+    if (seed != last)
+        drawn = 0;
+    last = seed;
+    return scramble(drawn++ + (seed << 32));
 }
 
 static bool run_any() {
