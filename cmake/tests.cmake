@@ -170,6 +170,14 @@ if(FRINGE_EMULATED AND CMAKE_CXX_COMPILER)
     target_compile_options(fringe-emulated PRIVATE -O1 -fvisibility=hidden
                            $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-pragmas>)
     add_dependencies(fringe_support fringe-emulated) # a test that is built can load it
+
+    # The emulated device itself: does it notice what it is there for?
+    test_program(test_emulated tests/kernels/test_emulated.cpp base)
+    target_sources(test_emulated PRIVATE ${emulator})
+    target_include_directories(test_emulated PRIVATE tests/emulated)
+    set_target_properties(test_emulated PROPERTIES CXX_STANDARD 20)
+    target_compile_options(test_emulated PRIVATE -O1)
+    program_tests(test_emulated test_emulated backend "// ranks: 1" cpu 1)
 endif()
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/test_*.c)

@@ -1,218 +1,203 @@
-// Blocks of the device: one range of addresses that the host may not touch, but while work of a
-// stream runs.
+// Blocks of the device, in one large range of addresses that the host cannot touch: only while work
+// of a stream runs are its pages there, and one call of the system makes them come and go.
 //
-// Between blocks lie gaps whose contents are checked when the block before is freed, and which
-// AddressSanitizer knows of: a kernel that goes too far is noticed.
+// What belongs to no block is mapped from an empty file. Those pages can be made to come, too, but
+// whoever touches them gets SIGBUS, because they lie behind the file's end. So a page of it stands
+// between any two blocks, and where a block was freed there is never another one.
+//
+//   | guard | slack, block (from a multiple of 256 on), slack | guard | ...
 #include "emulated.h"
 
 #include <cstdlib>
 #include <map>
 #include <sys/mman.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if EMULATED_ASAN
 #include <sanitizer/asan_interface.h>
 #define POISON(at, bytes) __asan_poison_memory_region((at), (bytes))
 #define UNPOISON(at, bytes) __asan_unpoison_memory_region((at), (bytes))
 #else
-#define POISON(at, bytes) ((void)0)
-#define UNPOISON(at, bytes) ((void)0)
+#define POISON(at, bytes) ((void)(at), (void)(bytes))
+#define UNPOISON(at, bytes) ((void)(at), (void)(bytes))
 #endif
 
 namespace emulated {
 
-static constexpr size_t ARENA = (size_t)64 << 30, PAGE = 4096, ALIGNED = 256, GAP = 4096;
-static constexpr unsigned char NOTHING = 0xff; // as a float or a double it is not a number
+static const size_t page = 4096, huge_page = 2 << 20, alignment = 256;
+static const unsigned char slack = 0xa5; // at both sides of a block
 
-static char *arena, *next_block;        // blocks lie below next_block
-static std::map<char *, size_t> blocks; // bytes, by where they begin
-static std::map<char *, size_t> pinned;
-static size_t in_use;
-static bool device_runs;
+struct DeviceBlock {
+    char *pages;
+    size_t page_bytes, bytes;
+};
 
-static size_t whole_memory() {
+static struct {
+    int file; // empty
+    char *mapped, *begin, *next, *end;
+    bool is_open; // to the work that runs
+    size_t used;
+    // By address. It lives as long as the program, as the other one does.
+    std::map<const char *, DeviceBlock> &block = *new std::map<const char *, DeviceBlock>;
+} arena;
+
+static std::map<void *, size_t> &pinned = *new std::map<void *, size_t>;
+
+static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+size_t whole_memory() {
     const char *bytes = getenv("FRINGE_EMULATED_MEMORY");
     return bytes != nullptr ? strtoull(bytes, nullptr, 10) : (size_t)16 << 30;
 }
 
-// The pages of these bytes.
-static void protect(const char *at, size_t bytes, int rights) {
-    const size_t first = (size_t)(at - arena) / PAGE * PAGE;
-    const size_t end = ((size_t)(at - arena) + bytes + PAGE - 1) / PAGE * PAGE;
-    if (end > first)
-        mprotect(arena + first, end - first, rights);
+// As many addresses as there are: sanitizers and limits leave fewer.
+static void reserve() {
+    arena.file = memfd_create("emulated device", MFD_CLOEXEC);
+    for (size_t bytes = (size_t)1 << 40; arena.file >= 0 && bytes >= (size_t)1 << 30; bytes /= 2) {
+        void *at = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, arena.file, 0);
+        if (at == MAP_FAILED)
+            continue;
+        arena.mapped = (char *)at;
+        arena.end = arena.mapped + bytes;
+        arena.begin = (char *)round_up((size_t)at, huge_page); // and so are offsets of huge pages
+        arena.next = arena.begin + page;
+        return;
+    }
+    stop("the emulated device needs 1 GiB of addresses; raise ulimit -v");
 }
-static void protect_all(int rights) { protect(arena, (size_t)(next_block - arena), rights); }
+
+static void protect(char *begin, const char *end, int rights) {
+    if (begin < end && mprotect(begin, (size_t)(end - begin), rights) != 0)
+        stop("the pages of the device cannot be protected; raise vm.max_map_count");
+}
 
 void device_begins() {
-    if (!device_runs)
-        protect_all(PROT_READ | PROT_WRITE);
-    device_runs = true;
+    if (!arena.is_open)
+        protect(arena.begin, arena.next, PROT_READ | PROT_WRITE);
+    arena.is_open = true;
 }
 
 void device_ends() {
-    if (device_runs)
-        protect_all(PROT_NONE);
-    device_runs = false;
+    if (arena.is_open)
+        protect(arena.begin, arena.next, PROT_NONE);
+    arena.is_open = false;
+}
+
+bool is_of_device(const void *at) {
+    return (const char *)at >= arena.begin && (const char *)at < arena.end;
 }
 
 void check_block(const void *at, size_t bytes, const char *what) {
-    auto next = blocks.upper_bound((char *)at);
-    if (next == blocks.begin())
+    if (!is_of_device(at))
         stop("%s: %p is no address of the device", what, at);
-    const auto &entry = *--next;
-    size_t offset = (size_t)((const char *)at - entry.first);
-    if (offset > entry.second || bytes > entry.second - offset)
-        stop("%s: %zu bytes at %p do not lie in one block of the device", what, bytes, at);
+    auto behind = arena.block.upper_bound((const char *)at);
+    if (behind != arena.block.begin()) {
+        const auto &found = *--behind;
+        const size_t offset = (size_t)((const char *)at - found.first);
+        if (offset <= found.second.bytes && bytes <= found.second.bytes - offset)
+            return;
+    }
+    stop("%s: %zu bytes at %p do not lie in one living block of the device", what, bytes, at);
 }
 
-// What a copy to the host will write holds nothing of use before.
-static void spoil(void *host, size_t bytes) {
-    const uint32_t nothing = 0x7fffffff;
-    for (size_t i = 0; i < bytes; i += sizeof nothing)
-        memcpy((char *)host + i, &nothing, bytes - i < sizeof nothing ? bytes - i : sizeof nothing);
+// ---- slack
+
+static void check_slack(const char *at, const DeviceBlock &b) {
+    for (const char *c = b.pages; c < b.pages + b.page_bytes; c++) {
+        if (c == at)
+            c += b.bytes;
+        if (c < b.pages + b.page_bytes && (unsigned char)*c != slack)
+            stop("cudaFree: somebody wrote %s the block of %zu bytes at %p",
+                 c < at ? "before" : "behind", b.bytes, (const void *)at);
+    }
+}
+
+// The block's begin. It ends as close to the guard as its alignment lets it.
+static char *fill(const DeviceBlock &b) {
+    char *at = b.pages + b.page_bytes - round_up(b.bytes, alignment);
+    memset(b.pages, slack, b.page_bytes);
+    memset(at, 0xff, b.bytes); // floats that are not numbers
+    POISON(b.pages, b.page_bytes);
+    UNPOISON(at, b.bytes);
+    return at;
 }
 
 } // namespace emulated
 
 using namespace emulated;
 
-// From a block's begin to that of the next.
-static size_t span_of(size_t bytes) { return (bytes + GAP + ALIGNED - 1) / ALIGNED * ALIGNED; }
-
-static void reserve_arena() {
-    void *all = mmap(nullptr, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (all == MAP_FAILED)
-        stop("there are no addresses for the memory of the device");
-    arena = next_block = (char *)all;
+// Large blocks lie in huge pages, of which fewer must come and go.
+static bool place_block(DeviceBlock *b) {
+    const bool is_large = b->bytes >= huge_page;
+    const size_t offset = round_up((size_t)(arena.next - arena.begin), is_large ? huge_page : page);
+    b->pages = arena.begin + offset;
+    b->page_bytes = round_up(b->bytes > 0 ? b->bytes : 1, page);
+    if (offset + b->page_bytes + page > (size_t)(arena.end - arena.begin) ||
+        mmap(b->pages, b->page_bytes, PROT_READ | PROT_WRITE,
+             MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+        return false;
+    if (is_large)
+        madvise(b->pages, b->page_bytes, MADV_HUGEPAGE);
+    arena.next = b->pages + b->page_bytes + page;
+    return true;
 }
 
-cudaError_t emulated_malloc(void **block, size_t bytes) {
-    if (arena == nullptr)
-        reserve_arena();
-    const size_t span = span_of(bytes);
-    if (bytes > whole_memory() - in_use || span > (size_t)(arena + ARENA - next_block))
-        return cudaErrorMemoryAllocation;
-    char *at = next_block;
-    next_block += span;
-    device_ends();
-    protect(at, span, PROT_READ | PROT_WRITE);
-    UNPOISON(at, span);
-    memset(at, NOTHING, span);
-    POISON(at + bytes, span - bytes);
-    protect(at, span, PROT_NONE);
-    blocks[at] = bytes;
-    in_use += bytes;
+cudaError_t cudaMalloc(void **block, size_t bytes) {
+    if (arena.begin == nullptr)
+        reserve();
+    DeviceBlock b = {nullptr, 0, bytes};
+    const size_t whole = whole_memory();
+    if (arena.used > whole || bytes > whole - arena.used || !place_block(&b))
+        return failed(cudaErrorMemoryAllocation);
+    arena.used += bytes;
+    char *at = fill(b);
+    protect(b.pages, b.pages + b.page_bytes, PROT_NONE);
+    arena.block[at] = b;
     *block = at;
     return cudaSuccess;
 }
 
-static void check_gap(char *at, size_t bytes) {
-    device_ends();
-    protect(at + bytes, span_of(bytes) - bytes, PROT_READ);
-    UNPOISON(at + bytes, span_of(bytes) - bytes);
-    for (size_t i = bytes; i < span_of(bytes); i++)
-        if ((unsigned char)at[i] != NOTHING)
-            stop("something was written %zu bytes behind the end of a block", i - bytes);
-    protect(at + bytes, span_of(bytes) - bytes, PROT_NONE);
-}
-
+// Waits for all streams, as a device does.
 cudaError_t cudaFree(void *block) {
     if (block == nullptr)
         return cudaSuccess;
-    auto found = blocks.find((char *)block);
-    if (found == blocks.end())
-        stop("cudaFree: %p is no block, or was freed before", block);
+    auto found = arena.block.find((char *)block);
+    if (found == arena.block.end())
+        stop("cudaFree: %p is no block of the device, or was freed before", block);
     finish_all();
-    check_gap(found->first, found->second);
-    in_use -= found->second;
-    blocks.erase(found);
-    // addresses behind the last block that lives are used again
-    next_block = blocks.empty() ? arena : blocks.rbegin()->first + span_of(blocks.rbegin()->second);
-    return cudaSuccess;
-}
-
-cudaError_t emulated_malloc_host(void **block, size_t bytes) {
-    *block = calloc(bytes + 64, 1);
-    pinned[(char *)*block] = bytes;
-    return cudaSuccess;
-}
-
-cudaError_t cudaFreeHost(void *block) {
-    if (pinned.erase((char *)block) == 0)
-        stop("cudaFreeHost: %p is no block, or was freed before", block);
-    finish_all();
-    free(block);
+    const DeviceBlock b = found->second;
+    UNPOISON(b.pages, b.page_bytes);
+    protect(b.pages, b.pages + b.page_bytes, PROT_READ);
+    check_slack((char *)block, b);
+    if (mmap(b.pages, b.page_bytes, PROT_NONE, MAP_FIXED | MAP_SHARED | MAP_NORESERVE, arena.file,
+             b.pages - arena.mapped) == MAP_FAILED)
+        stop("cudaFree: the pages of a block cannot be given back");
+    arena.block.erase(found);
+    arena.used -= b.bytes;
     return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all_bytes) {
     *all_bytes = whole_memory();
-    *free_bytes = whole_memory() - in_use;
+    *free_bytes = arena.used < *all_bytes ? *all_bytes - arena.used : 0;
     return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
-    if (kind != cudaMemcpyDeviceToHost)
-        check_block(to, bytes, "a copy to the device");
-    else
-        spoil(to, bytes);
-    if (kind != cudaMemcpyHostToDevice)
-        check_block(from, bytes, "a copy from the device");
-    put(stream, [=] { memcpy(to, from, bytes); });
+// ---- pinned memory: ordinary memory of the host
+
+cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned) {
+    if (posix_memalign(block, alignment, bytes) != 0)
+        return failed(cudaErrorMemoryAllocation);
+    memset(*block, 0xff, bytes);
+    pinned[*block] = bytes;
     return cudaSuccess;
 }
 
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream) {
-    if (width > to_pitch || width > from_pitch)
-        return cudaErrorInvalidValue;
-    if (kind == cudaMemcpyDeviceToHost) {
-        check_block(from, from_pitch * (height - 1) + width, "a copy from the device");
-        for (size_t r = 0; r < height; r++)
-            spoil((char *)to + r * to_pitch, width);
-    } else
-        check_block(to, to_pitch * (height - 1) + width, "a copy to the device");
-    put(stream, [=] {
-        for (size_t r = 0; r < height; r++)
-            memcpy((char *)to + r * to_pitch, (const char *)from + r * from_pitch, width);
-    });
+cudaError_t cudaFreeHost(void *block) {
+    if (block == nullptr)
+        return cudaSuccess;
+    if (pinned.erase(block) == 0)
+        stop("cudaFreeHost: %p is no block of pinned memory, or was freed before", block);
+    finish_all();
+    free(block);
     return cudaSuccess;
-}
-
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
-    check_block(to, bytes, "cudaMemsetAsync");
-    put(stream, [=] { memset(to, value, bytes); });
-    return cudaSuccess;
-}
-
-// ---- the device
-
-cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
-    *properties = cudaDeviceProp{"emulated", 9, 0, 2, whole_memory()};
-    return cudaSuccess;
-}
-cudaError_t cudaDriverGetVersion(int *version) { return *version = CUDART_VERSION, cudaSuccess; }
-cudaError_t cudaRuntimeGetVersion(int *version) { return *version = CUDART_VERSION, cudaSuccess; }
-cudaError_t cudaDeviceGetStreamPriorityRange(int *low, int *high) {
-    return *low = 0, *high = -1, cudaSuccess;
-}
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *) {
-    return attributes->maxThreadsPerBlock = 1024, cudaSuccess;
-}
-cudaError_t cudaGetLastError() { return cudaSuccess; }
-const char *cudaGetErrorString(cudaError_t status) {
-    switch (status) {
-    case cudaSuccess:
-        return "no error";
-    case cudaErrorMemoryAllocation:
-        return "out of memory";
-    case cudaErrorNotReady:
-        return "device not ready";
-    default:
-        return "invalid argument";
-    }
 }

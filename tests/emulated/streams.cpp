@@ -1,183 +1,215 @@
-// Streams as queues of commands that run only while the host waits, and events as places in them.
+// Streams: queues of work that runs only while the host waits.
+//
+// Places of a queue are counted from 1 and never again: a place is how many commands were put up to
+// it. A command that waits names a place of another queue that was given out before its own, so
+// queues never wait for each other in a circle.
+//
+//   oldest  a step is one of what the awaited place needs
+//   newest  the other streams go as far as they can first
+//   random  any stream that can go on; copies are often put off
 #include "emulated.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <deque>
-#include <random>
 #include <vector>
+
+using namespace emulated;
 
 namespace emulated {
 
 struct Command {
-    std::function<void()> run; // empty: a wait
-    Queue *other;              // for this queue
-    uint64_t until;            // to have run so many commands
+    Work *work; // nullptr: waits until the other stream has run `until`
+    CUstream_st *other;
+    uint64_t until;
 };
 
-struct Queue {
+} // namespace emulated
+
+struct CUstream_st {
     std::deque<Command> waiting;
     uint64_t put = 0, ran = 0;
+    bool is_dead = false;
 };
 
-struct Moment {
-    Queue *queue = nullptr; // nullptr: never recorded
-    uint64_t at = 0;
-    double seconds = 0;
-};
+namespace emulated {
 
-static std::vector<Queue *> queues;
-static const uint64_t ALL = UINT64_MAX;
+enum StreamOrder { OLDEST, NEWEST, RANDOM, STREAM_ORDERS };
+static const char *const names[STREAM_ORDERS] = {"oldest", "newest", "random"};
 
-static double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
+// Made and never deleted, so that whoever ends the program last finds them. Dead ones stay, for
+// events name them.
+static CUstream_st &default_stream = *new CUstream_st;
+static std::vector<CUstream_st *> &streams = *new std::vector<CUstream_st *>{&default_stream};
+static bool work_runs;
+
+static CUstream_st *of(cudaStream_t stream) { return stream == nullptr ? &default_stream : stream; }
+
+bool is_stream(cudaStream_t stream) {
+    for (CUstream_st *known : streams)
+        if (known == of(stream))
+            return !known->is_dead;
+    return false;
+}
+
+uint64_t last_place(cudaStream_t stream) { return of(stream)->put; }
+bool has_run(cudaStream_t stream, uint64_t place) { return of(stream)->ran >= place; }
+
+// ---- putting
+
+static void put_command(CUstream_st *stream, const Command &command) {
+    if (work_runs)
+        stop("work of a stream calls the runtime");
+    if (!is_stream(stream))
+        stop("work is put on a stream that does not exist");
+    stream->waiting.push_back(command);
+    stream->put++;
+}
+
+void put_work(cudaStream_t stream, Work *work) { put_command(of(stream), {work, nullptr, 0}); }
+
+void put_wait(cudaStream_t stream, cudaStream_t other, uint64_t place) {
+    put_command(of(stream), {nullptr, of(other), place});
 }
 
 // ---- running
 
-static bool can_run(const Queue *queue) {
-    if (queue->waiting.empty())
+static bool can_run(const CUstream_st *stream) {
+    if (stream->waiting.empty())
         return false;
-    const Command &first = queue->waiting.front();
-    return first.other == nullptr || first.other->ran >= first.until;
+    const Command &first = stream->waiting.front();
+    return first.work != nullptr || first.other->ran >= first.until;
 }
 
-static void run_first(Queue *queue) {
-    Command command = std::move(queue->waiting.front());
-    queue->waiting.pop_front();
-    if (command.run) {
-        device_begins();
-        command.run();
+static void run_first(CUstream_st *stream) {
+    Work *work = stream->waiting.front().work;
+    stream->waiting.pop_front();
+    if (work != nullptr) {
+        work_runs = true;
+        work->run();
+        work_runs = false;
+        delete work;
     }
-    queue->ran++;
+    stream->ran++;
 }
 
-static std::minstd_rand &chance() {
-    static const char *rank = getenv("OMPI_COMM_WORLD_RANK"); // another one on each rank
-    static std::minstd_rand random(rank != nullptr ? (unsigned)atoi(rank) + 2 : 1u);
-    return random;
+// A command that the stream's next one needs, or that one.
+static void run_needed(CUstream_st *stream) {
+    while (!can_run(stream))
+        stream = stream->waiting.front().other;
+    run_first(stream);
 }
 
-// The queues but one, as far as they go without it; or a step of one of them, by chance.
-static void run_others(const Queue *queue) {
-    const char *order = getenv("FRINGE_EMULATED_STREAMS");
-    const char which = order != nullptr ? order[0] : 'o';
-    for (Queue *other : queues) {
-        if (other == queue || which == 'o')
-            continue;
-        if (which == 'r') {
-            if (chance()() % 2 == 0 && can_run(other))
-                run_first(other);
-            continue;
-        }
-        while (can_run(other))
+static bool run_other(const CUstream_st *but) {
+    for (CUstream_st *other : streams)
+        if (other != but && can_run(other)) {
             run_first(other);
-    }
+            return true;
+        }
+    return false;
 }
 
-// Until the queue has run so many commands, or is empty.
-static void run_until(Queue *queue, uint64_t count) {
-    while (queue->ran < count && !queue->waiting.empty()) {
-        run_others(queue);
-        if (can_run(queue))
-            run_first(queue);
-        else if (!queue->waiting.empty())
-            run_until(queue->waiting.front().other, queue->waiting.front().until);
-    }
+// Begins anew when the seed is another one.
+static uint64_t chance() {
+    static uint64_t drawn, last;
+    const char *text = getenv("FRINGE_EMULATED_SEED");
+    const uint64_t seed = text != nullptr ? strtoull(text, nullptr, 10) : 0;
+    if (seed != last)
+        drawn = 0;
+    last = seed;
+    return scramble(drawn++ + (seed << 32));
 }
 
-static void wait_until(Queue *queue, uint64_t count) {
-    run_until(queue, count);
+static bool run_any() {
+    std::vector<CUstream_st *> ready;
+    for (CUstream_st *stream : streams)
+        if (can_run(stream))
+            ready.push_back(stream);
+    if (ready.empty())
+        return false;
+    CUstream_st *drawn = ready[chance() % ready.size()];
+    const Work *first = drawn->waiting.front().work;
+    if (first != nullptr && first->is_copy && chance() % 4 != 0)
+        drawn = ready[chance() % ready.size()];
+    run_first(drawn);
+    return true;
+}
+
+static void step(CUstream_st *awaited) {
+    const int order = choice(forced_streams, "FRINGE_EMULATED_STREAMS", names, STREAM_ORDERS);
+    if (!(order == NEWEST && run_other(awaited)) && !(order == RANDOM && run_any()))
+        run_needed(awaited);
+}
+
+void run_until(cudaStream_t awaited, uint64_t place) {
+    CUstream_st *stream = of(awaited);
+    if (work_runs)
+        stop("work of a stream waits for a stream");
+    if (stream->ran >= place)
+        return;
+    device_begins();
+    while (stream->ran < place)
+        step(stream);
     device_ends();
 }
 
-void put(cudaStream_t stream, std::function<void()> run) {
-    stream->waiting.push_back({std::move(run), nullptr, 0});
-    stream->put++;
+// A question changes nothing, but who only asks would ask for ever.
+void run_sometimes(cudaStream_t awaited, uint64_t place) {
+    enum { CALLS = 3 };
+    static unsigned asked;
+    if (of(awaited)->ran >= place || ++asked % CALLS != 0)
+        return;
+    device_begins();
+    step(of(awaited));
+    device_ends();
 }
 
 void finish_all() {
-    for (Queue *queue : queues)
-        wait_until(queue, ALL);
-}
-
-// A question changes nothing; but who only asks would ask for ever. So one question in three lets a
-// command run.
-static void sometimes_run(Queue *queue) {
-    static unsigned asked = 0;
-    if (++asked % 3 != 0)
-        return;
-    run_until(queue, queue->ran + 1);
-    device_ends();
+    for (CUstream_st *stream : streams)
+        run_until(stream, stream->put);
 }
 
 } // namespace emulated
 
-using namespace emulated;
+// ---- the runtime's functions
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned, int) {
-    *stream = new Queue;
-    queues.push_back(*stream);
+static cudaError_t check(cudaStream_t stream) {
+    return is_stream(stream) ? cudaSuccess : failed(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int) {
+    if (flags != cudaStreamNonBlocking) // the others would wait for the default stream
+        return failed(cudaErrorNotSupported);
+    streams.push_back(*stream = new CUstream_st);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    if (stream == nullptr || !is_stream(stream))
+        return failed(cudaErrorInvalidResourceHandle);
+    run_until(stream, stream->put);
+    stream->is_dead = true;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    wait_until(stream, ALL);
+    if (check(stream) != cudaSuccess)
+        return cudaErrorInvalidResourceHandle;
+    run_until(stream, last_place(stream));
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    sometimes_run(stream);
-    return stream->waiting.empty() ? cudaSuccess : cudaErrorNotReady;
+    if (check(stream) != cudaSuccess)
+        return cudaErrorInvalidResourceHandle;
+    run_sometimes(stream, last_place(stream));
+    return has_run(stream, last_place(stream)) ? cudaSuccess : cudaErrorNotReady;
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-    if (event->queue == nullptr || event->queue == stream)
-        return cudaSuccess;
-    stream->waiting.push_back({nullptr, event->queue, event->at});
-    stream->put++;
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t *event) {
-    *event = new Moment;
-    return cudaSuccess;
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
-    return cudaEventCreate(event);
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    if (event->queue != nullptr)
-        wait_until(event->queue, event->at); // its command names it
-    delete event;
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    put(stream, [event] { event->seconds = now(); });
-    event->queue = stream;
-    event->at = stream->put;
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-    if (event->queue == nullptr)
-        return cudaSuccess;
-    if (event->queue->ran < event->at)
-        sometimes_run(event->queue);
-    return event->queue->ran >= event->at ? cudaSuccess : cudaErrorNotReady;
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    if (event->queue != nullptr)
-        wait_until(event->queue, event->at);
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-    *milliseconds = (float)((end->seconds - begin->seconds) * 1e3);
+cudaError_t cudaDeviceSynchronize() {
+    finish_all();
     return cudaSuccess;
 }

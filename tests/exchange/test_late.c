@@ -146,15 +146,19 @@ static void compare_on(const Backend *b, uint64_t seed, const char *codec, Way w
     memory_free(want);
 }
 
-// On four ranks also on the emulated device, whose streams go on by chance, another one on each rank
-// and each time: 1296 exchanges in all.
+// On four ranks also on the emulated device, whose streams go on by chance, another one on each
+// rank and each time: 1296 exchanges in all.
 static void compare(uint64_t seed, const char *codec, Way way) {
     Error err = {0}, none = {0};
     compare_on(backend_find("fenced", &err), seed, codec, way);
     const Backend *emulated = test_comm.size == 4 ? emulated_device(&none) : NULL;
     setenv("FRINGE_EMULATED_STREAMS", "random", 1);
-    for (int chance = 0; emulated != NULL && chance < CHANCES; chance++)
+    for (int chance = 0; emulated != NULL && chance < CHANCES; chance++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", test_comm.rank + 4 * chance);
+        setenv("FRINGE_EMULATED_SEED", text, 1);
         compare_on(emulated, seed, codec, way);
+    }
 }
 
 // Some ranks only send, some only receive: these wait for no message of their own.

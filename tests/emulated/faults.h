@@ -132,6 +132,16 @@ static void faults_of_threads_end_the_program(void **) {
         }
 }
 
+// Lane 0 ends first in one order and last in the other.
+static void who_ends_and_who_waits_is_told(void **) {
+    emulated_set_order("forward");
+    expect_end(lane_has_ended, "lane 0 of the mask 0xffffffff has ended", "forward");
+    expect_end(partner_missing, "__syncthreads: 1 threads of the block have ended", "forward");
+    emulated_set_order("backward");
+    expect_end(lane_has_ended, "lane 0 ends, but lane 1 waits for it", "backward");
+    expect_end(partner_missing, "the thread ends, but 63 others wait for it", "backward");
+}
+
 // ---- memory
 
 static void host_reads_device() {
