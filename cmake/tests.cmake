@@ -169,6 +169,8 @@ if(FRINGE_EMULATED AND CMAKE_CXX_COMPILER)
                           LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_compile_options(fringe-emulated PRIVATE -O1 -fvisibility=hidden
                            $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-pragmas>)
+    target_link_options(fringe-emulated PRIVATE
+                        $<$<NOT:$<BOOL:${FRINGE_SANITIZE}>>:-Wl,--no-undefined>)
     add_dependencies(fringe_support fringe-emulated) # a test that is built can load it
 
     # The emulated device itself: does it notice what it is there for?

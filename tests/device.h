@@ -34,8 +34,10 @@ static inline const Backend *plugin_device(Backend *loaded, const char *file, co
 // The CUDA backend on a device that the host emulates, which no config can name, ...
 static inline const Backend *emulated_device(Error *err) {
     static Backend emulated;
-    return plugin_device(&emulated, "tests/libfringe-emulated.so", "emulated", (BackendStart){0},
-                         err);
+    const Backend *device =
+        plugin_device(&emulated, "tests/libfringe-emulated.so", "emulated", (BackendStart){0}, err);
+    CHECK(device != NULL || strstr(err->text, "was not built") != NULL, EXIT_BUG, "%s", err->text);
+    return device;
 }
 // ... and on the device of this rank.
 static inline const Backend *real_device(const Comm *comm, Error *err) {
