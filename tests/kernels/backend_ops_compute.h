@@ -10,7 +10,9 @@ enum { OTHER_COLUMNS = 37 };
 
 static void dense(Case *c) {
     Shape s = c->shape;
-    Rows a = case_rows(c, s.rows, s.columns), out = case_rows(c, s.rows, OTHER_COLUMNS);
+    Rows a = case_rows(c, s.rows, s.columns);
+    Rows out = c->variant & 4 ? case_rows(c, s.rows, OTHER_COLUMNS)
+                              : case_dirty_rows(c, s.rows, OTHER_COLUMNS);
     DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
     DeviceFloat *bias = case_floats(c, OTHER_COLUMNS);
     c->b->dense(out, range_of(c, s.rows), a, w, c->variant & 2 ? bias : NULL, c->variant & 4, NULL);
@@ -73,7 +75,7 @@ static void aggregate(Case *c, int64_t longest) {
     bool weighted = c->variant & 2, scaled = c->variant & 4, self = c->variant & 8;
     Csr csr = random_csr(c, s.rows, sources, weighted, longest);
     Aggregate *a = c->b->aggregate_new(&csr, sources, s.columns, "rows");
-    Rows x = case_rows(c, sources, s.columns), out = case_rows(c, s.rows, s.columns);
+    Rows x = case_rows(c, sources, s.columns), out = case_dirty_rows(c, s.rows, s.columns);
     DeviceFloat *left = case_floats(c, s.rows), *right = case_floats(c, sources);
     c->b->aggregate_prepare(a, x, scaled ? right : NULL, NULL);
     c->b->aggregate_rows(a, out, range_of(c, s.rows), self, scaled ? left : NULL, NULL);
@@ -97,10 +99,14 @@ static void aggregate_halo(Case *c) {
     HaloAggregate *h = c->b->aggregate_halo_new(&csr, rows);
     Rows out = case_rows(c, 2 * s.rows, s.columns), halo = case_rows(c, halo_rows, s.columns);
     DeviceFloat *left = case_floats(c, 2 * s.rows);
-    for (int time = 0; time < 2; time++) { // begin starts over
+    Rows landing = case_dirty_rows(c, halo_rows, s.columns); // what has not landed is anything
+    for (int time = 0; time < 2; time++) {                   // begin starts over
         c->b->aggregate_halo_begin(h);
-        for (int i = c->variant & 1 ? 0 : 3; i < 4; i++)
-            c->b->aggregate_halo(h, out, halo, ends[i], i == 3 ? left : NULL, NULL);
+        for (int i = c->variant & 1 ? 0 : 3; i < 4; i++) {
+            Rows from = time == 0 && i < 3 ? landing : halo;
+            c->b->copy(from.at, halo.at, rows_bytes(ends[i], s.columns));
+            c->b->aggregate_halo(h, out, from, ends[i], i == 3 ? left : NULL, NULL);
+        }
     }
     case_keep_rows(c, out);
     c->b->aggregate_halo_free(h);
@@ -147,7 +153,7 @@ static bool post_has(const Post *post, PostStep step) {
 static void post(Case *c) {
     Shape s = c->shape;
     Post p = post_of(c);
-    Rows z = case_rows(c, s.rows, s.columns), h = case_rows(c, s.rows, s.columns);
+    Rows z = case_rows(c, s.rows, s.columns), h = case_dirty_rows(c, s.rows, s.columns);
     size_t bits = (size_t)(s.rows * z.stride / 8);
     PostSaved saved = {case_bytes(c, (size_t)s.rows * 4), case_bytes(c, (size_t)s.rows * 4),
                        case_bytes(c, bits), case_bytes(c, bits)};
@@ -157,7 +163,7 @@ static void post(Case *c) {
     case_keep_rows(c, h);
     if (!p.training)
         return;
-    Rows dh = case_rows(c, s.rows, s.columns), dz = case_rows(c, s.rows, s.columns);
+    Rows dh = case_rows(c, s.rows, s.columns), dz = case_dirty_rows(c, s.rows, s.columns);
     bool norm = post_has(&p, POST_NORM);
     DeviceFloat *scratch = case_floats(c, c->b->post_scratch(s.rows, s.columns));
     DeviceFloat *dgamma = case_floats(c, s.columns), *dbeta = case_floats(c, s.columns);

@@ -97,6 +97,30 @@ static void on_emulated(void **state) {
     }
 }
 
+// The aggregate's other kernel, whose sums are cuSPARSE's.
+static void aggregates_by_cusparse(const Backend *b) {
+    static const Operation by_cusparse[] = {{"aggregate_rows", aggregate_rows, 16, 1e-5},
+                                            {"a long row", aggregate_long_row, 16, 1e-5}};
+    Error err = {0};
+    assert_true(b->start(&(BackendStart){.spmm = "cusparse"}, &err));
+    assert_string_equal(b->spmm(), "cusparse");
+    for (int o = 0; o < 2; o++)
+        for (int v = 0; v < by_cusparse[o].variants; v++)
+            for (int s = 0; s < SHAPES; s++)
+                compare(b, &by_cusparse[o], shapes[s], v, "cusparse");
+    assert_true(b->start(&(BackendStart){.spmm = "own"}, &err));
+    assert_string_equal(b->spmm(), "own");
+}
+
+static void cusparse_on_emulated(void **state) {
+    (void)state;
+    Error err = {0};
+    const Backend *b = emulated_device(&err);
+    if (b == NULL)
+        test_skip(err.text);
+    aggregates_by_cusparse(b);
+}
+
 static void on_cuda(void **state) {
     (void)state;
     Error err = {0};
@@ -104,12 +128,12 @@ static void on_cuda(void **state) {
     if (b == NULL)
         test_skip(err.text);
     assert_true(walk(b, -1, "device") > 500);
+    aggregates_by_cusparse(b);
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(on_the_cpu),
-    cmocka_unit_test(on_fenced),
-    cmocka_unit_test(on_emulated),
+    cmocka_unit_test(on_the_cpu),  cmocka_unit_test(on_fenced),
+    cmocka_unit_test(on_emulated), cmocka_unit_test(cusparse_on_emulated),
     cmocka_unit_test(on_cuda),
 };
 TEST_MAIN(tests)
