@@ -202,16 +202,19 @@ foreach(source IN LISTS test_sources)
         continue()
     endif()
     list(LENGTH counts how_many)
+    set(fenced_counts ${counts})
+    if(how_many GREATER 3) # the backend is the same on more
+        list(GET counts 0 1 2 fenced_counts)
+    endif()
+    if(FRINGE_SANITIZE AND how_many GREATER 1)
+        list(GET counts 1 fenced_counts) # exchanges, on few ranks
+    endif()
     if(FRINGE_SANITIZE AND how_many GREATER 2) # more ranks take no other ways within one of them
         list(GET counts 0 2 counts)            # alone, and with more than one peer
     endif()
     program_tests(${prefix}${name} ${name} ${room} "${first}" cpu ${counts})
     if(first MATCHES "also on fenced")
-        list(LENGTH counts how_many)
-        if(how_many GREATER 3) # the backend is the same on more
-            list(GET counts 0 1 2 counts)
-        endif()
-        program_tests(${prefix}fenced.${name} ${name} ${room} "${first}" fenced ${counts})
+        program_tests(${prefix}fenced.${name} ${name} ${room} "${first}" fenced ${fenced_counts})
     endif()
 endforeach()
 
