@@ -10,8 +10,8 @@
 
 // ---- losses: at most 256 blocks of rows, added in order; a block of threads does one of them
 
-static constexpr int LOSS_THREADS = 1024, LOSS_GROUPS = LOSS_THREADS / LANES;
-static constexpr int PIECE = 1024; // rows whose losses wait in shared memory
+static constexpr int LOSS_THREADS = 512, LOSS_GROUPS = LOSS_THREADS / LANES;
+static constexpr int PIECE = 2 * LOSS_GROUPS; // rows whose losses wait in shared memory
 
 struct LossTask {
     DeviceRows g, logits; // g.at NULL: no gradient
@@ -106,11 +106,12 @@ template <bool SOFTMAX> __device__ static inline double loss_row(const LossTask 
 
 template <bool SOFTMAX>
 __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) {
-    SHARED(double, row_loss);
+    SHARED(double, losses); // of two pieces: one is added while the next is made
     const int64_t first = (int64_t)blockIdx.x * task.block;
     const int64_t end = least(first + task.block, task.logits.count);
     double total = 0;
-    for (int64_t begin = first; begin < end; begin += PIECE) {
+    for (int64_t begin = first, turn = 0; begin < end; begin += PIECE, turn ^= 1) {
+        double *row_loss = losses + turn * PIECE;
         const int here = (int)least(PIECE, end - begin);
         for (int i = (int)threadIdx.x / LANES; i < here; i += LOSS_GROUPS) {
             const double loss = loss_row<SOFTMAX>(task, begin + i);
@@ -119,9 +120,9 @@ __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) 
         }
         __syncthreads();
         if (threadIdx.x == 0)
+#pragma unroll 8
             for (int i = 0; i < here; i++)
                 total += row_loss[i];
-        __syncthreads();
     }
     if (threadIdx.x == 0)
         task.part[blockIdx.x] = total;
@@ -132,7 +133,7 @@ template <bool SOFTMAX> static void run_loss(DeviceDouble *loss, LossTask task) 
     task.block = even < least_rows ? least_rows : even;
     task.part = (double *)cuda_scratch(SCRATCH_LOSS, PARTS * sizeof(double));
     const int64_t blocks = divide_up(count, task.block);
-    LAUNCH(loss_rows<SOFTMAX>, blocks, LOSS_THREADS, PIECE * sizeof(double),
+    LAUNCH(loss_rows<SOFTMAX>, blocks, LOSS_THREADS, 2 * PIECE * sizeof(double),
            cuda_stream(STREAM_COMPUTE), task);
     add_parts(doubles_of(loss), NULL, task.part, blocks);
 }
@@ -274,8 +275,10 @@ template <bool CLASSES> static void run_count(CountTask task) {
     const int64_t numbers = SPLITS * task.of_split, rows = task.logits.count;
     const int64_t bytes = numbers * (int64_t)sizeof(unsigned);
     task.numbers = bytes <= MOST_SHARED ? (int)numbers : 0;
+    // few blocks, because each adds all its numbers to the device's at the end
+    const int64_t most = 8 * (int64_t)cuda_processors();
     // a block of no shared memory has no address of it
-    LAUNCH(count_rows<CLASSES>, cuda_blocks(rows * LANES, ROW_THREADS), ROW_THREADS,
+    LAUNCH(count_rows<CLASSES>, least(cuda_blocks(rows * LANES, ROW_THREADS), most), ROW_THREADS,
            (size_t)(task.numbers > 0 ? bytes : 16), cuda_stream(STREAM_COMPUTE), task);
 }
 

@@ -39,17 +39,51 @@ __global__ __launch_bounds__(COLUMN_THREADS) static void column_blocks(
     }
 }
 
-__global__ static void add_blocks(float *sum, const float *at, int64_t blocks, int64_t stride,
-                                  int64_t columns) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; c < columns; c += step)
-        sum[c] = add_rows(at + c, 0, blocks, stride);
+// Partial sums are few columns of many rows: a block of threads brings tiles of a panel of 16
+// columns, and its first 16 threads add a tile while all others bring the next one.
+static constexpr int PANEL = 16, BRING_THREADS = 256, BRING = 8, BROUGHT = BRING_THREADS * BRING;
+
+// The floats first .. of the panel [rows, PANEL], `some` of them in use, up to a tile.
+__device__ static inline void bring_tile(float *tile, const float *at, int64_t first, int64_t some,
+                                         int64_t stride, int64_t columns) {
+    float value[BRING];
+#pragma unroll
+    for (int i = 0; i < BRING; i++) {
+        const int64_t k = first + i * BRING_THREADS + threadIdx.x, c = k % PANEL;
+        value[i] = k < some && c < columns ? at[k / PANEL * stride + c] : 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < BRING; i++)
+        tile[i * BRING_THREADS + threadIdx.x] = value[i];
+}
+
+__global__ __launch_bounds__(BRING_THREADS) static void add_blocks(float *sum, const float *at,
+                                                                   int64_t blocks, int64_t stride,
+                                                                   int64_t columns) {
+    SHARED(float, tile); // two
+    const int64_t begin = (int64_t)blockIdx.x * PANEL, some = blocks * PANEL;
+    const int64_t here = columns - begin;
+    float total = 0;
+    bring_tile(tile, at + begin, 0, some, stride, here);
+    __syncthreads();
+    for (int64_t first = 0, turn = 0; first < some; first += BROUGHT, turn ^= 1) {
+        if (first + BROUGHT < some)
+            bring_tile(tile + (turn ^ 1) * BROUGHT, at + begin, first + BROUGHT, some, stride,
+                       here);
+        const int items = (int)least(BROUGHT, some - first);
+        if (threadIdx.x < PANEL)
+#pragma unroll 16
+            for (int i = (int)threadIdx.x; i < items; i += PANEL)
+                total += tile[turn * BROUGHT + i];
+        __syncthreads();
+    }
+    if (threadIdx.x < PANEL && threadIdx.x < here)
+        sum[begin + threadIdx.x] = total;
 }
 
 void add_partials(float *sum, const float *at, int64_t blocks, int64_t stride, int64_t columns) {
-    enum { FEW = 32 }; // threads of a block: there are few columns, and many processors
-    LAUNCH(add_blocks, cuda_blocks(columns, FEW), FEW, 0, cuda_stream(STREAM_COMPUTE), sum, at,
-           blocks, stride, columns);
+    LAUNCH(add_blocks, divide_up(columns, PANEL), BRING_THREADS, 2 * BROUGHT * sizeof(float),
+           cuda_stream(STREAM_COMPUTE), sum, at, blocks, stride, columns);
 }
 
 int64_t cuda_column_sums_scratch(int64_t rows, int64_t columns) {
