@@ -1,5 +1,4 @@
-// The family of backends; and what all of them agree on: how rows lie in memory, and how long
-// quantized ones are.
+// The family of backends; and what all of them agree on: how rows lie in memory.
 #include "internal.h"
 #include <string.h>
 
@@ -32,8 +31,6 @@ const Backend *backend_open_in(const Family *family, const char *name, const Bac
 const Backend *backend_open(const char *name, const BackendStart *how, Error *err) {
     return backend_open_in(&backend_family, name, how, err);
 }
-
-int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
 
 size_t rows_bytes(int64_t count, int64_t columns) {
     return memory_product(count, memory_product(rows_stride(columns), sizeof(float)));
@@ -109,12 +106,4 @@ void pinned_side_free(const Backend *backend, void *pinned) {
 
 void *host_side(const Backend *backend, void *device, void *pinned) {
     return backend->host_is_device ? device : pinned;
-}
-
-int64_t quantized_row_bytes(int64_t columns, int bits) {
-    int64_t bytes = 0;
-    for (int plane = 16; plane > 0; plane /= 2) // planes are the binary digits of the width
-        if (bits & plane)
-            bytes += (columns * plane + 7) / 8;
-    return bytes;
 }

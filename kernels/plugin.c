@@ -7,14 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static void failed(const char *file, int line, ExitCode code, const char *sentence) {
-    check_failed(file, line, code, "%s", sentence);
-}
-
 static const PluginHost host = {.memory_alloc = memory_alloc,
                                 .memory_free = memory_free,
                                 .clock_seconds = clock_seconds,
-                                .failed = failed};
+                                .error_set = error_set,
+                                .check_failed = check_failed};
 
 static bool check_plugin(const Plugin *plugin, const char *path, const char *name, Error *err) {
     if (plugin == NULL)

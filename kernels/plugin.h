@@ -9,9 +9,11 @@
 typedef struct PluginHost {
     void *(*memory_alloc)(size_t bytes, const char *what); // memory.h
     void (*memory_free)(void *pointer);
-    double (*clock_seconds)(void);
-    // Prints the sentence and ends the job; does not return.
-    void (*failed)(const char *file, int line, ExitCode code, const char *sentence);
+    double (*clock_seconds)(void); // clock.h
+    bool (*error_set)(Error *err, ExitCode code, const char *format, ...)
+        __attribute__((format(printf, 3, 4))); // error.h
+    void (*check_failed)(const char *file, int line, ExitCode code, const char *format, ...)
+        __attribute__((noreturn, format(printf, 4, 5)));
 } PluginHost;
 
 // The one symbol of a plug-in: `const Plugin fringe_plugin`. `abi` and `name` stay the first

@@ -44,7 +44,7 @@ typedef enum Stream { STREAM_COMPUTE, STREAM_MESSAGE, STREAMS } Stream;
 typedef struct Event Event;
 
 // Zeroed rows on the device; rows_free frees. rows_bytes is what rows_alloc takes.
-int64_t rows_stride(int64_t columns);
+static inline int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
 size_t rows_bytes(int64_t count, int64_t columns);
 Rows rows_alloc(const Backend *backend, int64_t count, int64_t columns, const char *what);
 void rows_free(const Backend *backend, Rows *rows);
@@ -100,7 +100,13 @@ typedef struct Quantized {
 } Quantized;
 
 // ceil(columns b / 8) for b = 1, 2, 4, 8, 16; for other widths the sum over their planes.
-int64_t quantized_row_bytes(int64_t columns, int bits);
+static inline int64_t quantized_row_bytes(int64_t columns, int bits) {
+    int64_t bytes = 0;
+    for (int plane = 16; plane > 0; plane /= 2) // planes are the binary digits of the width
+        if (bits & plane)
+            bytes += (columns * plane + 7) / 8;
+    return bytes;
+}
 
 // Where the rows of a message come from: own rows, and after them partial sums (halo.h, law 5).
 typedef struct MessageSource {

@@ -66,8 +66,6 @@ static bool spmm_is_used(void) { return word_is(cuda_spmm(), "cusparse"); }
 
 struct Aggregate {
     DeviceCsr csr;
-    const int64_t *offset; // the host's; borrowed
-    int64_t sources, stride;
     Spmm *spmm;                          // where run.spmm is not own
     int32_t *long_row, *device_long_row; // ascending; one copy for each side
     int64_t long_rows;
@@ -91,11 +89,8 @@ Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
     (void)panels; // of the CPU's
     Aggregate *a = (Aggregate *)cuda_host->memory_alloc(sizeof *a, "sparse aggregate");
     a->csr = device_csr_new(csr);
-    a->offset = csr->offset;
-    a->sources = sources;
-    a->stride = rows_stride_of(columns);
     if (spmm_may_be_used())
-        a->spmm = spmm_new(&a->csr, a->offset, sources, a->stride);
+        a->spmm = spmm_new(&a->csr, csr->offset, sources, rows_stride(columns));
     a->long_rows = count_long(csr, NULL);
     size_t bytes = (size_t)a->long_rows * sizeof *a->long_row;
     a->long_row = (int32_t *)cuda_host->memory_alloc(bytes, "long rows");
@@ -106,7 +101,7 @@ Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
 
 size_t cuda_aggregate_bytes(int64_t sources, int64_t columns, const char *panels) {
     (void)panels;
-    size_t scaled = (size_t)(sources * rows_stride_of(columns)) * sizeof(float);
+    size_t scaled = (size_t)(sources * rows_stride(columns)) * sizeof(float);
     return sizeof(Aggregate) + (spmm_may_be_used() ? scaled : 0);
 }
 

@@ -24,8 +24,8 @@ static cublasHandle_t library;
     do {                                                                                           \
         cublasStatus_t status_ = (call);                                                           \
         if (status_ != CUBLAS_STATUS_SUCCESS)                                                      \
-            cuda_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,                     \
-                        cublasGetStatusString(status_));                                           \
+            cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,         \
+                                    cublasGetStatusString(status_));                               \
     } while (0)
 
 void cuda_dense_start(void) {

@@ -23,8 +23,6 @@ struct DeviceRows {
 static inline DeviceRows device_rows(Rows rows) {
     return DeviceRows{(float *)rows.at, rows.count, rows.columns, rows.stride};
 }
-// rows_stride of the door, which a plug-in cannot call.
-static inline int64_t rows_stride_of(int64_t columns) { return (columns + 15) / 16 * 16; }
 // Host and device code both look at a Device* pointer through these.
 __host__ __device__ static inline float *floats_of(const DeviceFloat *at) { return (float *)at; }
 __host__ __device__ static inline double *doubles_of(const DeviceDouble *at) {
@@ -41,18 +39,16 @@ __host__ __device__ static inline unsigned char *bytes_of(const DeviceByte *at) 
 }
 
 // ---- errors: a failed call ends the job with EXIT_CUDA and a sentence that names it.
-[[noreturn]] void cuda_failed(const char *file, int line, ExitCode code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+extern const PluginHost *cuda_host;
 #define CUDA_CALL(call)                                                                            \
     do {                                                                                           \
         cudaError_t status_ = (call);                                                              \
         if (status_ != cudaSuccess)                                                                \
-            cuda_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,                     \
-                        cudaGetErrorString(status_));                                              \
+            cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,         \
+                                    cudaGetErrorString(status_));                                  \
     } while (0)
 
 // ---- host
-extern const PluginHost *cuda_host;
 extern BackendStart cuda_how;
 cudaStream_t cuda_stream(Stream stream);
 int cuda_processors(void);   // multiprocessors of the device
@@ -88,8 +84,8 @@ static void cuda_launch(const char *name, void (*kernel)(Parameters...), int64_t
     config.stream = stream;
     cudaError_t status = cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
     if (status != cudaSuccess)
-        cuda_failed(__FILE__, __LINE__, EXIT_CUDA, "the launch of %s failed: %s", name,
-                    cudaGetErrorString(status));
+        cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "the launch of %s failed: %s", name,
+                                cudaGetErrorString(status));
 }
 
 // The block's shared memory: SHARED(float, sum) gives `float *sum` of the launch's `bytes`. Once a

@@ -15,10 +15,11 @@ size_t cuda_device_free(void) {
 
 static void check_memory(cudaError_t status, size_t bytes, const char *what, const char *where) {
     if (status == cudaErrorMemoryAllocation)
-        cuda_failed(__FILE__, __LINE__, EXIT_MEMORY,
-                    "%s: %.3f GiB do not fit into the memory of the %s; use more ranks on more "
-                    "devices, or a narrower model",
-                    what, (double)bytes / 0x1p30, where);
+        cuda_host->check_failed(
+            __FILE__, __LINE__, EXIT_MEMORY,
+            "%s: %.3f GiB do not fit into the memory of the %s; use more ranks on more "
+            "devices, or a narrower model",
+            what, (double)bytes / 0x1p30, where);
     CUDA_CALL(status);
 }
 

@@ -150,7 +150,7 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS)
 
 template <typename Cell>
 static void launch_unpack(Rows out, int64_t first, const DeviceByte *in, int64_t count) {
-    const int padded = (int)rows_stride_of(out.columns);
+    const int padded = (int)rows_stride(out.columns);
     const RowLanes lanes = row_lanes(padded / Cell::columns);
     DeviceRows rows = device_rows(out);
     rows.at += first * rows.stride;

@@ -14,14 +14,6 @@
 __host__ __device__ static inline int64_t plane_bytes(int64_t columns, int width) {
     return (columns * width + 7) / 8;
 }
-// quantized_row_bytes of the door, which a plug-in cannot call.
-static inline int64_t row_bytes_of(int64_t columns, int bits) {
-    int64_t bytes = 0;
-    for (int width = 16; width > 0; width /= 2)
-        if (bits & width)
-            bytes += plane_bytes(columns, width);
-    return bytes;
-}
 
 // The lowest `low` of every `every` bits of 32
 __device__ static constexpr uint32_t mask_every(int every, int low) {

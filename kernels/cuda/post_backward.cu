@@ -133,7 +133,7 @@ static BackwardKernels backward_kernels(int order) {
 
 // For each block of rows a row of dgamma, then a row of dbeta.
 int64_t cuda_post_scratch(int64_t rows, int64_t columns) {
-    return 2 * sum_blocks(rows) * rows_stride_of(columns);
+    return 2 * sum_blocks(rows) * rows_stride(columns);
 }
 
 void cuda_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,

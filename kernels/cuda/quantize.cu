@@ -275,7 +275,7 @@ static void launch_quantize(const Quantized *to, const MessageSource *source, De
     const size_t words =
         (size_t)(MESSAGE_THREADS >> lanes.shift) * stage_words(is_wide, lanes.count);
     LAUNCH_ROWS(quantize_rows<is_wide>, to->count, lanes, words * sizeof(uint32_t), *to, *source,
-                row_bytes_of(source->x.columns, to->bits), lanes, bad);
+                quantized_row_bytes(source->x.columns, to->bits), lanes, bad);
 }
 
 void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
@@ -332,10 +332,10 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS)
 
 void cuda_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll) {
     (void)poll;
-    const int padded = (int)rows_stride_of(out.columns);
+    const int padded = (int)rows_stride(out.columns);
     const RowLanes lanes = row_lanes(padded / 4);
     DeviceRows rows = device_rows(out);
     rows.at += begin * rows.stride;
     LAUNCH_ROWS(dequantize_rows, from->count, lanes, 0, rows, padded, *from,
-                row_bytes_of(out.columns, from->bits), lanes);
+                quantized_row_bytes(out.columns, from->bits), lanes);
 }

@@ -4,7 +4,6 @@
 // has the higher priority, so that the packing of a message does not queue behind a long aggregate.
 #include "device.h"
 
-#include <cstdarg>
 #include <cstdio>
 #include <nvtx3/nvToolsExt.h>
 const PluginHost *cuda_host;
@@ -19,16 +18,6 @@ static struct {
 } device;
 
 void cuda_open(const PluginHost *host) { cuda_host = host; }
-
-void cuda_failed(const char *file, int line, ExitCode code, const char *format, ...) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cuda_host->failed(file, line, code, text);
-    __builtin_unreachable();
-}
 
 cudaStream_t cuda_stream(Stream stream) { return device.stream[stream]; }
 int cuda_processors(void) { return device.properties.multiProcessorCount; }
@@ -46,30 +35,21 @@ int64_t cuda_blocks(int64_t threads, int block) {
 
 // ---- start
 
-static bool refuse(Error *err, const char *format, ...) {
-    if (err->code != 0)
-        return false;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(err->text, sizeof err->text, format, arguments);
-    va_end(arguments);
-    err->code = EXIT_UNAVAILABLE;
-    return false;
-}
-
 static bool driver_is_there(Error *err) {
     int devices = 0;
     cudaError_t status = cudaGetDeviceCount(&devices);
     if (status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary)
-        return refuse(err,
-                      "run.backend 'cuda': %s; install the NVIDIA driver (libcuda.so.1) that fits "
-                      "CUDA %d.%d, or set run.backend to cpu",
-                      cudaGetErrorString(status), CUDART_VERSION / 1000, CUDART_VERSION / 10 % 100);
+        return cuda_host->error_set(
+            err, EXIT_UNAVAILABLE,
+            "run.backend 'cuda': %s; install the NVIDIA driver (libcuda.so.1) that fits "
+            "CUDA %d.%d, or set run.backend to cpu",
+            cudaGetErrorString(status), CUDART_VERSION / 1000, CUDART_VERSION / 10 % 100);
     if (status != cudaSuccess || devices == 0)
-        return refuse(err,
-                      "run.backend 'cuda': this machine shows no CUDA device (%s); look at "
-                      "nvidia-smi and CUDA_VISIBLE_DEVICES, or set run.backend to cpu",
-                      status != cudaSuccess ? cudaGetErrorString(status) : "0 devices");
+        return cuda_host->error_set(
+            err, EXIT_UNAVAILABLE,
+            "run.backend 'cuda': this machine shows no CUDA device (%s); look at "
+            "nvidia-smi and CUDA_VISIBLE_DEVICES, or set run.backend to cpu",
+            status != cudaSuccess ? cudaGetErrorString(status) : "0 devices");
     device.count = devices;
     device.number = cuda_how.node_rank % devices;
     return true;
@@ -85,13 +65,13 @@ static bool kernels_run(Error *err) {
     if (status == cudaSuccess)
         return true;
     cudaGetLastError();
-    return refuse(err,
-                  "run.backend 'cuda': the plug-in has no code for device %d (%s, architecture "
-                  "%d.%d): %s; build fringe with -DCMAKE_CUDA_ARCHITECTURES=%d%d, or set "
-                  "run.backend to cpu",
-                  device.number, device.properties.name, device.properties.major,
-                  device.properties.minor, cudaGetErrorString(status), device.properties.major,
-                  device.properties.minor);
+    return cuda_host->error_set(
+        err, EXIT_UNAVAILABLE,
+        "run.backend 'cuda': the plug-in has no code for device %d (%s, architecture "
+        "%d.%d): %s; build fringe with -DCMAKE_CUDA_ARCHITECTURES=%d%d, or set "
+        "run.backend to cpu",
+        device.number, device.properties.name, device.properties.major, device.properties.minor,
+        cudaGetErrorString(status), device.properties.major, device.properties.minor);
 }
 
 static bool open_device(Error *err) {
@@ -108,8 +88,9 @@ static bool open_device(Error *err) {
         status = cudaStreamCreateWithPriority(&device.stream[STREAM_MESSAGE], cudaStreamNonBlocking,
                                               high);
     if (status != cudaSuccess)
-        return refuse(err, "run.backend 'cuda': device %d cannot be used: %s", device.number,
-                      cudaGetErrorString(status));
+        return cuda_host->error_set(err, EXIT_UNAVAILABLE,
+                                    "run.backend 'cuda': device %d cannot be used: %s",
+                                    device.number, cudaGetErrorString(status));
     cudaDriverGetVersion(&device.driver);
     cudaRuntimeGetVersion(&device.runtime);
     return kernels_run(err);

@@ -15,8 +15,8 @@ static constexpr int RANGES = 8, THREADS = 256;
     do {                                                                                           \
         cusparseStatus_t status_ = (call);                                                         \
         if (status_ != CUSPARSE_STATUS_SUCCESS)                                                    \
-            cuda_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,                     \
-                        cusparseGetErrorString(status_));                                          \
+            cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,         \
+                                    cusparseGetErrorString(status_));                              \
     } while (0)
 
 static cusparseHandle_t library(void) {

@@ -87,12 +87,12 @@ void add_partials(float *sum, const float *at, int64_t blocks, int64_t stride, i
 }
 
 int64_t cuda_column_sums_scratch(int64_t rows, int64_t columns) {
-    return sum_blocks(rows) * rows_stride_of(columns);
+    return sum_blocks(rows) * rows_stride(columns);
 }
 
 void cuda_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
     const DeviceRows rows = device_rows(g);
-    const int64_t blocks = sum_blocks(g.count), pitch = rows_stride_of(g.columns);
+    const int64_t blocks = sum_blocks(g.count), pitch = rows_stride(g.columns);
     LAUNCH(column_blocks, cuda_blocks(blocks * g.columns, COLUMN_THREADS), COLUMN_THREADS, 0,
            cuda_stream(STREAM_COMPUTE), floats_of(scratch), pitch, rows.at, g.count, g.columns,
            g.stride, sum_block_rows(g.count));

@@ -97,7 +97,7 @@ static inline DeviceInt32 *case_int32s(Case *c, int64_t count, int32_t below) {
     return device;
 }
 
-static inline DeviceByte *case_bits(Case *c, int64_t count, unsigned below) {
+static inline DeviceByte *case_small_bytes(Case *c, int64_t count, unsigned below) {
     unsigned char *host = ALLOC(unsigned char, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
         host[i] = (unsigned char)(case_random(c) % below);

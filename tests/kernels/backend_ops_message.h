@@ -10,7 +10,7 @@ static void softmax_loss(Case *c) {
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
     Rows g = c->variant == 1 ? logits : case_rows(c, logits.count, logits.columns);
     DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
-    DeviceByte *split = case_bits(c, logits.count, 3);
+    DeviceByte *split = case_small_bytes(c, logits.count, 3);
     DeviceDouble *loss = case_bytes(c, sizeof(double));
     if (c->variant == 2)
         g = (Rows){0};
@@ -25,7 +25,8 @@ static void softmax_value(Case *c) {
     DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
     DeviceDouble *loss = case_bytes(c, sizeof(double));
     double value;
-    c->b->softmax_loss(loss, (Rows){0}, logits, label, case_bits(c, logits.count, 2), 1, 0.125f);
+    c->b->softmax_loss(loss, (Rows){0}, logits, label, case_small_bytes(c, logits.count, 2), 1,
+                       0.125f);
     c->b->download(&value, loss, sizeof value);
     c->b->finish(NULL);
     float near = (float)value;
@@ -35,11 +36,11 @@ static void softmax_value(Case *c) {
 static void bce_loss(Case *c) {
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
     Rows g = c->variant == 1 ? logits : case_rows(c, logits.count, logits.columns);
-    DeviceByte *labels = case_bits(c, logits.count * logits.columns, 2);
+    DeviceByte *labels = case_small_bytes(c, logits.count * logits.columns, 2);
     DeviceDouble *loss = case_bytes(c, sizeof(double));
     if (c->variant == 2)
         g = (Rows){0};
-    c->b->bce_loss(loss, g, logits, labels, case_bits(c, logits.count, 3), 1, 0.125f);
+    c->b->bce_loss(loss, g, logits, labels, case_small_bytes(c, logits.count, 3), 1, 0.125f);
     case_keep(c, loss, sizeof(double));
     if (g.at != NULL)
         case_keep_rows(c, g);
@@ -49,9 +50,9 @@ static void count_metrics(Case *c) {
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
     size_t bytes = (size_t)(SPLITS * split_counts(logits.columns)) * sizeof(int64_t);
     DeviceInt64 *count = case_bytes(c, bytes);
-    DeviceByte *split = case_bits(c, logits.count, SPLITS);
+    DeviceByte *split = case_small_bytes(c, logits.count, SPLITS);
     DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
-    DeviceByte *labels = case_bits(c, logits.count * logits.columns, 2);
+    DeviceByte *labels = case_small_bytes(c, logits.count * logits.columns, 2);
     for (int time = 0; time < 2; time++) // counts are added to
         if (c->variant == 0)
             c->b->count_classes(count, logits, label, split);

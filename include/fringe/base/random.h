@@ -24,8 +24,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_FEATURES = 4, // features made by data.transforms, or by ids: row and peer are the id
     RANDOM_PARTITION = 5,
     RANDOM_ASSIGN = 6, // random bit widths; epoch = when they were requested
-    RANDOM_STREAM =
-        8, // the score random of streams; `layer` 0: nodes, 1: hyperedges; row and peer: id
+    RANDOM_STREAM = 8, // score random of streams; `layer` 0: nodes, 1: hyperedges; row, peer: id
 } RandomPurpose;
 
 typedef struct RandomStream {
