@@ -18,6 +18,7 @@ typedef struct Case {
     const Backend *b;
     Shape shape;
     int variant;        // what the operation makes of it
+    int64_t far;        // rows that are thought to lie in front of its rows (far_rows)
     int numbers;        // arrays of random numbers made so far: each has its own
     unsigned char *out; // what was written, as the host sees it; [out_bytes]
     size_t out_bytes;
@@ -30,6 +31,7 @@ typedef struct Operation {
     void (*run)(Case *c);
     int variants;
     double tolerance; // 0: every bit. Else of the norm of all floats that it writes
+    int far;          // so many variants touch no row beside those of their ranges and lists
 } Operation;
 
 // ---- random inputs
@@ -113,6 +115,27 @@ static inline DeviceInt64 *case_ids(Case *c, int64_t count) {
     DeviceInt64 *device = uploaded(c, host, (size_t)count * sizeof *host);
     memory_free(host);
     return device;
+}
+
+// ---- far rows: the same rows, as the last ones of very many. What lies in front of them is
+// nobody's memory, so an operation that computes their places in too few bits reads or writes
+// elsewhere.
+
+static inline DeviceFloat *far_floats(const Case *c, const DeviceFloat *at, int64_t of_a_row) {
+    return at == NULL ? NULL : flat_window(at, -c->far * of_a_row);
+}
+static inline Rows far_rows(const Case *c, Rows rows) {
+    return (Rows){far_floats(c, rows.at, rows.stride), c->far + rows.count, rows.columns,
+                  rows.stride};
+}
+static inline Range far_range(const Case *c, Range range) {
+    return (Range){c->far + range.begin, c->far + range.end};
+}
+static inline DeviceInt64 *far_ids(const Case *c, const DeviceInt64 *at) {
+    return int64_window(at, -c->far);
+}
+static inline DeviceByte *far_bytes(const Case *c, const DeviceByte *at, int64_t of_a_row) {
+    return byte_window(at, -c->far * of_a_row);
 }
 
 // ---- results

@@ -15,7 +15,8 @@ static void dense(Case *c) {
                               : case_dirty_rows(c, s.rows, OTHER_COLUMNS);
     DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
     DeviceFloat *bias = case_floats(c, OTHER_COLUMNS);
-    c->b->dense(out, range_of(c, s.rows), a, w, c->variant & 2 ? bias : NULL, c->variant & 4, NULL);
+    c->b->dense(far_rows(c, out), far_range(c, range_of(c, s.rows)), far_rows(c, a), w,
+                c->variant & 2 ? bias : NULL, c->variant & 4, NULL);
     case_keep_rows(c, out);
 }
 
@@ -23,7 +24,8 @@ static void dense_transposed(Case *c) {
     Shape s = c->shape;
     Rows g = case_rows(c, s.rows, OTHER_COLUMNS), out = case_rows(c, s.rows, s.columns);
     DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
-    c->b->dense_transposed(out, range_of(c, s.rows), g, w, c->variant & 2, NULL);
+    c->b->dense_transposed(far_rows(c, out), far_range(c, range_of(c, s.rows)), far_rows(c, g), w,
+                           c->variant & 2, NULL);
     case_keep_rows(c, out);
 }
 
@@ -58,7 +60,7 @@ static Csr random_csr(Case *c, int64_t rows, int64_t sources, bool weighted, int
         int64_t begin = csr.offset[r];
         csr.offset[r + 1] = begin + degree[r];
         for (int64_t e = 0; e < degree[r]; e++) { // ascending, spread over the sources
-            csr.column[begin + e] = (int32_t)(e * sources / degree[r]);
+            csr.column[begin + e] = (int32_t)(c->far + e * sources / degree[r]);
             if (weighted)
                 csr.weight[begin + e] = (float)(case_random(c) % 1000) / 500 - 1;
         }
@@ -74,10 +76,10 @@ static void aggregate(Case *c, int64_t longest) {
     int64_t sources = longest > s.rows ? longest : s.rows;
     bool weighted = c->variant & 2, scaled = c->variant & 4, self = c->variant & 8;
     Csr csr = random_csr(c, s.rows, sources, weighted, longest);
-    Aggregate *a = c->b->aggregate_new(&csr, sources, s.columns, "rows");
+    Aggregate *a = c->b->aggregate_new(&csr, c->far + sources, s.columns, "rows");
     Rows x = case_rows(c, sources, s.columns), out = case_dirty_rows(c, s.rows, s.columns);
     DeviceFloat *left = case_floats(c, s.rows), *right = case_floats(c, sources);
-    c->b->aggregate_prepare(a, x, scaled ? right : NULL, NULL);
+    c->b->aggregate_prepare(a, far_rows(c, x), scaled ? far_floats(c, right, 1) : NULL, NULL);
     c->b->aggregate_rows(a, out, range_of(c, s.rows), self, scaled ? left : NULL, NULL);
     case_keep_rows(c, out);
     c->b->aggregate_free(a);
@@ -105,7 +107,8 @@ static void aggregate_halo(Case *c) {
         for (int i = c->variant & 1 ? 0 : 3; i < 4; i++) {
             Rows from = time == 0 && i < 3 ? landing : halo;
             c->b->copy(from.at, halo.at, rows_bytes(ends[i], s.columns));
-            c->b->aggregate_halo(h, out, from, ends[i], i == 3 ? left : NULL, NULL);
+            c->b->aggregate_halo(h, out, far_rows(c, from), c->far + ends[i], i == 3 ? left : NULL,
+                                 NULL);
         }
     }
     case_keep_rows(c, out);
@@ -158,8 +161,14 @@ static void post(Case *c) {
     PostSaved saved = {case_bytes(c, (size_t)s.rows * 4), case_bytes(c, (size_t)s.rows * 4),
                        case_bytes(c, bits), case_bytes(c, bits)};
     DeviceInt64 *gid = case_ids(c, s.rows);
-    c->b->post_forward(h, (Range){0, s.rows / 2}, z, &p, saved, gid, NULL);
-    c->b->post_forward(h, (Range){s.rows / 2, s.rows}, z, &p, saved, gid, NULL);
+    PostSaved there = {far_floats(c, saved.mean, 1), far_floats(c, saved.inverse, 1),
+                       far_bytes(c, saved.kept, z.stride / 8),
+                       far_bytes(c, saved.positive, z.stride / 8)};
+    Range first = {0, s.rows / 2}, last = {s.rows / 2, s.rows};
+    c->b->post_forward(far_rows(c, h), far_range(c, first), far_rows(c, z), &p, there,
+                       far_ids(c, gid), NULL);
+    c->b->post_forward(far_rows(c, h), far_range(c, last), far_rows(c, z), &p, there,
+                       far_ids(c, gid), NULL);
     case_keep_rows(c, h);
     if (!p.training)
         return;
@@ -185,14 +194,16 @@ static void dropout(Case *c) {
     static const float keep[] = {0.5f, 0.9f, 1, 0x1p-17f};
     Rows x = case_rows(c, c->shape.rows, c->shape.columns);
     Rows out = c->variant & 1 ? x : case_rows(c, x.count, x.columns);
-    c->b->dropout(out, range_of(c, x.count), x, keep[c->variant / 2],
-                  random_stream(5, RANDOM_DROPOUT, 9, 2, 0), case_ids(c, x.count), NULL);
+    c->b->dropout(far_rows(c, out), far_range(c, range_of(c, x.count)), far_rows(c, x),
+                  keep[c->variant / 2], random_stream(5, RANDOM_DROPOUT, 9, 2, 0),
+                  far_ids(c, case_ids(c, x.count)), NULL);
     case_keep_rows(c, out);
 }
 
 static void add_bias(Case *c) {
     Rows out = case_rows(c, c->shape.rows, c->shape.columns);
-    c->b->add_bias(out, range_of(c, out.count), case_floats(c, out.columns), NULL);
+    c->b->add_bias(far_rows(c, out), far_range(c, range_of(c, out.count)),
+                   case_floats(c, out.columns), NULL);
     case_keep_rows(c, out);
 }
 
@@ -200,7 +211,8 @@ static void add_scaled(Case *c) {
     Rows a = case_rows(c, c->shape.rows, c->shape.columns);
     Rows x = case_rows(c, a.count, a.columns);
     Rows out = c->variant & 2 ? a : case_rows(c, a.count, a.columns);
-    c->b->add_scaled(out, range_of(c, a.count), a, x, case_floats(c, 1), NULL);
+    c->b->add_scaled(far_rows(c, out), far_range(c, range_of(c, a.count)), far_rows(c, a),
+                     far_rows(c, x), case_floats(c, 1), NULL);
     case_keep_rows(c, out);
 }
 
@@ -213,14 +225,14 @@ static void dot(Case *c) {
 }
 
 #define COMPUTE_OPERATIONS                                                                         \
-    {"dense", dense, 8, 1e-5}, {"dense_transposed", dense_transposed, 4, 1e-5},                    \
-        {"dense_gradient", dense_gradient, 1, 1e-5}, {"column_sums", column_sums, 1, 0},           \
-        {"aggregate_rows", aggregate_rows, 16, 0},                                                 \
-        {"aggregate_rows of a long row", aggregate_long_row, 16, 0},                               \
-        {"aggregate_halo", aggregate_halo, 4, 0}, {"post", post, 20, 0},                           \
-        {"dropout", dropout, 8, 0}, {"add_bias", add_bias, 2, 0},                                  \
-        {"add_scaled", add_scaled, 4, 0}, {                                                        \
-        "dot", dot, 1, 0                                                                           \
+    {"dense", dense, 8, 1e-5, 8}, {"dense_transposed", dense_transposed, 4, 1e-5, 4},              \
+        {"dense_gradient", dense_gradient, 1, 1e-5, 0}, {"column_sums", column_sums, 1, 0, 0},     \
+        {"aggregate_rows", aggregate_rows, 16, 0, 8},                                              \
+        {"aggregate_rows of a long row", aggregate_long_row, 16, 0, 8},                            \
+        {"aggregate_halo", aggregate_halo, 4, 0, 4}, {"post", post, 20, 0, 20},                    \
+        {"dropout", dropout, 8, 0, 8}, {"add_bias", add_bias, 2, 0, 2},                            \
+        {"add_scaled", add_scaled, 4, 0, 4}, {                                                     \
+        "dot", dot, 1, 0, 0                                                                        \
     }
 
 #endif

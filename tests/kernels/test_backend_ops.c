@@ -20,8 +20,8 @@ enum { OPERATIONS = sizeof operations / sizeof *operations };
 static const Shape shapes[] = {{1, 1}, {0, 41}, {3, 602}, {70, 41}, {21, 256}, {33, 16}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static Case run(const Backend *b, const Operation *o, Shape shape, int variant) {
-    Case c = {.b = b, .shape = shape, .variant = variant};
+static Case run(const Backend *b, const Operation *o, Shape shape, int variant, int64_t far) {
+    Case c = {.b = b, .shape = shape, .variant = variant, .far = far};
     o->run(&c);
     return c;
 }
@@ -49,7 +49,7 @@ static bool is_same(const Case *want, const Case *got, double tolerance) {
 
 static void compare(const Backend *b, const Operation *o, Shape shape, int variant,
                     const char *how) {
-    Case want = run(&backend_cpu, o, shape, variant), got = run(b, o, shape, variant);
+    Case want = run(&backend_cpu, o, shape, variant, 0), got = run(b, o, shape, variant, 0);
     if (!is_same(&want, &got, o->tolerance))
         fail_msg("%s on %s (%s), %d x %d, variant %d: differs from cpu", o->name, b->name, how,
                  (int)shape.rows, (int)shape.columns, variant);
@@ -97,10 +97,42 @@ static void on_emulated(void **state) {
     }
 }
 
+// Rows that cross 2^31 floats, and those of a whole width that cross 2^31 bytes, are the same rows.
+static void compare_far(const Backend *b) {
+    const Shape shape = {33, 16};
+    const int64_t fars[] = {((int64_t)1 << 31) / shape.columns - shape.rows / 2,
+                            ((int64_t)1 << 29) / shape.columns - shape.rows / 2};
+    for (int o = 0; o < OPERATIONS; o++)
+        for (int v = 0; v < operations[o].far; v++)
+            for (int i = 0; i < 2; i++) {
+                Case near = run(b, &operations[o], shape, v, 0);
+                Case far = run(b, &operations[o], shape, v, fars[i]);
+                if (near.out_bytes == 0 || !is_same(&near, &far, 0))
+                    fail_msg("%s on %s, variant %d: rows from %lld on differ", operations[o].name,
+                             b->name, v, (long long)fars[i]);
+                case_clear(&far);
+                case_clear(&near);
+            }
+}
+
+static void far_rows_of_the_cpu(void **state) {
+    (void)state;
+    compare_far(&backend_cpu);
+}
+
+static void far_rows_of_the_emulated(void **state) {
+    (void)state;
+    Error err = {0};
+    const Backend *b = emulated_device(&err);
+    if (b == NULL)
+        test_skip(err.text);
+    compare_far(b);
+}
+
 // The aggregate's other kernel, whose sums are cuSPARSE's.
 static void aggregates_by_cusparse(const Backend *b) {
-    static const Operation by_cusparse[] = {{"aggregate_rows", aggregate_rows, 16, 1e-5},
-                                            {"a long row", aggregate_long_row, 16, 1e-5}};
+    static const Operation by_cusparse[] = {{"aggregate_rows", aggregate_rows, 16, 1e-5, 0},
+                                            {"a long row", aggregate_long_row, 16, 1e-5, 0}};
     Error err = {0};
     assert_true(b->start(&(BackendStart){.spmm = "cusparse"}, &err));
     assert_string_equal(b->spmm(), "cusparse");
@@ -128,12 +160,17 @@ static void on_cuda(void **state) {
     if (b == NULL)
         test_skip(err.text);
     assert_true(walk(b, -1, "device") > 500);
+    compare_far(b);
     aggregates_by_cusparse(b);
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(on_the_cpu),  cmocka_unit_test(on_fenced),
-    cmocka_unit_test(on_emulated), cmocka_unit_test(cusparse_on_emulated),
+    cmocka_unit_test(on_the_cpu),
+    cmocka_unit_test(on_fenced),
+    cmocka_unit_test(on_emulated),
+    cmocka_unit_test(cusparse_on_emulated),
+    cmocka_unit_test(far_rows_of_the_cpu),
+    cmocka_unit_test(far_rows_of_the_emulated),
     cmocka_unit_test(on_cuda),
 };
 TEST_MAIN(tests)
