@@ -296,6 +296,9 @@ struct Backend {
     void (*message_upload)(void *device, const void *pinned, size_t bytes);
     void (*message_download)(void *pinned, const void *device, size_t bytes);
     void (*message_zero)(void *device, size_t bytes);
+    // *sum = the checksum of a payload (kernels/checksum.h), which is 8-byte aligned.
+    void (*message_checksum)(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
+                             const Poll *poll);
     // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
     // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
     // little-endian). *bad, of rows that have a value which is not finite or beyond the largest

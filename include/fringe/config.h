@@ -191,6 +191,7 @@ typedef struct Config {
         char backend[CONFIG_WORD]; // of a family
         char simd[CONFIG_WORD];    // auto | plain | avx2 | avx512
         char spmm[CONFIG_WORD];    // of a device: own | cusparse | auto (measured)
+        bool device_messages;      // MPI reads and writes the device's memory where it can
         char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;
     _Alignas(max_align_t) unsigned char member[CONFIG_MEMBERS]; // values of MemberKeys

@@ -31,6 +31,11 @@ typedef struct BufferSizes {     // bytes
 ExchangeBuffers *exchange_buffers_new(const Backend *backend); // borrowed
 void exchange_buffers_free(ExchangeBuffers *buffers);          // after its channels
 void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const BufferSizes *size);
+// Whether MPI reads and writes messages in the memory of devices (comm_cuda_support), for what is
+// made or planned from now on. It must be the same on all ranks. Without it, and on backends whose
+// memory is the host's, messages lie in pinned memory of the host.
+void exchange_use_device_memory(bool use);
+bool exchange_uses_device_memory(const Backend *backend);
 
 // The options of a channel's codec. Exact exchanges (evaluation) use fp32 instead.
 typedef struct CodecOptions {

@@ -1,10 +1,11 @@
-// Rows of a send list one behind the other, tight, as floats or as bf16, and back. Both directions
-// are bound by memory.
+// Rows of a send list one behind the other, tight, as floats or as bf16, and back; the checksum of
+// such a message. All are bound by memory.
 //
 // The one idea: blocks of rows are spread over the threads, and rows of the gather are asked for
 // some time before they are read (send lists ascend, law 5, but with gaps that the hardware does
 // not guess).
 #include "../bf16.h"
+#include "../checksum.h"
 #include "cpu.h"
 #include <omp.h>
 #include <string.h>
@@ -162,4 +163,20 @@ void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t coun
                        columns);
         poll_sometimes(poll, i);
     }
+}
+
+void cpu_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
+                          const Poll *poll) {
+    const int64_t words = (int64_t)((bytes + CHECKSUM_WORD - 1) / CHECKSUM_WORD);
+    const int64_t blocks = (words + BLOCK - 1) / BLOCK;
+    uint64_t total = 0;
+#pragma omp parallel for schedule(static) reduction(+ : total) if (words > PARALLEL)
+    for (int64_t i = 0; i < blocks; i++) {
+        int64_t end = (i + 1) * BLOCK < words ? (i + 1) * BLOCK : words;
+        for (int64_t w = i * BLOCK; w < end; w++)
+            total +=
+                checksum_term(checksum_word(cpu_bytes(payload), bytes, (uint64_t)w), (uint64_t)w);
+        poll_sometimes(poll, i);
+    }
+    *cpu_int64s(sum) = (int64_t)total;
 }

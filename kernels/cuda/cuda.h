@@ -107,7 +107,7 @@ void cuda_sgd(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g, const
               int64_t count, float rate, float momentum);
 void cuda_scale(DeviceFloat *x, int64_t count, float factor);
 
-// ---- message.cu and quantize.cu: on STREAM_MESSAGE
+// ---- message.cu, quantize.cu, checksum.cu: on STREAM_MESSAGE
 void cuda_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *poll);
 void cuda_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count, DeviceInt64 *bad,
                     const Poll *poll);
@@ -118,6 +118,8 @@ void cuda_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t cou
 void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                    const Poll *poll);
 void cuda_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
+void cuda_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
+                           const Poll *poll);
 
 #ifdef __cplusplus
 }

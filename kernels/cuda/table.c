@@ -66,6 +66,7 @@ static const Backend table = {
     .message_upload = cuda_message_upload,
     .message_download = cuda_message_download,
     .message_zero = cuda_message_zero,
+    .message_checksum = cuda_message_checksum,
     .pack_fp32 = cuda_pack_fp32,
     .pack_bf16 = cuda_pack_bf16,
     .unpack_fp32 = cuda_unpack_fp32,

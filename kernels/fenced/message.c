@@ -21,6 +21,26 @@ static Quantized quantized_twin(const Quantized *quantized) {
     return twin;
 }
 
+// ---- checksum
+
+typedef struct Checksum {
+    DeviceInt64 *sum;
+    const DeviceByte *payload;
+    size_t bytes;
+} Checksum;
+
+static void run_checksum(const void *arguments, const Poll *poll) {
+    const Checksum *c = arguments;
+    backend_cpu.message_checksum(c->sum, c->payload, c->bytes, poll);
+}
+
+void fenced_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
+                             const Poll *poll) {
+    (void)poll;
+    FENCED_PUT(STREAM_MESSAGE, run_checksum, Checksum, fenced_twin(sum), fenced_twin(payload),
+               bytes);
+}
+
 // ---- floats and bf16
 
 typedef struct Pack {

@@ -268,6 +268,10 @@ const Key config_own_keys[] = {
      "Which kernel adds up the rows of neighbours on a CUDA device: own, that of fringe; cusparse, "
      "NVIDIA's library; auto, what is faster here, measured at the start. Results of the two "
      "differ in rounding. The CPU ignores it."},
+    {"run.device_messages", KEY_BOOL, AT(run.device_messages), "false", ANY, ANY, ANY,
+     "Gives MPI the halo messages in the memory of CUDA devices, if the MPI library of every rank "
+     "is CUDA-aware; otherwise they go through pinned memory of the host. Results do not depend on "
+     "it. Not tried on hardware yet."},
     {"run.panels", KEY_WORD, AT(run.panels), "\"auto\"", ANY, "auto rows 128 64 32", ANY,
      "Column panels of the sparse kernel; auto: measured at the start. Results do not depend on "
      "it."},

@@ -7,6 +7,14 @@ static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
 static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+static bool device_memory; // exchange_use_device_memory
+
+void exchange_use_device_memory(bool use) { device_memory = use; }
+
+bool exchange_uses_device_memory(const Backend *backend) {
+    return device_memory && !backend->host_is_device;
+}
+
 const Codec *exact_codec(void) {
     Error none = {0};
     return codec_find("fp32", &none);
@@ -45,14 +53,17 @@ static void alloc_buffers(ExchangeBuffers *buffers, const Allocator *allocator) 
         size_t bytes = buffers->size.message[side];
         DeviceByte *device = alloc_device(allocator, bytes, "messages");
         buffers->device_message[side] = device;
-        buffers->message[side] = alloc_pinned_side(allocator, device, bytes, "messages");
+        buffers->message[side] = exchange_uses_device_memory(allocator->backend)
+                                     ? (void *)device
+                                     : alloc_pinned_side(allocator, device, bytes, "messages");
     }
     buffers->received = alloc_device(allocator, buffers->size.received, "halo rows");
 }
 
 static void free_buffers(ExchangeBuffers *buffers) {
     for (int side = 0; side < SIDES; side++) {
-        pinned_side_free(buffers->backend, buffers->message[side]);
+        if ((void *)buffers->message[side] != buffers->device_message[side])
+            pinned_side_free(buffers->backend, buffers->message[side]);
         buffers->backend->free(buffers->device_message[side]);
     }
     buffers->backend->free(buffers->received);

@@ -7,7 +7,7 @@
 struct ExchangeBuffers {
     const Backend *backend; // borrowed
     BufferSizes size;
-    unsigned char *message[SIDES];     // owned: what MPI reads and writes
+    unsigned char *message[SIDES];     // owned: what MPI reads and writes; may be device_message
     DeviceByte *device_message[SIDES]; // owned: what is encoded and decoded, at the same places
     DeviceFloat *received;             // owned
     Event *rows_ready;                 // owned: the rows to send are computed

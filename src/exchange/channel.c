@@ -177,7 +177,7 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
     channel->codec->encode(channel->buffers->backend, channel_message(channel, OUTGOING, group),
                            &layout, &source, int64_window(channel->device_bad, group), beat);
     row_memories_after_encode(channel, group, &layout, beat);
-    channel_download_message(channel, group);
+    channel_download_message(channel, group, beat);
 }
 
 // A row that cannot be sent ends the job.
@@ -201,8 +201,7 @@ static void seal(Channel *channel, int group, const Poll *beat) {
     check_rows(channel, group);
     transfer->header.epoch = channel->epoch;
     transfer->header.sequence = channel->sequence;
-    transfer->header.payload =
-        message_payload_checksum(transfer->payload, (size_t)transfer->bytes, beat);
+    transfer->header.payload = channel_checksum(channel, OUTGOING, group, beat);
     message_seal(&transfer->header);
 }
 
@@ -289,8 +288,8 @@ void channel_move(Channel *channel) {
 }
 
 // A header is checked as soon as it has arrived, because the rest of a message that is too short
-// would never arrive. `payload` NULL: checks only the header.
-static void check_message(Channel *channel, int group, const unsigned char *payload) {
+// would never arrive. `checksum` of the payload; NULL: checks only the header.
+static void check_message(Channel *channel, int group, const uint64_t *checksum) {
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     MessageHeader expected = {
         .layer = (uint8_t)channel->id.layer,
@@ -304,8 +303,8 @@ static void check_message(Channel *channel, int group, const unsigned char *payl
         .bytes = (uint64_t)transfer->bytes,
     };
     Error err = {0};
-    CHECK(message_check(&transfer->header, &expected, payload, &channel->poll, &err),
-          EXIT_INTEGRITY, "%s", err.text);
+    CHECK(message_check(&transfer->header, &expected, checksum, &err), EXIT_INTEGRITY, "%s",
+          err.text);
 }
 
 // Each chunk is a wait of its own, so that the time limit tells a slow network from a hung rank.
@@ -350,7 +349,8 @@ void channel_receive(Channel *channel, int group) {
     if (transfer->bytes > 0) {
         since = clock_seconds();
         stream_timer_begin(channel->timer, STREAM_MESSAGE, TIMER_UNPACK);
-        check_message(channel, group, transfer->payload);
+        uint64_t checksum = channel_checksum(channel, INCOMING, group, &channel->poll);
+        check_message(channel, group, &checksum);
         MessageLayout layout = layout_of(channel, INCOMING, group);
         channel_decode(channel, group, &layout);
         stream_timer_end(channel->timer);

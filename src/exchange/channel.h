@@ -41,7 +41,9 @@ struct Channel {
     float *range;              // the same on the host, when the exchange is packed
     DeviceInt64 *device_bad;   // [rounds] owned: 1 + place of a row that cannot be sent, or 0
     int64_t *bad;              // the same on the host, message by message
-    Event *made[2];            // owned: a message is encoded and downloaded; two in turn
+    DeviceInt64 *device_checksum; // [rounds] owned: of the messages; NULL where they are downloaded
+    int64_t *checksum;            // the same on the host: of what was sent or, later, received
+    Event *made[2];               // owned: a message is encoded and downloaded; two in turn
     RingTransfer ring;
     RowMemories memories;
     Channel *next_in_flight; // the next one in the list of channels in flight
@@ -72,13 +74,16 @@ void channel_add_ranges(Channel *channel, const Poll *poll); // of the exchange 
 // ---- device.c
 void channel_alloc_device(Channel *channel, const Allocator *allocator);
 void channel_free_device(Channel *channel);
-void channel_encode_begin(Channel *channel);                // before the first message is encoded
-void channel_download_message(Channel *channel, int group); // after its encoding
+void channel_encode_begin(Channel *channel); // before the first message is encoded
+void channel_download_message(Channel *channel, int group, const Poll *poll); // after its encoding
 void channel_wait_made(Channel *channel, int group,
                        const Poll *poll);                         // until the download is complete
 void channel_download_ranges(Channel *channel, const Poll *poll); // of all messages; blocks
 void channel_decode_begin(Channel *channel); // once, before the first message is decoded
 void channel_decode(Channel *channel, int group, const MessageLayout *layout);
+// Of the payload of a message that is made or received; on the device where the message stays
+// there.
+uint64_t channel_checksum(Channel *channel, int side, int group, const Poll *poll);
 void channel_note_read(Channel *channel); // after the work that reads the received rows
 // Blocks until received messages are uploaded and decoded, so that new ones may arrive.
 void channel_wait_decoded(Channel *channel);

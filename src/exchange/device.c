@@ -5,6 +5,9 @@
 //   compute   rows made --rows_ready-->                              --> halo part of the aggregate
 //   message                  encode, download --made-->  upload, decode --decoded--^
 //   host                                    checksum, send ... receive, check
+//
+// Where MPI reads the device's memory, a checksum made there takes the place of the download and of
+// the upload.
 
 #include "buffers.h"
 
@@ -29,6 +32,12 @@ void channel_alloc_device(Channel *channel, const Allocator *allocator) {
     channel->device_bad = alloc_device(allocator, bad_bytes(channel), "messages");
     channel->bad =
         alloc_pinned_side(allocator, channel->device_bad, bad_bytes(channel), "messages");
+    if (exchange_uses_device_memory(allocator->backend)) {
+        size_t bytes = (size_t)channel->ring.rounds * sizeof(int64_t);
+        channel->device_checksum = alloc_device(allocator, bytes, "messages");
+        channel->checksum =
+            alloc_pinned_side(allocator, channel->device_checksum, bytes, "messages");
+    }
     if (!channel->options.codec->has_widths)
         return;
     const char *what = "ranges of messages";
@@ -45,6 +54,8 @@ void channel_free_device(Channel *channel) {
     b->free(channel->device_range);
     for (int i = 0; i < 2; i++)
         b->event_free(channel->made[i]);
+    pinned_side_free(b, channel->checksum);
+    b->free(channel->device_checksum);
     pinned_side_free(b, channel->bad);
     b->free(channel->device_bad);
     mirror_free(b, channel->source_id);
@@ -59,11 +70,40 @@ void channel_encode_begin(Channel *channel) {
     buffers->backend->message_zero(channel->device_bad, bad_bytes(channel));
 }
 
-void channel_download_message(Channel *channel, int group) {
+static bool stays_on_device(const Channel *channel) {
+    return exchange_uses_device_memory(channel->buffers->backend);
+}
+
+// The device adds up the message, and the host is given the sum.
+static void download_checksum(Channel *channel, int side, int group, const Poll *poll) {
+    const Backend *b = channel->buffers->backend;
+    DeviceInt64 *sum = int64_window(channel->device_checksum, group);
+    b->message_checksum(sum, channel_message(channel, side, group),
+                        (size_t)channel->ring.transfer[group][side].bytes, poll);
+    b->message_download(&channel->checksum[group], sum, sizeof *channel->checksum);
+}
+
+uint64_t channel_checksum(Channel *channel, int side, int group, const Poll *poll) {
+    const Backend *b = channel->buffers->backend;
+    const Transfer *transfer = &channel->ring.transfer[group][side];
+    if (!stays_on_device(channel))
+        return message_payload_checksum(transfer->payload, (size_t)transfer->bytes, poll);
+    if (side == INCOMING) { // that of a message to send came with it
+        download_checksum(channel, side, group, poll);
+        b->event_record(channel->made[0], STREAM_MESSAGE);
+        b->event_wait(channel->made[0], poll);
+    }
+    return (uint64_t)channel->checksum[group];
+}
+
+void channel_download_message(Channel *channel, int group, const Poll *poll) {
     const Backend *b = channel->buffers->backend;
     const Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
-    b->message_download(transfer->payload, channel_message(channel, OUTGOING, group),
-                        (size_t)transfer->bytes);
+    if (stays_on_device(channel))
+        download_checksum(channel, OUTGOING, group, poll);
+    else
+        b->message_download(transfer->payload, channel_message(channel, OUTGOING, group),
+                            (size_t)transfer->bytes);
     b->message_download(&channel->bad[group], int64_window(channel->device_bad, group),
                         sizeof *channel->bad);
     b->event_record(channel->made[group % 2], STREAM_MESSAGE);
@@ -91,7 +131,8 @@ void channel_decode(Channel *channel, int group, const MessageLayout *layout) {
     const Backend *b = buffers->backend;
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     DeviceByte *message = channel_message(channel, INCOMING, group);
-    b->message_upload(message, transfer->payload, (size_t)transfer->bytes);
+    if (!stays_on_device(channel))
+        b->message_upload(message, transfer->payload, (size_t)transfer->bytes);
     channel->codec->decode(b, channel_rows(channel), channel->plan->receive_offset[group], layout,
                            message, &channel->poll);
     row_memories_after_decode(channel, group);

@@ -56,12 +56,10 @@ static const char *wrong_field(const MessageHeader *found, const MessageHeader *
     return NULL;
 }
 
-bool message_check(const MessageHeader *found, const MessageHeader *expected, const void *payload,
-                   const Poll *poll, Error *err) {
+bool message_check(const MessageHeader *found, const MessageHeader *expected,
+                   const uint64_t *checksum, Error *err) {
     const char *wrong = wrong_field(found, expected);
-    if (wrong == NULL &&
-        (payload == NULL ||
-         found->payload == message_payload_checksum(payload, (size_t)expected->bytes, poll)))
+    if (wrong == NULL && (checksum == NULL || found->payload == *checksum))
         return true;
     return error_set(err, EXIT_INTEGRITY,
                      "the message of layer %u, %s, epoch %u from rank %u to rank %u arrived with "

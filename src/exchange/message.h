@@ -8,8 +8,9 @@
 //    32                40                48                 56               64
 //
 // All fields are little-endian (ranks run on machines of one kind). `la` is the layer, `di` the
-// direction; sequence counts the exchanges of the channel; the checksums are XXH3, the header's
-// over bytes 0 .. 55.
+// direction; sequence counts the exchanges of the channel; the header's checksum is XXH3 over bytes
+// 0 .. 55; the payload's is message_payload_checksum, or that of the device where the message stays
+// on it (kernels/checksum.h).
 #ifndef FRINGE_SRC_EXCHANGE_MESSAGE_H
 #define FRINGE_SRC_EXCHANGE_MESSAGE_H
 
@@ -46,9 +47,10 @@ uint64_t message_payload_checksum(const void *payload, size_t bytes, const Poll 
 // Fills in magic, version and the header's own checksum; the rest must be set.
 void message_seal(MessageHeader *header);
 
-// False with EXIT_INTEGRITY and a sentence if `found`, received with this payload, is not what
-// `expected` says (its two checksums are not read). payload NULL: only the header has arrived.
-bool message_check(const MessageHeader *found, const MessageHeader *expected, const void *payload,
-                   const Poll *poll, Error *err);
+// False with EXIT_INTEGRITY and a sentence if `found`, received with a payload that has this
+// checksum, is not what `expected` says (its two checksums are not read). checksum NULL: only the
+// header has arrived.
+bool message_check(const MessageHeader *found, const MessageHeader *expected,
+                   const uint64_t *checksum, Error *err);
 
 #endif

@@ -23,7 +23,7 @@ enum { INCOMING, OUTGOING, SIDES };
 
 typedef struct Transfer {
     MessageHeader header;
-    unsigned char *payload; // in the buffers
+    unsigned char *payload; // in the buffers; may be memory that the host cannot touch
     int64_t bytes;          // 0: there is no message, not even a header
     int64_t chunks, posted, done;
     bool header_done; // chunk 0 has arrived or left

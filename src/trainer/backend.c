@@ -14,6 +14,12 @@ static bool same_everywhere(const Comm *comm, int number) {
     return comm_max_double(comm, number) == -comm_max_double(comm, -number);
 }
 
+// MPI is given addresses of devices only if all ranks have some and its library on each takes them.
+static bool device_messages(const Config *config, const Backend *backend, const Comm *comm) {
+    bool can = backend != NULL && backend->is_device && comm_cuda_support();
+    return comm_max_double(comm, !can) == 0 && config->run.device_messages;
+}
+
 // Bits of different backends differ, so `auto` takes a device only where all ranks have it.
 const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
     const BackendStart how = {.vectors = config->run.simd,
@@ -24,5 +30,6 @@ const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
     if (!same_everywhere(comm, row_of(backend)) &&
         strcmp(config->run.backend, backend_family.automatic) == 0)
         backend = backend_open("cpu", &how, err);
+    exchange_use_device_memory(device_messages(config, backend, comm));
     return backend;
 }

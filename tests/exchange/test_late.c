@@ -4,6 +4,7 @@
 // overwritten before they are read.
 #include "../device.h"
 #include "../support.h"
+#include "cuda_mpi.h"
 #include "exchange/channel.h"
 #include "synthetic_halo.h"
 
@@ -146,8 +147,20 @@ static void compare_on(const Backend *b, uint64_t seed, const char *codec, Way w
     memory_free(want);
 }
 
+// The MPI library reads and writes the memory of the device itself.
+static void compare_on_device_memory(const Backend *b, uint64_t seed, const char *codec, Way way) {
+    int64_t before = device_messages;
+    exchange_use_device_memory(true);
+    compare_on(b, seed, codec, way);
+    exchange_use_device_memory(false);
+    HaloPlan plan = ring_plan(seed, &test_comm);
+    bool moves = plan.halo_count + plan.send_offset[plan.size - 1] > 0;
+    assert_true((device_messages > before) == moves);
+    ring_clear(&plan);
+}
+
 // On four ranks also on the emulated device, whose streams go on by chance, another one on each
-// rank and each time: 1296 exchanges in all.
+// rank and each time: 1296 exchanges through the host's memory, and 432 without it.
 static void compare(uint64_t seed, const char *codec, Way way) {
     Error err = {0}, none = {0};
     compare_on(backend_find("fenced", &err), seed, codec, way);
@@ -159,6 +172,8 @@ static void compare(uint64_t seed, const char *codec, Way way) {
         setenv("FRINGE_EMULATED_SEED", text, 1);
         compare_on(emulated, seed, codec, way);
     }
+    if (emulated != NULL)
+        compare_on_device_memory(emulated, seed, codec, way);
 }
 
 // Some ranks only send, some only receive: these wait for no message of their own.
@@ -180,6 +195,11 @@ static void rows_that_are_read_late_are_those_of_their_exchange(void **state) {
         compare(seed, "fp32", READ_LATER);
 }
 
+static void the_stub_is_asked(void **state) {
+    (void)state;
+    assert_true(comm_cuda_support());
+}
+
 static void a_rank_that_only_receives_is_among_them(void **state) {
     (void)state;
     bool found = false;
@@ -196,6 +216,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(late_rows_arrive),
     cmocka_unit_test(late_rows_of_any_width_arrive),
     cmocka_unit_test(rows_that_are_read_late_are_those_of_their_exchange),
+    cmocka_unit_test(the_stub_is_asked),
     cmocka_unit_test(a_rank_that_only_receives_is_among_them),
 };
 TEST_MAIN(tests)

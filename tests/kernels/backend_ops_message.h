@@ -108,6 +108,16 @@ typedef struct Sending {
     DeviceInt64 *bad;
 } Sending;
 
+// Rows of x and, after them, of the sums.
+static DeviceInt32 *far_list(Case *c, int64_t count, int32_t below) {
+    int32_t *host = ALLOC(int32_t, count + 1, "test");
+    for (int64_t i = 0; i < count; i++)
+        host[i] = (int32_t)(c->far + case_random(c) % (uint32_t)below);
+    DeviceInt32 *device = uploaded(c, host, (size_t)count * sizeof *host);
+    memory_free(host);
+    return device;
+}
+
 static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     Shape s = c->shape;
     int64_t sums = s.rows / 4, own = s.rows - sums;
@@ -116,9 +126,9 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     source->x = case_rows(c, own, s.columns);
     source->sums = case_rows(c, sums, s.columns);
     source->scale = scaled ? case_floats(c, own) : NULL;
-    source->row = case_int32s(c, sending.count, (int32_t)(s.rows > 0 ? s.rows : 1));
+    source->row = far_list(c, sending.count, (int32_t)(s.rows > 0 ? s.rows : 1));
     source->stream = random_stream(11, RANDOM_ROUNDING, 7, 1, 1);
-    source->gid = case_ids(c, s.rows);
+    source->gid = far_ids(c, case_ids(c, s.rows));
     source->peer = 3;
     source->sum_peer = 5;
     source->range = case_floats(c, sending.count);
@@ -130,6 +140,8 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
         }
         c->b->finish(NULL);
     }
+    source->x = far_rows(c, source->x);
+    source->scale = far_floats(c, source->scale, 1);
     return sending;
 }
 
@@ -140,7 +152,7 @@ static void pack_fp32(Case *c) {
     c->b->pack_fp32(out, &s.source, s.count, NULL);
     case_keep(c, out, bytes);
     Rows rows = case_dirty_rows(c, s.count + 3, c->shape.columns);
-    c->b->unpack_fp32(rows, 2, out, s.count, NULL);
+    c->b->unpack_fp32(far_rows(c, rows), c->far + 2, out, s.count, NULL);
     case_keep_rows(c, rows);
 }
 
@@ -154,7 +166,7 @@ static void pack_bf16(Case *c) {
         return;
     case_keep(c, out, bytes);
     Rows rows = case_dirty_rows(c, s.count + 3, c->shape.columns);
-    c->b->unpack_bf16(rows, 2, out, s.count, NULL);
+    c->b->unpack_bf16(far_rows(c, rows), c->far + 2, out, s.count, NULL);
     case_keep_rows(c, rows);
 }
 
@@ -196,16 +208,28 @@ static void quantize(Case *c) {
     case_keep(c, q.payload, (size_t)(q.count * quantized_row_bytes(c->shape.columns, bits)));
     case_keep(c, s.source.range, (size_t)s.count * 4);
     Rows rows = case_dirty_rows(c, s.count + 3, c->shape.columns);
-    c->b->dequantize(rows, 2, &q, NULL);
+    c->b->dequantize(far_rows(c, rows), c->far + 2, &q, NULL);
     case_keep_rows(c, rows);
 }
 
+// Of some bytes more and less than whole words. Each byte counts, and its place.
+static void message_checksum(Case *c) {
+    int64_t bytes = flat_count(c) + c->variant;
+    DeviceByte *payload = case_small_bytes(c, bytes, 250);
+    DeviceInt64 *sum = case_bytes(c, sizeof(int64_t));
+    for (int64_t left = bytes; left >= 0 && left > bytes - 20; left--) {
+        c->b->message_checksum(sum, payload, (size_t)left, NULL);
+        case_keep(c, sum, sizeof(int64_t));
+    }
+}
+
 #define MESSAGE_OPERATIONS                                                                         \
-    {"softmax_loss", softmax_loss, 3, 0}, {"softmax_loss's value", softmax_value, 1, 1e-6},        \
-        {"bce_loss", bce_loss, 3, 0}, {"count", count_metrics, 2, 0}, {"adam", adam, 2, 0},        \
-        {"sgd", sgd, 2, 0}, {"square_sum", square_sum, 1, 0}, {"scale", scale, 1, 0},              \
-        {"pack_fp32", pack_fp32, 2, 0}, {"pack_bf16", pack_bf16, 4, 0}, {                          \
-        "quantize", quantize, 3 * QUANTIZED_WIDTHS, 0                                              \
+    {"softmax_loss", softmax_loss, 3, 0, 0}, {"softmax_loss's value", softmax_value, 1, 1e-6, 0},  \
+        {"bce_loss", bce_loss, 3, 0, 0}, {"count", count_metrics, 2, 0, 0},                        \
+        {"adam", adam, 2, 0, 0}, {"sgd", sgd, 2, 0, 0}, {"square_sum", square_sum, 1, 0, 0},       \
+        {"scale", scale, 1, 0, 0}, {"message_checksum", message_checksum, 2, 0, 0},                \
+        {"pack_fp32", pack_fp32, 2, 0, 2}, {"pack_bf16", pack_bf16, 4, 0, 4}, {                    \
+        "quantize", quantize, 3 * QUANTIZED_WIDTHS, 0, 3 * QUANTIZED_WIDTHS                        \
     }
 
 #endif
