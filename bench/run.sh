@@ -16,7 +16,7 @@ for word in "$@"; do
 done
 if [ -z "$names" ]; then
     echo "usage: bench/run.sh NAME... [--strict] [--option=value]; benches:" \
-        $(ls "$here" | sed -n 's/\.\(c\|sh\|py\)$//p' | grep -v -x -e bench -e run -e netrig -e cut -e figures -e record -e options -e gpu -e gpu_peers | sort -u) >&2
+        $(ls "$here" | sed -n 's/\.\(c\|sh\|py\)$//p' | grep -v -x -e bench -e run -e netrig -e cut -e figures -e record -e options -e gpu -e gpu_peers -e plots | sort -u) >&2
     exit 64
 fi
 
