@@ -2,8 +2,9 @@
 // directory format.
 //
 // Formats are a table (src/dataset/formats.c): npz (gnn-benchmark CSR keys), metis (.graph), hgr
-// and pins (hypergraphs), edges (text, SNAP style), fringe (our own directory). data.transforms is
-// a list of steps applied in order, a table too. A stored edge (i, j) means that node j aggregates
+// and pins (hypergraphs), edges (text, SNAP style), mtx (Matrix Market), ogb, reddit and graphsaint
+// (folders as these projects unpack them), fringe (our own directory). data.transforms is a list of
+// steps applied in order, a table too. A stored edge (i, j) means that node j aggregates
 // row i: the CSR here is by source, exactly as stored. A hypergraph is stored in the same arrays:
 // entry (i, h) means that node i is a pin of hyperedge h. Sizes and ids from files are bounded and
 // checked before they are used to allocate or index. No function is collective.
@@ -52,6 +53,7 @@ extern const Family format_family, step_family;
 // `format` (data.format); the step exists and may have its argument.
 bool dataset_format_fits(const char *format, const char *path, Error *err);
 bool dataset_step_fits(const char *word, Error *err);
+bool dataset_is_foreign(const char *path); // a file or folder of a format that is not our own
 
 // Loads what config.data names and applies data.transforms. Warnings go to dataset->warnings.
 bool dataset_load(Dataset *dataset, const Config *config, Error *err);

@@ -35,6 +35,10 @@ void npy_clear(Npy *npy);
 bool npy_to_int64(const Npy *npy, int64_t **out, Error *err); // integer and bool kinds
 bool npy_to_ids(const Npy *npy, uint64_t **out, Error *err);  // integer kinds, at least 0
 bool npy_to_float(const Npy *npy, float **out, Error *err);   // all numeric kinds
+// The same of an array that is not needed any more: what is stored in that type already is taken
+// over without a copy. npy_take_nodes: integers of 0 to nodes-1, at most 2^31.
+bool npy_take_float(Npy *npy, float **out, Error *err);
+bool npy_take_nodes(Npy *npy, int64_t nodes, int32_t **out, Error *err);
 
 typedef struct Npz Npz; // an open archive
 Npz *npz_open(const char *path, Error *err);

@@ -164,7 +164,7 @@ static bool is_dataset(const char *path) {
 }
 
 static bool is_graph(const char *path) {
-    return !file_is_folder(path) && dataset_format_fits("auto", path, &(Error){0});
+    return dataset_is_foreign(path);
 }
 
 const Inspected inspected_dataset = {"dataset", is_dataset, dataset_inspect, dataset_put_inspected};

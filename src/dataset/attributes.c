@@ -14,14 +14,14 @@ bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err
                      (long long)rows, (long long)dataset->nodes);
 }
 
-bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err) {
+bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     if (npy->rank != 2 || npy->shape[1] < 1 || npy->shape[1] > DATASET_MAX_FEATURES)
         return error_set(err, EXIT_DATA, "features must be an array (nodes, 1 to %d columns)",
                          DATASET_MAX_FEATURES);
     if (rows >= 0 && !rows_fit(dataset, "features", npy->shape[0], err))
         return false;
     float *x = NULL;
-    if (!npy_to_float(npy, &x, err))
+    if (!npy_take_float(npy, &x, err))
         return false;
     dataset_free_arrays(dataset, dataset->x);
     dataset->x = x;
@@ -87,7 +87,7 @@ static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
     return err->code == 0;
 }
 
-bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err) {
+bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     int64_t columns = npy->rank == 2 ? npy->shape[1] : 1;
     if (npy->rank < 1 || npy->rank > 2 || columns < 1 || columns > DATASET_MAX_CLASSES)
         return error_set(err, EXIT_DATA, "labels must be an array (nodes) or (nodes, classes)");

@@ -67,7 +67,7 @@ int64_t beside_rows(const Beside *beside) {
     return beside->nodes == NULL ? -1 : npz_layout_rows(&beside->layout, beside->nodes);
 }
 
-static bool take_arrays(Dataset *dataset, const Beside *beside, Error *err) {
+static bool take_arrays(Dataset *dataset, Beside *beside, Error *err) {
     const Config *config = beside->config;
     if (beside->features.data != NULL &&
         (!features_from_npy(dataset, &beside->features, dataset->nodes, err) ||

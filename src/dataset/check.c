@@ -150,6 +150,10 @@ static void sort_rows(Dataset *dataset) {
     Csr rows = dataset_csr(dataset), back, sorted;
     if (csr_is_ascending(&rows))
         return;
+    if (rows.weight == NULL && !dataset->mapped) {
+        csr_sort_columns(&rows);
+        return;
+    }
     csr_transpose(&back, &rows, rows.rows);
     csr_transpose(&sorted, &back, back.rows);
     csr_free(&back);

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const Format *const formats[] = {&format_npz,    &format_metis, &format_hgr,   &format_pins,
-                                        &format_events, &format_edges, &format_fringe};
+// The files of reddit are npz files, and a folder of our own format is whatever others do not know.
+static const Format *const formats[] = {
+    &format_reddit, &format_npz, &format_metis, &format_hgr,        &format_pins,  &format_events,
+    &format_edges,  &format_mtx, &format_ogb,   &format_graphsaint, &format_fringe};
 const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
 bool format_file_ends(const char *path, const char *const *endings) {
@@ -34,6 +36,8 @@ const Format *format_find(const char *name, const char *path, Error *err) {
     bool automatic = name[0] == '\0' || strcmp(name, format_family.automatic) == 0;
     if (!automatic)
         return family_find(&format_family, name, NULL, err);
+    if (format_is_refused(path, err))
+        return NULL;
     const Format *format = guess(path);
     if (format == NULL)
         error_set(err, EXIT_CONFIG,
@@ -44,6 +48,11 @@ const Format *format_find(const char *name, const char *path, Error *err) {
 
 bool dataset_format_fits(const char *name, const char *path, Error *err) {
     return format_find(name, path, err) != NULL;
+}
+
+bool dataset_is_foreign(const char *path) {
+    const Format *format = guess(path);
+    return format != NULL && format != &format_fringe;
 }
 
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]) {

@@ -45,7 +45,7 @@ typedef struct FormatFile { // one of the files of a dataset
     const char *what;       // "data"
     char path[DATASET_PATH];
 } FormatFile;
-enum { FORMAT_FILES = 8 };
+enum { FORMAT_FILES = 16 };
 typedef struct Format {
     const char *name;
     // True if `path` has this format, by its name or contents. Members are asked in table order.
@@ -64,9 +64,12 @@ typedef struct Format {
     void (*plan)(Tally *tally, const Request *request);
 } Format;
 extern const Format format_npz, format_metis, format_hgr, format_pins, format_events, format_edges,
-    format_fringe;
+    format_fringe, format_ogb, format_mtx, format_reddit, format_graphsaint;
 // The member named `name`, or for "auto" the one that matches the path; NULL with the list.
 const Format *format_find(const char *name, const char *path, Error *err);
+// True with EXIT_DATA if the file is of a known kind that is not read; the sentence says how to
+// convert it. (refusals.c)
+bool format_is_refused(const char *path, Error *err);
 void dataset_name_of(char out[DATASET_NAME], const char *path); // "a/b/cora.npz" -> "cora"
 // Resolves a path of the config: as written if it exists, else through config_resolve.
 void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]);
@@ -80,9 +83,10 @@ bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err
 #define HYPEREDGE_FEATURES                                                                         \
     "%s have %lld rows, as many as there are hyperedges, but there are %lld nodes: features have " \
     "one row for each node, and features of hyperedges are not used"
-// Copies dense [n, F] floats, or labels [n] or [n, K], from an array. `rows` is n, or -1 for any.
-bool features_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
-bool labels_from_npy(Dataset *dataset, const Npy *npy, int64_t rows, Error *err);
+// Takes dense [n, F] floats, or labels [n] or [n, K], from an array, which may lose its data.
+// `rows` is n, or -1 for any.
+bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
+bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
 
 // ---- splits.c
 typedef struct SplitSource {
@@ -134,6 +138,20 @@ bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 bool scan_weight(Scan *scan, float *out, const char *what, Error *err);
 bool scan_error(const Scan *scan, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// ---- text_blocks.c: a text file, plain or gzip, that need not fit into memory
+typedef struct TextBlock {
+    Scan scan;     // over whole lines that end in a 0; scan.line is their number in the file
+    int64_t first; // lines of the file before it
+} TextBlock;
+// Called for each block, by several threads at once and in any order.
+typedef bool TextTaker(void *context, TextBlock *block, Error *err);
+// Reads the whole file and sets *lines to how many it has. False with the error of the earliest
+// block that has one; errors of blocks name the file themselves (scan_error).
+bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *lines, Error *err);
+size_t text_blocks_most(void); // bytes that text_blocks has in use at most
+// Words between commas in the first line of the file; 0: it is empty, -1 with an error.
+int64_t text_columns(const char *path, Error *err);
 
 // ---- ids.c: ids of a text become numbers from 0
 typedef struct Ids {
@@ -217,6 +235,17 @@ size_t beside_bytes(const Beside *beside);           // of the open arrays
 void beside_plan(Tally *tally, Beside *beside);      // counts what beside_take takes
 
 // ---- adjacency.c: the edges of a dataset as a Csr
+// Edges as two arrays of nodes.
+typedef struct Ends {
+    int64_t count;
+    int32_t *source, *target; // [count]
+} Ends;
+bool ends_init(Ends *ends, int64_t count, Error *err); // clear them also after an error
+void ends_clear(Ends *ends);
+// Sets nodes and edges of a dataset; with `both` also the reverse of each edge that is no
+// self-loop. Rows ascend.
+bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, Error *err);
+void csr_sort_columns(Csr *csr); // of a matrix without weights, in place
 // Sets nodes and edges. The dataset takes over the arrays; *csr becomes empty.
 void dataset_set_csr(Dataset *dataset, Csr *csr);
 int64_t csr_loops(const Csr *csr);      // entries (i, i)

@@ -161,6 +161,10 @@ static bool fill_float(const Npy *npy, float *out, Error *err) {
     return true;
 }
 
+static bool is_native_float(const Npy *npy) {
+    return npy->kind == NPY_FLOAT && npy->item == 4 && !npy->big_endian && in_c_order(npy);
+}
+
 bool npy_to_float(const Npy *npy, float **out, Error *err) {
     *out = NULL;
     if (npy->kind == NPY_TEXT)
@@ -172,7 +176,7 @@ bool npy_to_float(const Npy *npy, float **out, Error *err) {
     value = memory_try(bytes, "numbers of an array", err);
     if (value == NULL)
         return false;
-    if (npy->kind == NPY_FLOAT && npy->item == 4 && !npy->big_endian && in_c_order(npy)) {
+    if (is_native_float(npy)) {
         memcpy(value, npy->data, bytes);
     } else if (!fill_float(npy, value, err)) {
         memory_free(value);
@@ -180,4 +184,54 @@ bool npy_to_float(const Npy *npy, float **out, Error *err) {
     }
     *out = value;
     return true;
+}
+
+// ---- taken over
+
+bool npy_take_float(Npy *npy, float **out, Error *err) {
+    if (!is_native_float(npy))
+        return npy_to_float(npy, out, err);
+    *out = (float *)(void *)npy->data;
+    npy->data = NULL;
+    return true;
+}
+
+static bool is_native_int32(const Npy *npy) {
+    return npy->kind == NPY_INT && npy->item == 4 && !npy->big_endian && in_c_order(npy);
+}
+
+static bool not_a_node(const Npy *npy, int64_t entry, int64_t value, int64_t nodes, Error *err) {
+    return error_set(err, EXIT_DATA, "'%s' holds %lld at entry %lld, but nodes are 0 to %lld",
+                     npy->name, (long long)value, (long long)entry, (long long)nodes - 1);
+}
+
+static bool take_int32(Npy *npy, int64_t nodes, int32_t **out, Error *err) {
+    const int32_t *value = (const int32_t *)(const void *)npy->data;
+    for (int64_t e = 0; e < npy->elements; e++)
+        if (value[e] < 0 || value[e] >= nodes)
+            return not_a_node(npy, e, value[e], nodes, err);
+    *out = (int32_t *)(void *)npy->data;
+    npy->data = NULL;
+    return true;
+}
+
+bool npy_take_nodes(Npy *npy, int64_t nodes, int32_t **out, Error *err) {
+    *out = NULL;
+    if (npy->kind != NPY_INT && npy->kind != NPY_UINT)
+        return kind_error(npy, "integers", err);
+    if (is_native_int32(npy))
+        return take_int32(npy, nodes, out, err);
+    int32_t *node = memory_try((size_t)npy->elements * sizeof *node, "nodes of an array", err);
+    Walk walk = walk_start(npy);
+    for (int64_t e = 0; node != NULL && e < npy->elements; e++, walk_next(&walk)) {
+        uint64_t bits = load(npy->data + walk.at * npy->item, npy->item, npy->big_endian);
+        int64_t value = npy->kind == NPY_INT ? signed_value(bits, npy->item) : (int64_t)bits;
+        if (value < 0 || value >= nodes) {
+            memory_free(node);
+            return not_a_node(npy, e, value, nodes, err);
+        }
+        node[e] = (int32_t)value;
+    }
+    *out = node;
+    return node != NULL;
 }

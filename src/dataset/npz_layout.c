@@ -97,8 +97,7 @@ int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz) {
     return features > labels ? features : labels;
 }
 
-// The format that save_npz names: "csr", "csc"; "csr" if it names none.
-bool npz_layout_format(Npz *npz, char format[8], Error *err) {
+bool npz_format(Npz *npz, char format[8], Error *err) {
     Npy npy;
     snprintf(format, 8, "csr");
     if (!npz_has(npz, "format"))
@@ -111,9 +110,14 @@ bool npz_layout_format(Npz *npz, char format[8], Error *err) {
         if (i * step < (size_t)npy.item)
             format[i] = (char)npy.data[i * step];
     npy_clear(&npy);
-    return strcmp(format, "csr") == 0 || strcmp(format, "csc") == 0 ||
-           error_set(err, EXIT_DATA,
-                     "its format is '%s'; fringe reads csr and csc: save_npz(path, "
-                     "matrix.tocsr())",
-                     format);
+    return true;
+}
+
+bool npz_layout_format(Npz *npz, char format[8], Error *err) {
+    return npz_format(npz, format, err) &&
+           (strcmp(format, "csr") == 0 || strcmp(format, "csc") == 0 ||
+            error_set(err, EXIT_DATA,
+                      "its format is '%s'; fringe reads csr and csc: save_npz(path, "
+                      "matrix.tocsr())",
+                      format));
 }

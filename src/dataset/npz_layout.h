@@ -17,7 +17,9 @@ bool npz_layout(NpzLayout *layout, const Npz *npz, Error *err);
 // Only features and labels. Errors list the arrays, if there are none of nodes and no splits.
 bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err);
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz); // of features or labels; -1: neither
-bool npz_layout_format(Npz *npz, char format[8], Error *err);
+bool npz_format(Npz *npz, char format[8],
+                Error *err); // that save_npz names; "csr" if it names none
+bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
 
 // ---- npz_csr.c
 // A CSR matrix as the file holds it, checked.
@@ -34,6 +36,13 @@ bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
 void file_csr_clear(FileCsr *csr);
 // Counts a matrix as file_csr_read leaves it; returns its entries.
 int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix);
+
+// ---- npz_matrix.c
+// Sets the edges of a dataset from a matrix of scipy.sparse.save_npz, COO or CSR, whose values are
+// not read: they say that there is an edge. nodes: its rows, -1: any. Memory beyond the edges: none
+// for COO whose rows ascend and for CSR with 32-bit indices. Errors name the file.
+bool matrix_read(Dataset *dataset, const char *path, int64_t nodes, Error *err);
+void matrix_plan(Tally *tally, const char *path);
 
 // ---- npz_hypergraph.c
 bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,

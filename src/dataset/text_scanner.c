@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -182,24 +183,29 @@ bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err) {
     return true;
 }
 
-// digits [. digits] [e [sign] digits]: value = mantissa * 10^exponent. False if the text has
-// another form. *exact: up to 15 digits and |exponent| <= 22, so that one multiplication rounds
-// correctly.
-static bool decimal(const char **at, double *mantissa, int *exponent, bool *exact) {
+typedef struct Decimal { // mantissa * 10^exponent
+    uint64_t mantissa;
+    int digits; // of the mantissa, without leading zeros; beyond DECIMAL_DIGITS it has overflowed
+    int exponent;
+} Decimal;
+enum { DECIMAL_DIGITS = 15, POWERS = 23 }; // such mantissas and powers of ten are exact doubles
+
+// digits [. digits] [e [sign] digits]. False if the text has another form.
+static bool decimal(const char **at, Decimal *d) {
     const char *c = *at;
-    int digits = 0, significant = 0;
-    *mantissa = 0, *exponent = 0;
-    for (bool point = false; is_digit(*c) || (*c == '.' && !point); c++) {
+    bool any = false, point = false;
+    *d = (Decimal){0};
+    for (; is_digit(*c) || (*c == '.' && !point); c++) {
         if (*c == '.') {
             point = true;
             continue;
         }
-        *mantissa = *mantissa * 10 + (*c - '0');
-        significant += significant > 0 || *c != '0';
-        *exponent -= point;
-        digits++;
+        any = true;
+        d->mantissa = d->mantissa * 10 + (uint64_t)(*c - '0');
+        d->digits += d->digits > 0 || *c != '0';
+        d->exponent -= point;
     }
-    if (digits == 0)
+    if (!any)
         return false;
     if (*c == 'e' || *c == 'E') {
         bool negative = *++c == '-';
@@ -209,36 +215,48 @@ static bool decimal(const char **at, double *mantissa, int *exponent, bool *exac
             return false;
         for (; is_digit(*c); c++)
             power = power < 100000 ? power * 10 + (*c - '0') : power;
-        *exponent += negative ? -power : power;
+        d->exponent += negative ? -power : power;
     }
-    *exact = significant <= 15 && *exponent >= -22 && *exponent <= 22;
     *at = c;
     return true;
 }
 
+// The nearest float, as strtof. One operation on exact doubles rounds correctly; rounding that
+// again to a float is wrong only where the double lies halfway between two floats (or below the
+// normal ones), and there strtof decides.
+static float nearest_float(const Decimal *d, const char *text) {
+    static const double ten[POWERS] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (d->mantissa == 0 && d->digits == 0)
+        return 0;
+    if (d->digits > DECIMAL_DIGITS || d->exponent <= -POWERS || d->exponent >= POWERS)
+        return fabsf(strtof(text, NULL)); // the form was checked, so it is not hex, inf or nan
+    double mantissa = (double)d->mantissa;
+    double value = d->exponent < 0 ? mantissa / ten[-d->exponent] : mantissa * ten[d->exponent];
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t below = ((uint64_t)1 << 29) - 1; // bits that a float has no room for
+    bool halfway = (bits & below) == (below + 1) / 2;
+    return halfway || value < (double)FLT_MIN ? fabsf(strtof(text, NULL)) : (float)value;
+}
+
 bool scan_float(Scan *scan, float *out, const char *what, Error *err) {
-    static const double ten[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     char word[32];
     skip_blanks(scan);
     const char *at = scan->at;
-    bool negative = *at == '-', exact = false;
-    double value = 0;
-    int exponent = 0;
+    bool negative = *at == '-';
+    Decimal d;
     at += *at == '-' || *at == '+';
-    if (!decimal(&at, &value, &exponent, &exact) || !ends_word(*at))
+    if (!decimal(&at, &d) || !ends_word(*at))
         return scan_error(scan, err, "expected %s (a number), found '%s'", what,
                           word_at(scan, word));
-    if (exact)
-        value = exponent < 0 ? value / ten[-exponent] : value * ten[exponent];
-    else
-        value = fabs(strtod(scan->at, NULL)); // the form was checked, so it is not hex, inf or nan
-    if (!(value <= 3.4028234e38))
+    float value = nearest_float(&d, scan->at);
+    if (isinf(value))
         return scan_error(scan, err, "%s '%s' does not fit a 32-bit float", what,
                           word_at(scan, word));
     scan->at = at;
-    *out = (float)(negative ? -value : value);
+    *out = negative ? -value : value;
     return true;
 }
 

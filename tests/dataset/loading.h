@@ -11,7 +11,8 @@
 static inline bool load(Dataset *dataset, const char *path, Error *err) {
     Config config = {0};
     *err = (Error){0};
-    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    snprintf(config.data.path, sizeof config.data.path, "%.*s", (int)sizeof config.data.path - 1,
+             path);
     return dataset_load(dataset, &config, err);
 }
 

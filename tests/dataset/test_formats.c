@@ -348,15 +348,15 @@ static void what_is_not_there_is_said(void **state) {
     Dataset d;
     Error err;
     assert_refused(load(&d, "/no/such/graph.npz", &err), &err, EXIT_NO_INPUT, "graph.npz");
-    test_write_text(test_path("graph.bin"), "x");
-    assert_refused(load(&d, test_path("graph.bin"), &err), &err, EXIT_CONFIG,
-                   "npz, metis, hgr, pins, events, edges, fringe");
-    Config config = {.data.format = "ogb"};
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.bin"));
+    test_write_text(test_path("graph.unknown"), "x");
+    assert_refused(load(&d, test_path("graph.unknown"), &err), &err, EXIT_CONFIG,
+                   "reddit, npz, metis, hgr, pins, events, edges, mtx, ogb, graphsaint, fringe");
+    Config config = {.data.format = "dgl"};
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.unknown"));
     err = (Error){0};
-    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_CONFIG, "found 'ogb'");
+    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_CONFIG, "found 'dgl'");
     strcpy(config.data.format, "edges"); // named, so the extension does not matter
-    test_write_text(test_path("graph.bin"), "0 1\n");
+    test_write_text(test_path("graph.unknown"), "0 1\n");
     err = (Error){0};
     assert_ok(dataset_load(&d, &config, &err), &err);
     dataset_clear(&d);

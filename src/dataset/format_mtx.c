@@ -1,0 +1,177 @@
+// Matrix Market files of coordinates (NIST; mmio.c). A matrix of weights: entry (i, j) is the edge
+// from node i - 1 to node j - 1, and explicit zeros are no edges.
+//
+//   %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric|skew-symmetric
+//   % comments
+//   rows columns entries
+//   i j [value]
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct Matrix {
+    bool pattern;         // no values
+    bool symmetric, skew; // only one of (i, j) and (j, i) is stored
+    int64_t rows, entries;
+    int64_t above; // entries above the diagonal of a symmetric matrix
+} Matrix;
+
+static bool is_one_of(const char *word, const char *const *words) {
+    for (; *words != NULL; words++)
+        if (strcasecmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
+static bool read_banner(Matrix *m, Scan *scan, Error *err) {
+    char banner[16] = "", object[16] = "", form[16] = "", field[16] = "", symmetry[20] = "";
+    sscanf(scan->at, "%15s %15s %15s %15s %19s", banner, object, form, field, symmetry);
+    if (strcasecmp(banner, "%%MatrixMarket") != 0 || strcasecmp(object, "matrix") != 0)
+        return scan_error(scan, err, "it does not begin with '%%%%MatrixMarket matrix'");
+    if (strcasecmp(form, "coordinate") != 0)
+        return scan_error(scan, err,
+                          "it is a matrix of the form '%s'; a graph is one of 'coordinate'", form);
+    if (!is_one_of(field, (const char *const[]){"real", "integer", "pattern", NULL}))
+        return scan_error(scan, err, "its values are '%s'; a graph has real, integer or pattern",
+                          field);
+    if (!is_one_of(symmetry, (const char *const[]){"general", "symmetric", "skew-symmetric", NULL}))
+        return scan_error(scan, err,
+                          "'%s' is not read; a graph is general, symmetric or skew-symmetric",
+                          symmetry);
+    m->pattern = strcasecmp(field, "pattern") == 0;
+    m->skew = strcasecmp(symmetry, "skew-symmetric") == 0;
+    m->symmetric = m->skew || strcasecmp(symmetry, "symmetric") == 0;
+    scan_next_line(scan);
+    return true;
+}
+
+// Blank lines and comments may stand anywhere.
+static void skip_blank(Scan *scan) {
+    while (scan->at < scan->end && (*scan->at == '%' || scan_at_line_end(scan)))
+        scan_next_line(scan);
+}
+
+static bool read_sizes(Matrix *m, Scan *scan, Error *err) {
+    int64_t columns = 0;
+    skip_blank(scan);
+    if (!scan_int64(scan, &m->rows, "the number of rows", err) ||
+        !scan_int64(scan, &columns, "the number of columns", err) ||
+        !scan_int64(scan, &m->entries, "the number of entries", err))
+        return false;
+    if (m->rows != columns)
+        return scan_error(scan, err,
+                          "the matrix has %lld rows and %lld columns; that of a graph is square",
+                          (long long)m->rows, (long long)columns);
+    if (m->rows < 1 || m->rows > DATASET_MAX_NODES)
+        return scan_error(scan, err, "%lld nodes; 1 to %d can be used", (long long)m->rows,
+                          DATASET_MAX_NODES);
+    if (m->entries < 1 || m->entries > (scan->end - scan->at) / 4 + 1)
+        return scan_error(scan, err,
+                          "it says that there are %lld entries, which do not fit into the rest of "
+                          "the file",
+                          (long long)m->entries);
+    scan_next_line(scan);
+    return true;
+}
+
+static bool read_entry(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
+    int64_t end[2];
+    float value = 1;
+    for (int k = 0; k < 2; k++) {
+        if (!scan_int64(scan, &end[k], k == 0 ? "a row" : "a column", err))
+            return false;
+        if (end[k] < 1 || end[k] > m->rows)
+            return scan_error(scan, err, "%s %lld is not one of 1 to %lld",
+                              k == 0 ? "row" : "column", (long long)end[k], (long long)m->rows);
+    }
+    if (!m->pattern && !scan_float(scan, &value, "a value", err))
+        return false;
+    if (!scan_at_line_end(scan))
+        return scan_error(scan, err, "there is more than one entry in the line");
+    m->above += m->symmetric && end[0] < end[1];
+    for (int back = 0; value != 0 && back <= (m->symmetric && end[0] != end[1]); back++) {
+        pairs->source[pairs->count] = end[back] - 1;
+        pairs->target[pairs->count] = end[1 - back] - 1;
+        pairs->weight[pairs->count++] = m->skew && back ? -value : value;
+    }
+    return true;
+}
+
+static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
+    int64_t entries = 0;
+    if (!pairs_init(pairs, m->entries, true, m->symmetric, err))
+        return false;
+    for (;; scan_next_line(scan), entries++) {
+        skip_blank(scan);
+        if (scan->at >= scan->end)
+            break;
+        if (entries == m->entries)
+            return scan_error(scan, err,
+                              "there are more than the %lld entries that the file "
+                              "announces",
+                              (long long)m->entries);
+        if (!read_entry(m, pairs, scan, err))
+            return false;
+    }
+    return entries == m->entries ||
+           error_set(err, EXIT_DATA, "%s: there are %lld entries, but the file announces %lld",
+                     scan->path, (long long)entries, (long long)m->entries);
+}
+
+static bool read_matrix(Dataset *d, const Text *text, const Request *request, Error *err) {
+    Matrix m = {0};
+    Pairs pairs = {0};
+    Scan scan = scan_text(text, request->path);
+    bool undirected = request->config->data.undirected;
+    bool ok = read_banner(&m, &scan, err) && read_sizes(&m, &scan, err);
+    if (ok && undirected && m.symmetric)
+        undirected = false; // both directions are there already
+    if (ok && undirected)
+        ok = error_set(err, EXIT_CONFIG,
+                       "%s: data.undirected is for lists of edges; the file is a general matrix, "
+                       "which data.transforms symmetrize makes undirected",
+                       request->path);
+    ok = ok && read_entries(&m, &pairs, &scan, err) &&
+         pairs_to_numbered_rows(d, &pairs, m.rows, false, err);
+    pairs_clear(&pairs);
+    if (ok)
+        warn_of_count(d, m.above, "entry",
+                      "above the diagonal of a symmetric matrix, which stores "
+                      "those below; read as if it were below");
+    return ok;
+}
+
+static bool read(Dataset *d, const Request *request, Error *err) {
+    Text text;
+    if (!text_read(&text, request->path, err))
+        return false;
+    bool ok = read_matrix(d, &text, request, err);
+    text_clear(&text);
+    if (ok)
+        d->split = TRY(uint8_t, d->nodes, "splits", err);
+    return ok && d->split != NULL;
+}
+
+static void plan(Tally *tally, const Request *request) {
+    TextFacts facts;
+    if (!text_facts(&facts, request->path))
+        return;
+    tally->edges = 2 * facts.lines; // of a symmetric matrix
+    tally->nodes = facts.largest + 1;
+    tally->weight = sizeof(float);
+    size_t pairs = memory_product(tally->edges, 2 * sizeof(int64_t) + sizeof(float));
+    size_t ends = memory_product(tally->edges, 2 * sizeof(int32_t));
+    tally_add(tally, text_most(&facts) + pairs);
+    tally_add(tally, ends + tally_rows(tally, tally->edges));
+    tally_sub(tally, ends + pairs + text_most(&facts));
+    tally_add(tally, (size_t)tally->nodes);
+}
+
+static bool matches(const char *path) {
+    return format_file_ends(path, (const char *const[]){".mtx", ".mtx.gz", NULL});
+}
+
+const Format format_mtx = {.name = "mtx", .matches = matches, .read = read, .plan = plan};

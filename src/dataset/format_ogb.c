@@ -1,0 +1,343 @@
+// Node property prediction sets as the ogb package unpacks them: a folder with raw/ and split/.
+//
+//   raw/edge.csv.gz            source,target                      or raw/data.npz
+//   raw/node-feat.csv.gz       numbers                               edge_index, node_feat
+//   raw/node-label.csv.gz      a class, or 0 and 1 for each class or raw/node-label.npz
+//   raw/num-node-list.csv.gz   one number; num-edge-list likewise
+//   split/TYPE/{train,valid,test}.csv.gz                             one node a line
+//
+// Sets that are split by sales rank (ogbn-products) store one direction of each edge, and the
+// package adds the other (add_inverse_edge); so does this reader, as data.undirected does for
+// others.
+
+#include "ogb.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- numbers of a table: one line a row, at places known by the number of the line
+
+typedef bool RowReader(void *context, int64_t row, Scan *scan, Error *err);
+typedef struct Table {
+    int64_t rows;
+    const char *counted_by; // what says how many there are
+    bool may_be_empty;      // an empty line is a row
+    RowReader *read;
+    void *context;
+} Table;
+
+static bool take_rows(void *context, TextBlock *block, Error *err) {
+    const Table *t = context;
+    Scan *scan = &block->scan;
+    for (int64_t row = block->first; scan->at < scan->end; row++, scan_next_line(scan)) {
+        bool empty = scan_at_line_end(scan);
+        if (row >= t->rows && empty)
+            continue;
+        if (row >= t->rows)
+            return scan_error(scan, err, "there are more than the %lld rows of %s",
+                              (long long)t->rows, t->counted_by);
+        if (empty && !t->may_be_empty)
+            return scan_error(scan, err, "the line is empty");
+        if (!t->read(t->context, row, scan, err))
+            return false;
+        if (!scan_at_line_end(scan))
+            return scan_error(scan, err, "there are more columns than in other lines");
+    }
+    return true;
+}
+
+static bool table_read(const OgbFolder *f, const char *name, Table *table, Error *err) {
+    char path[DATASET_PATH];
+    int64_t lines;
+    path_join(path, sizeof path, f->raw, name);
+    stage_begin("read", "%s", name);
+    if (!text_blocks(path, take_rows, table, &lines, err))
+        return false;
+    return lines >= table->rows ||
+           error_set(err, EXIT_DATA,
+                     "%s: it has %lld lines, but %s says %lld; it is cut, or of "
+                     "another dataset",
+                     path, (long long)lines, table->counted_by, (long long)table->rows);
+}
+
+static bool take_count(void *context, int64_t row, Scan *scan, Error *err) {
+    (void)row;
+    return scan_int64(scan, context, "a number", err);
+}
+
+static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int64_t most,
+                       Error *err) {
+    Table table = {1, "the format", false, take_count, count};
+    if (!table_read(f, name, &table, err))
+        return false;
+    return (*count >= 1 && *count <= most) ||
+           error_set(err, EXIT_DATA, "%s/%s says %lld; 1 to %lld can be read", f->raw, name,
+                     (long long)*count, (long long)most);
+}
+
+// ---- edges
+
+typedef struct EdgeTable {
+    Ends ends;
+    int64_t nodes;
+} EdgeTable;
+
+static bool take_edge(void *context, int64_t row, Scan *scan, Error *err) {
+    EdgeTable *t = context;
+    int64_t end[2];
+    for (int k = 0; k < 2; k++) {
+        if (!scan_int64(scan, &end[k], k == 0 ? "a source node" : "a target node", err))
+            return false;
+        if (end[k] < 0 || end[k] >= t->nodes)
+            return scan_error(scan, err, "node %lld is not one of 0 to %lld", (long long)end[k],
+                              (long long)t->nodes - 1);
+        scan_skip_comma(scan);
+    }
+    t->ends.source[row] = (int32_t)end[0];
+    t->ends.target[row] = (int32_t)end[1];
+    return true;
+}
+
+// An edge takes at least four bytes of text, which gzip makes at most DEFLATE_EXPANDS times
+// smaller.
+static int64_t most_edges(const OgbFolder *f) {
+    enum { DEFLATE_EXPANDS = 1032 };
+    char path[DATASET_PATH];
+    path_join(path, sizeof path, f->raw, "edge.csv.gz");
+    int64_t bytes = file_size(path);
+    return bytes < 0 ? INT64_MAX / 16 : bytes * DEFLATE_EXPANDS / 4 + 1;
+}
+
+static bool read_edges(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {
+    int64_t nodes = 0, edges = 0;
+    if (!count_read(f, "num-node-list.csv.gz", &nodes, DATASET_MAX_NODES, err) ||
+        !count_read(f, "num-edge-list.csv.gz", &edges, most_edges(f), err))
+        return false;
+    EdgeTable edge = {.nodes = nodes};
+    Table table = {edges, "num-edge-list.csv.gz", false, take_edge, &edge};
+    bool ok = ends_init(&edge.ends, edges, err) && table_read(f, "edge.csv.gz", &table, err) &&
+              ends_to_rows(d, &edge.ends, nodes, f->inverse || config->data.undirected, err);
+    ends_clear(&edge.ends);
+    return ok;
+}
+
+// ---- features and labels
+
+static bool take_features(void *context, int64_t row, Scan *scan, Error *err) {
+    const Dataset *d = context;
+    float *x = d->x + row * d->features;
+    for (int64_t k = 0; k < d->features; k++) {
+        if (!scan_float(scan, &x[k], "a feature", err))
+            return false;
+        scan_skip_comma(scan);
+    }
+    return true;
+}
+
+static bool columns_of(const OgbFolder *f, const char *name, int64_t most, int64_t *columns,
+                       Error *err) {
+    char path[DATASET_PATH];
+    path_join(path, sizeof path, f->raw, name);
+    *columns = text_columns(path, err);
+    return *columns >= 0 && ((*columns >= 1 && *columns <= most) ||
+                             error_set(err, EXIT_DATA, "%s: its first line has %lld columns", path,
+                                       (long long)*columns));
+}
+
+static bool read_features(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {
+    if (config->data.features[0] != '\0' || !ogb_has(f->raw, "node-feat.csv.gz"))
+        return true;
+    if (!columns_of(f, "node-feat.csv.gz", DATASET_MAX_FEATURES, &d->features, err))
+        return false;
+    d->x = TRY(float, d->nodes * d->features, "features", err);
+    if (d->x == NULL)
+        return false;
+    Table table = {d->nodes, "num-node-list.csv.gz", false, take_features, d};
+    return table_read(f, "node-feat.csv.gz", &table, err);
+}
+
+static bool scan_nan(Scan *scan) {
+    bool is = !scan_at_line_end(scan) && strncasecmp(scan->at, "nan", 3) == 0 &&
+              !isalnum((unsigned char)scan->at[3]);
+    scan->at += is ? 3 : 0;
+    return is;
+}
+
+// A whole number, maybe written as 3.0; -1 for none.
+static bool scan_label(Scan *scan, int64_t *label, Error *err) {
+    float value;
+    *label = -1;
+    if (scan_at_line_end(scan) || scan_nan(scan))
+        return true;
+    if (!scan_float(scan, &value, "a label", err))
+        return false;
+    *label = (int64_t)value;
+    return ((float)*label == value && value >= -1 && value < DATASET_MAX_CLASSES) ||
+           scan_error(scan, err, "label %g is not a class: a whole number from 0, or nan for none",
+                      (double)value);
+}
+
+static bool take_class(void *context, int64_t row, Scan *scan, Error *err) {
+    const Dataset *d = context;
+    int64_t label;
+    if (!scan_label(scan, &label, err))
+        return false;
+    d->label[row] = (int32_t)label;
+    return true;
+}
+
+static bool take_classes(void *context, int64_t row, Scan *scan, Error *err) {
+    const Dataset *d = context;
+    for (int64_t k = 0; k < d->classes; k++) {
+        int64_t bit;
+        if (!scan_label(scan, &bit, err))
+            return false;
+        if (bit != 0 && bit != 1)
+            return scan_error(scan, err, "label %lld of the line is neither 0 nor 1",
+                              (long long)k + 1);
+        d->labels[row * d->classes + k] = (uint8_t)bit;
+        scan_skip_comma(scan);
+    }
+    return true;
+}
+
+static bool read_labels(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {
+    const char *name = "node-label.csv.gz";
+    int64_t columns;
+    if (config->data.labels[0] != '\0' || !ogb_has(f->raw, name))
+        return true;
+    if (!columns_of(f, name, DATASET_MAX_CLASSES, &columns, err))
+        return false;
+    d->multilabel = columns > 1;
+    if (d->multilabel)
+        d->labels = TRY(uint8_t, d->nodes * columns, "labels", err);
+    else
+        d->label = TRY(int32_t, d->nodes, "labels", err);
+    d->classes = d->multilabel ? columns : 0;
+    Table table = {d->nodes, "num-node-list.csv.gz", !d->multilabel,
+                   d->multilabel ? take_classes : take_class, d};
+    if (err->code != 0 || !table_read(f, name, &table, err))
+        return false;
+    for (int64_t i = 0; !d->multilabel && i < d->nodes; i++)
+        d->classes = d->label[i] >= d->classes ? d->label[i] + 1 : d->classes;
+    return true;
+}
+
+// ---- splits
+
+static bool read_ids(Dataset *d, const char *path, uint8_t split, Error *err) {
+    Text text;
+    int64_t node;
+    if (!text_read(&text, path, err))
+        return false;
+    Scan scan = scan_text(&text, path);
+    for (; err->code == 0 && scan.at < scan.end; scan_next_line(&scan)) {
+        if (scan_at_line_end(&scan) || !scan_int64(&scan, &node, "a node", err))
+            continue;
+        if (node < 0 || node >= d->nodes)
+            scan_error(&scan, err, "node %lld is not one of 0 to %lld", (long long)node,
+                       (long long)d->nodes - 1);
+        else if (d->split[node] != SPLIT_NONE)
+            scan_error(&scan, err, "node %lld is in the splits twice", (long long)node);
+        else
+            d->split[node] = split;
+    }
+    text_clear(&text);
+    return err->code == 0;
+}
+
+static const char *const split_names[] = {"train.csv.gz", "valid.csv.gz", "test.csv.gz"};
+
+static bool read_splits(Dataset *d, const OgbFolder *f, Error *err) {
+    d->split = TRY(uint8_t, d->nodes, "splits", err);
+    for (int s = 0; d->split != NULL && f->split[0] != '\0' && s < 3; s++) {
+        char path[DATASET_PATH];
+        path_join(path, sizeof path, f->split, split_names[s]);
+        if (!read_ids(d, path, (uint8_t)(SPLIT_TRAIN + s), err))
+            return false;
+    }
+    return d->split != NULL;
+}
+
+// ---- the format
+
+static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
+    OgbFolder f;
+    (void)err;
+    if (ogb_find(&f, path, &(Error){0}))
+        dataset_name_of(name, f.root);
+    return true;
+}
+
+static const char *const tables[] = {"num-node-list.csv.gz", "num-edge-list.csv.gz", "edge.csv.gz",
+                                     "node-feat.csv.gz",     "node-label.csv.gz",    "data.npz",
+                                     "node-label.npz"};
+
+static int files(const char *path, FormatFile file[FORMAT_FILES]) {
+    OgbFolder f;
+    int count = 0;
+    if (!ogb_find(&f, path, &(Error){0}))
+        return 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (ogb_has(f.raw, tables[i])) {
+            file[count].what = tables[i];
+            path_join(file[count++].path, DATASET_PATH, f.raw, tables[i]);
+        }
+    for (int s = 0; f.split[0] != '\0' && s < 3; s++) {
+        file[count].what = split_names[s];
+        path_join(file[count++].path, DATASET_PATH, f.split, split_names[s]);
+    }
+    return count;
+}
+
+static bool read(Dataset *d, const Request *request, Error *err) {
+    OgbFolder f;
+    if (!ogb_find(&f, request->path, err))
+        return false;
+    const Config *config = request->config;
+    bool ok = f.binary ? ogb_read_binary(d, &f, config, err)
+                       : read_edges(d, &f, config, err) && read_labels(d, &f, config, err) &&
+                             read_features(d, &f, config, err);
+    return ok && read_splits(d, &f, err);
+}
+
+static void plan_tables(Tally *tally, const OgbFolder *f, const Config *config) {
+    Error err = {0};
+    int64_t edges = 0, columns = 0, features = 0;
+    if (!count_read(f, "num-node-list.csv.gz", &tally->nodes, DATASET_MAX_NODES, &err) ||
+        !count_read(f, "num-edge-list.csv.gz", &edges, most_edges(f), &err))
+        return;
+    size_t ends = memory_product(edges, 2 * sizeof(int32_t));
+    size_t places = memory_product(tally->nodes + 1, sizeof(int64_t));
+    tally->edges = f->inverse || config->data.undirected ? 2 * edges : edges;
+    tally_add(tally, ends + places + tally_rows(tally, tally->edges));
+    tally_sub(tally, ends + places);
+    if (ogb_has(f->raw, "node-label.csv.gz") &&
+        columns_of(f, "node-label.csv.gz", DATASET_MAX_CLASSES, &columns, &err))
+        tally_add(tally, memory_product(tally->nodes, columns > 1 ? (size_t)columns : 4));
+    if (ogb_has(f->raw, "node-feat.csv.gz") &&
+        columns_of(f, "node-feat.csv.gz", DATASET_MAX_FEATURES, &features, &err))
+        tally_add(tally, memory_product(tally->nodes * features, sizeof(float)));
+    tally->features = features;
+    tally_add(tally, (size_t)tally->nodes + text_blocks_most());
+    tally_sub(tally, text_blocks_most());
+}
+
+static void plan(Tally *tally, const Request *request) {
+    OgbFolder f;
+    if (!ogb_find(&f, request->path, &(Error){0}))
+        return;
+    if (f.binary)
+        ogb_plan_binary(tally, &f, request->config);
+    else
+        plan_tables(tally, &f, request->config);
+}
+
+const Format format_ogb = {.name = "ogb",
+                           .matches = ogb_is,
+                           .files = files,
+                           .name_inside = name_inside,
+                           .read = read,
+                           .plan = plan};

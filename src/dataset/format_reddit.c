@@ -1,0 +1,172 @@
+// Reddit (Hamilton et al., 2017) as DGL and PyG download it: a folder with reddit_data.npz
+// (feature, label, node_types) and reddit_graph.npz, a COO matrix of scipy.
+// reddit_self_loop_graph.npz has a self-loop at every node, which layers add themselves; so they
+// are dropped.
+
+#include "npz_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char data_name[] = "reddit_data.npz";
+static const char *const graph_names[] = {"reddit_graph.npz", "reddit_self_loop_graph.npz"};
+
+typedef struct RedditFiles {
+    char data[DATASET_PATH], graph[DATASET_PATH];
+    bool loops; // the variant with self-loops
+} RedditFiles;
+
+static bool find_in(RedditFiles *files, const char *folder) {
+    path_join(files->data, DATASET_PATH, folder, data_name);
+    for (int i = 0; i < 2; i++) {
+        path_join(files->graph, DATASET_PATH, folder, graph_names[i]);
+        files->loops = i == 1;
+        if (file_exists(files->data) && file_exists(files->graph))
+            return true;
+    }
+    return false;
+}
+
+// The folder itself, the raw/ of PyG, or the folder that `path` is a file of.
+static bool find_files(RedditFiles *files, const char *path) {
+    static const char *const inside[] = {".", "raw", "Reddit/raw", "reddit_self_loop", "reddit"};
+    char folder[DATASET_PATH];
+    if (!file_is_folder(path)) {
+        const char *name = path_name(path);
+        path_folder(folder, sizeof folder, path);
+        return (strcmp(name, data_name) == 0 || strcmp(name, graph_names[0]) == 0 ||
+                strcmp(name, graph_names[1]) == 0) &&
+               find_in(files, folder);
+    }
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        path_join(folder, sizeof folder, path, inside[i]);
+        if (find_in(files, folder))
+            return true;
+    }
+    return false;
+}
+
+static bool matches(const char *path) {
+    RedditFiles files;
+    return find_files(&files, path);
+}
+
+static int files(const char *path, FormatFile file[FORMAT_FILES]) {
+    RedditFiles found;
+    if (!find_files(&found, path))
+        return 0;
+    file[0].what = "data";
+    snprintf(file[0].path, DATASET_PATH, "%s", found.data);
+    file[1].what = "graph";
+    snprintf(file[1].path, DATASET_PATH, "%s", found.graph);
+    return 2;
+}
+
+static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
+    (void)path;
+    (void)err;
+    snprintf(name, DATASET_NAME, "reddit");
+    return true;
+}
+
+// ---- nodes
+
+static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
+    int64_t *type = NULL;
+    if (npy->rank != 1 || npy->elements != rows)
+        return error_set(err, EXIT_DATA, "it needs %lld entries, one for each node",
+                         (long long)rows);
+    if (!npy_to_int64(npy, &type, err))
+        return false;
+    d->split = TRY(uint8_t, rows, "splits", err);
+    for (int64_t i = 0; d->split != NULL && err->code == 0 && i < rows; i++) {
+        if (type[i] < SPLIT_NONE || type[i] > SPLIT_TEST)
+            error_set(err, EXIT_DATA,
+                      "node %lld has type %lld; 1 is training, 2 validation, 3 test", (long long)i,
+                      (long long)type[i]);
+        else
+            d->split[i] = (uint8_t)type[i];
+    }
+    memory_free(type);
+    return err->code == 0;
+}
+
+typedef bool ArrayTaker(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
+
+static bool take(Dataset *d, Npz *npz, const char *key, ArrayTaker *taker, Error *err) {
+    Npy npy;
+    if (!npz_read(npz, key, &npy, err))
+        return false;
+    bool ok = taker(d, &npy, d->nodes, err) || error_prefix(err, "array '%s'", key);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_nodes(Dataset *d, const RedditFiles *found, const Config *config, Error *err) {
+    Npz *npz = npz_open(found->data, err);
+    stage_begin("read", "%s", data_name);
+    bool ok = npz != NULL && take(d, npz, "node_types", take_types, err) &&
+              (config->data.labels[0] != '\0' || take(d, npz, "label", labels_from_npy, err)) &&
+              (config->data.features[0] != '\0' || take(d, npz, "feature", features_from_npy, err));
+    npz_close(npz);
+    return ok || npz_name_file(err, found->data);
+}
+
+// ---- edges
+
+// Drops the self-loops in place.
+static void drop_loops(Dataset *d) {
+    int64_t place = 0, begin = 0;
+    for (int64_t i = 0; i < d->nodes; i++) {
+        int64_t end = d->offset[i + 1];
+        for (int64_t e = begin; e < end; e++)
+            if (d->target[e] != i)
+                d->target[place++] = d->target[e];
+        d->offset[i + 1] = place;
+        begin = end;
+    }
+    int64_t loops = d->edges - place;
+    d->edges = place;
+    warn_of_count(d, loops, "self-loop", "of the file dropped; layers add their own");
+}
+
+static bool read(Dataset *d, const Request *request, Error *err) {
+    RedditFiles found;
+    if (!find_files(&found, request->path))
+        return error_set(err, EXIT_DATA, "%s: there are no %s and %s in it", request->path,
+                         data_name, graph_names[0]);
+    if (!matrix_read(d, found.graph, -1, err))
+        return false;
+    if (found.loops)
+        drop_loops(d);
+    return read_nodes(d, &found, request->config, err);
+}
+
+static void plan(Tally *tally, const Request *request) {
+    static const struct {
+        const char *key;
+        size_t item;
+    } arrays[] = {{"node_types", 1}, {"label", sizeof(int32_t)}, {"feature", sizeof(float)}};
+    RedditFiles found;
+    Npy npy;
+    if (!find_files(&found, request->path))
+        return;
+    matrix_plan(tally, found.graph);
+    Npz *npz = npz_open(found.data, &(Error){0});
+    for (int i = 0; npz != NULL && i < 3; i++)
+        if (npz_look(npz, arrays[i].key, &npy, &(Error){0})) {
+            size_t raw = memory_product(npy.elements, (size_t)npy.item);
+            bool taken = npy.kind == NPY_FLOAT && npy.item == 4;
+            tally_add(tally, taken ? raw : memory_product(npy.elements, arrays[i].item) + raw);
+            tally_sub(tally, taken ? 0 : raw);
+            tally->features = npy.rank == 2 ? npy.shape[1] : tally->features;
+        }
+    npz_close(npz);
+}
+
+const Format format_reddit = {.name = "reddit",
+                              .matches = matches,
+                              .files = files,
+                              .name_inside = name_inside,
+                              .read = read,
+                              .plan = plan};

@@ -1,0 +1,155 @@
+// Adjacency matrices as scipy.sparse.save_npz writes them (COO: row, col; CSR: indptr, indices), of
+// graphs so large that no array is held twice.
+
+#include "npz_layout.h"
+
+#include <string.h>
+
+typedef struct Matrix {
+    Npz *npz;
+    char format[8];
+    int64_t nodes;
+} Matrix;
+
+static bool read_shape(Matrix *m, int64_t nodes, Error *err) {
+    FileCsr shape;
+    if (!npz_format(m->npz, m->format, err) || !file_csr_shape(&shape, m->npz, "", err))
+        return false;
+    m->nodes = shape.rows;
+    if (strcmp(m->format, "csr") != 0 && strcmp(m->format, "coo") != 0)
+        return error_set(err, EXIT_DATA,
+                         "its format is '%s'; fringe reads csr and coo here: save_npz(path, "
+                         "matrix.tocsr())",
+                         m->format);
+    if (shape.rows != shape.columns || shape.rows < 1 || shape.rows > DATASET_MAX_NODES)
+        return error_set(err, EXIT_DATA,
+                         "'shape' is %lld x %lld; that of a graph is square, with 1 to %d rows",
+                         (long long)shape.rows, (long long)shape.columns, DATASET_MAX_NODES);
+    return nodes < 0 || nodes == shape.rows ||
+           error_set(err, EXIT_DATA, "'shape' says %lld nodes, but there are %lld rows of features",
+                     (long long)shape.rows, (long long)nodes);
+}
+
+static bool take_list(const Matrix *m, const char *key, int64_t below, int32_t **out,
+                      int64_t *count, Error *err) {
+    Npy npy;
+    if (!npz_read(m->npz, key, &npy, err))
+        return false;
+    bool ok = (npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key)) &&
+              npy_take_nodes(&npy, below, out, err);
+    *count = npy.elements;
+    npy_clear(&npy);
+    return ok;
+}
+
+// ---- COO
+
+static bool ascends(const Ends *ends) {
+    for (int64_t e = 1; e < ends->count; e++)
+        if (ends->source[e - 1] > ends->source[e])
+            return false;
+    return true;
+}
+
+// Rows that ascend need no sorting: the list of columns is that of the Csr.
+static bool take_ascending(Dataset *d, Ends *ends, int64_t nodes, Error *err) {
+    Csr rows = {.rows = nodes, .offset = TRY(int64_t, nodes + 1, "edges of a graph", err)};
+    if (rows.offset == NULL)
+        return false;
+    for (int64_t e = 0; e < ends->count; e++)
+        rows.offset[ends->source[e] + 1]++;
+    for (int64_t i = 0; i < nodes; i++)
+        rows.offset[i + 1] += rows.offset[i];
+    rows.column = ends->target;
+    ends->target = NULL;
+    dataset_set_csr(d, &rows);
+    return true;
+}
+
+static bool read_coo(Dataset *d, const Matrix *m, Error *err) {
+    Ends ends = {0};
+    int64_t columns = 0;
+    bool ok = take_list(m, "row", m->nodes, &ends.source, &ends.count, err) &&
+              take_list(m, "col", m->nodes, &ends.target, &columns, err);
+    if (ok && columns != ends.count)
+        ok = error_set(err, EXIT_DATA, "'row' has %lld entries and 'col' has %lld",
+                       (long long)ends.count, (long long)columns);
+    ok = ok && (ascends(&ends) ? take_ascending(d, &ends, m->nodes, err)
+                               : ends_to_rows(d, &ends, m->nodes, false, err));
+    ends_clear(&ends);
+    return ok;
+}
+
+// ---- CSR
+
+static bool check_offsets(const Csr *rows, int64_t entries, Error *err) {
+    if (rows->offset[0] != 0 || rows->offset[rows->rows] != entries)
+        return error_set(err, EXIT_DATA,
+                         "'indptr' runs from %lld to %lld where 0 to %lld (the length of "
+                         "'indices') is needed",
+                         (long long)rows->offset[0], (long long)rows->offset[rows->rows],
+                         (long long)entries);
+    for (int64_t i = 0; i < rows->rows; i++)
+        if (rows->offset[i + 1] < rows->offset[i])
+            return error_set(err, EXIT_DATA, "'indptr' falls at row %lld", (long long)i);
+    return true;
+}
+
+static bool read_offsets(const Matrix *m, Csr *rows, Error *err) {
+    Npy npy;
+    if (!npz_read(m->npz, "indptr", &npy, err))
+        return false;
+    bool ok = (npy.rank == 1 && npy.elements == m->nodes + 1) ||
+              error_set(err, EXIT_DATA, "'indptr' has %lld entries; %lld are needed, rows + 1",
+                        (long long)npy.elements, (long long)m->nodes + 1);
+    ok = ok && npy_to_int64(&npy, &rows->offset, err);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_csr(Dataset *d, const Matrix *m, Error *err) {
+    Csr rows = {.rows = m->nodes};
+    int64_t entries = 0;
+    bool ok = read_offsets(m, &rows, err) &&
+              take_list(m, "indices", m->nodes, &rows.column, &entries, err) &&
+              check_offsets(&rows, entries, err);
+    if (ok)
+        dataset_set_csr(d, &rows);
+    csr_free(&rows);
+    return ok;
+}
+
+bool matrix_read(Dataset *d, const char *path, int64_t nodes, Error *err) {
+    Matrix m = {.npz = npz_open(path, err)};
+    stage_begin("read", "%s", path_name(path));
+    bool ok = m.npz != NULL && read_shape(&m, nodes, err) &&
+              (strcmp(m.format, "coo") == 0 ? read_coo : read_csr)(d, &m, err);
+    npz_close(m.npz);
+    return ok || npz_name_file(err, path);
+}
+
+// ---- the plan
+
+// Bytes of an integer array beyond the 32-bit one that stays of it.
+static size_t beyond(const Npy *npy) {
+    return npy->item == 4 ? 0 : memory_product(npy->elements, (size_t)npy->item);
+}
+
+void matrix_plan(Tally *tally, const char *path) {
+    Npz *npz = npz_open(path, &(Error){0});
+    FileCsr shape = {0};
+    Npy list = {0};
+    char format[8];
+    bool coo = npz != NULL && npz_has(npz, "row");
+    if (npz != NULL && npz_format(npz, format, &(Error){0}) &&
+        file_csr_shape(&shape, npz, "", &(Error){0}) &&
+        npz_look(npz, coo ? "col" : "indices", &list, &(Error){0})) {
+        size_t row = coo ? memory_product(list.elements, sizeof(int32_t)) : 0;
+        size_t most = row + beyond(&list);
+        tally->nodes = shape.rows;
+        tally->edges = list.elements;
+        tally_add(tally, most + tally_rows(tally, tally->edges));
+        tally_sub(tally, most);
+    }
+    npz_close(npz);
+}

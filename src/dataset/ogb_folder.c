@@ -1,0 +1,115 @@
+// Finds the files of an ogb set, and refuses sets that are no graph with features of nodes.
+
+#include "ogb.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+bool ogb_has(const char *folder, const char *name) {
+    char path[DATASET_PATH];
+    path_join(path, sizeof path, folder, name);
+    return file_exists(path);
+}
+
+static bool holds_tables(const char *folder) {
+    return ogb_has(folder, "num-node-list.csv.gz") || ogb_has(folder, "num-node-dict.csv.gz") ||
+           (ogb_has(folder, "data.npz") && ogb_has(folder, "node-label.npz"));
+}
+
+// The folder of the tables: `path` itself or its raw/.
+static bool find_raw(const char *path, char raw[DATASET_PATH]) {
+    if (!file_is_folder(path))
+        return false;
+    path_join(raw, DATASET_PATH, path, "raw");
+    if (holds_tables(raw))
+        return true;
+    snprintf(raw, DATASET_PATH, "%s", path);
+    return holds_tables(raw);
+}
+
+// The folder that holds raw/ and split/.
+static void root_of(const char *raw, char root[DATASET_PATH]) {
+    char copy[DATASET_PATH];
+    snprintf(copy, sizeof copy, "%s", raw);
+    size_t length = strlen(copy);
+    while (length > 1 && copy[length - 1] == '/')
+        copy[--length] = '\0';
+    if (strcmp(path_name(copy), "raw") == 0)
+        path_folder(root, DATASET_PATH, copy);
+    else
+        snprintf(root, DATASET_PATH, "%s", copy);
+}
+
+bool ogb_is(const char *path) {
+    char raw[DATASET_PATH];
+    return find_raw(path, raw);
+}
+
+// ---- what is refused
+
+static bool is_readable(const char *raw, Error *err) {
+    if (ogb_has(raw, "num-node-dict.csv.gz"))
+        return error_set(err, EXIT_DATA,
+                         "%s: it has nodes and edges of several types (as ogbn-mag), and fringe "
+                         "trains on graphs of one type; save one of them as npz",
+                         raw);
+    if (ogb_has(raw, "node-feat.csv.gz") || ogb_has(raw, "data.npz") ||
+        !ogb_has(raw, "edge-feat.csv.gz"))
+        return true;
+    return error_set(err, EXIT_DATA,
+                     "%s: its edges have features and its nodes have none (as ogbn-proteins), but "
+                     "a model needs features of nodes; average those of the edges into the nodes "
+                     "and save them as npz",
+                     raw);
+}
+
+// ---- the split
+
+static bool check_type(const char *folder, Error *err) {
+    if (ogb_has(folder, "train.csv.gz"))
+        return true;
+    if (!ogb_has(folder, "split_dict.pt"))
+        return error_set(err, EXIT_DATA, "%s: there is no train.csv.gz in it", folder);
+    return error_set(err, EXIT_DATA,
+                     "%s/split_dict.pt is a pickle of PyTorch, which is not read; write its three "
+                     "lists as text: for k, v in torch.load('split_dict.pt').items(): "
+                     "numpy.savetxt(k + '.csv.gz', v, '%%d')",
+                     folder);
+}
+
+// The only folder in `splits`.
+static bool find_type(const char *splits, char out[DATASET_PATH], Error *err) {
+    DIR *folder = opendir(splits);
+    struct dirent *entry;
+    out[0] = '\0';
+    while (folder != NULL && err->code == 0 && (entry = readdir(folder)) != NULL) {
+        char path[DATASET_PATH];
+        path_join(path, sizeof path, splits, entry->d_name);
+        if (entry->d_name[0] == '.' || !file_is_folder(path))
+            continue;
+        if (out[0] != '\0')
+            error_set(err, EXIT_DATA, "%s: there are several splits in it; leave one of them there",
+                      splits);
+        snprintf(out, DATASET_PATH, "%s", path);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return err->code == 0 && (out[0] == '\0' || check_type(out, err));
+}
+
+bool ogb_find(OgbFolder *f, const char *path, Error *err) {
+    char splits[DATASET_PATH];
+    *f = (OgbFolder){0};
+    if (!find_raw(path, f->raw))
+        return error_set(err, EXIT_DATA,
+                         "%s: there is no raw/num-node-list.csv.gz and no raw/data.npz in it",
+                         path);
+    root_of(f->raw, f->root);
+    path_join(splits, sizeof splits, f->root, "split");
+    f->binary = ogb_has(f->raw, "data.npz");
+    if (!is_readable(f->raw, err) || !find_type(splits, f->split, err))
+        return false;
+    f->inverse = strcmp(path_name(f->split), "sales_ranking") == 0;
+    return true;
+}
