@@ -21,14 +21,15 @@ enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
 // targets.
 enum { PIN_SOURCE = 1, PIN_TARGET = 2, PIN_BOTH = 3 };
 
-enum { DATASET_NAME = 128 };
+enum { DATASET_NAME = 128, DATASET_ORIGIN = 256 };
 
 typedef struct Dataset {
     char name[DATASET_NAME];
-    int64_t nodes;      // n, at most 2^31 - 1
-    int64_t hyperedges; // m, 0: a graph; n + m is at most 2^31 - 1
-    int64_t edges;      // E stored entries: edges, or pins
-    int64_t *offset;    // [n+1] by source
+    char origin[DATASET_ORIGIN]; // where a generated one comes from, and what is assumed of it; ""
+    int64_t nodes;               // n, at most 2^31 - 1
+    int64_t hyperedges;          // m, 0: a graph; n + m is at most 2^31 - 1
+    int64_t edges;               // E stored entries: edges, or pins
+    int64_t *offset;             // [n+1] by source
     int32_t *target; // [E] edge source -> target, or the hyperedge of a pin; ascending inside each
                      // row after loading; the pins of a node are distinct
     float *weight;   // [E] or NULL (all 1); NULL for a hypergraph

@@ -96,8 +96,11 @@ static void check_modes(const Early *early, const Options *options) {
 
 // True if the name is a word of "reddit-small, reddit-medium, ...".
 static bool can_be_made(const char *name) {
-    const char *list = dataset_generator_list(), *at = strstr(list, name);
-    return at != NULL && (at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL;
+    const char *list = dataset_generator_list(), *at = list;
+    for (; name[0] != '\0' && (at = strstr(at, name)) != NULL; at++)
+        if ((at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL)
+            return true;
+    return false;
 }
 
 // Says how to make the dataset; with -o if `fringe generate` would store it elsewhere.
@@ -140,10 +143,14 @@ static bool check_graph(const Config *config, Error *err) {
         return false;
     if (file_is_folder(path)) {
         path_join(manifest, sizeof manifest, path, "dataset.json");
+        if (dataset_is_foreign(path))
+            return true;
         if (!file_exists(manifest))
-            return error_set(err, EXIT_NO_INPUT,
-                             "%s is a folder without dataset.json; give the file of the graph",
-                             path);
+            return error_set(
+                err, EXIT_NO_INPUT,
+                "%s is a folder without dataset.json, and no set of OGB, GraphSAINT or "
+                "Reddit; give the file of the graph",
+                path);
         return is_file(manifest, err);
     }
     if (file_exists(path))

@@ -2,7 +2,6 @@
 
 #include "internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 Csr dataset_csr(const Dataset *dataset) {
@@ -59,45 +58,6 @@ void ends_clear(Ends *ends) {
     *ends = (Ends){0};
 }
 
-static int compare_int32(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-// Short rows are many, and insertion is the quickest for them.
-static void sort_row(int32_t *row, int64_t count) {
-    enum { SHORT = 48 };
-    if (count > SHORT) {
-        qsort(row, (size_t)count, sizeof *row, compare_int32);
-        return;
-    }
-    for (int64_t k = 1; k < count; k++) {
-        int32_t value = row[k];
-        int64_t place = k;
-        for (; place > 0 && row[place - 1] > value; place--)
-            row[place] = row[place - 1];
-        row[place] = value;
-    }
-}
-
-static bool row_ascends(const int32_t *row, int64_t count) {
-    for (int64_t k = 1; k < count; k++)
-        if (row[k - 1] > row[k])
-            return false;
-    return true;
-}
-
-void csr_sort_columns(Csr *csr) {
-    assert(csr->weight == NULL);
-#pragma omp parallel for schedule(dynamic, 1024)
-    for (int64_t i = 0; i < csr->rows; i++) {
-        int32_t *row = csr->column + csr->offset[i];
-        int64_t count = csr->offset[i + 1] - csr->offset[i];
-        if (!row_ascends(row, count))
-            sort_row(row, count);
-    }
-}
-
 // The place of row i's next entry is next[i]; both ends are nodes.
 static void place_ends(Csr *rows, const Ends *ends, int64_t *next, bool both) {
     for (int64_t e = 0; e < ends->count; e++) {
@@ -123,7 +83,7 @@ bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, 
     if (ok) {
         memcpy(rows.offset, next, (size_t)(nodes + 1) * sizeof *next);
         place_ends(&rows, ends, next, both);
-        csr_sort_columns(&rows);
+        csr_sort_columns(&rows, nodes);
         dataset_set_csr(dataset, &rows);
     }
     memory_free(next);

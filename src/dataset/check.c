@@ -151,7 +151,7 @@ static void sort_rows(Dataset *dataset) {
     if (csr_is_ascending(&rows))
         return;
     if (rows.weight == NULL && !dataset->mapped) {
-        csr_sort_columns(&rows);
+        csr_sort_columns(&rows, rows.rows);
         return;
     }
     csr_transpose(&back, &rows, rows.rows);

@@ -153,6 +153,9 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     d->multilabel = multilabel != NULL && json_bool(multilabel);
     if (name != NULL && json_type(name) == JSON_STRING)
         snprintf(d->name, sizeof d->name, "%s", json_string(name));
+    const Json *origin = json_get(manifest, "origin");
+    if (origin != NULL && json_type(origin) == JSON_STRING)
+        snprintf(d->origin, sizeof d->origin, "%s", json_string(origin));
     if (json_get(manifest, "hyperedges") != NULL &&
         !get_count(manifest, "hyperedges", DATASET_MAX_NODES, &d->hyperedges, err))
         return false;

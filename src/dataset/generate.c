@@ -26,7 +26,7 @@ const char *dataset_generator_list(void) {
            "communities, carriers, abroad, visitors, signal, spread changed), "
            "hyper-planted:KEY=VALUE,... (a hypergraph; nodes, hyperedges, communities, purity, "
            "arity, features, classes, signal), hyper-zipf:KEY=VALUE,... (vertices, hyperedges, s, "
-           "most, features, classes, signal)";
+           "most, features, classes, signal); and look-alikes of large sets: " DCSBM_NAMES;
 }
 
 // --- recipes
@@ -321,7 +321,9 @@ static bool generate_graph(Dataset *dataset, const char *name, int64_t seed, Err
 
 bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err) {
     *dataset = (Dataset){0};
-    if ((is_hyper(name) ? generate_hyper : generate_graph)(dataset, name, seed, err))
+    if ((is_hyper(name)   ? generate_hyper
+         : is_dcsbm(name) ? generate_dcsbm
+                          : generate_graph)(dataset, name, seed, err))
         return true;
     dataset_clear(dataset);
     return false;

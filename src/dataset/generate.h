@@ -46,7 +46,10 @@ enum {
     DRAW_MEAN,
     DRAW_NOISE,
     DRAW_HYPEREDGE,
-    DRAW_PIN
+    DRAW_PIN,
+    DRAW_DEGREE,
+    DRAW_END,
+    DRAW_LABEL
 };
 static inline RandomStream draw_stream(uint64_t seed, int draw) {
     return random_stream(seed, RANDOM_GENERATE, 0, draw, 0);
@@ -70,6 +73,15 @@ int32_t pick_share(const double *cumulative, int32_t count, double u);
 // x[i, f] = signal * mean[class of i, f] + noise[i, f], all standard normals; noise alone without
 // classes.
 void draw_features(Dataset *dataset, double signal, uint64_t seed);
+
+// ---- generate_dcsbm.c
+#define DCSBM_NAMES                                                                                \
+    "reddit, ogbn-products, ogbn-arxiv, yelp, amazon-products, yelp-small, amazon-small and "      \
+    "dcsbm, each also as NAME:KEY=VALUE,... (scale, or nodes, edges, features, classes, labels, "  \
+    "spread, tail, exponent, most, homophily, carriers, signal, train, val)"
+bool is_dcsbm(const char *name); // dcsbm:..., or a preset with or without values
+// On failure clear the dataset.
+bool generate_dcsbm(Dataset *dataset, const char *name, int64_t seed, Error *err);
 
 // ---- generate_hyper.c
 bool is_hyper(const char *name); // hyper-planted, hyper-zipf, with or without values

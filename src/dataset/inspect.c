@@ -9,6 +9,8 @@
 // d: name and sizes.
 static void print_sizes(const char *format, const Dataset *d) {
     printf("dataset     %s (%s)\n", SHOWN(d->name), format);
+    if (d->origin[0] != '\0')
+        printf("origin      %s\n", SHOWN(d->origin));
     printf("nodes       %lld\n", (long long)d->nodes);
     if (d->hyperedges > 0)
         printf("hyperedges  %lld\npins        %lld\n", (long long)d->hyperedges,
@@ -92,6 +94,9 @@ static Dataset sizes_of(const Json *manifest) {
                      .multilabel = flag_of(manifest, "multilabel")};
     bool named = name != NULL && json_type(name) == JSON_STRING;
     snprintf(sizes.name, sizeof sizes.name, "%s", named ? json_string(name) : "?");
+    const Json *origin = json_get(manifest, "origin");
+    if (origin != NULL && json_type(origin) == JSON_STRING)
+        snprintf(sizes.origin, sizeof sizes.origin, "%s", json_string(origin));
     return sizes;
 }
 

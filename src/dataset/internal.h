@@ -245,7 +245,9 @@ void ends_clear(Ends *ends);
 // Sets nodes and edges of a dataset; with `both` also the reverse of each edge that is no
 // self-loop. Rows ascend.
 bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, Error *err);
-void csr_sort_columns(Csr *csr); // of a matrix without weights, in place
+
+// ---- sort_rows.c: sorts a matrix without weights, in place; columns are below `columns`
+void csr_sort_columns(Csr *csr, int64_t columns);
 // Sets nodes and edges. The dataset takes over the arrays; *csr becomes empty.
 void dataset_set_csr(Dataset *dataset, Csr *csr);
 int64_t csr_loops(const Csr *csr);      // entries (i, i)

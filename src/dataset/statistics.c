@@ -100,6 +100,8 @@ void dataset_put_facts(JsonWriter *out, const Dataset *dataset) {
     Statistics statistics;
     dataset_statistics(dataset, &statistics);
     json_put_string(out, "name", dataset->name);
+    if (dataset->origin[0] != '\0')
+        json_put_string(out, "origin", dataset->origin);
     json_put_int(out, "nodes", dataset->nodes);
     if (dataset->hyperedges > 0)
         json_put_int(out, "hyperedges", dataset->hyperedges);

@@ -128,7 +128,7 @@ static void features_are_means_and_noise(void **state) {
 
 static void wrong_names_and_numbers_are_refused(void **state) {
     (void)state;
-    static const char *const names[][2] = {{"reddit", "there are reddit-small"},
+    static const char *const names[][2] = {{"redditx", "there are reddit-small"},
                                            {"planted:nodes", "'nodes'"},
                                            {"planted:nodes=x", "'nodes'"},
                                            {"planted:nodes=1", "'nodes'"},

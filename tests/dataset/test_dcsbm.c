@@ -1,0 +1,201 @@
+// ranks: 1
+// If this failed, the look-alikes of large sets would have other sizes, degrees or labels than they
+// say, or differ from machine to machine.
+#include "support.h"
+
+#include "fringe/dataset.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static Dataset made(const char *name, int64_t seed) {
+    Dataset d;
+    Error err = {0};
+    assert_ok(dataset_generate(&d, name, seed, &err), &err);
+    assert_ok(dataset_check(&d, name, &err), &err);
+    return d;
+}
+
+static void bytes_do_not_depend_on_threads(void **state) {
+    (void)state;
+    static const char *const names[] = {"reddit:nodes=5000,edges=200000",
+                                        "ogbn-products:scale=0.005", "yelp-small:scale=0.2"};
+    int threads = omp_get_max_threads();
+    for (int i = 0; i < 3; i++) {
+        char first[33] = "", again[33], other[33];
+        for (int t = 1; t <= 3; t++) {
+            omp_set_num_threads(t);
+            Dataset d = made(names[i], 7);
+            dataset_hash(&d, again);
+            if (t == 1)
+                memcpy(first, again, sizeof first);
+            assert_string_equal(again, first);
+            dataset_clear(&d);
+        }
+        Dataset d = made(names[i], 8);
+        dataset_hash(&d, other);
+        assert_string_not_equal(other, first);
+        dataset_clear(&d);
+    }
+    omp_set_num_threads(threads);
+}
+
+static int by_value(const void *a, const void *b) {
+    return (int)(*(const int64_t *)a - *(const int64_t *)b);
+}
+
+// Rows ascend without equal neighbours; returns the degrees, ascending.
+static int64_t *sorted_degrees(const Dataset *d) {
+    int64_t *degree = ALLOC(int64_t, d->nodes, "degrees");
+    assert_true(dataset_is_symmetric(d));
+    for (int64_t i = 0; i < d->nodes; i++) {
+        degree[i] = d->offset[i + 1] - d->offset[i];
+        for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++) {
+            assert_true(d->target[e] != i);
+            assert_true(e == d->offset[i] || d->target[e - 1] < d->target[e]);
+        }
+    }
+    qsort(degree, (size_t)d->nodes, sizeof *degree, by_value);
+    return degree;
+}
+
+static double homophily(const Dataset *d) {
+    int64_t same = 0;
+    for (int64_t i = 0; i < d->nodes; i++)
+        for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
+            same += d->label[i] == d->label[d->target[e]];
+    return (double)same / (double)d->edges;
+}
+
+static double share_of(const Dataset *d, uint8_t split) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < d->nodes; i++)
+        count += d->split[i] == split;
+    return (double)count / (double)d->nodes;
+}
+
+// A lognormal body has median / mean = exp(-sigma^2 / 2), here 0.61 and 0.55; tails and clips move
+// it.
+static void graphs_have_the_sizes_that_they_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double nodes, edges, median, most, homophily, train, val;
+    } sets[] = {
+        {"reddit:nodes=60000,edges=1200000,features=8", 60000, 1200000, 0.61, 21657, 0.78, 0.6586,
+         0.1023},
+        {"ogbn-products:scale=0.02", 48980, 2474360, 0.49, 17481, 0.81, 0.0803, 0.0161},
+        {"ogbn-arxiv:scale=0.3", 50802, 694679, 0.55, 13161, 0.66, 0.537, 0.176},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        Dataset d = made(sets[i].name, 1);
+        int64_t *degree = sorted_degrees(&d);
+        double mean = (double)d.edges / (double)d.nodes;
+        assert_near((double)d.nodes, sets[i].nodes, 1);
+        assert_near((double)d.edges, sets[i].edges, 0.005 * sets[i].edges);
+        assert_near((double)degree[d.nodes / 2] / mean, sets[i].median, 0.07);
+        assert_true(degree[d.nodes - 1] > 8 * (int64_t)mean);
+        assert_true((double)degree[d.nodes - 1] < 1.1 * sets[i].most);
+        assert_near(homophily(&d), sets[i].homophily, 0.02);
+        assert_near(share_of(&d, SPLIT_TRAIN), sets[i].train, 0.01);
+        assert_near(share_of(&d, SPLIT_VAL), sets[i].val, 0.01);
+        assert_non_null(strstr(d.origin, sets[i].name));
+        assert_non_null(strstr(d.origin, "assumed: "));
+        memory_free(degree);
+        dataset_clear(&d);
+    }
+}
+
+// Training nodes of ogbn-products are those that are sold most.
+static void popular_nodes_are_trained_on(void **state) {
+    (void)state;
+    Dataset d = made("ogbn-products:scale=0.01", 1);
+    double sum[4] = {0}, count[4] = {0};
+    for (int64_t i = 0; i < d.nodes; i++) {
+        sum[d.split[i]] += (double)(d.offset[i + 1] - d.offset[i]);
+        count[d.split[i]]++;
+    }
+    assert_true(sum[SPLIT_TRAIN] / count[SPLIT_TRAIN] > 1.3 * sum[SPLIT_VAL] / count[SPLIT_VAL]);
+    assert_true(sum[SPLIT_VAL] / count[SPLIT_VAL] > 1.3 * sum[SPLIT_TEST] / count[SPLIT_TEST]);
+    dataset_clear(&d);
+}
+
+static void only_carriers_have_edges_to_other_blocks(void **state) {
+    (void)state;
+    Dataset d = made("dcsbm:nodes=20000,edges=400000,carriers=0.3,features=0", 1);
+    int64_t carriers = 0;
+    for (int64_t i = 0; i < d.nodes; i++) {
+        bool abroad = false;
+        for (int64_t e = d.offset[i]; e < d.offset[i + 1]; e++)
+            abroad |= d.label[i] != d.label[d.target[e]];
+        carriers += abroad;
+    }
+    assert_near((double)carriers / (double)d.nodes, 0.3, 0.02);
+    assert_near(homophily(&d), 0.78, 0.02);
+    assert_null(d.x);
+    dataset_clear(&d);
+}
+
+// Of two labels of a node: how much more often both than by chance, on average over pairs that
+// occur.
+static double lift(const Dataset *d) {
+    double *count = ALLOC(double, d->classes, "labels"), n = (double)d->nodes, most = 0;
+    for (int64_t i = 0; i < d->nodes; i++)
+        for (int64_t l = 0; l < d->classes; l++)
+            count[l] += d->labels[i * d->classes + l];
+    for (int64_t a = 0; a < d->classes; a++)
+        for (int64_t b = 0; b < a; b++) {
+            double both = 0;
+            for (int64_t i = 0; i < d->nodes; i++)
+                both += d->labels[i * d->classes + a] & d->labels[i * d->classes + b];
+            most = fmax(most, both * n / (count[a] * count[b]));
+        }
+    memory_free(count);
+    return most;
+}
+
+static void labels_of_a_node_belong_together(void **state) {
+    (void)state;
+    Dataset d = made("yelp-small:scale=0.2,features=8", 1);
+    assert_true(d.multilabel && d.label == NULL);
+    assert_int_equal(d.classes, 100);
+    assert_true(lift(&d) > 3);
+    double some = 0;
+    for (int64_t k = 0; k < d.nodes * d.classes; k++)
+        some += d.labels[k];
+    some /= (double)d.nodes;
+    assert_true(some > 4 && some < 20);
+    dataset_clear(&d);
+}
+
+static void what_cannot_be_made_is_said(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *sentence;
+        ExitCode code;
+    } wrong[] = {
+        {"reddit:scale=0", "'scale' is not KEY=NUMBER", EXIT_USAGE},
+        {"reddit:size=2", "'size' is not KEY=NUMBER", EXIT_USAGE},
+        {"ogbn-products:scale=1000", "nodes; 2 to 2147483647 can be made", EXIT_USAGE},
+        {"dcsbm:nodes=100,edges=20000", "do not fit into 41 blocks of 100 nodes", EXIT_CONFIG},
+        {"redit", "there is no generator 'redit'", EXIT_USAGE},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        Dataset d;
+        Error err = {0};
+        assert_refused(dataset_generate(&d, wrong[i].name, 1, &err), &err, wrong[i].code,
+                       wrong[i].sentence);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bytes_do_not_depend_on_threads),
+    cmocka_unit_test(graphs_have_the_sizes_that_they_name),
+    cmocka_unit_test(popular_nodes_are_trained_on),
+    cmocka_unit_test(only_carriers_have_edges_to_other_blocks),
+    cmocka_unit_test(labels_of_a_node_belong_together),
+    cmocka_unit_test(what_cannot_be_made_is_said),
+};
+TEST_MAIN(tests)
