@@ -68,7 +68,9 @@ def write_csv(path, rows, text):
 
 
 def integers(rows):
-    return "".join(f"{a},{b}\n" for a, b in rows.tolist()) if rows.ndim == 2 else "".join(f"{a}\n" for a in rows.tolist())
+    if rows.ndim == 2:
+        return "".join(f"{a},{b}\n" for a, b in rows.tolist())
+    return "".join(f"{a}\n" for a in rows.tolist())
 
 
 def floats(rows):

@@ -339,6 +339,38 @@ static void other_files_say_how_to_convert_them(void **state) {
     }
 }
 
+// ---- memory
+
+// Loads what is so large that no other test has had as much in use.
+static void load_as_planned(Dataset *d, const char *path) {
+    Config config = {0};
+    Error err = {0};
+    MemoryPlan plan = {0};
+    snprintf(config.data.path, sizeof config.data.path, "%.*s", (int)sizeof config.data.path - 1,
+             path);
+    size_t before = memory_in_use();
+    dataset_plan(&plan, &config);
+    assert_ok(dataset_load(d, &config, &err), &err);
+    size_t taken = memory_peak() - before, planned = memory_plan_total(&plan);
+    if (planned < taken || planned > 2 * taken)
+        fail_msg("%s: %zu bytes were planned and %zu taken", path, planned, taken);
+}
+
+static void the_memory_of_a_matrix_is_foreseen(void **state) {
+    (void)state;
+    enum { ENTRIES = 1000000, ROWS = 100000 };
+    Dataset d;
+    FILE *file = fopen(test_path("large.mtx"), "w");
+    assert_non_null(file);
+    fprintf(file, "%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n", ROWS, ROWS,
+            ENTRIES);
+    for (int64_t e = 0; e < ENTRIES; e++)
+        fprintf(file, "%d %d 0.5\n", (int)(e * 7919 % ROWS) + 1, (int)(e % 1000) + 1);
+    fclose(file);
+    load_as_planned(&d, test_path("large.mtx"));
+    dataset_clear(&d);
+}
+
 // ---- text in blocks: what a file of many blocks holds does not depend on threads
 
 static void many_blocks_are_read_in_order(void **state) {
@@ -354,7 +386,7 @@ static void many_blocks_are_read_in_order(void **state) {
     write_gz(folder, "raw/node-feat.csv.gz", text);
     write_gz(folder, "raw/num-node-list.csv.gz", "60000\n");
     assert_ok(file_remove(inside(folder, "raw/node-label.csv.gz"), &err), &err);
-    assert_ok(load(&d, folder, &err), &err);
+    load_as_planned(&d, folder);
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++) {
             snprintf(text, 32, "%d.%d", i, c);
@@ -376,5 +408,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_defect_of_a_graphsaint_set_is_named),
     cmocka_unit_test(other_files_say_how_to_convert_them),
     cmocka_unit_test(many_blocks_are_read_in_order),
+    cmocka_unit_test(the_memory_of_a_matrix_is_foreseen),
 };
 TEST_MAIN(tests)
