@@ -104,7 +104,7 @@ pack() {
         grep -q "^build tests/$test:" "$build/build.ninja" && tests+=" $test"
     done
     # shellcheck disable=SC2086 # tests are words
-    ninja -C "$build" fringe fringe-solver bench_gpu $tests >"$work/log" 2>&1 || { tail -20 "$work/log"; exit 70; }
+    ninja -C "$build" fringe fringe-metis fringe-solver bench_gpu $tests >"$work/log" 2>&1 || { tail -20 "$work/log"; exit 70; }
     grep -q '^build libfringe-cuda.so:' "$build/build.ninja" && { ninja -C "$build" fringe-cuda >"$work/log" 2>&1 ||
         { tail -5 "$work/log"; echo "gpu.sh: the plug-in does not build here; the archive has its source only"; }; }
 
@@ -113,7 +113,7 @@ pack() {
     (cd "$root" && git ls-files -z -co --exclude-standard | while IFS= read -r -d '' file; do
         [ ! -e "$file" ] || printf '%s\0' "$file"
     done | xargs -0 cp --parents -t "$top") || exit 70
-    cp "$build/fringe" "$build/fringe-solver" "$build/bench_gpu" "$top/build/"
+    cp "$build/fringe" "$build/fringe-metis" "$build/fringe-solver" "$build/bench_gpu" "$top/build/"
     for test in $tests; do cp "$build/tests/$test" "$top/build/tests/"; done
     cp "$build"/libfringe-cuda.so "$top/build/" 2>/dev/null
     strip -s "$top"/build/fringe* "$top/build/bench_gpu" "$top"/build/tests/*

@@ -1,10 +1,11 @@
 # `cmake --install build --prefix X`, and packages (`cpack -G DEB` in the build folder). The program
-# finds fringe-solver beside itself, and configs and small graphs in ../share/fringe from there.
+# finds fringe-metis and fringe-solver beside itself, and configs and small graphs in ../share/fringe from there.
 # The manual page and the completion scripts are printed by the program that is installed.
 include(GNUInstallDirs)
 set(shared_folder ${CMAKE_INSTALL_DATAROOTDIR}/fringe)
 
 install(TARGETS fringe DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS fringe-metis DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET fringe-solver)
     install(TARGETS fringe-solver DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -144,6 +144,7 @@ static void man_exit_codes(void) {
 static const char *const environment[][2] = {
     {"FRINGE_DATA", "folder in which the files of a config are looked up after the config's own"},
     {"FRINGE_SOLVER", "path of fringe-solver, if it is not beside fringe"},
+    {"FRINGE_METIS", "path of fringe-metis, if it is not beside fringe"},
     {"XDG_CACHE_HOME", "prepared data and partitions are in its folder fringe (default: ~/.cache)"},
     {"NO_COLOR", "print without colours"},
 };

@@ -1,28 +1,25 @@
-// The only file that calls METIS (Karypis & Kumar, SIAM J. Sci. Comput. 1998; METIS 5.1 manual).
-// METIS needs a symmetric graph without loops and duplicates; any other graph gives garbage or a
-// crash (TRAPS 11). So this file works in four steps: build the graph for METIS (the union of both
-// directions), check its sizes and its memory, call METIS, check the result. A hypergraph is cut by
-// its clique expansion (`metis`) or by its star graph (`metis:star`), which also cuts hyperedges.
+// Cuts with METIS (Karypis & Kumar, SIAM J. Sci. Comput. 1998; METIS 5.1 manual), which runs in a
+// process of its own (metis_process.h). It needs a symmetric graph without loops and duplicates;
+// any other graph gives garbage or a crash (TRAPS 11). So this file works in four steps: build the
+// graph for METIS (the union of both directions) in memory that the process shares, check its sizes
+// and its memory, call METIS, check the result. A hypergraph is cut by its clique expansion
+// (`metis`) or by its star graph (`metis:star`), which also cuts hyperedges.
 #include "internal.h"
+#include "metis_process.h"
 #include <math.h>
-#include <metis.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct MetisGraph {
     idx_t nodes;
-    idx_t *offset;    // [nodes+1]
-    idx_t *neighbour; // [offset[nodes]]
-    idx_t *weight;    // [offset[nodes]] or NULL: all 1
-    double limit;     // GiB that this process may use; 0: all available memory
+    MetisProcess process; // holds the arrays
+    idx_t *offset;        // [nodes+1]
+    idx_t *neighbour;     // [offset[nodes]]
+    idx_t *weight;        // [offset[nodes]] or NULL: all 1
+    double limit;         // GiB that this process may use; 0: all available memory
 } MetisGraph;
 
-static void metis_graph_clear(MetisGraph *metis) {
-    memory_free(metis->offset);
-    memory_free(metis->neighbour);
-    memory_free(metis->weight);
-    *metis = (MetisGraph){0};
-}
+static void metis_graph_clear(MetisGraph *metis) { metis_process_clear(&metis->process); }
 
 // The vertices of an induced subgraph for METIS: all, or the rows of one part, its nodes and then
 // its hyperedges; or the nodes of a hypergraph.
@@ -65,7 +62,7 @@ static Neighbours induced_neighbours(const Induced *set, int64_t i) {
 }
 
 static const char advice[] =
-    "use partition.method random or blocks, or cut on a larger machine and use file:PATH";
+    "use partition.method fennel, random or blocks, or cut on a larger machine and use file:PATH";
 
 // Checks that the graph for METIS, its weights and the result fit into memory.
 static bool graph_fits(const Induced *set, int64_t entries, double limit, Error *err) {
@@ -91,20 +88,24 @@ static bool count_entries(int64_t *entries, const Induced *set, Error *err) {
     return counted <= most - set->count ||
            error_set(err, EXIT_DATA,
                      "the graph has %lld neighbour entries, and this METIS counts to %lld; "
-                     "use partition.method random, blocks or file:PATH, or a METIS with "
+                     "use partition.method fennel, random, blocks or file:PATH, or a METIS with "
                      "64-bit indices",
                      (long long)counted, (long long)most);
 }
 
 static bool metis_graph_init(MetisGraph *metis, const Induced *set, double limit, Error *err) {
     int64_t entries;
-    *metis = (MetisGraph){.nodes = (idx_t)set->count, .limit = limit};
+    *metis =
+        (MetisGraph){.nodes = (idx_t)set->count, .process = {.descriptor = -1}, .limit = limit};
     if (!count_entries(&entries, set, err) || !graph_fits(set, entries, limit, err))
         return false;
-    metis->offset = ALLOC(idx_t, set->count + 1, "graph for METIS");
-    metis->neighbour = ALLOC(idx_t, entries, "graph for METIS");
-    if (set->expansion != NULL)
-        metis->weight = ALLOC(idx_t, entries, "graph for METIS");
+    MetisSizes sizes = {set->count, entries, set->expansion != NULL};
+    if (!metis_process_init(&metis->process, &sizes, err))
+        return false;
+    MetisJob *job = metis->process.job;
+    metis->offset = metis_job_array(job, job->offset);
+    metis->neighbour = metis_job_array(job, job->neighbour);
+    metis->weight = metis_job_array(job, job->edge_weight);
     idx_t at = 0;
     for (int64_t i = 0; i < set->count; i++) {
         Neighbours near = induced_neighbours(set, i);
@@ -214,32 +215,35 @@ static bool metis_fits(const MetisGraph *metis, int parts, Error *err) {
     return memory_plan_fits(&plan, metis->limit, advice, err);
 }
 
-// Minimum cut, k-way. weight: [nodes, constraints], or NULL with one constraint.
-static bool metis_run(idx_t *out, MetisGraph *metis, int parts, int constraints, idx_t *weight,
-                      int64_t seed, idx_t *cut, Error *err) {
+static void fill_weights(idx_t *weight, const Balance *balance, int64_t vertices) {
+    assert(balance->columns <= METIS_CONSTRAINTS);
+    for (int64_t v = 0; v < vertices; v++)
+        for (int c = 0; c < balance->columns; c++)
+            *weight++ = (idx_t)balance_weight(balance, c, v);
+}
+
+// Minimum cut, k-way: the parts of the nodes, in the memory of the process; NULL with an error.
+// `balance` says what is balanced beside or instead of the number of nodes; NULL: only that.
+static const idx_t *metis_run(MetisGraph *metis, int parts, const Balance *balance, int64_t seed,
+                              Error *err) {
     if (!metis_fits(metis, parts, err))
-        return false;
-    idx_t options[METIS_NOPTIONS];
-    METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_CUT;
-    options[METIS_OPTION_NUMBERING] = 0;
-    options[METIS_OPTION_DBGLVL] = 0;
-    options[METIS_OPTION_SEED] = (idx_t)(seed & INT32_MAX);
-    idx_t ncon = (idx_t)constraints, nparts = (idx_t)parts;
-    int status = METIS_PartGraphKway(&metis->nodes, &ncon, metis->offset, metis->neighbour, weight,
-                                     NULL, metis->weight, &nparts, NULL, NULL, options, cut, out);
-    if (status == METIS_ERROR_MEMORY)
-        return error_set(err, EXIT_MEMORY,
-                         "METIS ran out of memory on %lld nodes; use partition.method random or "
-                         "blocks, or cut on a larger machine and use file:PATH",
-                         (long long)metis->nodes);
-    if (status != METIS_OK)
-        return error_set(err, EXIT_STOPPED, "METIS was interrupted (status %d); start again",
-                         status);
+        return NULL;
+    MetisJob *job = metis->process.job;
+    job->constraints = balance != NULL ? balance->columns : 1;
+    job->parts = parts;
+    job->seed = seed;
+    if (balance != NULL)
+        fill_weights(metis_job_array(job, job->node_weight), balance, metis->nodes);
+    else
+        job->node_weight = 0;
+    if (!metis_process_run(&metis->process, err))
+        return NULL;
+    const idx_t *part = metis_job_array(job, job->part);
     for (idx_t i = 0; i < metis->nodes; i++)
-        CHECK(out[i] >= 0 && out[i] < parts, EXIT_BUG, "METIS put node %lld into part %lld of %d",
-              (long long)i, (long long)out[i], parts);
-    return true;
+        CHECK(part[i] >= 0 && part[i] < parts, EXIT_BUG, "METIS put node %lld into part %lld of %d",
+              (long long)i, (long long)part[i], parts);
+    stage_progress("METIS took %.1f GiB", metis->process.gigabytes);
+    return part;
 }
 
 static idx_t metis_count_cut(const MetisGraph *metis, const idx_t *part) {
@@ -251,28 +255,17 @@ static idx_t metis_count_cut(const MetisGraph *metis, const idx_t *part) {
     return (idx_t)(both / 2);
 }
 
-static idx_t *balance_weights(const Balance *balance, int64_t vertices) {
-    idx_t *weight = ALLOC(idx_t, vertices * balance->columns, "weights for METIS"), *at = weight;
-    for (int64_t v = 0; v < vertices; v++)
-        for (int c = 0; c < balance->columns; c++)
-            *at++ = (idx_t)balance_weight(balance, c, v);
-    return weight;
-}
-
-static bool cut_with_weights(idx_t *out, MetisGraph *metis, const CutInput *input, Error *err) {
+static const idx_t *cut_with_weights(MetisGraph *metis, const CutInput *input, Error *err) {
     Balance balance;
     if (!balance_init(&balance, input, metis->nodes, err))
-        return false;
-    idx_t cut = 0, *weight = balance_weights(&balance, metis->nodes);
-    bool ok = metis_run(out, metis, input->parts, balance.columns, weight,
-                        input->config->partition.seed, &cut, err);
-    memory_free(weight);
-    if (!ok)
-        return false;
-    CHECK(cut == metis_count_cut(metis, out), EXIT_BUG,
+        return NULL;
+    const idx_t *part =
+        metis_run(metis, input->parts, &balance, input->config->partition.seed, err);
+    int64_t cut = metis->process.job->cut;
+    CHECK(part == NULL || cut == metis_count_cut(metis, part), EXIT_BUG,
           "METIS reports a cut of %lld edges, but the cut has %lld", (long long)cut,
-          (long long)metis_count_cut(metis, out));
-    return true;
+          (long long)metis_count_cut(metis, part));
+    return part;
 }
 
 // Cuts the vertices of the set: part[set->count].
@@ -284,13 +277,11 @@ static bool cut_induced(int32_t *part, const Induced *set, const CutInput *input
     }
     if (!metis_graph_init(&metis, set, input->config->run.memory_limit, err))
         return false;
-    idx_t *out = ALLOC(idx_t, set->count, "parts from METIS");
-    bool ok = cut_with_weights(out, &metis, input, err);
-    for (int64_t v = 0; v < set->count && ok; v++)
+    const idx_t *out = cut_with_weights(&metis, input, err);
+    for (int64_t v = 0; v < set->count && out != NULL; v++)
         part[v] = (int32_t)out[v];
-    memory_free(out);
     metis_graph_clear(&metis);
-    return ok;
+    return out != NULL;
 }
 
 static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
@@ -335,11 +326,9 @@ bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
     assert(clusters > 1 && clusters <= set.count);
     if (!metis_graph_init(&metis, &set, graph->memory_limit, err))
         return false;
-    idx_t cut = 0, *out = ALLOC(idx_t, set.count, "clusters from METIS");
-    bool ok = metis_run(out, &metis, clusters, 1, NULL, 1, &cut, err);
-    for (int64_t i = 0; i < set.count && ok; i++)
+    const idx_t *out = metis_run(&metis, clusters, NULL, 1, err);
+    for (int64_t i = 0; i < set.count && out != NULL; i++)
         cluster[i] = (int32_t)out[i];
-    memory_free(out);
     metis_graph_clear(&metis);
-    return ok;
+    return out != NULL;
 }

@@ -11,6 +11,7 @@ for file in bin/fringe share/fringe/configs/cora-gcn.json share/man/man1/fringe.
     share/zsh/site-functions/_fringe; do
     [ -s "$prefix/$file" ] && echo "ok: $file is installed" || fail "$file is not installed"
 done
+[ -x "$prefix/bin/fringe-metis" ] || fail "fringe-metis is not installed"
 [ ! -f "$FRINGE_BUILD/fringe-solver" ] || [ -x "$prefix/bin/fringe-solver" ] || fail "fringe-solver is not installed"
 
 # --- configs are found beside the program, wherever one stands

@@ -1,0 +1,146 @@
+// Starts fringe-metis and says how it ended.
+#include "metis_process.h"
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char advice[] = "use partition.method fennel, which needs less memory, or file:PATH";
+
+// ---- the memory
+
+// Takes room for an array; aligned.
+static uint64_t place(uint64_t *bytes, int64_t count) {
+    uint64_t at = (*bytes + 63) / 64 * 64;
+    *bytes = at + (uint64_t)count * sizeof(idx_t);
+    return at;
+}
+
+bool metis_process_init(MetisProcess *process, const MetisSizes *sizes, Error *err) {
+    MetisJob job = {.magic = METIS_JOB_MAGIC,
+                    .bytes = sizeof job,
+                    .index_bytes = sizeof(idx_t),
+                    .nodes = sizes->nodes,
+                    .status = METIS_JOB_UNFINISHED};
+    job.offset = place(&job.bytes, sizes->nodes + 1);
+    job.neighbour = place(&job.bytes, sizes->entries);
+    job.edge_weight = sizes->weighted ? place(&job.bytes, sizes->entries) : 0;
+    job.part = place(&job.bytes, sizes->nodes);
+    // pages of weights that are not used are never taken
+    job.node_weight = place(&job.bytes, sizes->nodes * METIS_CONSTRAINTS);
+    *process = (MetisProcess){.descriptor = memfd_create("fringe-metis", MFD_CLOEXEC)};
+    void *at = MAP_FAILED;
+    if (process->descriptor >= 0 && ftruncate(process->descriptor, (off_t)job.bytes) == 0)
+        at = mmap(NULL, job.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, process->descriptor, 0);
+    if (at == MAP_FAILED) {
+        error_set(err, EXIT_MEMORY, "no memory for the graph that METIS cuts (%.1f MiB): %s; %s",
+                  (double)job.bytes / (1 << 20), strerror(errno), advice);
+        metis_process_clear(process);
+        return false;
+    }
+    process->job = at;
+    *process->job = job;
+    return true;
+}
+
+void metis_process_clear(MetisProcess *process) {
+    if (process->job != NULL)
+        munmap(process->job, process->job->bytes);
+    if (process->descriptor >= 0)
+        close(process->descriptor);
+    *process = (MetisProcess){.descriptor = -1};
+}
+
+// ---- the program
+
+// $FRINGE_METIS, or the program beside this one (tests lie one folder below), or one in PATH.
+static void find_program(char *out, size_t size) {
+    const char *given = getenv("FRINGE_METIS");
+    char own[PATH_MAX];
+    if (given != NULL && given[0] != 0) {
+        snprintf(out, size, "%s", given);
+        return;
+    }
+    path_program_folder(own, sizeof own);
+    snprintf(out, size, "%s/fringe-metis", own);
+    if (!file_exists(out))
+        snprintf(out, size, "%s/../fringe-metis", own);
+    if (!file_exists(out))
+        snprintf(out, size, "fringe-metis");
+}
+
+// The descriptor stays open in the program; what METIS prints is dropped.
+static int spawn(pid_t *pid, const char *program, int descriptor) {
+    enum { ITS_DESCRIPTOR = 3 };
+    char number[] = "3", *arguments[] = {(char *)program, number, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, descriptor, ITS_DESCRIPTOR);
+    int status = posix_spawnp(pid, program, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+}
+
+// How it ended, where that is not by writing the parts.
+static bool say_end(const MetisProcess *process, const char *program, int status, Error *err) {
+    const MetisJob *job = process->job;
+    long long nodes = (long long)job->nodes;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return error_set(
+            err, EXIT_MEMORY,
+            "METIS was killed while it cut %lld nodes, probably by the kernel for lack "
+            "of memory (it had taken %.1f GiB); %s",
+            nodes, process->gigabytes, advice);
+    if (WIFSIGNALED(status))
+        return error_set(err, EXIT_UNAVAILABLE, "METIS failed on %lld nodes (%s); %s", nodes,
+                         strsignal(WTERMSIG(status)), advice);
+    if (WEXITSTATUS(status) == 127)
+        return error_set(err, EXIT_UNAVAILABLE, "%s cannot be started; install it beside fringe",
+                         program);
+    return error_set(err, EXIT_UNAVAILABLE,
+                     "%s ended with status %d and cut nothing; is it of this version? Or %s",
+                     program, WEXITSTATUS(status), advice);
+}
+
+static bool say_status(const MetisJob *job, Error *err) {
+    if (job->status == METIS_ERROR_MEMORY)
+        return error_set(err, EXIT_MEMORY, "METIS ran out of memory on %lld nodes; %s",
+                         (long long)job->nodes, advice);
+    return error_set(err, EXIT_STOPPED, "METIS was interrupted (status %d); start again",
+                     job->status);
+}
+
+bool metis_process_run(MetisProcess *process, Error *err) {
+    char program[PATH_MAX + 32];
+    pid_t pid, ended;
+    int status = 0;
+    struct rusage usage = {0};
+    find_program(program, sizeof program);
+    int failed = spawn(&pid, program, process->descriptor);
+    if (failed != 0)
+        return error_set(err, EXIT_UNAVAILABLE,
+                         "%s cannot be started: %s; install it beside fringe, or set FRINGE_METIS",
+                         program, strerror(failed));
+    do
+        ended = wait4(pid, &status, 0, &usage);
+    while (ended < 0 && errno == EINTR);
+    process->gigabytes = (double)usage.ru_maxrss / (1 << 20);
+    const MetisJob *job = process->job;
+    if (ended != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
+        job->status == METIS_JOB_UNFINISHED)
+        return say_end(process, program, status, err);
+    return job->status == METIS_OK || say_status(job, err);
+}

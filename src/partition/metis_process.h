@@ -1,0 +1,30 @@
+// METIS in a process of its own: the graph lies in memory that both see, so it is not copied.
+#ifndef FRINGE_SRC_PARTITION_METIS_PROCESS_H
+#define FRINGE_SRC_PARTITION_METIS_PROCESS_H
+
+#include "fringe/base.h"
+#include "fringe/metis_job.h"
+#include <metis.h>
+
+enum { METIS_CONSTRAINTS = 4 }; // weights of a node, at most
+
+typedef struct MetisSizes {
+    int64_t nodes, entries;
+    bool weighted; // edges have weights
+} MetisSizes;
+
+typedef struct MetisProcess {
+    int descriptor;   // of the memory
+    MetisJob *job;    // mapped; the caller fills in its arrays, constraints, parts and seed
+    double gigabytes; // the most memory of the process, after metis_process_run
+} MetisProcess;
+
+// EXIT_MEMORY. Clear it also after an error.
+bool metis_process_init(MetisProcess *process, const MetisSizes *sizes, Error *err);
+void metis_process_clear(MetisProcess *process);
+// Waits until the program has ended; parts and cut are then in the job. EXIT_MEMORY if it was
+// killed or ran out of memory, EXIT_UNAVAILABLE if it failed or cannot be started; the graph is as
+// before.
+bool metis_process_run(MetisProcess *process, Error *err);
+
+#endif

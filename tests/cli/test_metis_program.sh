@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# once
+# If this failed, a METIS that crashes or is killed would end the job without a sentence, or leave a
+# cut that is none in the cache.
+. "$FRINGE_SOURCE/tests/cli/lib.sh"
+
+tiny
+program() { # NAME LINE: a program that does that in the place of fringe-metis
+    printf '#!/bin/sh\n%s\n' "$2" >"$1"
+    chmod +x "$1"
+}
+cut() { env FRINGE_METIS="$PWD/$1" "$FRINGE" partition tiny.json --parts 3; }
+
+program killed 'kill -9 $$'
+expect 'killed' 71 'METIS was killed while it cut 600 nodes, probably by the kernel.*partition.method fennel' cut killed
+program aborts 'kill -6 $$'
+expect 'aborted' 69 'METIS failed on 600 nodes .Aborted.; use partition.method fennel' cut aborts
+program crashes 'kill -11 $$'
+expect 'crashed' 69 'METIS failed on 600 nodes .Segmentation fault.' cut crashes
+program ends 'exit 3'
+expect 'ended' 69 'ended with status 3 and cut nothing' cut ends
+program nothing 'exit 0'
+expect 'did nothing' 69 'ended with status 0 and cut nothing' cut nothing
+expect 'is missing' 69 'no-such-program cannot be started: No such file.*FRINGE_METIS' cut no-such-program
+expect 'killed beside other ranks' 71 'METIS was killed' env FRINGE_METIS="$PWD/killed" timeout 60 \
+    "$FRINGE" train tiny.json --ranks 2 --set run.dir=killed-run
+ls cache/fringe/parts-* >/dev/null 2>&1 && fail 'a cut that failed is in the cache'
+expect 'fennel needs no METIS to cut' 0 'halo' env FRINGE_METIS="$PWD/killed" "$FRINGE" partition tiny.json \
+    --parts 3 --set partition.method=fennel --set partition.reorder=false
+expect 'METIS itself' 0 'halo' "$FRINGE" partition tiny.json --parts 3
+expect 'the program alone' 64 'is started by fringe' "$FRINGE_BUILD/fringe-metis"
+expect 'the program with another file' 66 'is started by fringe' "$FRINGE_BUILD/fringe-metis" 0
+finish
