@@ -1,0 +1,44 @@
+// How fast the look-alikes of large sets are drawn: nodes, edges, removal of duplicates and rows in
+// memory, without features; beside the least time that their bytes take at the copying rate of the
+// same run (each stored entry is written twice and read twice).
+//
+//   generate_rate [--strict] [--rounds=2] [--threads=2]
+#include "bench.h"
+#include "fringe/dataset.h"
+
+#include <omp.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+    static const char *const names[] = {"reddit:features=0", "ogbn-products:features=0"};
+    Bench bench;
+    bench_start(&bench, "generate_rate", argc, argv);
+    int threads = (int)bench_option(argc, argv, "--threads", 2);
+    int rounds = (int)bench_option(argc, argv, "--rounds", 2);
+    omp_set_num_threads(threads);
+    BenchLimits limits = bench_limits(threads, (size_t)1 << 28);
+    for (int i = (int)bench_option(argc, argv, "--first", 0); i < 2; i++) {
+        double seconds[8];
+        int64_t edges = 0;
+        for (int r = 0; r < rounds && r < 8; r++) {
+            Dataset d;
+            Error err = {0};
+            double begin = clock_seconds();
+            CHECK(dataset_generate(&d, names[i], 1, &err), EXIT_BUG, "%s", err.text);
+            seconds[r] = clock_seconds() - begin;
+            edges = d.edges;
+            dataset_clear(&d);
+        }
+        double median = bench_median(seconds, rounds < 8 ? rounds : 8);
+        double least = (double)edges * 16 / (limits.memory_copy * 1e9);
+        Figure figure = {.value = (double)edges / median / 1e6,
+                         .unit = "M/s",
+                         .against = "at the copying rate",
+                         .limit = (double)edges / least / 1e6,
+                         .ratio = (double)edges / median / 20e6,
+                         .bar = 1};
+        snprintf(figure.name, sizeof figure.name, "%s, %d threads", names[i], threads);
+        bench_figure(&bench, &figure);
+    }
+    return bench_end(&bench);
+}
