@@ -5,15 +5,17 @@
 
 #include "generate.h"
 
+enum { DCSBM_FACES = 16, FACES_NONE = 255 }; // the most other blocks that a block faces
+
 typedef struct BlockModel {
     int64_t nodes, edges; // edges: stored entries, both directions
-    int64_t blocks;       // classes, or what labels depend on
-    double homophily;     // share of the edges inside blocks
-    double carriers;      // share of the nodes that have edges to other blocks
+    int64_t blocks;
+    double homophily; // share of the edges inside blocks
     uint64_t seed;
-    const int32_t *block;   // [nodes]
-    const double *weight;   // [nodes] expected degree, up to a factor
-    const uint8_t *carries; // [nodes] 1: may have edges to other blocks
+    const int32_t *block; // [nodes]
+    int faces;            // how many other blocks a block faces: even, at most DCSBM_FACES
+    const uint8_t *face; // [nodes] which of them is the one that a node has edges to; or FACES_NONE
+    const double *weight; // [nodes] expected degree, up to a factor
 } BlockModel;
 
 // Draws the edges: symmetric, without self-loops and duplicates, rows ascend; about model->edges of

@@ -1,12 +1,16 @@
 // The edges of a block model, at a cost that goes with their number.
 //
-// Every node makes draws in proportion to its weight: with a probability inside its block, else
-// among all carriers; the other end is one of these in proportion to its weight, found in one step
-// (alias method: Walker, 1977; Vose, 1991). Draws of one pair more than once, and of a node with
-// itself, are dropped, so more draws are made than edges are wanted. How many follows from the
-// expected number of distinct pairs, of nodes put together by their weights:
+// Every node makes draws in proportion to its weight, inside its block and, if it faces another
+// block, among the nodes of that block that face its own; the other end is one of these
+// in proportion to its weight, found in one step (alias method: Walker, 1977; Vose, 1991). Draws of
+// one pair more than once, and of a node with itself, are dropped, so more draws are made than
+// edges are wanted. How many follows from the expected number of distinct pairs, of nodes put
+// together by their weights:
 //
-//   distinct = sum over bins a, b of  pairs(a, b) (1 - exp(-2 draws w_a w_b / W^2))
+//   inside   sum over bins a, b of  pairs(a, b) (1 - exp(-2 r w_a w_b / W))
+//   between  sum over bins a, b of  n_a n_b (1 - exp(-r w_a w_b (1 / W_a + 1 / W_b)))
+//
+// with r draws for each unit of weight.
 //
 // What a draw takes is a function of (seed, node, draw), rows are sorted, and counts are integers,
 // so nothing depends on threads.
@@ -22,43 +26,58 @@ typedef struct Alias { // of an entry: itself with that probability, else anothe
     int32_t other;
 } Alias;
 
-typedef struct Group {  // nodes among which ends are drawn: those of a block, or all carriers
+typedef struct Group {  // nodes among which ends are drawn
     int64_t begin, end; // in `member`
     double total;       // of their weights
 } Group;
 
 typedef struct Draws {
     const BlockModel *model;
-    int32_t *member;        // [nodes + carriers] nodes by block, then the carriers
-    Alias *alias;           // likewise
-    Group *group;           // [blocks + 1]; the last: the carriers
+    int32_t *member; // [2 nodes] nodes by block, then those that face a block by both
+    Alias *alias;    // likewise
+    Group *group;    // [blocks (1 + faces)] blocks; then the nodes of each by what they face
+    int64_t groups;
     double inside, outside; // draws of a node for each unit of its weight
     int64_t *first;         // [nodes + 1] draws of nodes in the order of `member`
 } Draws;
+
+// The nodes of a block that face one of its others. Faces 2 j and 2 j + 1 lie the same way before
+// and behind the block, so that who is faced faces back.
+static int64_t facing(const BlockModel *m, int64_t block, int face) {
+    return m->blocks + m->faces * block + face;
+}
+
+static int64_t facing_back(const BlockModel *m, int64_t block, int face) {
+    static const int64_t ways[DCSBM_FACES / 2] = {1, 11, 29, 5, 47, 19, 71, 37};
+    int64_t way = ways[face / 2] % m->blocks;
+    int64_t other = face % 2 == 0 ? block + way : block + m->blocks - way;
+    return facing(m, other % m->blocks, face ^ 1);
+}
 
 // ---- groups and their alias tables
 
 static void fill_members(Draws *d) {
     const BlockModel *m = d->model;
-    int64_t *next = ALLOC(int64_t, m->blocks + 1, "places of blocks"), carriers = 0;
+    int64_t *next = ALLOC(int64_t, d->groups + 1, "places of groups");
     for (int64_t i = 0; i < m->nodes; i++) {
         next[m->block[i] + 1]++;
         d->group[m->block[i]].total += m->weight[i];
-    }
-    for (int64_t b = 0; b < m->blocks; b++) {
-        next[b + 1] += next[b];
-        d->group[b].begin = next[b];
-        d->group[b].end = next[b + 1];
-    }
-    for (int64_t i = 0; i < m->nodes; i++)
-        d->member[next[m->block[i]]++] = (int32_t)i;
-    for (int64_t i = 0; i < m->nodes; i++)
-        if (m->carries[i]) {
-            d->member[m->nodes + carriers++] = (int32_t)i;
-            d->group[m->blocks].total += m->weight[i];
+        if (m->face[i] != FACES_NONE) {
+            int64_t g = facing(m, m->block[i], m->face[i]);
+            next[g + 1]++;
+            d->group[g].total += m->weight[i];
         }
-    d->group[m->blocks].begin = m->nodes;
-    d->group[m->blocks].end = m->nodes + carriers;
+    }
+    for (int64_t g = 0; g < d->groups; g++) {
+        next[g + 1] += next[g];
+        d->group[g].begin = next[g];
+        d->group[g].end = next[g + 1];
+    }
+    for (int64_t i = 0; i < m->nodes; i++) {
+        d->member[next[m->block[i]]++] = (int32_t)i;
+        if (m->face[i] != FACES_NONE)
+            d->member[next[facing(m, m->block[i], m->face[i])]++] = (int32_t)i;
+    }
     memory_free(next);
 }
 
@@ -86,13 +105,12 @@ static void fill_alias(Draws *d, const Group *g, double *left, int32_t *open) {
 }
 
 static void fill_aliases(Draws *d) {
-    const BlockModel *m = d->model;
 #pragma omp parallel for schedule(dynamic)
-    for (int64_t b = m->blocks; b >= 0; b--) {
-        int64_t count = d->group[b].end - d->group[b].begin;
+    for (int64_t g = 0; g < d->groups; g++) {
+        int64_t count = d->group[g].end - d->group[g].begin;
         double *left = ALLOC(double, count, "weights of nodes");
         int32_t *open = ALLOC(int32_t, count, "nodes of a block");
-        fill_alias(d, &d->group[b], left, open);
+        fill_alias(d, &d->group[g], left, open);
         memory_free(open);
         memory_free(left);
     }
@@ -100,7 +118,7 @@ static void fill_aliases(Draws *d) {
 
 // ---- how many draws
 
-enum { BINS = 96 };
+enum { BINS = 24 };
 typedef struct Bins { // nodes of a group by the logarithm of their weight
     double count[BINS], weight[BINS];
 } Bins;
@@ -118,25 +136,52 @@ static void fill_bins(Bins *bins, const Draws *d, const Group *g, double least, 
         bins->weight[b] /= bins->count[b] > 0 ? bins->count[b] : 1;
 }
 
-// Expected distinct pairs of so many draws among a group.
-static double distinct(const Bins *bins, double draws, double total) {
+// Expected distinct pairs inside a group, and between two, of so many draws for a unit of weight.
+static double distinct_inside(const Bins *bins, const Group *g, double rate) {
     double sum = 0;
     for (int a = 0; a < BINS; a++)
         for (int b = a; bins->count[a] > 0 && b < BINS; b++) {
             double pairs = a == b ? bins->count[a] * (bins->count[a] - 1) / 2
                                   : bins->count[a] * bins->count[b];
             if (pairs > 0)
-                sum -= pairs *
-                       expm1(-2 * draws * (bins->weight[a] / total) * (bins->weight[b] / total));
+                sum -= pairs * expm1(-2 * rate * bins->weight[a] * bins->weight[b] / g->total);
         }
     return sum;
 }
 
+static double distinct_between(const Bins *one, const Bins *other, double each, double rate) {
+    double sum = 0;
+    for (int a = 0; a < BINS; a++)
+        for (int b = 0; one->count[a] > 0 && b < BINS; b++)
+            if (other->count[b] > 0)
+                sum -= one->count[a] * other->count[b] *
+                       expm1(-rate * one->weight[a] * other->weight[b] * each);
+    return sum;
+}
+
+// Of group g: inside a block, or with the group that faces it (counted for one of the two).
+static double distinct_of(const Draws *d, const Bins *bins, int64_t g, double rate) {
+    const BlockModel *m = d->model;
+    if (g < m->blocks)
+        return d->group[g].total > 0 ? distinct_inside(&bins[g], &d->group[g], rate) : 0;
+    int face = (int)((g - m->blocks) % m->faces);
+    int64_t back = facing_back(m, (g - m->blocks) / m->faces, face);
+    if (face % 2 == 1 || d->group[g].total <= 0 || d->group[back].total <= 0)
+        return 0;
+    return distinct_between(&bins[g], &bins[back], 1 / d->group[g].total + 1 / d->group[back].total,
+                            rate);
+}
+
+// Sums do not depend on threads: each group has its place.
 static double distinct_of_all(const Draws *d, const Bins *bins, int64_t first, int64_t last,
                               double rate) {
-    double sum = 0;
+    double *of = ALLOC(double, last - first, "edges of groups"), sum = 0;
+#pragma omp parallel for schedule(dynamic, 16)
     for (int64_t g = first; g < last; g++)
-        sum += distinct(&bins[g], rate * d->group[g].total, d->group[g].total);
+        of[g - first] = distinct_of(d, bins, g, rate);
+    for (int64_t g = first; g < last; g++)
+        sum += of[g - first];
+    memory_free(of);
     return sum;
 }
 
@@ -144,43 +189,43 @@ static double distinct_of_all(const Draws *d, const Bins *bins, int64_t first, i
 // have no room for them.
 static double find_rate(const Draws *d, const Bins *bins, int64_t first, int64_t last,
                         double wanted) {
-    enum { STEPS = 60 };
-    double low = 0, high = 1e-6;
+    enum { STEPS = 60, BISECTIONS = 26 };
+    double high = 1e-3;
     int doubled = 0;
     while (doubled < STEPS && distinct_of_all(d, bins, first, last, high) < wanted) {
         high *= 2;
         doubled++;
     }
-    for (int step = 0; step < STEPS; step++) {
+    double low = doubled > 0 ? high / 2 : 0;
+    for (int step = 0; doubled < STEPS && step < BISECTIONS; step++) {
         double middle = (low + high) / 2;
         *(distinct_of_all(d, bins, first, last, middle) < wanted ? &low : &high) = middle;
     }
     return doubled < STEPS ? high : -1;
 }
 
-// Edges inside blocks also come from draws among the carriers.
+static bool some_face_each_other(const Draws *d) {
+    const BlockModel *m = d->model;
+    for (int64_t i = 0; i < m->nodes; i++)
+        if (m->face[i] != FACES_NONE && d->group[facing_back(m, m->block[i], m->face[i])].total > 0)
+            return true;
+    return false;
+}
+
 static bool find_rates(Draws *d, Error *err) {
     const BlockModel *m = d->model;
-    double least = m->weight[0], most = m->weight[0], chance = 0, wanted = (double)m->edges / 2;
-    const Group *carriers = &d->group[m->blocks];
-    double *share = ALLOC(double, m->blocks, "shares of blocks");
+    double least = m->weight[0], most = m->weight[0], wanted = (double)m->edges / 2;
     for (int64_t i = 0; i < m->nodes; i++) {
         least = fmin(least, m->weight[i]);
         most = fmax(most, m->weight[i]);
-        if (m->carries[i])
-            share[m->block[i]] += m->weight[i] / carriers->total;
     }
-    for (int64_t b = 0; b < m->blocks; b++)
-        chance += share[b] * share[b];
-    memory_free(share);
-    double foreign = m->blocks > 1 && carriers->total > 0
-                         ? fmin(1, (1 - m->homophily) / (1 - fmin(chance, 0.999)))
-                         : 0;
-    Bins *bins = ALLOC(Bins, m->blocks + 1, "nodes by their weight");
-    for (int64_t g = 0; g <= m->blocks; g++)
+    double foreign = some_face_each_other(d) ? 1 - m->homophily : 0;
+    Bins *bins = ALLOC(Bins, d->groups, "nodes by their weight");
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t g = 0; g < d->groups; g++)
         fill_bins(&bins[g], d, &d->group[g], least, most);
     d->inside = foreign < 1 ? find_rate(d, bins, 0, m->blocks, (1 - foreign) * wanted) : 0;
-    d->outside = foreign > 0 ? find_rate(d, bins, m->blocks, m->blocks + 1, foreign * wanted) : 0;
+    d->outside = foreign > 0 ? find_rate(d, bins, m->blocks, d->groups, foreign * wanted) : 0;
     memory_free(bins);
     return (d->inside >= 0 && d->outside >= 0) ||
            error_set(
@@ -204,8 +249,17 @@ static int64_t inside_draws(const Draws *d, int64_t node) {
     return draws_of(d->model, node, d->inside * d->model->weight[node], DRAW_COUNT_INSIDE);
 }
 
+// The group of the other ends outside the node's block; NULL: nobody faces it.
+static const Group *faced(const Draws *d, int64_t node) {
+    const BlockModel *m = d->model;
+    if (m->face[node] == FACES_NONE)
+        return NULL;
+    const Group *g = &d->group[facing_back(m, m->block[node], m->face[node])];
+    return g->begin < g->end ? g : NULL;
+}
+
 static int64_t outside_draws(const Draws *d, int64_t node) {
-    return d->model->carries[node]
+    return faced(d, node) != NULL
                ? draws_of(d->model, node, d->outside * d->model->weight[node], DRAW_COUNT_OUTSIDE)
                : 0;
 }
@@ -222,12 +276,12 @@ static int32_t pick(const Draws *d, const Group *g, const uint32_t word[2]) {
 static void draw(const Draws *d, int64_t node, int64_t inside, int64_t all, int32_t *out) {
     const BlockModel *m = d->model;
     RandomStream stream = draw_stream(m->seed, DRAW_END);
+    const Group *own = &d->group[m->block[node]], *other = faced(d, node);
     uint32_t word[4];
     for (int64_t k = 0; k < all; k++) {
         if (k % 2 == 0)
             random_block(word, stream, node, 0, (uint32_t)(k / 2));
-        const Group *g = &d->group[k < inside ? m->block[node] : m->blocks];
-        out[k] = pick(d, g, word + 2 * (k % 2));
+        out[k] = pick(d, k < inside ? own : other, word + 2 * (k % 2));
     }
 }
 
@@ -311,10 +365,12 @@ static bool fill_rows(const Draws *d, Csr *out, Error *err) {
 }
 
 bool dcsbm_edges(const BlockModel *m, Csr *out, Error *err) {
+    const int64_t groups = m->blocks * (1 + m->faces);
     Draws d = {.model = m,
+               .groups = groups,
                .member = ALLOC(int32_t, 2 * m->nodes, "nodes by block"),
                .alias = ALLOC(Alias, 2 * m->nodes, "weights of nodes"),
-               .group = ALLOC(Group, m->blocks + 1, "blocks"),
+               .group = ALLOC(Group, groups, "blocks"),
                .first = ALLOC(int64_t, m->nodes + 1, "draws of nodes")};
     fill_members(&d);
     fill_aliases(&d);

@@ -77,7 +77,8 @@ void draw_features(Dataset *dataset, double signal, uint64_t seed);
 // ---- generate_dcsbm.c
 #define DCSBM_NAMES                                                                                \
     "reddit, ogbn-products, ogbn-arxiv, yelp, amazon-products, yelp-small, amazon-small and "      \
-    "dcsbm, each also as NAME:KEY=VALUE,... (scale, or nodes, edges, features, classes, labels, "  \
+    "dcsbm, each also as NAME:KEY=VALUE,... (scale, or nodes, edges, features, classes, blocks, "  \
+    "labels, "                                                                                     \
     "spread, tail, exponent, most, homophily, carriers, signal, train, val)"
 bool is_dcsbm(const char *name); // dcsbm:..., or a preset with or without values
 // On failure clear the dataset.

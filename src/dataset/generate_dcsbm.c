@@ -3,9 +3,10 @@
 // is a choice of the model, is in Preset.assumed, and the dataset says so (Dataset.origin).
 //
 //   degrees   lognormal; a share `tail` of the nodes from a Pareto law instead; at most `most`
-//   blocks    one for each class, of Zipf shares
-//   labels    the block, or several labels a node: each block has likely and unlikely labels
-//   features  mean of the block plus noise
+//   blocks    several for each class, of Zipf shares; a share of the nodes, the carriers, each face
+//             one other block, to which their other edges lead, so that a cut leaves central rows
+//   labels    the class, or several labels a node: each class has likely and unlikely labels
+//   features  mean of the class plus noise
 
 #include "dcsbm.h"
 
@@ -17,6 +18,7 @@
 typedef struct Preset {
     char name[CONFIG_WORD];
     int64_t nodes, edges, features, classes;
+    int64_t blocks; // about; several form a class
     int64_t labels; // several a node; 0: one, its class
     double spread;  // sigma of the logarithm of the weight
     double tail, exponent;
@@ -27,24 +29,25 @@ typedef struct Preset {
 } Preset;
 
 static const Preset presets[] = {
-    {"dcsbm", 23000, 1100000, 602, 41, 0, 1, 0, 2.2, 20000, 0.78, 1, 0.13, 0.6586, 0.1023, false,
-     "everything"},
-    {"reddit", 232965, 114615892, 602, 41, 0, 1, 0, 2.2, 21657, 0.78, 1, 0.13, 0.6586, 0.1023,
-     false, "class shares, the form of the degrees, features"},
-    {"ogbn-products", 2449029, 123718024, 100, 47, 0, 1.2, 0.001, 2.2, 17481, 0.81, 1, 0.3, 0.0803,
-     0.0161, true,
-     "class shares, the form and the most of the degrees, homophily, features, the "
+    {"dcsbm", 23000, 1100000, 602, 41, 64, 0, 1, 0, 2.2, 20000, 0.78, 0.84, 0.13, 0.6586, 0.1023,
+     false, "everything"},
+    {"reddit", 232965, 114615892, 602, 41, 128, 0, 1, 0, 2.2, 21657, 0.78, 0.84, 0.13, 0.6586,
+     0.1023, false, "class shares, the form of the degrees, carriers, features"},
+    {"ogbn-products", 2449029, 123718024, 100, 47, 256, 0, 1.2, 0.001, 2.2, 17481, 0.81, 0.47, 0.3,
+     0.0803, 0.0161, true,
+     "class shares, the form and the most of the degrees, homophily, carriers, features, the "
      "split by degree"},
-    {"ogbn-arxiv", 169343, 2315598, 128, 40, 0, 1.1, 0.005, 2.2, 13161, 0.66, 1, 0.3, 0.537, 0.176,
-     false, "class shares, the form and the most of the degrees, features"},
-    {"yelp", 716847, 13954818, 300, 50, 100, 1.2, 0.002, 2.3, 5000, 0.6, 1, 0.15, 0.75, 0.15, false,
-     "the form and the most of the degrees, homophily, labels, features"},
-    {"amazon-products", 1569960, 264339468, 200, 50, 107, 1.2, 0.002, 2.3, 20000, 0.6, 1, 0.15, 0.8,
-     0.05, false, "the form and the most of the degrees, homophily, labels, features"},
-    {"yelp-small", 20000, 390000, 300, 50, 100, 1.2, 0.002, 2.3, 1000, 0.6, 1, 0.12, 0.75, 0.15,
-     false, "everything but the numbers of labels and features"},
-    {"amazon-small", 20000, 1000000, 200, 50, 107, 1.2, 0.002, 2.3, 2000, 0.6, 1, 0.12, 0.8, 0.05,
-     false, "everything but the numbers of labels and features"},
+    {"ogbn-arxiv", 169343, 2315598, 128, 40, 128, 0, 1.1, 0.005, 2.2, 13161, 0.66, 0.6, 0.3, 0.537,
+     0.176, false, "class shares, the form and the most of the degrees, carriers, features"},
+    {"yelp", 716847, 13954818, 300, 50, 128, 100, 1.2, 0.002, 2.3, 5000, 0.6, 0.6, 0.15, 0.75, 0.15,
+     false, "the form and the most of the degrees, homophily, carriers, labels, features"},
+    {"amazon-products", 1569960, 264339468, 200, 50, 128, 107, 1.2, 0.002, 2.3, 20000, 0.6, 0.6,
+     0.15, 0.8, 0.05, false,
+     "the form and the most of the degrees, homophily, carriers, labels, features"},
+    {"yelp-small", 20000, 390000, 300, 50, 64, 100, 1.2, 0.002, 2.3, 1000, 0.6, 0.6, 0.12, 0.75,
+     0.15, false, "everything but the numbers of labels and features"},
+    {"amazon-small", 20000, 600000, 200, 50, 64, 107, 1.2, 0.002, 2.3, 2000, 0.6, 0.8, 0.12, 0.8,
+     0.05, false, "everything but the numbers of labels and features"},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
 
@@ -67,6 +70,7 @@ static bool parse(Preset *p, const char *name, double *scale, Error *err) {
         {"edges", &p->edges, NULL, 2, 1e11},
         {"features", &p->features, NULL, 0, 1 << 17},
         {"classes", &p->classes, NULL, 1, 1024},
+        {"blocks", &p->blocks, NULL, 1, 4096},
         {"labels", &p->labels, NULL, 0, 4096},
         {"spread", NULL, &p->spread, 0, 4},
         {"tail", NULL, &p->tail, 0, 1},
@@ -96,7 +100,7 @@ static bool parse(Preset *p, const char *name, double *scale, Error *err) {
 
 // ---- nodes
 
-enum { NODE_BLOCK, NODE_SPLIT, NODE_CARRIES, NODE_IN_TAIL, NODE_TAIL };
+enum { NODE_BLOCK, NODE_SPLIT, NODE_CARRIES, NODE_IN_TAIL, NODE_TAIL, NODE_FACE };
 
 static double node_uniform(uint64_t seed, int64_t node, int what) {
     return random_uniform32(draw_stream(seed, DRAW_NODE), node, 0, what);
@@ -124,24 +128,72 @@ static void draw_weights(const Preset *p, uint64_t seed, double *weight) {
     }
 }
 
-// Cumulative shares of the blocks, ~ (k + 1)^-0.6.
-static double *block_shares(int64_t blocks) {
-    double *share = ALLOC(double, blocks, "shares of blocks"), sum = 0;
-    for (int64_t k = 0; k < blocks; k++)
-        share[k] = sum += pow((double)k + 1, -0.6);
-    for (int64_t k = 0; k < blocks; k++)
-        share[k] /= sum;
-    return share;
+typedef struct Blocks {
+    int64_t count;
+    double *share;     // [count] cumulative
+    int32_t *class_of; // [count]
+    int faces;
+} Blocks;
+
+// As many as leave room for the edges between two blocks: half of their pairs.
+static int faces_of(const Preset *p, int64_t blocks) {
+    double carriers = (double)p->nodes * p->carriers;
+    double foreign = (1 - p->homophily) * (double)p->edges + 1;
+    double ways = carriers * carriers / (4 * (double)blocks * foreign);
+    return 2 * (int)fmax(1, fmin(DCSBM_FACES / 2, ways));
 }
 
-static void draw_blocks(const Preset *p, uint64_t seed, int32_t *block, uint8_t *carries) {
-    double *share = block_shares(p->classes);
+// Shares of classes are ~ (k + 1)^-0.6. A class has blocks of equal shares, as many as fit its own
+// share, and at least one; but no more than have room for the edges. Blocks of a class lie apart,
+// so that what faces each other is mostly of two classes.
+static Blocks blocks_of(const Preset *p) {
+    enum { ROOM = 16 }; // nodes of a block for each edge of a node
+    int64_t most = p->nodes * p->nodes / (ROOM * (p->edges + 1)) + 1;
+    int64_t wanted = p->blocks < most ? p->blocks : most, k = 0, room = wanted + p->classes;
+    Blocks b = {.share = ALLOC(double, room, "blocks"), .class_of = ALLOC(int32_t, room, "blocks")};
+    double *size = ALLOC(double, room, "blocks"), sum = 0, done = 0;
+    int32_t *class_of = ALLOC(int32_t, room, "blocks");
+    for (int64_t c = 0; c < p->classes; c++)
+        sum += pow((double)c + 1, -0.6);
+    for (int64_t c = 0; c < p->classes; c++) {
+        double share = pow((double)c + 1, -0.6) / sum;
+        int64_t count = (int64_t)lround(share * (double)wanted);
+        count = count < 1 ? 1 : count;
+        for (int64_t i = 0; i < count && k < room; i++, k++) {
+            size[k] = share / (double)count;
+            class_of[k] = (int32_t)c;
+        }
+    }
+    b.count = k;
+    b.faces = faces_of(p, k);
+    int64_t step = (int64_t)(0.618 * (double)k) | 1;
+    while (step < k && k % step == 0 && step > 1)
+        step += 2;
+    for (int64_t i = 0, at = 0; i < k; i++, at = (at + step) % k) {
+        while (size[at] == 0) // visited: the step has a common divisor with the number of blocks
+            at = (at + 1) % k;
+        b.share[i] = done += size[at];
+        b.class_of[i] = class_of[at];
+        size[at] = 0;
+    }
+    memory_free(class_of);
+    memory_free(size);
+    return b;
+}
+
+static void blocks_clear(Blocks *b) {
+    memory_free(b->share);
+    memory_free(b->class_of);
+}
+
+static void draw_blocks(const Preset *p, uint64_t seed, const Blocks *b, int32_t *block,
+                        uint8_t *face) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->nodes; i++) {
-        block[i] = pick_share(share, (int32_t)p->classes, node_uniform(seed, i, NODE_BLOCK));
-        carries[i] = node_uniform(seed, i, NODE_CARRIES) < p->carriers;
+        bool carries = node_uniform(seed, i, NODE_CARRIES) < p->carriers && b->count > 1;
+        block[i] = pick_share(b->share, (int32_t)b->count, node_uniform(seed, i, NODE_BLOCK));
+        face[i] = carries ? (uint8_t)(node_uniform(seed, i, NODE_FACE) * b->faces) : FACES_NONE;
     }
-    memory_free(share);
 }
 
 static int compare_falling(const void *a, const void *b) {
@@ -171,23 +223,23 @@ static void draw_splits(const Preset *p, uint64_t seed, const double *weight, ui
 
 // ---- several labels a node
 
-// The chance of a label in a block: every block has a few labels that most of its nodes have, and
-// labels differ in how many nodes have them elsewhere. So labels of a block come together.
-static double label_chance(uint64_t seed, int64_t block, int64_t label) {
+// The chance of a label in a class: every class has a few labels that most of its nodes have, and
+// labels differ in how many nodes have them elsewhere. So labels of a class come together.
+static double label_chance(uint64_t seed, int64_t class, int64_t label) {
     RandomStream stream = draw_stream(seed, DRAW_LABEL);
-    double likely = random_uniform32(stream, -1 - block, 0, label);
+    double likely = random_uniform32(stream, -1 - class, 0, label);
     double popularity = 1 / (1 + (double)label / 4);
     return likely < 0.08 ? 0.75 : 0.01 + 0.15 * popularity * likely;
 }
 
-static bool draw_labels(Dataset *d, const Preset *p, const int32_t *block, uint64_t seed,
+static bool draw_labels(Dataset *d, const Preset *p, const int32_t *class, uint64_t seed,
                         Error *err) {
     d->labels = TRY(uint8_t, p->nodes * p->labels, "labels", err);
     if (d->labels == NULL)
         return false;
     d->multilabel = true;
     d->classes = p->labels;
-    double *chance = ALLOC(double, p->classes * p->labels, "labels of blocks");
+    double *chance = ALLOC(double, p->classes * p->labels, "labels of classes");
     for (int64_t b = 0; b < p->classes; b++)
         for (int64_t l = 0; l < p->labels; l++)
             chance[b * p->labels + l] = label_chance(seed, b, l);
@@ -195,27 +247,39 @@ static bool draw_labels(Dataset *d, const Preset *p, const int32_t *block, uint6
     for (int64_t i = 0; i < p->nodes; i++)
         for (int64_t l = 0; l < p->labels; l++)
             d->labels[i * p->labels + l] = random_uniform32(draw_stream(seed, DRAW_LABEL), i, 0,
-                                                            l) < chance[block[i] * p->labels + l];
+                                                            l) < chance[class[i] * p -> labels + l];
     memory_free(chance);
     return true;
 }
 
 // ---- all of it
 
+// The edges; labels become the classes of the blocks.
 static bool draw_graph(Dataset *d, const Preset *p, uint64_t seed, Error *err) {
     double *weight = TRY(double, p->nodes, "weights of nodes", err);
-    uint8_t *carries = TRY(uint8_t, p->nodes, "weights of nodes", err);
+    uint8_t *face = TRY(uint8_t, p->nodes, "blocks of nodes", err);
+    Blocks blocks = blocks_of(p);
     Csr rows;
-    bool ok = weight != NULL && carries != NULL;
+    bool ok = weight != NULL && face != NULL;
     if (ok) {
         draw_weights(p, seed, weight);
-        draw_blocks(p, seed, d->label, carries);
+        draw_blocks(p, seed, &blocks, d->label, face);
         draw_splits(p, seed, weight, d->split);
-        BlockModel model = {p->nodes, p->edges, p->classes, p->homophily, p->carriers,
-                            seed,     d->label, weight,     carries};
+        BlockModel model = {.nodes = p->nodes,
+                            .edges = p->edges,
+                            .blocks = blocks.count,
+                            .homophily = p->homophily,
+                            .seed = seed,
+                            .block = d->label,
+                            .faces = blocks.faces,
+                            .face = face,
+                            .weight = weight};
         ok = dcsbm_edges(&model, &rows, err);
     }
-    memory_free(carries);
+    for (int64_t i = 0; ok && i < p->nodes; i++)
+        d->label[i] = blocks.class_of[d->label[i]];
+    blocks_clear(&blocks);
+    memory_free(face);
     memory_free(weight);
     if (ok)
         dataset_set_csr(d, &rows);
@@ -228,7 +292,7 @@ bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {
     if (!parse(&p, name, &scale, err))
         return false;
     snprintf(d->name, sizeof d->name, "%s", p.name);
-    snprintf(d->origin, sizeof d->origin, "generated as %.120s; assumed: %.100s", name, p.assumed);
+    snprintf(d->origin, sizeof d->origin, "generated as %.100s; assumed: %.120s", name, p.assumed);
     stage_begin("generate", "%s: nodes and edges", name);
     d->classes = p.classes;
     d->label = TRY(int32_t, p.nodes, "labels", err);
@@ -244,7 +308,7 @@ bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {
         draw_features(d, p.signal, (uint64_t)seed);
     }
     bool ok = p.labels == 0 || draw_labels(d, &p, d->label, (uint64_t)seed, err);
-    if (p.labels > 0) { // the blocks are nobody's labels
+    if (p.labels > 0) { // the classes are nobody's labels
         memory_free(d->label);
         d->label = NULL;
     }
