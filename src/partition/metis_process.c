@@ -94,6 +94,10 @@ static int spawn(pid_t *pid, const char *program, int descriptor) {
     return status;
 }
 
+static size_t taken; // by the last process
+
+size_t metis_process_taken(void) { return taken; }
+
 // How it ended, where that is not by writing the parts.
 static bool say_end(const MetisProcess *process, const char *program, int status, Error *err) {
     const MetisJob *job = process->job;
@@ -103,7 +107,7 @@ static bool say_end(const MetisProcess *process, const char *program, int status
             err, EXIT_MEMORY,
             "METIS was killed while it cut %lld nodes, probably by the kernel for lack "
             "of memory (it had taken %.1f GiB); %s",
-            nodes, process->gigabytes, advice);
+            nodes, (double)taken / (1 << 30), advice);
     if (WIFSIGNALED(status))
         return error_set(err, EXIT_UNAVAILABLE, "METIS failed on %lld nodes (%s); %s", nodes,
                          strsignal(WTERMSIG(status)), advice);
@@ -137,7 +141,7 @@ bool metis_process_run(MetisProcess *process, Error *err) {
     do
         ended = wait4(pid, &status, 0, &usage);
     while (ended < 0 && errno == EINTR);
-    process->gigabytes = (double)usage.ru_maxrss / (1 << 20);
+    taken = (size_t)usage.ru_maxrss * 1024;
     const MetisJob *job = process->job;
     if (ended != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
         job->status == METIS_JOB_UNFINISHED)

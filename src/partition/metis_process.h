@@ -14,9 +14,8 @@ typedef struct MetisSizes {
 } MetisSizes;
 
 typedef struct MetisProcess {
-    int descriptor;   // of the memory
-    MetisJob *job;    // mapped; the caller fills in its arrays, constraints, parts and seed
-    double gigabytes; // the most memory of the process, after metis_process_run
+    int descriptor; // of the memory
+    MetisJob *job;  // mapped; the caller fills in its arrays, constraints, parts and seed
 } MetisProcess;
 
 // EXIT_MEMORY. Clear it also after an error.
@@ -26,5 +25,8 @@ void metis_process_clear(MetisProcess *process);
 // killed or ran out of memory, EXIT_UNAVAILABLE if it failed or cannot be started; the graph is as
 // before.
 bool metis_process_run(MetisProcess *process, Error *err);
+
+// The most memory that METIS had in use in the last cut of this process, with its graph; 0: none.
+size_t metis_process_taken(void);
 
 #endif

@@ -139,8 +139,7 @@ static void only_carriers_have_edges_to_other_blocks(void **state) {
     dataset_clear(&d);
 }
 
-// Of two labels of a node: how much more often both than by chance, on average over pairs that
-// occur.
+// The two labels that come together most: how much more often than by chance.
 static double lift(const Dataset *d) {
     double *count = ALLOC(double, d->classes, "labels"), n = (double)d->nodes, most = 0;
     for (int64_t i = 0; i < d->nodes; i++)

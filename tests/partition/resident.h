@@ -2,6 +2,7 @@
 #ifndef FRINGE_TESTS_PARTITION_RESIDENT_H
 #define FRINGE_TESTS_PARTITION_RESIDENT_H
 
+#include "partition/metis_process.h"
 #include "support.h"
 
 #include <malloc.h>
@@ -28,6 +29,12 @@ static inline double begin(void) {
     if (file == NULL || fputs("5", file) < 0 || fclose(file) != 0)
         skip();
     return status("VmRSS:");
+}
+
+// The most of this process since `before` or of METIS, which has its own.
+static inline double taken_since(double before) {
+    double own = status("VmHWM:") - before, metis = (double)metis_process_taken();
+    return own > metis ? own : metis;
 }
 
 // Not less, and at most `times` as much.

@@ -59,8 +59,7 @@ static void what_is_taken_was_foreseen(void **state) {
         before = begin();
         size_t used = memory_in_use();
         assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings), &err);
-        assert_foreseen("METIS", (double)(memory_foreseen() - used), status("VmHWM:") - before,
-                        1.5);
+        assert_foreseen("METIS", (double)(memory_foreseen() - used), taken_since(before), 1.5);
         memory_free(part);
         dataset_clear(&dataset);
     }

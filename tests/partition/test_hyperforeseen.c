@@ -41,8 +41,8 @@ static void what_a_hypergraph_takes_was_foreseen(void **state) {
             double before = begin();
             size_t used = memory_in_use();
             assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings), &err);
-            assert_foreseen(methods[m], (double)(memory_foreseen() - used),
-                            status("VmHWM:") - before, 1.8);
+            assert_foreseen(methods[m], (double)(memory_foreseen() - used), taken_since(before),
+                            1.8);
             memory_free(part);
             dataset_clear(&dataset);
         }
