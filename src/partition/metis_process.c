@@ -112,8 +112,8 @@ static bool say_end(const MetisProcess *process, const char *program, int status
         return error_set(err, EXIT_UNAVAILABLE, "METIS failed on %lld nodes (%s); %s", nodes,
                          strsignal(WTERMSIG(status)), advice);
     if (WEXITSTATUS(status) == 127)
-        return error_set(err, EXIT_UNAVAILABLE, "%s cannot be started; install it beside fringe",
-                         program);
+        return error_set(err, EXIT_UNAVAILABLE,
+                         "%s cannot be started; install it beside fringe, or %s", program, advice);
     return error_set(err, EXIT_UNAVAILABLE,
                      "%s ended with status %d and cut nothing; is it of this version? Or %s",
                      program, WEXITSTATUS(status), advice);
@@ -122,6 +122,9 @@ static bool say_end(const MetisProcess *process, const char *program, int status
 static bool say_status(const MetisJob *job, Error *err) {
     if (job->status == METIS_ERROR_MEMORY)
         return error_set(err, EXIT_MEMORY, "METIS ran out of memory on %lld nodes; %s",
+                         (long long)job->nodes, advice);
+    if (job->status == METIS_ERROR_INPUT)
+        return error_set(err, EXIT_UNAVAILABLE, "METIS refuses the graph of %lld nodes; %s",
                          (long long)job->nodes, advice);
     return error_set(err, EXIT_STOPPED, "METIS was interrupted (status %d); start again",
                      job->status);
@@ -135,9 +138,10 @@ bool metis_process_run(MetisProcess *process, Error *err) {
     find_program(program, sizeof program);
     int failed = spawn(&pid, program, process->descriptor);
     if (failed != 0)
-        return error_set(err, EXIT_UNAVAILABLE,
-                         "%s cannot be started: %s; install it beside fringe, or set FRINGE_METIS",
-                         program, strerror(failed));
+        return error_set(
+            err, EXIT_UNAVAILABLE,
+            "%s cannot be started: %s; install it beside fringe, set FRINGE_METIS, or %s", program,
+            strerror(failed), advice);
     do
         ended = wait4(pid, &status, 0, &usage);
     while (ended < 0 && errno == EINTR);
