@@ -28,6 +28,6 @@ expect 'training again' 0 'ogbn_ring' "$FRINGE" train ring.json --ranks 2 --set 
 [ "$(date -r "$entry/dataset.json" +%Y)" = 2001 ] || fail 'the second run takes the dataset from the cache'
 echo '0,99' | gzip >$raw/edge.csv.gz
 expect 'a damaged file' 65 'edge.csv.gz:1: node 99 is not one of 0 to 59' "$FRINGE" train ring.json
-expect 'a look-alike says what it is' 0 'KEY|nodes' "$FRINGE" generate yelp-small:scale=0.05 -o yelp
-expect 'and inspect, too' 0 'origin +generated as yelp-small:scale=0.05; assumed: ' "$FRINGE" inspect yelp
+expect 'a look-alike says what it is' 0 'KEY|nodes' "$FRINGE" generate yelp-small:scale=0.5 -o yelp
+expect 'and inspect, too' 0 'origin +generated as yelp-small:scale=0.5; assumed: ' "$FRINGE" inspect yelp
 finish
