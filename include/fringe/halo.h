@@ -93,6 +93,35 @@ typedef struct PatternBytes {
 } PatternBytes;
 PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool share_with);
 void pattern_plan(MemoryPlan *plan, const Pattern *pattern); // adds the memory of `pattern`
+
+// ---- Patterns in outline: their sizes without their arrays, for planning without ranks
+
+// The sizes of one rank's Pattern.
+typedef struct PatternCounts {
+    int size;                                          // ranks
+    int64_t rows, sources;                             // N, S
+    int64_t own_entries;                               // of Pattern.own
+    enum { OWN_COPIED, OWN_OF_SHARD, OWN_SHARED } own; // whose arrays Pattern.own has
+    bool weighted;
+    int64_t boundary;                  // edges of the rows that come from other ranks
+    int64_t halo_rows, halo_entries;   // of Pattern.halo
+    int64_t partials, partial_entries; // of Pattern.partial
+    int64_t *received, *sent; // [size] rows of each group of the ring, size - 1 of them; owned
+} PatternCounts;
+// The sizes of the Patterns of that kind on all ranks: counts[parts], from all shards of a cut,
+// shard[parts]. share_with: as pattern_bound. Local: one process looks at one shard after the
+// other, with the memory that pattern_bound says for the largest.
+void pattern_count(PatternCounts *counts, const Shard *shard, int parts, const PatternKind *kind,
+                   bool share_with);
+void pattern_counts_init(PatternCounts *counts, int size); // allocates the groups, zeroed
+void pattern_counts_clear(PatternCounts *counts);
+// A Pattern of these sizes whose columns, weights and ids are NULL and whose offsets are zero but
+// for the last: the planning functions (pattern_plan, channel_plan, ...) need no more. share_with:
+// the Pattern whose own edges it has if counts->own says so. comm: rank and size only; borrowed.
+// Free it with pattern_free. Local.
+Pattern *pattern_outline(const PatternCounts *counts, const PatternKind *kind, const Shard *shard,
+                         const Pattern *share_with, const Comm *comm);
+
 // The number of own rows at most `hops` from a training node.
 int64_t set_reach(const RowSet *set, int hops);
 

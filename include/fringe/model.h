@@ -127,6 +127,25 @@ void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard
 void model_patterns_plan(MemoryPlan *plan,
                          const ModelPatterns *patterns); // the memory of Patterns that are made
 
+// ---- the same without ranks, for planning
+
+// Every kind of Pattern once, the full Patterns' first, and which of them each exchange needs.
+typedef struct ModelKinds {
+    int count;
+    PatternKind kind[2 * MODEL_LAYERS + SHARD_SETS];
+    int whole[2 * MODEL_LAYERS + SHARD_SETS]; // the kind before it whose own edges it may share; -1
+    int of[MODEL_LAYERS][2];                  // [layer][direction]; -1: none
+    int hops[MODEL_LAYERS + 1]; // of the rows of every level that training needs; HOPS_ALL
+} ModelKinds;
+// The kinds that model_patterns_init would make, from the shards of all parts: shard[parts]. Local.
+void model_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *shard, int parts);
+// The Patterns of one rank in outline (halo.h): counts[kinds->count] are its sizes. `shard` needs
+// its sets, and of its relations the offsets that outlines borrow. model_patterns_clear frees them.
+// Local.
+void model_patterns_outline(ModelPatterns *patterns, const ModelShape *shape,
+                            const ModelKinds *kinds, const PatternCounts *const *counts,
+                            const Shard *shard, const Comm *comm);
+
 typedef struct Model Model; // with data: channels, activations
 
 // model_new allocates everything that an epoch needs. Collective.

@@ -38,6 +38,11 @@ int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
                      Error *err);
 void trainer_free(Trainer *trainer);
+// The same plan without ranks, data or training: what trainer_new would plan on a rank with these
+// Patterns, which may be outlines (halo.h). `comm` needs rank, size, node_rank and node_size. Of
+// `shard` the sizes and the degrees are read. False with an error in the config. Local.
+bool trainer_plan_outline(MemoryPlan *plan, const Config *config, const Shard *shard,
+                          const ModelPatterns *patterns, const Comm *comm, Error *err);
 const MemoryPlan *trainer_plan(const Trainer *trainer);
 const ModelShape *trainer_shape(const Trainer *trainer);
 const Backend *trainer_backend(const Trainer *trainer); // started

@@ -38,5 +38,21 @@ void requests_write(Requests *sent, const Pattern *pattern, const Boundary *boun
 void requests_exchange(Requests *received, const Requests *sent, const Comm *comm); // collective
 void requests_apply(Pattern *pattern, const Shard *shard, const Requests *received, bool weighted);
 void requests_clear(Requests *requests);
+// What is asked of rank r: rows that travel, partial aggregates, and the edges that these sum.
+typedef struct RequestLengths {
+    int64_t rows, sums, members;
+} RequestLengths;
+RequestLengths requests_lengths(const Requests *requests, int r);
+
+// ---- pattern.c: the steps of pattern_new that need no other rank
+typedef struct Making {
+    Pattern *pattern;
+    const Shard *shard;
+    const Pattern *share_with;
+    const int64_t *limit; // [size] sources of all ranks
+    Requests sent, received;
+} Making;
+Pattern *pattern_begin(const Shard *shard, const PatternKind *kind, const Comm *comm);
+void pattern_make_reader_side(void *making); // fills Making.pattern and Making.sent
 
 #endif

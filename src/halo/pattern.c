@@ -221,16 +221,8 @@ static void find_central(Pattern *pattern) {
 
 // ---- building
 
-typedef struct Making {
-    Pattern *pattern;
-    const Shard *shard;
-    const Pattern *share_with;
-    const int64_t *limit; // [size] sources of all ranks
-    Requests sent, received;
-} Making;
-
 // Steps 1 to 3, without communication.
-static void build_reader_side(void *context) {
+void pattern_make_reader_side(void *context) {
     Making *m = context;
     Pattern *pattern = m->pattern;
     const ShardRelation *edges = &m->shard->relation[pattern->kind.relation];
@@ -254,10 +246,7 @@ static void build_sender_side(void *context) {
     requests_clear(&m->received);
 }
 
-// The local steps run in a helper thread (comm_aside): a rank that reads many more rows than the
-// others needs longer, and it must keep answering heartbeats.
-Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
-                     const Comm *comm) {
+Pattern *pattern_begin(const Shard *shard, const PatternKind *kind, const Comm *comm) {
     assert(shard->part == comm->rank && shard->parts == comm->size);
     assert(kind->relation >= 0 && kind->relation < shard->relations);
     int size = comm->size;
@@ -271,10 +260,18 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
                                .sources = set_reach(&shard->set[edges->from], kind->source_hops),
                                .receive_offset = ALLOC(int64_t, size, "groups of the halo"),
                                .sources_read = ALLOC(int64_t, size, "groups of the halo")};
-    int64_t *limit = ALLOC(int64_t, size, "sources of all ranks");
+    return pattern;
+}
+
+// The local steps run in a helper thread (comm_aside): a rank that reads many more rows than the
+// others needs longer, and it must keep answering heartbeats.
+Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
+                     const Comm *comm) {
+    Pattern *pattern = pattern_begin(shard, kind, comm);
+    int64_t *limit = ALLOC(int64_t, comm->size, "sources of all ranks");
     comm_all_gather(comm, &pattern->plan.sources, limit, sizeof *limit);
     Making making = {.pattern = pattern, .shard = shard, .share_with = share_with, .limit = limit};
-    comm_aside(comm, build_reader_side, &making);
+    comm_aside(comm, pattern_make_reader_side, &making);
     requests_exchange(&making.received, &making.sent, comm);
     requests_clear(&making.sent);
     comm_aside(comm, build_sender_side, &making);

@@ -106,6 +106,13 @@ void requests_clear(Requests *requests) {
     *requests = (Requests){0};
 }
 
+RequestLengths requests_lengths(const Requests *requests, int r) {
+    const int32_t *count = requests->word + requests->begin[r];
+    if (requests->begin[r] == requests->begin[r + 1]) // of this rank itself
+        return (RequestLengths){0};
+    return (RequestLengths){count[ROWS], count[SUMS], count[MEMBERS]};
+}
+
 void requests_exchange(Requests *received, const Requests *sent, const Comm *comm) {
     int size = comm->size;
     int64_t *from = ALLOC(int64_t, size + 1, "requests to owners");

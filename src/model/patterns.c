@@ -21,22 +21,44 @@ typedef struct Reached {
     Reach set[SHARD_SETS];
 } Reached;
 
-static Reach reach_of(const RowSet *set, const Comm *comm) {
-    int64_t farther[SHARD_HOPS + 1], left_out = set->own - set->reach[SHARD_HOPS];
+// The rows of a set farther than so many hops; the last entry: those that are not reached.
+typedef struct Farther {
+    int64_t rows[SHARD_HOPS + 2];
+} Farther;
+
+static void add_farther(Farther *farther, const RowSet *set) {
     for (int h = 0; h <= SHARD_HOPS; h++)
-        farther[h] = set->reach[SHARD_HOPS] - set->reach[h];
-    comm_sum_int64(comm, farther, SHARD_HOPS + 1);
-    comm_sum_int64(comm, &left_out, 1);
-    Reach reach = {.all = left_out == 0};
-    while (farther[reach.last] > 0)
+        farther->rows[h] += set->reach[SHARD_HOPS] - set->reach[h];
+    farther->rows[SHARD_HOPS + 1] += set->own - set->reach[SHARD_HOPS];
+}
+
+static Reach reach_of(const Farther *farther) {
+    Reach reach = {.all = farther->rows[SHARD_HOPS + 1] == 0};
+    while (farther->rows[reach.last] > 0)
         reach.last++;
     return reach;
 }
 
+// Of all ranks' shards together; each rank has one of them.
 static Reached reached_of(const Shard *shard, const Comm *comm) {
     Reached reached = {0};
-    for (int set = 0; set < shard->sets; set++)
-        reached.set[set] = reach_of(&shard->set[set], comm);
+    for (int set = 0; set < shard->sets; set++) {
+        Farther farther = {0};
+        add_farther(&farther, &shard->set[set]);
+        comm_sum_int64(comm, farther.rows, SHARD_HOPS + 2);
+        reached.set[set] = reach_of(&farther);
+    }
+    return reached;
+}
+
+static Reached reached_of_all(const Shard *shard, int parts) {
+    Reached reached = {0};
+    for (int set = 0; set < shard->sets; set++) {
+        Farther farther = {0};
+        for (int p = 0; p < parts; p++)
+            add_farther(&farther, &shard[p].set[set]);
+        reached.set[set] = reach_of(&farther);
+    }
     return reached;
 }
 
@@ -72,14 +94,7 @@ static PatternKind kind_of(const ModelShape *shape, const Shard *shard, const Re
     return kind;
 }
 
-// Every kind once, the full Patterns' first, and which of them each exchange needs (-1: none).
-typedef struct Kinds {
-    int count;
-    PatternKind kind[2 * MODEL_LAYERS + SHARD_SETS];
-    int of[MODEL_LAYERS][2];
-} Kinds;
-
-static int kind_number(Kinds *kinds, PatternKind kind) {
+static int kind_number(ModelKinds *kinds, PatternKind kind) {
     int i = 0;
     while (i < kinds->count && !same_kind(&kinds->kind[i], &kind))
         i++;
@@ -88,21 +103,9 @@ static int kind_number(Kinds *kinds, PatternKind kind) {
     return i;
 }
 
-static Kinds list_kinds(const ModelShape *shape, const Shard *shard, const Reached *reached) {
-    Kinds kinds = {0};
-    for (int stage = 0; stage < shape->stages; stage++)
-        kind_number(&kinds, full_kind(shape, shard, shard_relation_of(shard, stage)));
-    for (int l = 0; l < shape->layers; l++)
-        for (int d = 0; d < 2; d++)
-            kinds.of[l][d] = !shape->inference && aggregated(shape, l, d) > 0
-                                 ? kind_number(&kinds, kind_of(shape, shard, reached, l, d))
-                                 : -1;
-    return kinds;
-}
-
 // The kind before the i-th that has all rows of its relation, whose own edges it may borrow; -1:
 // there is none.
-static int whole_before(const Kinds *kinds, int i) {
+static int whole_before(const ModelKinds *kinds, int i) {
     for (int k = 0; k < i; k++)
         if (kinds->kind[k].relation == kinds->kind[i].relation &&
             kinds->kind[k].target_hops == HOPS_ALL && kinds->kind[k].source_hops == HOPS_ALL)
@@ -110,26 +113,67 @@ static int whole_before(const Kinds *kinds, int i) {
     return -1;
 }
 
+static void list_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *shard,
+                       const Reached *reached) {
+    *kinds = (ModelKinds){0};
+    for (int stage = 0; stage < shape->stages; stage++)
+        kind_number(kinds, full_kind(shape, shard, shard_relation_of(shard, stage)));
+    for (int l = 0; l < shape->layers; l++)
+        for (int d = 0; d < 2; d++)
+            kinds->of[l][d] = !shape->inference && aggregated(shape, l, d) > 0
+                                  ? kind_number(kinds, kind_of(shape, shard, reached, l, d))
+                                  : -1;
+    for (int i = 0; i < kinds->count; i++)
+        kinds->whole[i] = whole_before(kinds, i);
+    for (int l = 0; l <= shape->layers; l++)
+        kinds->hops[l] = hops_of(shape, reached, l);
+}
+
+// Which exchange has which of the Patterns that are made.
+static void assign_kinds(ModelPatterns *patterns, const ModelShape *shape, const ModelKinds *kinds,
+                         const Shard *shard) {
+    for (int stage = 0; stage < shape->stages; stage++)
+        patterns->full[stage] = patterns->made[stage];
+    for (int l = 0; l < shape->layers; l++)
+        for (int d = 0; d < 2; d++)
+            patterns->of[l][d] = kinds->of[l][d] >= 0 ? patterns->made[kinds->of[l][d]] : NULL;
+    for (int l = 0; l <= shape->layers; l++)
+        patterns->rows[l] = set_reach(&shard->set[level_set(shape, l)], kinds->hops[l]);
+}
+
+static const Pattern *lender_of(const ModelPatterns *patterns, const ModelKinds *kinds, int i) {
+    return kinds->whole[i] >= 0 ? patterns->made[kinds->whole[i]] : NULL;
+}
+
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                          const Comm *comm) {
     double since = clock_seconds();
     *patterns = (ModelPatterns){0};
     Reached reached = reached_of(shard, comm);
-    Kinds kinds = list_kinds(shape, shard, &reached);
-    for (; patterns->count < kinds.count; patterns->count++) {
-        int i = patterns->count, whole = whole_before(&kinds, i);
-        patterns->made[i] =
-            pattern_new(shard, &kinds.kind[i], whole >= 0 ? patterns->made[whole] : NULL, comm);
-    }
-    for (int stage = 0; stage < shape->stages; stage++)
-        patterns->full[stage] = patterns->made[stage];
-    for (int l = 0; l < shape->layers; l++)
-        for (int d = 0; d < 2; d++)
-            patterns->of[l][d] = kinds.of[l][d] >= 0 ? patterns->made[kinds.of[l][d]] : NULL;
-    for (int l = 0; l <= shape->layers; l++)
-        patterns->rows[l] =
-            set_reach(&shard->set[level_set(shape, l)], hops_of(shape, &reached, l));
+    ModelKinds kinds;
+    list_kinds(&kinds, shape, shard, &reached);
+    for (; patterns->count < kinds.count; patterns->count++)
+        patterns->made[patterns->count] =
+            pattern_new(shard, &kinds.kind[patterns->count],
+                        lender_of(patterns, &kinds, patterns->count), comm);
+    assign_kinds(patterns, shape, &kinds, shard);
     patterns->seconds = clock_seconds() - since;
+}
+
+void model_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *shard, int parts) {
+    Reached reached = reached_of_all(shard, parts);
+    list_kinds(kinds, shape, shard, &reached);
+}
+
+void model_patterns_outline(ModelPatterns *patterns, const ModelShape *shape,
+                            const ModelKinds *kinds, const PatternCounts *const *counts,
+                            const Shard *shard, const Comm *comm) {
+    *patterns = (ModelPatterns){0};
+    for (; patterns->count < kinds->count; patterns->count++)
+        patterns->made[patterns->count] =
+            pattern_outline(counts[patterns->count], &kinds->kind[patterns->count], shard,
+                            lender_of(patterns, kinds, patterns->count), comm);
+    assign_kinds(patterns, shape, kinds, shard);
 }
 
 void model_patterns_clear(ModelPatterns *patterns) {
@@ -141,7 +185,7 @@ void model_patterns_clear(ModelPatterns *patterns) {
 // What is bounded aside: every kind is a pass over the edges.
 typedef struct Bound {
     const Shard *shard;
-    const Kinds *kinds;
+    const ModelKinds *kinds;
     size_t kept, most;
 } Bound;
 
@@ -149,7 +193,7 @@ static void bound_aside(void *context) {
     Bound *bound = context;
     for (int i = 0; i < bound->kinds->count; i++) {
         PatternBytes bytes =
-            pattern_bound(bound->shard, &bound->kinds->kind[i], whole_before(bound->kinds, i) >= 0);
+            pattern_bound(bound->shard, &bound->kinds->kind[i], bound->kinds->whole[i] >= 0);
         size_t most = bound->kept + bytes.most; // those before it are there
         bound->most = most > bound->most ? most : bound->most;
         bound->kept += bytes.kept;
@@ -159,7 +203,8 @@ static void bound_aside(void *context) {
 void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
                           const Comm *comm) {
     Reached reached = reached_of(shard, comm);
-    Kinds kinds = list_kinds(shape, shard, &reached);
+    ModelKinds kinds;
+    list_kinds(&kinds, shape, shard, &reached);
     Bound bound = {.shard = shard, .kinds = &kinds};
     comm_aside(comm, bound_aside, &bound);
     size_t kept = bound.kept < bound.most ? bound.kept : bound.most;

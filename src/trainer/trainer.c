@@ -172,6 +172,26 @@ static void plan_rest(Trainer *t, const ModelParts *parts) {
     trace_alloc(&t->trace, &t->plan, trace_room(t));
 }
 
+bool trainer_plan_outline(MemoryPlan *plan, const Config *config, const Shard *shard,
+                          const ModelPatterns *patterns, const Comm *comm, Error *err) {
+    Trainer *t = ALLOC(Trainer, 1, "trainer"); // too large for the stack
+    Comm alone;
+    ModelParts parts = {0};
+    comm_self(&alone); // finding a backend asks all ranks
+    alone.node_size = comm->node_size;
+    *t = (Trainer){.config = config, .shard = shard, .comm = &alone};
+    bool ok = find_families(t, &parts, err) && model_shape(&t->shape, config, shard->features,
+                                                           shard->classes, shard->multilabel, err);
+    t->comm = comm;
+    t->patterns = *patterns;
+    model_parts(t, &parts);
+    if (ok)
+        plan_rest(t, &parts);
+    *plan = t->plan;
+    memory_free(t);
+    return ok;
+}
+
 // Every channel of training gets widths, where its codec knows them.
 static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
     AssignedChannel channels[ASSIGNED_CHANNELS];
